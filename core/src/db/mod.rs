@@ -1,0 +1,1 @@
+//! Everything as incremental queries; alone in naming salsa.

@@ -1,0 +1,1 @@
+//! Typed ast → [`ir`](crate::ir).

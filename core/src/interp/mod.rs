@@ -1,0 +1,81 @@
+//! The direct interpreter of [`ir`](crate::ir): the meaning of the language.
+//!
+//! Written for obviousness, not for speed. It counts work and depth by the cost model (LANGUAGE
+//! section 12), checks everything, never overflows the host's stack, and can be interrupted.
+
+mod value;
+
+pub use value::{Sequence, Value};
+
+use crate::ir::{Program, Site, Ty};
+use crate::prim::HostOp;
+use nesl_runtime::fault::Fault;
+use nesl_runtime::scalar::Precision;
+use std::sync::atomic::AtomicBool;
+
+/// The world outside the language.
+pub trait Host {
+    /// Writes to standard output. Called in the order in which the program prints.
+    fn print(&mut self, text: &[u8]);
+    /// Performs an operation of [`HostOp`] (other than printing to standard output).
+    fn call(
+        &mut self,
+        op: HostOp,
+        args: &[Value],
+        types: &[Ty],
+        result: &Ty,
+    ) -> Result<Value, Fault>;
+    /// Seconds since some fixed moment, for `time(e)`.
+    fn clock(&mut self) -> f64;
+    /// The seed from which random keys derive; `rand_seed` changes it.
+    fn seed(&self) -> u64;
+}
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    /// The width of int and float.
+    pub precision: Precision,
+    /// Levels of calls after which recursion is called too deep.
+    pub max_depth: usize,
+    /// Elements of a single sequence above which memory is said to be out.
+    pub max_length: usize,
+    /// Set from another thread to stop.
+    pub interrupt: Option<&'a AtomicBool>,
+    /// Charge scans and reductions a depth of log₂ n instead of 1.
+    pub log_scan: bool,
+}
+
+/// What a run gives.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// The value.
+    pub value: Value,
+    /// Total operations.
+    pub work: u64,
+    /// The longest chain.
+    pub depth: u64,
+}
+
+/// How a run failed.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// Why.
+    pub fault: Fault,
+    /// The operation that failed and the calls it was under, innermost first; at most 64 of them.
+    /// Each says whether it stands in the library.
+    pub trace: Vec<(Site, bool)>,
+}
+
+/// Runs a program. `globals` are the values of `program.globals`; `key` is the argument of a
+/// `main` that draws random numbers.
+pub fn run(
+    program: &Program,
+    globals: &[Value],
+    key: i64,
+    host: &mut dyn Host,
+    options: &Options<'_>,
+) -> Result<Outcome, Failure> {
+    let _ = (program, globals, key, host, options);
+    unreachable!()
+}

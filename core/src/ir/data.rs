@@ -1,0 +1,219 @@
+//! The core language as data.
+//!
+//! First-order, monomorphic, A-normal: every operand is an [`Atom`], every intermediate value has
+//! a name, a type and a [`Site`]. Patterns, records, overloading, polymorphism, function values
+//! and optional arguments are gone; a record is its contents, a function value is the tuple of
+//! the variables it captured. The one parallel construct is [`Nest`].
+
+use crate::base::{ItemId, Span};
+use crate::prim::{HostOp, SeqOp};
+use nesl_runtime::fault::FaultCode;
+use nesl_runtime::scalar::ScalarOp;
+use smol_str::SmolStr;
+
+/// A monomorphic type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Ty {
+    /// No information: what a function value without captured variables becomes.
+    Unit,
+    /// `int`
+    Int,
+    /// `float`
+    Float,
+    /// `bool`
+    Bool,
+    /// `char`
+    Char,
+    /// A pair.
+    Pair(Box<Ty>, Box<Ty>),
+    /// A sequence.
+    Sequence(Box<Ty>),
+}
+
+/// A variable, unique in its function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Var(pub u32);
+
+/// A function of the program, an index into [`Program::functions`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FunId(pub u32);
+
+/// A top-level variable, an index into [`Program::globals`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GlobalId(pub u32);
+
+/// Where in the source an operation comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Site {
+    /// The top-level form.
+    pub item: ItemId,
+    /// Its tokens.
+    pub span: Span,
+}
+
+/// A whole program: what one top-level form needs to run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// The functions; calls name them by index.
+    pub functions: Vec<Function>,
+    /// The top-level variables it reads.
+    pub globals: Vec<Global>,
+    /// The form itself. It has one parameter of type int when it draws random numbers (the key
+    /// from which they all derive), otherwise none.
+    pub main: FunId,
+}
+
+/// A top-level variable of an earlier form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Global {
+    /// The form that defines it.
+    pub item: ItemId,
+    /// Its name (a form may define several).
+    pub name: SmolStr,
+    /// Its type.
+    pub ty: Ty,
+}
+
+/// A function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// For people: `qsort@[int]`, `qsort.lambda1@int`. Unique in the program.
+    pub name: SmolStr,
+    /// Its parameters.
+    pub params: Vec<(Var, Ty)>,
+    /// The type of its result.
+    pub result: Ty,
+    /// What it computes.
+    pub body: Block,
+    /// Where it is defined.
+    pub site: Site,
+    /// It belongs to the library: a fault inside is reported at the call that left the user's
+    /// program, and `charge`, where there is one, is what a call costs.
+    pub library: bool,
+    /// The cost a call is charged (work by formula, depth), in place of what its body would.
+    pub charge: Option<Charge>,
+}
+
+/// The declared cost of a library function, from the cost line of its doc string.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Charge {
+    /// Work: the sum of these.
+    pub work: Vec<CostTerm>,
+    /// Depth is 1 (a scan machine, LANGUAGE section 12), or log₂ n too under `--log-scan`.
+    pub scans: bool,
+}
+
+/// A term of a cost formula. Sizes and lengths are those of LANGUAGE section 12.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CostTerm {
+    /// 1.
+    One,
+    /// The length of the i-th parameter.
+    Length(u32),
+    /// The size of the i-th parameter.
+    Size(u32),
+    /// The size of the result.
+    SizeOfResult,
+}
+
+/// A straight line of bindings and the value it ends in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The bindings, in order of evaluation.
+    pub lets: Vec<Let>,
+    /// The value.
+    pub result: Atom,
+}
+
+/// One binding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Let {
+    /// What is bound.
+    pub var: Var,
+    /// Its type.
+    pub ty: Ty,
+    /// What is computed.
+    pub op: Op,
+    /// For whom.
+    pub site: Site,
+}
+
+/// An operand: a variable or a constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Atom {
+    /// A variable.
+    Var(Var),
+    /// The one value of `Unit`.
+    Unit,
+    /// An int.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// A bool.
+    Bool(bool),
+    /// A char.
+    Char(u8),
+}
+
+/// An operation.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// The operand itself.
+    Copy(Atom),
+    /// A scalar operation.
+    Scalar(ScalarOp, Vec<Atom>),
+    /// `(a, b)`
+    Pair(Atom, Atom),
+    /// The first of a pair.
+    First(Atom),
+    /// The second of a pair.
+    Second(Atom),
+    /// A string constant.
+    Text(Box<[u8]>),
+    /// `[a, b, …]`, possibly empty; the binding's type says of what.
+    List(Vec<Atom>),
+    /// An operation on sequences.
+    Seq(SeqOp, Vec<Atom>),
+    /// A call.
+    Call(FunId, Vec<Atom>),
+    /// A conditional: only one side is evaluated.
+    If {
+        /// The condition.
+        cond: Atom,
+        /// When true.
+        then: Block,
+        /// When false.
+        otherwise: Block,
+    },
+    /// An apply-to-each.
+    Nest(Nest),
+    /// A top-level variable.
+    Global(GlobalId),
+    /// Faults with this code and message unless the condition holds; its value is the condition.
+    Check {
+        /// What must hold.
+        cond: Atom,
+        /// Why, if it does not.
+        code: FaultCode,
+        /// The message of a [`FaultCode::Message`].
+        message: SmolStr,
+    },
+    /// `error(text)`: always faults. Has any type.
+    Error(Atom),
+    /// Something outside the language: files, printing, … in program order.
+    Host(HostOp, Vec<Atom>),
+    /// `time(e)`: the pair of the value and the seconds it took.
+    Time(Block),
+}
+
+/// `{ body : x in xs; y in ys }`: one instance of the body for each index; the sequences have
+/// equal lengths (checked) and there is at least one. The body sees all variables in scope.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Nest {
+    /// The element variable, its type, and the sequence it runs over.
+    pub binders: Vec<(Var, Ty, Atom)>,
+    /// What each instance computes.
+    pub body: Block,
+    /// `{* … }`: instances run one after the other (depth adds up).
+    pub serial: bool,
+}

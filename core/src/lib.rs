@@ -1,0 +1,34 @@
+//! The NESL compiler, from text to programs a runtime can execute.
+//!
+//! Read the modules in this order; it is the way of the data, and a module imports only from
+//! those above it (a test in `tests/tidy.rs` checks it):
+//!
+//! ```text
+//! text ──syntax──▶ tokens, tree, ast ──names──▶ resolved ──types──▶ typed
+//!      ──elaborate──▶ ir ──interp──▶ value
+//! ```
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`base`] | names, places in the source, diagnostics |
+//! | [`prim`] | the table of primitive operations |
+//! | [`syntax`] | text → lossless tokens → tree → [`syntax::ast`]; the formatter |
+//! | [`names`] | which definition a name means |
+//! | [`types`] | inference, classes, schemes |
+//! | [`ir`] | the typed, first-order, monomorphic, A-normal core language |
+//! | [`elaborate`] | typed ast → ir: patterns, overloading, polymorphism and function values gone |
+//! | [`interp`] | the direct interpreter: what a program means, and its work and depth |
+//! | [`db`] | all of it as incremental queries; alone in naming salsa |
+//!
+//! The crate is pure: no input or output, no clock, no device. What a program prints or reads
+//! goes through [`interp::Host`].
+
+pub mod base;
+pub mod db;
+pub mod elaborate;
+pub mod interp;
+pub mod ir;
+pub mod names;
+pub mod prim;
+pub mod syntax;
+pub mod types;

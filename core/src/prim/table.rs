@@ -1,0 +1,193 @@
+//! The rows.
+
+use nesl_runtime::fault::FaultCode;
+use nesl_runtime::scalar::ScalarOp;
+
+/// A primitive: an index into the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Prim(pub u16);
+
+/// What reductions and scans combine with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they are what they say")]
+pub enum ReduceOp {
+    Sum,
+    Product,
+    Max,
+    Min,
+    And,
+    Or,
+    Xor,
+}
+
+/// The operations on sequences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SeqOp {
+    /// `[a] -> int`
+    Length,
+    /// `([a], int) -> a`; faults `Index`.
+    Index,
+    /// `(start, stride, end) -> [int]`; faults `Range` if end < start or stride < 1.
+    Range,
+    /// `(a, int) -> [a]`; faults `NegativeLength`.
+    Dist,
+    /// `([a], [int]) -> [a]`; faults `Gather`.
+    Gather,
+    /// `([a], [(int, a)]) -> [a]`; the last write to a place wins; faults `Scatter`.
+    Scatter,
+    /// `([a], a, int) -> [a]`: `rep`; faults `Replace`.
+    Replace,
+    /// `([a], [int]) -> [a]`: element k goes to place i[k]; faults `Permute`.
+    Permute,
+    /// `([a], [bool]) -> [a]`: keeps where true; faults `PackLength`.
+    Pack,
+    /// `([a], [a]) -> [a]`
+    Append,
+    /// `[[a]] -> [a]`
+    Flatten,
+    /// `([a], [int]) -> [[a]]`; faults `Partition`.
+    Partition,
+    /// `([a], start, end) -> [a]`; faults `Subseq`.
+    Subseq,
+    /// `[a] -> a`: sum, product, max, min, and, or, xor; on empty sequences the neutral element.
+    Reduce(ReduceOp),
+    /// `[a] -> [a]`: the exclusive scan.
+    Scan(ReduceOp),
+    /// `[number or char] -> [int]`: the rank of each element in ascending order, stable.
+    RankUp,
+    /// The same, descending, stable.
+    RankDown,
+    /// `int -> [char]`: decimal.
+    IntText,
+    /// `float -> [char]`: as `@` prints it (LANGUAGE 13.7): 8 significant digits.
+    FloatText,
+    /// `(float, int) -> [char]`: `exp_string`.
+    ExpText,
+    /// `[char] -> (float, bool)`: `parse_float`.
+    ParseFloat,
+}
+
+/// The operations outside the language. All but the printing ones are refused inside an
+/// apply-to-each at compile time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum HostOp {
+    /// `[char] -> bool`: to standard output; allowed in parallel.
+    PrintText,
+    /// `([char], int stream) -> (bool, [char])`: `write_string`; allowed in parallel.
+    WriteText,
+    /// `int -> bool`: `rand_seed`.
+    Seed,
+    /// `[char] -> (int stream, (bool, [char]))`
+    OpenIn,
+    /// The same, for writing.
+    OpenOut,
+    /// The same, for appending.
+    OpenAppend,
+    /// `int -> (bool, [char])`
+    Close,
+    /// `int -> ((char, bool end), (bool, [char]))`
+    ReadChar,
+    /// `int -> (([char], bool end), (bool, [char]))`
+    ReadLine,
+    /// `int -> (([char], (char delimiter, bool end)), (bool, [char]))`
+    ReadWord,
+    /// `([char] delims, (int max, int stream)) -> (([char], int which), (bool, [char]))`
+    ReadText,
+    /// `[char] name -> ([char], (bool, [char]))`: a whole file.
+    ReadFile,
+    /// `([char] text, [char] name) -> (bool, [char])`
+    WriteFile,
+    /// The same, at the end.
+    AppendFile,
+    /// `(a like, [char] name) -> (a, (bool, [char]))`: `read_object_from_file`.
+    ReadObject,
+    /// `(a, [char] name) -> (bool, [char])`: `write_object_to_file`.
+    WriteObject,
+    /// `[char] name -> [int]` in the text form `( 1 2 3 )`; faults `Host`.
+    ReadInts,
+    /// `[char] name -> [float]`; faults `Host`.
+    ReadFloats,
+    /// `([char] command, [char] input) -> [char]`
+    Shell,
+    /// `[char] command -> (int in, (int out, (int err, bool)))`
+    Spawn,
+    /// `[char] -> [char]`
+    GetEnv,
+    /// `[char] -> [char]`: prints the text, reads a line.
+    Prompt,
+    /// `(row like, [char] name) -> [row]`: a CSV file, a tuple a row; faults `Host` with line and
+    /// column.
+    ReadCsv,
+    /// `([row], ([char] header line or "", [char] name)) -> bool`; faults `Host`.
+    WriteCsv,
+    /// `(a like, [char] name) -> a`: a `.npy` file; faults `Host`.
+    ReadNpy,
+    /// `(a, [char] name) -> bool`
+    WriteNpy,
+    /// `[char] name -> ((int rows, int columns), [(int, (int, float))])`
+    ReadMatrixMarket,
+    /// `(((int, int), [(int, (int, float))]), [char] name) -> bool`
+    WriteMatrixMarket,
+}
+
+/// What a primitive is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PrimKind {
+    /// A scalar operation on one argument, or on a tuple of them.
+    Scalar(ScalarOp),
+    /// An operation on sequences.
+    Seq(SeqOp),
+    /// Outside the language; its result type is part of the call.
+    Host(HostOp),
+    /// Defined by the shape of its argument's type; the compiler writes an instance for each type.
+    Derived(Derived),
+    /// `_check(cond, "message")`: faults with this code (and the message) unless cond.
+    Check(FaultCode),
+    /// `error(text)`.
+    Error,
+    /// `rand(v)`: the compiler supplies the key.
+    Rand,
+    /// A constant: `pi`, `max_int`, `min_int`, `infinity`, …
+    Constant(Constant),
+}
+
+/// Functions of any type, defined by its shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Derived {
+    /// `(a, a) -> bool`
+    Eql,
+    /// `(a, int salt) -> int`: any int; equal values give equal numbers.
+    Hash,
+    /// `a -> [char]`
+    String,
+    /// `a -> a`: the zero of the type.
+    Identity,
+}
+
+/// Constants that depend on the precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they are what they say")]
+pub enum Constant {
+    Pi,
+    MaxInt,
+    MinInt,
+    Infinity,
+    NotANumber,
+}
+
+/// A row of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct PrimRow {
+    /// Its name. One that begins with `_` is known only to the prelude.
+    pub name: &'static str,
+    /// Its type in NESL's notation: `(a, a) -> a :: (a in number)`.
+    pub scheme: &'static str,
+    /// What it is.
+    pub kind: PrimKind,
+    /// What it does, for people.
+    pub doc: &'static str,
+    /// An expression and its value, `3 + 4 → 7`; checked by a test. Empty for internal ones.
+    pub example: &'static str,
+    /// Work and depth, `W = S(result), D = 1`.
+    pub cost: &'static str,
+}

@@ -1,0 +1,1 @@
+//! A NESL session: entries in, outcomes out.

@@ -1,0 +1,146 @@
+//! How a running program fails.
+//!
+//! A [`Fault`] says *why*; the place is added by whoever ran the operation (LANGUAGE section 10
+//! lists the classic messages; the rest are checks the original never made).
+
+use std::fmt;
+
+/// The reason for a run-time failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FaultCode {
+    /// `/` by zero.
+    DivideByZero,
+    /// `rem` by zero.
+    RemByZero,
+    /// `mod` by zero.
+    ModByZero,
+    /// `min_int / -1` and its kin: the result is not an `int`.
+    IntegerOverflow,
+    /// A shift by a negative count or by at least the width of an `int`.
+    ShiftCount,
+    /// A float that is too large (or not a number) for the `int` asked for.
+    FloatToInt,
+    /// `code_char` of a number outside 0..255.
+    CodeChar,
+    /// `sqrt` of a negative number.
+    SqrtNegative,
+    /// `ln`, `log` or `expt` of a negative number.
+    LnNegative,
+    /// `rand` of a bound that is not positive.
+    RandBound,
+    /// `a[i]`, `elt` out of bounds.
+    Index,
+    /// `rep` out of bounds.
+    Replace,
+    /// `->` out of bounds.
+    Gather,
+    /// `<-` out of bounds.
+    Scatter,
+    /// The sequences of an apply-to-each differ in length.
+    NestLength,
+    /// `zip` of different lengths.
+    ZipLength,
+    /// `[s:e:d]` with `e < s` or `d < 1`.
+    Range,
+    /// `dist` or `index` with a negative length.
+    NegativeLength,
+    /// `partition` with counts that are negative or do not sum to the length.
+    Partition,
+    /// `pack` with different lengths.
+    PackLength,
+    /// `permute`: lengths differ, an index is out of range or occurs twice.
+    Permute,
+    /// `subseq` out of bounds.
+    Subseq,
+    /// `exp_string` with too many digits.
+    ExpString,
+    /// A check written in the library or `error(...)` in the program; the text says which.
+    Message,
+    /// Reading or writing failed; the text says what and where.
+    Host,
+    /// Recursion deeper than the stack the session allows.
+    TooDeep,
+    /// A result larger than the memory the session allows.
+    OutOfMemory,
+    /// The person asked to stop.
+    Interrupted,
+}
+
+/// A run-time failure: its reason and, where the reason is not the whole story, a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The reason.
+    pub code: FaultCode,
+    /// Particulars: the message of a check, the offending index and length, the file's complaint.
+    pub detail: Option<String>,
+}
+
+impl FaultCode {
+    /// The classic message for this reason, as the original words it where it had the check.
+    pub fn message(self) -> &'static str {
+        use FaultCode::*;
+        match self {
+            DivideByZero => "Divide by zero.",
+            RemByZero => "Divide by zero in function REM.",
+            ModByZero => "Divide by zero in function MOD.",
+            IntegerOverflow => "Integer overflow: the quotient is not an int.",
+            ShiftCount => "Shift count out of range.",
+            FloatToInt => "Float out of the range of int.",
+            CodeChar => "Character code out of range 0 to 255.",
+            SqrtNegative => "Sqrt of negative number.",
+            LnNegative => "Ln of negative number.",
+            RandBound => "Rand only works with positive numbers.",
+            Index => "Sequence reference (a[i]) out of bounds.",
+            Replace => "Index out of bounds for function REP.",
+            Gather => "Index out of bounds for function ->.",
+            Scatter => "Index out of bounds for function <-.",
+            NestLength => "Length mismatch in an apply-to-each.",
+            ZipLength => "Length mismatch in function ZIP.",
+            Range => "In [s:e:l], e must be >= to s, and l must be positive.",
+            NegativeLength => "A length must not be negative.",
+            Partition => "Length mismatch in function PARTITION.",
+            PackLength => "Length mismatch in function PACK.",
+            Permute => "Bad arguments to function PERMUTE.",
+            Subseq => "Bounds error for function SUBSEQ.",
+            ExpString => "In function exp_string, digits_after_point is too large.",
+            Message => "Error.",
+            Host => "Input or output failed.",
+            TooDeep => "Recursion too deep.",
+            OutOfMemory => "Out of memory.",
+            Interrupted => "Interrupted.",
+        }
+    }
+}
+
+impl Fault {
+    /// A fault with nothing to add to its reason.
+    pub fn new(code: FaultCode) -> Fault {
+        Fault { code, detail: None }
+    }
+
+    /// A fault with particulars.
+    pub fn with(code: FaultCode, detail: impl Into<String>) -> Fault {
+        Fault {
+            code,
+            detail: Some(detail.into()),
+        }
+    }
+}
+
+impl From<FaultCode> for Fault {
+    fn from(code: FaultCode) -> Fault {
+        Fault::new(code)
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.detail, self.code) {
+            (Some(text), FaultCode::Message | FaultCode::Host) => write!(out, "{text}"),
+            (Some(text), code) => write!(out, "{} ({text})", code.message()),
+            (None, code) => write!(out, "{}", code.message()),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}

@@ -1,0 +1,1 @@
+//! The counter-based random numbers: one seed determines every number, whatever the order.
