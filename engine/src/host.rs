@@ -1,0 +1,1 @@
+//! The world outside the language: files, streams, formats, the shell.
