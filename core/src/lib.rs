@@ -24,8 +24,8 @@
 //! goes through [`interp::Host`].
 
 pub mod base;
-pub mod db;
-pub mod elaborate;
+//pub mod db;
+//pub mod elaborate;
 pub mod interp;
 pub mod ir;
 pub mod names;
