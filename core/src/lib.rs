@@ -24,11 +24,12 @@
 //! goes through [`interp::Host`].
 
 pub mod base;
-//pub mod db;
-//pub mod elaborate;
+pub mod db;
+pub mod elaborate;
 pub mod interp;
 pub mod ir;
 pub mod names;
+pub mod prelude;
 pub mod prim;
 pub mod syntax;
 pub mod types;

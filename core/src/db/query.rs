@@ -1,12 +1,13 @@
 //! The inputs and the queries.
 
 use super::scope::ItemScope;
-use super::{Database, Db, Outline, forward, groups};
+use super::{Database, Db, Outline, forward};
 use crate::base::{Diagnostic, ItemId, Loc, Name};
-use crate::names::{self, Names, Resolution};
+use crate::names::{Names, Resolution};
 use crate::prim::PrimKind;
-use crate::syntax::{self, Parsed, ast};
-use crate::types::{self, ItemTypes, Member, Signature};
+use crate::syntax::ast::Item as Ast;
+use crate::syntax::{self, Parsed};
+use crate::types::{ItemTypes, Member, Signature};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -62,7 +63,7 @@ pub(crate) fn parse(db: &dyn Db, item: Item) -> Parsed {
 
 /// Firewall: equal when only comments and blanks changed.
 #[salsa::tracked]
-pub(crate) fn ast(db: &dyn Db, item: Item) -> Arc<ast::Item> {
+pub(crate) fn ast(db: &dyn Db, item: Item) -> Arc<Ast> {
     parse(db, item).ast.clone()
 }
 
@@ -104,7 +105,7 @@ pub(crate) fn lookup(db: &dyn Db, item: Item, name: NameKey) -> Option<Resolutio
 
 #[salsa::tracked]
 pub(crate) fn names(db: &dyn Db, item: Item) -> Names {
-    names::resolve(item.into(), ast(db, item), &ItemScope { db, item })
+    crate::names::resolve(item.into(), ast(db, item), &ItemScope { db, item })
 }
 
 /// Firewall: the items an item refers to.
@@ -123,7 +124,7 @@ pub(crate) fn groups(db: &dyn Db, file: File) -> Arc<[Arc<[Item]>]> {
         .filter(|form| forward(form.kind))
         .map(|form| form.item)
         .collect();
-    groups::nontrivial(&members, |item| {
+    super::groups::nontrivial(&members, |item| {
         references(db, item).iter().map(|id| self::item(*id)).collect()
     })
 }
@@ -146,14 +147,14 @@ pub(crate) fn group(db: &dyn Db, item: Item) -> Arc<[Item]> {
 #[salsa::tracked]
 pub(crate) fn inferred(db: &dyn Db, leader: Item) -> FxHashMap<ItemId, Arc<ItemTypes>> {
     let group = group(db, leader);
-    let asts: Vec<&Arc<ast::Item>> = group.iter().map(|item| ast(db, *item)).collect();
+    let asts: Vec<&Arc<Ast>> = group.iter().map(|item| ast(db, *item)).collect();
     let members: Vec<Member<'_>> = group
         .iter()
         .zip(&asts)
         .map(|(item, ast)| Member { id: (*item).into(), item: ast, names: names(db, *item) })
         .collect();
     let context = ItemScope { db, item: leader };
-    types::infer(&members, &context).into_iter().map(|(id, t)| (id, Arc::new(t))).collect()
+    crate::types::infer(&members, &context).into_iter().map(|(id, t)| (id, Arc::new(t))).collect()
 }
 
 /// Firewall: the types of one item.
@@ -167,22 +168,27 @@ pub(crate) fn types(db: &dyn Db, item: Item) -> Arc<ItemTypes> {
 /// not looked at.
 #[salsa::tracked]
 pub(crate) fn signature(db: &dyn Db, item: Item) -> Arc<Signature> {
-    if item.file(db).library(db)
-        && let Some(signature) =
-            types::declared_signature(item.into(), ast(db, item), names(db, item))
-    {
-        return Arc::new(signature);
-    }
-    if !parse(db, item).diagnostics.is_empty() {
-        let broken = parse(db, item)
-            .diagnostics
-            .iter()
-            .any(|d| d.severity == crate::base::Severity::Error);
-        if broken {
-            return Arc::new(Signature::Broken);
+    if item.file(db).library(db) {
+        let arity = |id| match &**signature(db, self::item(id)) {
+            Signature::Record { scheme } => scheme.vars.len(),
+            Signature::Function { .. } | Signature::Values { .. } | Signature::Broken => 0,
+        };
+        let (ast, names) = (ast(db, item), names(db, item));
+        let declared = crate::types::declared_signature(item.into(), ast, names, &arity);
+        if let Some(signature) = declared {
+            return Arc::new(signature);
         }
     }
+    if syntax_errors(db, item) {
+        return Arc::new(Signature::Broken);
+    }
     types(db, item).signature.clone()
+}
+
+/// Firewall: whether an item has syntax errors.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn syntax_errors(db: &dyn Db, item: Item) -> bool {
+    parse(db, item).diagnostics.iter().any(|d| d.severity == crate::base::Severity::Error)
 }
 
 /// Whether using an item performs operations that may not run in parallel.
@@ -213,7 +219,7 @@ pub(crate) fn own_serial(db: &dyn Db, item: Item) -> bool {
 
 fn serial_prim(prim: crate::prim::Prim) -> bool {
     match prim.row().kind {
-        PrimKind::Host(op) => !op.parallel(),
+        PrimKind::Host(op) => !op.in_parallel(),
         PrimKind::Scalar(_)
         | PrimKind::Seq(_)
         | PrimKind::Derived(_)
@@ -227,6 +233,10 @@ fn serial_prim(prim: crate::prim::Prim) -> bool {
 /// What names and types have to say about an item; not its syntax errors.
 #[salsa::tracked]
 pub(crate) fn diagnostics(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
+    if syntax_errors(db, item) {
+        // They come first: what is missing would only be reported again in other words.
+        return Vec::new();
+    }
     let mut all = super::scope::protected(db, item);
     let names = names(db, item);
     all.extend(names.diagnostics.iter().cloned());
@@ -236,7 +246,7 @@ pub(crate) fn diagnostics(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         Resolution::Item(id, _) => serial(db, self::item(*id)),
         Resolution::Local(_) | Resolution::Optional(_) | Resolution::Unknown => false,
     };
-    all.extend(types::serial_calls(item.into(), ast(db, item), names, &is_serial));
+    all.extend(crate::types::serial_calls(item.into(), ast(db, item), names, &is_serial));
     all
 }
 

@@ -100,6 +100,10 @@ impl Context for ItemScope<'_> {
         let form = forms.iter().find(|f| f.item == input);
         form.and_then(|f| f.names.first().cloned()).unwrap_or_else(|| Name::new("it"))
     }
+
+    fn is_library(&self, item: ItemId) -> bool {
+        query::item(item).file(self.db).library(self.db)
+    }
 }
 
 /// What a name means, seen from an item; the body of the [`query::lookup`] firewall.
@@ -209,7 +213,7 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
     let built_in = |name: &&Name| {
         let library = query::library_index(db).get(*name);
         library.is_some_and(|item| crate::prelude::is_protected(item.file(db).name(db)))
-            || Prim::find(name.folded()).is_some_and(|p| p.row().protected())
+            || Prim::find(name.folded()).is_some_and(|p| !crate::prim::is_internal(p.name()))
     };
     form.names
         .iter()

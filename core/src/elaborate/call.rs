@@ -203,7 +203,7 @@ impl<'c> Elaborator<'c> {
         }
         let param = frame.ty(arg);
         let mut atoms = Vec::new();
-        self.operand(frame, arg, &Shape::tuple(prim.row().arity()), &mut atoms);
+        self.operand(frame, arg, &Shape::tuple(arity(prim.row().scheme)), &mut atoms);
         self.prim(frame, prim, &param, atoms, result, site)
     }
 
@@ -244,4 +244,34 @@ impl<'c> Elaborator<'c> {
 fn tuple_of(frame: &mut Frame<'_>, atoms: &[Atom], site: Site) -> Atom {
     let (last, rest) = atoms.split_last().expect("a tuple has parts");
     rest.iter().rev().fold(*last, |tail, atom| frame.body.pair(*atom, tail, site))
+}
+
+/// How many operands a primitive takes, from its scheme: `(a, a) -> bool` takes two.
+fn arity(scheme: &str) -> usize {
+    let mut depth = 0;
+    let mut operands = 1;
+    for c in scheme.chars() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            ',' if depth == 1 && scheme.starts_with('(') => operands += 1,
+            '-' if depth == 0 => break,
+            _ => {}
+        }
+    }
+    operands
+}
+
+#[cfg(test)]
+mod tests {
+    use super::arity;
+
+    #[test]
+    fn operands_of_schemes() {
+        assert_eq!(arity("(a, a) -> a :: (a in number)"), 2);
+        assert_eq!(arity("[(a, bool)] -> [a] :: (a in any)"), 1);
+        assert_eq!(arity("([a], [(int, a)]) -> [a]"), 2);
+        assert_eq!(arity("(((int, int), [int]), [char]) -> bool"), 2);
+        assert_eq!(arity("int -> (int, bool)"), 1);
+    }
 }
