@@ -78,6 +78,14 @@ pub(super) const ROWS: &[PrimRow] = &[
         "identity((3, (t, [1.0]))) → (0, F, [])",
         "W = 1, D = 1",
     ),
+    row(
+        "_zero",
+        "[a] -> a :: (a in any)",
+        PrimKind::Derived(Derived::Zero),
+        "The zero of the type of the elements.",
+        "",
+        "W = 1, D = 1",
+    ),
     // Checks. The message of `_check` is a literal.
     row(
         "_check",
@@ -96,11 +104,6 @@ pub(super) const ROWS: &[PrimRow] = &[
         "_check_length",
         FaultCode::NegativeLength,
         "A length is not negative.",
-    ),
-    check(
-        "_check_sqrt",
-        FaultCode::SqrtNegative,
-        "A radicand is not negative.",
     ),
     row(
         "error",
