@@ -49,9 +49,17 @@ pub struct Cli {
 
 /// Flags that every command takes.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
 pub struct Global {
-    /// When to use colours (NO_COLOR is respected)
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_enum)]
+    /// When to use colours: auto, always or never (NO_COLOR is respected)
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        value_enum,
+        hide_possible_values = true
+    )]
     pub color: Color,
     /// Print only what programs print themselves, and errors
     #[arg(long, short, global = true)]
@@ -59,8 +67,15 @@ pub struct Global {
     /// Show at most N elements of a sequence, or `all` [default: 100]
     #[arg(long, global = true, value_name = "N", value_parser = print_length)]
     pub print_length: Option<Length>,
-    /// Bits of an int and of a float
-    #[arg(long, global = true, value_name = "BITS", default_value = "64", value_enum)]
+    /// Bits of an int and of a float: 64 or 32
+    #[arg(
+        long,
+        global = true,
+        value_name = "BITS",
+        default_value = "64",
+        value_enum,
+        hide_possible_values = true
+    )]
     pub precision: Bits,
     /// Seed of the random numbers
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
