@@ -217,3 +217,33 @@ pub struct Nest {
     /// `{* … }`: instances run one after the other (depth adds up).
     pub serial: bool,
 }
+
+impl Block {
+    /// Visits every operation, those of inner blocks too.
+    pub fn for_each_op(&self, visit: &mut impl FnMut(&Op)) {
+        for bound in &self.lets {
+            visit(&bound.op);
+            match &bound.op {
+                Op::If { then, otherwise, .. } => {
+                    then.for_each_op(visit);
+                    otherwise.for_each_op(visit);
+                }
+                Op::Nest(nest) => nest.body.for_each_op(visit),
+                Op::Time(block) => block.for_each_op(visit),
+                Op::Copy(_)
+                | Op::Scalar(..)
+                | Op::Pair(..)
+                | Op::First(_)
+                | Op::Second(_)
+                | Op::Text(_)
+                | Op::List(_)
+                | Op::Seq(..)
+                | Op::Call(..)
+                | Op::Global(_)
+                | Op::Check { .. }
+                | Op::Error(_)
+                | Op::Host(..) => {}
+            }
+        }
+    }
+}
