@@ -1,0 +1,188 @@
+//! Diagnostics → text for people.
+//!
+//! The layout is ariadne's; what it says is all in the [`Diagnostic`]. Places reach ariadne in
+//! characters of the *visible* text (see [`crate::source`]), so nothing in a program's text can
+//! confuse a terminal or ariadne. Programs written by programs may have lines of megabytes:
+//! those get an excerpt instead.
+
+mod excerpt;
+
+use crate::source::{Lines, visible};
+use ariadne::{CharSet, Color, Config, IndexType, Label, LabelAttach, Report, ReportKind, Source};
+use nesl_core::base::{Diagnostic, Kind, Severity};
+use nesl_engine::{FileId, FileRange, Session};
+use std::collections::HashMap;
+use std::fmt::{Debug, Display};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Lines of more characters are shown in part.
+const LONG_LINE: usize = 400;
+
+/// Where the texts of files come from.
+pub trait Sources {
+    /// The name and text of a file.
+    fn source(&self, file: FileId) -> (Arc<str>, Arc<str>);
+}
+
+impl Sources for Session {
+    fn source(&self, file: FileId) -> (Arc<str>, Arc<str>) {
+        Session::source(self, file)
+    }
+}
+
+/// Renders diagnostics, remembering the texts it has met.
+pub struct Renderer {
+    colors: bool,
+    files: HashMap<FileId, File>,
+    first_lines: HashMap<FileId, usize>,
+}
+
+/// A text prepared for showing.
+pub struct File {
+    name: String,
+    lines: Lines,
+    shown: Source<String>,
+    first_line: usize,
+}
+
+impl Renderer {
+    /// A renderer, with or without colours.
+    pub fn new(colors: bool) -> Renderer {
+        Renderer { colors, files: HashMap::new(), first_lines: HashMap::new() }
+    }
+
+    /// Says that a file's text stands below `line` other lines in what people think of as the
+    /// file: forms that came one by one through a pipe are numbered as one text.
+    pub fn starts_at(&mut self, file: FileId, line: usize) {
+        if line > 0 {
+            self.first_lines.entry(file).or_insert(line);
+        }
+    }
+
+    /// The message, ending in an empty line.
+    pub fn render(&mut self, sources: &dyn Sources, diagnostic: &Diagnostic<FileRange>) -> String {
+        let places = std::iter::once(&diagnostic.primary).chain(&diagnostic.labels);
+        for label in places.clone() {
+            self.prepare(sources, label.at.file);
+        }
+        let long = places
+            .map(|label| self.file(label.at.file).lines.line_text(label.at.range.start).0.len())
+            .any(|length| length > LONG_LINE);
+        let mut text = if long {
+            excerpt::render(&|file| self.file(file), diagnostic)
+        } else {
+            self.report(diagnostic)
+        };
+        while text.ends_with("\n\n") {
+            text.pop();
+        }
+        text.push('\n');
+        text
+    }
+
+    fn report(&self, diagnostic: &Diagnostic<FileRange>) -> String {
+        let (heading, color) = match diagnostic.severity {
+            Severity::Error => (heading(diagnostic), Color::Red),
+            Severity::Warning => (heading(diagnostic), Color::Yellow),
+        };
+        let config = Config::new()
+            .with_color(self.colors)
+            .with_index_type(IndexType::Char)
+            .with_label_attach(LabelAttach::Start)
+            .with_char_set(CharSet::Unicode);
+        let primary = self.span(&diagnostic.primary.at);
+        let mut report = Report::build(ReportKind::Custom(&heading, color), primary.clone())
+            .with_config(config)
+            .with_message(visible(&diagnostic.message))
+            .with_label(label(primary, &diagnostic.primary.text, color).with_priority(1));
+        let others = [Color::Blue, Color::Magenta, Color::Cyan, Color::Green];
+        for (other, color) in diagnostic.labels.iter().zip(others.into_iter().cycle()) {
+            report = report.with_label(label(self.span(&other.at), &other.text, color));
+        }
+        for note in &diagnostic.notes {
+            report = report.with_note(visible(note));
+        }
+        for hint in &diagnostic.hints {
+            report = report.with_help(visible(&hint.text));
+        }
+        let mut text = Vec::new();
+        match report.finish().write(Shown(&self.files), &mut text) {
+            Ok(()) => String::from_utf8_lossy(&text).into_owned(),
+            Err(_) => excerpt::render(&|file| self.file(file), diagnostic),
+        }
+    }
+
+    /// A place in characters; an empty one is widened to the character it stands at, so that
+    /// there is something to point at.
+    fn span(&self, at: &FileRange) -> (FileId, Range<usize>) {
+        let lines = &self.file(at.file).lines;
+        let start = lines.char_of(at.range.start);
+        let end = lines.char_of(at.range.end.max(at.range.start));
+        (at.file, start..end.max(start + 1))
+    }
+
+    fn file(&self, file: FileId) -> &File {
+        &self.files[&file]
+    }
+
+    fn prepare(&mut self, sources: &dyn Sources, file: FileId) {
+        let first_line = self.first_lines.get(&file).copied().unwrap_or(0);
+        self.files.entry(file).or_insert_with(|| {
+            let (name, text) = sources.source(file);
+            // A blank more, so that a place at the very end is a place.
+            let shown = visible(&text) + " ";
+            File {
+                name: visible(&name),
+                lines: Lines::new(text),
+                shown: Source::from(shown).with_display_line_offset(first_line),
+                first_line,
+            }
+        });
+    }
+}
+
+impl File {
+    /// `name:line:column` of a byte.
+    fn location(&self, byte: usize) -> String {
+        let position = self.lines.position(byte);
+        format!("{}:{}:{}", self.name, position.line + self.first_line, position.column)
+    }
+}
+
+/// `Type error`, `Name warning`: what a message begins with.
+pub fn heading(diagnostic: &Diagnostic<FileRange>) -> String {
+    let kind = match diagnostic.kind {
+        Kind::Syntax => "Syntax",
+        Kind::Name => "Name",
+        Kind::Type => "Type",
+        Kind::Runtime => "Runtime",
+    };
+    match diagnostic.severity {
+        Severity::Error => format!("{kind} error"),
+        Severity::Warning => format!("{kind} warning"),
+    }
+}
+
+fn label(at: (FileId, Range<usize>), text: &str, color: Color) -> Label<(FileId, Range<usize>)> {
+    let label = Label::new(at).with_color(color);
+    if text.is_empty() { label } else { label.with_message(visible(text)) }
+}
+
+/// The prepared files as ariadne wants them.
+struct Shown<'a>(&'a HashMap<FileId, File>);
+
+impl ariadne::Cache<FileId> for Shown<'_> {
+    type Storage = String;
+
+    fn fetch(&mut self, id: &FileId) -> Result<&Source<String>, impl Debug> {
+        self.0.get(id).map(|file| &file.shown).ok_or("no such file")
+    }
+
+    fn display<'a>(&self, id: &'a FileId) -> Option<impl Display + 'a> {
+        self.0.get(id).map(|file| file.name.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests;
