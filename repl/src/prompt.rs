@@ -59,7 +59,10 @@ fn interact(global: &Global, mut reporter: Reporter, session: Session) -> Result
         let _ = editor.load_history(path);
     }
     if !global.quiet {
-        println!("NESL {}. :help tells what there is, :quit or Ctrl-D leaves.", env!("CARGO_PKG_VERSION"));
+        println!(
+            "NESL {}. :help tells what there is, :quit or Ctrl-D leaves.",
+            env!("CARGO_PKG_VERSION")
+        );
     }
     let mut entries = 0;
     loop {
@@ -100,7 +103,9 @@ fn enter(reporter: &mut Reporter, session: &mut Session, text: &str, number: usi
     }));
     reporter.output.settle();
     entered.unwrap_or_else(|_| {
-        eprintln!("This is a bug in nesl; please report it with what you entered. The session goes on.");
+        eprintln!(
+            "This is a bug in nesl; please report it with what you entered. The session goes on."
+        );
         Flow::Go
     })
 }

@@ -8,7 +8,7 @@
 mod excerpt;
 
 use crate::source::{Lines, visible};
-use ariadne::{CharSet, Color, Config, IndexType, Label, LabelAttach, Report, ReportKind, Source};
+use ariadne::{Color, Config, IndexType, Label, LabelAttach, Report, ReportKind, Source};
 use nesl_core::base::{Diagnostic, Kind, Severity};
 use nesl_engine::{FileId, FileRange, Session};
 use std::collections::HashMap;
@@ -82,24 +82,31 @@ impl Renderer {
     }
 
     fn report(&self, diagnostic: &Diagnostic<FileRange>) -> String {
-        let (heading, color) = match diagnostic.severity {
-            Severity::Error => (heading(diagnostic), Color::Red),
-            Severity::Warning => (heading(diagnostic), Color::Yellow),
+        let (color, paint) = match diagnostic.severity {
+            Severity::Error => (Color::Red, "\x1b[1;31m"),
+            Severity::Warning => (Color::Yellow, "\x1b[1;33m"),
         };
         let config = Config::new()
             .with_color(self.colors)
             .with_index_type(IndexType::Char)
-            .with_label_attach(LabelAttach::Start)
-            .with_char_set(CharSet::Unicode);
+            .with_label_attach(LabelAttach::Start);
         let primary = self.span(&diagnostic.primary.at);
-        let mut report = Report::build(ReportKind::Custom(&heading, color), primary.clone())
-            .with_config(config)
-            .with_message(visible(&diagnostic.message))
-            .with_label(label(primary, &diagnostic.primary.text, color).with_priority(1));
+        let home = primary.0;
+        // Ariadne points at nothing where it has nothing to say.
+        let here = match diagnostic.primary.text.as_str() {
+            "" => "here",
+            text => text,
+        };
+        let mut labels = vec![label(primary.clone(), here, color)];
         let others = [Color::Blue, Color::Magenta, Color::Cyan, Color::Green];
         for (other, color) in diagnostic.labels.iter().zip(others.into_iter().cycle()) {
-            report = report.with_label(label(self.span(&other.at), &other.text, color));
+            labels.push(label(self.span(&other.at), &other.text, color));
         }
+        // Ariadne begins a new box wherever the order of the labels is not that of the text.
+        labels.sort_by_key(|(_, (file, range))| (*file != home, *file, range.end));
+        let mut report = Report::build(ReportKind::Error, primary)
+            .with_config(config)
+            .with_labels(labels.into_iter().map(|(label, _)| label));
         for note in &diagnostic.notes {
             report = report.with_note(visible(note));
         }
@@ -107,15 +114,20 @@ impl Renderer {
             report = report.with_help(visible(&hint.text));
         }
         let mut text = Vec::new();
-        match report.finish().write(Shown(&self.files), &mut text) {
-            Ok(()) => String::from_utf8_lossy(&text).into_owned(),
-            Err(_) => excerpt::render(&|file| self.file(file), diagnostic),
+        if report.finish().write(Shown(&self.files), &mut text).is_err() {
+            return excerpt::render(&|file| self.file(file), diagnostic);
         }
+        let text = String::from_utf8_lossy(&text);
+        // Ariadne colours headings of its own making only, asked or not: we write ours.
+        let rest = text.split_once('\n').map_or("", |(_, rest)| rest);
+        let (paint, end) = if self.colors { (paint, "\x1b[0m") } else { ("", "") };
+        let heading = heading(diagnostic);
+        format!("{paint}{heading}:{end} {}\n{rest}", visible(&diagnostic.message))
     }
 
     /// A place in characters; an empty one is widened to the character it stands at, so that
     /// there is something to point at.
-    fn span(&self, at: &FileRange) -> (FileId, Range<usize>) {
+    fn span(&self, at: &FileRange) -> Span {
         let lines = &self.file(at.file).lines;
         let start = lines.char_of(at.range.start);
         let end = lines.char_of(at.range.end.max(at.range.start));
@@ -164,9 +176,12 @@ pub fn heading(diagnostic: &Diagnostic<FileRange>) -> String {
     }
 }
 
-fn label(at: (FileId, Range<usize>), text: &str, color: Color) -> Label<(FileId, Range<usize>)> {
-    let label = Label::new(at).with_color(color);
-    if text.is_empty() { label } else { label.with_message(visible(text)) }
+/// A span, as ariadne takes it.
+type Span = (FileId, Range<usize>);
+
+fn label(at: Span, text: &str, color: Color) -> (Label<Span>, Span) {
+    let label = Label::new(at.clone()).with_color(color);
+    (if text.is_empty() { label } else { label.with_message(visible(text)) }, at)
 }
 
 /// The prepared files as ariadne wants them.

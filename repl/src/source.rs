@@ -26,12 +26,11 @@ pub struct Text {
 pub fn read(path: &Path) -> Result<Text> {
     let (name, bytes) = if path == Path::new(STDIN) {
         let mut bytes = Vec::new();
-        std::io::stdin()
-            .read_to_end(&mut bytes)
-            .context("cannot read standard input")?;
+        std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
         ("<stdin>".to_string(), bytes)
     } else {
-        let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let bytes =
+            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         (path.display().to_string(), bytes)
     };
     let (text, latin1) = decode(bytes);
@@ -48,11 +47,8 @@ pub fn decode(bytes: Vec<u8>) -> (String, bool) {
 
 /// Text as bytes, the inverse of [`decode`] for texts of which `latin1` was true.
 pub fn encode(text: &str, latin1: bool) -> Vec<u8> {
-    let bytes: Option<Vec<u8>> = if latin1 {
-        text.chars().map(|c| u8::try_from(c).ok()).collect()
-    } else {
-        None
-    };
+    let bytes: Option<Vec<u8>> =
+        if latin1 { text.chars().map(|c| u8::try_from(c).ok()).collect() } else { None };
     bytes.unwrap_or_else(|| text.as_bytes().to_vec())
 }
 
@@ -99,10 +95,7 @@ impl Lines {
     pub fn position(&self, byte: usize) -> Position {
         let (start, chars, clamped) = self.line_of(byte);
         let line = self.starts.partition_point(|(_, c)| *c <= chars);
-        Position {
-            line,
-            column: self.text[start..clamped].chars().count() + 1,
-        }
+        Position { line, column: self.text[start..clamped].chars().count() + 1 }
     }
 
     /// The text of the line that holds a byte, without its end, and the byte it starts at.

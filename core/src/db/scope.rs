@@ -152,8 +152,12 @@ pub(super) fn lookup_at(
             return None;
         }
     }
-    let function = crate::prelude::operator(name.folded()).map(Name::new);
-    if let Some(item) = query::library_index(db).get(function.as_ref().unwrap_or(name)) {
+    if let Some(function) = crate::prelude::operator(name.folded()) {
+        let function = Name::new(function);
+        let item = query::library_index(db).get(&function)?;
+        return Some(Resolution::Item((*item).into(), function));
+    }
+    if let Some(item) = query::library_index(db).get(name) {
         return found(*item);
     }
     Prim::find(name.folded()).map(Resolution::Prim)
@@ -212,9 +216,8 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         ItemKind::Expr(_) | ItemKind::Command(_) | ItemKind::Missing => Span::default(),
     };
     let built_in = |name: &&Name| {
-        crate::prelude::is_protected(name.folded())
-            && (query::library_index(db).contains_key(*name)
-                || Prim::find(name.folded()).is_some_and(|p| !crate::prim::is_internal(p.name())))
+        let known = query::library_index(db).contains_key(*name) || Prim::find(name.folded()).is_some();
+        known && !crate::prelude::ADDED.contains(&name.folded())
     };
     form.names
         .iter()

@@ -25,17 +25,14 @@ impl<'c> Elaborator<'c> {
     ) -> Atom {
         let subject = match (derived, param) {
             (Derived::Eql | Derived::Hash, Ty::Pair(subject, _)) => subject,
+            (Derived::Zero, Ty::Sequence(element)) => element,
             _ => param,
         };
         match derived {
             Derived::Eql => self.eql(body, subject, atoms[0], atoms[1], site),
             Derived::Hash => self.hash(body, subject, atoms[0], atoms[1], site),
             Derived::String => self.string(body, subject, atoms[0], site),
-            Derived::Identity => self.identity(body, subject, site),
-            Derived::Zero => {
-                let Ty::Sequence(element) = subject else { unreachable!("of a sequence") };
-                self.identity(body, element, site)
-            }
+            Derived::Identity | Derived::Zero => self.identity(body, subject, site),
         }
     }
 
@@ -57,9 +54,7 @@ impl<'c> Elaborator<'c> {
             Derived::Eql => ("eql", self.eql_sequence(&mut body, element, &params, site)),
             Derived::Hash => ("hash", self.hash_sequence(&mut body, element, &params, site)),
             Derived::String => ("string", self.string_sequence(&mut body, element, subject, site)),
-            Derived::Identity | Derived::Zero => {
-                unreachable!("the zero of a sequence is a constant")
-            }
+            Derived::Identity | Derived::Zero => unreachable!("the zero of a sequence is a constant"),
         };
         ir::Function {
             name: self.unique(&format!("{word}@{}", print_type(ty))),

@@ -247,3 +247,88 @@ impl Block {
         }
     }
 }
+
+impl Function {
+    /// Visits every variable it binds, with its type: parameters, bindings, elements of nests.
+    pub fn for_each_variable(&self, visit: &mut impl FnMut(Var, &Ty)) {
+        fn walk(block: &Block, visit: &mut impl FnMut(Var, &Ty)) {
+            for bound in &block.lets {
+                visit(bound.var, &bound.ty);
+                match &bound.op {
+                    Op::If { then, otherwise, .. } => {
+                        walk(then, visit);
+                        walk(otherwise, visit);
+                    }
+                    Op::Nest(nest) => {
+                        nest.binders.iter().for_each(|(var, ty, _)| visit(*var, ty));
+                        walk(&nest.body, visit);
+                    }
+                    Op::Time(inner) => walk(inner, visit),
+                    Op::Copy(_)
+                    | Op::Scalar(..)
+                    | Op::Pair(..)
+                    | Op::First(_)
+                    | Op::Second(_)
+                    | Op::Text(_)
+                    | Op::List(_)
+                    | Op::Seq(..)
+                    | Op::Call(..)
+                    | Op::Global(_)
+                    | Op::Check { .. }
+                    | Op::Error(_)
+                    | Op::Host(..) => {}
+                }
+            }
+        }
+        self.params.iter().for_each(|(var, ty)| visit(*var, ty));
+        walk(&self.body, visit);
+    }
+
+    /// One more than its largest variable.
+    pub fn variables(&self) -> usize {
+        let mut count = 0;
+        self.for_each_variable(&mut |var, _| count = count.max(var.0 as usize + 1));
+        count
+    }
+
+    /// The type of an operand; of a variable it does not bind, `Unit`.
+    pub fn type_of(&self, atom: &Atom) -> Ty {
+        match atom {
+            Atom::Var(wanted) => {
+                let mut found = Ty::Unit;
+                self.for_each_variable(&mut |var, ty| {
+                    if var == *wanted {
+                        found = ty.clone();
+                    }
+                });
+                found
+            }
+            Atom::Unit => Ty::Unit,
+            Atom::Int(_) => Ty::Int,
+            Atom::Float(_) => Ty::Float,
+            Atom::Bool(_) => Ty::Bool,
+            Atom::Char(_) => Ty::Char,
+        }
+    }
+}
+
+impl Op {
+    /// Visits the operands, those of inner blocks excluded.
+    pub fn atoms_mut(&mut self, mut visit: impl FnMut(&mut Atom)) {
+        match self {
+            Op::Copy(a) | Op::First(a) | Op::Second(a) | Op::Error(a) => visit(a),
+            Op::Pair(a, b) => {
+                visit(a);
+                visit(b);
+            }
+            Op::Scalar(_, all)
+            | Op::List(all)
+            | Op::Seq(_, all)
+            | Op::Call(_, all)
+            | Op::Host(_, all) => all.iter_mut().for_each(visit),
+            Op::If { cond, .. } | Op::Check { cond, .. } => visit(cond),
+            Op::Nest(nest) => nest.binders.iter_mut().for_each(|(_, _, a)| visit(a)),
+            Op::Text(_) | Op::Global(_) | Op::Time(_) => {}
+        }
+    }
+}

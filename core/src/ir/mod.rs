@@ -1,8 +1,14 @@
 //! The typed core language: first-order, monomorphic, A-normal.
 //!
-//! [`data`](self) describes it, `print` and `parse` are inverse to each other, and `verify` is
-//! its law, run after every pass in debug builds.
+//! `data` describes it; [`print()`] shows it; [`verify()`] is its law, checked before a program runs
+//! in debug builds; [`thread_keys`] is the pass that makes random numbers pure.
 
 mod data;
+mod keys;
+mod print;
+mod verify;
 
 pub use data::*;
+pub use keys::thread_keys;
+pub use print::{print, print_function, print_type};
+pub use verify::verify;

@@ -45,7 +45,9 @@ fn verdict(files: usize, errors: usize, warnings: usize) -> String {
         (0, 0) => format!("{checked} checked: no errors"),
         (_, 0) => format!("{checked} checked: {}", count(errors, "error")),
         (0, _) => format!("{checked} checked: {}", count(warnings, "warning")),
-        _ => format!("{checked} checked: {}, {}", count(errors, "error"), count(warnings, "warning")),
+        _ => {
+            format!("{checked} checked: {}, {}", count(errors, "error"), count(warnings, "warning"))
+        }
     }
 }
 

@@ -35,7 +35,8 @@ pub fn run(global: &Global, asked: &CostArgs) -> Result<u8> {
             Ok(worse(OK, &summary))
         }
         (None, Some(expr)) if asked.sizes.is_empty() => {
-            let (summary, bound) = measure(&mut reporter, &mut session, "<expression>", &close(expr));
+            let (summary, bound) =
+                measure(&mut reporter, &mut session, "<expression>", &close(expr));
             show(&reporter, &session, &bound, asked.json);
             Ok(worse(OK, &summary))
         }

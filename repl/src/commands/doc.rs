@@ -36,7 +36,9 @@ pub fn unknown(session: &mut Session, name: &str) -> String {
         [one] => format!("Name error: nothing is known about `{name}`; did you mean `{one}`?"),
         [others @ .., last] => {
             let others = others.join("`, `");
-            format!("Name error: nothing is known about `{name}`; did you mean `{others}` or `{last}`?")
+            format!(
+                "Name error: nothing is known about `{name}`; did you mean `{others}` or `{last}`?"
+            )
         }
     }
 }

@@ -40,7 +40,12 @@ impl Validator for Helper {
 impl Completer for Helper {
     type Candidate = Pair;
 
-    fn complete(&self, line: &str, pos: usize, context: &Context<'_>) -> Result<(usize, Vec<Pair>)> {
+    fn complete(
+        &self,
+        line: &str,
+        pos: usize,
+        context: &Context<'_>,
+    ) -> Result<(usize, Vec<Pair>)> {
         let before = &line[..pos];
         if let Some(names) = meta::complete(before) {
             return Ok((0, names.into_iter().map(plain).collect()));
@@ -49,7 +54,8 @@ impl Completer for Helper {
             return self.files.complete(line, pos, context);
         }
         let start = before.rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_'));
-        let start = start.map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
+        let start =
+            start.map_or(0, |at| at + before[at..].chars().next().map_or(1, char::len_utf8));
         let prefix = &before[start..];
         if prefix.is_empty() || prefix.starts_with(|c: char| c.is_ascii_digit()) {
             return Ok((pos, Vec::new()));
@@ -64,7 +70,11 @@ impl Completer for Helper {
 }
 
 impl Highlighter for Helper {
-    fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _default: bool) -> Cow<'b, str> {
+    fn highlight_prompt<'b, 's: 'b, 'p: 'b>(
+        &'s self,
+        prompt: &'p str,
+        _default: bool,
+    ) -> Cow<'b, str> {
         Cow::Owned(format!("\x1b[1;34m{prompt}\x1b[0m"))
     }
 }

@@ -77,9 +77,15 @@ pub fn complete(before: &str) -> Option<Vec<String>> {
         return None;
     }
     let names = COMMANDS.iter().filter(|(name, ..)| name.starts_with(before));
-    Some(names.map(|(name, needs, _)| {
-        if needs.is_empty() { name.to_string() } else { format!("{name} ") }
-    }).collect())
+    Some(
+        names
+            .map(
+                |(name, needs, _)| {
+                    if needs.is_empty() { name.to_string() } else { format!("{name} ") }
+                },
+            )
+            .collect(),
+    )
 }
 
 /// Whether a file name is being typed.

@@ -10,10 +10,7 @@ use std::fmt::Write;
 const AROUND: usize = 50;
 
 /// The message with an excerpt of each line it is about.
-pub fn render<'a>(
-    file: &dyn Fn(FileId) -> &'a File,
-    diagnostic: &Diagnostic<FileRange>,
-) -> String {
+pub fn render<'a>(file: &dyn Fn(FileId) -> &'a File, diagnostic: &Diagnostic<FileRange>) -> String {
     let mut out = format!("{}: {}\n", heading(diagnostic), visible(&diagnostic.message));
     for label in std::iter::once(&diagnostic.primary).chain(&diagnostic.labels) {
         show(file(label.at.file), label, &mut out);

@@ -79,7 +79,8 @@ mod tests {
         table.row(["10".into(), "it".into(), grouped(1_234_567)]);
         table.row(["1,000".into(), "primes".into(), "5".into()]);
         let shown = table.to_string();
-        let expected = "    n  name         work\n   10  it      1,234,567\n1,000  primes          5\n";
+        let expected =
+            "    n  name         work\n   10  it      1,234,567\n1,000  primes          5\n";
         assert_eq!(shown, expected);
     }
 
