@@ -10,7 +10,7 @@ use crate::host::System;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
 use nesl_core::interp::Value;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -146,8 +146,6 @@ pub struct Session {
     values: FxHashMap<(ItemId, Name), Value>,
     /// Definitions that took the place of others of the same name and type.
     replaced: FxHashMap<(ItemId, Name), ItemId>,
-    /// Forms whose errors have been reported.
-    failed: FxHashSet<ItemId>,
     /// Forms run since the last seeding: the root of their random keys.
     draws: i64,
     /// Nesting of `load`, to refuse a file that loads itself.
@@ -175,7 +173,7 @@ impl Session {
             scratch: None,
             values: FxHashMap::default(),
             replaced: FxHashMap::default(),
-            failed: FxHashSet::default(),
+
             draws: 0,
             loading: Vec::new(),
         }

@@ -12,7 +12,6 @@ use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{self, ItemKind};
 use nesl_core::types::{ItemTypes, Scheme, Signature, Ty, print_scheme};
 use nesl_runtime::fault::FaultCode;
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -348,5 +347,3 @@ fn seeds(program: &ir::Program) -> bool {
     })
 }
 
-/// Diagnostics by form; kept for the check of a whole text.
-pub(super) type ByItem = FxHashMap<ItemId, Vec<Diagnostic<super::FileRange>>>;
