@@ -5,7 +5,7 @@
 
 mod value;
 
-pub use value::{Sequence, Value};
+pub use value::{Builder, Sequence, Value};
 
 use crate::ir::{Program, Site, Ty};
 use crate::prim::HostOp;

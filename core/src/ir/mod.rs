@@ -3,6 +3,10 @@
 //! [`data`](self) describes it, `print` and `parse` are inverse to each other, and `verify` is
 //! its law, run after every pass in debug builds.
 
+mod builder;
 mod data;
+pub mod signature;
+mod walk;
 
+pub use builder::FunctionBuilder;
 pub use data::*;
