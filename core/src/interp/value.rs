@@ -263,6 +263,21 @@ impl Sequence {
         }
     }
 
+    /// Replaces element `index`, in place if nobody else holds the sequence.
+    ///
+    /// # Panics
+    /// If it is out of bounds, or the value of another type than a packed sequence holds.
+    pub fn set(&mut self, index: usize, value: &Value) {
+        match (self, value) {
+            (Sequence::Ints(xs), Value::Int(x)) => Arc::make_mut(xs)[index] = *x,
+            (Sequence::Floats(xs), Value::Float(x)) => Arc::make_mut(xs)[index] = *x,
+            (Sequence::Bools(xs), Value::Bool(x)) => Arc::make_mut(xs)[index] = *x,
+            (Sequence::Chars(xs), Value::Char(x)) => Arc::make_mut(xs)[index] = *x,
+            (Sequence::Values(xs), x) => Arc::make_mut(xs)[index] = x.clone(),
+            (sequence, x) => panic!("{x:?} does not belong into {sequence:?}"),
+        }
+    }
+
     /// Whether this is a sequence of that type of elements.
     pub fn has_elements(&self, element: &Ty) -> bool {
         match (self, element) {
@@ -329,6 +344,21 @@ impl Builder {
             (Growing::Chars(xs), Value::Char(x)) => xs.push(x),
             (Growing::Values(xs), x) => xs.push(x),
             (growing, value) => panic!("{value:?} does not belong into {growing:?}"),
+        }
+    }
+
+    /// Adds all elements of a sequence.
+    ///
+    /// # Panics
+    /// If they are of another type than a packed sequence holds.
+    pub fn extend(&mut self, sequence: &Sequence) {
+        match (&mut self.0, sequence) {
+            (Growing::Ints(xs), Sequence::Ints(more)) => xs.extend_from_slice(more),
+            (Growing::Floats(xs), Sequence::Floats(more)) => xs.extend_from_slice(more),
+            (Growing::Bools(xs), Sequence::Bools(more)) => xs.extend_from_slice(more),
+            (Growing::Chars(xs), Sequence::Chars(more)) => xs.extend_from_slice(more),
+            (Growing::Values(xs), Sequence::Values(more)) => xs.extend_from_slice(more),
+            (growing, more) => panic!("{more:?} does not belong into {growing:?}"),
         }
     }
 

@@ -6,7 +6,9 @@
 mod builder;
 mod data;
 pub mod signature;
+mod verify;
 mod walk;
 
 pub use builder::FunctionBuilder;
 pub use data::*;
+pub use verify::verify;
