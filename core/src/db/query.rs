@@ -5,9 +5,9 @@ use super::{Database, Db, Outline, forward};
 use crate::base::{Diagnostic, ItemId, Loc, Name};
 use crate::names::{Names, Resolution};
 use crate::prim::PrimKind;
-use crate::syntax::ast::Item as Ast;
+use crate::syntax::ast::{Item as Ast, ItemKind};
 use crate::syntax::{self, Parsed};
-use crate::types::{ItemTypes, Member, Signature};
+use crate::types::{ItemTypes, Member, Signature, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -197,7 +197,7 @@ pub(crate) fn serial(db: &dyn Db, item: Item) -> bool {
     let mut seen = FxHashSet::default();
     let mut todo = vec![item];
     while let Some(item) = todo.pop() {
-        if !seen.insert(item) {
+        if !seen.insert(item) || is_data(db, item) {
             continue;
         }
         if own_serial(db, item) {
@@ -206,6 +206,31 @@ pub(crate) fn serial(db: &dyn Db, item: Item) -> bool {
         todo.extend(references(db, item).iter().map(|id| self::item(*id)));
     }
     false
+}
+
+/// Whether an item defines variables that hold data: whatever made them, it is done by then, and
+/// reading them calls nothing. (A variable that holds a function may be called.)
+fn is_data(db: &dyn Db, item: Item) -> bool {
+    match &ast(db, item).kind {
+        ItemKind::Binding { .. } | ItemKind::Expr(_) => {
+            let Signature::Values { values } = &**signature(db, item) else { return false };
+            !values.iter().any(|(_, scheme)| holds_function(&scheme.ty))
+        }
+        ItemKind::Function(_)
+        | ItemKind::Datatype(_)
+        | ItemKind::Command(_)
+        | ItemKind::Missing => false,
+    }
+}
+
+fn holds_function(ty: &Ty) -> bool {
+    match ty {
+        Ty::Function(_) | Ty::Code(..) => true,
+        Ty::Pair(a, b) => holds_function(a) || holds_function(b),
+        Ty::Sequence(element) => holds_function(element),
+        Ty::Record(_, args) => args.iter().any(holds_function),
+        Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Var(_) => false,
+    }
 }
 
 /// Whether an item itself names a serial-only primitive.
