@@ -114,7 +114,7 @@ fn run_goes_on_after_an_error() {
            │ Note: `+` : (a, a) -> a :: (a in number)
         ───╯
 
-        Runtime error: Sequence reference (a[i]) out of bounds. (index 9, length 2)
+        Runtime error: Sequence reference (a[i]) out of bounds (index 9, length 2)
            ╭─[ a.nesl:3:1 ]
            │
          3 │ [1, 2][9];
@@ -331,11 +331,17 @@ fn json_gives_places_and_edits() {
 #[test]
 fn fmt_changes_files_or_lists_them() {
     let folder = Folder::new(&[("a.nesl", "x=1 ;\n\n\n\ny  =  2;"), ("b.nesl", "x = 1;\n")]);
-    folder.nesl(&["fmt", "--check", "a.nesl", "b.nesl"]).code(1).out(expect![[r#""#]]);
-    folder.nesl(&["fmt", "a.nesl", "b.nesl"]).code(0).out(expect![""]).err(expect![[r#""#]]);
+    folder.nesl(&["fmt", "--check", "a.nesl", "b.nesl"]).code(1).out(expect![[r#"
+        a.nesl
+    "#]]);
+    folder.nesl(&["fmt", "a.nesl", "b.nesl"]).code(0).out(expect![""]).err(expect![[r#"
+        formatted a.nesl
+    "#]]);
     folder.nesl(&["fmt", "--check", "a.nesl", "b.nesl"]).code(0).out(expect![""]);
     assert!(folder.read("a.nesl").starts_with("x = 1;\n"));
-    folder.with_input(&["fmt", "-"], "x=1;").code(0).out(expect![[r#""#]]);
+    folder.with_input(&["fmt", "-"], "x=1;").code(0).out(expect![[r#"
+        x = 1;
+    "#]]);
 }
 
 #[test]
