@@ -5,6 +5,7 @@ mod define;
 mod inspect;
 mod run;
 
+use crate::Sources;
 use crate::host::System;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
@@ -132,6 +133,8 @@ pub enum Stage {
 /// A session.
 pub struct Session {
     db: Database,
+    /// The texts of the database's files, for who shows events.
+    sources: Sources,
     host: System,
     settings: Settings,
     interrupt: Arc<AtomicBool>,
@@ -155,8 +158,14 @@ type Sink<'a> = &'a mut dyn FnMut(Event);
 impl Session {
     /// A new session, with the library and nothing else.
     pub fn new(settings: Settings) -> Session {
+        let db = Database::new();
+        let sources = Sources::default();
+        for file in db.library() {
+            sources.set(file, &db.file_name(file), &db.file_text(file));
+        }
         Session {
-            db: Database::new(),
+            db,
+            sources,
             host: System::new(settings.seed),
             settings,
             interrupt: Arc::default(),
@@ -177,6 +186,7 @@ impl Session {
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
         self.interrupt.store(false, Ordering::Relaxed);
         let file = self.db.add_file(name, text, self.last);
+        self.sources.set(file, name, text);
         let mut summary = Summary::default();
         self.run_file(file, false, sink, &mut summary);
         self.last = Some(Before::all(file));
@@ -186,6 +196,11 @@ impl Session {
     /// The name and text of a file that a diagnostic points into (the library's, too).
     pub fn source(&self, file: FileId) -> (Arc<str>, Arc<str>) {
         (self.db.file_name(file), self.db.file_text(file))
+    }
+
+    /// All files, readable while the session runs.
+    pub fn sources(&self) -> Sources {
+        self.sources.clone()
     }
 
     /// Set this to stop a running computation. The session goes on.

@@ -128,14 +128,15 @@ Examples:
     },
     /// Evaluate expressions, or any forms, given as arguments
     #[command(after_help = "\
-The closing `;` may be left out. Arguments are evaluated in order in one session.
+The closing `;` may be left out. Arguments are evaluated in order in one session; after `--` they
+may begin with a minus sign.
 
 Examples:
   nesl eval '{a * a : a in [3, -4, -9, 5]}'
   nesl eval 'function dbl(x) = x + x' 'dbl(21)'")]
     Eval {
         /// NESL text
-        #[arg(required = true, value_name = "EXPR", allow_hyphen_values = true)]
+        #[arg(required = true, value_name = "EXPR", allow_negative_numbers = true)]
         texts: Vec<String>,
     },
     /// Find errors without running anything

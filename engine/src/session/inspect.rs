@@ -258,6 +258,7 @@ impl Session {
             None => self.db.add_file(name, text, self.last),
         };
         self.scratch = Some(file);
+        self.sources.set(file, name, text);
         for form in self.db.outline(file).forms.clone() {
             self.db.set_loaded(form.id(), None);
         }

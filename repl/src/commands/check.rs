@@ -27,7 +27,8 @@ pub fn run(global: &Global, files: &[PathBuf], as_json: bool, types: bool) -> Re
             }
         }
         if types {
-            for (name, ty) in &report.definitions {
+            // What has no type has an error instead.
+            for (name, ty) in report.definitions.iter().filter(|(_, ty)| ty != "?") {
                 reporter.output.line(&format!("{name} : {ty}"));
             }
         }
