@@ -277,11 +277,8 @@ impl Database {
     /// The queries that ran since the last call, while listening, as `query(item)` with the
     /// item's first name.
     pub fn take_log(&self) -> Vec<String> {
-        let taken = match self.log.lock() {
-            Ok(mut log) => log.as_mut().map(std::mem::take).unwrap_or_default(),
-            Err(_) => Vec::new(),
-        };
-        taken
+        let log = self.log.lock();
+        log.ok().and_then(|mut log| log.as_mut().map(std::mem::take)).unwrap_or_default()
     }
 }
 

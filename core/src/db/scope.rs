@@ -136,8 +136,8 @@ pub(super) fn lookup_at(
         if ahead {
             let forms = &file.outline(db).forms;
             let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
-            let below = positions.iter().map(|p| &forms[*p as usize]);
-            if let Some(form) = below.filter(|f| forward(f.kind)).next() {
+            let mut below = positions.iter().map(|p| &forms[*p as usize]);
+            if let Some(form) = below.find(|f| forward(f.kind)) {
                 return found(form.item);
             }
         }

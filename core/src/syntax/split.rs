@@ -80,10 +80,10 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
                 return if unbalanced { End::Unbalanced } else { End::At(before(tokens, start, i)) };
             }
             Kind::Dollar if open.iter().all(|k| *k == Kind::LetKw) => return End::At(i + 1),
-            Kind::Semi | Kind::Dollar if open.is_empty() => {
-                if !(context && continues_context(tokens, i + 1, text)) {
-                    return End::At(i + 1);
-                }
+            Kind::Semi | Kind::Dollar
+                if open.is_empty() && !(context && continues_context(tokens, i + 1, text)) =>
+            {
+                return End::At(i + 1);
             }
             Kind::Semi | Kind::Dollar if by_lines && ends_a_line(tokens, i, text) => {
                 return End::At(i + 1);
