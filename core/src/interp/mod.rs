@@ -244,7 +244,10 @@ impl Interp<'_> {
                 if atom(cond, env).bool() {
                     Ok(Value::Bool(true))
                 } else {
-                    Err(failed(Fault::with(*code, message.as_str())))
+                    // A reason other than `Message` says all there is to say.
+                    let says_more = *code == FaultCode::Message;
+                    let detail = says_more.then(|| message.to_string());
+                    Err(failed(Fault { code: *code, detail }))
                 }
             }
             Op::Error(text) => {
