@@ -90,9 +90,14 @@ impl Renderer {
             .with_label_attach(LabelAttach::Start);
         let primary = self.span(&diagnostic.primary.at);
         let home = primary.0;
-        // Ariadne points at nothing where it has nothing to say.
+        // Ariadne points at nothing where it has nothing to say. That is well where the parts of
+        // the place are pointed at instead.
+        let line = |at: &FileRange| self.file(at.file).lines.position(at.range.start).line;
+        let parts = diagnostic.labels.iter().filter(|other| {
+            other.at.file == home && line(&other.at) == line(&diagnostic.primary.at)
+        });
         let here = match diagnostic.primary.text.as_str() {
-            "" => "here",
+            "" if parts.count() < 2 => "here",
             text => text,
         };
         let mut labels = vec![label(primary.clone(), here, color)];

@@ -165,6 +165,7 @@ impl Session {
             interrupt: Some(&self.interrupt),
             log_scan: self.settings.log_scan,
         };
+        self.host.set_precision(self.settings.precision);
         let run = interp::run(&elaborated.program, &globals, key, &mut self.host, &options);
         self.host.flush();
         match run {
