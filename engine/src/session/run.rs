@@ -2,7 +2,7 @@
 
 use super::{Binding, Event, Session, Sink, Summary, is_error, located, place};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
-use nesl_core::db::{Database, FileId, Form};
+use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Step};
 use nesl_core::interp::{self, Failure, Value};
 use nesl_core::ir;
@@ -64,6 +64,8 @@ impl Session {
         sink: Sink<'_>,
         summary: &mut Summary,
     ) {
+        // What commands look names up in: everything up to here.
+        self.last = Some(Before { file, position });
         let item = form.id();
         if form.kind == RawKind::Blank && self.db.parsed(item).diagnostics.is_empty() {
             return;
