@@ -380,7 +380,7 @@ fn cost_measures_forms() {
         line  name   work  depth  parallelism
            2  xs    1,001      1        1,001
            3  it    1,001      1        1,001
-           5  it    2,002      3          667
+           5  it    2,001      3          667
     "#]]);
     folder.nesl(&["cost", "-e", "plus_scan([0:1024])", "--log-scan"]).code(0).out(expect![[r#"
         line  name   work  depth  parallelism
@@ -404,9 +404,9 @@ fn cost_finds_how_work_and_depth_grow() {
     let ask = ["cost", "-e", "work", "--sizes", "1e2,1e3,1e4", "--setup", "a.nesl"];
     folder.nesl(&ask).code(0).out(expect![[r#"
              n     work  depth  parallelism
-           100    2,065     47         43.9
-         1,000   23,969     65          369
-        10,000  273,609     89        3,074
+           100    1,767     39         45.3
+         1,000   20,971     54          388
+        10,000  243,611     74        3,292
     "#]]);
     let ran =
         folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10,100,1000", "--json"]).code(0);
