@@ -2,7 +2,7 @@
 
 use super::scope::ItemScope;
 use super::{Database, Db, Outline, forward};
-use crate::base::{Diagnostic, ItemId, Loc, Name};
+use crate::base::{Diagnostic, ItemId, Loc, Name, TextSize};
 use crate::names::{Names, Resolution};
 use crate::prim::PrimKind;
 use crate::syntax::ast::{Item as Ast, ItemKind};
@@ -79,6 +79,39 @@ pub(crate) fn index(db: &dyn Db, file: File) -> FxHashMap<Name, Vec<u32>> {
         }
     }
     index
+}
+
+/// The texts that a file loads, and where.
+#[salsa::tracked]
+pub(crate) fn loads(db: &dyn Db, file: File) -> Vec<(u32, File)> {
+    let forms = file.outline(db).forms.iter().zip(0..);
+    forms.filter_map(|(form, position)| Some((position, form.loaded?))).collect()
+}
+
+/// All names that can be used at the end of a file, sorted.
+#[salsa::tracked]
+pub(crate) fn known(db: &dyn Db, file: File) -> Vec<Name> {
+    super::scope::known(db, file)
+}
+
+/// The position of each form of a file.
+#[salsa::tracked]
+pub(crate) fn positions(db: &dyn Db, file: File) -> FxHashMap<Item, u32> {
+    file.outline(db).forms.iter().map(|form| form.item).zip(0..).collect()
+}
+
+/// Where each form of a file begins: the texts of those before it tile the file.
+#[salsa::tracked]
+pub(crate) fn offsets(db: &dyn Db, file: File) -> FxHashMap<Item, TextSize> {
+    let mut offset = TextSize::new(0);
+    let forms = file.outline(db).forms.iter();
+    forms
+        .map(|form| {
+            let here = offset;
+            offset += TextSize::of(&**form.item.text(db));
+            (form.item, here)
+        })
+        .collect()
 }
 
 /// Where the names of the library are defined; its files see each other whatever their order.
