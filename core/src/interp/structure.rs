@@ -8,19 +8,6 @@ use crate::prim::SeqOp;
 use nesl_runtime::fault::{Fault, FaultCode};
 use std::sync::Arc;
 
-/// `$body` for whichever vector `$elements` of `$sequence` is, as a sequence again.
-macro_rules! each_kind {
-    ($sequence:expr, $elements:ident => $body:expr) => {
-        match $sequence {
-            Sequence::Ints($elements) => Sequence::Ints(Arc::new($body)),
-            Sequence::Floats($elements) => Sequence::Floats(Arc::new($body)),
-            Sequence::Bools($elements) => Sequence::Bools(Arc::new($body)),
-            Sequence::Chars($elements) => Sequence::Chars(Arc::new($body)),
-            Sequence::Values($elements) => Sequence::Values(Arc::new($body)),
-        }
-    };
-}
-
 /// Applies an operation; `result` is the type of what it gives.
 pub(super) fn apply(
     op: SeqOp,
@@ -269,9 +256,15 @@ fn take(
     context: &Context<'_>,
 ) -> Result<Sequence, Fault> {
     let n = length as i128;
-    Ok(each_kind!(sequence, elements => {
-        context.tabulate(n, |i| elements[source(i)].clone())?
-    }))
+    Ok(match sequence {
+        Sequence::Ints(xs) => Sequence::Ints(Arc::new(context.tabulate(n, |i| xs[source(i)])?)),
+        Sequence::Floats(xs) => Sequence::Floats(Arc::new(context.tabulate(n, |i| xs[source(i)])?)),
+        Sequence::Bools(xs) => Sequence::Bools(Arc::new(context.tabulate(n, |i| xs[source(i)])?)),
+        Sequence::Chars(xs) => Sequence::Chars(Arc::new(context.tabulate(n, |i| xs[source(i)])?)),
+        Sequence::Values(xs) => {
+            Sequence::Values(Arc::new(context.tabulate(n, |i| xs[source(i)].clone())?))
+        }
+    })
 }
 
 /// A copy that shares nothing.

@@ -291,7 +291,8 @@ proptest! {
     fn transcendental_functions_agree_with_the_platform(
         x in prop_oneof![-20.0..20.0f64, -1.0..1.0f64, proptest::num::f64::ANY],
     ) {
-        let functions: [(ScalarOp, fn(f64) -> f64); 10] = [
+        type Function = fn(f64) -> f64;
+        let functions: [(ScalarOp, Function); 10] = [
             (ScalarOp::Exp, f64::exp),
             (ScalarOp::Sin, f64::sin),
             (ScalarOp::Cos, f64::cos),
