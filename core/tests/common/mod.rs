@@ -3,6 +3,7 @@
 #![allow(dead_code, reason = "each test uses a part")]
 
 pub mod generate;
+pub mod reference;
 
 use nesl_core::interp::{Failure, Host, Options, Outcome, Value, run};
 use nesl_core::ir::{FunctionBuilder, Global, Op, Program, Site, Ty, parse, verify};
@@ -10,12 +11,13 @@ use nesl_core::prim::{HostOp, SeqOp};
 use nesl_runtime::fault::Fault;
 use nesl_runtime::scalar::Precision;
 
-/// A host that remembers what was written to it. Each look at the clock takes a second.
+/// A host that remembers what was written to it. The clock advances by `tick` at each look.
 #[derive(Default)]
 pub struct Recorder {
     pub printed: String,
     pub seed: u64,
-    pub ticks: f64,
+    pub now: f64,
+    pub tick: f64,
     /// Streams above this refuse to be written to.
     pub streams: i64,
 }
@@ -51,8 +53,8 @@ impl Host for Recorder {
     }
 
     fn clock(&mut self) -> f64 {
-        self.ticks += 1.0;
-        self.ticks
+        self.now += self.tick;
+        self.now
     }
 
     fn seed(&self) -> u64 {
