@@ -6,7 +6,7 @@ mod common;
 use common::reference::{self, Reference};
 use common::{Recorder, apply, generate, lawful, main, options, run_text, run_with, same, value};
 use nesl_core::interp::{Sequence, Value, run};
-use nesl_core::ir::{Ty, keys, print, signature, verify};
+use nesl_core::ir::{Ty, print, signature, thread_keys, verify};
 use nesl_core::prim::{ReduceOp, SeqOp};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::Precision;
@@ -25,10 +25,7 @@ fn operations(choices: &mut generate::Choices) -> Vec<(SeqOp, Vec<Ty>)> {
         (Range, vec![Ty::Int, Ty::Int, Ty::Int]),
         (Dist, vec![a.clone(), Ty::Int]),
         (Gather, vec![of(a.clone()), of(Ty::Int)]),
-        (
-            Scatter,
-            vec![of(a.clone()), of(Ty::pair(Ty::Int, a.clone()))],
-        ),
+        (Scatter, vec![of(a.clone()), of(Ty::pair(Ty::Int, a.clone()))]),
         (Replace, vec![of(a.clone()), a.clone(), Ty::Int]),
         (Permute, vec![of(a.clone()), of(Ty::Int)]),
         (Pack, vec![of(a.clone()), of(Ty::Bool)]),
@@ -112,14 +109,14 @@ proptest! {
             let got = run(&program, &globals, 77, &mut host, &options);
             match (&got, &expected) {
                 (Ok(got), Ok(expected)) => {
-                    prop_assert!(same(&got.value, expected), "{got:?} {expected:?}\n{}", print(&program, false));
+                    prop_assert!(same(&got.value, expected), "{got:?} {expected:?}\n{}", print(&program));
                     prop_assert!(got.value.has_type(&program.functions[program.main.0 as usize].result));
-                    prop_assert_eq!(host.printed, printed, "{}", print(&program, false));
+                    prop_assert_eq!(host.printed, printed, "{}", print(&program));
                 }
                 (Err(got), Err(_)) => prop_assert!(!got.trace.is_empty()),
-                _ => prop_assert!(false, "{got:?} {expected:?}\n{}", print(&program, false)),
+                _ => prop_assert!(false, "{got:?} {expected:?}\n{}", print(&program)),
             }
-            keys::thread(&mut program);
+            thread_keys(&mut program);
             if program.functions[program.main.0 as usize].params.len() > 1 {
                 break;
             }
@@ -133,10 +130,9 @@ fn fit(value: Value, precision: Precision) -> Value {
     match value {
         Value::Int(x) => Value::Int(precision.wrap(x)),
         Value::Float(x) => Value::Float(precision.round(x)),
-        Value::Pair(pair) => Value::pair(
-            fit(pair.0.clone(), precision),
-            fit(pair.1.clone(), precision),
-        ),
+        Value::Pair(pair) => {
+            Value::pair(fit(pair.0.clone(), precision), fit(pair.1.clone(), precision))
+        }
         Value::Sequence(Sequence::Ints(xs)) => {
             Value::from(xs.iter().map(|x| precision.wrap(*x)).collect::<Vec<_>>())
         }
@@ -168,72 +164,64 @@ fn faults_say_what_was_wrong() {
         (
             Index,
             vec![ints(&[1, 2, 3]), int(7)],
-            "Sequence reference (a[i]) out of bounds. (index 7, length 3)",
+            "Sequence reference (a[i]) out of bounds (index 7, length 3)",
         ),
         (
             Index,
             vec![ints(&[]), int(-1)],
-            "Sequence reference (a[i]) out of bounds. (index -1, length 0)",
+            "Sequence reference (a[i]) out of bounds (index -1, length 0)",
         ),
         (
             Gather,
             vec![ints(&[1]), ints(&[0, 1])],
-            "Index out of bounds for function ->. (index 1, length 1)",
+            "Index out of bounds for function -> (index 1, length 1)",
         ),
         (
             Replace,
             vec![ints(&[1]), int(5), int(-3)],
-            "Index out of bounds for function REP. (index -3, length 1)",
+            "Index out of bounds for function REP (index -3, length 1)",
         ),
         (
             Permute,
             vec![ints(&[1, 2]), ints(&[1, 1])],
-            "Bad arguments to function PERMUTE. (index 1 occurs twice)",
+            "Bad arguments to function PERMUTE (index 1 occurs twice)",
         ),
         (
             Permute,
             vec![ints(&[1, 2]), ints(&[1])],
-            "Bad arguments to function PERMUTE. (lengths 2 and 1)",
+            "Bad arguments to function PERMUTE (lengths 2 and 1)",
         ),
-        (
-            Pack,
-            vec![ints(&[1, 2]), flags],
-            "Length mismatch in function PACK. (lengths 2 and 1)",
-        ),
+        (Pack, vec![ints(&[1, 2]), flags], "Length mismatch in function PACK (lengths 2 and 1)"),
         (
             Partition,
             vec![ints(&[1, 2, 3]), counts],
-            "Length mismatch in function PARTITION. (counts sum to 2, length 3)",
+            "Length mismatch in function PARTITION (counts sum to 2, length 3)",
         ),
         (
             Partition,
             vec![ints(&[1, 2, 3]), ints(&[-1, 4])],
-            "Length mismatch in function PARTITION. (a count of -1)",
+            "Length mismatch in function PARTITION (a count of -1)",
         ),
         (
             Range,
             vec![int(4), int(2), int(3)],
-            "In [s:e:l], e must be >= to s, and l must be positive. ([4:3:2])",
+            "In [s:e:l], e must be >= to s, and l must be positive ([4:3:2])",
         ),
         (
             Subseq,
             vec![ints(&[1, 2]), int(1), int(3)],
-            "Bounds error for function SUBSEQ. (from 1 to 3, length 2)",
+            "Bounds error for function SUBSEQ (from 1 to 3, length 2)",
         ),
-        (
-            Dist,
-            vec![int(1), int(-2)],
-            "A length must not be negative. (length -2)",
-        ),
+        (Dist, vec![int(1), int(-2)], "A length must not be negative (length -2)"),
         (
             Dist,
             vec![int(0), int(1_000_000_000_000)],
-            "Out of memory. (a sequence of 1000000000000 elements; the limit is 50000000)",
+            "Out of memory (a sequence of 1000000000000 elements; the limit is 50000000)",
         ),
         (
             Range,
             vec![int(i64::MIN), int(1), int(i64::MAX)],
-            "Out of memory. (a sequence of 18446744073709551615 elements; the limit is 50000000)",
+            "Out of memory (a sequence of 18446744073709551615 elements; the limit is 50000000)",
         ),
     ] {
         let fault = apply(op, &args, &options()).unwrap_err();
@@ -253,18 +241,12 @@ fn long_sorts_are_stable_both_ways() {
         .collect();
     let arg = (Ty::sequence(Ty::Float), Value::from(xs.clone()));
     for (op, up) in [(SeqOp::RankUp, true), (SeqOp::RankDown, false)] {
-        let got = apply(op, std::slice::from_ref(&arg), &options())
-            .unwrap()
-            .value;
+        let got = apply(op, std::slice::from_ref(&arg), &options()).unwrap().value;
         let mut places: Vec<usize> = (0..xs.len()).collect();
         places.sort_by(|a, b| {
             let (a, b) = (xs[*a], xs[*b]);
             let order = a.partial_cmp(&b).unwrap_or(a.is_nan().cmp(&b.is_nan()));
-            if up || a.is_nan() || b.is_nan() {
-                order
-            } else {
-                order.reverse()
-            }
+            if up || a.is_nan() || b.is_nan() { order } else { order.reverse() }
         });
         let mut expected = vec![0; xs.len()];
         for (rank, place) in places.into_iter().enumerate() {
@@ -276,10 +258,7 @@ fn long_sorts_are_stable_both_ways() {
 
 #[test]
 fn lists_and_texts() {
-    assert_eq!(
-        value(&main("[char]", "v0: [char] = float_text(2.5)", "v0")),
-        Value::text("2.5")
-    );
+    assert_eq!(value(&main("[char]", "v0: [char] = float_text(2.5)", "v0")), Value::text("2.5"));
     assert_eq!(
         value(&main("[char]", "v0: [char] = exp_text(12345.678, 3)", "v0")),
         Value::text("1.235e+4")
@@ -368,15 +347,9 @@ fn inner_nests_keep_step_too() {
           v11: int = call "print"(v2)
           v4
         }"#;
-    assert_eq!(
-        prints(&text.replace("INNER", "each")),
-        "10 20 21 110 120 121 1 2 "
-    );
+    assert_eq!(prints(&text.replace("INNER", "each")), "10 20 21 110 120 121 1 2 ");
     // Serial inside: turn by turn, all outer instances in each.
-    assert_eq!(
-        prints(&text.replace("INNER", "serial")),
-        "10 20 110 120 21 121 1 2 "
-    );
+    assert_eq!(prints(&text.replace("INNER", "serial")), "10 20 110 120 21 121 1 2 ");
 }
 
 #[test]
@@ -483,15 +456,12 @@ fn checks_and_errors_carry_their_text() {
         fault("v0: bool = check(false, zip_length, \"\")"),
         "Length mismatch in function ZIP."
     );
-    assert_eq!(
-        fault("v0: [char] = text \"caf\\xc3\\xa9\"\nv1: int = error(v0)"),
-        "café"
-    );
+    assert_eq!(fault("v0: [char] = text \"caf\\xc3\\xa9\"\nv1: int = error(v0)"), "café");
     assert_eq!(
         fault(
             "v0: [int] = list(1)\nv1: [int] = list()\nv2: [int] = each v3: int in v0, v4: int in v1 {\nv3\n}"
         ),
-        "Length mismatch in an apply-to-each. (lengths 1 and 0)"
+        "Length mismatch in an apply-to-each (lengths 1 and 0)"
     );
 }
 
@@ -526,10 +496,7 @@ fn endless_recursion_ends() {
     options.max_depth = 100_000;
     let (outcome, _) = run_with(&lawful(&countdown(-1)), &options);
     let failure = outcome.unwrap_err();
-    assert_eq!(
-        failure.fault.to_string(),
-        "Recursion too deep. (100000 calls)"
-    );
+    assert_eq!(failure.fault.to_string(), "Recursion too deep (100000 calls)");
     assert_eq!(failure.trace.len(), 64);
     assert!(run_with(&lawful(&countdown(99_999)), &options).0.is_ok());
     assert!(run_with(&lawful(&countdown(100_000)), &options).0.is_err());
@@ -564,11 +531,7 @@ fn a_run_can_be_interrupted() {
         assert!(began.elapsed() < Duration::from_secs(5));
     });
     // Operations on long sequences look too.
-    let long = main(
-        "int",
-        "v0: [int] = range(0, 1, 1000000)\nv1: int = reduce_sum(v0)",
-        "v1",
-    );
+    let long = main("int", "v0: [int] = range(0, 1, 1000000)\nv1: int = reduce_sum(v0)", "v1");
     let failure = run_with(&lawful(&long), &options).0.unwrap_err();
     assert_eq!(failure.fault.code, FaultCode::Interrupted);
 }
@@ -604,16 +567,11 @@ fn instances_draw_independently() {
           v2
         }"#,
     );
-    keys::thread(&mut program);
+    thread_keys(&mut program);
     assert_eq!(verify(&program), Vec::<String>::new());
     let draw = |key, seed| {
-        let mut host = Recorder {
-            seed,
-            ..Recorder::default()
-        };
-        run(&program, &[], key, &mut host, &options())
-            .unwrap()
-            .value
+        let mut host = Recorder { seed, ..Recorder::default() };
+        run(&program, &[], key, &mut host, &options()).unwrap().value
     };
     let drawn = draw(1, 0);
     let (a, rest) = drawn.as_pair().unwrap();
@@ -637,15 +595,8 @@ fn instances_draw_independently() {
 
 #[test]
 fn time_is_measured_by_the_host() {
-    let program = lawful(&main(
-        "(int, float)",
-        "v0: (int, float) = time {\n3\n}",
-        "v0",
-    ));
-    let mut host = Recorder {
-        tick: 1.5,
-        ..Recorder::default()
-    };
+    let program = lawful(&main("(int, float)", "v0: (int, float) = time {\n3\n}", "v0"));
+    let mut host = Recorder { tick: 1.5, ..Recorder::default() };
     let outcome = run(&program, &[], 0, &mut host, &options()).unwrap();
     assert_eq!(outcome.value, Value::pair(Value::Int(3), Value::Float(1.5)));
 }
@@ -681,11 +632,7 @@ fn costs() {
         ("v1: int = add(1, 2)", (1, 1), 1),
         ("v1: int = length(v0)", (1, 1), 1),
         ("v1: int = index(v0, 3)", (1, 1), 1),
-        (
-            "v1: (int, int) = pair(1, 2)\nv2: int = first(v1)",
-            (0, 0),
-            0,
-        ),
+        ("v1: (int, int) = pair(1, 2)\nv2: int = first(v1)", (0, 0), 0),
         ("v1: [int] = gather(v0, v0)", (9, 1), 1),
         ("v1: [int] = dist(1, 5)", (6, 1), 1),
         ("v1: [[int]] = dist(v0, 5)", (46, 1), 1),
@@ -698,27 +645,15 @@ fn costs() {
         ("v1: int = split_key(1, 2)", (0, 0), 0),
         ("v1: [int] = call \"costed\"(v0, 5)", (1 + 8 + 1 + 2, 1), 3),
         // Four additions in parallel are one step, and the nest another.
-        (
-            "v1: [int] = each v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}",
-            (8, 2),
-            2,
-        ),
-        (
-            "v1: [int] = serial v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}",
-            (8, 9),
-            9,
-        ),
+        ("v1: [int] = each v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 2), 2),
+        ("v1: [int] = serial v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 9), 9),
         // The longest instance counts: 0 + 1 + … + 7 elements, and a range in each.
         (
             "v1: [int] = each v2: int in v0 {\nv3: [int] = range(0, 1, v2)\nv4: int = reduce_sum(v3)\nv4\n}",
             (2 * (28 + 8), 3),
             5,
         ),
-        (
-            "v1: int = if true {\nv2: int = add(1, 2)\nv2\n} else {\n3\n}",
-            (1, 1),
-            1,
-        ),
+        ("v1: int = if true {\nv2: int = add(1, 2)\nv2\n} else {\n3\n}", (1, 1), 1),
     ] {
         assert_eq!(with(lets, false), expected, "{lets}");
         assert_eq!(with(lets, true), (expected.0, log_depth), "{lets}");

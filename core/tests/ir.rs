@@ -3,7 +3,7 @@
 mod common;
 
 use common::{generate, lawful, main};
-use nesl_core::ir::{keys, parse, print, print_function, verify};
+use nesl_core::ir::{parse, print, print_function, print_with_sites, thread_keys, verify};
 use proptest::prelude::*;
 
 /// Every construct, as the printer writes it.
@@ -12,8 +12,8 @@ const CORPUS: &str = include_str!("ir_corpus.txt");
 #[test]
 fn the_corpus_is_printed_as_it_is_written() {
     let program = lawful(CORPUS);
-    assert_eq!(print(&program, true), CORPUS);
-    let back = parse(&print(&program, true)).unwrap();
+    assert_eq!(print_with_sites(&program), CORPUS);
+    let back = parse(&print_with_sites(&program)).unwrap();
     // NaN is not equal to itself, but it looks like it.
     assert_eq!(format!("{back:?}"), format!("{program:?}"));
 }
@@ -21,10 +21,10 @@ fn the_corpus_is_printed_as_it_is_written() {
 #[test]
 fn without_sites_it_is_the_same_but_for_the_sites() {
     let program = lawful(CORPUS);
-    let bare = print(&program, false);
+    let bare = print(&program);
     assert!(!bare.contains(".."), "{bare}");
-    assert_eq!(print(&lawful(&bare), false), bare);
-    let one = print_function(&program, &program.functions[0], false);
+    assert_eq!(print(&lawful(&bare)), bare);
+    let one = print_function(&program.functions[0], &program);
     assert!(bare.contains(&one));
 }
 
@@ -52,7 +52,7 @@ fn floats_come_back_to_the_bit() {
             panic!("a float");
         };
         assert!(x.to_bits() == y.to_bits(), "{x:?} {y:?}");
-        assert!(print(&program, true).contains(&format!("\n  {text}\n")));
+        assert!(print_with_sites(&program).contains(&format!("\n  {text}\n")));
     }
 }
 
@@ -60,30 +60,18 @@ fn floats_come_back_to_the_bit() {
 fn complaints_name_the_line() {
     for (text, complaint) in [
         ("main \"main\"\n", "line 1: there is no function \"main\""),
-        (
-            "main \"m\"\nfn \"m\"() -> int {\n  v0\n  v1\n}",
-            "line 4: expected `}`, found `v1`",
-        ),
-        (
-            "main \"m\"\nfn \"m\"() -> num {",
-            "line 2: `num` is not a type",
-        ),
+        ("main \"m\"\nfn \"m\"() -> int {\n  v0\n  v1\n}", "line 4: expected `}`, found `v1`"),
+        ("main \"m\"\nfn \"m\"() -> num {", "line 2: `num` is not a type"),
         (
             "main \"m\"\nfn \"m\"() -> int {\nv0: int = plus(1, 2)\nv0 }",
             "line 3: there is no operation plus",
         ),
         ("main \"m", "line 1: a quote without end"),
-        (
-            "main \"m\" fn \"m\"() -> int { 1",
-            "line 1: expected `}`, found the end",
-        ),
+        ("main \"m\" fn \"m\"() -> int { 1", "line 1: expected `}`, found the end"),
         ("", "expected `main`, found the end"),
     ] {
         let found = parse(text).unwrap_err();
-        assert!(
-            found.contains(complaint) || complaint.contains(&found),
-            "{found}"
-        );
+        assert!(found.contains(complaint) || complaint.contains(&found), "{found}");
     }
 }
 
@@ -91,19 +79,9 @@ fn complaints_name_the_line() {
 #[test]
 fn the_law_is_enforced() {
     let cases = [
-        (
-            "int",
-            "v0: int = add(1, 2)\nv0: int = add(1, 2)",
-            "v0",
-            "v0 is bound twice",
-        ),
+        ("int", "v0: int = add(1, 2)\nv0: int = add(1, 2)", "v0", "v0 is bound twice"),
         ("int", "", "v7", "v7 is not in scope"),
-        (
-            "int",
-            "v0: int = add(v1, 2)\nv1: int = add(1, 2)",
-            "v0",
-            "v1 is not in scope",
-        ),
+        ("int", "v0: int = add(v1, 2)\nv1: int = add(1, 2)", "v0", "v1 is not in scope"),
         (
             "int",
             "v0: int = if true {\nv1: int = add(1, 2)\nv1\n} else {\n0\n}",
@@ -116,31 +94,11 @@ fn the_law_is_enforced() {
             "v2",
             "v2 is not in scope",
         ),
-        (
-            "int",
-            "v0: int = add(1, 2.0)",
-            "v0",
-            "Add does not take int, float",
-        ),
+        ("int", "v0: int = add(1, 2.0)", "v0", "Add does not take int, float"),
         ("int", "v0: float = add(1, 2)", "0", "v0 is int, not float"),
-        (
-            "bool",
-            "v0: bool = lt(true, true)",
-            "v0",
-            "Lt does not take bool, bool",
-        ),
-        (
-            "int",
-            "v0: int = length(3)",
-            "v0",
-            "Length does not take int",
-        ),
-        (
-            "int",
-            "v0: int = reduce_sum()",
-            "v0",
-            "does not take nothing",
-        ),
+        ("bool", "v0: bool = lt(true, true)", "v0", "Lt does not take bool, bool"),
+        ("int", "v0: int = length(3)", "v0", "Length does not take int"),
+        ("int", "v0: int = reduce_sum()", "v0", "does not take nothing"),
         (
             "int",
             "v0: [bool] = list(true)\nv1: bool = reduce_max(v0)",
@@ -148,68 +106,18 @@ fn the_law_is_enforced() {
             "Reduce(Max) does not take [bool]",
         ),
         ("int", "v0: int = first(3)", "v0", "int is not a pair"),
-        (
-            "int",
-            "v0: (int, int) = pair(1, true)",
-            "0",
-            "v0 is (int, bool), not (int, int)",
-        ),
-        (
-            "int",
-            "v0: [int] = text \"a\"",
-            "0",
-            "v0 is [char], not [int]",
-        ),
-        (
-            "int",
-            "v0: [int] = list(1, true)",
-            "0",
-            "an element of v0 is bool, not int",
-        ),
+        ("int", "v0: (int, int) = pair(1, true)", "0", "v0 is (int, bool), not (int, int)"),
+        ("int", "v0: [int] = text \"a\"", "0", "v0 is [char], not [int]"),
+        ("int", "v0: [int] = list(1, true)", "0", "an element of v0 is bool, not int"),
         ("int", "v0: int = list()", "0", "a list is not int"),
-        (
-            "int",
-            "v0: int = call \"main\"(1)",
-            "v0",
-            "takes unit, not int",
-        ),
-        (
-            "int",
-            "v0: bool = call \"main\"()",
-            "0",
-            "v0 is int, not bool",
-        ),
+        ("int", "v0: int = call \"main\"(1)", "v0", "takes unit, not int"),
+        ("int", "v0: bool = call \"main\"()", "0", "v0 is int, not bool"),
         ("int", "v0: int = global 3", "v0", "there is no global 3"),
-        (
-            "int",
-            "v0: int = if 1 {\n1\n} else {\n2\n}",
-            "v0",
-            "the condition of v0 is int",
-        ),
-        (
-            "int",
-            "v0: int = if true {\n1\n} else {\n2.0\n}",
-            "v0",
-            "an arm of v0 is float",
-        ),
-        (
-            "int",
-            "v0: bool = check(1, message, \"\")",
-            "0",
-            "the condition of v0 is int",
-        ),
-        (
-            "int",
-            "v0: [int] = each {\n1\n}",
-            "0",
-            "a nest without binders",
-        ),
-        (
-            "int",
-            "v0: [int] = each v1: int in 3 {\nv1\n}",
-            "0",
-            "what v1 runs over is int",
-        ),
+        ("int", "v0: int = if 1 {\n1\n} else {\n2\n}", "v0", "the condition of v0 is int"),
+        ("int", "v0: int = if true {\n1\n} else {\n2.0\n}", "v0", "an arm of v0 is float"),
+        ("int", "v0: bool = check(1, message, \"\")", "0", "the condition of v0 is int"),
+        ("int", "v0: [int] = each {\n1\n}", "0", "a nest without binders"),
+        ("int", "v0: [int] = each v1: int in 3 {\nv1\n}", "0", "what v1 runs over is int"),
         (
             "int",
             "v0: [int] = list(1)\nv2: [bool] = each v1: int in v0 {\nv1\n}",
@@ -217,27 +125,14 @@ fn the_law_is_enforced() {
             "v2 is [int], not [bool]",
         ),
         ("int", "v0: int = error(3)", "v0", "the text of v0 is int"),
-        (
-            "int",
-            "v0: (int, int) = time {\n3\n}",
-            "0",
-            "v0 is (int, float), not (int, int)",
-        ),
-        (
-            "int",
-            "v0: bool = host print_text(3)",
-            "0",
-            "PrintText takes [char], not int",
-        ),
+        ("int", "v0: (int, int) = time {\n3\n}", "0", "v0 is (int, float), not (int, int)"),
+        ("int", "v0: bool = host print_text(3)", "0", "PrintText takes [char], not int"),
         ("int", "", "true", "the body is bool, not int"),
     ];
     for (ty, lets, result, breach) in cases {
         let program = parse(&main(ty, lets, result)).unwrap_or_else(|why| panic!("{why}: {lets}"));
         let breaches = verify(&program);
-        assert!(
-            breaches.iter().any(|found| found.contains(breach)),
-            "{lets}: {breaches:?}"
-        );
+        assert!(breaches.iter().any(|found| found.contains(breach)), "{lets}: {breaches:?}");
     }
 }
 
@@ -268,8 +163,8 @@ fn depth_is_no_obstacle() {
     }
     text.push('}');
     let mut program = lawful(&text);
-    keys::thread(&mut program);
-    assert!(print(&program, false).len() > depth);
+    thread_keys(&mut program);
+    assert!(print(&program).len() > depth);
     // Dropping such a tree recurses too, in code that is not ours.
     std::mem::forget(program);
 }
@@ -290,7 +185,7 @@ fn keys_are_threaded_where_numbers_are_drawn() {
           v3
         }"#,
     );
-    keys::thread(&mut program);
+    thread_keys(&mut program);
     assert_eq!(verify(&program), Vec::<String>::new());
     expect_test::expect![[r#"
         main "main"
@@ -335,7 +230,7 @@ fn keys_are_threaded_where_numbers_are_drawn() {
           v3
         }
     "#]]
-    .assert_eq(&print(&program, false));
+    .assert_eq(&print(&program));
 }
 
 proptest! {
@@ -346,12 +241,12 @@ proptest! {
         let (mut program, _) = generate::program(seed);
         for _ in 0..2 {
             let breaches = verify(&program);
-            prop_assert!(breaches.is_empty(), "{breaches:#?}\n{}", print(&program, false));
-            let text = print(&program, true);
+            prop_assert!(breaches.is_empty(), "{breaches:#?}\n{}", print(&program));
+            let text = print_with_sites(&program);
             let back = parse(&text).map_err(|why| TestCaseError::fail(format!("{why}\n{text}")))?;
             // Compared as text, for NaN is not equal to itself.
             prop_assert_eq!(format!("{program:?}"), format!("{back:?}"));
-            keys::thread(&mut program);
+            thread_keys(&mut program);
         }
     }
 }

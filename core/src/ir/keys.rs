@@ -33,7 +33,7 @@ use crate::prim::SeqOp;
 use nesl_runtime::scalar::ScalarOp;
 
 /// Gives every draw of the program a key of its own. To be done once.
-pub fn thread(program: &mut Program) {
+pub fn thread_keys(program: &mut Program) {
     let draws = drawing(program);
     for (index, function) in program.functions.iter_mut().enumerate() {
         if draws[index] {
@@ -70,11 +70,7 @@ fn drawing(program: &Program) -> Vec<bool> {
 }
 
 fn rewrite(function: &mut Function, draws: &[bool]) {
-    let mut rewriter = Rewriter {
-        draws,
-        builder: FunctionBuilder::extending(function),
-        places: 0,
-    };
+    let mut rewriter = Rewriter { draws, builder: FunctionBuilder::extending(function), places: 0 };
     let key = rewriter.builder.fresh(Ty::Int);
     function.params.insert(0, (key, Ty::Int));
     // The parameters that a formula speaks of have moved up by one.
@@ -106,9 +102,7 @@ impl Rewriter<'_> {
                     Op::Call(FunId(callee), args) if self.draws[*callee as usize] => {
                         args.insert(0, self.place(lets, key, site));
                     }
-                    Op::If {
-                        then, otherwise, ..
-                    } => {
+                    Op::If { then, otherwise, .. } => {
                         self.block(then, key);
                         self.block(otherwise, key);
                     }

@@ -1,12 +1,13 @@
 //! The typed core language: first-order, monomorphic, A-normal.
 //!
-//! [`data`](self) describes it, [`print`](fn@print) and [`parse`](fn@parse) are inverse to each
-//! other, and [`verify`](fn@verify) is its law, run after every pass in debug builds.
-//! [`FunctionBuilder`] writes it; [`keys`] is a pass over it.
+//! `data` describes it; [`print_with_sites()`] and [`parse()`] are inverse to each other, and
+//! [`print()`] is easier to read; [`verify()`] is its law, checked before a program runs in debug
+//! builds. [`FunctionBuilder`] writes it; [`thread_keys`] is the pass that makes random numbers
+//! pure.
 
 mod builder;
 mod data;
-pub mod keys;
+mod keys;
 mod mnemonic;
 mod parse;
 mod print;
@@ -16,6 +17,7 @@ mod walk;
 
 pub use builder::FunctionBuilder;
 pub use data::*;
+pub use keys::thread_keys;
 pub use parse::parse;
-pub use print::{print, print_function};
+pub use print::{print, print_function, print_with_sites};
 pub use verify::verify;

@@ -1,4 +1,4 @@
-//! Reads the text form of core language programs ([`print`](super::print)).
+//! Reads the text form of core language programs ([`print_with_sites`](super::print_with_sites())).
 //!
 //! For tests, and for whoever writes programs of the core language by hand; nothing a user types
 //! comes here. `%` begins a comment that lasts to the end of the line.
@@ -19,15 +19,11 @@ mod token;
 
 use token::{Token, tokens};
 
-/// The program that `text` describes. It is not checked ([`verify`](super::verify)); the error
+/// The program that `text` describes. It is not checked ([`verify`](super::verify())); the error
 /// names the line.
 pub fn parse(text: &str) -> Result<Program, String> {
     let (tokens, lines) = tokens(text)?;
-    let mut parser = Parser {
-        tokens,
-        at: 0,
-        names: FxHashMap::default(),
-    };
+    let mut parser = Parser { tokens, at: 0, names: FxHashMap::default() };
     parser.collect_names();
     let program = parser.program();
     program.map_err(|why| match lines.get(parser.at).or(lines.last()) {
@@ -74,11 +70,7 @@ impl<'t> Parser<'t> {
         while self.at < self.tokens.len() {
             functions.push(self.function()?);
         }
-        Ok(Program {
-            functions,
-            globals,
-            main,
-        })
+        Ok(Program { functions, globals, main })
     }
 
     fn function(&mut self) -> Parsed<Function> {
@@ -97,21 +89,9 @@ impl<'t> Parser<'t> {
         let result = self.ty()?;
         let site = self.site()?;
         let library = self.eat(&Token::Word("library"));
-        let charge = if self.eat(&Token::Word("charge")) {
-            Some(self.charge()?)
-        } else {
-            None
-        };
+        let charge = if self.eat(&Token::Word("charge")) { Some(self.charge()?) } else { None };
         let body = self.block()?;
-        Ok(Function {
-            name,
-            params,
-            result,
-            body,
-            site,
-            library,
-            charge,
-        })
+        Ok(Function { name, params, result, body, site, library, charge })
     }
 
     fn charge(&mut self) -> Parsed<Charge> {
@@ -179,11 +159,7 @@ impl<'t> Parser<'t> {
                 let then = self.block()?;
                 self.word("else")?;
                 let otherwise = self.block()?;
-                Op::If {
-                    cond,
-                    then,
-                    otherwise,
-                }
+                Op::If { cond, then, otherwise }
             }
             "each" | "serial" => Op::Nest(self.nest(word == "serial")?),
             "global" => Op::Global(GlobalId(self.number()?)),
@@ -195,11 +171,7 @@ impl<'t> Parser<'t> {
                 self.punct(',')?;
                 let message = self.name()?;
                 self.punct(')')?;
-                Op::Check {
-                    cond,
-                    code,
-                    message,
-                }
+                Op::Check { cond, code, message }
             }
             "time" => Op::Time(self.block()?),
             name => {
@@ -225,11 +197,7 @@ impl<'t> Parser<'t> {
             binders.push((var, ty, self.atom()?));
         }
         let body = self.block()?;
-        Ok(Nest {
-            binders,
-            body,
-            serial,
-        })
+        Ok(Nest { binders, body, serial })
     }
 
     /// Operands in parentheses.
@@ -355,9 +323,9 @@ impl<'t> Parser<'t> {
 
     fn number<T: std::str::FromStr>(&mut self) -> Parsed<T> {
         match self.advance()? {
-            Token::Number(number) => number
-                .parse()
-                .map_err(|_| format!("{number} is out of range")),
+            Token::Number(number) => {
+                number.parse().map_err(|_| format!("{number} is out of range"))
+            }
             other => Err(format!("expected a number, found {other}")),
         }
     }

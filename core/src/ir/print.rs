@@ -16,42 +16,43 @@
 //! ```
 //!
 //! A binding is `variable: type site = operation`; a site is `@item:start..end`, in tokens, and
-//! may be left out. Functions are called by name. [`parse`](super::parse) reads it back exactly.
+//! may be left out. Functions are called by name. [`parse`](super::parse()) reads it back exactly.
 
 use super::mnemonic::Mnemonic;
 use super::{Atom, Block, CostTerm, Function, Op, Program, Site};
 use crate::base::with_stack;
 use std::fmt::{self, Write};
 
-/// A whole program; with the sites of its operations or, easier to read, without.
-pub fn print(program: &Program, sites: bool) -> String {
+/// A whole program, without the sites of its operations: to be looked at.
+pub fn print(program: &Program) -> String {
+    whole(program, false)
+}
+
+/// A whole program with everything that [`parse`](super::parse()) needs to read it back exactly.
+pub fn print_with_sites(program: &Program) -> String {
+    whole(program, true)
+}
+
+/// One function of a program, without sites.
+pub fn print_function(function: &Function, program: &Program) -> String {
+    let mut out = String::new();
+    let mut printer = Printer::new(&mut out, program, false);
+    printer.function(function).expect("writing to a string");
+    out
+}
+
+fn whole(program: &Program, sites: bool) -> String {
     let mut out = String::new();
     write_program(&mut out, program, sites).expect("writing to a string");
     out
 }
 
-/// One function of a program.
-pub fn print_function(program: &Program, function: &Function, sites: bool) -> String {
-    let mut out = String::new();
-    let mut printer = Printer::new(&mut out, program, sites);
-    printer.function(function).expect("writing to a string");
-    out
-}
-
 fn write_program(out: &mut String, program: &Program, sites: bool) -> fmt::Result {
     let main = program.functions.get(program.main.0 as usize);
-    writeln!(
-        out,
-        "main {}",
-        Quoted(main.map_or("", |main| &main.name).as_bytes())
-    )?;
+    writeln!(out, "main {}", Quoted(main.map_or("", |main| &main.name).as_bytes()))?;
     for (id, global) in program.globals.iter().enumerate() {
         let name = Quoted(global.name.as_bytes());
-        writeln!(
-            out,
-            "global {id}: {} = @{} {name}",
-            global.ty, global.item.0
-        )?;
+        writeln!(out, "global {id}: {} = @{} {name}", global.ty, global.item.0)?;
     }
     for function in &program.functions {
         writeln!(out)?;
@@ -69,12 +70,7 @@ struct Printer<'a> {
 
 impl<'a> Printer<'a> {
     fn new(out: &'a mut String, program: &'a Program, sites: bool) -> Printer<'a> {
-        Printer {
-            out,
-            program,
-            sites,
-            indent: 0,
-        }
+        Printer { out, program, sites, indent: 0 }
     }
 
     fn function(&mut self, function: &Function) -> fmt::Result {
@@ -139,18 +135,11 @@ impl<'a> Printer<'a> {
             Op::List(args) => self.operation("list", args),
             Op::Seq(op, args) => self.operation(op.mnemonic(), args),
             Op::Call(callee, args) => {
-                let name = self
-                    .program
-                    .functions
-                    .get(callee.0 as usize)
-                    .map_or("", |callee| &callee.name);
+                let name =
+                    self.program.functions.get(callee.0 as usize).map_or("", |callee| &callee.name);
                 self.operation(&format!("call {}", Quoted(name.as_bytes())), args)
             }
-            Op::If {
-                cond,
-                then,
-                otherwise,
-            } => {
+            Op::If { cond, then, otherwise } => {
                 write!(self.out, "if {} ", Operand(*cond))?;
                 self.block(then)?;
                 write!(self.out, " else ")?;
@@ -166,11 +155,7 @@ impl<'a> Printer<'a> {
                 self.block(&nest.body)
             }
             Op::Global(id) => write!(self.out, "global {}", id.0),
-            Op::Check {
-                cond,
-                code,
-                message,
-            } => write!(
+            Op::Check { cond, code, message } => write!(
                 self.out,
                 "check({}, {}, {})",
                 Operand(*cond),

@@ -114,27 +114,11 @@ pub fn program(seed: u64) -> (Program, Vec<Value>) {
     let mut functions = Vec::new();
     for i in 0..choices.below(3) {
         let arity = choices.below(3);
-        functions.push(function(
-            &mut choices,
-            &functions,
-            &globals,
-            arity,
-            format!("f{i}@[int]"),
-        ));
+        functions.push(function(&mut choices, &functions, &globals, arity, format!("f{i}@[int]")));
     }
-    functions.push(function(
-        &mut choices,
-        &functions,
-        &globals,
-        0,
-        "main".to_string(),
-    ));
+    functions.push(function(&mut choices, &functions, &globals, 0, "main".to_string()));
     let main = FunId(functions.len() as u32 - 1);
-    let program = Program {
-        functions,
-        globals,
-        main,
-    };
+    let program = Program { functions, globals, main };
     (program, values)
 }
 
@@ -203,10 +187,7 @@ impl Writer<'_> {
     fn site(&mut self) -> Site {
         let start = self.choices.below(100) as u32;
         let end = start + self.choices.below(9) as u32;
-        Site {
-            item: ItemId(self.choices.below(3) as u64),
-            span: Span { start, end },
-        }
+        Site { item: ItemId(self.choices.below(3) as u64), span: Span { start, end } }
     }
 
     fn bind(&mut self, ty: Ty, op: Op) -> Atom {
@@ -218,12 +199,8 @@ impl Writer<'_> {
 
     /// An operand of a type: something in scope, a constant, or something made for it.
     fn operand(&mut self, ty: &Ty) -> Atom {
-        let known: Vec<Atom> = self
-            .scope
-            .iter()
-            .filter(|(_, of)| of == ty)
-            .map(|(atom, _)| *atom)
-            .collect();
+        let known: Vec<Atom> =
+            self.scope.iter().filter(|(_, of)| of == ty).map(|(atom, _)| *atom).collect();
         if !known.is_empty() && !self.choices.once_in(4) {
             return *self.choices.pick(&known);
         }
@@ -292,11 +269,7 @@ impl Writer<'_> {
                 let cond = self.operand(&Ty::Bool);
                 let then = self.block(&ty);
                 let otherwise = self.block(&ty);
-                let op = Op::If {
-                    cond,
-                    then,
-                    otherwise,
-                };
+                let op = Op::If { cond, then, otherwise };
                 self.bind(ty, op);
             }
             12 | 13 if self.nesting < 3 => self.nest(),
@@ -396,11 +369,7 @@ impl Writer<'_> {
         let body = self.block(&ty);
         self.scope.truncate(inside.max(outside));
         let serial = self.choices.once_in(4);
-        let nest = Nest {
-            binders,
-            body,
-            serial,
-        };
+        let nest = Nest { binders, body, serial };
         self.bind(Ty::sequence(ty), Op::Nest(nest));
     }
 
@@ -416,15 +385,9 @@ impl Writer<'_> {
                     true => self.operand(&Ty::Bool),
                     false => Atom::Bool(true),
                 };
-                let code = *self
-                    .choices
-                    .pick(&[FaultCode::Message, FaultCode::ZipLength]);
+                let code = *self.choices.pick(&[FaultCode::Message, FaultCode::ZipLength]);
                 let message = (*self.choices.pick(&["", "too \"bad\"\n", "naïve"])).into();
-                let op = Op::Check {
-                    cond,
-                    code,
-                    message,
-                };
+                let op = Op::Check { cond, code, message };
                 self.bind(Ty::Bool, op);
             }
             2 if self.choices.once_in(8) => {

@@ -47,8 +47,7 @@ impl Host for Recorder {
             ));
         }
         let text = args[0].as_text().unwrap();
-        self.printed
-            .push_str(&format!("<{stream}:{}>", String::from_utf8_lossy(text)));
+        self.printed.push_str(&format!("<{stream}:{}>", String::from_utf8_lossy(text)));
         Ok(Value::pair(Value::Bool(true), Value::text("")))
     }
 
@@ -88,10 +87,7 @@ pub fn main(ty: &str, lets: &str, result: &str) -> String {
 
 /// Runs a program; what it gave, and what it printed.
 pub fn run_with(program: &Program, options: &Options<'_>) -> (Result<Outcome, Failure>, String) {
-    let mut host = Recorder {
-        streams: 9,
-        ..Recorder::default()
-    };
+    let mut host = Recorder { streams: 9, ..Recorder::default() };
     let outcome = run(program, &[], 0, &mut host, options);
     (outcome, host.printed)
 }
@@ -125,20 +121,12 @@ pub fn apply(op: SeqOp, args: &[(Ty, Value)], options: &Options<'_>) -> Result<O
     }
     let result = builder.seq(op, atoms, Site::NONE);
     let main = builder.finish("main", Site::NONE, result);
-    let program = Program {
-        functions: vec![main],
-        globals,
-        main: nesl_core::ir::FunId(0),
-    };
+    let program = Program { functions: vec![main], globals, main: nesl_core::ir::FunId(0) };
     assert_eq!(verify(&program), Vec::<String>::new());
     let ty = program.functions[0].result.clone();
     let outcome = run(&program, &values, 0, &mut Recorder::default(), options);
     let outcome = outcome.map_err(|failure| failure.fault)?;
-    assert!(
-        outcome.value.has_type(&ty),
-        "{:?} is not {ty}",
-        outcome.value
-    );
+    assert!(outcome.value.has_type(&ty), "{:?} is not {ty}", outcome.value);
     Ok(outcome)
 }
 

@@ -58,10 +58,7 @@ impl Reference<'_> {
                 env.insert(binding.var.0, value);
             }
         }
-        Ok(envs
-            .iter()
-            .map(|env| self.atom(block.result, env))
-            .collect())
+        Ok(envs.iter().map(|env| self.atom(block.result, env)).collect())
     }
 
     fn binding(&mut self, binding: &Let, envs: &mut [Env]) -> Result<Vec<Value>, FaultCode> {
@@ -70,11 +67,7 @@ impl Reference<'_> {
                 let calls = envs.iter().map(|env| self.atoms(args, env)).collect();
                 self.call(*callee, calls)
             }
-            Op::If {
-                cond,
-                then,
-                otherwise,
-            } => {
+            Op::If { cond, then, otherwise } => {
                 let mut results = vec![Value::Unit; envs.len()];
                 for (side, block) in [(true, then), (false, otherwise)] {
                     let chosen: Vec<usize> = (0..envs.len())
@@ -180,8 +173,7 @@ impl Reference<'_> {
             },
             Op::Error(_) => return Err(FaultCode::Message),
             Op::Host(HostOp::PrintText, _) => {
-                self.printed
-                    .push_str(&String::from_utf8_lossy(args[0].as_text().unwrap()));
+                self.printed.push_str(&String::from_utf8_lossy(args[0].as_text().unwrap()));
                 Value::Bool(true)
             }
             Op::Host(HostOp::WriteText, _) => {
@@ -221,10 +213,7 @@ pub fn sequence(
     let list = |i: usize| -> Vec<Value> { args[i].as_sequence().unwrap().iter().collect() };
     let int = |i: usize| args[i].as_int().unwrap();
     let within = |place: i64, length: usize, code| {
-        usize::try_from(place)
-            .ok()
-            .filter(|place| *place < length)
-            .ok_or(code)
+        usize::try_from(place).ok().filter(|place| *place < length).ok_or(code)
     };
     let values: Vec<Value> = match op {
         SeqOp::Length => return Ok(Value::Int(list(0).len() as i64)),

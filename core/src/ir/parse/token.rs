@@ -81,8 +81,7 @@ pub(super) fn tokens(text: &str) -> Result<(Vec<Token<'_>>, Vec<usize>), String>
 }
 
 fn word(text: &str) -> usize {
-    text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
-        .unwrap_or(text.len())
+    text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len())
 }
 
 /// The length of the number that `text` begins with; 0 if it does not. A point belongs to it only

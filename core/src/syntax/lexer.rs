@@ -1,0 +1,281 @@
+//! Text → lossless tokens.
+//!
+//! Every byte is in exactly one token. Nothing fails here: what is no token of NESL becomes
+//! [`Kind::Unknown`], an unclosed comment or string runs to where it must have ended, and the
+//! parser reports it.
+
+use crate::base::{TextRange, TextSize};
+use logos::Logos;
+
+/// The kinds of tokens, and (from [`Kind::Root`] on) of nodes of the tree.
+#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u16)]
+#[allow(missing_docs, reason = "the patterns say what they are")]
+pub enum Kind {
+    #[regex(r"[ \t\r\n\x0C]+")]
+    Blank,
+    #[regex(r"%[^%]*%")]
+    Comment,
+    #[regex(r"%[^%]*")]
+    OpenComment,
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    Name,
+    #[regex(r"[0-9]+")]
+    Int,
+    #[regex(r"[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?")]
+    #[regex(r"\.[0-9]+([eE][+-]?[0-9]+)?")]
+    #[regex(r"[0-9]+[eE][+-]?[0-9]+")]
+    Float,
+    #[regex(r"`(?s:.)")]
+    Char,
+    #[regex(r#""([^"\\]|\\(?s:.))*""#)]
+    Text,
+    #[regex(r#""([^"\\]|\\(?s:.))*"#)]
+    OpenText,
+    #[token("(")]
+    LParen,
+    /// A `(` that follows what it applies to without a blank.
+    CallParen,
+    #[token(")")]
+    RParen,
+    #[token("[")]
+    LBracket,
+    #[token("]")]
+    RBracket,
+    #[token("{")]
+    LBrace,
+    #[token("}")]
+    RBrace,
+    #[token(",")]
+    Comma,
+    #[token(";")]
+    Semi,
+    #[token("$")]
+    Dollar,
+    #[token(":")]
+    Colon,
+    #[token("::")]
+    Colons,
+    #[token(":=")]
+    Assign,
+    #[token("=")]
+    Equals,
+    #[token("==")]
+    EqEq,
+    #[token("/=")]
+    NotEq,
+    #[token("<")]
+    Less,
+    #[token("<=")]
+    LessEq,
+    #[token(">")]
+    Greater,
+    #[token(">=")]
+    GreaterEq,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("++")]
+    PlusPlus,
+    #[token("*")]
+    Star,
+    #[token("/")]
+    Slash,
+    #[token("||")]
+    Bars,
+    #[token("^")]
+    Caret,
+    #[token("<-")]
+    LeftArrow,
+    #[token("->")]
+    RightArrow,
+    #[token("=>")]
+    FatArrow,
+    #[token("#")]
+    Hash,
+    #[token("@")]
+    At,
+    #[token("'")]
+    Quote,
+    #[token("|")]
+    Bar,
+    #[token("|=")]
+    BarEq,
+    /// `!=` and `<>`: not NESL, but what they mean is clear.
+    #[token("!=")]
+    #[token("<>")]
+    ForeignNotEq,
+    /// Anything else.
+    Unknown,
+
+    FunctionKw,
+    DatatypeKw,
+    LetKw,
+    InKw,
+    IfKw,
+    ThenKw,
+    ElseKw,
+    AndKw,
+    OrKw,
+    NandKw,
+    NorKw,
+    XorKw,
+    TrueKw,
+    FalseKw,
+    TimeKw,
+
+    // Nodes.
+    Root,
+    Function,
+    Datatype,
+    Binding,
+    ExprItem,
+    Command,
+    Nothing,
+    Missing,
+    Token,
+    Literal,
+    NameRef,
+    Paren,
+    Tuple,
+    List,
+    Empty,
+    Range,
+    Index,
+    Call,
+    Juxtaposed,
+    Unary,
+    Binary,
+    Lambda,
+    Option,
+    If,
+    Let,
+    LetBinding,
+    Each,
+    EachBinding,
+    Quoted,
+    Time,
+    TypeName,
+    TypeApply,
+    TypeList,
+    TypeTuple,
+    TypeArrow,
+    TypeParen,
+    Context,
+    ContextEntry,
+    Error,
+}
+
+impl Kind {
+    /// Blank or comment: of no consequence for the meaning.
+    pub fn is_trivia(self) -> bool {
+        matches!(self, Kind::Blank | Kind::Comment | Kind::OpenComment)
+    }
+}
+
+/// A token and its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What.
+    pub kind: Kind,
+    /// Where.
+    pub range: TextRange,
+}
+
+/// All tokens of a text, in order; their ranges tile it.
+pub fn lex(text: &str) -> Vec<Token> {
+    let mut tokens: Vec<Token> = Vec::with_capacity(text.len() / 3);
+    let mut lexer = Kind::lexer(text);
+    let mut base = 0;
+    while let Some(kind) = lexer.next() {
+        let span = lexer.span();
+        let (start, mut end) = (base + span.start, base + span.end);
+        let slice = &text[start..end];
+        let kind = match kind {
+            Ok(Kind::Name) => keyword(slice),
+            Ok(kind) => kind,
+            Err(()) => Kind::Unknown,
+        };
+        if kind == Kind::OpenText {
+            // It was meant to end on its line: go on behind that.
+            end = slice.find('\n').map_or(end, |line| start + line);
+            base = end;
+            lexer = Kind::lexer(&text[end..]);
+        }
+        match tokens.last_mut() {
+            // One token for a run of strange characters.
+            Some(last) if kind == Kind::Unknown && last.kind == Kind::Unknown => {
+                last.range = TextRange::new(last.range.start(), size(end));
+            }
+            _ => tokens.push(Token { kind, range: TextRange::new(size(start), size(end)) }),
+        }
+    }
+    tokens
+}
+
+fn size(n: usize) -> TextSize {
+    TextSize::new(n as u32)
+}
+
+fn keyword(word: &str) -> Kind {
+    if word.len() > 8 {
+        return Kind::Name;
+    }
+    match word.to_ascii_lowercase().as_str() {
+        "function" => Kind::FunctionKw,
+        "datatype" => Kind::DatatypeKw,
+        "let" => Kind::LetKw,
+        "in" => Kind::InKw,
+        "if" => Kind::IfKw,
+        "then" => Kind::ThenKw,
+        "else" => Kind::ElseKw,
+        "and" => Kind::AndKw,
+        "or" => Kind::OrKw,
+        "nand" => Kind::NandKw,
+        "nor" => Kind::NorKw,
+        "xor" => Kind::XorKw,
+        "t" => Kind::TrueKw,
+        "f" => Kind::FalseKw,
+        "time" => Kind::TimeKw,
+        _ => Kind::Name,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<Kind> {
+        lex(text).into_iter().map(|t| t.kind).filter(|k| !k.is_trivia()).collect()
+    }
+
+    #[test]
+    fn tokens_tile_the_text() {
+        for text in ["", "a + 1;", "\"open\n1", "% open", "`", "é ~ \\ x", "`é \"\\\"\" 5. .5 1e3"] {
+            let tokens = lex(text);
+            let mut at = TextSize::new(0);
+            for token in &tokens {
+                assert_eq!(token.range.start(), at, "{text:?}");
+                at = token.range.end();
+            }
+            assert_eq!(usize::from(at), text.len(), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn longest_match() {
+        use Kind::*;
+        assert_eq!(kinds("->>= :: ::= |= || <-"), [RightArrow, GreaterEq, Colons, Colons, Equals, BarEq, Bars, LeftArrow]);
+        assert_eq!(kinds("5.e1 12e2 1e .5 5."), [Float, Float, Int, Name, Float, Float]);
+        assert_eq!(kinds("`% `; `` T f In"), [Char, Char, Char, TrueKw, FalseKw, InKw]);
+        assert_eq!(kinds("3 % note % + 4"), [Int, Plus, Int]);
+    }
+
+    #[test]
+    fn an_open_string_ends_with_its_line() {
+        use Kind::*;
+        assert_eq!(kinds("\"abc\n1 + 2"), [OpenText, Int, Plus, Int]);
+        assert_eq!(kinds("\"a\nb\" 1"), [Text, Int]);
+    }
+}

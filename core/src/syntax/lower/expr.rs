@@ -1,0 +1,496 @@
+//! Expressions.
+
+use super::super::ast::{BinaryOp, Expr, ExprId, FloatBits, Ident, PatId, UnaryOp};
+use super::super::grammar::Node;
+use super::super::lexer::Kind;
+use super::{Lower, span};
+use crate::base::{Name, Span};
+
+impl Lower<'_> {
+    /// An expression.
+    pub(super) fn expr(&mut self, node: &Node) -> ExprId {
+        crate::base::with_stack(|| self.expr_inner(node))
+    }
+
+    fn expr_inner(&mut self, node: &Node) -> ExprId {
+        let here = span(node);
+        let expr = match node.kind {
+            Kind::Missing => {
+                let report = self.expected("an expression", node.start);
+                self.report(report);
+                Expr::Missing
+            }
+            Kind::Literal => self.literal(node),
+            Kind::NameRef => Expr::Name(Name::new(self.token_text(node.start))),
+            Kind::Quoted => self.quoted(node),
+            Kind::Paren => {
+                let inside = if node.kids[0].present() {
+                    self.expr(&node.kids[0])
+                } else {
+                    let at = self.node_range(node);
+                    let report = self.error(at, "there is nothing in these parentheses");
+                    self.report(report);
+                    self.add(Expr::Missing, here)
+                };
+                self.need_close(node.start, &node.kids[1], ")");
+                // The parentheses belong to what a message shows.
+                self.expr_spans.insert(inside, here);
+                return inside;
+            }
+            Kind::Tuple => return self.tuple(node),
+            Kind::List => {
+                self.need_close(node.start, &node.kids[1], "]");
+                Expr::Sequence(self.elements(&node.kids[0]))
+            }
+            Kind::Empty => {
+                if !node.kids[0].present() {
+                    let at = self.range(here);
+                    let report = self
+                        .error(at, "an empty sequence needs the type of its elements")
+                        .hint("write `[] int`, `[] float`, `[] [char]`, …");
+                    self.report(report);
+                    Expr::Missing
+                } else {
+                    let ty = self.ty(&node.kids[0]);
+                    Expr::Empty(ty)
+                }
+            }
+            Kind::Range => self.range_expr(node),
+            Kind::Index => {
+                let sequence = self.expr(&node.kids[0]);
+                let index = self.expr(&node.kids[1]);
+                Expr::Index { sequence, index }
+            }
+            Kind::Call | Kind::Juxtaposed => self.call(node),
+            Kind::Unary => self.unary(node),
+            Kind::Binary => self.binary(node),
+            Kind::Lambda => {
+                let param = self.pattern(&node.kids[0]);
+                let body = self.needed(&node.kids[1], "the body of the function after `=>`");
+                Expr::Lambda { param, body }
+            }
+            Kind::Option => {
+                let at = self.node_range(node);
+                let report = self
+                    .error(at, "`:=` names an optional argument of a call")
+                    .hint("to compare write `==`, to bind `let x = … in …`");
+                self.report(report);
+                Expr::Missing
+            }
+            Kind::If => self.conditional(node),
+            Kind::Let => self.let_expr(node),
+            Kind::Each => self.each(node),
+            Kind::Time => {
+                if node.kids[0].present() {
+                    let inside = self.expr(&node.kids[0]);
+                    Expr::Time(inside)
+                } else {
+                    let report = self.expected("`(` after `time`", node.end).hint("write `time(e)`");
+                    self.report(report);
+                    Expr::Missing
+                }
+            }
+            other => {
+                let at = self.node_range(node);
+                let report = self.error(at, format!("unexpected {other:?}"));
+                self.report(report);
+                Expr::Missing
+            }
+        };
+        self.add(expr, here)
+    }
+
+    fn literal(&mut self, node: &Node) -> Expr {
+        let text = self.token_text(node.start);
+        let at = self.node_range(node);
+        match self.token_kind(node.start) {
+            Some(Kind::Int) => match text.parse() {
+                Ok(value) => Expr::Int(value),
+                Err(_) => {
+                    let report = self
+                        .error(at, "this number does not fit an int of 64 bits")
+                        .fix("write a float", at, format!("{text}.0"));
+                    self.report(report);
+                    Expr::Missing
+                }
+            },
+            Some(Kind::Float) => match text.parse::<f64>() {
+                Ok(value) if value.is_finite() => Expr::Float(FloatBits(value.to_bits())),
+                _ => {
+                    let report = self
+                        .error(at, "this number is too large for a float")
+                        .hint("`infinity` is a name for what is larger than all floats");
+                    self.report(report);
+                    Expr::Missing
+                }
+            },
+            Some(Kind::Char) => match &text.as_bytes()[1..] {
+                [byte] => Expr::Char(*byte),
+                _ => {
+                    let report = self
+                        .error(at, format!("a char is one byte; `{}` takes several", &text[1..]))
+                        .hint(format!("use a string: \"{}\"", &text[1..]));
+                    self.report(report);
+                    Expr::Missing
+                }
+            },
+            Some(Kind::Text) => Expr::Text(unescape(text).into()),
+            Some(Kind::TrueKw) => Expr::Bool(true),
+            Some(Kind::FalseKw) => Expr::Bool(false),
+            // An open string or a strange character, reported as a token.
+            _ => Expr::Missing,
+        }
+    }
+
+    fn quoted(&mut self, node: &Node) -> Expr {
+        if node.end - node.start < 2 {
+            let report = self
+                .expected("an operator or a function after `'`", node.end)
+                .hint("characters are written with a back-quote: `a");
+            self.report(report);
+            return Expr::Missing;
+        }
+        Expr::Quote(Name::new(self.token_text(node.start + 1)))
+    }
+
+    /// The components of a tuple as right-nested pairs.
+    fn tuple(&mut self, node: &Node) -> ExprId {
+        let ids: Vec<(ExprId, Span)> =
+            node.kids.iter().map(|kid| (self.component(kid, node), span(kid))).collect();
+        let (mut id, mut whole) = *ids.last().expect("a tuple has parts");
+        for (first, here) in ids.iter().rev().skip(1) {
+            whole = whole.cover(*here);
+            id = self.add(Expr::Pair(*first, id), whole);
+        }
+        id
+    }
+
+    fn component(&mut self, kid: &Node, whole: &Node) -> ExprId {
+        if kid.kind != Kind::Missing {
+            return self.expr(kid);
+        }
+        let comma = if kid.start > whole.start { kid.start - 1 } else { kid.start };
+        let at = self.range(Span::new(comma, comma + 1));
+        let found = self.found(kid.start);
+        let side = if kid.start > whole.start { "after" } else { "before" };
+        let report = self
+            .error(at, format!("there is nothing {side} this `,`"))
+            .here(format!("expected an expression, found {found}"));
+        self.report(report);
+        self.add(Expr::Missing, span(kid))
+    }
+
+    fn elements(&mut self, node: &Node) -> Vec<ExprId> {
+        if node.kind == Kind::Tuple {
+            node.kids.iter().map(|kid| self.component(kid, node)).collect()
+        } else {
+            vec![self.expr(node)]
+        }
+    }
+
+    fn range_expr(&mut self, node: &Node) -> Expr {
+        let (close, parts) = node.kids.split_last().expect("a range has an end");
+        self.need_close(node.start, close, "]");
+        if parts.iter().any(|part| !part.present()) {
+            let at = self.node_range(node);
+            let report = self
+                .error(at, "a range needs both its ends")
+                .hint("write `[start:end]` or `[start:end:stride]`; the end is not included");
+            self.report(report);
+            return Expr::Missing;
+        }
+        let start = self.expr(&parts[0]);
+        let end = self.expr(&parts[1]);
+        let stride = parts.get(2).map(|part| self.expr(part));
+        Expr::Range { start, end, stride }
+    }
+
+    fn call(&mut self, node: &Node) -> Expr {
+        let fun = self.expr(&node.kids[0]);
+        let arg = &node.kids[1];
+        if arg.kind != Kind::Paren {
+            let arg = self.expr(arg);
+            return Expr::Call { fun, arg, optional: Vec::new() };
+        }
+        self.need_close(arg.start, &arg.kids[1], ")");
+        let inside = &arg.kids[0];
+        if !inside.present() {
+            let at = self.node_range(arg);
+            let report = self
+                .error(at, "a call needs an argument")
+                .hint("a function has exactly one, which may be a tuple");
+            self.report(report);
+            let arg = self.add(Expr::Missing, span(arg));
+            return Expr::Call { fun, arg, optional: Vec::new() };
+        }
+        let (positional, optional) = self.arguments(inside);
+        // The parentheses belong to what a message shows.
+        let written = span(arg);
+        self.expr_spans.insert(positional, written);
+        Expr::Call { fun, arg: positional, optional }
+    }
+
+    fn arguments(&mut self, inside: &Node) -> (ExprId, Vec<(Ident, ExprId)>) {
+        let mut optional = Vec::new();
+        if inside.kind != Kind::Tuple || inside.kids.iter().all(|k| k.kind != Kind::Option) {
+            return (self.expr(inside), optional);
+        }
+        let mut positional: Vec<Node> = Vec::new();
+        for kid in &inside.kids {
+            if kid.kind == Kind::Option {
+                self.option(kid, &mut optional);
+            } else {
+                positional.push(kid.clone());
+            }
+        }
+        let arg = match positional.len() {
+            0 => {
+                let report = self.expected("the argument before the optional ones", inside.start);
+                self.report(report);
+                self.add(Expr::Missing, span(inside))
+            }
+            1 => self.expr(&positional[0]),
+            _ => {
+                let start = positional[0].start;
+                let end = positional[positional.len() - 1].end;
+                self.expr(&Node { kind: Kind::Tuple, start, end, kids: positional })
+            }
+        };
+        (arg, optional)
+    }
+
+    fn unary(&mut self, node: &Node) -> Expr {
+        let op = match self.token_kind(node.start) {
+            Some(Kind::Hash) => UnaryOp::Length,
+            Some(Kind::At) => UnaryOp::String,
+            _ => UnaryOp::Negate,
+        };
+        let word = self.token_text(node.start).to_owned();
+        let arg = self.needed(&node.kids[0], &format!("an expression after `{word}`"));
+        Expr::Unary { op, op_span: Span::new(node.start, node.start + 1), arg }
+    }
+
+    fn binary(&mut self, node: &Node) -> Expr {
+        let at = node.kids[0].end;
+        let op_span = Span::new(at, at + 1);
+        let word = self.token_text(at).to_owned();
+        let op = match self.token_kind(at) {
+            Some(Kind::Equals) => {
+                let range = self.range(op_span);
+                let report = self
+                    .error(range, "`=` defines; it does not compare")
+                    .fix("write `==` to compare", range, "==");
+                self.report(report);
+                BinaryOp::Eq
+            }
+            Some(Kind::ForeignNotEq) => BinaryOp::Ne,
+            Some(kind) => binary_op(kind).unwrap_or(BinaryOp::Eq),
+            None => BinaryOp::Eq,
+        };
+        let left = if node.kids[0].kind == Kind::Missing {
+            let range = self.range(op_span);
+            let report = self.error(range, format!("`{word}` has nothing on its left"));
+            self.report(report);
+            self.add(Expr::Missing, span(&node.kids[0]))
+        } else {
+            self.expr(&node.kids[0])
+        };
+        let right = self.needed(&node.kids[1], &format!("an expression after `{word}`"));
+        Expr::Binary { op, op_span, left, right }
+    }
+
+    fn conditional(&mut self, node: &Node) -> Expr {
+        let [c, then, a, otherwise, b] = &node.kids[..] else { return Expr::Missing };
+        let cond = self.needed(c, "the condition after `if`");
+        if !then.present() {
+            let report = self
+                .expected("`then`", then.start)
+                .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`")
+                .hint("write `if c then a else b`");
+            self.report(report);
+            // What follows was not parsed as a branch: one error is enough.
+            let then = self.add(Expr::Missing, span(a));
+            return Expr::If { cond, then, otherwise: then };
+        }
+        let yes = self.needed(a, "an expression after `then`");
+        if !otherwise.present() {
+            let report = self
+                .expected("`else`", otherwise.start)
+                .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`")
+                .hint("an `if` always has an `else`, of the same type");
+            self.report(report);
+            let no = self.add(Expr::Missing, span(b));
+            return Expr::If { cond, then: yes, otherwise: no };
+        }
+        let no = self.needed(b, "an expression after `else`");
+        Expr::If { cond, then: yes, otherwise: no }
+    }
+
+    fn let_expr(&mut self, node: &Node) -> Expr {
+        let [within, body, bindings @ ..] = &node.kids[..] else { return Expr::Missing };
+        let mut lowered: Vec<(PatId, ExprId)> = Vec::new();
+        for binding in bindings {
+            let [pat, equals, value] = &binding.kids[..] else { continue };
+            let pattern = self.pattern(pat);
+            if !equals.present() {
+                let report = self
+                    .expected("`=` after the pattern of this `let`", equals.start)
+                    .hint("write `let x = … in …`");
+                self.report(report);
+                lowered.push((pattern, self.add(Expr::Missing, span(value))));
+                continue;
+            }
+            let value = self.needed(value, "an expression after `=`");
+            lowered.push((pattern, value));
+        }
+        if !within.present() {
+            let opener = self.range(Span::new(node.start, node.start + 1));
+            let at = self.insert_at(within.start);
+            // A binding whose `=` was read as a comparison: its `;` is missing.
+            if self.diagnostics.iter().all(|d| d.primary.at.start() < opener.start()) {
+                let report = self
+                    .expected("`in` and the body of the `let`", within.start)
+                    .label(opener, "the `let`")
+                    .fix("add `in`", at, "in ");
+                self.report(report);
+            }
+            let body = if body.present() {
+                self.expr(body)
+            } else {
+                self.add(Expr::Missing, span(body))
+            };
+            return Expr::Let { bindings: lowered, body };
+        }
+        let body = self.needed(body, "the body of the `let` after `in`");
+        Expr::Let { bindings: lowered, body }
+    }
+
+    fn each(&mut self, node: &Node) -> Expr {
+        let [star, first, colon, sieve, close, rest @ ..] = &node.kids[..] else {
+            return Expr::Missing;
+        };
+        let serial = star.present();
+        let before = self.diagnostics.len();
+        let mut bindings = Vec::new();
+        let body = if colon.present() {
+            if first.kids.len() > 1 {
+                let at = self.node_range(first);
+                let report = self
+                    .error(at, "a binding stands before the `:`")
+                    .hint("write `{body : x in xs}`");
+                self.report(report);
+            }
+            self.needed(&first.kids[0], "the body before `:`")
+        } else {
+            let (pat, sequence) = self.each_binding(first, rest.is_empty());
+            bindings.push((pat, sequence));
+            // The first binding doubles as the body.
+            if self.diagnostics.len() == before {
+                self.expr(&first.kids[0])
+            } else {
+                self.add(Expr::Missing, span(first))
+            }
+        };
+        for binding in rest {
+            let pair = self.each_binding(binding, false);
+            bindings.push(pair);
+        }
+        let sieve = if sieve.kind == Kind::Missing {
+            None
+        } else if sieve.present() {
+            Some(self.expr(sieve))
+        } else {
+            None
+        };
+        self.each_sieve(node, sieve.is_some());
+        if self.diagnostics.len() == before {
+            self.need_close(node.start, close, "}");
+        }
+        if bindings.is_empty() {
+            return Expr::Missing;
+        }
+        Expr::Each { serial, body, bindings, sieve }
+    }
+
+    /// A `|` with nothing behind it.
+    fn each_sieve(&mut self, node: &Node, there: bool) {
+        let close = &node.kids[4];
+        let bar = close.start.wrapping_sub(1);
+        if !there && self.token_kind(bar) == Some(Kind::Bar) && bar > node.start {
+            let report = self.expected("a condition after `|`", close.start);
+            self.report(report);
+        }
+    }
+
+    /// `pattern in sequence`, or a bare name.
+    fn each_binding(&mut self, node: &Node, alone: bool) -> (PatId, ExprId) {
+        if let [pat, sequence] = &node.kids[..] {
+            let pattern = self.pattern(pat);
+            let sequence = self.needed(sequence, "a sequence after `in`");
+            return (pattern, sequence);
+        }
+        let only = &node.kids[0];
+        if only.kind == Kind::NameRef {
+            return (self.pattern(only), self.expr(only));
+        }
+        let at = self.node_range(node);
+        let report = match only.kind {
+            Kind::Missing => self.expected("a binding `x in xs`", node.start),
+            Kind::Index | Kind::Juxtaposed if only.kids[0].kind == Kind::NameRef => {
+                let insert = self.insert_at(only.kids[0].end);
+                self.error(at, "this binding has no `in`").fix("add `in`", insert, "in ")
+            }
+            Kind::Tuple | Kind::Literal if alone => self
+                .error(at, "this is no apply-to-each: there is no binding")
+                .hint("a sequence is written with brackets: `[1, 2, 3]`"),
+            _ => self
+                .error(at, "this is not a binding")
+                .hint("write `{body : x in xs; y in ys | condition}`"),
+        };
+        self.report(report);
+        let pat = self.add_pat(super::super::ast::Pat::Missing, span(node));
+        let sequence = self.add(Expr::Missing, span(node));
+        (pat, sequence)
+    }
+}
+
+fn binary_op(kind: Kind) -> Option<BinaryOp> {
+    Some(match kind {
+        Kind::OrKw => BinaryOp::Or,
+        Kind::NorKw => BinaryOp::Nor,
+        Kind::XorKw => BinaryOp::Xor,
+        Kind::AndKw => BinaryOp::And,
+        Kind::NandKw => BinaryOp::Nand,
+        Kind::EqEq => BinaryOp::Eq,
+        Kind::NotEq => BinaryOp::Ne,
+        Kind::Less => BinaryOp::Lt,
+        Kind::LessEq => BinaryOp::Le,
+        Kind::Greater => BinaryOp::Gt,
+        Kind::GreaterEq => BinaryOp::Ge,
+        Kind::Plus => BinaryOp::Add,
+        Kind::Minus => BinaryOp::Sub,
+        Kind::PlusPlus => BinaryOp::Append,
+        Kind::Star => BinaryOp::Mul,
+        Kind::Slash => BinaryOp::Div,
+        Kind::Bars => BinaryOp::Pad,
+        Kind::Caret => BinaryOp::Power,
+        Kind::LeftArrow => BinaryOp::Write,
+        Kind::RightArrow => BinaryOp::Read,
+        _ => return None,
+    })
+}
+
+/// The bytes of a string literal: `\` makes the next character literal.
+pub(super) fn unescape(literal: &str) -> Vec<u8> {
+    let inside = literal.strip_prefix('"').unwrap_or(literal);
+    let inside = inside.strip_suffix('"').unwrap_or(inside);
+    let mut out = Vec::with_capacity(inside.len());
+    let mut bytes = inside.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => out.extend(bytes.next()),
+            _ => out.push(byte),
+        }
+    }
+    out
+}

@@ -1,0 +1,140 @@
+//! Patterns. Most are parsed as expressions, since only what follows tells them apart.
+
+use super::super::ast::{ExprId, Ident, Pat, PatId};
+use super::super::grammar::Node;
+use super::super::lexer::Kind;
+use super::{Lower, span};
+
+impl Lower<'_> {
+    /// A pattern, from a node of either grammar.
+    pub(super) fn pattern(&mut self, node: &Node) -> PatId {
+        crate::base::with_stack(|| self.pattern_inner(node))
+    }
+
+    fn pattern_inner(&mut self, node: &Node) -> PatId {
+        match node.kind {
+            Kind::NameRef => {
+                let name = self.ident(node).name;
+                self.add_pat(Pat::Name(name), span(node))
+            }
+            Kind::Tuple => {
+                let (last, rest) = node.kids.split_last().expect("a tuple has parts");
+                let mut id = self.pattern(last);
+                let mut whole = span(last);
+                for kid in rest.iter().rev() {
+                    let first = self.pattern(kid);
+                    whole = whole.cover(span(kid));
+                    id = self.add_pat(Pat::Pair(first, id), whole);
+                }
+                id
+            }
+            Kind::Paren => {
+                let id = self.pattern(&node.kids[0]);
+                self.need_close(node.start, &node.kids[1], ")");
+                id
+            }
+            Kind::Call | Kind::Juxtaposed if node.kids[0].kind == Kind::NameRef => {
+                let name = self.ident(&node.kids[0]);
+                let content = self.pattern(&node.kids[1]);
+                self.add_pat(Pat::Record { name, content }, span(node))
+            }
+            Kind::Missing => {
+                let report = self.expected("a name", node.start);
+                self.report(report);
+                self.add_pat(Pat::Missing, span(node))
+            }
+            _ => {
+                let report = match (node.kind, self.token_kind(node.start)) {
+                    (Kind::Literal | Kind::Time, Some(Kind::TrueKw | Kind::FalseKw | Kind::TimeKw)) => {
+                        self.reserved(node.start)
+                    }
+                    (Kind::List | Kind::Empty | Kind::Range, _) => {
+                        let at = self.node_range(node);
+                        self.error(at, "there are no sequence patterns")
+                            .hint("bind the sequence to a name and index it, or use `vsep`")
+                    }
+                    (Kind::Literal, _) => {
+                        let at = self.node_range(node);
+                        self.error(at, "a constant cannot be a pattern")
+                            .hint("bind a name and compare with `==`")
+                    }
+                    _ => {
+                        let at = self.node_range(node);
+                        self.error(at, "this is not a pattern")
+                            .hint("a pattern is a name, `a, b` or `record(pattern)`")
+                    }
+                };
+                self.report(report);
+                self.add_pat(Pat::Missing, span(node))
+            }
+        }
+    }
+
+    /// The parameters of a function; optional ones go to `optional`.
+    pub(super) fn parameters(
+        &mut self,
+        node: &Node,
+        optional: &mut Vec<(Ident, ExprId)>,
+    ) -> PatId {
+        if node.kind != Kind::Paren {
+            return self.pattern(node);
+        }
+        let inside = &node.kids[0];
+        let parts: Vec<&Node> =
+            if inside.kind == Kind::Tuple { inside.kids.iter().collect() } else { vec![inside] };
+        let mut positional: Vec<Node> = Vec::new();
+        for part in parts {
+            if part.kind == Kind::Option {
+                self.option(part, optional);
+            } else {
+                if let Some((previous, _)) = optional.last() {
+                    let at = self.node_range(part);
+                    let report = self
+                        .error(at, "a parameter without a default follows one that has one")
+                        .label(self.range(previous.span), "this one is optional");
+                    self.report(report);
+                }
+                positional.push(part.clone());
+            }
+        }
+        self.need_close(node.start, &node.kids[1], ")");
+        match positional.len() {
+            0 => {
+                let at = self.node_range(node);
+                let report = self.error(at, "a function needs a parameter that is not optional");
+                self.report(report);
+                self.add_pat(Pat::Missing, span(node))
+            }
+            1 if !positional[0].present() => {
+                let at = self.node_range(node);
+                let report = self
+                    .error(at, "a function has exactly one argument, which may be a tuple")
+                    .hint("to take nothing, take a value that is not used: `function g(x) = …`");
+                self.report(report);
+                self.add_pat(Pat::Missing, span(node))
+            }
+            1 => self.pattern(&positional[0]),
+            _ => {
+                let start = positional[0].start;
+                let end = positional[positional.len() - 1].end;
+                self.pattern(&Node { kind: Kind::Tuple, start, end, kids: positional })
+            }
+        }
+    }
+
+    /// `name := value`
+    pub(super) fn option(&mut self, node: &Node, out: &mut Vec<(Ident, ExprId)>) {
+        let name = &node.kids[0];
+        if name.kind != Kind::NameRef {
+            let at = self.node_range(name);
+            let report = self
+                .error(at, "only a name can be optional")
+                .hint("write `name := value`; to bind, write `name = value`");
+            self.report(report);
+            return;
+        }
+        let ident = self.ident(name);
+        let value = self.needed(&node.kids[1], &format!("the value of `{}`", ident.name));
+        out.push((ident, value));
+    }
+}

@@ -1,0 +1,262 @@
+//! Splitting a text into its top-level forms.
+//!
+//! A form ends at a `;` or `$` outside all brackets and outside `let … in`. When a bracket is
+//! never closed, that form ends at the first terminator that ends a line and is followed by
+//! something in the first column, so that one mistake does not swallow the rest of the file.
+
+use super::lexer::{Kind, Token, lex};
+use super::{RawItem, RawKind};
+use crate::base::{Name, TextRange, TextSize};
+
+/// Splits a file into its top-level forms; their ranges tile it.
+pub fn split(text: &str) -> Vec<RawItem> {
+    let tokens = lex(text);
+    let mut items = Vec::new();
+    let mut start = 0;
+    while start < tokens.len() {
+        let end = match end_of_form(&tokens, start, text, false) {
+            End::At(end) => end,
+            End::Unbalanced => match end_of_form(&tokens, start, text, true) {
+                End::At(end) => end,
+                End::Unbalanced => tokens.len(),
+            },
+        };
+        items.push(describe(&tokens[start..end], text));
+        start = end;
+    }
+    items
+}
+
+/// Whether a text is a whole number of forms: nothing is open and it ends with a terminator.
+pub fn is_complete(text: &str) -> bool {
+    let tokens = lex(text);
+    if tokens.iter().any(|t| t.kind == Kind::OpenComment || t.kind == Kind::OpenText) {
+        return false;
+    }
+    let mut start = 0;
+    while start < tokens.len() {
+        if tokens[start..].iter().all(|t| t.kind.is_trivia()) {
+            return true;
+        }
+        let End::At(end) = end_of_form(&tokens, start, text, false) else { return false };
+        let last = tokens[start..end].iter().rev().find(|t| !t.kind.is_trivia());
+        if !last.is_some_and(|t| matches!(t.kind, Kind::Semi | Kind::Dollar)) {
+            return false;
+        }
+        start = end;
+    }
+    true
+}
+
+enum End {
+    /// One past the last token of the form.
+    At(usize),
+    /// Something was opened and never closed.
+    Unbalanced,
+}
+
+/// Where the form that begins at `start` ends. With `by_lines`, a terminator at the end of a line
+/// ends it even inside brackets.
+fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> End {
+    let mut open: Vec<Kind> = Vec::new();
+    let mut context = false;
+    let mut seen = false;
+    for (i, token) in tokens.iter().enumerate().skip(start) {
+        match token.kind {
+            Kind::LParen | Kind::LBracket | Kind::LBrace | Kind::LetKw => open.push(token.kind),
+            Kind::RParen => close(&mut open, Kind::LParen),
+            Kind::RBracket => close(&mut open, Kind::LBracket),
+            Kind::RBrace => close(&mut open, Kind::LBrace),
+            Kind::InKw if open.last() == Some(&Kind::LetKw) => {
+                open.pop();
+            }
+            Kind::Colons if open.is_empty() => {
+                context = significant(tokens, i + 1).is_none_or(|t| t.kind != Kind::LParen);
+            }
+            Kind::Equals => context = false,
+            Kind::FunctionKw | Kind::DatatypeKw if seen => {
+                // Nothing but a new form begins so.
+                let unbalanced = !open.is_empty() && !by_lines;
+                return if unbalanced { End::Unbalanced } else { End::At(before(tokens, start, i)) };
+            }
+            Kind::Dollar if open.iter().all(|k| *k == Kind::LetKw) => return End::At(i + 1),
+            Kind::Semi | Kind::Dollar
+                if open.is_empty() && !(context && continues_context(tokens, i + 1, text)) =>
+            {
+                return End::At(i + 1);
+            }
+            Kind::Semi | Kind::Dollar if by_lines && ends_a_line(tokens, i, text) => {
+                return End::At(i + 1);
+            }
+            _ => {}
+        }
+        seen |= !token.kind.is_trivia();
+    }
+    if open.is_empty() || by_lines { End::At(tokens.len()) } else { End::Unbalanced }
+}
+
+/// Closes the innermost bracket of a kind and what was left open inside it.
+fn close(open: &mut Vec<Kind>, kind: Kind) {
+    if let Some(at) = open.iter().rposition(|k| *k == kind) {
+        open.truncate(at);
+    }
+}
+
+/// The blanks and comments before token `i` belong to the form that begins there.
+fn before(tokens: &[Token], start: usize, i: usize) -> usize {
+    let mut i = i;
+    while i > start + 1 && tokens[i - 1].kind.is_trivia() {
+        i -= 1;
+    }
+    i
+}
+
+fn significant(tokens: &[Token], from: usize) -> Option<&Token> {
+    tokens[from..].iter().find(|t| !t.kind.is_trivia())
+}
+
+/// Whether `name in class` follows: the context goes on behind its `;`.
+fn continues_context(tokens: &[Token], from: usize, text: &str) -> bool {
+    let mut rest = tokens[from..].iter().filter(|t| !t.kind.is_trivia());
+    let name = rest.next().is_some_and(|t| t.kind == Kind::Name);
+    let within = rest.next().is_some_and(|t| t.kind == Kind::InKw);
+    let class = rest.next().is_some_and(|t| t.kind == Kind::Name && is_class(&text[t.range]));
+    name && within && class
+}
+
+fn is_class(word: &str) -> bool {
+    const CLASSES: [&str; 8] =
+        ["any", "number", "ordinal", "logical", "int", "float", "bool", "char"];
+    CLASSES.iter().any(|c| c.eq_ignore_ascii_case(word))
+}
+
+fn ends_a_line(tokens: &[Token], i: usize, text: &str) -> bool {
+    let end = usize::from(tokens[i].range.end());
+    let rest = &text[end..];
+    let Some(newline) = rest.find('\n') else { return true };
+    if !rest[..newline].trim().is_empty() && !rest[..newline].trim_start().starts_with('%') {
+        return false;
+    }
+    match significant(tokens, i + 1) {
+        None => true,
+        Some(next) => {
+            let at = usize::from(next.range.start());
+            at == 0 || text.as_bytes()[at - 1] == b'\n'
+        }
+    }
+}
+
+/// What the form made of some tokens looks like.
+fn describe(tokens: &[Token], text: &str) -> RawItem {
+    let start = tokens.first().map_or(TextSize::new(0), |t| t.range.start());
+    let end = tokens.last().map_or(start, |t| t.range.end());
+    let range = TextRange::new(start, end);
+    let significant: Vec<&Token> = tokens.iter().filter(|t| !t.kind.is_trivia()).collect();
+    let word = |i: usize| significant.get(i).map(|t| &text[t.range]);
+    let kind_at = |i: usize| significant.get(i).map(|t| t.kind);
+    let named = |i: usize| match kind_at(i) {
+        Some(Kind::Name) => word(i).map(Name::new).into_iter().collect(),
+        _ => Vec::new(),
+    };
+    let (kind, names) = match kind_at(0) {
+        None => (RawKind::Blank, Vec::new()),
+        Some(Kind::FunctionKw) => (RawKind::Function, named(1)),
+        Some(Kind::DatatypeKw) => (RawKind::Datatype, named(1)),
+        Some(_) if is_command(&significant, text) => (RawKind::Command, Vec::new()),
+        Some(_) => match bound(&significant, text) {
+            Some(names) => (RawKind::Binding, names),
+            None => (RawKind::Expr, vec![Name::new("it")]),
+        },
+    };
+    RawItem { range, kind, names }
+}
+
+/// The variables of `pattern =` or `pattern |=`, if the form begins so.
+fn bound(tokens: &[&Token], text: &str) -> Option<Vec<Name>> {
+    let mut names = Vec::new();
+    for (i, token) in tokens.iter().enumerate() {
+        match token.kind {
+            Kind::Name => {
+                let record = tokens.get(i + 1).is_some_and(|t| t.kind == Kind::LParen);
+                if !record {
+                    names.push(Name::new(&text[token.range]));
+                }
+            }
+            // Not allowed, but a binding is what was meant; the parser says so.
+            Kind::TrueKw | Kind::FalseKw | Kind::TimeKw => {}
+            Kind::LParen | Kind::RParen | Kind::Comma => {}
+            Kind::Equals | Kind::BarEq if i > 0 => return Some(names),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Whether a form is a command (LANGUAGE section 8) and not an expression that begins alike.
+fn is_command(tokens: &[&Token], text: &str) -> bool {
+    let Some(first) = tokens.first().filter(|t| t.kind == Kind::Name) else { return false };
+    let next = tokens.get(1).map(|t| t.kind);
+    let ends = matches!(next, None | Some(Kind::Semi | Kind::Dollar));
+    match text[first.range].to_ascii_lowercase().as_str() {
+        "help" | "exit" | "lisp" | "shell" => ends,
+        "load" => matches!(next, Some(Kind::Text | Kind::OpenText)) || ends,
+        "set" | "show" | "describe" | "apropos" | "dump" | "edit" | "get" | "defconfig" => {
+            matches!(next, Some(Kind::Name | Kind::Text | Kind::TimeKw))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn forms(text: &str) -> Vec<(RawKind, &str)> {
+        let items = split(text);
+        let joined: String = items.iter().map(|i| &text[i.range]).collect();
+        assert_eq!(joined, text, "items tile the text");
+        items.iter().map(|i| (i.kind, text[i.range].trim())).collect()
+    }
+
+    #[test]
+    fn forms_end_outside_brackets_and_lets() {
+        use RawKind::*;
+        assert_eq!(
+            forms("let a = 1; b = 2 in a; {x : x in v; y in w}; x = 3; (a,b) = p $ function g(x) = x;"),
+            [
+                (Expr, "let a = 1; b = 2 in a;"),
+                (Expr, "{x : x in v; y in w};"),
+                (Binding, "x = 3;"),
+                (Binding, "(a,b) = p $"),
+                (Function, "function g(x) = x;"),
+            ]
+        );
+    }
+
+    #[test]
+    fn contexts_without_parentheses() {
+        let text = "function g(a,b) : a, b -> a :: a in any; b in any = a; 1;";
+        assert_eq!(forms(text).len(), 2);
+        assert_eq!(forms("datatype p(a,a) :: a in number; p(1,2);").len(), 2);
+    }
+
+    #[test]
+    fn one_open_bracket_damages_one_form() {
+        let text = "function g(x) = (x + 1;\nh(2);\n{3 : x in [1];\n4;\n";
+        let all = forms(text);
+        assert_eq!(all[0].1, "function g(x) = (x + 1;");
+        assert_eq!(all[1].1, "h(2);");
+        assert_eq!(all[2].1, "{3 : x in [1];");
+        assert_eq!(all[3].1, "4;");
+    }
+
+    #[test]
+    fn completeness() {
+        for text in ["1;", "1; 2$", "function g(x) = x;", "1; % done %", ""] {
+            assert!(is_complete(text), "{text}");
+        }
+        for text in ["1", "(1;", "let a = 1;", "\"abc;", "% c", "1; 2"] {
+            assert!(!is_complete(text), "{text}");
+        }
+    }
+}
