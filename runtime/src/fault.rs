@@ -120,10 +120,7 @@ impl Fault {
 
     /// A fault with particulars.
     pub fn with(code: FaultCode, detail: impl Into<String>) -> Fault {
-        Fault {
-            code,
-            detail: Some(detail.into()),
-        }
+        Fault { code, detail: Some(detail.into()) }
     }
 }
 

@@ -95,10 +95,7 @@ fn block(key: u64, counter: u64, purpose: Purpose) -> u128 {
         [key as u32, (key >> 32) as u32],
         [counter as u32, (counter >> 32) as u32, purpose as u32, 0],
     );
-    words
-        .iter()
-        .rev()
-        .fold(0, |sum, word| sum << 32 | u128::from(*word))
+    words.iter().rev().fold(0, |sum, word| sum << 32 | u128::from(*word))
 }
 
 /// Philox4x32-10.
@@ -128,10 +125,7 @@ mod tests {
     /// The known answers that its authors publish with their implementation (Random123).
     #[test]
     fn philox_gives_the_published_answers() {
-        assert_eq!(
-            philox([0, 0], [0; 4]),
-            [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]
-        );
+        assert_eq!(philox([0, 0], [0; 4]), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
         assert_eq!(
             philox([u32::MAX; 2], [u32::MAX; 4]),
             [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]
@@ -148,9 +142,8 @@ mod tests {
     /// Programs' results are pinned by these: changing them changes what a seed means.
     #[test]
     fn golden_numbers() {
-        let ints: Vec<i64> = (0..8)
-            .map(|key| draw_int(0, key, 100, Precision::Bits64).unwrap())
-            .collect();
+        let ints: Vec<i64> =
+            (0..8).map(|key| draw_int(0, key, 100, Precision::Bits64).unwrap()).collect();
         expect_test::expect![[r#"
             (
                 [
@@ -190,10 +183,7 @@ mod tests {
     fn chi_squared(counts: &[u32]) -> f64 {
         let total: u32 = counts.iter().sum();
         let expected = f64::from(total) / counts.len() as f64;
-        counts
-            .iter()
-            .map(|count| (f64::from(*count) - expected).powi(2) / expected)
-            .sum()
+        counts.iter().map(|count| (f64::from(*count) - expected).powi(2) / expected).sum()
     }
 
     /// Asserts that counts look uniform. The statistic has mean `k` and variance `2k` for `k`
@@ -256,16 +246,10 @@ mod tests {
     #[test]
     fn bounds_are_checked() {
         for bound in [0, -1, i64::MIN] {
-            assert_eq!(
-                draw_int(0, 0, bound, Precision::Bits64),
-                Err(FaultCode::RandBound)
-            );
+            assert_eq!(draw_int(0, 0, bound, Precision::Bits64), Err(FaultCode::RandBound));
         }
         for bound in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY] {
-            assert_eq!(
-                draw_float(0, 0, bound, Precision::Bits64),
-                Err(FaultCode::RandBound)
-            );
+            assert_eq!(draw_float(0, 0, bound, Precision::Bits64), Err(FaultCode::RandBound));
         }
     }
 

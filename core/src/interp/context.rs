@@ -44,10 +44,7 @@ impl<'a> Context<'a> {
             }
             _ => Err(Fault::with(
                 FaultCode::OutOfMemory,
-                format!(
-                    "a sequence of {length} elements; the limit is {}",
-                    self.max_length
-                ),
+                format!("a sequence of {length} elements; the limit is {}", self.max_length),
             )),
         }
     }

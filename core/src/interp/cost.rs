@@ -44,10 +44,7 @@ impl Cost {
 /// The cost of an operation on sequences.
 pub(super) fn sequence(op: SeqOp, args: &[Value], result: &Value, log_scan: bool) -> Cost {
     let length = || args[0].as_sequence().map_or(0, Sequence::len) as u64;
-    let scanned = |work| Cost {
-        work,
-        depth: if log_scan { log2(length()) } else { 1 },
-    };
+    let scanned = |work| Cost { work, depth: if log_scan { log2(length()) } else { 1 } };
     match op {
         SeqOp::Length => Cost::UNIT,
         SeqOp::Index
@@ -92,14 +89,7 @@ pub(super) fn charge(charge: &Charge, args: &[Value], result: &Value, log_scan: 
         longest = longest.max(value.map_or(1, length));
         sum.saturating_add(size)
     });
-    Cost {
-        work,
-        depth: if charge.scans && log_scan {
-            log2(longest)
-        } else {
-            1
-        },
-    }
+    Cost { work, depth: if charge.scans && log_scan { log2(longest) } else { 1 } }
 }
 
 /// The length of a sequence; of anything else its size.

@@ -14,46 +14,39 @@ impl Value {
 
     /// The int it is.
     pub fn int(&self) -> i64 {
-        self.as_int()
-            .unwrap_or_else(|| unreachable!("{self:?} is not an int"))
+        self.as_int().unwrap_or_else(|| unreachable!("{self:?} is not an int"))
     }
 
     /// The bool it is.
     pub fn bool(&self) -> bool {
-        self.as_bool()
-            .unwrap_or_else(|| unreachable!("{self:?} is not a bool"))
+        self.as_bool().unwrap_or_else(|| unreachable!("{self:?} is not a bool"))
     }
 
     /// The sequence it is.
     pub fn elements(&self) -> &Sequence {
-        self.as_sequence()
-            .unwrap_or_else(|| unreachable!("{self:?} is not a sequence"))
+        self.as_sequence().unwrap_or_else(|| unreachable!("{self:?} is not a sequence"))
     }
 
     /// The bytes of the string it is.
     pub fn bytes(&self) -> &[u8] {
-        self.as_text()
-            .unwrap_or_else(|| unreachable!("{self:?} is not a string"))
+        self.as_text().unwrap_or_else(|| unreachable!("{self:?} is not a string"))
     }
 }
 
 impl Sequence {
     /// The ints it holds.
     pub fn ints(&self) -> &[i64] {
-        self.as_ints()
-            .unwrap_or_else(|| unreachable!("{self:?} does not hold ints"))
+        self.as_ints().unwrap_or_else(|| unreachable!("{self:?} does not hold ints"))
     }
 
     /// The bools it holds.
     pub fn bools(&self) -> &[bool] {
-        self.as_bools()
-            .unwrap_or_else(|| unreachable!("{self:?} does not hold bools"))
+        self.as_bools().unwrap_or_else(|| unreachable!("{self:?} does not hold bools"))
     }
 
     /// The element at a place that exists.
     pub fn at(&self, index: usize) -> Value {
-        self.get(index)
-            .unwrap_or_else(|| unreachable!("there is no element {index}"))
+        self.get(index).unwrap_or_else(|| unreachable!("there is no element {index}"))
     }
 
     /// The elements at some places, all of which exist.

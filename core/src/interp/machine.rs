@@ -129,26 +129,18 @@ impl<'p, 'h> Machine<'p, 'h> {
     /// Runs `main`.
     pub(super) fn run(mut self, key: i64) -> Result<Outcome, Failure> {
         let main = &self.program.functions[self.program.main.0 as usize];
-        self.values
-            .resize(self.windows[self.program.main.0 as usize], Value::Unit);
+        self.values.resize(self.windows[self.program.main.0 as usize], Value::Unit);
         if let Some((var, _)) = main.params.first() {
             self.bind(*var, Value::Int(self.context.precision.wrap(key)));
         }
         self.push_block(&main.body, 0);
         match self.steps() {
-            Ok(value) => Ok(Outcome {
-                value,
-                work: self.spent.work,
-                depth: self.spent.depth,
-            }),
+            Ok(value) => Ok(Outcome { value, work: self.spent.work, depth: self.spent.depth }),
             Err(stop) => {
                 let trace = self.trace(stop.at);
                 // What was printed by then is printed, whatever becomes of it.
                 let _ = self.perform_events();
-                Err(Failure {
-                    fault: stop.fault,
-                    trace,
-                })
+                Err(Failure { fault: stop.fault, trace })
             }
         }
     }
@@ -201,11 +193,7 @@ impl<'p, 'h> Machine<'p, 'h> {
                 result
             }
             Op::Call(callee, args) => return self.call(*callee, args),
-            Op::If {
-                cond,
-                then,
-                otherwise,
-            } => {
+            Op::If { cond, then, otherwise } => {
                 if self.truth(*cond) {
                     self.push_block(then, 0);
                 } else {
@@ -215,11 +203,7 @@ impl<'p, 'h> Machine<'p, 'h> {
             }
             Op::Nest(nest) => return self.nest(nest),
             Op::Global(global) => self.globals[global.0 as usize].clone(),
-            Op::Check {
-                cond,
-                code,
-                message,
-            } => {
+            Op::Check { cond, code, message } => {
                 self.spent.then(Cost::UNIT);
                 if !self.truth(*cond) {
                     let fault = if message.is_empty() {
@@ -290,8 +274,7 @@ impl<'p, 'h> Machine<'p, 'h> {
         self.calls += 1;
         let function = &self.program.functions[callee.0 as usize];
         let base = self.values.len();
-        self.values
-            .resize(base + self.windows[callee.0 as usize], Value::Unit);
+        self.values.resize(base + self.windows[callee.0 as usize], Value::Unit);
         for ((var, _), arg) in function.params.iter().zip(args) {
             self.values[base + var.0 as usize] = self.atom(*arg);
         }
@@ -312,14 +295,10 @@ impl<'p, 'h> Machine<'p, 'h> {
         };
         let function = self.current();
         if let (Some(charge), Some(before)) = (&function.charge, call.before) {
-            let args: Vec<Value> = function
-                .params
-                .iter()
-                .map(|(var, _)| self.atom(Atom::Var(*var)))
-                .collect();
+            let args: Vec<Value> =
+                function.params.iter().map(|(var, _)| self.atom(Atom::Var(*var))).collect();
             self.spent = *before;
-            self.spent
-                .then(cost::charge(charge, &args, result, self.log_scan));
+            self.spent.then(cost::charge(charge, &args, result, self.log_scan));
         }
         self.values.truncate(self.base);
         self.base = call.base;
@@ -502,11 +481,7 @@ impl<'p, 'h> Machine<'p, 'h> {
     }
 
     fn push_block(&mut self, block: &'p Block, branch: u32) {
-        self.frames.push(Frame::Block(BlockFrame {
-            block,
-            begun: 0,
-            branch,
-        }));
+        self.frames.push(Frame::Block(BlockFrame { block, begun: 0, branch }));
     }
 
     fn current(&self) -> &'p Function {
@@ -610,9 +585,7 @@ fn types(function: &Function) -> Rc<[Ty]> {
     for (var, ty) in &function.params {
         types[var.0 as usize] = ty.clone();
     }
-    function
-        .body
-        .each_binding(&mut |var, ty| types[var.0 as usize] = ty.clone());
+    function.body.each_binding(&mut |var, ty| types[var.0 as usize] = ty.clone());
     types.into()
 }
 

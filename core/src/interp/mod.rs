@@ -85,7 +85,7 @@ pub struct Failure {
     pub trace: Vec<(Site, bool)>,
 }
 
-/// Runs a program, which must be lawful ([`verify`](crate::ir::verify)). `globals` are the values
+/// Runs a program, which must be lawful ([`verify`](crate::ir::verify())). `globals` are the values
 /// of `program.globals`; `key` is the argument of a `main` that draws random numbers.
 ///
 /// # Panics

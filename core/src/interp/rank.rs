@@ -32,13 +32,9 @@ pub(super) fn rank(
     };
     let keys: Vec<u64> = match sequence {
         Sequence::Ints(xs) => context.tabulate(n, |i| up(xs[i] as u64 ^ 1 << 63))?,
-        Sequence::Floats(xs) => context.tabulate(n, |i| {
-            if xs[i].is_nan() {
-                u64::MAX
-            } else {
-                up(float_key(xs[i]))
-            }
-        })?,
+        Sequence::Floats(xs) => {
+            context.tabulate(n, |i| if xs[i].is_nan() { u64::MAX } else { up(float_key(xs[i])) })?
+        }
         Sequence::Chars(xs) => context.tabulate(n, |i| up(u64::from(xs[i])))?,
         Sequence::Bools(_) | Sequence::Values(_) => panic!("ranks are of ordinals"),
     };
@@ -54,11 +50,7 @@ pub(super) fn rank(
 fn float_key(x: f64) -> u64 {
     // Adding zero turns -0.0 into 0.0.
     let bits = (x + 0.0).to_bits();
-    if bits >> 63 == 1 {
-        !bits
-    } else {
-        bits | 1 << 63
-    }
+    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
 /// The places of the keys in ascending order, stably.

@@ -8,19 +8,6 @@ use crate::prim::SeqOp;
 use nesl_runtime::fault::{Fault, FaultCode};
 use std::sync::Arc;
 
-/// `$body` for whichever vector `$elements` of `$sequence` is, as a sequence again.
-macro_rules! each_kind {
-    ($sequence:expr, $elements:ident => $body:expr) => {
-        match $sequence {
-            Sequence::Ints($elements) => Sequence::Ints(Arc::new($body)),
-            Sequence::Floats($elements) => Sequence::Floats(Arc::new($body)),
-            Sequence::Bools($elements) => Sequence::Bools(Arc::new($body)),
-            Sequence::Chars($elements) => Sequence::Chars(Arc::new($body)),
-            Sequence::Values($elements) => Sequence::Values(Arc::new($body)),
-        }
-    };
-}
-
 /// Applies an operation; `result` is the type of what it gives.
 pub(super) fn apply(
     op: SeqOp,
@@ -69,10 +56,7 @@ fn index(sequence: &Sequence, index: i64) -> Result<Value, Fault> {
 /// `[start:end:stride]`
 fn range(start: i64, stride: i64, end: i64, context: &Context<'_>) -> Result<Sequence, Fault> {
     if end < start || stride < 1 {
-        return Err(Fault::with(
-            FaultCode::Range,
-            format!("[{start}:{end}:{stride}]"),
-        ));
+        return Err(Fault::with(FaultCode::Range, format!("[{start}:{end}:{stride}]")));
     }
     let distance = i128::from(end) - i128::from(start);
     let stride = i128::from(stride);
@@ -84,10 +68,7 @@ fn range(start: i64, stride: i64, end: i64, context: &Context<'_>) -> Result<Seq
 /// `length` copies of `value`
 fn dist(value: &Value, length: i64, context: &Context<'_>) -> Result<Sequence, Fault> {
     if length < 0 {
-        return Err(Fault::with(
-            FaultCode::NegativeLength,
-            format!("length {length}"),
-        ));
+        return Err(Fault::with(FaultCode::NegativeLength, format!("length {length}")));
     }
     let n = i128::from(length);
     Ok(match value {
@@ -150,10 +131,7 @@ fn permute(sequence: &Sequence, places: &[i64], context: &Context<'_>) -> Result
     for (k, place) in places.iter().enumerate() {
         let source = &mut sources[within(FaultCode::Permute, *place, length)?];
         if *source != NOWHERE {
-            return Err(Fault::with(
-                FaultCode::Permute,
-                format!("index {place} occurs twice"),
-            ));
+            return Err(Fault::with(FaultCode::Permute, format!("index {place} occurs twice")));
         }
         *source = k;
     }
@@ -167,10 +145,7 @@ fn pack(sequence: &Sequence, flags: &Value, context: &Context<'_>) -> Result<Seq
         return Err(lengths(FaultCode::PackLength, sequence.len(), flags.len()));
     }
     let kept = flags.iter().filter(|flag| **flag).count();
-    let mut chosen = flags
-        .iter()
-        .enumerate()
-        .filter_map(|(i, flag)| flag.then_some(i));
+    let mut chosen = flags.iter().enumerate().filter_map(|(i, flag)| flag.then_some(i));
     let next = |_| chosen.next().expect("as many as were counted");
     take(sequence, kept, next, context)
 }
@@ -220,10 +195,7 @@ fn partition(
     context: &Context<'_>,
 ) -> Result<Sequence, Fault> {
     if let Some(count) = counts.iter().find(|count| **count < 0) {
-        return Err(Fault::with(
-            FaultCode::Partition,
-            format!("a count of {count}"),
-        ));
+        return Err(Fault::with(FaultCode::Partition, format!("a count of {count}")));
     }
     let sum: i128 = counts.iter().map(|count| i128::from(*count)).sum();
     if sum != sequence.len() as i128 {
@@ -269,9 +241,15 @@ fn take(
     context: &Context<'_>,
 ) -> Result<Sequence, Fault> {
     let n = length as i128;
-    Ok(each_kind!(sequence, elements => {
-        context.tabulate(n, |i| elements[source(i)].clone())?
-    }))
+    Ok(match sequence {
+        Sequence::Ints(xs) => Sequence::Ints(Arc::new(context.tabulate(n, |i| xs[source(i)])?)),
+        Sequence::Floats(xs) => Sequence::Floats(Arc::new(context.tabulate(n, |i| xs[source(i)])?)),
+        Sequence::Bools(xs) => Sequence::Bools(Arc::new(context.tabulate(n, |i| xs[source(i)])?)),
+        Sequence::Chars(xs) => Sequence::Chars(Arc::new(context.tabulate(n, |i| xs[source(i)])?)),
+        Sequence::Values(xs) => {
+            Sequence::Values(Arc::new(context.tabulate(n, |i| xs[source(i)].clone())?))
+        }
+    })
 }
 
 /// A copy that shares nothing.

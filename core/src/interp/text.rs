@@ -174,10 +174,7 @@ mod tests {
             assert_eq!(exponential(x, places).unwrap(), expected);
         }
         for places in [-1, 9, i64::MAX] {
-            assert_eq!(
-                exponential(1.0, places).unwrap_err().code,
-                FaultCode::ExpString
-            );
+            assert_eq!(exponential(1.0, places).unwrap_err().code, FaultCode::ExpString);
         }
     }
 
@@ -205,15 +202,8 @@ mod tests {
             ("2.2250738585072011e-308", 2.225073858507201e-308, true),
             ("inf", 0.0, false),
         ] {
-            assert_eq!(
-                parse_float(text.as_bytes(), Precision::Bits64),
-                (value, all),
-                "{text:?}"
-            );
+            assert_eq!(parse_float(text.as_bytes(), Precision::Bits64), (value, all), "{text:?}");
         }
-        assert_eq!(
-            parse_float(b"0.1", Precision::Bits32),
-            (f64::from(0.1f32), true)
-        );
+        assert_eq!(parse_float(b"0.1", Precision::Bits32), (f64::from(0.1f32), true));
     }
 }

@@ -295,9 +295,9 @@ impl Sequence {
     /// `S(v)`: see [`Value::size`].
     pub fn size(&self) -> u64 {
         match self {
-            Sequence::Values(values) => values
-                .iter()
-                .fold(1, |sum: u64, value| sum.saturating_add(value.size())),
+            Sequence::Values(values) => {
+                values.iter().fold(1, |sum: u64, value| sum.saturating_add(value.size()))
+            }
             Sequence::Ints(_) | Sequence::Floats(_) | Sequence::Bools(_) | Sequence::Chars(_) => {
                 1 + self.len() as u64
             }

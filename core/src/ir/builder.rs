@@ -151,10 +151,7 @@ impl FunctionBuilder {
         let Ty::Pair(first, second) = self.type_of(&pair) else {
             panic!("not a pair: {:?}", self.type_of(&pair));
         };
-        (
-            self.bind(*first, Op::First(pair), site),
-            self.bind(*second, Op::Second(pair), site),
-        )
+        (self.bind(*first, Op::First(pair), site), self.bind(*second, Op::Second(pair), site))
     }
 
     /// A string constant.
@@ -173,11 +170,7 @@ impl FunctionBuilder {
         let then = self.block(then);
         let otherwise = self.block(otherwise);
         let ty = self.type_of(&then.result);
-        let op = Op::If {
-            cond,
-            then,
-            otherwise,
-        };
+        let op = Op::If { cond, then, otherwise };
         self.bind(ty, op, site)
     }
 
@@ -204,11 +197,7 @@ impl FunctionBuilder {
         let elements: Vec<Atom> = binders.iter().map(|(var, ..)| Atom::Var(*var)).collect();
         let body = self.block(|b| body(b, &elements));
         let ty = Ty::sequence(self.type_of(&body.result));
-        let nest = Nest {
-            binders,
-            body,
-            serial,
-        };
+        let nest = Nest { binders, body, serial };
         self.bind(ty, Op::Nest(nest), site)
     }
 
@@ -223,10 +212,7 @@ impl FunctionBuilder {
             name: name.into(),
             result: self.type_of(&result),
             params: self.params,
-            body: Block {
-                lets: self.body,
-                result,
-            },
+            body: Block { lets: self.body, result },
             site,
             library: false,
             charge: None::<Charge>,

@@ -140,10 +140,7 @@ pub fn host(op: HostOp, args: &[Ty], result: &Ty) -> Result<(), String> {
     let status = || Ty::pair(Ty::Bool, Ty::text());
     let with_status = |value: Ty| Ty::pair(value, status());
     let matrix = || {
-        Ty::pair(
-            Ty::pair(Ty::Int, Ty::Int),
-            Ty::sequence(Ty::tuple([Ty::Int, Ty::Int, Ty::Float])),
-        )
+        Ty::pair(Ty::pair(Ty::Int, Ty::Int), Ty::sequence(Ty::tuple([Ty::Int, Ty::Int, Ty::Float])))
     };
     let given = Ty::tuple(args.iter().cloned());
     // The part whose type is up to the caller.
@@ -159,14 +156,8 @@ pub fn host(op: HostOp, args: &[Ty], result: &Ty) -> Result<(), String> {
         Close => (Ty::Int, status()),
         ReadChar => (Ty::Int, with_status(Ty::pair(Ty::Char, Ty::Bool))),
         ReadLine => (Ty::Int, with_status(Ty::pair(text(), Ty::Bool))),
-        ReadWord => (
-            Ty::Int,
-            with_status(Ty::tuple([text(), Ty::Char, Ty::Bool])),
-        ),
-        ReadText => (
-            Ty::tuple([text(), Ty::Int, Ty::Int]),
-            with_status(Ty::pair(text(), Ty::Int)),
-        ),
+        ReadWord => (Ty::Int, with_status(Ty::tuple([text(), Ty::Char, Ty::Bool]))),
+        ReadText => (Ty::tuple([text(), Ty::Int, Ty::Int]), with_status(Ty::pair(text(), Ty::Int))),
         ReadFile => (text(), with_status(text())),
         WriteFile | AppendFile => (Ty::pair(text(), text()), status()),
         ReadObject => (Ty::pair(free.clone(), text()), with_status(free)),
@@ -177,10 +168,7 @@ pub fn host(op: HostOp, args: &[Ty], result: &Ty) -> Result<(), String> {
         Spawn => (text(), Ty::tuple([Ty::Int, Ty::Int, Ty::Int, Ty::Bool])),
         GetEnv | Prompt => (text(), text()),
         ReadCsv => (Ty::pair(free.clone(), text()), Ty::sequence(free)),
-        WriteCsv => (
-            Ty::tuple([Ty::sequence(row_of(&free)), text(), text()]),
-            Ty::Bool,
-        ),
+        WriteCsv => (Ty::tuple([Ty::sequence(row_of(&free)), text(), text()]), Ty::Bool),
         ReadNpy => (Ty::pair(free.clone(), text()), free),
         WriteNpy => (Ty::pair(free, text()), Ty::Bool),
         ReadMatrixMarket => (text(), matrix()),
@@ -230,4 +218,70 @@ fn list(args: &[Ty]) -> String {
     }
     let args: Vec<String> = args.iter().map(Ty::to_string).collect();
     args.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::mnemonic::Mnemonic;
+    use super::*;
+    use nesl_runtime::scalar::{Precision, Scalar, eval};
+
+    fn sample(ty: &Ty) -> Scalar {
+        match ty {
+            Ty::Int => Scalar::Int(1),
+            Ty::Float => Scalar::Float(1.0),
+            Ty::Bool => Scalar::Bool(true),
+            Ty::Char => Scalar::Char(1),
+            Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => panic!("{ty} is not scalar"),
+        }
+    }
+
+    fn type_of(value: Scalar) -> Ty {
+        match value {
+            Scalar::Int(_) => Ty::Int,
+            Scalar::Float(_) => Ty::Float,
+            Scalar::Bool(_) => Ty::Bool,
+            Scalar::Char(_) => Ty::Char,
+        }
+    }
+
+    /// What has a signature has a meaning, and of the type it says.
+    #[test]
+    fn scalar_operations_give_what_they_say() {
+        let types = [Ty::Int, Ty::Float, Ty::Bool, Ty::Char];
+        for op in ScalarOp::all() {
+            let mut defined = 0;
+            let singles = types.iter().map(|a| vec![a.clone()]);
+            let pairs = types.iter().flat_map(|a| types.iter().map(|b| vec![a.clone(), b.clone()]));
+            for args in singles.chain(pairs) {
+                let Ok(result) = scalar(op, &args) else {
+                    continue;
+                };
+                defined += 1;
+                let values: Vec<Scalar> = args.iter().map(sample).collect();
+                for precision in [Precision::Bits32, Precision::Bits64] {
+                    let value = eval(op, &values, precision).unwrap();
+                    assert_eq!(type_of(value), result, "{op:?} {args:?}");
+                }
+            }
+            assert!(defined > 0, "{op:?} is defined nowhere");
+        }
+    }
+
+    #[test]
+    fn operands_of_the_world_outside() {
+        let text = Ty::text;
+        let status = || Ty::pair(Ty::Bool, Ty::text());
+        assert_eq!(host(HostOp::PrintText, &[text()], &Ty::Bool), Ok(()));
+        assert!(host(HostOp::PrintText, &[Ty::Int], &Ty::Bool).is_err());
+        assert!(host(HostOp::PrintText, &[text()], &Ty::Int).is_err());
+        assert_eq!(host(HostOp::WriteText, &[text(), Ty::Int], &status()), Ok(()));
+        let row = Ty::pair(Ty::Int, Ty::Float);
+        let rows = Ty::sequence(row.clone());
+        assert_eq!(host(HostOp::ReadCsv, &[row, text()], &rows), Ok(()));
+        assert_eq!(host(HostOp::WriteCsv, &[rows.clone(), text(), text()], &Ty::Bool), Ok(()));
+        // Paired up as the language pairs arguments.
+        let rest = Ty::pair(text(), text());
+        assert_eq!(host(HostOp::WriteCsv, &[rows, rest], &Ty::Bool), Ok(()));
+    }
 }

@@ -173,9 +173,7 @@ impl<'p, 'b> Checker<'p, 'b> {
                     }
                 }
             }
-            Op::If {
-                then, otherwise, ..
-            } => {
+            Op::If { then, otherwise, .. } => {
                 self.expect(&format!("the condition of {what}"), &args[0], &Ty::Bool);
                 for arm in [then, otherwise] {
                     if let Some(result) = self.block(arm) {
@@ -267,7 +265,6 @@ impl<'p, 'b> Checker<'p, 'b> {
     }
 
     fn report(&mut self, breach: String) {
-        self.breaches
-            .push(format!("in {:?}: {breach}", self.function.name));
+        self.breaches.push(format!("in {:?}: {breach}", self.function.name));
     }
 }

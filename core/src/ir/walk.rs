@@ -6,10 +6,7 @@ use std::fmt;
 
 impl Site {
     /// No place in particular: code that nobody wrote.
-    pub const NONE: Site = Site {
-        item: ItemId(0),
-        span: Span { start: 0, end: 0 },
-    };
+    pub const NONE: Site = Site { item: ItemId(0), span: Span { start: 0, end: 0 } };
 }
 
 impl Ty {
@@ -65,9 +62,7 @@ impl Op {
     /// The blocks inside, in order of evaluation.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         let (first, second) = match self {
-            Op::If {
-                then, otherwise, ..
-            } => (Some(then), Some(otherwise)),
+            Op::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
             Op::Nest(nest) => (Some(&nest.body), None),
             Op::Time(block) => (Some(block), None),
             Op::Copy(_)
@@ -116,6 +111,11 @@ impl Block {
                 }
             }
         });
+    }
+
+    /// Visits every operation, those of inner blocks too.
+    pub fn for_each_op<'a>(&'a self, visit: &mut impl FnMut(&'a Op)) {
+        self.each_let(&mut |binding| visit(&binding.op));
     }
 
     /// Visits every variable bound here and in the blocks inside, nests' binders included.

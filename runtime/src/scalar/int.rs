@@ -55,11 +55,7 @@ pub(super) fn binary(
             let rest = a.wrapping_rem(b);
             // The remainder has the dividend's sign; where that is not the divisor's, the next
             // multiple is the one below.
-            if rest != 0 && (rest < 0) != (b < 0) {
-                rest + b
-            } else {
-                rest
-            }
+            if rest != 0 && (rest < 0) != (b < 0) { rest + b } else { rest }
         }
         ScalarOp::Max => a.max(b),
         ScalarOp::Min => a.min(b),
@@ -82,8 +78,5 @@ pub(super) fn binary(
 
 /// A shift count, checked.
 fn count(n: i64, precision: Precision) -> Result<u32, FaultCode> {
-    u32::try_from(n)
-        .ok()
-        .filter(|n| *n < precision.bits())
-        .ok_or(FaultCode::ShiftCount)
+    u32::try_from(n).ok().filter(|n| *n < precision.bits()).ok_or(FaultCode::ShiftCount)
 }
