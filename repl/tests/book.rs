@@ -71,10 +71,10 @@ struct Page {
 
 impl Page {
     fn run(&mut self, text: &str) {
-        let mut blocks = Blocks { rest: text };
+        let blocks = Blocks { rest: text };
         // A `nesl` block that waits for the output after it.
         let mut program: Option<&str> = None;
-        while let Some(piece) = blocks.next() {
+        for piece in blocks {
             let Piece::Block { language, body } = piece else {
                 self.out += piece.text();
                 continue;
