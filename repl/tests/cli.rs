@@ -352,8 +352,10 @@ fn ir_shows_every_stage() {
         assert!(ran.out.to_lowercase().contains("dbl"), "{stage}: {}", ran.out);
     }
     folder.nesl(&["ir", "a.nesl", "--function", "dbl"]).code(0).out(expect![[r#"
-        fun dbl@int(v0: int) -> int {
-          v1: int = add v0 v0
+        main "dbl@int"
+
+        fn "dbl@int"(v0: int) -> int {
+          v1: int = add(v0, v0)
           v1
         }
     "#]]);
