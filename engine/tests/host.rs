@@ -134,7 +134,7 @@ fn words_lines_and_texts() {
     let content = Value::text("alpha  beta\tgamma\nkey=val;rest of it\n\nend");
     assert!(m.status(HostOp::WriteFile, &[content, path]).0);
     let stream = m.open(HostOp::OpenIn, "w");
-    let mut word = |m: &mut Machine, text: &str, delimiter: u8| {
+    let word = |m: &mut Machine, text: &str, delimiter: u8| {
         let read = m.read(HostOp::ReadWord, std::slice::from_ref(&stream));
         let rest = Value::pair(Value::Char(delimiter), Value::Bool(delimiter == 0));
         assert_eq!(read, good(Value::pair(Value::text(text), rest)));
@@ -142,7 +142,7 @@ fn words_lines_and_texts() {
     word(&mut m, "alpha", b' ');
     word(&mut m, "beta", b'\t');
     word(&mut m, "gamma", b'\n');
-    let mut part = |m: &mut Machine, delimiters: &str, limit: i64, text: &str, which: i64| {
+    let part = |m: &mut Machine, delimiters: &str, limit: i64, text: &str, which: i64| {
         let args = [Value::text(delimiters), Value::pair(Value::Int(limit), stream.clone())];
         let read = m.read(HostOp::ReadText, &args);
         assert_eq!(read, good(Value::pair(Value::text(text), Value::Int(which))));
@@ -151,13 +151,13 @@ fn words_lines_and_texts() {
     part(&mut m, "=;", -1, "val", 1);
     part(&mut m, "=;", 4, "rest", -2);
     part(&mut m, "=;", 0, "", -2);
-    let mut line = |m: &mut Machine, text: &str, end: bool| {
+    let line = |m: &mut Machine, text: &str, end: bool| {
         let read = m.read(HostOp::ReadLine, std::slice::from_ref(&stream));
         assert_eq!(read, good(Value::pair(Value::text(text), Value::Bool(end))));
     };
     line(&mut m, " of it", false);
     line(&mut m, "", false);
-    let mut char = |m: &mut Machine, c: u8, end: bool| {
+    let char = |m: &mut Machine, c: u8, end: bool| {
         let read = m.read(HostOp::ReadChar, std::slice::from_ref(&stream));
         assert_eq!(read, good(Value::pair(Value::Char(c), Value::Bool(end))));
     };
