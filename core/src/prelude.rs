@@ -10,36 +10,18 @@ use crate::ir::{Charge, CostTerm};
 
 /// The files in order; a later one uses those before it. Names and texts.
 pub const FILES: &[(&str, &str)] = &[
-    (
-        "scalars.nesl",
-        include_str!("../prelude/scalars.nesl"),
-    ),
-    (
-        "sequences.nesl",
-        include_str!("../prelude/sequences.nesl"),
-    ),
-    (
-        "nesting.nesl",
-        include_str!("../prelude/nesting.nesl"),
-    ),
+    ("scalars.nesl", include_str!("../prelude/scalars.nesl")),
+    ("sequences.nesl", include_str!("../prelude/sequences.nesl")),
+    ("nesting.nesl", include_str!("../prelude/nesting.nesl")),
     ("sets.nesl", include_str!("../prelude/sets.nesl")),
-    (
-        "strings.nesl",
-        include_str!("../prelude/strings.nesl"),
-    ),
-    (
-        "tables.nesl",
-        include_str!("../prelude/tables.nesl"),
-    ),
+    ("strings.nesl", include_str!("../prelude/strings.nesl")),
+    ("tables.nesl", include_str!("../prelude/tables.nesl")),
     ("io.nesl", include_str!("../prelude/io.nesl")),
     (
         "higher_order.nesl",
         include_str!("../prelude/higher_order.nesl"),
     ),
-    (
-        "formats.nesl",
-        include_str!("../prelude/formats.nesl"),
-    ),
+    ("formats.nesl", include_str!("../prelude/formats.nesl")),
 ];
 
 /// Operators that are functions of the prelude: how they are written, and the function's name. (A
@@ -70,6 +52,11 @@ pub const ADDED: &[&str] = &[
 pub fn operator(written: &str) -> Option<&'static str> {
     let found = OPERATORS.iter().find(|(operator, _)| *operator == written);
     found.map(|(_, function)| *function)
+}
+
+/// Whether a program must not redefine a name of the library.
+pub fn is_protected(name: &str) -> bool {
+    !ADDED.contains(&name)
 }
 
 /// How a name of the prelude is shown to people: `^` for `_power`.
@@ -121,13 +108,18 @@ pub fn parse_charge(cost: &str, params: &[&str]) -> Option<Charge> {
         "1 (scan)" => true,
         _ => return None,
     };
-    let work: Option<Vec<CostTerm>> = work.split(" + ").map(|term| cost_term(term, params)).collect();
+    let work: Option<Vec<CostTerm>> = work
+        .split(" + ")
+        .map(|term| cost_term(term, params))
+        .collect();
     Some(Charge { work: work?, scans })
 }
 
 fn cost_term(term: &str, params: &[&str]) -> Option<CostTerm> {
     let param = |name: &str| {
-        let at = params.iter().position(|param| param.eq_ignore_ascii_case(name))?;
+        let at = params
+            .iter()
+            .position(|param| param.eq_ignore_ascii_case(name))?;
         u32::try_from(at).ok()
     };
     let inside = |open: &str| term.strip_prefix(open)?.strip_suffix(')');
@@ -163,7 +155,10 @@ mod tests {
         assert_eq!(charge, Some(Charge { work, scans: true }));
         let charge = parse_charge("W = S(result), D = 1", &[]).expect("a formula");
         assert_eq!(charge.work, [CostTerm::SizeOfResult]);
-        assert_eq!(parse_charge("expected W = S(v), D = log L(v)", &["v"]), None);
+        assert_eq!(
+            parse_charge("expected W = S(v), D = log L(v)", &["v"]),
+            None
+        );
         assert_eq!(parse_charge("W = S(x), D = 1", &["v"]), None);
     }
 }

@@ -5,11 +5,12 @@ mod define;
 mod inspect;
 mod run;
 
+use crate::Sources;
 use crate::host::System;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
 use nesl_core::interp::Value;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +51,7 @@ impl Default for Settings {
             seed: 0,
             print_length: Some(100),
             max_depth: 2_000_000,
-            max_length: 1 << 31,
+            max_length: 1 << 28,
             log_scan: false,
         }
     }
@@ -132,6 +133,8 @@ pub enum Stage {
 /// A session.
 pub struct Session {
     db: Database,
+    /// The texts of the database's files, for who shows events.
+    sources: Sources,
     host: System,
     settings: Settings,
     interrupt: Arc<AtomicBool>,
@@ -143,8 +146,6 @@ pub struct Session {
     values: FxHashMap<(ItemId, Name), Value>,
     /// Definitions that took the place of others of the same name and type.
     replaced: FxHashMap<(ItemId, Name), ItemId>,
-    /// Forms whose errors have been reported.
-    failed: FxHashSet<ItemId>,
     /// Forms run since the last seeding: the root of their random keys.
     draws: i64,
     /// Nesting of `load`, to refuse a file that loads itself.
@@ -157,8 +158,14 @@ type Sink<'a> = &'a mut dyn FnMut(Event);
 impl Session {
     /// A new session, with the library and nothing else.
     pub fn new(settings: Settings) -> Session {
+        let db = Database::new();
+        let sources = Sources::default();
+        for file in db.library() {
+            sources.set(file, &db.file_name(file), &db.file_text(file));
+        }
         Session {
-            db: Database::new(),
+            db,
+            sources,
             host: System::new(settings.seed),
             settings,
             interrupt: Arc::default(),
@@ -166,7 +173,7 @@ impl Session {
             scratch: None,
             values: FxHashMap::default(),
             replaced: FxHashMap::default(),
-            failed: FxHashSet::default(),
+
             draws: 0,
             loading: Vec::new(),
         }
@@ -179,6 +186,7 @@ impl Session {
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
         self.interrupt.store(false, Ordering::Relaxed);
         let file = self.db.add_file(name, text, self.last);
+        self.sources.set(file, name, text);
         let mut summary = Summary::default();
         self.run_file(file, false, sink, &mut summary);
         self.last = Some(Before::all(file));
@@ -188,6 +196,11 @@ impl Session {
     /// The name and text of a file that a diagnostic points into (the library's, too).
     pub fn source(&self, file: FileId) -> (Arc<str>, Arc<str>) {
         (self.db.file_name(file), self.db.file_text(file))
+    }
+
+    /// All files, readable while the session runs.
+    pub fn sources(&self) -> Sources {
+        self.sources.clone()
     }
 
     /// Set this to stop a running computation. The session goes on.

@@ -127,7 +127,7 @@ impl Printer<'_> {
             }
             match sequence {
                 Sequence::Values(values) => self.value(&values[index], element),
-                packed => self.value(&packed.get(index), element),
+                packed => self.value(&packed.at(index), element),
             }
         }
         if shown < total {

@@ -49,9 +49,17 @@ pub struct Cli {
 
 /// Flags that every command takes.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
 pub struct Global {
-    /// When to use colours (NO_COLOR is respected)
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_enum)]
+    /// When to use colours: auto, always or never (NO_COLOR is respected)
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        value_enum,
+        hide_possible_values = true
+    )]
     pub color: Color,
     /// Print only what programs print themselves, and errors
     #[arg(long, short, global = true)]
@@ -59,8 +67,15 @@ pub struct Global {
     /// Show at most N elements of a sequence, or `all` [default: 100]
     #[arg(long, global = true, value_name = "N", value_parser = print_length)]
     pub print_length: Option<Length>,
-    /// Bits of an int and of a float
-    #[arg(long, global = true, value_name = "BITS", default_value = "64", value_enum)]
+    /// Bits of an int and of a float: 64 or 32
+    #[arg(
+        long,
+        global = true,
+        value_name = "BITS",
+        default_value = "64",
+        value_enum,
+        hide_possible_values = true
+    )]
     pub precision: Bits,
     /// Seed of the random numbers
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
@@ -113,14 +128,15 @@ Examples:
     },
     /// Evaluate expressions, or any forms, given as arguments
     #[command(after_help = "\
-The closing `;` may be left out. Arguments are evaluated in order in one session.
+The closing `;` may be left out. Arguments are evaluated in order in one session; after `--` they
+may begin with a minus sign.
 
 Examples:
   nesl eval '{a * a : a in [3, -4, -9, 5]}'
   nesl eval 'function dbl(x) = x + x' 'dbl(21)'")]
     Eval {
         /// NESL text
-        #[arg(required = true, value_name = "EXPR", allow_hyphen_values = true)]
+        #[arg(required = true, value_name = "EXPR", allow_negative_numbers = true)]
         texts: Vec<String>,
     },
     /// Find errors without running anything

@@ -84,6 +84,11 @@ impl Lines {
         Lines { text, starts }
     }
 
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The number of characters before a byte; an offset past the end is the end, one inside a
     /// character is its start.
     pub fn char_of(&self, byte: usize) -> usize {

@@ -49,7 +49,7 @@ impl Scope for ItemScope<'_> {
     }
 
     fn known(&self) -> Vec<Name> {
-        known(self.db, self.item.file(self.db), u32::MAX)
+        query::known(self.db, self.item.file(self.db)).clone()
     }
 
     fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)> {
@@ -71,9 +71,7 @@ impl Scope for ItemScope<'_> {
 
 impl ItemScope<'_> {
     fn kind(&self, id: ItemId) -> RawKind {
-        let item = query::item(id);
-        let forms = &item.file(self.db).outline(self.db).forms;
-        forms.iter().find(|f| f.item == item).map_or(RawKind::Blank, |f| f.kind)
+        form(self.db, query::item(id)).map_or(RawKind::Blank, |f| f.kind)
     }
 }
 
@@ -95,10 +93,7 @@ impl Context for ItemScope<'_> {
     }
 
     fn name(&self, item: ItemId) -> Name {
-        let input = query::item(item);
-        let forms = &input.file(self.db).outline(self.db).forms;
-        let form = forms.iter().find(|f| f.item == input);
-        form.and_then(|f| f.names.first().cloned()).unwrap_or_else(|| Name::new("it"))
+        form(self.db, query::item(item)).and_then(|f| f.names.first().cloned()).unwrap_or_else(|| Name::new("it"))
     }
 
     fn is_library(&self, item: ItemId) -> bool {
@@ -106,11 +101,18 @@ impl Context for ItemScope<'_> {
     }
 }
 
+/// The form of an item.
+pub(super) fn form(db: &dyn Db, item: Item) -> Option<&super::Form> {
+    let file = item.file(db);
+    let position = query::positions(db, file).get(&item)?;
+    file.outline(db).forms.get(*position as usize)
+}
+
 /// What a name means, seen from an item; the body of the [`query::lookup`] firewall.
 pub(super) fn lookup_from(db: &dyn Db, item: Item, name: &Name) -> Option<Resolution> {
     let file = item.file(db);
     let forms = &file.outline(db).forms;
-    let own = forms.iter().position(|form| form.item == item).unwrap_or(forms.len());
+    let own = query::positions(db, file).get(&item).map_or(forms.len(), |p| *p as usize);
     if let Some(form) = forms.get(own)
         && forward(form.kind)
         && form.names.contains(name)
@@ -136,8 +138,8 @@ pub(super) fn lookup_at(
         if ahead {
             let forms = &file.outline(db).forms;
             let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
-            let below = positions.iter().map(|p| &forms[*p as usize]);
-            if let Some(form) = below.filter(|f| forward(f.kind)).next() {
+            let mut below = positions.iter().map(|p| &forms[*p as usize]);
+            if let Some(form) = below.find(|f| forward(f.kind)) {
                 return found(form.item);
             }
         }
@@ -168,22 +170,21 @@ fn latest(db: &dyn Db, file: File, position: u32, name: &Name) -> Option<Item> {
     let forms = &file.outline(db).forms;
     let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
     let own = positions.iter().rev().copied().find(|p| *p < position);
-    let loads = forms.iter().enumerate().rev().filter_map(|(p, form)| Some((p as u32, form.loaded?)));
-    for (at, loaded) in loads.filter(|(p, _)| *p < position) {
-        if own.is_some_and(|own| own > at) {
+    for (at, loaded) in query::loads(db, file).iter().rev().filter(|(p, _)| *p < position) {
+        if own.is_some_and(|own| own > *at) {
             break;
         }
-        if let Some(item) = latest(db, loaded, u32::MAX, name) {
+        if let Some(item) = latest(db, *loaded, u32::MAX, name) {
             return Some(item);
         }
     }
     own.map(|p| forms[p as usize].item)
 }
 
-/// All names usable in a file.
-pub(super) fn known(db: &dyn Db, file: File, position: u32) -> Vec<Name> {
+/// All names usable in a file; the body of the query.
+pub(super) fn known(db: &dyn Db, file: File) -> Vec<Name> {
     let mut all: Vec<Name> = Vec::new();
-    let mut here = Some((file, position));
+    let mut here = Some((file, u32::MAX));
     while let Some((file, _)) = here {
         all.extend(file.outline(db).forms.iter().flat_map(|f| f.names.iter().cloned()));
         here = file.before(db);
@@ -203,8 +204,7 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
     if item.file(db).library(db) {
         return Vec::new();
     }
-    let forms = &item.file(db).outline(db).forms;
-    let Some(form) = forms.iter().find(|f| f.item == item) else { return Vec::new() };
+    let Some(form) = form(db, item) else { return Vec::new() };
     if form.kind == RawKind::Expr {
         return Vec::new();
     }

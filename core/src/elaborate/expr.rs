@@ -265,7 +265,8 @@ impl<'c> Elaborator<'c> {
             // The key is filled in by `ir::keys`.
             PrimKind::Rand => Op::Scalar(ScalarOp::Rand, vec![Atom::Int(0), atoms[0]]),
             PrimKind::Check(code) => {
-                Op::Check { cond: atoms[0], code, message: code.message().into() }
+                // The reason says all; only `_check` has words of its own.
+                Op::Check { cond: atoms[0], code, message: Default::default() }
             }
             PrimKind::Derived(derived) => {
                 return self.derived(&mut frame.body, derived, param, &atoms, site);

@@ -6,6 +6,7 @@
 
 pub mod ast;
 mod dump;
+mod format;
 mod grammar;
 mod lexer;
 mod lower;
@@ -17,6 +18,7 @@ use grammar::{Form, Node};
 use std::sync::Arc;
 
 pub use dump::{dump_ast, dump_tokens, dump_tree};
+pub use format::format;
 pub use lexer::{Kind, Token, lex};
 pub use split::{is_complete, split};
 pub use tree::{Nesl, SyntaxNode};

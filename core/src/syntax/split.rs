@@ -55,13 +55,22 @@ enum End {
     Unbalanced,
 }
 
+/// How many tokens behind a line that looks like the end of a form its brackets may still be
+/// closed. Keeps splitting linear however many forms are broken.
+const PATIENCE: usize = 2_000;
+
 /// Where the form that begins at `start` ends. With `by_lines`, a terminator at the end of a line
 /// ends it even inside brackets.
 fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> End {
     let mut open: Vec<Kind> = Vec::new();
     let mut context = false;
     let mut seen = false;
+    // Where the form would end by its lines.
+    let mut line_end = None;
     for (i, token) in tokens.iter().enumerate().skip(start) {
+        if line_end.is_some_and(|end| i > end + PATIENCE) {
+            return End::Unbalanced;
+        }
         match token.kind {
             Kind::LParen | Kind::LBracket | Kind::LBrace | Kind::LetKw => open.push(token.kind),
             Kind::RParen => close(&mut open, Kind::LParen),
@@ -80,13 +89,18 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
                 return if unbalanced { End::Unbalanced } else { End::At(before(tokens, start, i)) };
             }
             Kind::Dollar if open.iter().all(|k| *k == Kind::LetKw) => return End::At(i + 1),
-            Kind::Semi | Kind::Dollar if open.is_empty() => {
-                if !(context && continues_context(tokens, i + 1, text)) {
+            Kind::Semi | Kind::Dollar
+                if open.is_empty() && !(context && continues_context(tokens, i + 1, text)) =>
+            {
+                return End::At(i + 1);
+            }
+            Kind::Semi | Kind::Dollar
+                if line_end.is_none() && ends_a_line(tokens, i, text) =>
+            {
+                if by_lines {
                     return End::At(i + 1);
                 }
-            }
-            Kind::Semi | Kind::Dollar if by_lines && ends_a_line(tokens, i, text) => {
-                return End::At(i + 1);
+                line_end = Some(i);
             }
             _ => {}
         }

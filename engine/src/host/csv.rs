@@ -81,7 +81,7 @@ pub fn write(
     let mut fields = Vec::with_capacity(columns.len());
     // A text that begins like a byte order mark would lose it at the beginning of a file.
     let quote = if !rows.is_empty() && out.is_empty() && {
-        flatten(&rows.get(0), row, precision, &mut fields);
+        flatten(&rows.at(0), row, precision, &mut fields);
         fields[0].starts_with(b"\xEF\xBB\xBF")
     } {
         QuoteStyle::Always

@@ -78,7 +78,7 @@ pub fn write(array: &Value, ty: &Ty, precision: Precision) -> Result<Vec<u8>, St
         inner = element;
     }
     if rank == 0 {
-        put(&Sequence::from_values(ty, [array.clone()]), precision, &mut data);
+        put(&Sequence::from_values(ty, vec![array.clone()]), precision, &mut data);
     }
     let descr = match (element, precision) {
         (Ty::Int, Precision::Bits32) => "<i4",
@@ -220,7 +220,7 @@ fn fortran_places(shape: &[usize], total: usize) -> impl Iterator<Item = usize> 
 /// Elements as sequences of sequences.
 fn nest(flat: Sequence, shape: &[usize], ty: &Ty) -> Value {
     let Some((first, rest)) = shape.split_first() else {
-        return flat.get(0);
+        return flat.at(0);
     };
     let Ty::Sequence(element) = ty else { unreachable!("{ty:?} has as many levels as the array") };
     if rest.is_empty() {

@@ -28,6 +28,7 @@ impl Session {
             }
             let before = Before { file, position: position as u32 };
             let loaded = self.db.add_file(&path.to_string_lossy(), &text, Some(before));
+            self.sources.set(loaded, &path.to_string_lossy(), &text);
             self.loading.push(path);
             self.find_loads(loaded);
             self.loading.pop();

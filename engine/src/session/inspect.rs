@@ -169,10 +169,10 @@ impl Session {
                 let row = prim.row();
                 let mut out = format!("{} : {}\n\n{}\n", row.name, row.scheme, row.doc);
                 if !row.example.is_empty() {
-                    let _ = write!(out, "\nExample: {}\n", row.example);
+                    let _ = writeln!(out, "\nExample: {}", row.example);
                 }
                 if !row.cost.is_empty() {
-                    let _ = write!(out, "Cost: {}\n", row.cost);
+                    let _ = writeln!(out, "Cost: {}", row.cost);
                 }
                 Some(out)
             }
@@ -258,6 +258,7 @@ impl Session {
             None => self.db.add_file(name, text, self.last),
         };
         self.scratch = Some(file);
+        self.sources.set(file, name, text);
         for form in self.db.outline(file).forms.clone() {
             self.db.set_loaded(form.id(), None);
         }

@@ -2,7 +2,7 @@
 
 use super::{Binding, Event, Session, Sink, Summary, is_error, located, place};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
-use nesl_core::db::{Database, FileId, Form};
+use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Step};
 use nesl_core::interp::{self, Failure, Value};
 use nesl_core::ir;
@@ -12,7 +12,6 @@ use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{self, ItemKind};
 use nesl_core::types::{ItemTypes, Scheme, Signature, Ty, print_scheme};
 use nesl_runtime::fault::FaultCode;
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -65,6 +64,8 @@ impl Session {
         sink: Sink<'_>,
         summary: &mut Summary,
     ) {
+        // What commands look names up in: everything up to here.
+        self.last = Some(Before { file, position });
         let item = form.id();
         if form.kind == RawKind::Blank && self.db.parsed(item).diagnostics.is_empty() {
             return;
@@ -166,6 +167,7 @@ impl Session {
             interrupt: Some(&self.interrupt),
             log_scan: self.settings.log_scan,
         };
+        self.host.set_precision(self.settings.precision);
         let run = interp::run(&elaborated.program, &globals, key, &mut self.host, &options);
         self.host.flush();
         match run {
@@ -348,5 +350,3 @@ fn seeds(program: &ir::Program) -> bool {
     })
 }
 
-/// Diagnostics by form; kept for the check of a whole text.
-pub(super) type ByItem = FxHashMap<ItemId, Vec<Diagnostic<super::FileRange>>>;
