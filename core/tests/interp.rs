@@ -1,10 +1,10 @@
 //! The interpreter: operations against plain models, random programs against a second
 //! interpreter, printing in lockstep, failures and their traces, limits.
 
-mod common;
+mod model;
 
-use common::reference::{self, Reference};
-use common::{Recorder, apply, generate, lawful, main, options, run_text, run_with, same, value};
+use model::reference::{self, Reference};
+use model::{Recorder, apply, generate, lawful, main, options, run_text, run_with, same, value};
 use nesl_core::interp::{Sequence, Value, run};
 use nesl_core::ir::{Ty, print, signature, thread_keys, verify};
 use nesl_core::prim::{ReduceOp, SeqOp};

@@ -1,8 +1,8 @@
 //! The text form of the core language and its law.
 
-mod common;
+mod model;
 
-use common::{generate, lawful, main};
+use model::{generate, lawful, main};
 use nesl_core::ir::{parse, print, print_function, print_with_sites, thread_keys, verify};
 use proptest::prelude::*;
 

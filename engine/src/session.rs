@@ -51,7 +51,7 @@ impl Default for Settings {
             seed: 0,
             print_length: Some(100),
             max_depth: 2_000_000,
-            max_length: 1 << 31,
+            max_length: 1 << 28,
             log_scan: false,
         }
     }

@@ -20,47 +20,76 @@ pub fn format(text: &str) -> String {
     let mut out = String::new();
     for item in split(text) {
         let slice = &text[item.range];
-        let first = first_token(slice);
+        let (first, last) = significant(slice);
         blanks(&slice[..first], &mut out);
-        out.push_str(&form(&slice[first..]));
+        if first < last {
+            start_line(&mut out);
+            out.push_str(&form(&slice[first..last]));
+            // A last form without a terminator may have comments behind it.
+            blanks(&slice[last..], &mut out);
+        }
     }
-    let end = out.trim_end().len();
-    out.truncate(end);
     if !out.is_empty() {
-        out.push('\n');
+        end_line(&mut out);
     }
     out
 }
 
-/// Where the first token that is no blank or comment begins.
-fn first_token(text: &str) -> usize {
+/// Where the first token that is no blank or comment begins, and the last one ends.
+fn significant(text: &str) -> (usize, usize) {
     let tokens = lex(text);
-    let first = tokens.iter().find(|t| !t.kind.is_trivia());
-    first.map_or(text.len(), |t| t.range.start().into())
+    let mut significant = tokens.iter().filter(|t| !t.kind.is_trivia());
+    let Some(first) = significant.next() else { return (text.len(), text.len()) };
+    let last = significant.next_back().unwrap_or(first);
+    (first.range.start().into(), last.range.end().into())
 }
 
-/// The blanks and comments before a form: comments as they are, at most one empty line each time.
+/// The blanks and comments around forms: comments as they are, on the line they were on; at most
+/// one empty line between two. What stands behind the last comment is left to who comes next.
 fn blanks(trivia: &str, out: &mut String) {
+    let mut lines = 0;
     for token in lex(trivia) {
         let text = &trivia[token.range];
         if token.kind == Kind::Blank {
-            let lines = text.matches('\n').count();
-            let start = out.is_empty();
-            match lines {
-                0 if start || out.ends_with('\n') => {}
-                0 => out.push(' '),
-                1 if start => {}
-                1 => out.push('\n'),
-                _ if start => {}
-                _ => out.push_str("\n\n"),
+            lines += text.matches('\n').count();
+            continue;
+        }
+        match lines {
+            _ if out.is_empty() => {}
+            0 => out.push(' '),
+            1 => end_line(out),
+            _ => {
+                end_line(out);
+                out.push('\n');
             }
-        } else {
-            out.push_str(text.trim_end());
+        }
+        out.push_str(text);
+        lines = 0;
+    }
+    // Remembered as line ends for the form that follows.
+    if !out.is_empty() {
+        match lines {
+            0 => {}
+            1 => out.push('\n'),
+            _ => out.push_str("\n\n"),
         }
     }
-    // A form begins on a line of its own, or after a comment that stands before it.
-    if out.trim_end_matches(' ').ends_with([';', '$']) {
-        out.truncate(out.trim_end_matches(' ').len());
+}
+
+/// A form begins on a line of its own.
+fn start_line(out: &mut String) {
+    if !out.is_empty() && !out.ends_with('\n') {
+        // Behind a comment on the same line it may stay.
+        out.push(if out.ends_with('%') { ' ' } else { '\n' });
+    }
+}
+
+/// Ends the last line, without empty ones behind it.
+fn end_line(out: &mut String) {
+    while out.ends_with("\n\n") {
+        out.pop();
+    }
+    if !out.ends_with('\n') {
         out.push('\n');
     }
 }
@@ -93,7 +122,6 @@ fn lay_out(text: &str) -> Option<String> {
     for i in end..tokens.len() {
         docs.push(writer.token(i as u32));
     }
-    // Comments behind the last token belong to the next form; there are none here.
     Some(layout(&Doc::Concat(docs), WIDTH))
 }
 

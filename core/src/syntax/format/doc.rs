@@ -45,11 +45,13 @@ impl Doc {
 
 /// Lays a document out in lines of a width, beginning at a column.
 pub(super) fn layout(doc: &Doc, width: usize) -> String {
-    let mut out = Output { text: String::new(), column: 0, indent: 0, blank: true };
+    let mut out =
+        Output { text: String::new(), column: 0, indent: 0, blank: true, space: false };
     // What is still to be laid out: indentation, whether lines are broken, document.
     let mut todo: Vec<(usize, bool, &Doc)> = vec![(0, true, doc)];
     while let Some((indent, broken, doc)) = todo.pop() {
         match doc {
+            Doc::Text(text) if &**text == " " => out.space(),
             Doc::Text(text) => out.word(text),
             Doc::Line if !broken => out.space(),
             Doc::Line => out.newline(indent),
@@ -80,6 +82,8 @@ struct Output {
     indent: usize,
     /// Nothing stands on the current line.
     blank: bool,
+    /// A space is due before the next word; at the end of a line it is dropped.
+    space: bool,
 }
 
 impl Output {
@@ -95,7 +99,10 @@ impl Output {
             self.text.extend(std::iter::repeat_n(' ', self.indent));
             self.column = self.indent;
             self.blank = false;
+        } else if self.space {
+            self.text.push(' ');
         }
+        self.space = false;
         self.text.push_str(word);
         self.column = match word.rfind('\n') {
             Some(at) => word[at + 1..].chars().count(),
@@ -104,15 +111,14 @@ impl Output {
     }
 
     fn space(&mut self) {
-        if !self.blank {
-            self.text.push(' ');
+        if !self.blank && !self.space {
+            self.space = true;
             self.column += 1;
         }
     }
 
     fn newline(&mut self, indent: usize) {
-        let end = self.text.trim_end_matches(' ').len();
-        self.text.truncate(end);
+        self.space = false;
         self.text.push('\n');
         self.indent = indent;
         self.column = 0;
