@@ -88,6 +88,8 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
                 let unbalanced = !open.is_empty() && !by_lines;
                 return if unbalanced { End::Unbalanced } else { End::At(before(tokens, start, i)) };
             }
+            // Its end was forgotten, and the terminator is inside.
+            Kind::OpenText => return End::At(i + 1),
             Kind::Dollar if open.iter().all(|k| *k == Kind::LetKw) => return End::At(i + 1),
             Kind::Semi | Kind::Dollar
                 if open.is_empty() && !(context && continues_context(tokens, i + 1, text)) =>

@@ -214,6 +214,7 @@ impl Infer<'_> {
             variables,
             fresh_code: &mut fresh_code,
             arity: &arity,
+            unknown: Vec::new(),
             diagnostics: Vec::new(),
         };
         let read = reader.read(ty);

@@ -302,6 +302,9 @@ impl Lower<'_> {
     fn conditional(&mut self, node: &Node) -> Expr {
         let [c, then, a, otherwise, b] = &node.kids[..] else { return Expr::Missing };
         let cond = self.needed(c, "the condition after `if`");
+        if !c.present() && !then.present() {
+            return Expr::If { cond, then: cond, otherwise: cond };
+        }
         if !then.present() {
             let report = self
                 .expected("`then`", then.start)
@@ -331,7 +334,14 @@ impl Lower<'_> {
         let mut lowered: Vec<(PatId, ExprId)> = Vec::new();
         for binding in bindings {
             let [pat, equals, value] = &binding.kids[..] else { continue };
+            let before = self.diagnostics.len();
             let pattern = self.pattern(pat);
+            if !equals.present() && self.diagnostics.len() > before {
+                // What is no pattern has been reported; the rest is not looked at.
+                let body = self.add(Expr::Missing, span(body));
+                lowered.push((pattern, body));
+                return Expr::Let { bindings: lowered, body };
+            }
             if !equals.present() {
                 let report = self
                     .expected("`=` after the pattern of this `let`", equals.start)
@@ -348,10 +358,18 @@ impl Lower<'_> {
             let at = self.insert_at(within.start);
             // A binding whose `=` was read as a comparison: its `;` is missing.
             if self.diagnostics.iter().all(|d| d.primary.at.start() < opener.start()) {
+                let value = bindings.last().and_then(|binding| binding.kids.last());
+                let line = value.and_then(|value| self.new_line(value));
+                let expected = line.unwrap_or(within.start);
                 let report = self
-                    .expected("`in` and the body of the `let`", within.start)
-                    .label(opener, "the `let`")
-                    .fix("add `in`", at, "in ");
+                    .expected("`in` and the body of the `let`", expected)
+                    .label(opener, "the `let`");
+                let report = match line {
+                    // The body was read as an argument.
+                    Some(line) => report.fix("add `in`", self.insert_at(line), "in "),
+                    None if body.present() => report.fix("add `in`", at, " in "),
+                    None => report.hint("add `in` and what is to be computed"),
+                };
                 self.report(report);
             }
             let body = if body.present() {
@@ -363,6 +381,17 @@ impl Lower<'_> {
         }
         let body = self.needed(body, "the body of the `let` after `in`");
         Expr::Let { bindings: lowered, body }
+    }
+
+    /// The first token in a node that is read as an argument but begins a line.
+    fn new_line(&self, node: &Node) -> Option<u32> {
+        let inside = node.kids.iter().find_map(|kid| self.new_line(kid));
+        if inside.is_some() || node.kind != Kind::Juxtaposed {
+            return inside;
+        }
+        let argument = node.kids[1].start;
+        let between = self.range(Span::new(argument - 1, argument + 1));
+        self.text[between].contains('\n').then_some(argument)
     }
 
     fn each(&mut self, node: &Node) -> Expr {
