@@ -65,6 +65,22 @@ impl Session {
             return Ok(syntax::dump_tokens(text));
         }
         let file = self.look_at(name, text);
+        // As if it had been entered: a declared function is the one defined further down.
+        let replaced = self.replaced.clone();
+        for (position, form) in self.db.outline(file).forms.clone().iter().enumerate() {
+            self.redefine(file, position as u32, form, &mut |_| {});
+        }
+        let shown = self.dump_file(file, stage, function);
+        self.replaced = replaced;
+        shown
+    }
+
+    fn dump_file(
+        &self,
+        file: FileId,
+        stage: Stage,
+        function: Option<&str>,
+    ) -> Result<String, Vec<Diagnostic<FileRange>>> {
         let wanted = function.map(Name::new);
         let mut out = String::new();
         let mut found = false;
