@@ -206,8 +206,24 @@ fn real_programs_are_formatted_once_and_for_all() {
 #[test]
 fn whatever_nests_deeply_is_answered() {
     for piece in [
-        "(", "[", "{", "-", "@", "if t then ", "let a = ", "x => ", "1+", "f ", "1,", "a[", "'",
-        "f(", "{x in ", "\"", "x->", "n := ",
+        "(",
+        "[",
+        "{",
+        "-",
+        "@",
+        "if t then ",
+        "let a = ",
+        "x => ",
+        "1+",
+        "f ",
+        "1,",
+        "a[",
+        "'",
+        "f(",
+        "{x in ",
+        "\"",
+        "x->",
+        "n := ",
     ] {
         let text = piece.repeat(20_000);
         let mut db = Database::new();

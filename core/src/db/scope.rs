@@ -93,7 +93,9 @@ impl Context for ItemScope<'_> {
     }
 
     fn name(&self, item: ItemId) -> Name {
-        form(self.db, query::item(item)).and_then(|f| f.names.first().cloned()).unwrap_or_else(|| Name::new("it"))
+        form(self.db, query::item(item))
+            .and_then(|f| f.names.first().cloned())
+            .unwrap_or_else(|| Name::new("it"))
     }
 
     fn is_library(&self, item: ItemId) -> bool {
@@ -216,7 +218,8 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         ItemKind::Expr(_) | ItemKind::Command(_) | ItemKind::Missing => Span::default(),
     };
     let built_in = |name: &&Name| {
-        let known = query::library_index(db).contains_key(*name) || Prim::find(name.folded()).is_some();
+        let known =
+            query::library_index(db).contains_key(*name) || Prim::find(name.folded()).is_some();
         known && !crate::prelude::ADDED.contains(&name.folded())
     };
     form.names
@@ -224,8 +227,12 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         .filter(built_in)
         .map(|name| {
             let at = Loc { item: form.id(), span };
-            Diagnostic::error(Kind::Name, at, format!("`{name}` is built in and cannot be redefined"))
-                .hint("choose another name; a local variable may be called so")
+            Diagnostic::error(
+                Kind::Name,
+                at,
+                format!("`{name}` is built in and cannot be redefined"),
+            )
+            .hint("choose another name; a local variable may be called so")
         })
         .collect()
 }

@@ -100,7 +100,11 @@ impl<'a> Lower<'a> {
             Some(token) => {
                 let text = &self.text[token.range];
                 let short: String = text.chars().take(24).collect();
-                if short.len() < text.len() { format!("`{short}…`") } else { format!("`{short}`") }
+                if short.len() < text.len() {
+                    format!("`{short}…`")
+                } else {
+                    format!("`{short}`")
+                }
             }
         }
     }

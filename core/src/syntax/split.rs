@@ -86,7 +86,11 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
             Kind::FunctionKw | Kind::DatatypeKw if seen => {
                 // Nothing but a new form begins so.
                 let unbalanced = !open.is_empty() && !by_lines;
-                return if unbalanced { End::Unbalanced } else { End::At(before(tokens, start, i)) };
+                return if unbalanced {
+                    End::Unbalanced
+                } else {
+                    End::At(before(tokens, start, i))
+                };
             }
             // Its end was forgotten, and the terminator is inside.
             Kind::OpenText => return End::At(i + 1),
@@ -96,9 +100,7 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
             {
                 return End::At(i + 1);
             }
-            Kind::Semi | Kind::Dollar
-                if line_end.is_none() && ends_a_line(tokens, i, text) =>
-            {
+            Kind::Semi | Kind::Dollar if line_end.is_none() && ends_a_line(tokens, i, text) => {
                 if by_lines {
                     return End::At(i + 1);
                 }
@@ -238,7 +240,9 @@ mod tests {
     fn forms_end_outside_brackets_and_lets() {
         use RawKind::*;
         assert_eq!(
-            forms("let a = 1; b = 2 in a; {x : x in v; y in w}; x = 3; (a,b) = p $ function g(x) = x;"),
+            forms(
+                "let a = 1; b = 2 in a; {x : x in v; y in w}; x = 3; (a,b) = p $ function g(x) = x;"
+            ),
             [
                 (Expr, "let a = 1; b = 2 in a;"),
                 (Expr, "{x : x in v; y in w};"),

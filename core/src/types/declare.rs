@@ -67,7 +67,8 @@ impl Reader<'_> {
                 return Ty::Error;
             }
             self.unknown.push(name.name.clone());
-            let report = Diagnostic::error(Kind::Type, at, format!("`{}` is not a type", name.name));
+            let report =
+                Diagnostic::error(Kind::Type, at, format!("`{}` is not a type", name.name));
             let basic = ["int", "float", "bool", "char"].into_iter().map(Name::new);
             let all = basic.chain(self.variables.keys().cloned());
             let report = match closest(&name.name, all) {

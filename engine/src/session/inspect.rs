@@ -130,7 +130,8 @@ impl Session {
         let parsed = self.db.parsed(item);
         let show = |ty: &Ty| print_scheme(&Scheme { vars: types.vars.clone(), ty: ty.clone() });
         let snippet = |span| {
-            let slice: String = text[parsed.range(span)].split_whitespace().collect::<Vec<_>>().join(" ");
+            let slice: String =
+                text[parsed.range(span)].split_whitespace().collect::<Vec<_>>().join(" ");
             if slice.chars().count() > 40 {
                 slice.chars().take(39).chain(['…']).collect()
             } else {

@@ -85,7 +85,8 @@ impl Lower<'_> {
                     let inside = self.expr(&node.kids[0]);
                     Expr::Time(inside)
                 } else {
-                    let report = self.expected("`(` after `time`", node.end).hint("write `time(e)`");
+                    let report =
+                        self.expected("`(` after `time`", node.end).hint("write `time(e)`");
                     self.report(report);
                     Expr::Missing
                 }
@@ -104,16 +105,18 @@ impl Lower<'_> {
         let text = self.token_text(node.start);
         let at = self.node_range(node);
         match self.token_kind(node.start) {
-            Some(Kind::Int) => match text.parse() {
-                Ok(value) => Expr::Int(value),
-                Err(_) => {
-                    let report = self
-                        .error(at, "this number does not fit an int of 64 bits")
-                        .fix("write a float", at, format!("{text}.0"));
-                    self.report(report);
-                    Expr::Missing
+            Some(Kind::Int) => {
+                match text.parse() {
+                    Ok(value) => Expr::Int(value),
+                    Err(_) => {
+                        let report = self
+                            .error(at, "this number does not fit an int of 64 bits")
+                            .fix("write a float", at, format!("{text}.0"));
+                        self.report(report);
+                        Expr::Missing
+                    }
                 }
-            },
+            }
             Some(Kind::Float) => match text.parse::<f64>() {
                 Ok(value) if value.is_finite() => Expr::Float(FloatBits(value.to_bits())),
                 _ => {
@@ -277,9 +280,11 @@ impl Lower<'_> {
         let op = match self.token_kind(at) {
             Some(Kind::Equals) => {
                 let range = self.range(op_span);
-                let report = self
-                    .error(range, "`=` defines; it does not compare")
-                    .fix("write `==` to compare", range, "==");
+                let report = self.error(range, "`=` defines; it does not compare").fix(
+                    "write `==` to compare",
+                    range,
+                    "==",
+                );
                 self.report(report);
                 BinaryOp::Eq
             }
@@ -372,11 +377,8 @@ impl Lower<'_> {
                 };
                 self.report(report);
             }
-            let body = if body.present() {
-                self.expr(body)
-            } else {
-                self.add(Expr::Missing, span(body))
-            };
+            let body =
+                if body.present() { self.expr(body) } else { self.add(Expr::Missing, span(body)) };
             return Expr::Let { bindings: lowered, body };
         }
         let body = self.needed(body, "the body of the `let` after `in`");

@@ -40,9 +40,11 @@ impl Lower<'_> {
             let text = &self.text[token.range];
             match token.kind {
                 Kind::OpenText => {
-                    let report = self
-                        .error(token.range, "this string is never closed")
-                        .fix("add `\"`", rowan::TextRange::empty(token.range.end()), "\"");
+                    let report = self.error(token.range, "this string is never closed").fix(
+                        "add `\"`",
+                        rowan::TextRange::empty(token.range.end()),
+                        "\"",
+                    );
                     self.report(report);
                 }
                 Kind::Unknown => {
@@ -85,7 +87,9 @@ impl Lower<'_> {
             Some(Kind::Equals) => report.fix("write `==` to compare", at, "=="),
             Some(Kind::InKw) => report.hint("`in` belongs to `let` or to `{… : x in …}`"),
             Some(Kind::ThenKw | Kind::ElseKw) => report.hint("write `if c then a else b`"),
-            Some(Kind::Colon) => report.hint("a range is written `[s:e]`, a type `function g(x) : int -> int = …`"),
+            Some(Kind::Colon) => {
+                report.hint("a range is written `[s:e]`, a type `function g(x) : int -> int = …`")
+            }
             Some(Kind::Bar) => report.hint("`|` stands only inside `{…}`; `or` is the operator"),
             Some(Kind::FunctionKw | Kind::DatatypeKw) => {
                 report.hint("end the form before it with `;`")
@@ -99,7 +103,8 @@ impl Lower<'_> {
         let value = self.expr(&node.kids[0]);
         if let Expr::Name(name) = &self.exprs[value]
             && node.kids.len() > 1
-            && ["def", "fn", "fun", "let", "var", "val", "lambda", "define"].contains(&name.folded())
+            && ["def", "fn", "fun", "let", "var", "val", "lambda", "define"]
+                .contains(&name.folded())
         {
             let at = self.node_range(&node.kids[0]);
             let report = self
