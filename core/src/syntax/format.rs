@@ -29,7 +29,9 @@ pub fn format(text: &str) -> String {
             blanks(&slice[last..], &mut out);
         }
     }
-    if !out.is_empty() {
+    // A back-quote with nothing behind it would make a char of the new line.
+    let dangling = out.ends_with('`') && lex(&out).last().is_some_and(|t| t.kind == Kind::Unknown);
+    if !out.is_empty() && !dangling {
         end_line(&mut out);
     }
     out
@@ -503,6 +505,12 @@ mod tests {
                     1;
             "#]],
         );
+    }
+
+    #[test]
+    fn a_dangling_back_quote_makes_no_char() {
+        check("6`", expect!["6`"]);
+        check("``", expect!["``\n"]);
     }
 
     #[test]
