@@ -490,7 +490,7 @@ fn a_reader_who_has_seen_enough_is_no_error() {
 fn ctrl_c_ends_a_run_that_computes() {
     let folder = Folder::new(&[(
         "a.nesl",
-        "1;\nfunction forever(n) = if n < 0 then n else forever(n + 1);\nforever(0);\n2;\n",
+        "1;\nsum({sum({i * j : j in [0:1000]}) : i in [0:1000000]});\n2;\n",
     )]);
     let script = format!(
         "timeout --preserve-status --signal INT 1 {} run a.nesl",

@@ -171,7 +171,9 @@ impl<'c> Elaborator<'c> {
         }
         let functions =
             self.functions.into_iter().map(|f| f.expect("every instance is elaborated"));
-        Ok(ir::Program { functions: functions.collect(), globals: self.globals, main })
+        let program = ir::Program { functions: functions.collect(), globals: self.globals, main };
+        debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "elaboration keeps the law");
+        Ok(program)
     }
 
     pub(super) fn frame(&self, item: ItemId, args: Arc<[Ty]>) -> Frame<'c> {

@@ -154,7 +154,7 @@ impl Session {
         let mut elaborated = self.elaborate(item)?;
         let globals = self.globals(item, &elaborated.program)?;
         ir::thread_keys(&mut elaborated.program);
-        debug_assert_eq!(ir::verify(&elaborated.program), Vec::<String>::new());
+        debug_assert_eq!(ir::verify(&elaborated.program), Vec::<String>::new(), "after the keys");
         if self.seed != self.settings.seed {
             self.seed = self.settings.seed;
             self.host.set_seed(self.seed);
