@@ -171,9 +171,7 @@ impl<'c> Elaborator<'c> {
         }
         let functions =
             self.functions.into_iter().map(|f| f.expect("every instance is elaborated"));
-        let program = ir::Program { functions: functions.collect(), globals: self.globals, main };
-        debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "elaboration keeps the law");
-        Ok(program)
+        Ok(ir::Program { functions: functions.collect(), globals: self.globals, main })
     }
 
     pub(super) fn frame(&self, item: ItemId, args: Arc<[Ty]>) -> Frame<'c> {

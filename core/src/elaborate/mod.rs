@@ -72,7 +72,9 @@ pub fn elaborate(
 ) -> Result<Elaborated, Vec<Diagnostic<Loc>>> {
     let mut elaborator = instance::Elaborator::new(context, precision);
     let (main, ty) = elaborator.main(item);
-    elaborator.finish(main).map(|program| Elaborated { program, ty })
+    let program = elaborator.finish(main)?;
+    debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "elaboration keeps the law");
+    Ok(Elaborated { program, ty })
 }
 
 /// Elaborates a function at given types, and what it calls; for looking at it. `main` is the
