@@ -143,6 +143,8 @@ pub struct Session {
     values: FxHashMap<(ItemId, Name), Value>,
     /// Definitions that took the place of others of the same name and type.
     replaced: FxHashMap<(ItemId, Name), ItemId>,
+    /// What is wrong with the definitions of the text being entered that were turned off ahead.
+    broken: FxHashMap<ItemId, Vec<Diagnostic<nesl_core::db::FileRange>>>,
     /// Forms run since the last seeding: the root of their random keys.
     draws: i64,
     /// Nesting of `load`, to refuse a file that loads itself.
@@ -164,7 +166,7 @@ impl Session {
             scratch: None,
             values: FxHashMap::default(),
             replaced: FxHashMap::default(),
-
+            broken: FxHashMap::default(),
             draws: 0,
             loading: Vec::new(),
         }

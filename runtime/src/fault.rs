@@ -137,8 +137,10 @@ impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.detail, self.code) {
             (Some(text), FaultCode::Message | FaultCode::Host) => write!(out, "{text}"),
-            (Some(text), code) => write!(out, "{} ({text})", code.message()),
-            (None, code) => write!(out, "{}", code.message()),
+            (Some(text), code) if **text != *code.message() => {
+                write!(out, "{} ({text})", code.message())
+            }
+            (_, code) => write!(out, "{}", code.message()),
         }
     }
 }

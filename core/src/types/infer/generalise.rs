@@ -163,7 +163,7 @@ impl Infer<'_> {
         self.visit(&ty, &mut |v| {
             open |= !quantified.contains(&v) && self.unifier.class(v) != Class::Any;
         });
-        if open && body.diagnostics.is_empty() {
+        if open && body.diagnostics.is_empty() && body.member.names.diagnostics.is_empty() {
             let shown = self.show(&ty);
             let at = body.at(value);
             body.report(
