@@ -14,8 +14,7 @@ impl Lower<'_> {
         let serial = star.present();
         let before = self.diagnostics.len();
         let mut bindings = Vec::new();
-        let body;
-        if colon.present() {
+        let body = if colon.present() {
             if first.kids.len() > 1 {
                 let at = self.node_range(first);
                 let report = self
@@ -23,17 +22,17 @@ impl Lower<'_> {
                     .hint("write `{body : x in xs}`");
                 self.report(report);
             }
-            body = self.needed(&first.kids[0], "the body before `:`");
+            self.needed(&first.kids[0], "the body before `:`")
         } else {
             let (pat, sequence) = self.each_binding(first, rest.is_empty());
             bindings.push((pat, sequence));
             // The first binding doubles as the body.
-            body = if self.diagnostics.len() == before {
+            if self.diagnostics.len() == before {
                 self.expr(&first.kids[0])
             } else {
                 self.add(Expr::Missing, span(first))
-            };
-        }
+            }
+        };
         for binding in rest {
             let pair = self.each_binding(binding, false);
             bindings.push(pair);
