@@ -2,10 +2,10 @@
 //! typed. (That the examples have the values they state is checked where programs run.)
 
 use nesl_core::db::{Before, Database, FileId};
-use nesl_core::prelude::{parse_charge, parse_doc, Doc, ADDED, FILES, OPERATORS};
+use nesl_core::prelude::{ADDED, Doc, FILES, OPERATORS, parse_charge, parse_doc};
 use nesl_core::prim::{self, Prim};
-use nesl_core::syntax::ast::{Function, ItemKind};
 use nesl_core::syntax::RawKind;
+use nesl_core::syntax::ast::{Function, ItemKind};
 
 /// Every function of the library, with the name of its file.
 fn functions(db: &Database) -> Vec<(&'static str, Function)> {
@@ -27,10 +27,7 @@ fn doc_of(function: &Function) -> Doc {
 /// What is wrong with a file, as text.
 fn errors(db: &Database, file: FileId) -> Vec<String> {
     let outline = db.outline(file);
-    let forms = outline
-        .forms
-        .iter()
-        .filter(|form| form.kind != RawKind::Blank);
+    let forms = outline.forms.iter().filter(|form| form.kind != RawKind::Blank);
     forms
         .flat_map(|form| db.diagnostics(form.id()))
         .map(|d| {
@@ -45,11 +42,7 @@ fn errors(db: &Database, file: FileId) -> Vec<String> {
 #[test]
 fn the_library_has_no_errors() {
     let db = Database::new();
-    let wrong: Vec<String> = db
-        .library()
-        .into_iter()
-        .flat_map(|file| errors(&db, file))
-        .collect();
+    let wrong: Vec<String> = db.library().into_iter().flat_map(|file| errors(&db, file)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
@@ -59,11 +52,7 @@ fn every_function_is_annotated_and_documented() {
         let name = &function.name.name;
         let doc = doc_of(&function);
         assert!(function.annotation.is_some(), "{name} has no type");
-        assert!(
-            doc.text.ends_with('.') || doc.text.ends_with(')'),
-            "{name}: {:?}",
-            doc.text
-        );
+        assert!(doc.text.ends_with('.') || doc.text.ends_with(')'), "{name}: {:?}", doc.text);
         assert!(doc.cost.is_some(), "{name} has no cost");
         let outside = ["io.nesl", "formats.nesl"].contains(&file);
         if !prim::is_internal(name.folded()) && !outside {
@@ -82,10 +71,7 @@ fn costs_that_look_like_formulas_are_formulas() {
             .collect();
         if cost.starts_with("W = ") && (cost.ends_with("D = 1") || cost.ends_with("(scan)")) {
             let formula = parse_charge(&cost, &params);
-            assert!(
-                formula.is_some() || cost.contains("log") || cost.contains("sort"),
-                "{cost}"
-            );
+            assert!(formula.is_some() || cost.contains("log") || cost.contains("sort"), "{cost}");
         }
     }
 }
@@ -102,10 +88,7 @@ fn every_example_is_typed() {
     }
     let rows = Prim::all().filter_map(|prim| prim.row().example.split_once(" → "));
     examples.extend(rows.map(|(source, _)| source.to_owned()));
-    let text: String = examples
-        .iter()
-        .map(|source| format!("{source};\n"))
-        .collect();
+    let text: String = examples.iter().map(|source| format!("{source};\n")).collect();
     let last = *db.library().last().expect("there are library files");
     let file = db.add_file("examples", &text, Some(Before::all(last)));
     let wrong = errors(&db, file);
@@ -117,11 +100,7 @@ fn operators_and_additions_exist() {
     let db = Database::new();
     let known = db.library().into_iter().flat_map(|file| {
         let outline = db.outline(file);
-        outline
-            .forms
-            .iter()
-            .flat_map(|form| form.names.clone())
-            .collect::<Vec<_>>()
+        outline.forms.iter().flat_map(|form| form.names.clone()).collect::<Vec<_>>()
     });
     let known: Vec<String> = known.map(|name| name.folded().to_owned()).collect();
     for (operator, function) in OPERATORS {
@@ -129,10 +108,7 @@ fn operators_and_additions_exist() {
         assert!(Prim::find(operator).is_none(), "{operator}");
     }
     for name in ADDED {
-        assert!(
-            known.iter().any(|k| k == name) || Prim::find(name).is_some(),
-            "{name}"
-        );
+        assert!(known.iter().any(|k| k == name) || Prim::find(name).is_some(), "{name}");
     }
     for name in &known {
         assert!(Prim::find(name).is_none(), "{name} is a primitive, too");

@@ -8,6 +8,7 @@ pub mod cost;
 pub mod host;
 pub mod session;
 pub mod show;
+mod sources;
 
 /// A file's bytes as text: UTF-8, or else Latin-1 (as the original read it).
 pub fn decode(bytes: Vec<u8>) -> String {
@@ -16,5 +17,7 @@ pub fn decode(bytes: Vec<u8>) -> String {
 }
 
 pub use session::{
-    Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings, Stage, Summary,
+    Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,
+    Stage, Summary,
 };
+pub use sources::Sources;

@@ -5,6 +5,7 @@ mod define;
 mod inspect;
 mod run;
 
+use crate::Sources;
 use crate::host::System;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
@@ -50,7 +51,7 @@ impl Default for Settings {
             seed: 0,
             print_length: Some(100),
             max_depth: 2_000_000,
-            max_length: 1 << 31,
+            max_length: 1 << 28,
             log_scan: false,
         }
     }
@@ -132,6 +133,8 @@ pub enum Stage {
 /// A session.
 pub struct Session {
     db: Database,
+    /// The texts of the database's files, for who shows events.
+    sources: Sources,
     host: System,
     settings: Settings,
     interrupt: Arc<AtomicBool>,
@@ -145,6 +148,8 @@ pub struct Session {
     replaced: FxHashMap<(ItemId, Name), ItemId>,
     /// What is wrong with the definitions of the text being entered that were turned off ahead.
     broken: FxHashMap<ItemId, Vec<Diagnostic<nesl_core::db::FileRange>>>,
+    /// The seed of the settings that was handed on last.
+    seed: u64,
     /// Forms run since the last seeding: the root of their random keys.
     draws: i64,
     /// Nesting of `load`, to refuse a file that loads itself.
@@ -157,9 +162,16 @@ type Sink<'a> = &'a mut dyn FnMut(Event);
 impl Session {
     /// A new session, with the library and nothing else.
     pub fn new(settings: Settings) -> Session {
+        let db = Database::new();
+        let sources = Sources::default();
+        for file in db.library() {
+            sources.set(file, &db.file_name(file), &db.file_text(file));
+        }
         Session {
-            db: Database::new(),
+            db,
+            sources,
             host: System::new(settings.seed),
+            seed: settings.seed,
             settings,
             interrupt: Arc::default(),
             last: None,
@@ -179,6 +191,7 @@ impl Session {
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
         self.interrupt.store(false, Ordering::Relaxed);
         let file = self.db.add_file(name, text, self.last);
+        self.sources.set(file, name, text);
         let mut summary = Summary::default();
         self.run_file(file, false, sink, &mut summary);
         self.last = Some(Before::all(file));
@@ -188,6 +201,11 @@ impl Session {
     /// The name and text of a file that a diagnostic points into (the library's, too).
     pub fn source(&self, file: FileId) -> (Arc<str>, Arc<str>) {
         (self.db.file_name(file), self.db.file_text(file))
+    }
+
+    /// All files, readable while the session runs.
+    pub fn sources(&self) -> Sources {
+        self.sources.clone()
     }
 
     /// Set this to stop a running computation. The session goes on.

@@ -25,12 +25,7 @@ pub fn show(
     print_length: Option<usize>,
     precision: Precision,
 ) -> String {
-    let mut printer = Printer {
-        content,
-        print_length,
-        precision,
-        out: String::new(),
-    };
+    let mut printer = Printer { content, print_length, precision, out: String::new() };
     printer.value(value, ty);
     printer.out
 }
@@ -102,7 +97,7 @@ impl Printer<'_> {
             (Ty::Pair(..), _) => self.tuple(value, ty),
             (Ty::Sequence(element), Value::Sequence(sequence)) => match (&**element, sequence) {
                 (Ty::Char, Sequence::Chars(text)) => self.text(text),
-                (Ty::Char, empty) if length(empty) == 0 => self.text(&[]),
+                (Ty::Char, empty) if empty.is_empty() => self.text(&[]),
                 _ => self.sequence(sequence, element),
             },
             _ => self.scalar(value),
@@ -123,7 +118,7 @@ impl Printer<'_> {
     }
 
     fn sequence(&mut self, sequence: &Sequence, element: &Ty) {
-        let total = length(sequence);
+        let total = sequence.len();
         let shown = self.print_length.map_or(total, |limit| total.min(limit));
         self.out.push('[');
         for index in 0..shown {
@@ -132,7 +127,7 @@ impl Printer<'_> {
             }
             match sequence {
                 Sequence::Values(values) => self.value(&values[index], element),
-                packed => self.value(&scalar_at(packed, index), element),
+                packed => self.value(&packed.at(index), element),
             }
         }
         if shown < total {
@@ -151,8 +146,7 @@ impl Printer<'_> {
                 }
                 self.out.push(c);
             }
-            self.out
-                .extend(part.invalid().iter().copied().map(char::from));
+            self.out.extend(part.invalid().iter().copied().map(char::from));
         }
         self.out.push('"');
     }
@@ -181,26 +175,6 @@ impl Printer<'_> {
             Value::Sequence(Sequence::Chars(text)) => self.text(text),
             Value::Sequence(sequence) => self.sequence(sequence, &Ty::Error),
         }
-    }
-}
-
-fn length(sequence: &Sequence) -> usize {
-    match sequence {
-        Sequence::Ints(v) => v.len(),
-        Sequence::Floats(v) => v.len(),
-        Sequence::Bools(v) => v.len(),
-        Sequence::Chars(v) => v.len(),
-        Sequence::Values(v) => v.len(),
-    }
-}
-
-fn scalar_at(sequence: &Sequence, index: usize) -> Value {
-    match sequence {
-        Sequence::Ints(v) => Value::Int(v[index]),
-        Sequence::Floats(v) => Value::Float(v[index]),
-        Sequence::Bools(v) => Value::Bool(v[index]),
-        Sequence::Chars(v) => Value::Char(v[index]),
-        Sequence::Values(v) => v[index].clone(),
     }
 }
 
@@ -287,20 +261,12 @@ mod tests {
         let left_ty = ty_pair(ty_pair(Ty::Int, Ty::Int), Ty::Int);
         assert_eq!(shown(&left, &left_ty, None), "((1, 2), 3)");
 
-        let record = Ty::Record(
-            Record {
-                item: ItemId(1),
-                name: Name::new("complex"),
-            },
-            Arc::new([]),
-        );
+        let record =
+            Ty::Record(Record { item: ItemId(1), name: Name::new("complex") }, Arc::new([]));
         let complex = pair(Value::Float(1.0), Value::Float(2.0));
         assert_eq!(shown(&complex, &record, None), "complex(1.0, 2.0)");
         let many = values(vec![complex.clone(), complex]);
-        assert_eq!(
-            shown(&many, &seq(record), None),
-            "[complex(1.0, 2.0), complex(1.0, 2.0)]"
-        );
+        assert_eq!(shown(&many, &seq(record), None), "[complex(1.0, 2.0), complex(1.0, 2.0)]");
     }
 
     #[test]
@@ -318,10 +284,7 @@ mod tests {
     fn long_sequences_are_abbreviated_at_every_level() {
         let ty = seq(Ty::Int);
         assert_eq!(shown(&ints(0..3), &ty, Some(3)), "[0, 1, 2]");
-        assert_eq!(
-            shown(&ints(0..1000), &ty, Some(3)),
-            "[0, 1, 2, ... (1000 in all)]"
-        );
+        assert_eq!(shown(&ints(0..1000), &ty, Some(3)), "[0, 1, 2, ... (1000 in all)]");
         assert_eq!(shown(&ints(0..4), &ty, Some(0)), "[... (4 in all)]");
         let nested = values(vec![ints(0..5), ints(0..1), ints(0..0)]);
         assert_eq!(
@@ -333,11 +296,8 @@ mod tests {
 
     #[test]
     fn functions_and_unknown_types() {
-        let f = Ty::Function(Arc::new(FunctionTy {
-            param: Ty::Int,
-            result: Ty::Int,
-            code: Ty::Error,
-        }));
+        let f =
+            Ty::Function(Arc::new(FunctionTy { param: Ty::Int, result: Ty::Int, code: Ty::Error }));
         assert_eq!(shown(&Value::Unit, &f, None), "fn");
         assert_eq!(shown(&Value::Int(3), &f, None), "fn");
         assert_eq!(shown(&values(vec![]), &seq(Ty::Var(0)), None), "[]");

@@ -128,14 +128,15 @@ Examples:
     },
     /// Evaluate expressions, or any forms, given as arguments
     #[command(after_help = "\
-The closing `;` may be left out. Arguments are evaluated in order in one session.
+The closing `;` may be left out. Arguments are evaluated in order in one session; after `--` they
+may begin with a minus sign.
 
 Examples:
   nesl eval '{a * a : a in [3, -4, -9, 5]}'
   nesl eval 'function dbl(x) = x + x' 'dbl(21)'")]
     Eval {
         /// NESL text
-        #[arg(required = true, value_name = "EXPR", allow_hyphen_values = true)]
+        #[arg(required = true, value_name = "EXPR", allow_negative_numbers = true)]
         texts: Vec<String>,
     },
     /// Find errors without running anything
@@ -318,7 +319,7 @@ fn size(text: &str) -> Result<u64, String> {
         return Ok(size);
     }
     match plain.parse::<f64>() {
-        Ok(size) if size >= 0.0 && size <= 1e15 && size.fract() == 0.0 => Ok(size as u64),
+        Ok(size) if (0.0..=1e15).contains(&size) && size.fract() == 0.0 => Ok(size as u64),
         _ => Err("give whole numbers, such as 1000 or 1e3".to_string()),
     }
 }

@@ -3,46 +3,116 @@
 use crate::source::Lines;
 use nesl_core::base::{Diagnostic, Kind, Severity};
 use nesl_engine::{FileRange, Session};
-use serde_json::{Map, Value, json};
+use serde::Serialize;
+use std::rc::Rc;
 
-/// One diagnostic as an object.
-pub fn diagnostic(session: &Session, diagnostic: &Diagnostic<FileRange>) -> Value {
-    let mut object = place(session, &diagnostic.primary.at);
-    object.insert("kind".into(), kind(diagnostic.kind).into());
-    object.insert("severity".into(), severity(diagnostic.severity).into());
-    object.insert("message".into(), diagnostic.message.as_str().into());
-    object.insert("label".into(), diagnostic.primary.text.as_str().into());
-    let labels = diagnostic.labels.iter().map(|label| {
-        let mut object = place(session, &label.at);
-        object.insert("text".into(), label.text.as_str().into());
-        Value::Object(object)
-    });
-    object.insert("labels".into(), labels.collect());
-    object.insert("notes".into(), diagnostic.notes.clone().into());
-    let hints = diagnostic.hints.iter().map(|hint| {
-        let edit = hint.edit.as_ref().map(|(at, replacement)| {
-            let mut object = place(session, at);
-            object.insert("replacement".into(), replacement.as_str().into());
-            Value::Object(object)
-        });
-        json!({ "text": hint.text, "edit": edit })
-    });
-    object.insert("hints".into(), hints.collect());
-    Value::Object(object)
+/// One problem.
+#[derive(Serialize)]
+struct Problem {
+    kind: &'static str,
+    severity: &'static str,
+    message: String,
+    #[serde(flatten)]
+    place: Place,
+    label: String,
+    labels: Vec<Label>,
+    notes: Vec<String>,
+    hints: Vec<Hint>,
 }
 
-fn place(session: &Session, at: &FileRange) -> Map<String, Value> {
-    let (name, text) = session.source(at.file);
-    let lines = Lines::new(text);
-    let start = lines.position(at.range.start);
-    let end = lines.position(at.range.end.max(at.range.start));
-    let mut object = Map::new();
-    object.insert("file".into(), name.as_ref().into());
-    object.insert("line".into(), start.line.into());
-    object.insert("column".into(), start.column.into());
-    object.insert("end_line".into(), end.line.into());
-    object.insert("end_column".into(), end.column.into());
-    object
+/// Where: counted from one, in characters; the end is exclusive.
+#[derive(Serialize)]
+struct Place {
+    file: Rc<str>,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+}
+
+#[derive(Serialize)]
+struct Label {
+    text: String,
+    #[serde(flatten)]
+    place: Place,
+}
+
+#[derive(Serialize)]
+struct Hint {
+    text: String,
+    edit: Option<Edit>,
+}
+
+#[derive(Serialize)]
+struct Edit {
+    #[serde(flatten)]
+    place: Place,
+    replacement: String,
+}
+
+/// Writes the diagnostics of one text.
+pub struct Writer {
+    name: Rc<str>,
+    lines: Lines,
+}
+
+impl Writer {
+    /// A writer for problems of a text.
+    pub fn new(name: &str, text: &str) -> Writer {
+        Writer { name: name.into(), lines: Lines::new(text.into()) }
+    }
+
+    /// One diagnostic as an object in one line.
+    pub fn line(&self, session: &Session, diagnostic: &Diagnostic<FileRange>) -> String {
+        let home = diagnostic.primary.at.file;
+        // Nearly all places are in the text itself; others, such as the library, are looked up.
+        let place = |at: &FileRange| {
+            let own = at.file == home;
+            if own { self.place(at) } else { Writer::of(session, at).place(at) }
+        };
+        let problem = Problem {
+            kind: kind(diagnostic.kind),
+            severity: severity(diagnostic.severity),
+            message: diagnostic.message.clone(),
+            place: place(&diagnostic.primary.at),
+            label: diagnostic.primary.text.clone(),
+            labels: diagnostic
+                .labels
+                .iter()
+                .map(|label| Label { text: label.text.clone(), place: place(&label.at) })
+                .collect(),
+            notes: diagnostic.notes.clone(),
+            hints: diagnostic
+                .hints
+                .iter()
+                .map(|hint| Hint {
+                    text: hint.text.clone(),
+                    edit: hint.edit.as_ref().map(|(at, replacement)| Edit {
+                        place: place(at),
+                        replacement: replacement.clone(),
+                    }),
+                })
+                .collect(),
+        };
+        serde_json::to_string(&problem).unwrap_or_default()
+    }
+
+    fn of(session: &Session, at: &FileRange) -> Writer {
+        let (name, text) = session.source(at.file);
+        Writer::new(&name, &text)
+    }
+
+    fn place(&self, at: &FileRange) -> Place {
+        let start = self.lines.position(at.range.start);
+        let end = self.lines.position(at.range.end.max(at.range.start));
+        Place {
+            file: self.name.clone(),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+        }
+    }
 }
 
 fn kind(kind: Kind) -> &'static str {

@@ -10,7 +10,7 @@ mod excerpt;
 use crate::source::{Lines, visible};
 use ariadne::{Color, Config, IndexType, Label, LabelAttach, Report, ReportKind, Source};
 use nesl_core::base::{Diagnostic, Kind, Severity};
-use nesl_engine::{FileId, FileRange, Session};
+use nesl_engine::{FileId, FileRange};
 use std::collections::HashMap;
 use std::fmt::{Debug, Display};
 use std::ops::Range;
@@ -25,9 +25,9 @@ pub trait Sources {
     fn source(&self, file: FileId) -> (Arc<str>, Arc<str>);
 }
 
-impl Sources for Session {
+impl Sources for nesl_engine::Sources {
     fn source(&self, file: FileId) -> (Arc<str>, Arc<str>) {
-        Session::source(self, file)
+        self.get(file)
     }
 }
 
@@ -53,11 +53,10 @@ impl Renderer {
     }
 
     /// Says that a file's text stands below `line` other lines in what people think of as the
-    /// file: forms that came one by one through a pipe are numbered as one text.
+    /// file: forms that came one by one through a pipe are numbered as one text. What was said
+    /// first holds.
     pub fn starts_at(&mut self, file: FileId, line: usize) {
-        if line > 0 {
-            self.first_lines.entry(file).or_insert(line);
-        }
+        self.first_lines.entry(file).or_insert(line);
     }
 
     /// The message, ending in an empty line.
@@ -74,11 +73,10 @@ impl Renderer {
         } else {
             self.report(diagnostic)
         };
-        while text.ends_with("\n\n") {
-            text.pop();
-        }
-        text.push('\n');
-        text
+        // Ariadne leaves blanks at the ends of lines.
+        text = text.lines().map(|line| line.trim_end().to_string() + "\n").collect();
+        text.truncate(text.trim_end().len());
+        text + "\n\n"
     }
 
     fn report(&self, diagnostic: &Diagnostic<FileRange>) -> String {
@@ -92,12 +90,18 @@ impl Renderer {
             .with_label_attach(LabelAttach::Start);
         let primary = self.span(&diagnostic.primary.at);
         let home = primary.0;
-        // Ariadne points at nothing where it has nothing to say.
-        let here = match diagnostic.primary.text.as_str() {
-            "" => "here",
-            text => text,
-        };
-        let mut labels = vec![label(primary.clone(), here, color)];
+        let mut labels = Vec::new();
+        // Ariadne points at nothing where it has nothing to say. That is well where the parts of
+        // the place are pointed at instead.
+        let line = |at: &FileRange| self.file(at.file).lines.position(at.range.start).line;
+        let parts = diagnostic.labels.iter().filter(|other| {
+            other.at.file == home && line(&other.at) == line(&diagnostic.primary.at)
+        });
+        match diagnostic.primary.text.as_str() {
+            "" if parts.count() >= 2 => {}
+            "" => labels.push(label(primary.clone(), "here", color)),
+            text => labels.push(label(primary.clone(), text, color)),
+        }
         let others = [Color::Blue, Color::Magenta, Color::Cyan, Color::Green];
         for (other, color) in diagnostic.labels.iter().zip(others.into_iter().cycle()) {
             labels.push(label(self.span(&other.at), &other.text, color));
@@ -128,9 +132,9 @@ impl Renderer {
     /// A place in characters; an empty one is widened to the character it stands at, so that
     /// there is something to point at.
     fn span(&self, at: &FileRange) -> Span {
-        let lines = &self.file(at.file).lines;
-        let start = lines.char_of(at.range.start);
-        let end = lines.char_of(at.range.end.max(at.range.start));
+        let File { lines, first_line, .. } = self.file(at.file);
+        let start = first_line + lines.char_of(at.range.start);
+        let end = first_line + lines.char_of(at.range.end.max(at.range.start));
         (at.file, start..end.max(start + 1))
     }
 
@@ -139,18 +143,21 @@ impl Renderer {
     }
 
     fn prepare(&mut self, sources: &dyn Sources, file: FileId) {
+        let (name, text) = sources.source(file);
+        // A session may use one file for several texts that are only looked at.
+        if self.files.get(&file).is_some_and(|known| *known.lines.text() == *text) {
+            return;
+        }
         let first_line = self.first_lines.get(&file).copied().unwrap_or(0);
-        self.files.entry(file).or_insert_with(|| {
-            let (name, text) = sources.source(file);
-            // A blank more, so that a place at the very end is a place.
-            let shown = visible(&text) + " ";
-            File {
-                name: visible(&name),
-                lines: Lines::new(text),
-                shown: Source::from(shown).with_display_line_offset(first_line),
-                first_line,
-            }
-        });
+        // Lines above, to be counted; a blank below, so that a place at the very end is one.
+        let shown = "\n".repeat(first_line) + &visible(&text) + " ";
+        let prepared = File {
+            name: visible(&name),
+            lines: Lines::new(text),
+            shown: Source::from(shown),
+            first_line,
+        };
+        self.files.insert(file, prepared);
     }
 }
 

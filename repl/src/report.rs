@@ -5,7 +5,7 @@ use crate::interrupt;
 use crate::output::Output;
 use crate::render::Renderer;
 use nesl_core::base::Diagnostic;
-use nesl_engine::{Binding, Event, FileRange, Session, Summary};
+use nesl_engine::{Binding, Event, FileRange, Session, Sources, Summary};
 
 /// Shows what happens in a session.
 pub struct Reporter {
@@ -68,7 +68,7 @@ impl Reporter {
         line: usize,
         bound: &mut dyn FnMut(Binding),
     ) -> Summary {
-        let mut late = Vec::new();
+        let sources = session.sources();
         let summary = interrupt::during(|| {
             session.enter(name, text, &mut |event| match event {
                 Event::Bound(binding) => {
@@ -80,12 +80,16 @@ impl Reporter {
                         self.output.line(&text);
                     }
                 }
-                Event::Diagnostic(diagnostic) => late.push(diagnostic),
+                Event::Diagnostic(diagnostic) => {
+                    for label in std::iter::once(&diagnostic.primary).chain(&diagnostic.labels) {
+                        if *sources.get(label.at.file).0 == *name {
+                            self.renderer.starts_at(label.at.file, line);
+                        }
+                    }
+                    self.show(&sources, &diagnostic);
+                }
             })
         });
-        for diagnostic in &late {
-            self.diagnostic(session, diagnostic);
-        }
         if summary.interrupted {
             self.output.settle();
             eprintln!("Interrupted.");
@@ -96,7 +100,11 @@ impl Reporter {
 
     /// Shows a diagnostic on standard error, after what was printed before it.
     pub fn diagnostic(&mut self, session: &Session, diagnostic: &Diagnostic<FileRange>) {
+        self.show(&session.sources(), diagnostic);
+    }
+
+    fn show(&mut self, sources: &Sources, diagnostic: &Diagnostic<FileRange>) {
         self.output.settle();
-        eprint!("{}", self.renderer.render(session, diagnostic));
+        eprint!("{}", self.renderer.render(sources, diagnostic));
     }
 }

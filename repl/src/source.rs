@@ -84,6 +84,11 @@ impl Lines {
         Lines { text, starts }
     }
 
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// The number of characters before a byte; an offset past the end is the end, one inside a
     /// character is its start.
     pub fn char_of(&self, byte: usize) -> usize {
@@ -121,8 +126,7 @@ impl Lines {
 /// and tabs stay.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
+    for c in text.chars() {
         shown.push(match c {
             '\n' | '\t' => c,
             '\r' => c,

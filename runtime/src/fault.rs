@@ -120,10 +120,7 @@ impl Fault {
 
     /// A fault with particulars.
     pub fn with(code: FaultCode, detail: impl Into<String>) -> Fault {
-        Fault {
-            code,
-            detail: Some(detail.into()),
-        }
+        Fault { code, detail: Some(detail.into()) }
     }
 }
 
@@ -138,7 +135,7 @@ impl fmt::Display for Fault {
         match (&self.detail, self.code) {
             (Some(text), FaultCode::Message | FaultCode::Host) => write!(out, "{text}"),
             (Some(text), code) if **text != *code.message() => {
-                write!(out, "{} ({text})", code.message())
+                write!(out, "{} ({text})", code.message().trim_end_matches('.'))
             }
             (_, code) => write!(out, "{}", code.message()),
         }

@@ -4,6 +4,9 @@
 //! ([`Precision`]). Comparison with NaN is false (`/=` true). Division truncates; shifts, float →
 //! int, `code_char` and `min_int / -1` are checked.
 
+mod float;
+mod int;
+
 use crate::fault::FaultCode;
 use crate::random;
 
@@ -143,229 +146,138 @@ pub enum ScalarOp {
     Split,
 }
 
-/// Applies `op` to `args` at the given precision.
+impl Precision {
+    /// The smallest `int`.
+    pub fn min_int(self) -> i64 {
+        match self {
+            Precision::Bits32 => i64::from(i32::MIN),
+            Precision::Bits64 => i64::MIN,
+        }
+    }
+
+    /// The largest `int`.
+    pub fn max_int(self) -> i64 {
+        match self {
+            Precision::Bits32 => i64::from(i32::MAX),
+            Precision::Bits64 => i64::MAX,
+        }
+    }
+
+    /// The `int` that `x` wraps to.
+    pub fn wrap(self, x: i64) -> i64 {
+        match self {
+            Precision::Bits32 => i64::from(x as i32),
+            Precision::Bits64 => x,
+        }
+    }
+
+    /// The `float` nearest to `x`.
+    pub fn round(self, x: f64) -> f64 {
+        match self {
+            Precision::Bits32 => f64::from(x as f32),
+            Precision::Bits64 => x,
+        }
+    }
+
+    /// How many bits an `int` has.
+    pub fn bits(self) -> u32 {
+        match self {
+            Precision::Bits32 => 32,
+            Precision::Bits64 => 64,
+        }
+    }
+}
+
+impl Scalar {
+    /// The type of this value.
+    pub fn ty(self) -> ScalarTy {
+        match self {
+            Scalar::Int(_) => ScalarTy::Int,
+            Scalar::Float(_) => ScalarTy::Float,
+            Scalar::Bool(_) => ScalarTy::Bool,
+            Scalar::Char(_) => ScalarTy::Char,
+        }
+    }
+}
+
+/// Applies `op` to `args` at the given precision. `Rand` draws as under seed 0: a session, which
+/// has a seed of its own, calls [`random::draw_int`] and [`random::draw_float`] instead.
 ///
-/// Errors: the checks listed on [`ScalarOp`]. Panics if the arguments are of the wrong number or
-/// types: the verifier of the IR excludes that.
+/// Errors: the checks listed on [`ScalarOp`].
+///
+/// # Panics
+/// If the arguments are of the wrong number or types: the verifier of the IR excludes that.
 pub fn eval(op: ScalarOp, args: &[Scalar], precision: Precision) -> Result<Scalar, FaultCode> {
+    use Scalar::{Bool, Char, Float, Int};
     match *args {
-        [Scalar::Int(a)] => int_unary(op, a, precision),
-        [Scalar::Float(x)] => float_unary(op, x, precision),
-        [Scalar::Bool(p)] => Ok(bool_unary(op, p)),
-        [Scalar::Char(c)] => Ok(char_unary(op, c)),
-        [Scalar::Int(a), Scalar::Int(b)] => int_binary(op, a, b, precision),
-        [Scalar::Int(key), Scalar::Float(bound)] if op == ScalarOp::Rand => {
-            random::float_below(key, bound, precision)
+        [Int(a)] => int::unary(op, a, precision),
+        [Float(a)] => float::unary(op, a, precision),
+        [Bool(a)] => Ok(bool_unary(op, a)),
+        [Char(a)] => Ok(char_unary(op, a)),
+        [Int(a), Int(b)] if op == ScalarOp::Rand => random::draw_int(0, a, b, precision).map(Int),
+        [Int(a), Int(b)] => int::binary(op, a, b, precision),
+        [Float(a), Float(b)] => Ok(float::binary(op, a, b, precision)),
+        [Bool(a), Bool(b)] => Ok(bool_binary(op, a, b)),
+        [Char(a), Char(b)] => Ok(char_binary(op, a, b)),
+        [Int(key), Float(bound)] if op == ScalarOp::Rand => {
+            random::draw_float(0, key, bound, precision).map(Float)
         }
-        [Scalar::Float(x), Scalar::Float(y)] => Ok(float_binary(op, x, y, precision)),
-        [Scalar::Bool(p), Scalar::Bool(q)] => Ok(bool_binary(op, p, q)),
-        [Scalar::Char(c), Scalar::Char(d)] => Ok(char_binary(op, c, d)),
-        _ => unreachable!("{op:?} of {args:?}"),
+        _ => refuse(op, args),
     }
 }
 
-/// An int as the precision represents it: arithmetic wraps.
-fn wrap(value: i64, precision: Precision) -> Scalar {
-    Scalar::Int(match precision {
-        Precision::Bits32 => i64::from(value as i32),
-        Precision::Bits64 => value,
-    })
-}
-
-/// A float as the precision represents it: every operation rounds.
-fn rounded(value: f64, precision: Precision) -> Scalar {
-    Scalar::Float(match precision {
-        Precision::Bits32 => f64::from(value as f32),
-        Precision::Bits64 => value,
-    })
-}
-
-fn min_int(precision: Precision) -> i64 {
-    match precision {
-        Precision::Bits32 => i64::from(i32::MIN),
-        Precision::Bits64 => i64::MIN,
-    }
-}
-
-fn bits(precision: Precision) -> i64 {
-    match precision {
-        Precision::Bits32 => 32,
-        Precision::Bits64 => 64,
-    }
-}
-
-fn int_unary(op: ScalarOp, a: i64, precision: Precision) -> Result<Scalar, FaultCode> {
-    Ok(match op {
-        ScalarOp::Neg => wrap(a.wrapping_neg(), precision),
-        ScalarOp::Abs => wrap(a.wrapping_abs(), precision),
-        ScalarOp::Not => Scalar::Int(!a),
-        ScalarOp::ToFloat => rounded(a as f64, precision),
-        ScalarOp::IntToChar => Scalar::Char(u8::try_from(a).map_err(|_| FaultCode::CodeChar)?),
-        other => unreachable!("{other:?} of an int"),
-    })
-}
-
-fn int_binary(op: ScalarOp, a: i64, b: i64, precision: Precision) -> Result<Scalar, FaultCode> {
-    let checked = |code: FaultCode| {
-        if b == 0 {
-            Err(code)
-        } else if a == min_int(precision) && b == -1 {
-            Err(FaultCode::IntegerOverflow)
-        } else {
-            Ok(())
-        }
-    };
-    Ok(match op {
-        ScalarOp::Add => wrap(a.wrapping_add(b), precision),
-        ScalarOp::Sub => wrap(a.wrapping_sub(b), precision),
-        ScalarOp::Mul => wrap(a.wrapping_mul(b), precision),
-        ScalarOp::Div => {
-            checked(FaultCode::DivideByZero)?;
-            Scalar::Int(a / b)
-        }
-        // A remainder never overflows: that of min_int by -1 is 0.
-        ScalarOp::Rem if b == 0 => return Err(FaultCode::RemByZero),
-        ScalarOp::Rem => Scalar::Int(a.wrapping_rem(b)),
-        ScalarOp::Mod if b == 0 => return Err(FaultCode::ModByZero),
-        ScalarOp::Mod => {
-            let rem = a.wrapping_rem(b);
-            Scalar::Int(if rem != 0 && (rem < 0) != (b < 0) { rem + b } else { rem })
-        }
-        ScalarOp::Max => Scalar::Int(if a > b { a } else { b }),
-        ScalarOp::Min => Scalar::Int(if a < b { a } else { b }),
-        ScalarOp::Eq => Scalar::Bool(a == b),
-        ScalarOp::Ne => Scalar::Bool(a != b),
-        ScalarOp::Lt => Scalar::Bool(a < b),
-        ScalarOp::Le => Scalar::Bool(a <= b),
-        ScalarOp::Gt => Scalar::Bool(a > b),
-        ScalarOp::Ge => Scalar::Bool(a >= b),
-        ScalarOp::And => Scalar::Int(a & b),
-        ScalarOp::Or => Scalar::Int(a | b),
-        ScalarOp::Xor => Scalar::Int(a ^ b),
-        ScalarOp::Shl | ScalarOp::Shr if !(0..bits(precision)).contains(&b) => {
-            return Err(FaultCode::ShiftCount);
-        }
-        ScalarOp::Shl => wrap(a << b, precision),
-        ScalarOp::Shr => Scalar::Int(a >> b),
-        ScalarOp::Mix => wrap(random::mix(a, b), precision),
-        ScalarOp::Split => wrap(random::split(a, b), precision),
-        ScalarOp::Rand => return random::int_below(a, b),
-        other => unreachable!("{other:?} of ints"),
-    })
-}
-
-fn float_unary(op: ScalarOp, x: f64, precision: Precision) -> Result<Scalar, FaultCode> {
-    let to_int = |value: f64| {
-        let limit = -(min_int(precision) as f64);
-        // The upper limit itself is not an int; NaN fails both.
-        if value >= -limit && value < limit {
-            Ok(Scalar::Int(value as i64))
-        } else {
-            Err(FaultCode::FloatToInt)
-        }
-    };
-    let value = match op {
-        ScalarOp::Neg => 0.0 - x,
-        ScalarOp::Abs => x.abs(),
-        ScalarOp::Sqrt if x < 0.0 => return Err(FaultCode::SqrtNegative),
-        ScalarOp::Sqrt => x.sqrt(),
-        ScalarOp::Ln if x < 0.0 => return Err(FaultCode::LnNegative),
-        ScalarOp::Ln => libm::log(x),
-        ScalarOp::Exp => libm::exp(x),
-        ScalarOp::Sin => libm::sin(x),
-        ScalarOp::Cos => libm::cos(x),
-        ScalarOp::Tan => libm::tan(x),
-        ScalarOp::Asin => libm::asin(x),
-        ScalarOp::Acos => libm::acos(x),
-        ScalarOp::Atan => libm::atan(x),
-        ScalarOp::Sinh => libm::sinh(x),
-        ScalarOp::Cosh => libm::cosh(x),
-        ScalarOp::Tanh => libm::tanh(x),
-        ScalarOp::Floor => return to_int(x.floor()),
-        ScalarOp::Ceil => return to_int(x.ceil()),
-        ScalarOp::Trunc => return to_int(x.trunc()),
-        ScalarOp::Round => return to_int(x.round()),
-        ScalarOp::FloatBits => {
-            let canonical = if x == 0.0 {
-                0.0
-            } else if x.is_nan() {
-                f64::NAN
-            } else {
-                x
-            };
-            return Ok(wrap(canonical.to_bits() as i64, precision));
-        }
-        other => unreachable!("{other:?} of a float"),
-    };
-    Ok(rounded(value, precision))
-}
-
-fn float_binary(op: ScalarOp, x: f64, y: f64, precision: Precision) -> Scalar {
-    let value = match op {
-        ScalarOp::Add => x + y,
-        ScalarOp::Sub => x - y,
-        ScalarOp::Mul => x * y,
-        ScalarOp::Div => x / y,
-        ScalarOp::Max => {
-            if x > y {
-                x
-            } else {
-                y
-            }
-        }
-        ScalarOp::Min => {
-            if x < y {
-                x
-            } else {
-                y
-            }
-        }
-        ScalarOp::Eq => return Scalar::Bool(x == y),
-        ScalarOp::Ne => return Scalar::Bool(x != y),
-        ScalarOp::Lt => return Scalar::Bool(x < y),
-        ScalarOp::Le => return Scalar::Bool(x <= y),
-        ScalarOp::Gt => return Scalar::Bool(x > y),
-        ScalarOp::Ge => return Scalar::Bool(x >= y),
-        other => unreachable!("{other:?} of floats"),
-    };
-    rounded(value, precision)
-}
-
-fn bool_unary(op: ScalarOp, p: bool) -> Scalar {
+fn bool_unary(op: ScalarOp, a: bool) -> Scalar {
     match op {
-        ScalarOp::Not => Scalar::Bool(!p),
-        ScalarOp::BoolToInt => Scalar::Int(i64::from(p)),
-        other => unreachable!("{other:?} of a bool"),
+        ScalarOp::Not => Scalar::Bool(!a),
+        ScalarOp::BoolToInt => Scalar::Int(i64::from(a)),
+        other => refuse(other, &[Scalar::Bool(a)]),
     }
 }
 
-fn bool_binary(op: ScalarOp, p: bool, q: bool) -> Scalar {
+fn bool_binary(op: ScalarOp, a: bool, b: bool) -> Scalar {
     Scalar::Bool(match op {
-        ScalarOp::And => p & q,
-        ScalarOp::Or => p | q,
-        ScalarOp::Xor | ScalarOp::Ne => p != q,
-        ScalarOp::Eq => p == q,
-        other => unreachable!("{other:?} of bools"),
+        ScalarOp::And => a && b,
+        ScalarOp::Or => a || b,
+        ScalarOp::Xor | ScalarOp::Ne => a != b,
+        ScalarOp::Eq => a == b,
+        other => refuse(other, &[Scalar::Bool(a), Scalar::Bool(b)]),
     })
 }
 
-fn char_unary(op: ScalarOp, c: u8) -> Scalar {
+fn char_unary(op: ScalarOp, a: u8) -> Scalar {
     match op {
-        ScalarOp::CharToInt => Scalar::Int(i64::from(c)),
-        other => unreachable!("{other:?} of a char"),
+        ScalarOp::CharToInt => Scalar::Int(i64::from(a)),
+        other => refuse(other, &[Scalar::Char(a)]),
     }
 }
 
-fn char_binary(op: ScalarOp, c: u8, d: u8) -> Scalar {
-    Scalar::Bool(match op {
-        ScalarOp::Eq => c == d,
-        ScalarOp::Ne => c != d,
-        ScalarOp::Lt => c < d,
-        ScalarOp::Le => c <= d,
-        ScalarOp::Gt => c > d,
-        ScalarOp::Ge => c >= d,
-        ScalarOp::Max => return Scalar::Char(c.max(d)),
-        ScalarOp::Min => return Scalar::Char(c.min(d)),
-        other => unreachable!("{other:?} of chars"),
-    })
+fn char_binary(op: ScalarOp, a: u8, b: u8) -> Scalar {
+    match op {
+        ScalarOp::Max => Scalar::Char(a.max(b)),
+        ScalarOp::Min => Scalar::Char(a.min(b)),
+        other => match compare(other, &a, &b) {
+            Some(truth) => Scalar::Bool(truth),
+            None => refuse(other, &[Scalar::Char(a), Scalar::Char(b)]),
+        },
+    }
 }
+
+/// What a comparison says; `None` if `op` is not one.
+fn compare<T: PartialOrd>(op: ScalarOp, a: &T, b: &T) -> Option<bool> {
+    match op {
+        ScalarOp::Eq => Some(a == b),
+        ScalarOp::Ne => Some(a != b),
+        ScalarOp::Lt => Some(a < b),
+        ScalarOp::Le => Some(a <= b),
+        ScalarOp::Gt => Some(a > b),
+        ScalarOp::Ge => Some(a >= b),
+        _ => None,
+    }
+}
+
+fn refuse(op: ScalarOp, args: &[Scalar]) -> ! {
+    panic!("{op:?} is not defined on {args:?}")
+}
+
+#[cfg(test)]
+mod tests;

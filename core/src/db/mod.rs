@@ -1,7 +1,7 @@
 //! Everything as incremental queries; alone in naming salsa.
 //!
 //! The unit is the *item*, one top-level form. Splitting a text into items is so cheap that it is
-//! done eagerly ([`outline`]): each item's text is a salsa input that changes only when its own
+//! done eagerly (`outline`): each item's text is a salsa input that changes only when its own
 //! bytes do. From there on everything is pulled:
 //!
 //! ```text
@@ -195,9 +195,7 @@ impl Database {
     /// The form of an item: its sort and what it defines.
     pub fn form(&self, item: ItemId) -> Form {
         let input = query::item(item);
-        let outline = input.file(self).outline(self);
-        let found = outline.forms.iter().find(|f| f.item == input);
-        found.cloned().unwrap_or_else(|| Form::blank(input))
+        scope::form(self, input).cloned().unwrap_or_else(|| Form::blank(input))
     }
 
     /// The parse of an item.
@@ -253,7 +251,8 @@ impl Database {
 
     fn in_file(&self, item: ItemId, range: TextRange) -> FileRange {
         let file = query::item(item).file(self);
-        let offset = outline::offset(self, file, query::item(item));
+        let offset = query::offsets(self, file).get(&query::item(item)).copied();
+        let offset = offset.unwrap_or_default();
         FileRange { file: self.id_of(file), range: range + offset }
     }
 
@@ -264,7 +263,7 @@ impl Database {
 
     /// All names that can be used at the end of a file, the library's included.
     pub fn known_names(&self, from: Before) -> Vec<Name> {
-        scope::known(self, self.input(from.file), from.position)
+        query::known(self, self.input(from.file)).clone()
     }
 
     /// Starts (`true`) or stops listening to the queries that run.
@@ -277,11 +276,8 @@ impl Database {
     /// The queries that ran since the last call, while listening, as `query(item)` with the
     /// item's first name.
     pub fn take_log(&self) -> Vec<String> {
-        let taken = match self.log.lock() {
-            Ok(mut log) => log.as_mut().map(std::mem::take).unwrap_or_default(),
-            Err(_) => Vec::new(),
-        };
-        taken
+        let log = self.log.lock();
+        log.ok().and_then(|mut log| log.as_mut().map(std::mem::take)).unwrap_or_default()
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::query::{File, Item};
 use super::{Database, set_outline};
-use crate::base::{ItemId, Name, TextSize};
+use crate::base::{ItemId, Name};
 use crate::syntax::{RawItem, RawKind, split};
 use rustc_hash::FxHashMap;
 use salsa::Setter;
@@ -62,7 +62,9 @@ pub(super) fn update(db: &mut Database, file: File, text: &str) {
         taken.push(by_key.get_mut(&(item.kind, &item.names)).and_then(Vec::pop));
     }
     let mut left: Vec<&Form> = by_key.into_values().flatten().collect();
-    left.sort_by_key(|form| std::cmp::Reverse(old.forms.iter().position(|f| f.item == form.item)));
+    let order: FxHashMap<Item, usize> =
+        old.forms.iter().enumerate().map(|(i, form)| (form.item, i)).collect();
+    left.sort_by_key(|form| std::cmp::Reverse(order[&form.item]));
     let mut spare = old.spare.clone();
 
     let mut forms = Vec::with_capacity(raw.len());
@@ -115,16 +117,4 @@ pub(super) fn change(db: &mut Database, id: ItemId, edit: impl FnOnce(&mut Form)
     if **file.outline(db) != outline {
         set_outline(db, file, Arc::new(outline));
     }
-}
-
-/// Where an item begins in its file: after the texts of those before it, which tile the file.
-pub(super) fn offset(db: &Database, file: File, item: Item) -> TextSize {
-    let mut offset = TextSize::new(0);
-    for form in &file.outline(db).forms {
-        if form.item == item {
-            break;
-        }
-        offset += TextSize::of(&**form.item.text(db));
-    }
-    offset
 }

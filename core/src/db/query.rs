@@ -2,12 +2,12 @@
 
 use super::scope::ItemScope;
 use super::{Database, Db, Outline, forward};
-use crate::base::{Diagnostic, ItemId, Loc, Name};
+use crate::base::{Diagnostic, ItemId, Loc, Name, TextSize};
 use crate::names::{Names, Resolution};
 use crate::prim::PrimKind;
-use crate::syntax::ast::Item as Ast;
+use crate::syntax::ast::{Item as Ast, ItemKind};
 use crate::syntax::{self, Parsed};
-use crate::types::{ItemTypes, Member, Signature};
+use crate::types::{ItemTypes, Member, Signature, Ty};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -79,6 +79,39 @@ pub(crate) fn index(db: &dyn Db, file: File) -> FxHashMap<Name, Vec<u32>> {
         }
     }
     index
+}
+
+/// The texts that a file loads, and where.
+#[salsa::tracked]
+pub(crate) fn loads(db: &dyn Db, file: File) -> Vec<(u32, File)> {
+    let forms = file.outline(db).forms.iter().zip(0..);
+    forms.filter_map(|(form, position)| Some((position, form.loaded?))).collect()
+}
+
+/// All names that can be used at the end of a file, sorted.
+#[salsa::tracked]
+pub(crate) fn known(db: &dyn Db, file: File) -> Vec<Name> {
+    super::scope::known(db, file)
+}
+
+/// The position of each form of a file.
+#[salsa::tracked]
+pub(crate) fn positions(db: &dyn Db, file: File) -> FxHashMap<Item, u32> {
+    file.outline(db).forms.iter().map(|form| form.item).zip(0..).collect()
+}
+
+/// Where each form of a file begins: the texts of those before it tile the file.
+#[salsa::tracked]
+pub(crate) fn offsets(db: &dyn Db, file: File) -> FxHashMap<Item, TextSize> {
+    let mut offset = TextSize::new(0);
+    let forms = file.outline(db).forms.iter();
+    forms
+        .map(|form| {
+            let here = offset;
+            offset += TextSize::of(&**form.item.text(db));
+            (form.item, here)
+        })
+        .collect()
 }
 
 /// Where the names of the library are defined; its files see each other whatever their order.
@@ -197,7 +230,7 @@ pub(crate) fn serial(db: &dyn Db, item: Item) -> bool {
     let mut seen = FxHashSet::default();
     let mut todo = vec![item];
     while let Some(item) = todo.pop() {
-        if !seen.insert(item) {
+        if !seen.insert(item) || is_data(db, item) {
             continue;
         }
         if own_serial(db, item) {
@@ -206,6 +239,31 @@ pub(crate) fn serial(db: &dyn Db, item: Item) -> bool {
         todo.extend(references(db, item).iter().map(|id| self::item(*id)));
     }
     false
+}
+
+/// Whether an item defines variables that hold data: whatever made them, it is done by then, and
+/// reading them calls nothing. (A variable that holds a function may be called.)
+fn is_data(db: &dyn Db, item: Item) -> bool {
+    match &ast(db, item).kind {
+        ItemKind::Binding { .. } | ItemKind::Expr(_) => {
+            let Signature::Values { values } = &**signature(db, item) else { return false };
+            !values.iter().any(|(_, scheme)| holds_function(&scheme.ty))
+        }
+        ItemKind::Function(_)
+        | ItemKind::Datatype(_)
+        | ItemKind::Command(_)
+        | ItemKind::Missing => false,
+    }
+}
+
+fn holds_function(ty: &Ty) -> bool {
+    match ty {
+        Ty::Function(_) | Ty::Code(..) => true,
+        Ty::Pair(a, b) => holds_function(a) || holds_function(b),
+        Ty::Sequence(element) => holds_function(element),
+        Ty::Record(_, args) => args.iter().any(holds_function),
+        Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Var(_) => false,
+    }
 }
 
 /// Whether an item itself names a serial-only primitive.

@@ -49,7 +49,7 @@ impl Scope for ItemScope<'_> {
     }
 
     fn known(&self) -> Vec<Name> {
-        known(self.db, self.item.file(self.db), u32::MAX)
+        query::known(self.db, self.item.file(self.db)).clone()
     }
 
     fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)> {
@@ -71,9 +71,7 @@ impl Scope for ItemScope<'_> {
 
 impl ItemScope<'_> {
     fn kind(&self, id: ItemId) -> RawKind {
-        let item = query::item(id);
-        let forms = &item.file(self.db).outline(self.db).forms;
-        forms.iter().find(|f| f.item == item).map_or(RawKind::Blank, |f| f.kind)
+        form(self.db, query::item(id)).map_or(RawKind::Blank, |f| f.kind)
     }
 }
 
@@ -95,10 +93,9 @@ impl Context for ItemScope<'_> {
     }
 
     fn name(&self, item: ItemId) -> Name {
-        let input = query::item(item);
-        let forms = &input.file(self.db).outline(self.db).forms;
-        let form = forms.iter().find(|f| f.item == input);
-        form.and_then(|f| f.names.first().cloned()).unwrap_or_else(|| Name::new("it"))
+        form(self.db, query::item(item))
+            .and_then(|f| f.names.first().cloned())
+            .unwrap_or_else(|| Name::new("it"))
     }
 
     fn is_library(&self, item: ItemId) -> bool {
@@ -106,11 +103,18 @@ impl Context for ItemScope<'_> {
     }
 }
 
+/// The form of an item.
+pub(super) fn form(db: &dyn Db, item: Item) -> Option<&super::Form> {
+    let file = item.file(db);
+    let position = query::positions(db, file).get(&item)?;
+    file.outline(db).forms.get(*position as usize)
+}
+
 /// What a name means, seen from an item; the body of the [`query::lookup`] firewall.
 pub(super) fn lookup_from(db: &dyn Db, item: Item, name: &Name) -> Option<Resolution> {
     let file = item.file(db);
     let forms = &file.outline(db).forms;
-    let own = forms.iter().position(|form| form.item == item).unwrap_or(forms.len());
+    let own = query::positions(db, file).get(&item).map_or(forms.len(), |p| *p as usize);
     if let Some(form) = forms.get(own)
         && forward(form.kind)
         && form.names.contains(name)
@@ -129,36 +133,43 @@ pub(super) fn lookup_at(
     ahead: bool,
 ) -> Option<Resolution> {
     let found = |item: Item| Some(Resolution::Item(item.into(), name.clone()));
-    if !file.library(db) {
+    let internal = name.folded().starts_with('_');
+    let library = in_library(db, name);
+    // What cannot be redefined need not be looked for in every text before.
+    let fixed = library.is_some() && crate::prelude::is_protected(name.folded()) && !internal;
+    if file.library(db) || fixed {
+        return library;
+    }
+    if let Some(item) = latest(db, file, position, name) {
+        return found(item);
+    }
+    if ahead {
+        let forms = &file.outline(db).forms;
+        let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
+        let mut below = positions.iter().map(|p| &forms[*p as usize]);
+        if let Some(form) = below.find(|f| forward(f.kind)) {
+            return found(form.item);
+        }
+    }
+    let mut before = file.before(db);
+    while let Some((file, position)) = before {
         if let Some(item) = latest(db, file, position, name) {
             return found(item);
         }
-        if ahead {
-            let forms = &file.outline(db).forms;
-            let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
-            let below = positions.iter().map(|p| &forms[*p as usize]);
-            if let Some(form) = below.filter(|f| forward(f.kind)).next() {
-                return found(form.item);
-            }
-        }
-        let mut before = file.before(db);
-        while let Some((file, position)) = before {
-            if let Some(item) = latest(db, file, position, name) {
-                return found(item);
-            }
-            before = file.before(db);
-        }
-        if name.folded().starts_with('_') {
-            return None;
-        }
+        before = file.before(db);
     }
+    library.filter(|_| !internal)
+}
+
+/// What a name means in the library.
+fn in_library(db: &dyn Db, name: &Name) -> Option<Resolution> {
+    let index = query::library_index(db);
     if let Some(function) = crate::prelude::operator(name.folded()) {
         let function = Name::new(function);
-        let item = query::library_index(db).get(&function)?;
-        return Some(Resolution::Item((*item).into(), function));
+        return index.get(&function).map(|item| Resolution::Item((*item).into(), function));
     }
-    if let Some(item) = query::library_index(db).get(name) {
-        return found(*item);
+    if let Some(item) = index.get(name) {
+        return Some(Resolution::Item((*item).into(), name.clone()));
     }
     Prim::find(name.folded()).map(Resolution::Prim)
 }
@@ -168,22 +179,21 @@ fn latest(db: &dyn Db, file: File, position: u32, name: &Name) -> Option<Item> {
     let forms = &file.outline(db).forms;
     let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
     let own = positions.iter().rev().copied().find(|p| *p < position);
-    let loads = forms.iter().enumerate().rev().filter_map(|(p, form)| Some((p as u32, form.loaded?)));
-    for (at, loaded) in loads.filter(|(p, _)| *p < position) {
-        if own.is_some_and(|own| own > at) {
+    for (at, loaded) in query::loads(db, file).iter().rev().filter(|(p, _)| *p < position) {
+        if own.is_some_and(|own| own > *at) {
             break;
         }
-        if let Some(item) = latest(db, loaded, u32::MAX, name) {
+        if let Some(item) = latest(db, *loaded, u32::MAX, name) {
             return Some(item);
         }
     }
     own.map(|p| forms[p as usize].item)
 }
 
-/// All names usable in a file.
-pub(super) fn known(db: &dyn Db, file: File, position: u32) -> Vec<Name> {
+/// All names usable in a file; the body of the query.
+pub(super) fn known(db: &dyn Db, file: File) -> Vec<Name> {
     let mut all: Vec<Name> = Vec::new();
-    let mut here = Some((file, position));
+    let mut here = Some((file, u32::MAX));
     while let Some((file, _)) = here {
         all.extend(file.outline(db).forms.iter().flat_map(|f| f.names.iter().cloned()));
         here = file.before(db);
@@ -203,8 +213,7 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
     if item.file(db).library(db) {
         return Vec::new();
     }
-    let forms = &item.file(db).outline(db).forms;
-    let Some(form) = forms.iter().find(|f| f.item == item) else { return Vec::new() };
+    let Some(form) = form(db, item) else { return Vec::new() };
     if form.kind == RawKind::Expr {
         return Vec::new();
     }
@@ -216,7 +225,8 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         ItemKind::Expr(_) | ItemKind::Command(_) | ItemKind::Missing => Span::default(),
     };
     let built_in = |name: &&Name| {
-        let known = query::library_index(db).contains_key(*name) || Prim::find(name.folded()).is_some();
+        let known =
+            query::library_index(db).contains_key(*name) || Prim::find(name.folded()).is_some();
         known && !crate::prelude::ADDED.contains(&name.folded())
     };
     form.names
@@ -224,8 +234,12 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         .filter(built_in)
         .map(|name| {
             let at = Loc { item: form.id(), span };
-            Diagnostic::error(Kind::Name, at, format!("`{name}` is built in and cannot be redefined"))
-                .hint("choose another name; a local variable may be called so")
+            Diagnostic::error(
+                Kind::Name,
+                at,
+                format!("`{name}` is built in and cannot be redefined"),
+            )
+            .hint("choose another name; a local variable may be called so")
         })
         .collect()
 }

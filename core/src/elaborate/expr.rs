@@ -101,8 +101,12 @@ impl<'c> Elaborator<'c> {
         if self.precision == Precision::Bits32 && i32::try_from(value).is_err() {
             let at = Loc { item: frame.item, span: frame.ast.expr_spans[id] };
             self.diagnostics.push(
-                Diagnostic::error(Kind::Syntax, at, format!("{value} does not fit an int of 32 bits"))
-                    .hint("choose 64-bit numbers (`--precision 64`)"),
+                Diagnostic::error(
+                    Kind::Syntax,
+                    at,
+                    format!("{value} does not fit an int of 32 bits"),
+                )
+                .hint("choose 64-bit numbers (`--precision 64`)"),
             );
         }
         Atom::Int(value)
@@ -265,7 +269,8 @@ impl<'c> Elaborator<'c> {
             // The key is filled in by `ir::keys`.
             PrimKind::Rand => Op::Scalar(ScalarOp::Rand, vec![Atom::Int(0), atoms[0]]),
             PrimKind::Check(code) => {
-                Op::Check { cond: atoms[0], code, message: code.message().into() }
+                // The reason says all; only `_check` has words of its own.
+                Op::Check { cond: atoms[0], code, message: Default::default() }
             }
             PrimKind::Derived(derived) => {
                 return self.derived(&mut frame.body, derived, param, &atoms, site);

@@ -1,83 +1,125 @@
-//! Numbers as text (LANGUAGE 13.7).
+//! Numbers as text, as `@` and `exp_string` write them, and back (LANGUAGE section 13.7).
 
 use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::scalar::Precision;
 
-/// A float as `@` prints it: 8 significant digits, without trailing zeros; with an exponent from
-/// 10⁷ and below 0.001.
+/// Significant digits that `@` keeps.
+const DIGITS: usize = 8;
+
+/// `@x`: rounded to 8 significant digits, without trailing zeros but with at least one digit
+/// after the point; in exponential form from 10⁷ up and below 0.001.
+///
+/// `2.5`, `0.001`, `1.0e+10`, `1.0e-5`
 pub(super) fn float(x: f64) -> String {
-    if x.is_nan() {
-        return "nan".to_owned();
+    if let Some(text) = special(x) {
+        return text;
     }
-    if x.is_infinite() {
-        return if x > 0.0 { "inf".to_owned() } else { "-inf".to_owned() };
-    }
-    if x == 0.0 {
-        return "0.0".to_owned();
-    }
-    // d.ddddddde±x, correctly rounded to 8 digits.
-    let scientific = format!("{:.7e}", x.abs());
-    let (mantissa, exponent) = scientific.split_once('e').expect("`e` is in `{:e}`");
-    let exponent: i32 = exponent.parse().expect("an exponent is a number");
-    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
+    let (negative, digits, exponent) = decimal(x, DIGITS - 1);
     let digits = digits.trim_end_matches('0');
-    let sign = if x < 0.0 { "-" } else { "" };
-    if (-3..7).contains(&exponent) {
-        return format!("{sign}{}", plain(digits, exponent));
-    }
-    let rest = if digits.len() > 1 { &digits[1..] } else { "0" };
-    let plus = if exponent < 0 { '-' } else { '+' };
-    format!("{sign}{}.{rest}e{plus}{}", &digits[..1], exponent.abs())
-}
-
-/// Digits with the point after the first `exponent + 1` of them.
-fn plain(digits: &str, exponent: i32) -> String {
-    if exponent < 0 {
-        return format!("0.{}{digits}", "0".repeat((-exponent - 1) as usize));
-    }
-    let whole = exponent as usize + 1;
-    if digits.len() <= whole {
-        return format!("{digits}{}.0", "0".repeat(whole - digits.len()));
-    }
-    format!("{}.{}", &digits[..whole], &digits[whole..])
-}
-
-/// `exp_string`: exponential form with a number of digits after the point.
-pub(super) fn exponential(x: f64, digits: i64) -> Result<String, Fault> {
-    let digits = match usize::try_from(digits) {
-        Ok(digits) if digits <= 8 => digits,
-        _ => return Err(Fault::new(FaultCode::ExpString)),
+    let sign = if negative { "-" } else { "" };
+    // The digits before the point and after it.
+    let split = |at: usize| {
+        let padded = format!("{digits:0<at$}");
+        let (whole, fraction) = padded.split_at(at);
+        let fraction = if fraction.is_empty() { "0" } else { fraction };
+        format!("{sign}{whole}.{fraction}")
     };
-    if x == 0.0 || !x.is_finite() {
-        return Ok(float(x));
+    match exponent {
+        0..=6 => split(exponent as usize + 1),
+        -3..=-1 => {
+            let zeros = "0".repeat(-exponent as usize - 1);
+            format!("{sign}0.{zeros}{digits}")
+        }
+        _ => format!("{}e{exponent:+}", split(1)),
     }
-    let scientific = format!("{x:.digits$e}");
-    let (mantissa, exponent) = scientific.split_once('e').expect("`e` is in `{:e}`");
-    let plus = if exponent.starts_with('-') { "" } else { "+" };
-    Ok(format!("{mantissa}e{plus}{exponent}"))
 }
 
-/// The float a string begins with (sign, digits, fraction, lower-case exponent), and whether that
-/// is all of it. No digits are 0.
-pub(super) fn parse_float(text: &[u8]) -> (f64, bool) {
-    let digits = |from: usize| text[from..].iter().take_while(|c| c.is_ascii_digit()).count();
-    let mut end = usize::from(matches!(text.first(), Some(b'+' | b'-')));
-    let sign_end = end;
-    end += digits(end);
-    if text.get(end) == Some(&b'.') {
-        end += 1;
-        end += digits(end);
+/// `exp_string(x, places)`: exponential form with that many digits after the point.
+///
+/// `exp_string(12345.678, 3)` is `1.235e+4`.
+pub(super) fn exponential(x: f64, places: i64) -> Result<String, Fault> {
+    let places = usize::try_from(places)
+        .ok()
+        .filter(|places| *places <= DIGITS)
+        .ok_or_else(|| Fault::with(FaultCode::ExpString, format!("{places} digits")))?;
+    if let Some(text) = special(x) {
+        return Ok(text);
     }
-    let any = text[sign_end..end].iter().any(u8::is_ascii_digit);
-    if any && text.get(end) == Some(&b'e') {
-        let sign = usize::from(matches!(text.get(end + 1), Some(b'+' | b'-')));
-        let exponent = digits(end + 1 + sign);
-        if exponent > 0 {
-            end += 1 + sign + exponent;
+    let (negative, digits, exponent) = decimal(x, places);
+    let sign = if negative { "-" } else { "" };
+    let (whole, fraction) = digits.split_at(1);
+    let point = if fraction.is_empty() { "" } else { "." };
+    Ok(format!("{sign}{whole}{point}{fraction}e{exponent:+}"))
+}
+
+/// The texts without digits, and zero.
+fn special(x: f64) -> Option<String> {
+    let text = if x.is_nan() {
+        "nan"
+    } else if x == f64::INFINITY {
+        "inf"
+    } else if x == f64::NEG_INFINITY {
+        "-inf"
+    } else if x == 0.0 {
+        "0.0"
+    } else {
+        return None;
+    };
+    Some(text.to_string())
+}
+
+/// Sign, `1 + places` digits and decimal exponent of a finite float, correctly rounded: the value
+/// is `d.dddd × 10^exponent`.
+fn decimal(x: f64, places: usize) -> (bool, String, i32) {
+    let text = format!("{:.places$e}", x.abs());
+    let (digits, exponent) = text.split_once('e').expect("exponential form");
+    let digits = digits.replace('.', "");
+    let exponent = exponent.parse().expect("an exponent");
+    (x.is_sign_negative(), digits, exponent)
+}
+
+/// `parse_float(text)`: the value of `[+-] digits [. digits] [e [+-] digits]` and whether that
+/// was all. Digits may be missing (`""` is zero) except in an exponent. Correctly rounded.
+pub(super) fn parse_float(text: &[u8], precision: Precision) -> (f64, bool) {
+    let mut number = String::from("0");
+    let mut at = 0;
+    let digits = |at: &mut usize, number: &mut String| {
+        let start = *at;
+        while let Some(digit) = text.get(*at).filter(|byte| byte.is_ascii_digit()) {
+            number.push(char::from(*digit));
+            *at += 1;
+        }
+        *at > start
+    };
+    let negative = text.first() == Some(&b'-');
+    if matches!(text.first(), Some(b'+' | b'-')) {
+        at += 1;
+    }
+    let mut any = digits(&mut at, &mut number);
+    if text.get(at) == Some(&b'.') {
+        at += 1;
+        number.push('.');
+        any |= digits(&mut at, &mut number);
+    }
+    if text.get(at) == Some(&b'e') && any {
+        let mut after = at + 1;
+        let mut exponent = String::from("e");
+        if let Some(sign @ (b'+' | b'-')) = text.get(after) {
+            exponent.push(char::from(*sign));
+            after += 1;
+        }
+        if digits(&mut after, &mut exponent) {
+            number.push_str(&exponent);
+            at = after;
         }
     }
-    let slice = std::str::from_utf8(&text[..end]).unwrap_or("0");
-    let value = if any { slice.parse().unwrap_or(0.0) } else { 0.0 };
-    (value, end == text.len())
+    let value = match precision {
+        Precision::Bits64 => number.parse::<f64>().expect("a number"),
+        Precision::Bits32 => f64::from(number.parse::<f32>().expect("a number")),
+    };
+    // A lone sign is plain zero.
+    let value = if negative && any { -value } else { value };
+    (value, at == text.len())
 }
 
 #[cfg(test)]
@@ -85,45 +127,83 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floats() {
-        for (x, text) in [
+    fn floats_as_the_original_writes_them() {
+        for (x, expected) in [
             (2.5, "2.5"),
-            (0.001, "0.001"),
-            (1e-5, "1.0e-5"),
             (1e10, "1.0e+10"),
-            (1.0 / 3.0, "0.33333333"),
-            (123456.789, "123456.79"),
-            (9_999_999.0, "9999999.0"),
-            (1e7, "1.0e+7"),
-            (-0.125, "-0.125"),
+            (0.001, "0.001"),
+            (0.0009999999999, "0.001"),
+            (1e-5, "1.0e-5"),
+            (0.00099, "9.9e-4"),
             (0.0, "0.0"),
+            (-0.0, "0.0"),
+            (-2.5, "-2.5"),
+            (-1e-7, "-1.0e-7"),
+            (1.0, "1.0"),
+            (100.0, "100.0"),
+            (1234567.0, "1234567.0"),
+            (1234567.89, "1234567.9"),
+            (9999999.0, "9999999.0"),
+            (9999999.99, "1.0e+7"),
+            (1e7, "1.0e+7"),
+            (12345678.9, "1.2345679e+7"),
+            (1.0 / 3.0, "0.33333333"),
+            (0.1 + 0.2, "0.3"),
+            (0.0123, "0.0123"),
+            (1e300, "1.0e+300"),
+            (f64::MIN_POSITIVE, "2.2250739e-308"),
+            (f64::NAN, "nan"),
+            (f64::INFINITY, "inf"),
             (f64::NEG_INFINITY, "-inf"),
         ] {
-            assert_eq!(float(x), text);
+            assert_eq!(float(x), expected, "{x:e}");
         }
     }
 
     #[test]
-    fn exponentials() {
-        assert_eq!(exponential(12345.678, 3).unwrap(), "1.235e+4");
-        assert_eq!(exponential(0.05, 1).unwrap(), "5.0e-2");
-        assert_eq!(exponential(0.0, 3).unwrap(), "0.0");
-        assert!(exponential(1.5, 12).is_err());
-        assert!(exponential(1.5, -1).is_err());
+    fn exponential_form() {
+        for (x, places, expected) in [
+            (12345.678, 3, "1.235e+4"),
+            (1.5, 1, "1.5e+0"),
+            (-0.00012, 2, "-1.20e-4"),
+            (9.99, 1, "1.0e+1"),
+            (3.0, 0, "3e+0"),
+            (1.0 / 3.0, 8, "3.33333333e-1"),
+            (0.0, 3, "0.0"),
+        ] {
+            assert_eq!(exponential(x, places).unwrap(), expected);
+        }
+        for places in [-1, 9, i64::MAX] {
+            assert_eq!(exponential(1.0, places).unwrap_err().code, FaultCode::ExpString);
+        }
     }
 
     #[test]
     fn parsing() {
-        for (text, value, whole) in [
-            ("17", 17.0, true),
-            ("2e3", 2000.0, true),
+        for (text, value, all) in [
             ("", 0.0, true),
-            ("-.5", -0.5, true),
-            ("1.5x", 1.5, false),
+            ("12", 12.0, true),
+            ("-12.5", -12.5, true),
+            ("+.5", 0.5, true),
+            ("5.", 5.0, true),
+            ("1e3", 1000.0, true),
+            ("1.5e-3", 0.0015, true),
+            ("1e+2x", 100.0, false),
+            ("1E3", 1.0, false),
+            ("1e", 1.0, false),
+            ("1e+", 1.0, false),
             ("e5", 0.0, false),
-            ("3e", 3.0, false),
+            ("-", 0.0, true),
+            ("1.2.3", 1.2, false),
+            (" 1", 0.0, false),
+            ("abc", 0.0, false),
+            ("1e999", f64::INFINITY, true),
+            ("0.1", 0.1, true),
+            ("2.2250738585072011e-308", 2.225073858507201e-308, true),
+            ("inf", 0.0, false),
         ] {
-            assert_eq!(parse_float(text.as_bytes()), (value, whole), "{text}");
+            assert_eq!(parse_float(text.as_bytes(), Precision::Bits64), (value, all), "{text:?}");
         }
+        assert_eq!(parse_float(b"0.1", Precision::Bits32), (f64::from(0.1f32), true));
     }
 }

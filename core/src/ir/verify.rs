@@ -1,81 +1,260 @@
 //! The law of the core language.
 //!
-//! - Every variable is bound once in its function, and used only after it, where it is in scope.
-//! - Every operand has the type its operation takes, and every binding the type it gives.
-//! - A call passes what its callee's parameters are; `main` takes nothing, or a key.
-//! - A nest has at least one binder, and its binders run over sequences.
-//! - Both sides of a conditional have the type of its binding.
+//! A program is lawful if
+//!
+//! 1. `main` names a function with no parameter, or with one of type `int`; functions' names are
+//!    unique;
+//! 2. in each function every variable is bound once, and used only where it is in scope: after
+//!    its binding, in the same block or in blocks inside its operations; a nest's binders in its
+//!    body, parameters everywhere;
+//! 3. the operands of every operation have the types of its
+//!    [`signature`](super::signature), and the binding has the type of its result;
+//! 4. `First` and `Second` are of pairs; the elements of a list are what the type of its binding
+//!    says; a string is `[char]`;
+//! 5. a call names a function of the program, gives as many operands as it has parameters, of
+//!    their types, and binds its result; a global names one of the program's, at its type;
+//! 6. the condition of an `If` or a `Check` is a `bool`; both arms of an `If` have the type of
+//!    the binding;
+//! 7. a `Nest` has at least one binder, each over a sequence of its type; the binding is a sequence
+//!    of the type of the body's result;
+//! 8. `Error` is of a string, at any type; `Time` binds the pair of its block's result and a float;
+//! 9. a function's body has the type of its result, and the formula of its charge speaks of
+//!    parameters it has.
 
-use super::{Atom, Block, Function, Op, Program, Ty, Var, print_type};
-use crate::prim::{ReduceOp, SeqOp};
-use nesl_runtime::scalar::ScalarOp;
+use super::signature;
+use super::{Atom, Block, CostTerm, Function, Let, Op, Program, Ty, Var};
+use crate::base::with_stack;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What breaks the law, a line each; nothing if the program is well formed.
+/// Every breach of the law, in words; none if the program is lawful.
 pub fn verify(program: &Program) -> Vec<String> {
-    let mut all = Vec::new();
+    let mut breaches = Vec::new();
+    let mut names = FxHashSet::default();
     for function in &program.functions {
-        let mut checker = Checker {
+        if !names.insert(&function.name) {
+            breaches.push(format!("two functions are called {:?}", function.name));
+        }
+        Checker::new(program, function, &mut breaches).function();
+    }
+    match program.functions.get(program.main.0 as usize) {
+        None => breaches.push("main is not a function of the program".to_string()),
+        Some(main) => {
+            let types: Vec<&Ty> = main.params.iter().map(|(_, ty)| ty).collect();
+            if !matches!(types[..], [] | [Ty::Int]) {
+                breaches.push("main takes nothing, or one int".to_string());
+            }
+        }
+    }
+    breaches
+}
+
+struct Checker<'p, 'b> {
+    program: &'p Program,
+    function: &'p Function,
+    breaches: &'b mut Vec<String>,
+    /// Every variable bound so far, with its type.
+    bound: FxHashMap<Var, &'p Ty>,
+    /// The variables in scope, in order of binding.
+    scope: Vec<Var>,
+    in_scope: FxHashSet<Var>,
+}
+
+impl<'p, 'b> Checker<'p, 'b> {
+    fn new(
+        program: &'p Program,
+        function: &'p Function,
+        breaches: &'b mut Vec<String>,
+    ) -> Checker<'p, 'b> {
+        Checker {
             program,
-            scope: FxHashMap::default(),
-            bound: FxHashSet::default(),
-            complaints: Vec::new(),
-        };
-        checker.function(function);
-        let name = &function.name;
-        all.extend(checker.complaints.into_iter().map(|c| format!("{name}: {c}")));
+            function,
+            breaches,
+            bound: FxHashMap::default(),
+            scope: Vec::new(),
+            in_scope: FxHashSet::default(),
+        }
     }
-    let main = &program.functions[program.main.0 as usize];
-    if main.name == "main" && !main.params.iter().all(|(_, ty)| *ty == Ty::Int) {
-        all.push("main: takes more than a key".to_owned());
-    }
-    all
-}
 
-struct Checker<'a> {
-    program: &'a Program,
-    scope: FxHashMap<Var, Ty>,
-    bound: FxHashSet<Var>,
-    complaints: Vec<String>,
-}
-
-impl Checker<'_> {
-    fn function(&mut self, function: &Function) {
-        for (var, ty) in &function.params {
+    fn function(&mut self) {
+        for (var, ty) in &self.function.params {
             self.bind(*var, ty);
         }
-        let ty = self.block(&function.body);
-        self.same("the result", &function.result, ty.as_ref());
-    }
-
-    fn complain(&mut self, complaint: String) {
-        self.complaints.push(complaint);
-    }
-
-    fn bind(&mut self, var: Var, ty: &Ty) {
-        if !self.bound.insert(var) {
-            self.complain(format!("v{} is bound twice", var.0));
+        if let Some(result) = self.block(&self.function.body) {
+            self.expect("the body", &result, &self.function.result);
         }
-        self.scope.insert(var, ty.clone());
-    }
-
-    fn same(&mut self, what: &str, wanted: &Ty, found: Option<&Ty>) {
-        if let Some(found) = found
-            && wanted != found
-        {
-            let (wanted, found) = (print_type(wanted), print_type(found));
-            self.complain(format!("{what} is {found}, not {wanted}"));
+        let params = self.function.params.len();
+        for term in self.function.charge.iter().flat_map(|charge| &charge.work) {
+            if let CostTerm::Length(i) | CostTerm::Size(i) = term
+                && *i as usize >= params
+            {
+                self.report(format!("the charge speaks of parameter {i} of {params}"));
+            }
         }
     }
 
-    fn atom(&mut self, atom: &Atom) -> Option<Ty> {
-        match atom {
-            Atom::Var(var) => {
-                let ty = self.scope.get(var).cloned();
-                if ty.is_none() {
-                    self.complain(format!("v{} is not in scope", var.0));
+    /// Checks a block; the type of its result, if that is known.
+    fn block(&mut self, block: &'p Block) -> Option<Ty> {
+        with_stack(|| {
+            let outside = self.scope.len();
+            for binding in &block.lets {
+                self.binding(binding);
+                self.bind(binding.var, &binding.ty);
+            }
+            let result = self.atom(block.result);
+            for var in self.scope.drain(outside..) {
+                self.in_scope.remove(&var);
+            }
+            result
+        })
+    }
+
+    fn binding(&mut self, binding: &'p Let) {
+        let what = format!("v{}", binding.var.0);
+        let Some(args) = self.atoms(&binding.op) else {
+            // Reported already; what is inside can be checked all the same.
+            for block in binding.op.blocks() {
+                if let Op::Nest(nest) = &binding.op {
+                    for (var, ty, _) in &nest.binders {
+                        self.bind(*var, ty);
+                    }
                 }
-                ty
+                self.block(block);
+            }
+            return;
+        };
+        match &binding.op {
+            Op::Copy(_) => self.expect(&what, &args[0], &binding.ty),
+            Op::Scalar(op, _) => self.signature(&what, signature::scalar(*op, &args), &binding.ty),
+            Op::Seq(op, _) => self.signature(&what, signature::sequence(*op, &args), &binding.ty),
+            Op::Host(op, _) => {
+                if let Err(breach) = signature::host(*op, &args, &binding.ty) {
+                    self.report(format!("{what}: {breach}"));
+                }
+            }
+            Op::Pair(..) => {
+                let pair = Ty::tuple(args);
+                self.expect(&what, &pair, &binding.ty);
+            }
+            Op::First(_) | Op::Second(_) => match &args[0] {
+                Ty::Pair(first, second) => {
+                    let half = match binding.op {
+                        Op::First(_) => first,
+                        _ => second,
+                    };
+                    self.expect(&what, half, &binding.ty);
+                }
+                other => self.report(format!("{what}: {other} is not a pair")),
+            },
+            Op::Text(_) => self.expect(&what, &Ty::text(), &binding.ty),
+            Op::List(_) => match binding.ty.element() {
+                Some(element) => {
+                    for arg in &args {
+                        self.expect(&format!("an element of {what}"), arg, element);
+                    }
+                }
+                None => self.report(format!("{what}: a list is not {}", binding.ty)),
+            },
+            Op::Call(callee, _) => {
+                let program = self.program;
+                match program.functions.get(callee.0 as usize) {
+                    None => self.report(format!("{what}: there is no function {}", callee.0)),
+                    Some(callee) => {
+                        let takes: Vec<&Ty> = callee.params.iter().map(|(_, ty)| ty).collect();
+                        if !args.iter().eq(takes.iter().copied()) {
+                            let takes = takes.into_iter().cloned();
+                            self.report(format!(
+                                "{what}: {:?} takes {}, not {}",
+                                callee.name,
+                                Ty::tuple(takes),
+                                Ty::tuple(args)
+                            ));
+                        }
+                        self.expect(&what, &callee.result, &binding.ty);
+                    }
+                }
+            }
+            Op::If { then, otherwise, .. } => {
+                self.expect(&format!("the condition of {what}"), &args[0], &Ty::Bool);
+                for arm in [then, otherwise] {
+                    if let Some(result) = self.block(arm) {
+                        self.expect(&format!("an arm of {what}"), &result, &binding.ty);
+                    }
+                }
+            }
+            Op::Nest(nest) => {
+                if nest.binders.is_empty() {
+                    self.report(format!("{what}: a nest without binders"));
+                }
+                let outside = self.scope.len();
+                for ((var, ty, _), arg) in nest.binders.iter().zip(&args) {
+                    let over = Ty::sequence(ty.clone());
+                    self.expect(&format!("what v{} runs over", var.0), arg, &over);
+                    self.bind(*var, ty);
+                }
+                if let Some(result) = self.block(&nest.body) {
+                    self.expect(&what, &Ty::sequence(result), &binding.ty);
+                }
+                for var in self.scope.drain(outside..) {
+                    self.in_scope.remove(&var);
+                }
+            }
+            Op::Global(id) => {
+                let program = self.program;
+                match program.globals.get(id.0 as usize) {
+                    None => self.report(format!("{what}: there is no global {}", id.0)),
+                    Some(global) => self.expect(&what, &global.ty, &binding.ty),
+                }
+            }
+            Op::Check { .. } => {
+                self.expect(&format!("the condition of {what}"), &args[0], &Ty::Bool);
+                self.expect(&what, &Ty::Bool, &binding.ty);
+            }
+            Op::Error(_) => self.expect(&format!("the text of {what}"), &args[0], &Ty::text()),
+            Op::Time(block) => {
+                if let Some(result) = self.block(block) {
+                    let timed = Ty::pair(result, Ty::Float);
+                    self.expect(&what, &timed, &binding.ty);
+                }
+            }
+        }
+    }
+
+    fn signature(&mut self, what: &str, gives: Result<Ty, String>, ty: &Ty) {
+        match gives {
+            Ok(gives) => self.expect(what, &gives, ty),
+            Err(breach) => self.report(format!("{what}: {breach}")),
+        }
+    }
+
+    fn expect(&mut self, what: &str, is: &Ty, should: &Ty) {
+        if is != should {
+            self.report(format!("{what} is {is}, not {should}"));
+        }
+    }
+
+    fn bind(&mut self, var: Var, ty: &'p Ty) {
+        if self.bound.insert(var, ty).is_some() {
+            self.report(format!("v{} is bound twice", var.0));
+        }
+        self.scope.push(var);
+        self.in_scope.insert(var);
+    }
+
+    /// The types of an operation's operands; `None` if one is not in scope.
+    fn atoms(&mut self, op: &Op) -> Option<Vec<Ty>> {
+        // All of them, so that each is reported.
+        let types: Vec<Option<Ty>> = op.atoms().into_iter().map(|a| self.atom(a)).collect();
+        types.into_iter().collect()
+    }
+
+    fn atom(&mut self, atom: Atom) -> Option<Ty> {
+        match atom {
+            Atom::Var(var) if self.in_scope.contains(&var) => {
+                self.bound.get(&var).map(|ty| (*ty).clone())
+            }
+            Atom::Var(var) => {
+                self.report(format!("v{} is not in scope", var.0));
+                None
             }
             Atom::Unit => Some(Ty::Unit),
             Atom::Int(_) => Some(Ty::Int),
@@ -85,230 +264,7 @@ impl Checker<'_> {
         }
     }
 
-    fn block(&mut self, block: &Block) -> Option<Ty> {
-        let mut added = Vec::new();
-        for bound in &block.lets {
-            let ty = self.op(&bound.op, &bound.ty);
-            self.same(&format!("v{}", bound.var.0), &bound.ty, ty.as_ref());
-            self.bind(bound.var, &bound.ty);
-            added.push(bound.var);
-        }
-        let ty = self.atom(&block.result);
-        for var in added {
-            self.scope.remove(&var);
-        }
-        ty
-    }
-
-    fn element(&mut self, atom: &Atom) -> Option<Ty> {
-        match self.atom(atom)? {
-            Ty::Sequence(element) => Some(*element),
-            other => {
-                self.complain(format!("{} is not a sequence", print_type(&other)));
-                None
-            }
-        }
-    }
-
-    /// The type an operation gives; `None` if that cannot be told (or was complained about).
-    fn op(&mut self, op: &Op, ty: &Ty) -> Option<Ty> {
-        match op {
-            Op::Copy(a) => self.atom(a),
-            Op::Pair(a, b) => {
-                let (a, b) = (self.atom(a)?, self.atom(b)?);
-                Some(Ty::Pair(Box::new(a), Box::new(b)))
-            }
-            Op::First(a) | Op::Second(a) => match (op, self.atom(a)?) {
-                (Op::First(_), Ty::Pair(first, _)) => Some(*first),
-                (_, Ty::Pair(_, second)) => Some(*second),
-                (_, other) => {
-                    self.complain(format!("a part of {}", print_type(&other)));
-                    None
-                }
-            },
-            Op::Text(_) => Some(Ty::Sequence(Box::new(Ty::Char))),
-            Op::List(items) => {
-                let Ty::Sequence(element) = ty else {
-                    self.complain("a list is bound to no sequence".to_owned());
-                    return None;
-                };
-                for item in items {
-                    let found = self.atom(item);
-                    self.same("an element", element, found.as_ref());
-                }
-                Some(ty.clone())
-            }
-            Op::Scalar(op, args) => {
-                let types: Vec<Ty> = args.iter().filter_map(|a| self.atom(a)).collect();
-                if types.len() != args.len() {
-                    return None;
-                }
-                let result = scalar(*op, &types);
-                if result.is_none() {
-                    let types: Vec<String> = types.iter().map(print_type).collect();
-                    self.complain(format!("{op:?} of {}", types.join(", ")));
-                }
-                result
-            }
-            Op::Seq(op, args) => self.seq(*op, args),
-            Op::Call(callee, args) => {
-                let Some(function) = self.program.functions.get(callee.0 as usize) else {
-                    self.complain(format!("a call of function {}", callee.0));
-                    return None;
-                };
-                if function.params.len() != args.len() {
-                    let (n, m) = (function.params.len(), args.len());
-                    self.complain(format!("{} takes {n} operands, not {m}", function.name));
-                }
-                for ((_, wanted), arg) in function.params.iter().zip(args) {
-                    let found = self.atom(arg);
-                    self.same(&format!("an operand of {}", function.name), wanted, found.as_ref());
-                }
-                Some(function.result.clone())
-            }
-            Op::If { cond, then, otherwise } => {
-                let found = self.atom(cond);
-                self.same("a condition", &Ty::Bool, found.as_ref());
-                let a = self.block(then);
-                let b = self.block(otherwise);
-                self.same("the then side", ty, a.as_ref());
-                self.same("the else side", ty, b.as_ref());
-                None
-            }
-            Op::Nest(nest) => {
-                if nest.binders.is_empty() {
-                    self.complain("a nest over nothing".to_owned());
-                }
-                for (_, ty, sequence) in &nest.binders {
-                    let found = self.element(sequence);
-                    self.same("an element of a nest", ty, found.as_ref());
-                }
-                for (var, ty, _) in &nest.binders {
-                    self.bind(*var, ty);
-                }
-                let body = self.block(&nest.body);
-                for (var, ..) in &nest.binders {
-                    self.scope.remove(var);
-                }
-                Some(Ty::Sequence(Box::new(body?)))
-            }
-            Op::Global(global) => match self.program.globals.get(global.0 as usize) {
-                Some(global) => Some(global.ty.clone()),
-                None => {
-                    self.complain(format!("global {} does not exist", global.0));
-                    None
-                }
-            },
-            Op::Check { cond, .. } => {
-                let found = self.atom(cond);
-                self.same("what is checked", &Ty::Bool, found.as_ref());
-                Some(Ty::Bool)
-            }
-            Op::Error(text) => {
-                let found = self.element(text);
-                self.same("the text of an error", &Ty::Char, found.as_ref());
-                None
-            }
-            Op::Host(_, args) => {
-                for arg in args {
-                    self.atom(arg);
-                }
-                None
-            }
-            Op::Time(block) => {
-                let inner = self.block(block)?;
-                Some(Ty::Pair(Box::new(inner), Box::new(Ty::Float)))
-            }
-        }
-    }
-
-    fn seq(&mut self, op: SeqOp, args: &[Atom]) -> Option<Ty> {
-        let types: Vec<Ty> = args.iter().filter_map(|a| self.atom(a)).collect();
-        if types.len() != args.len() {
-            return None;
-        }
-        let result = sequence(op, &types);
-        if result.is_none() {
-            let types: Vec<String> = types.iter().map(print_type).collect();
-            self.complain(format!("{op:?} of {}", types.join(", ")));
-        }
-        result
-    }
-}
-
-/// The type a scalar operation gives on operands of these types, if it is defined there.
-fn scalar(op: ScalarOp, types: &[Ty]) -> Option<Ty> {
-    use ScalarOp::*;
-    let number = |ty: &Ty| matches!(ty, Ty::Int | Ty::Float);
-    let ordinal = |ty: &Ty| matches!(ty, Ty::Int | Ty::Float | Ty::Char);
-    let logical = |ty: &Ty| matches!(ty, Ty::Int | Ty::Bool);
-    match (op, types) {
-        (Add | Sub | Mul | Div, [a, b]) if a == b && number(a) => Some(a.clone()),
-        (Rem | Mod | Shl | Shr | Mix | Split, [Ty::Int, Ty::Int]) => Some(Ty::Int),
-        (Neg | Abs, [a]) if number(a) => Some(a.clone()),
-        (Max | Min, [a, b]) if a == b && ordinal(a) => Some(a.clone()),
-        (Eq | Ne, [a, b]) if a == b && (ordinal(a) || *a == Ty::Bool) => Some(Ty::Bool),
-        (Lt | Le | Gt | Ge, [a, b]) if a == b && ordinal(a) => Some(Ty::Bool),
-        (Not, [a]) if logical(a) => Some(a.clone()),
-        (And | Or | Xor, [a, b]) if a == b && logical(a) => Some(a.clone()),
-        (
-            Sqrt | Ln | Exp | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh,
-            [Ty::Float],
-        ) => Some(Ty::Float),
-        (Floor | Ceil | Trunc | Round | FloatBits, [Ty::Float]) => Some(Ty::Int),
-        (ToFloat, [Ty::Int]) => Some(Ty::Float),
-        (BoolToInt, [Ty::Bool]) | (CharToInt, [Ty::Char]) => Some(Ty::Int),
-        (IntToChar, [Ty::Int]) => Some(Ty::Char),
-        (Rand, [Ty::Int, a]) if number(a) => Some(a.clone()),
-        _ => None,
-    }
-}
-
-/// The type an operation on sequences gives, if it is defined on operands of these types.
-fn sequence(op: SeqOp, types: &[Ty]) -> Option<Ty> {
-    let of = |ty: &Ty| Ty::Sequence(Box::new(ty.clone()));
-    let ints = of(&Ty::Int);
-    let text = of(&Ty::Char);
-    match (op, types) {
-        (SeqOp::Length, [Ty::Sequence(_)]) => Some(Ty::Int),
-        (SeqOp::Index, [Ty::Sequence(a), Ty::Int]) => Some((**a).clone()),
-        (SeqOp::Range, [Ty::Int, Ty::Int, Ty::Int]) => Some(ints),
-        (SeqOp::Dist, [a, Ty::Int]) => Some(of(a)),
-        (SeqOp::Gather | SeqOp::Permute, [a @ Ty::Sequence(_), i]) if *i == ints => Some(a.clone()),
-        (SeqOp::Scatter, [Ty::Sequence(a), writes]) => {
-            let write = Ty::Pair(Box::new(Ty::Int), a.clone());
-            (*writes == of(&write)).then(|| of(a))
-        }
-        (SeqOp::Replace, [Ty::Sequence(a), b, Ty::Int]) if **a == *b => Some(of(a)),
-        (SeqOp::Pack, [a @ Ty::Sequence(_), flags]) if *flags == of(&Ty::Bool) => Some(a.clone()),
-        (SeqOp::Append, [a @ Ty::Sequence(_), b]) if a == b => Some(a.clone()),
-        (SeqOp::Flatten, [Ty::Sequence(rows)]) => match &**rows {
-            row @ Ty::Sequence(_) => Some(row.clone()),
-            _ => None,
-        },
-        (SeqOp::Partition, [a @ Ty::Sequence(_), counts]) if *counts == ints => Some(of(a)),
-        (SeqOp::Subseq, [a @ Ty::Sequence(_), Ty::Int, Ty::Int]) => Some(a.clone()),
-        (SeqOp::Reduce(op), [Ty::Sequence(a)]) if reduces(op, a) => Some((**a).clone()),
-        (SeqOp::Scan(op), [Ty::Sequence(a)]) if reduces(op, a) => Some(of(a)),
-        (SeqOp::RankUp | SeqOp::RankDown, [Ty::Sequence(a)])
-            if matches!(**a, Ty::Int | Ty::Float | Ty::Char) =>
-        {
-            Some(ints)
-        }
-        (SeqOp::IntText, [Ty::Int])
-        | (SeqOp::FloatText, [Ty::Float])
-        | (SeqOp::ExpText, [Ty::Float, Ty::Int]) => Some(text),
-        (SeqOp::ParseFloat, [s]) if *s == text => {
-            Some(Ty::Pair(Box::new(Ty::Float), Box::new(Ty::Bool)))
-        }
-        _ => None,
-    }
-}
-
-fn reduces(op: ReduceOp, element: &Ty) -> bool {
-    match op {
-        ReduceOp::Sum | ReduceOp::Product => matches!(element, Ty::Int | Ty::Float),
-        ReduceOp::Max | ReduceOp::Min => matches!(element, Ty::Int | Ty::Float | Ty::Char),
-        ReduceOp::And | ReduceOp::Or | ReduceOp::Xor => matches!(element, Ty::Int | Ty::Bool),
+    fn report(&mut self, breach: String) {
+        self.breaches.push(format!("in {:?}: {breach}", self.function.name));
     }
 }

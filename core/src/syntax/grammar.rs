@@ -53,9 +53,12 @@ pub(crate) fn parse(form: Form, kinds: &[Kind]) -> Node {
         Form::Function => function().boxed(),
         Form::Datatype => datatype().boxed(),
         Form::Binding => binding().boxed(),
-        Form::Expr | Form::Command => expr().map_with(|e, x| Node::new(Kind::ExprItem, x.span(), vec![e])).boxed(),
+        Form::Expr | Form::Command => {
+            expr().map_with(|e, x| Node::new(Kind::ExprItem, x.span(), vec![e])).boxed()
+        }
     };
-    let rest = any().repeated().at_least(1).map_with(|(), x| Node::new(Kind::Error, x.span(), vec![]));
+    let rest =
+        any().repeated().at_least(1).map_with(|(), x| Node::new(Kind::Error, x.span(), vec![]));
     let whole = parser.then(rest.or_not()).map(|(mut node, rest)| {
         if let Some(rest) = rest {
             node.end = rest.end;
@@ -143,14 +146,23 @@ fn pattern<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
             .then(maybe(Kind::RParen))
             .map_with(|(p, close), x| Node::new(Kind::Paren, x.span(), vec![p, close]));
         let name = leaf(Kind::NameRef, just(Kind::Name).ignored());
-        let record = name.then(paren.clone().or_not()).map_with(|(name, content), x| match content {
-            Some(content) => Node::new(Kind::Call, x.span(), vec![name, content]),
-            None => name,
-        });
+        let record =
+            name.then(paren.clone().or_not()).map_with(|(name, content), x| match content {
+                Some(content) => Node::new(Kind::Call, x.span(), vec![name, content]),
+                None => name,
+            });
         let constant = leaf(
             Kind::Literal,
-            one_of([Kind::Int, Kind::Float, Kind::Char, Kind::Text, Kind::TrueKw, Kind::FalseKw, Kind::TimeKw])
-                .ignored(),
+            one_of([
+                Kind::Int,
+                Kind::Float,
+                Kind::Char,
+                Kind::Text,
+                Kind::TrueKw,
+                Kind::FalseKw,
+                Kind::TimeKw,
+            ])
+            .ignored(),
         );
         let atom = record.or(paren).or(constant).or(missing()).boxed();
         atom.clone()
@@ -330,7 +342,9 @@ fn operators<'a>(
             kids.extend(more.into_iter().filter(Node::present));
             Node::new(Kind::Let, x.span(), kids)
         });
-    let atom = choice((conditional.boxed(), binding.boxed(), tight.clone().boxed(), missing().boxed())).boxed();
+    let atom =
+        choice((conditional.boxed(), binding.boxed(), tight.clone().boxed(), missing().boxed()))
+            .boxed();
 
     let op = |kinds: &'static [Kind]| one_of(kinds).ignored().boxed();
     let binary = |l: Node, (), r: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
@@ -352,25 +366,46 @@ fn operators<'a>(
         infix(left(44), op(&[Kind::Caret]), binary),
         infix(left(46), op(&[Kind::LeftArrow]), binary),
         infix(right(48), op(&[Kind::RightArrow]), binary),
-        prefix(50, op(&[Kind::Hash, Kind::At, Kind::Minus]), |(), e: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
-            Node::new(Kind::Unary, x.span(), vec![e])
-        }),
-        postfix(60, index, |e: Node, mut index: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
-            if index.kids[0].kind == Kind::Tuple || !index.kids[0].present() {
-                // `f [1, 2]`: a call with a list.
-                index.kind = Kind::List;
-                index.kids.push(Node { kind: Kind::Token, start: index.end - 1, end: index.end, kids: vec![] });
-                return Node::new(Kind::Juxtaposed, x.span(), vec![e, index]);
-            }
-            let inside = index.kids.pop().expect("an index has one child");
-            Node::new(Kind::Index, x.span(), vec![e, inside])
-        }),
-        postfix(60, call, |e: Node, arg: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
-            Node::new(Kind::Call, x.span(), vec![e, arg])
-        }),
-        postfix(60, tight.boxed(), |e: Node, arg: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
-            Node::new(Kind::Juxtaposed, x.span(), vec![e, arg])
-        }),
+        prefix(
+            50,
+            op(&[Kind::Hash, Kind::At, Kind::Minus]),
+            |(), e: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
+                Node::new(Kind::Unary, x.span(), vec![e])
+            },
+        ),
+        postfix(
+            60,
+            index,
+            |e: Node, mut index: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
+                if index.kids[0].kind == Kind::Tuple || !index.kids[0].present() {
+                    // `f [1, 2]`: a call with a list.
+                    index.kind = Kind::List;
+                    index.kids.push(Node {
+                        kind: Kind::Token,
+                        start: index.end - 1,
+                        end: index.end,
+                        kids: vec![],
+                    });
+                    return Node::new(Kind::Juxtaposed, x.span(), vec![e, index]);
+                }
+                let inside = index.kids.pop().expect("an index has one child");
+                Node::new(Kind::Index, x.span(), vec![e, inside])
+            },
+        ),
+        postfix(
+            60,
+            call,
+            |e: Node, arg: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
+                Node::new(Kind::Call, x.span(), vec![e, arg])
+            },
+        ),
+        postfix(
+            60,
+            tight.boxed(),
+            |e: Node, arg: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
+                Node::new(Kind::Juxtaposed, x.span(), vec![e, arg])
+            },
+        ),
     ))
     .boxed()
 }

@@ -252,7 +252,8 @@ mod tests {
 
     #[test]
     fn tokens_tile_the_text() {
-        for text in ["", "a + 1;", "\"open\n1", "% open", "`", "é ~ \\ x", "`é \"\\\"\" 5. .5 1e3"] {
+        for text in ["", "a + 1;", "\"open\n1", "% open", "`", "é ~ \\ x", "`é \"\\\"\" 5. .5 1e3"]
+        {
             let tokens = lex(text);
             let mut at = TextSize::new(0);
             for token in &tokens {
@@ -266,7 +267,10 @@ mod tests {
     #[test]
     fn longest_match() {
         use Kind::*;
-        assert_eq!(kinds("->>= :: ::= |= || <-"), [RightArrow, GreaterEq, Colons, Colons, Equals, BarEq, Bars, LeftArrow]);
+        assert_eq!(
+            kinds("->>= :: ::= |= || <-"),
+            [RightArrow, GreaterEq, Colons, Colons, Equals, BarEq, Bars, LeftArrow]
+        );
         assert_eq!(kinds("5.e1 12e2 1e .5 5."), [Float, Float, Int, Name, Float, Float]);
         assert_eq!(kinds("`% `; `` T f In"), [Char, Char, Char, TrueKw, FalseKw, InKw]);
         assert_eq!(kinds("3 % note % + 4"), [Int, Plus, Int]);

@@ -102,7 +102,11 @@ impl<'a> Lower<'a> {
             Some(token) => {
                 let text = &self.text[token.range];
                 let short: String = text.chars().take(24).collect();
-                if short.len() < text.len() { format!("`{short}…`") } else { format!("`{short}`") }
+                if short.len() < text.len() {
+                    format!("`{short}…`")
+                } else {
+                    format!("`{short}`")
+                }
             }
         }
     }
@@ -118,7 +122,8 @@ impl<'a> Lower<'a> {
     fn need_close(&mut self, open: u32, close: &Node, bracket: &str) {
         let opener = self.range(Span::new(open, open + 1));
         // What is wrong inside explains why the bracket was not reached.
-        let explained = |d: &Report| d.kind == Sort::Syntax && d.primary.at.start() > opener.start();
+        let explained =
+            |d: &Report| d.kind == Sort::Syntax && d.primary.at.start() > opener.start();
         if close.present() || self.diagnostics.iter().any(explained) {
             return;
         }
@@ -137,7 +142,9 @@ impl<'a> Lower<'a> {
     fn fresh_line(&self, span: Span) -> Option<u32> {
         let tokens = self.tokens;
         (span.start + 1..span.end).find(|i| {
-            let (Some(before), Some(token)) = (tokens.get(*i as usize - 1), tokens.get(*i as usize)) else {
+            let (Some(before), Some(token)) =
+                (tokens.get(*i as usize - 1), tokens.get(*i as usize))
+            else {
                 return false;
             };
             let gap = &self.text[usize::from(before.range.end())..usize::from(token.range.start())];

@@ -6,6 +6,7 @@
 
 pub mod ast;
 mod dump;
+mod format;
 mod grammar;
 mod lexer;
 mod lower;
@@ -17,6 +18,7 @@ use grammar::{Form, Node};
 use std::sync::Arc;
 
 pub use dump::{dump_ast, dump_tokens, dump_tree};
+pub use format::format;
 pub use lexer::{Kind, Token, lex};
 pub use split::{is_complete, split};
 pub use tree::{Nesl, SyntaxNode};
@@ -141,16 +143,20 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     if terminated && kinds.is_empty() {
         let at = tokens[0].range;
         diagnostics.push(
-            Diagnostic::warning(Sort::Syntax, at, "there is nothing before this terminator")
-                .fix("remove it", at, ""),
+            Diagnostic::warning(Sort::Syntax, at, "there is nothing before this terminator").fix(
+                "remove it",
+                at,
+                "",
+            ),
         );
     }
     if let Some(range) = open_comment {
         diagnostics.clear();
         let at = TextRange::at(range.start(), TextSize::new(1));
         diagnostics.push(
-            Diagnostic::error(Sort::Syntax, at, "this comment is never closed")
-                .hint("comments run from one `%` to the next `%`; close it, or count the `%`s above"),
+            Diagnostic::error(Sort::Syntax, at, "this comment is never closed").hint(
+                "comments run from one `%` to the next `%`; close it, or count the `%`s above",
+            ),
         );
     }
     let green = tree::build(&node, all, &significant, text);

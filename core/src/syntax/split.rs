@@ -55,13 +55,22 @@ enum End {
     Unbalanced,
 }
 
+/// How many tokens behind a line that looks like the end of a form its brackets may still be
+/// closed. Keeps splitting linear however many forms are broken.
+const PATIENCE: usize = 2_000;
+
 /// Where the form that begins at `start` ends. With `by_lines`, a terminator at the end of a line
 /// ends it even inside brackets.
 fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> End {
     let mut open: Vec<Kind> = Vec::new();
     let mut context = false;
     let mut seen = false;
+    // Where the form would end by its lines.
+    let mut line_end = None;
     for (i, token) in tokens.iter().enumerate().skip(start) {
+        if line_end.is_some_and(|end| i > end + PATIENCE) {
+            return End::Unbalanced;
+        }
         match token.kind {
             Kind::LParen | Kind::LBracket | Kind::LBrace | Kind::LetKw => open.push(token.kind),
             Kind::RParen => close(&mut open, Kind::LParen),
@@ -77,16 +86,25 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
             Kind::FunctionKw | Kind::DatatypeKw if seen => {
                 // Nothing but a new form begins so.
                 let unbalanced = !open.is_empty() && !by_lines;
-                return if unbalanced { End::Unbalanced } else { End::At(before(tokens, start, i)) };
+                return if unbalanced {
+                    End::Unbalanced
+                } else {
+                    End::At(before(tokens, start, i))
+                };
             }
+            // Its end was forgotten, and the terminator is inside.
+            Kind::OpenText => return End::At(i + 1),
             Kind::Dollar if open.iter().all(|k| *k == Kind::LetKw) => return End::At(i + 1),
-            Kind::Semi | Kind::Dollar if open.is_empty() => {
-                if !(context && continues_context(tokens, i + 1, text)) {
+            Kind::Semi | Kind::Dollar
+                if open.is_empty() && !(context && continues_context(tokens, i + 1, text)) =>
+            {
+                return End::At(i + 1);
+            }
+            Kind::Semi | Kind::Dollar if line_end.is_none() && ends_a_line(tokens, i, text) => {
+                if by_lines {
                     return End::At(i + 1);
                 }
-            }
-            Kind::Semi | Kind::Dollar if by_lines && ends_a_line(tokens, i, text) => {
-                return End::At(i + 1);
+                line_end = Some(i);
             }
             _ => {}
         }
@@ -222,7 +240,9 @@ mod tests {
     fn forms_end_outside_brackets_and_lets() {
         use RawKind::*;
         assert_eq!(
-            forms("let a = 1; b = 2 in a; {x : x in v; y in w}; x = 3; (a,b) = p $ function g(x) = x;"),
+            forms(
+                "let a = 1; b = 2 in a; {x : x in v; y in w}; x = 3; (a,b) = p $ function g(x) = x;"
+            ),
             [
                 (Expr, "let a = 1; b = 2 in a;"),
                 (Expr, "{x : x in v; y in w};"),

@@ -54,15 +54,28 @@ impl Weaver<'_> {
             }
             self.tokens_up_to(self.index(node.start));
             self.builder.start_node(rowan::SyntaxKind(node.kind as u16));
-            let mut kids: Vec<&Node> = node.kids.iter().collect();
-            kids.sort_by_key(|kid| kid.start);
-            for kid in kids {
-                self.node(kid);
-            }
+            self.children(node);
             let last = self.significant.get(node.end.max(1) as usize - 1);
             self.tokens_up_to(last.map_or(self.next, |i| i + 1));
             self.builder.finish_node();
         });
+    }
+
+    /// A chain to the left, `a + b + c` or `a[i][j]`, becomes one node: rowan hashes a node by all
+    /// that is below it, so that a deep tree would take quadratic time.
+    fn children(&mut self, node: &Node) {
+        let chains =
+            matches!(node.kind, Kind::Binary | Kind::Juxtaposed | Kind::Call | Kind::Index);
+        let mut kids: Vec<&Node> = node.kids.iter().collect();
+        kids.sort_by_key(|kid| kid.start);
+        for (i, kid) in kids.into_iter().enumerate() {
+            if chains && i == 0 && kid.kind == node.kind {
+                crate::base::with_stack(|| self.children(kid));
+                self.tokens_up_to(self.index(kid.end));
+            } else {
+                self.node(kid);
+            }
+        }
     }
 
     fn index(&self, significant: u32) -> usize {

@@ -1,155 +1,239 @@
-//! CSV files, typed by an example row: a tuple of int, float, bool, char and strings.
+//! Tables of comma-separated values.
 //!
-//! A first line that does not fit the row is a header if none of its fields would do where a
-//! number is wanted; a row of strings has no header.
+//! The type of a row says what the columns are: a tuple of `int`, `float`, `bool` (`T`, `f`,
+//! `true`, …), `char` (one byte) and `[char]`, or one of them alone. Blanks around numbers and
+//! bools do not matter; empty lines are skipped.
+//!
+//! **The header.** The first line is taken for a header, and left out, when it has as many fields
+//! as a row and *none* of its fields in the int, float and bool columns could be read as what it
+//! should be, nor is any of them empty. (When there are only char and string columns, the char
+//! columns decide; when there are only strings, every line is a row.) So a mistake in one field of
+//! the first row of two numeric columns is reported, not swallowed.
 
-use super::{host_fault, read_file, write_file};
+use super::scan::{expected, float, float_text, int, located};
+use csv::{ByteRecord, QuoteStyle, ReaderBuilder, WriterBuilder};
 use nesl_core::interp::Value;
 use nesl_core::ir::Ty;
-use nesl_runtime::fault::Fault;
+use nesl_runtime::scalar::Precision;
 
-/// Reads a file of rows of a type.
-pub(super) fn read(path: &str, row: &Ty) -> Result<Value, Fault> {
-    let columns = columns(row).map_err(|message| host_fault(format!("read_csv: {message}")))?;
-    let bytes = read_file(path)?;
-    let mut reader =
-        csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&bytes[..]);
+/// What stands in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Int,
+    Float,
+    Bool,
+    Char,
+    Text,
+}
+
+/// The rows of a table. `name` is the file's, for messages.
+pub fn read(text: &[u8], name: &str, row: &Ty, precision: Precision) -> Result<Value, String> {
+    let columns = columns(row).map_err(|message| format!("{name}: {message}"))?;
+    let mut reader = ReaderBuilder::new().has_headers(false).flexible(true).from_reader(text);
+    let mut record = ByteRecord::new();
     let mut rows = Vec::new();
-    for (index, record) in reader.byte_records().enumerate() {
-        let record = record.map_err(|e| host_fault(format!("{path}: {e}")))?;
-        let line = record.position().map_or(0, csv::Position::line);
-        if index == 0 && is_header(&record, &columns) {
+    let mut first = true;
+    while reader.read_byte_record(&mut record).map_err(|e| format!("{name}: {e}"))? {
+        let is_first = std::mem::take(&mut first);
+        let start = record.position().map_or(0, |p| p.byte() as usize);
+        if record.len() != columns.len() {
+            let message =
+                format!("expected {}, found {}", fields(columns.len()), fields(record.len()));
+            return Err(located(text, name, field_start(text, start, 0), &message));
+        }
+        if is_first && is_header(&record, &columns, precision) {
             continue;
         }
-        if record.len() != columns.len() {
-            let (wanted, found) = (columns.len(), record.len());
-            let column = if found > wanted { column_of(&record, wanted) } else { 1 };
-            let message = format!("{path}:{line}:{column}: expected {wanted} fields, found {found}");
-            return Err(host_fault(message));
-        }
         let mut values = Vec::with_capacity(columns.len());
-        for (i, (field, ty)) in record.iter().zip(&columns).enumerate() {
-            let value = parse(field, ty).ok_or_else(|| {
-                let shown = String::from_utf8_lossy(field);
-                let column = column_of(&record, i);
-                host_fault(format!("{path}:{line}:{column}: expected {}, found `{shown}`", what(ty)))
+        for (index, (field, column)) in record.iter().zip(&columns).enumerate() {
+            let value = parse(field, *column, precision).map_err(|message| {
+                located(text, name, field_start(text, start, index), &message)
             })?;
             values.push(value);
         }
-        rows.push(tuple(values));
+        rows.push(assemble(row, &mut values.into_iter()));
     }
     Ok(Value::sequence(row, rows))
 }
 
-/// Writes rows, under a header unless it is empty.
-pub(super) fn write(rows: &Value, ty: &Ty, header: &[u8], path: &str) -> Result<Value, Fault> {
-    let Ty::Sequence(row) = ty else { unreachable!("rows are a sequence") };
-    let columns = columns(row).map_err(|message| host_fault(format!("write_csv: {message}")))?;
+/// A table of rows; `rows_ty` is the type of the sequence. The header is a line as it is to be
+/// written; empty for none.
+pub fn write(
+    rows: &Value,
+    rows_ty: &Ty,
+    header: &[u8],
+    precision: Precision,
+) -> Result<Vec<u8>, String> {
+    let Ty::Sequence(row) = rows_ty else {
+        return Err(format!("a table is a sequence of rows, not {}", shown(rows_ty)));
+    };
+    let columns = columns(row)?;
     let mut out = Vec::new();
+    let header = header.strip_suffix(b"\n").unwrap_or(header);
+    if header.contains(&b'\n') {
+        return Err("the header of a table is a single line".to_owned());
+    }
     if !header.is_empty() {
         out.extend_from_slice(header);
-        if !header.ends_with(b"\n") {
-            out.push(b'\n');
-        }
+        out.push(b'\n');
     }
-    let mut writer = csv::WriterBuilder::new().flexible(true).from_writer(out);
-    let failed = |e: csv::Error| host_fault(format!("{path}: {e}"));
-    for value in rows.elements().iter() {
-        let mut fields: Vec<Vec<u8>> = Vec::with_capacity(columns.len());
-        let mut rest = value;
-        for i in 0..columns.len() {
-            if i + 1 == columns.len() {
-                fields.push(field(&rest));
-            } else {
-                let (first, second) = super::pair(&rest);
-                fields.push(field(&first));
-                rest = second;
-            }
-        }
-        writer.write_record(&fields).map_err(failed)?;
+    let rows = rows.elements();
+    let mut fields = Vec::with_capacity(columns.len());
+    // A text that begins like a byte order mark would lose it at the beginning of a file.
+    let quote = if !rows.is_empty() && out.is_empty() && {
+        flatten(&rows.at(0), row, precision, &mut fields);
+        fields[0].starts_with(b"\xEF\xBB\xBF")
+    } {
+        QuoteStyle::Always
+    } else {
+        QuoteStyle::Necessary
+    };
+    let mut writer = WriterBuilder::new().has_headers(false).quote_style(quote).from_writer(out);
+    for value in rows.iter() {
+        fields.clear();
+        flatten(&value, row, precision, &mut fields);
+        writer.write_record(&fields).map_err(|e| e.to_string())?;
     }
-    let bytes = writer.into_inner().map_err(|e| host_fault(format!("{path}: {e}")))?;
-    write_file(path, &bytes)
+    writer.into_inner().map_err(|e| e.to_string())
 }
 
 /// The columns of a row type.
-fn columns(row: &Ty) -> Result<Vec<Ty>, String> {
+fn columns(row: &Ty) -> Result<Vec<Column>, String> {
+    fn collect(ty: &Ty, columns: &mut Vec<Column>) -> Result<(), String> {
+        columns.push(match ty {
+            Ty::Int => Column::Int,
+            Ty::Float => Column::Float,
+            Ty::Bool => Column::Bool,
+            Ty::Char => Column::Char,
+            Ty::Sequence(element) if **element == Ty::Char => Column::Text,
+            Ty::Pair(a, b) => {
+                nesl_core::base::with_stack(|| {
+                    collect(a, columns).and_then(|()| collect(b, columns))
+                })?;
+                return Ok(());
+            }
+            Ty::Unit | Ty::Sequence(_) => {
+                return Err(format!(
+                    "a column of a table is int, float, bool, char or [char], not {}",
+                    shown(ty)
+                ));
+            }
+        });
+        Ok(())
+    }
     let mut all = Vec::new();
-    let mut rest = row;
-    loop {
-        let (column, more) = match rest {
-            Ty::Pair(first, second) => (&**first, Some(&**second)),
-            other => (other, None),
-        };
-        match column {
-            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => all.push(column.clone()),
-            Ty::Sequence(inner) if **inner == Ty::Char => all.push(column.clone()),
-            _ => return Err("a row is a tuple of int, float, bool, char and strings".to_owned()),
-        }
-        match more {
-            Some(more) => rest = more,
-            None => return Ok(all),
-        }
-    }
+    collect(row, &mut all)?;
+    Ok(all)
 }
 
-fn is_header(record: &csv::ByteRecord, columns: &[Ty]) -> bool {
-    let mut numbers = record.iter().zip(columns).filter(|(_, ty)| !matches!(ty, Ty::Sequence(_) | Ty::Char)).peekable();
-    record.len() == columns.len()
-        && numbers.peek().is_some()
-        && numbers.all(|(field, ty)| parse(field, ty).is_none())
-}
-
-fn parse(field: &[u8], ty: &Ty) -> Option<Value> {
-    if let Ty::Sequence(_) = ty {
-        return Some(Value::text(field));
-    }
-    let text = std::str::from_utf8(field).ok()?.trim();
-    match ty {
-        Ty::Int => text.parse().ok().map(Value::Int),
-        Ty::Float => text.parse().ok().map(Value::Float),
-        Ty::Bool => match text.to_ascii_lowercase().as_str() {
-            "t" | "true" | "1" => Some(Value::Bool(true)),
-            "f" | "false" | "0" => Some(Value::Bool(false)),
-            _ => None,
+fn parse(field: &[u8], column: Column, precision: Precision) -> Result<Value, String> {
+    let word = field.trim_ascii();
+    match column {
+        Column::Int => int(word, precision).map(Value::Int),
+        Column::Float => float(word, precision).map(Value::Float),
+        Column::Bool => match word.to_ascii_lowercase().as_slice() {
+            b"t" | b"true" => Ok(Value::Bool(true)),
+            b"f" | b"false" => Ok(Value::Bool(false)),
+            _ => Err(expected("a bool", word)),
         },
-        Ty::Char => match field {
-            [c] => Some(Value::Char(*c)),
-            _ => None,
+        Column::Char => match field {
+            [c] => Ok(Value::Char(*c)),
+            _ => Err(expected("a char", field)),
         },
-        Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => None,
+        Column::Text => Ok(Value::text(field)),
     }
 }
 
-fn field(value: &Value) -> Vec<u8> {
-    match value {
-        Value::Int(v) => v.to_string().into_bytes(),
-        Value::Float(v) => format!("{v:?}").into_bytes(),
-        Value::Bool(v) => if *v { b"t" } else { b"f" }.to_vec(),
-        Value::Char(v) => vec![*v],
-        Value::Sequence(_) => value.bytes().to_vec(),
-        Value::Unit | Value::Pair(_) => Vec::new(),
+fn is_header(record: &ByteRecord, columns: &[Column], precision: Precision) -> bool {
+    let unreadable = |field: &[u8], column: Column| {
+        !field.trim_ascii().is_empty() && parse(field, column, precision).is_err()
+    };
+    let decisive = |column: Column| match column {
+        Column::Int | Column::Float | Column::Bool => true,
+        Column::Char | Column::Text => false,
+    };
+    let by_chars = !columns.iter().any(|c| decisive(*c));
+    let mut judges = record
+        .iter()
+        .zip(columns)
+        .filter(|(_, c)| if by_chars { **c == Column::Char } else { decisive(**c) })
+        .peekable();
+    judges.peek().is_some() && judges.all(|(field, column)| unreadable(field, *column))
+}
+
+/// A row out of its fields.
+fn assemble(row: &Ty, fields: &mut impl Iterator<Item = Value>) -> Value {
+    match row {
+        Ty::Pair(a, b) => {
+            let first = assemble(a, fields);
+            Value::pair(first, assemble(b, fields))
+        }
+        _ => fields.next().unwrap_or(Value::Unit),
     }
 }
 
-fn tuple(values: Vec<Value>) -> Value {
-    let mut values = values.into_iter().rev();
-    let last = values.next().unwrap_or(Value::Unit);
-    values.fold(last, |rest, value| Value::pair(value, rest))
+/// The fields of a row as text.
+fn flatten(value: &Value, row: &Ty, precision: Precision, fields: &mut Vec<Vec<u8>>) {
+    match (value, row) {
+        (Value::Pair(pair), Ty::Pair(a, b)) => {
+            flatten(&pair.0, a, precision, fields);
+            flatten(&pair.1, b, precision, fields);
+        }
+        (Value::Int(n), _) => fields.push(n.to_string().into_bytes()),
+        (Value::Float(x), _) => fields.push(float_text(*x, precision).into_bytes()),
+        (Value::Bool(b), _) => fields.push(if *b { b"T" } else { b"F" }.to_vec()),
+        (Value::Char(c), _) => fields.push(vec![*c]),
+        (Value::Sequence(text), _) => fields.push(super::chars(text).to_vec()),
+        (other, ty) => unreachable!("{other:?} is not a row of type {ty:?}"),
+    }
 }
 
-/// Where a field begins in its line, counted from 1; quotes are not counted.
-fn column_of(record: &csv::ByteRecord, index: usize) -> usize {
-    1 + record.iter().take(index).map(|field| field.len() + 1).sum::<usize>()
+/// Where a field begins, given where its record does.
+fn field_start(text: &[u8], record: usize, index: usize) -> usize {
+    let mut at = record;
+    if at == 0 && text.starts_with(b"\xEF\xBB\xBF") {
+        at = 3;
+    }
+    while matches!(text.get(at), Some(b'\r' | b'\n')) {
+        at += 1;
+    }
+    for _ in 0..index {
+        let mut quoted = false;
+        while let Some(c) = text.get(at) {
+            match c {
+                b'"' => quoted = !quoted,
+                b',' if !quoted => break,
+                _ => {}
+            }
+            at += 1;
+        }
+        at += 1;
+    }
+    at
 }
 
-fn what(ty: &Ty) -> &'static str {
+fn fields(count: usize) -> String {
+    if count == 1 { "1 field".to_owned() } else { format!("{count} fields") }
+}
+
+/// A type in NESL's notation.
+pub(super) fn shown(ty: &Ty) -> String {
     match ty {
-        Ty::Int => "an int",
-        Ty::Float => "a float",
-        Ty::Bool => "a bool",
-        Ty::Char => "one char",
-        Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => "a string",
+        Ty::Unit => "a function".to_owned(),
+        Ty::Int => "int".to_owned(),
+        Ty::Float => "float".to_owned(),
+        Ty::Bool => "bool".to_owned(),
+        Ty::Char => "char".to_owned(),
+        Ty::Pair(a, b) => {
+            let mut text = format!("({}", shown(a));
+            let mut rest = b;
+            while let Ty::Pair(a, b) = &**rest {
+                text += &format!(", {}", shown(a));
+                rest = b;
+            }
+            text + &format!(", {})", shown(rest))
+        }
+        Ty::Sequence(element) => format!("[{}]", shown(element)),
     }
 }
 
@@ -157,35 +241,72 @@ fn what(ty: &Ty) -> &'static str {
 mod tests {
     use super::*;
 
-    fn row() -> Ty {
-        let text = Ty::Sequence(Box::new(Ty::Char));
-        Ty::Pair(Box::new(Ty::Int), Box::new(Ty::Pair(Box::new(Ty::Float), Box::new(text))))
+    const WIDE: Precision = Precision::Bits64;
+
+    fn pair(a: Ty, b: Ty) -> Ty {
+        Ty::Pair(Box::new(a), Box::new(b))
     }
 
-    fn file(text: &str) -> (tempfile::TempDir, String) {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("d.csv").to_string_lossy().into_owned();
-        std::fs::write(&path, text).unwrap();
-        (dir, path)
+    fn text() -> Ty {
+        Ty::Sequence(Box::new(Ty::Char))
+    }
+
+    fn message(csv: &[u8], row: &Ty) -> String {
+        read(csv, "data.csv", row, WIDE).unwrap_err()
     }
 
     #[test]
-    fn headers_are_skipped_and_rows_come_back() {
-        let (_dir, path) = file("n,x,who\n1,2.5,\"a, b\"\n-3,1e3,c\n");
-        let rows = read(&path, &row()).unwrap();
-        assert_eq!(rows.elements().len(), 2);
-        let ty = Ty::Sequence(Box::new(row()));
-        write(&rows, &ty, b"n,x,who", &path).unwrap();
-        assert_eq!(read(&path, &row()).unwrap(), rows);
+    fn a_header_is_left_out_when_no_number_column_can_be_read() {
+        let row = pair(Ty::Int, pair(text(), Ty::Float));
+        let rows = |csv: &[u8]| read(csv, "f", &row, WIDE).map(|v| v.elements().len());
+        assert_eq!(rows(b"id,name,size\n1,x,2\n"), Ok(1));
+        assert_eq!(rows(b"1,x,2\n"), Ok(1));
+        assert_eq!(rows(b"\xEF\xBB\xBFid,name,size\n1,x,2.5\r\n\r\n2,\"a\nb\",nan"), Ok(2));
+        assert_eq!(rows(b""), Ok(0));
+        assert_eq!(rows(b"1,name,size\n"), Err("f:1:8: expected a float, found `size`".to_owned()));
+        assert_eq!(rows(b",name,size\n"), Err("f:1:1: expected an int, found nothing".to_owned()));
+        let strings = read(b"a,b\nc,d\n", "f", &pair(text(), text()), WIDE);
+        assert_eq!(strings.map(|v| v.elements().len()), Ok(2));
     }
 
     #[test]
     fn complaints_have_places() {
-        let (_dir, path) = file("1,2.5,a\n2,abc,b\n");
-        let message = read(&path, &row()).unwrap_err().to_string();
-        assert!(message.ends_with("d.csv:2:3: expected a float, found `abc`"), "{message}");
-        let (_dir, path) = file("1,2.5\n");
-        let message = read(&path, &row()).unwrap_err().to_string();
-        assert!(message.contains("expected 3 fields, found 2"), "{message}");
+        let row = pair(Ty::Int, Ty::Int);
+        assert_eq!(
+            message(b"a,b\n1,2\n  1,  abc\n", &row),
+            "data.csv:3:5: expected an int, found `abc`"
+        );
+        assert_eq!(
+            message(b"1,2\n\n\n1\n", &row),
+            "data.csv:4:1: expected 2 fields, found 1 field"
+        );
+        let row = pair(text(), Ty::Int);
+        assert_eq!(
+            message(b"x,1\n\"a,\n\"\"b\",x\n", &row),
+            "data.csv:3:6: expected an int, found `x`"
+        );
+        assert_eq!(
+            message(b"1\n", &Ty::Sequence(Box::new(Ty::Int))),
+            "data.csv: a column of a table is int, float, bool, char or [char], not [int]"
+        );
+        assert_eq!(
+            message("x,1\né,1.5\n".as_bytes(), &row),
+            "data.csv:2:3: expected an int, found `1.5`"
+        );
+    }
+
+    #[test]
+    fn writes_what_it_can_read() {
+        let row = pair(Ty::Bool, pair(Ty::Char, text()));
+        let rows = Value::sequence(
+            &row,
+            [Value::pair(
+                Value::Bool(true),
+                Value::pair(Value::Char(b','), Value::text("say \"no\"\n")),
+            )],
+        );
+        let written = write(&rows, &Ty::Sequence(Box::new(row.clone())), b"a,b,c", WIDE).unwrap();
+        assert_eq!(written, b"a,b,c\nT,\",\",\"say \"\"no\"\"\n\"\n");
+        assert_eq!(read(&written, "f", &row, WIDE), Ok(rows));
     }
 }

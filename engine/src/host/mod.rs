@@ -1,46 +1,72 @@
-//! The world outside the language: files, streams, formats, the shell.
+//! The world outside the language: printing, streams, files and their formats, the system.
 //!
-//! Functions of the original follow its convention: failure is a value, `(…, (ok, message))`. The
-//! readers and writers of formats fault instead, with the file's name, line and column. Nothing a
-//! file contains can cause a panic or an allocation larger than the file warrants.
+//! [`System`] is the [`Host`] of a session on a real machine. Two conventions run through it:
+//!
+//! * Operations on streams and whole files never fault. They answer `(value, (ok, message))`; when
+//!   `ok` is false the value is the zero of its type and the message says why.
+//! * Readers and writers of formats (CSV, npy, Matrix Market, lists of numbers) fault with
+//!   [`FaultCode::Host`] and a text that names the file and, for texts, the line and column.
+//!
+//! The formats themselves are functions from bytes to values and back ([`csv`], [`npy`],
+//! [`matrix_market`], [`object`], [`list`]). They take no size that a file claims on trust: what
+//! they allocate is bounded by what the file holds.
 
-mod csv;
-mod matrix_market;
-mod npy;
-mod object;
+pub mod csv;
+mod file;
+pub mod list;
+pub mod matrix_market;
+pub mod npy;
+pub mod object;
+mod output;
+mod process;
+mod scan;
 mod stream;
 
 use nesl_core::interp::{Host, Sequence, Value};
 use nesl_core::ir::Ty;
 use nesl_core::prim::HostOp;
 use nesl_runtime::fault::{Fault, FaultCode};
-use std::io::Write;
-use std::process::{Command, Stdio};
+use nesl_runtime::scalar::Precision;
+use output::Output;
+use std::io::{BufRead, Write};
 use std::time::Instant;
 use stream::Streams;
 
-/// The computer the session runs on.
+/// The machine a session runs on.
 pub struct System {
-    output: Box<dyn Write + Send>,
+    output: Output,
     streams: Streams,
     seed: u64,
-    start: Instant,
+    precision: Precision,
+    started: Instant,
 }
 
 impl System {
-    /// A world that writes to standard output.
+    /// A system that prints to the standard output and reads the standard input of the process.
     pub fn new(seed: u64) -> System {
         System {
-            output: Box::new(std::io::stdout()),
-            streams: Streams::default(),
+            output: Output::process(),
+            streams: Streams::new(),
             seed,
-            start: Instant::now(),
+            precision: Precision::Bits64,
+            started: Instant::now(),
         }
     }
 
-    /// Sends what programs print elsewhere.
+    /// Sends what programs print elsewhere. Every print is one write; the writer buffers as it
+    /// sees fit.
     pub fn set_output(&mut self, output: Box<dyn Write + Send>) {
-        self.output = output;
+        self.output = Output::given(output);
+    }
+
+    /// Takes the standard input from elsewhere.
+    pub fn set_input(&mut self, input: Box<dyn BufRead + Send>) {
+        self.streams.set_input(input);
+    }
+
+    /// The width of the numbers that are read and written.
+    pub fn set_precision(&mut self, precision: Precision) {
+        self.precision = precision;
     }
 
     /// Sets the seed of the random numbers.
@@ -48,173 +74,193 @@ impl System {
         self.seed = seed;
     }
 
-    /// Hands on what has been printed.
+    /// Makes sure that all that was printed or written has gone out.
     pub fn flush(&mut self) {
-        // Nobody listens any more: nothing a program could do about it.
-        let _ = self.output.flush();
+        self.output.flush();
         self.streams.flush();
     }
 
-    fn stream(&mut self, op: HostOp, args: &[Value]) -> Value {
-        match op {
-            HostOp::WriteText => {
-                let number = args[1].int();
-                if number == 1 {
-                    self.print(args[0].bytes());
-                    return status(Ok(()));
-                }
-                status(self.streams.write(number, args[0].bytes()))
-            }
-            HostOp::OpenIn => opened(self.streams.open_in(&name(&args[0]))),
-            HostOp::OpenOut => opened(self.streams.open_out(&name(&args[0]), false)),
-            HostOp::OpenAppend => opened(self.streams.open_out(&name(&args[0]), true)),
-            HostOp::Close => status(self.streams.close(args[0].int())),
-            HostOp::ReadChar => {
-                let read = self.streams.read_char(args[0].int());
-                with_status(read.map(|c| {
-                    Value::pair(Value::Char(c.unwrap_or(b' ')), Value::Bool(c.is_none()))
-                }), || Value::pair(Value::Char(b' '), Value::Bool(true)))
-            }
-            HostOp::ReadLine => {
-                let read = self.streams.read_line(args[0].int());
-                with_status(
-                    read.map(|(line, end)| Value::pair(Value::text(line), Value::Bool(end))),
-                    || Value::pair(Value::text(""), Value::Bool(true)),
-                )
-            }
-            HostOp::ReadWord => {
-                let value = |(word, delimiter, end): (Vec<u8>, u8, bool)| {
-                    let rest = Value::pair(Value::Char(delimiter), Value::Bool(end));
-                    Value::pair(Value::text(word), rest)
-                };
-                let read = self.streams.read_word(args[0].int());
-                with_status(read.map(value), || value((Vec::new(), b' ', true)))
-            }
-            HostOp::ReadText => {
-                let (max, number) = pair(&args[1]);
-                let read = self.streams.read_text(args[0].bytes(), max.int(), number.int());
-                with_status(
-                    read.map(|(text, which)| Value::pair(Value::text(text), Value::Int(which))),
-                    || Value::pair(Value::text(""), Value::Int(-1)),
-                )
-            }
-            other => unreachable!("{other:?} is not about streams"),
+    fn write(&mut self, stream: i64, text: &[u8]) -> Result<(), String> {
+        if stream == 1 {
+            self.output.print(text);
+            return Ok(());
         }
-    }
-
-    fn file(&mut self, op: HostOp, args: &[Value], types: &[Ty], result: &Ty) -> Result<Value, Fault> {
-        Ok(match op {
-            HostOp::ReadFile => {
-                let read = std::fs::read(name(&args[0])).map_err(|e| e.to_string());
-                with_status(read.map(Value::text), || Value::text(""))
-            }
-            HostOp::WriteFile => {
-                status(std::fs::write(name(&args[1]), args[0].bytes()).map_err(|e| e.to_string()))
-            }
-            HostOp::AppendFile => status(append(&name(&args[1]), args[0].bytes())),
-            HostOp::WriteObject => {
-                let text = object::write(&args[0], &types[0]);
-                status(std::fs::write(name(&args[1]), text).map_err(|e| e.to_string()))
-            }
-            HostOp::ReadObject => {
-                let path = name(&args[1]);
-                let read = std::fs::read(&path)
-                    .map_err(|e| e.to_string())
-                    .and_then(|bytes| object::read(&path, &bytes, &types[0]));
-                with_status(read, || args[0].clone())
-            }
-            HostOp::ReadInts | HostOp::ReadFloats => {
-                let path = name(&args[0]);
-                let bytes = read_file(&path)?;
-                let Ty::Sequence(element) = result else { unreachable!("it reads a sequence") };
-                object::read_list(&path, &bytes, element).map_err(host_fault)?
-            }
-            other => unreachable!("{other:?} is not about files"),
-        })
-    }
-
-    fn format(&mut self, op: HostOp, args: &[Value], types: &[Ty]) -> Result<Value, Fault> {
-        match op {
-            HostOp::ReadCsv => csv::read(&name(&args[1]), &types[0]),
-            HostOp::WriteCsv => {
-                let (header, file) = pair(&args[1]);
-                csv::write(&args[0], &types[0], header.bytes(), &name(&file))
-            }
-            HostOp::ReadNpy => npy::read(&name(&args[1]), &types[0]),
-            HostOp::WriteNpy => npy::write(&args[0], &types[0], &name(&args[1])),
-            HostOp::ReadMatrixMarket => matrix_market::read(&name(&args[0])),
-            HostOp::WriteMatrixMarket => matrix_market::write(&args[0], &name(&args[1])),
-            other => unreachable!("{other:?} is not about formats"),
+        if stream == 2 {
+            self.output.flush();
         }
+        self.streams.write(stream, text)
     }
 }
 
 impl Host for System {
     fn print(&mut self, text: &[u8]) {
-        let _ = self.output.write_all(text);
+        self.output.print(text);
     }
 
-    fn call(&mut self, op: HostOp, args: &[Value], types: &[Ty], result: &Ty) -> Result<Value, Fault> {
+    fn call(
+        &mut self,
+        op: HostOp,
+        args: &[Value],
+        types: &[Ty],
+        result: &Ty,
+    ) -> Result<Value, Fault> {
+        // What was written to a file must be there for whoever reads it next; a person who is
+        // asked must see the question.
+        match op {
+            HostOp::PrintText | HostOp::WriteText | HostOp::Seed | HostOp::GetEnv => {}
+            HostOp::Shell | HostOp::Spawn | HostOp::Prompt => self.flush(),
+            _ if self.streams.reads_input(op, args) => self.flush(),
+            _ => self.streams.flush(),
+        }
         match op {
             HostOp::PrintText => {
-                self.print(args[0].bytes());
+                self.output.print(args[0].bytes());
                 Ok(Value::Bool(true))
             }
-            HostOp::WriteText
-            | HostOp::OpenIn
-            | HostOp::OpenOut
-            | HostOp::OpenAppend
-            | HostOp::Close
-            | HostOp::ReadChar
-            | HostOp::ReadLine
-            | HostOp::ReadWord
-            | HostOp::ReadText => Ok(self.stream(op, args)),
+            HostOp::WriteText => {
+                let [text, stream] = spread(args);
+                Ok(status(self.write(stream.int(), text.bytes())))
+            }
             HostOp::Seed => {
                 self.seed = args[0].int() as u64;
                 Ok(Value::Bool(true))
             }
-            HostOp::ReadFile
-            | HostOp::WriteFile
-            | HostOp::AppendFile
-            | HostOp::ReadObject
-            | HostOp::WriteObject
-            | HostOp::ReadInts
-            | HostOp::ReadFloats => self.file(op, args, types, result),
+            HostOp::OpenIn => Ok(opened(self.streams.open_in(args[0].bytes()))),
+            HostOp::OpenOut => Ok(opened(self.streams.open_out(args[0].bytes(), false))),
+            HostOp::OpenAppend => Ok(opened(self.streams.open_out(args[0].bytes(), true))),
+            HostOp::Close => Ok(status(self.streams.close(args[0].int()))),
+            HostOp::ReadChar => {
+                let read = self.streams.read_char(args[0].int());
+                Ok(answer(
+                    read.map(|c| {
+                        Value::pair(Value::Char(c.unwrap_or(0)), Value::Bool(c.is_none()))
+                    }),
+                    result,
+                ))
+            }
+            HostOp::ReadLine => {
+                let read = self.streams.read_line(args[0].int());
+                Ok(answer(
+                    read.map(|(line, end)| Value::pair(Value::text(line), Value::Bool(end))),
+                    result,
+                ))
+            }
+            HostOp::ReadWord => {
+                let read = self.streams.read_word(args[0].int());
+                Ok(answer(
+                    read.map(|(word, delimiter)| {
+                        let delimited = Value::pair(
+                            Value::Char(delimiter.unwrap_or(0)),
+                            Value::Bool(delimiter.is_none()),
+                        );
+                        Value::pair(Value::text(word), delimited)
+                    }),
+                    result,
+                ))
+            }
+            HostOp::ReadText => {
+                let [delimiters, limit, stream] = spread(args);
+                let limit = usize::try_from(limit.int()).ok();
+                let read = self.streams.read_text(stream.int(), delimiters.bytes(), limit);
+                Ok(answer(
+                    read.map(|(text, which)| Value::pair(Value::text(text), Value::Int(which))),
+                    result,
+                ))
+            }
+            HostOp::ReadFile => Ok(answer(file::read(args[0].bytes()).map(Value::text), result)),
+            HostOp::WriteFile => {
+                let [text, name] = spread(args);
+                Ok(status(file::write(name.bytes(), text.bytes())))
+            }
+            HostOp::AppendFile => {
+                let [text, name] = spread(args);
+                Ok(status(file::append(name.bytes(), text.bytes())))
+            }
+            HostOp::ReadObject => {
+                let [_, name] = spread(args);
+                let [ty, _] = spread(types);
+                let read = file::read(name.bytes())
+                    .and_then(|text| object::read(&text, &shown(&name), &ty, self.precision));
+                Ok(answer(read, result))
+            }
+            HostOp::WriteObject => {
+                let [value, name] = spread(args);
+                let [ty, _] = spread(types);
+                let text = object::write(&value, &ty, self.precision);
+                Ok(status(file::write(name.bytes(), &text)))
+            }
+            HostOp::ReadInts => {
+                let text = file::read(args[0].bytes()).map_err(fault)?;
+                let ints = list::read_ints(&text, &shown(&args[0]), self.precision);
+                Ok(Value::Sequence(Sequence::Ints(ints.map_err(fault)?.into())))
+            }
+            HostOp::ReadFloats => {
+                let text = file::read(args[0].bytes()).map_err(fault)?;
+                let floats = list::read_floats(&text, &shown(&args[0]), self.precision);
+                Ok(Value::Sequence(Sequence::Floats(floats.map_err(fault)?.into())))
+            }
             HostOp::Shell => {
-                self.flush();
-                shell(&name(&args[0]), args[1].bytes())
+                let [command, input] = spread(args);
+                let output = process::shell(command.bytes(), input.bytes());
+                Ok(Value::text(output.map_err(fault)?))
             }
             HostOp::Spawn => {
-                self.flush();
-                let spawned = self.streams.spawn(&name(&args[0]));
-                let (numbers, ok) = match spawned {
-                    Ok(numbers) => (numbers, true),
-                    Err(_) => ([-1; 3], false),
-                };
-                let last = Value::pair(Value::Int(numbers[2]), Value::Bool(ok));
-                Ok(Value::pair(Value::Int(numbers[0]), Value::pair(Value::Int(numbers[1]), last)))
+                let spawned = self.streams.spawn(args[0].bytes());
+                let [input, output, errors] = spawned.unwrap_or([-1; 3]);
+                let ok = Value::Bool(input >= 0);
+                let rest = Value::pair(Value::Int(errors), ok);
+                Ok(Value::pair(Value::Int(input), Value::pair(Value::Int(output), rest)))
             }
-            HostOp::GetEnv => {
-                let value = std::env::var(name(&args[0])).unwrap_or_default();
-                Ok(Value::text(value))
-            }
+            HostOp::GetEnv => Ok(Value::text(process::variable(args[0].bytes()))),
             HostOp::Prompt => {
-                self.print(args[0].bytes());
-                self.flush();
-                let line = self.streams.read_line(0).map(|(line, _)| line).unwrap_or_default();
+                self.output.print(args[0].bytes());
+                self.output.flush();
+                let (line, _) = self.streams.read_line(0).map_err(fault)?;
                 Ok(Value::text(line))
             }
-            HostOp::ReadCsv
-            | HostOp::WriteCsv
-            | HostOp::ReadNpy
-            | HostOp::WriteNpy
-            | HostOp::ReadMatrixMarket
-            | HostOp::WriteMatrixMarket => self.format(op, args, types),
+            HostOp::ReadCsv => {
+                let [_, name] = spread(args);
+                let [row, _] = spread(types);
+                let text = file::read(name.bytes()).map_err(fault)?;
+                csv::read(&text, &shown(&name), &row, self.precision).map_err(fault)
+            }
+            HostOp::WriteCsv => {
+                let [rows, header, name] = spread(args);
+                let [ty, _, _] = spread(types);
+                let text = csv::write(&rows, &ty, header.bytes(), self.precision);
+                file::write(name.bytes(), &text.map_err(fault)?).map_err(fault)?;
+                Ok(Value::Bool(true))
+            }
+            HostOp::ReadNpy => {
+                let [_, name] = spread(args);
+                let [ty, _] = spread(types);
+                let bytes = file::read(name.bytes()).map_err(fault)?;
+                npy::read(&bytes, &shown(&name), &ty, self.precision).map_err(fault)
+            }
+            HostOp::WriteNpy => {
+                let [array, name] = spread(args);
+                let [ty, _] = spread(types);
+                let bytes = npy::write(&array, &ty, self.precision).map_err(fault)?;
+                file::write(name.bytes(), &bytes).map_err(fault)?;
+                Ok(Value::Bool(true))
+            }
+            HostOp::ReadMatrixMarket => {
+                let text = file::read(args[0].bytes()).map_err(fault)?;
+                let matrix = matrix_market::read(&text, &shown(&args[0]), self.precision);
+                Ok(matrix.map_err(fault)?.into_value())
+            }
+            HostOp::WriteMatrixMarket => {
+                // The matrix is itself a pair, so there are two arguments and never three.
+                let [matrix, name] = spread(args);
+                let text = matrix_market::write(&matrix, self.precision).map_err(fault)?;
+                file::write(name.bytes(), &text).map_err(fault)?;
+                Ok(Value::Bool(true))
+            }
         }
     }
 
     fn clock(&mut self) -> f64 {
-        self.start.elapsed().as_secs_f64()
+        self.started.elapsed().as_secs_f64()
     }
 
     fn seed(&self) -> u64 {
@@ -222,79 +268,118 @@ impl Host for System {
     }
 }
 
-/// `(ok, message)`
-fn status(result: Result<(), String>) -> Value {
-    let (ok, message) = match result {
-        Ok(()) => (true, String::new()),
-        Err(message) => (false, message),
-    };
-    Value::pair(Value::Bool(ok), Value::text(message))
-}
-
-/// `(value, (ok, message))`
-fn with_status(result: Result<Value, String>, otherwise: impl FnOnce() -> Value) -> Value {
-    match result {
-        Ok(value) => Value::pair(value, status(Ok(()))),
-        Err(message) => Value::pair(otherwise(), status(Err(message))),
+impl Drop for System {
+    fn drop(&mut self) {
+        self.flush();
     }
 }
 
-fn opened(result: Result<i64, String>) -> Value {
-    with_status(result.map(Value::Int), || Value::Int(-1))
+/// Something that may be a tuple: a value or a type.
+trait Tuple: Clone {
+    fn halves(&self) -> Option<(Self, Self)>;
 }
 
-fn pair(value: &Value) -> (Value, Value) {
-    match value {
-        Value::Pair(pair) => (pair.0.clone(), pair.1.clone()),
-        other => unreachable!("{other:?} is not a pair"),
+impl Tuple for Value {
+    fn halves(&self) -> Option<(Value, Value)> {
+        match self {
+            Value::Pair(pair) => Some((pair.0.clone(), pair.1.clone())),
+            _ => None,
+        }
     }
 }
 
-/// A string as the name of a file.
-fn name(value: &Value) -> String {
-    String::from_utf8_lossy(value.bytes()).into_owned()
+impl Tuple for Ty {
+    fn halves(&self) -> Option<(Ty, Ty)> {
+        match self {
+            Ty::Pair(a, b) => Some(((**a).clone(), (**b).clone())),
+            _ => None,
+        }
+    }
 }
 
-/// A fault of the outside, as it is told.
-fn host_fault(message: impl Into<String>) -> Fault {
+/// The arguments one by one, whether they came so or with the last ones as a tuple.
+fn spread<T: Tuple + std::fmt::Debug, const N: usize>(args: &[T]) -> [T; N] {
+    let mut all = args.to_vec();
+    while all.len() < N {
+        let Some((first, rest)) = all.last().and_then(Tuple::halves) else {
+            break;
+        };
+        all.pop();
+        all.extend([first, rest]);
+    }
+    all.try_into().unwrap_or_else(|all| unreachable!("{all:?} are not {N} arguments"))
+}
+
+fn fault(message: String) -> Fault {
     Fault::with(FaultCode::Host, message)
 }
 
-fn read_file(path: &str) -> Result<Vec<u8>, Fault> {
-    std::fs::read(path).map_err(|e| host_fault(format!("cannot read {path}: {e}")))
+/// A file's name in messages.
+fn shown(name: &Value) -> String {
+    String::from_utf8_lossy(name.bytes()).into_owned()
 }
 
-fn write_file(path: &str, bytes: &[u8]) -> Result<Value, Fault> {
-    std::fs::write(path, bytes)
-        .map(|()| Value::Bool(true))
-        .map_err(|e| host_fault(format!("cannot write {path}: {e}")))
+/// `(ok, message)`
+fn status(result: Result<(), String>) -> Value {
+    let message = result.err();
+    Value::pair(Value::Bool(message.is_none()), Value::text(message.unwrap_or_default()))
 }
 
-fn append(path: &str, text: &[u8]) -> Result<(), String> {
-    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-    file.and_then(|mut file| file.write_all(text)).map_err(|e| e.to_string())
+/// `(stream, (ok, message))`; a stream that is none when it failed.
+fn opened(result: Result<i64, String>) -> Value {
+    match result {
+        Ok(stream) => Value::pair(Value::Int(stream), status(Ok(()))),
+        Err(message) => Value::pair(Value::Int(-1), status(Err(message))),
+    }
 }
 
-/// Runs a command with some input; what it wrote.
-fn shell(command: &str, input: &[u8]) -> Result<Value, Fault> {
-    let failed = |e: std::io::Error| host_fault(format!("cannot run `{command}`: {e}"));
-    let mut child = Command::new("sh")
-        .arg("-c")
-        .arg(command)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .map_err(failed)?;
-    let stdin = child.stdin.take();
-    let input = input.to_vec();
-    // Beside reading, so that neither side waits for the other.
-    let writer = std::thread::spawn(move || {
-        if let Some(mut stdin) = stdin {
-            // A command need not read its input.
-            let _ = stdin.write_all(&input);
+/// `(value, (ok, message))`, of the type `result`.
+fn answer(value: Result<Value, String>, result: &Ty) -> Value {
+    match value {
+        Ok(value) => Value::pair(value, status(Ok(()))),
+        Err(message) => {
+            let zero = match result {
+                Ty::Pair(value, _) => zero(value),
+                other => unreachable!("{other:?} has no place for a message"),
+            };
+            Value::pair(zero, status(Err(message)))
         }
-    });
-    let output = child.wait_with_output().map_err(failed)?;
-    let _ = writer.join();
-    Ok(Value::Sequence(Sequence::Chars(output.stdout.into())))
+    }
+}
+
+/// The zero of a type, as `identity` gives it.
+fn zero(ty: &Ty) -> Value {
+    match ty {
+        Ty::Unit => Value::Unit,
+        Ty::Int => Value::Int(0),
+        Ty::Float => Value::Float(0.0),
+        Ty::Bool => Value::Bool(false),
+        Ty::Char => Value::Char(b' '),
+        Ty::Pair(a, b) => Value::pair(zero(a), zero(b)),
+        Ty::Sequence(element) => Value::sequence(element, []),
+    }
+}
+
+/// The floats of a sequence of floats.
+fn floats(sequence: &Sequence) -> &[f64] {
+    match sequence {
+        Sequence::Floats(floats) => floats,
+        other => unreachable!("{other:?} does not hold floats"),
+    }
+}
+
+/// The chars of a string.
+fn chars(sequence: &Sequence) -> &[u8] {
+    match sequence {
+        Sequence::Chars(chars) => chars,
+        other => unreachable!("{other:?} does not hold chars"),
+    }
+}
+
+/// The elements of a sequence of anything but scalars.
+fn values(sequence: &Sequence) -> &[Value] {
+    match sequence {
+        Sequence::Values(values) => values,
+        other => unreachable!("{other:?} holds scalars"),
+    }
 }

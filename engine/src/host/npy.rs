@@ -1,201 +1,256 @@
-//! NumPy's `.npy` files: arrays of any rank as regular nested sequences.
+//! NumPy's `.npy` files: arrays of any rank as sequences of sequences.
+//!
+//! The type asked for decides: `[[float]]` is a matrix of floats. Ints are read from the signed
+//! and unsigned integers of 1 to 8 bytes, floats from those of 2, 4 and 8 bytes, bools from bools,
+//! chars from unsigned bytes; either byte order, C or Fortran order. Nothing is converted: an
+//! array of floats is not read as ints, and the message says what the file holds.
+//!
+//! The header is read here and not by a library: what it claims (its own length, the shape, how
+//! deep it nests) is checked against what the file holds before anything is allocated.
 
-use super::{host_fault, read_file, write_file};
+mod header;
+
+use super::csv::shown;
+use header::{Header, Kind};
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
-use nesl_runtime::fault::Fault;
-use npyz::{DType, NpyFile, Order, TypeChar, WriterBuilder};
+use nesl_runtime::scalar::Precision;
+use std::sync::Arc;
 
-/// Reads a file as a value of a type: `[int]`, `[[float]]`, …
-pub(super) fn read(path: &str, ty: &Ty) -> Result<Value, Fault> {
-    let bytes = read_file(path)?;
-    parse(&bytes, ty).map_err(|message| host_fault(format!("{path}:1:1: {message}")))
+/// Sequences that may be made of an array without elements, as of shape 1000 × 0.
+const EMPTY_ROWS: usize = 1 << 20;
+
+/// The array of a file, as a value of a type. `name` is the file's, for messages.
+pub fn read(bytes: &[u8], name: &str, ty: &Ty, precision: Precision) -> Result<Value, String> {
+    let complain = |message: String| format!("{name}: {message}");
+    let (header, data) = header::parse(bytes).map_err(complain)?;
+    let (rank, element) = rank(ty).map_err(complain)?;
+    let fits = match element {
+        Ty::Int => matches!(header.kind, Kind::Int | Kind::Unsigned),
+        Ty::Float => header.kind == Kind::Float,
+        Ty::Bool => header.kind == Kind::Bool,
+        _ => header.kind == Kind::Unsigned && header.size == 1,
+    };
+    if !fits || rank != header.shape.len() {
+        let message =
+            format!("the file holds {}, which is not of type {}", header.describe(), shown(ty));
+        return Err(complain(message));
+    }
+    let total = elements(&header, data.len()).map_err(complain)?;
+    let data = &data[..total * header.size];
+    let flat = match element {
+        Ty::Int => Sequence::Ints(Arc::new(ints(data, &header, precision).map_err(complain)?)),
+        Ty::Float => Sequence::Floats(Arc::new(floats(data, &header, precision))),
+        Ty::Bool => Sequence::Bools(Arc::new(data.iter().map(|b| *b != 0).collect())),
+        _ => Sequence::Chars(Arc::new(data.to_vec())),
+    };
+    let flat = if header.fortran && header.shape.len() > 1 {
+        flat.gather(fortran_places(&header.shape, total))
+    } else {
+        flat
+    };
+    Ok(nest(flat, &header.shape, ty))
 }
 
-fn parse(bytes: &[u8], ty: &Ty) -> Result<Value, String> {
-    let file = NpyFile::new(bytes).map_err(|e| format!("not a .npy file: {e}"))?;
-    let shape: Vec<usize> = file
-        .shape()
+/// The file of an array. Its rows must have equal lengths at every level.
+pub fn write(array: &Value, ty: &Ty, precision: Precision) -> Result<Vec<u8>, String> {
+    let (rank, element) = rank(ty)?;
+    let mut shape = Vec::with_capacity(rank);
+    let mut level = vec![array];
+    let mut inner = ty;
+    let mut data = Vec::new();
+    while let Ty::Sequence(element) = inner {
+        let length = level.first().map_or(0, |v| v.elements().len());
+        if let Some(row) = level.iter().position(|v| v.elements().len() != length) {
+            let found = level[row].elements().len();
+            return Err(format!(
+                "the rows of an array have equal lengths, but one has {length} and another {found} elements"
+            ));
+        }
+        shape.push(length);
+        if matches!(**element, Ty::Sequence(_)) {
+            level = level.iter().flat_map(|v| super::values(v.elements())).collect();
+        } else {
+            for row in &level {
+                put(row.elements(), precision, &mut data);
+            }
+        }
+        inner = element;
+    }
+    if rank == 0 {
+        put(&Sequence::from_values(ty, vec![array.clone()]), precision, &mut data);
+    }
+    let descr = match (element, precision) {
+        (Ty::Int, Precision::Bits32) => "<i4",
+        (Ty::Int, Precision::Bits64) => "<i8",
+        (Ty::Float, Precision::Bits32) => "<f4",
+        (Ty::Float, Precision::Bits64) => "<f8",
+        (Ty::Bool, _) => "|b1",
+        _ => "|u1",
+    };
+    let mut file = header::write(descr, &shape);
+    file.extend(data);
+    Ok(file)
+}
+
+/// How many levels of sequences there are, and of what.
+fn rank(ty: &Ty) -> Result<(usize, &Ty), String> {
+    let mut rank = 0;
+    let mut inner = ty;
+    while let Ty::Sequence(element) = inner {
+        rank += 1;
+        inner = element;
+    }
+    match inner {
+        Ty::Int | Ty::Float | Ty::Bool | Ty::Char => Ok((rank, inner)),
+        Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => Err(format!(
+            "an array holds ints, floats, bools or chars; {} is no type for it",
+            shown(ty)
+        )),
+    }
+}
+
+/// The number of elements, all of which the data has.
+fn elements(header: &Header, available: usize) -> Result<usize, String> {
+    let empty = header.shape.contains(&0);
+    let mut product = 1usize;
+    for length in &header.shape {
+        if *length == 0 {
+            break;
+        }
+        let bound = if empty { EMPTY_ROWS } else { available / header.size };
+        product =
+            product.checked_mul(*length).filter(|product| *product <= bound).ok_or_else(|| {
+                format!("the file should hold {}, but it ends before", header.describe())
+            })?;
+    }
+    if empty {
+        return Ok(0);
+    }
+    if product > available / header.size {
+        return Err(format!("the file should hold {}, but it ends before", header.describe()));
+    }
+    Ok(product)
+}
+
+fn ints(data: &[u8], header: &Header, precision: Precision) -> Result<Vec<i64>, String> {
+    let signed = header.kind == Kind::Int;
+    let bits = 8 * header.size as u32;
+    data.chunks_exact(header.size)
+        .map(|chunk| {
+            let raw = word(chunk, header.big_endian);
+            let value = if signed {
+                let shift = 64 - bits;
+                i128::from(((raw << shift) as i64) >> shift)
+            } else {
+                i128::from(raw)
+            };
+            let fits = match precision {
+                Precision::Bits32 => i32::try_from(value).ok().map(i64::from),
+                Precision::Bits64 => i64::try_from(value).ok(),
+            };
+            fits.ok_or_else(|| format!("{value} is too large for an int"))
+        })
+        .collect()
+}
+
+fn floats(data: &[u8], header: &Header, precision: Precision) -> Vec<f64> {
+    data.chunks_exact(header.size)
+        .map(|chunk| {
+            let raw = word(chunk, header.big_endian);
+            let value = match header.size {
+                2 => half(raw as u16),
+                4 => f64::from(f32::from_bits(raw as u32)),
+                _ => f64::from_bits(raw),
+            };
+            match precision {
+                Precision::Bits32 => f64::from(value as f32),
+                Precision::Bits64 => value,
+            }
+        })
+        .collect()
+}
+
+/// Up to eight bytes as a number.
+fn word(bytes: &[u8], big_endian: bool) -> u64 {
+    let fold = |word: u64, byte: &u8| word << 8 | u64::from(*byte);
+    if big_endian { bytes.iter().fold(0, fold) } else { bytes.iter().rev().fold(0, fold) }
+}
+
+/// A float of two bytes.
+fn half(bits: u16) -> f64 {
+    let sign = if bits >> 15 == 0 { 1.0 } else { -1.0 };
+    let exponent = i32::from(bits >> 10 & 0x1F);
+    let fraction = f64::from(bits & 0x3FF);
+    match exponent {
+        0 => sign * fraction * 2f64.powi(-24),
+        0x1F if fraction == 0.0 => sign * f64::INFINITY,
+        0x1F => f64::NAN,
+        _ => sign * (1.0 + fraction / 1024.0) * 2f64.powi(exponent - 15),
+    }
+}
+
+/// For each element in C order, its place in Fortran order.
+fn fortran_places(shape: &[usize], total: usize) -> impl Iterator<Item = usize> + '_ {
+    let strides: Vec<usize> = shape
         .iter()
-        .map(|n| usize::try_from(*n).map_err(|_| "its shape is impossible".to_owned()))
-        .collect::<Result<_, _>>()?;
-    let order = file.order();
-    let dtype = file.dtype();
-    let (rank, scalar) = rank_of(ty);
-    if rank != shape.len() {
-        return Err(format!("the file has {} dimensions, {rank} are wanted", shape.len()));
-    }
-    let DType::Plain(plain) = &dtype else {
-        return Err(format!("records are not supported: {}", dtype.descr()));
-    };
-    let width = plain.size_field().max(1);
-    let count = shape.iter().try_fold(1usize, |n, d| n.checked_mul(*d));
-    let count = count.filter(|n| n.checked_mul(width as usize).is_some_and(|b| b <= bytes.len()));
-    let Some(count) = count else {
-        return Err("the file is shorter than its header says".to_owned());
-    };
-    let mismatch = || format!("the file holds {}, {} wanted", dtype.descr(), word(scalar));
-    let read_error = |e: std::io::Error| format!("it cannot be read: {e}");
-    let values: Vec<Value> = match (plain.type_char(), width, scalar) {
-        (TypeChar::Int, 1, Ty::Int) => ints::<i8>(file, read_error)?,
-        (TypeChar::Int, 2, Ty::Int) => ints::<i16>(file, read_error)?,
-        (TypeChar::Int, 4, Ty::Int) => ints::<i32>(file, read_error)?,
-        (TypeChar::Int, 8, Ty::Int) => ints::<i64>(file, read_error)?,
-        (TypeChar::Uint, 1, Ty::Int) => ints::<u8>(file, read_error)?,
-        (TypeChar::Uint, 2, Ty::Int) => ints::<u16>(file, read_error)?,
-        (TypeChar::Uint, 4, Ty::Int) => ints::<u32>(file, read_error)?,
-        (TypeChar::Uint, 8, Ty::Int) => {
-            let all = file.into_vec::<u64>().map_err(read_error)?;
-            let signed = |n: u64| i64::try_from(n).map(Value::Int).map_err(|_| format!("{n} does not fit an int"));
-            all.into_iter().map(signed).collect::<Result<_, _>>()?
-        }
-        (TypeChar::Uint, 1, Ty::Char) => {
-            file.into_vec::<u8>().map_err(read_error)?.into_iter().map(Value::Char).collect()
-        }
-        (TypeChar::Float, 4, Ty::Float) => {
-            let all = file.into_vec::<f32>().map_err(read_error)?;
-            all.into_iter().map(|x| Value::Float(f64::from(x))).collect()
-        }
-        (TypeChar::Float, 8, Ty::Float) => {
-            file.into_vec::<f64>().map_err(read_error)?.into_iter().map(Value::Float).collect()
-        }
-        (TypeChar::Bool, _, Ty::Bool) => {
-            file.into_vec::<bool>().map_err(read_error)?.into_iter().map(Value::Bool).collect()
-        }
-        _ => return Err(mismatch()),
-    };
-    if values.len() != count {
-        return Err("the file is shorter than its header says".to_owned());
-    }
-    let strides = strides(&shape, order);
-    Ok(nest(&values, &shape, &strides, 0, ty))
-}
-
-fn ints<T: npyz::Deserialize + Into<i64>>(
-    file: NpyFile<&[u8]>,
-    error: impl Fn(std::io::Error) -> String,
-) -> Result<Vec<Value>, String> {
-    Ok(file.into_vec::<T>().map_err(error)?.into_iter().map(|n| Value::Int(n.into())).collect())
-}
-
-fn rank_of(ty: &Ty) -> (usize, &Ty) {
-    match ty {
-        Ty::Sequence(inner) => {
-            let (rank, scalar) = rank_of(inner);
-            (rank + 1, scalar)
-        }
-        other => (0, other),
-    }
-}
-
-fn strides(shape: &[usize], order: Order) -> Vec<usize> {
-    let mut strides = vec![1; shape.len()];
-    match order {
-        Order::C => {
-            for i in (0..shape.len().saturating_sub(1)).rev() {
-                strides[i] = strides[i + 1] * shape[i + 1];
+        .scan(1usize, |stride, length| {
+            let here = *stride;
+            *stride = stride.saturating_mul(*length);
+            Some(here)
+        })
+        .collect();
+    let mut index = vec![0; shape.len()];
+    let mut place = 0;
+    (0..total).map(move |_| {
+        let here = place;
+        for axis in (0..shape.len()).rev() {
+            index[axis] += 1;
+            place += strides[axis];
+            if index[axis] < shape[axis] {
+                break;
             }
+            place -= strides[axis] * shape[axis];
+            index[axis] = 0;
         }
-        Order::Fortran => {
-            for i in 1..shape.len() {
-                strides[i] = strides[i - 1] * shape[i - 1];
-            }
-        }
-    }
-    strides
+        here
+    })
 }
 
-fn nest(values: &[Value], shape: &[usize], strides: &[usize], start: usize, ty: &Ty) -> Value {
-    match ty {
-        Ty::Sequence(element) => {
-            let rows = (0..shape[0])
-                .map(|i| nest(values, &shape[1..], &strides[1..], start + i * strides[0], element));
-            Value::sequence(element, rows)
-        }
-        _ => values[start].clone(),
-    }
-}
-
-fn word(ty: &Ty) -> &'static str {
-    match ty {
-        Ty::Int => "ints are",
-        Ty::Float => "floats are",
-        Ty::Bool => "bools are",
-        Ty::Char => "chars are",
-        Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => "tuples, which `.npy` files cannot hold, are",
-    }
-}
-
-/// Writes a regular nested sequence.
-pub(super) fn write(value: &Value, ty: &Ty, path: &str) -> Result<Value, Fault> {
-    let fault = |message: String| host_fault(format!("write_npy: {message}"));
-    let (rank, scalar) = rank_of(ty);
-    let mut shape = Vec::new();
-    let mut level: Vec<Value> = vec![value.clone()];
-    for depth in 0..rank {
-        let lengths: Vec<usize> = level.iter().map(|v| v.elements().len()).collect();
-        let length = lengths.first().copied().unwrap_or(0);
-        if let Some(other) = lengths.iter().find(|n| **n != length) {
-            return Err(fault(format!(
-                "the sequences at depth {depth} have lengths {length} and {other}; an array is regular"
-            )));
-        }
-        shape.push(length as u64);
-        level = level.iter().flat_map(|v| v.elements().iter().collect::<Vec<_>>()).collect();
-    }
-    let mut out = Vec::new();
-    let done = match scalar {
-        Ty::Int => save(&mut out, &shape, level.iter().map(Value::int)),
-        Ty::Bool => save(&mut out, &shape, level.iter().map(Value::bool)),
-        Ty::Float => save(&mut out, &shape, level.iter().map(|v| match v {
-            Value::Float(x) => *x,
-            other => unreachable!("{other:?} is not a float"),
-        })),
-        Ty::Char => {
-            let bytes = Value::Sequence(Sequence::from_values(&Ty::Char, level));
-            save(&mut out, &shape, bytes.bytes().iter().copied())
-        }
-        Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => {
-            return Err(fault("an array holds ints, floats, bools or chars, not tuples".to_owned()));
-        }
+/// Elements as sequences of sequences.
+fn nest(flat: Sequence, shape: &[usize], ty: &Ty) -> Value {
+    let Some((first, rest)) = shape.split_first() else {
+        return flat.at(0);
     };
-    done.map_err(|e| fault(e.to_string()))?;
-    write_file(path, &out)
+    let Ty::Sequence(element) = ty else { unreachable!("{ty:?} has as many levels as the array") };
+    if rest.is_empty() {
+        return Value::Sequence(flat);
+    }
+    // Levels below a length of zero do not exist.
+    let size = if *first == 0 { 0 } else { flat.len() / first };
+    let rows = (0..*first).map(|row| {
+        let part = flat.gather(row * size..(row + 1) * size);
+        nest(part, rest, element)
+    });
+    Value::sequence(element, rows)
 }
 
-fn save<T: npyz::AutoSerialize>(
-    out: &mut Vec<u8>,
-    shape: &[u64],
-    values: impl Iterator<Item = T>,
-) -> std::io::Result<()> {
-    let mut writer =
-        npyz::WriteOptions::new().default_dtype().shape(shape).writer(out).begin_nd()?;
-    writer.extend(values)?;
-    writer.finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn round_trips_and_complaints() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("a.npy").to_string_lossy().into_owned();
-        let row = Ty::Sequence(Box::new(Ty::Float));
-        let ty = Ty::Sequence(Box::new(row.clone()));
-        let make = |v: &[f64]| Value::sequence(&Ty::Float, v.iter().map(|x| Value::Float(*x)));
-        let value = Value::sequence(&row, [make(&[1.0, 2.5]), make(&[-3.0, f64::INFINITY])]);
-        write(&value, &ty, &path).unwrap();
-        assert_eq!(read(&path, &ty).unwrap(), value);
-        assert!(read(&path, &row).unwrap_err().to_string().contains("2 dimensions"));
-        let ints = Ty::Sequence(Box::new(Ty::Sequence(Box::new(Ty::Int))));
-        assert!(read(&path, &ints).unwrap_err().to_string().contains("ints are wanted"));
-        let ragged = Value::sequence(&row, [make(&[1.0]), make(&[])]);
-        assert!(write(&ragged, &ty, &path).unwrap_err().to_string().contains("regular"));
-        let bytes = std::fs::read(&path).unwrap();
-        for cut in 0..bytes.len() {
-            assert!(parse(&bytes[..cut], &ty).is_err(), "{cut}");
+fn put(elements: &Sequence, precision: Precision, data: &mut Vec<u8>) {
+    match (elements, precision) {
+        (Sequence::Ints(v), Precision::Bits64) => {
+            data.extend(v.iter().flat_map(|n| n.to_le_bytes()));
         }
+        (Sequence::Ints(v), Precision::Bits32) => {
+            data.extend(v.iter().flat_map(|n| (*n as i32).to_le_bytes()));
+        }
+        (Sequence::Floats(v), Precision::Bits64) => {
+            data.extend(v.iter().flat_map(|x| x.to_le_bytes()));
+        }
+        (Sequence::Floats(v), Precision::Bits32) => {
+            data.extend(v.iter().flat_map(|x| (*x as f32).to_le_bytes()));
+        }
+        (Sequence::Bools(v), _) => data.extend(v.iter().map(|b| u8::from(*b))),
+        (Sequence::Chars(v), _) => data.extend(v.iter()),
+        (Sequence::Values(v), _) => unreachable!("{v:?} are not scalars"),
     }
 }

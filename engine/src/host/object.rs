@@ -1,232 +1,284 @@
-//! Values as text files, as the original wrote them: the lengths of segments from the outside in,
-//! in brackets, then the values, in parentheses. A pair is its two parts, one after the other.
+//! Any value as text, for `write_object_to_file` and `read_object_from_file`.
+//!
+//! The lengths of sequences stand in brackets, from the outermost level inwards, then the values,
+//! all together, in parentheses; the parts of pairs come one after the other. Chars are quoted.
 //!
 //! ```text
-//! [[1, 2], [] int, [3]]    is    [ 3 ]  [ 2 0 1 ]  ( 1 2 3 )
+//! [[1, 2], [], [3]]     [ 3 ]  [ 2 0 1 ]  ( 1 2 3 )
+//! (7, "seven")          ( 7 )  [ 5 ]  "seven"
+//! [(1, t), (2, f)]      [ 2 ]  ( 1 2 )  ( T F )
 //! ```
 //!
-//! A char is its code. Everything that is written is read back, byte for byte.
+//! The text is ASCII: other chars, `"` and `\` are written `\xHH`, `\"`, `\\`; line ends `\n`.
 
+use super::scan::{Scanner, float, float_text, int};
+use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
-use std::fmt::Write;
+use nesl_runtime::scalar::Precision;
+use std::io::Write;
+use std::sync::Arc;
 
 /// A value as text.
-pub(super) fn write(value: &Value, ty: &Ty) -> String {
-    let mut out = String::new();
-    columns(std::slice::from_ref(value), ty, &mut out);
-    out
+pub fn write(value: &Value, ty: &Ty, precision: Precision) -> Vec<u8> {
+    let mut writer = Writer { out: Vec::new(), precision };
+    writer.values(ty, &[value]);
+    writer.out
 }
 
-/// Some values of one type: a column for each scalar in it.
-fn columns(values: &[Value], ty: &Ty, out: &mut String) {
-    match ty {
-        Ty::Unit => {}
-        Ty::Pair(a, b) => {
-            let parts: Vec<(Value, Value)> = values.iter().map(super::pair).collect();
-            let (firsts, seconds): (Vec<Value>, Vec<Value>) = parts.into_iter().unzip();
-            columns(&firsts, a, out);
-            columns(&seconds, b, out);
-        }
-        Ty::Sequence(element) => {
-            let lengths = values.iter().map(|v| v.elements().len().to_string());
-            list(out, "[", lengths, "]");
-            let inner: Vec<Value> =
-                values.iter().flat_map(|v| v.elements().iter().collect::<Vec<_>>()).collect();
-            columns(&inner, element, out);
-        }
-        Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-            let words = values.iter().map(|value| match value {
-                Value::Int(v) => v.to_string(),
-                Value::Float(v) => format!("{v:?}"),
-                Value::Bool(v) => if *v { "t" } else { "f" }.to_owned(),
-                Value::Char(v) => v.to_string(),
-                other => unreachable!("{other:?} is not a scalar"),
-            });
-            list(out, "(", words, ")");
-        }
-    }
+/// The value of a type that a text holds. `name` is the file's, for messages.
+pub fn read(text: &[u8], name: &str, ty: &Ty, precision: Precision) -> Result<Value, String> {
+    let mut reader = Reader { scanner: Scanner::new(text, name), precision };
+    let mut values = reader.values(ty, 1)?;
+    reader.scanner.end()?;
+    Ok(values.remove(0))
 }
 
-fn list(out: &mut String, open: &str, words: impl Iterator<Item = String>, close: &str) {
-    out.push_str(open);
-    for word in words {
-        let _ = write!(out, " {word}");
-    }
-    let _ = writeln!(out, " {close}");
+struct Writer {
+    out: Vec<u8>,
+    precision: Precision,
 }
 
-/// Reads a value of a type back.
-pub(super) fn read(path: &str, bytes: &[u8], ty: &Ty) -> Result<Value, String> {
-    let mut words = Words::new(path, bytes);
-    let mut values = column(&mut words, ty, 1)?;
-    match (words.next(), values.pop()) {
-        (Some(word), _) => Err(words.complain(format!("`{word}` after the end"))),
-        (None, Some(value)) => Ok(value),
-        (None, None) => Err(words.complain("there is nothing".to_owned())),
-    }
-}
-
-/// Reads `( 1 2 3 )`, in any layout; ints are taken for floats.
-pub(super) fn read_list(path: &str, bytes: &[u8], element: &Ty) -> Result<Value, String> {
-    let mut words = Words::new(path, bytes);
-    let mut values = Vec::new();
-    words.need("(")?;
-    loop {
-        match words.next() {
-            Some(")") => break,
-            Some(word) => values.push(words.scalar(word, element)?),
-            None => return Err(words.complain("expected `)`, found the end".to_owned())),
+impl Writer {
+    /// Values of one type, level by level.
+    fn values(&mut self, ty: &Ty, values: &[&Value]) {
+        match ty {
+            Ty::Pair(a, b) => {
+                let halves = values.iter().map(|value| match value {
+                    Value::Pair(pair) => (&pair.0, &pair.1),
+                    other => unreachable!("{other:?} is not a pair"),
+                });
+                let (firsts, seconds): (Vec<_>, Vec<_>) = halves.unzip();
+                with_stack(|| {
+                    self.values(a, &firsts);
+                    self.values(b, &seconds);
+                });
+            }
+            Ty::Sequence(element) => {
+                let sequences: Vec<_> = values.iter().map(|value| value.elements()).collect();
+                self.group(b"[]", sequences.iter().map(|s| s.len()), |out, n| {
+                    let _ = write!(out, "{n}");
+                });
+                with_stack(|| self.elements(element, &sequences));
+            }
+            Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+                let scalars: Vec<_> = values.iter().map(|value| (*value).clone()).collect();
+                self.elements(ty, &[&Sequence::from_values(ty, scalars)]);
+            }
         }
     }
-    Ok(Value::sequence(element, values))
-}
 
-fn column(words: &mut Words<'_>, ty: &Ty, count: usize) -> Result<Vec<Value>, String> {
-    match ty {
-        Ty::Unit => Ok(vec![Value::Unit; count]),
-        Ty::Pair(a, b) => {
-            let firsts = column(words, a, count)?;
-            let seconds = column(words, b, count)?;
-            Ok(firsts.into_iter().zip(seconds).map(|(a, b)| Value::pair(a, b)).collect())
-        }
-        Ty::Sequence(element) => {
-            let lengths = words.all("[", &Ty::Int, "]", count)?;
-            let mut total = 0usize;
-            for length in &lengths {
-                let length = usize::try_from(length.int());
-                let sum = length.ok().and_then(|n| total.checked_add(n));
-                // Every element takes a byte at least, unless it holds nothing.
-                match sum.filter(|n| *n <= words.bytes.len() || **element == Ty::Unit) {
-                    Some(sum) => total = sum,
-                    None => return Err(words.complain("these lengths are impossible".to_owned())),
+    /// The elements of sequences, one after the other.
+    fn elements(&mut self, ty: &Ty, sequences: &[&Sequence]) {
+        match ty {
+            Ty::Pair(..) | Ty::Sequence(_) => {
+                let elements: Vec<_> = sequences.iter().flat_map(|s| super::values(s)).collect();
+                self.values(ty, &elements);
+            }
+            Ty::Unit => {
+                let count = sequences.iter().map(|s| s.len()).sum();
+                self.group(b"()", 0..count, |out, _| out.push(b'_'));
+            }
+            Ty::Int => {
+                let ints = sequences.iter().flat_map(|s| s.ints());
+                self.group(b"()", ints, |out, n| {
+                    let _ = write!(out, "{n}");
+                });
+            }
+            Ty::Float => {
+                let precision = self.precision;
+                let floats = sequences.iter().flat_map(|s| super::floats(s));
+                self.group(b"()", floats, |out, x| {
+                    out.extend_from_slice(float_text(*x, precision).as_bytes());
+                });
+            }
+            Ty::Bool => {
+                let bools = sequences.iter().flat_map(|s| s.bools());
+                self.group(b"()", bools, |out, b| out.push(if *b { b'T' } else { b'F' }));
+            }
+            Ty::Char => {
+                self.out.push(b'"');
+                for c in sequences.iter().flat_map(|s| super::chars(s)) {
+                    match c {
+                        b'"' | b'\\' => self.out.extend([b'\\', *c]),
+                        b'\n' => self.out.extend(b"\\n"),
+                        b' '..=b'~' => self.out.push(*c),
+                        _ => {
+                            let _ = write!(self.out, "\\x{c:02X}");
+                        }
+                    }
                 }
+                self.out.extend(b"\"\n");
             }
-            let mut inner = column(words, element, total)?.into_iter();
-            Ok(lengths
-                .iter()
-                .map(|n| {
-                    let row = inner.by_ref().take(n.int() as usize);
-                    Value::Sequence(Sequence::from_values(element, row))
-                })
-                .collect())
         }
-        Ty::Int | Ty::Float | Ty::Bool | Ty::Char => words.all("(", ty, ")", count),
+    }
+
+    /// Things in brackets, in lines of about 80 columns.
+    fn group<T>(
+        &mut self,
+        brackets: &[u8; 2],
+        items: impl IntoIterator<Item = T>,
+        mut write: impl FnMut(&mut Vec<u8>, T),
+    ) {
+        self.out.push(brackets[0]);
+        let mut line = self.out.len();
+        for item in items {
+            if self.out.len() - line > 72 {
+                line = self.out.len();
+                self.out.push(b'\n');
+            } else {
+                self.out.push(b' ');
+            }
+            write(&mut self.out, item);
+        }
+        self.out.extend([b' ', brackets[1], b'\n']);
     }
 }
 
-/// The words of a file, with their places.
-struct Words<'a> {
-    path: &'a str,
-    bytes: &'a [u8],
-    at: usize,
-    word: usize,
+struct Reader<'a> {
+    scanner: Scanner<'a>,
+    precision: Precision,
 }
 
-impl<'a> Words<'a> {
-    fn new(path: &'a str, bytes: &'a [u8]) -> Words<'a> {
-        Words { path, bytes, at: 0, word: 0 }
-    }
-
-    fn next(&mut self) -> Option<&'a str> {
-        while self.bytes.get(self.at).is_some_and(u8::is_ascii_whitespace) {
-            self.at += 1;
-        }
-        self.word = self.at;
-        let bracket = |c: &u8| matches!(c, b'(' | b')' | b'[' | b']');
-        let first = self.bytes.get(self.at)?;
-        self.at += 1;
-        if !bracket(first) {
-            while self.bytes.get(self.at).is_some_and(|c| !c.is_ascii_whitespace() && !bracket(c)) {
-                self.at += 1;
+impl Reader<'_> {
+    /// `count` values of a type. What is allocated is bounded by the text, never by `count`.
+    fn values(&mut self, ty: &Ty, count: usize) -> Result<Vec<Value>, String> {
+        match ty {
+            Ty::Pair(a, b) => with_stack(|| {
+                let firsts = self.values(a, count)?;
+                let seconds = self.values(b, count)?;
+                let pairs = firsts.into_iter().zip(seconds);
+                Ok(pairs.map(|(a, b)| Value::pair(a, b)).collect())
+            }),
+            Ty::Sequence(element) => with_stack(|| {
+                let lengths = self.lengths(count)?;
+                let total = lengths.iter().sum();
+                let elements = self.elements(element, total)?;
+                Ok(split(elements, &lengths))
+            }),
+            Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+                Ok(self.elements(ty, count)?.iter().collect())
             }
         }
-        Some(std::str::from_utf8(&self.bytes[self.word..self.at]).unwrap_or("?"))
     }
 
-    fn complain(&self, message: String) -> String {
-        let before = &self.bytes[..self.word.min(self.bytes.len())];
-        let line = before.iter().filter(|c| **c == b'\n').count() + 1;
-        let column = before.iter().rev().take_while(|c| **c != b'\n').count() + 1;
-        format!("{}:{line}:{column}: {message}", self.path)
+    fn elements(&mut self, ty: &Ty, count: usize) -> Result<Sequence, String> {
+        let precision = self.precision;
+        Ok(match ty {
+            Ty::Pair(..) | Ty::Sequence(_) => Sequence::Values(self.values(ty, count)?.into()),
+            Ty::Unit => Sequence::Values(Arc::new(self.group(b"()", count, |word| {
+                if word == b"_" { Ok(Value::Unit) } else { Err("expected `_`".to_owned()) }
+            })?)),
+            Ty::Int => {
+                Sequence::Ints(Arc::new(self.group(b"()", count, |word| int(word, precision))?))
+            }
+            Ty::Float => {
+                Sequence::Floats(Arc::new(self.group(b"()", count, |word| float(word, precision))?))
+            }
+            Ty::Bool => Sequence::Bools(Arc::new(self.group(b"()", count, |word| match word {
+                b"T" | b"t" => Ok(true),
+                b"F" | b"f" => Ok(false),
+                _ => Err(super::scan::expected("`T` or `F`", word)),
+            })?)),
+            Ty::Char => Sequence::Chars(Arc::new(self.chars(count)?)),
+        })
     }
 
-    fn need(&mut self, wanted: &str) -> Result<(), String> {
-        match self.next() {
-            Some(word) if word == wanted => Ok(()),
-            Some(word) => Err(self.complain(format!("expected `{wanted}`, found `{word}`"))),
-            None => Err(self.complain(format!("expected `{wanted}`, found the end"))),
+    fn lengths(&mut self, count: usize) -> Result<Vec<usize>, String> {
+        let start = self.scanner.position();
+        let lengths = self.group(b"[]", count, |word| {
+            let length = int(word, Precision::Bits64)?;
+            usize::try_from(length).map_err(|_| "a length must not be negative".to_owned())
+        })?;
+        // Every element takes at least a byte somewhere in the rest of the text.
+        let total = lengths.iter().try_fold(0usize, |sum, n| sum.checked_add(*n));
+        match total {
+            Some(total) if total <= self.scanner.remaining() => Ok(lengths),
+            _ => Err(self.scanner.error(start, "the lengths are larger than the file")),
         }
     }
 
-    fn all(&mut self, open: &str, ty: &Ty, close: &str, count: usize) -> Result<Vec<Value>, String> {
-        self.need(open)?;
-        let mut values = Vec::new();
-        for _ in 0..count {
-            let Some(word) = self.next() else {
-                return Err(self.complain(format!("expected {count} values, found {}", values.len())));
+    /// Exactly `count` things in brackets.
+    fn group<T>(
+        &mut self,
+        brackets: &[u8; 2],
+        count: usize,
+        parse: impl Fn(&[u8]) -> Result<T, String>,
+    ) -> Result<Vec<T>, String> {
+        self.scanner.expect(brackets[0])?;
+        let start = self.scanner.position();
+        let mut items = Vec::new();
+        while !self.scanner.take(brackets[1]) {
+            let token = self.scanner.next();
+            if token.text.is_empty() {
+                let what = format!("`{}`", char::from(brackets[1]));
+                return Err(self.scanner.expected(&what, token));
+            }
+            let item = parse(token.text).map_err(|m| self.scanner.error(token.at, &m))?;
+            items.push(item);
+        }
+        self.counted(start, count, items.len())?;
+        Ok(items)
+    }
+
+    /// Exactly `count` chars in quotes.
+    fn chars(&mut self, count: usize) -> Result<Vec<u8>, String> {
+        self.scanner.expect(b'"')?;
+        let start = self.scanner.position();
+        let mut chars = Vec::new();
+        loop {
+            let at = self.scanner.position();
+            let char = match self.scanner.byte() {
+                None => return Err(self.scanner.error(at, "the text is not closed")),
+                Some(b'"') => break,
+                Some(b'\\') => match self.scanner.byte() {
+                    Some(b'n') => b'\n',
+                    Some(b'x') => {
+                        let mut digit =
+                            || self.scanner.byte().and_then(|c| char::from(c).to_digit(16));
+                        match (digit(), digit()) {
+                            (Some(high), Some(low)) => (high * 16 + low) as u8,
+                            _ => {
+                                let message = "expected two hexadecimal digits after `\\x`";
+                                return Err(self.scanner.error(at, message));
+                            }
+                        }
+                    }
+                    Some(c @ (b'"' | b'\\')) => c,
+                    _ => {
+                        let message = "expected `\"`, `\\`, `n` or `x` after `\\`";
+                        return Err(self.scanner.error(at, message));
+                    }
+                },
+                Some(c) => c,
             };
-            values.push(self.scalar(word, ty)?);
+            chars.push(char);
         }
-        self.need(close)?;
-        Ok(values)
+        self.counted(start, count, chars.len())?;
+        Ok(chars)
     }
 
-    fn scalar(&self, word: &str, ty: &Ty) -> Result<Value, String> {
-        let value = match ty {
-            Ty::Int => word.parse().ok().map(Value::Int),
-            Ty::Float => word.parse().ok().map(Value::Float),
-            Ty::Char => word.parse().ok().map(Value::Char),
-            Ty::Bool => match word {
-                "t" | "T" => Some(Value::Bool(true)),
-                "f" | "F" => Some(Value::Bool(false)),
-                _ => None,
-            },
-            Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => None,
-        };
-        let what = match ty {
-            Ty::Int => "an int",
-            Ty::Float => "a float",
-            Ty::Char => "the code of a char",
-            _ => "`t` or `f`",
-        };
-        value.ok_or_else(|| self.complain(format!("expected {what}, found `{word}`")))
+    fn counted(&self, start: usize, wanted: usize, found: usize) -> Result<(), String> {
+        if wanted == found {
+            return Ok(());
+        }
+        let message = format!("expected {wanted} of them here, found {found}");
+        Err(self.scanner.error(start, &message))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn sequence(ty: Ty) -> Ty {
-        Ty::Sequence(Box::new(ty))
+/// Elements cut into sequences.
+fn split(elements: Sequence, lengths: &[usize]) -> Vec<Value> {
+    if let [_] = lengths {
+        return vec![Value::Sequence(elements)];
     }
-
-    proptest! {
-        #[test]
-        fn what_is_written_is_read(rows in prop::collection::vec(
-            prop::collection::vec((any::<i64>(), any::<f64>(), any::<u8>()), 0..4), 0..5)) {
-            let row = Ty::Pair(Box::new(Ty::Int), Box::new(Ty::Pair(Box::new(Ty::Float), Box::new(Ty::Char))));
-            let values = rows.iter().map(|r| Value::sequence(&row, r.iter().map(|(a, b, c)| {
-                let b = if b.is_nan() { 0.5 } else { *b };
-                Value::pair(Value::Int(*a), Value::pair(Value::Float(b), Value::Char(*c)))
-            })));
-            let ty = sequence(sequence(row.clone()));
-            let value = Value::sequence(&sequence(row.clone()), values);
-            prop_assert_eq!(read("x", write(&value, &ty).as_bytes(), &ty), Ok(value));
-        }
-
-        #[test]
-        fn nothing_panics(text in "[ ()\\[\\]0-9tf.e-]{0,60}") {
-            let _ = read("x", text.as_bytes(), &sequence(sequence(Ty::Int)));
-            let _ = read_list("x", text.as_bytes(), &Ty::Float);
-        }
-    }
-
-    #[test]
-    fn complaints_have_places() {
-        let found = read_list("d.txt", b"( 1 2\n x )", &Ty::Int);
-        assert_eq!(found, Err("d.txt:2:2: expected an int, found `x`".to_owned()));
-    }
+    let mut end = 0;
+    lengths
+        .iter()
+        .map(|length| {
+            let start = end;
+            end += length;
+            Value::Sequence(elements.gather(start..end))
+        })
+        .collect()
 }

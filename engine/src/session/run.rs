@@ -2,7 +2,7 @@
 
 use super::{Binding, Event, Session, Sink, Summary, is_error, located, place};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
-use nesl_core::db::{Database, FileId, Form};
+use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Step};
 use nesl_core::interp::{self, Failure, Value};
 use nesl_core::ir;
@@ -65,6 +65,8 @@ impl Session {
         sink: Sink<'_>,
         summary: &mut Summary,
     ) {
+        // What commands look names up in: everything up to here.
+        self.last = Some(Before { file, position });
         let item = form.id();
         if form.kind == RawKind::Blank && self.db.parsed(item).diagnostics.is_empty() {
             return;
@@ -156,6 +158,11 @@ impl Session {
         let globals = self.globals(item, &elaborated.program)?;
         ir::thread_keys(&mut elaborated.program);
         debug_assert_eq!(ir::verify(&elaborated.program), Vec::<String>::new());
+        if self.seed != self.settings.seed {
+            self.seed = self.settings.seed;
+            self.host.set_seed(self.seed);
+            self.draws = 0;
+        }
         let key = self.draws;
         self.draws += 1;
         if seeds(&elaborated.program) {
@@ -168,6 +175,7 @@ impl Session {
             interrupt: Some(&self.interrupt),
             log_scan: self.settings.log_scan,
         };
+        self.host.set_precision(self.settings.precision);
         let run = interp::run(&elaborated.program, &globals, key, &mut self.host, &options);
         self.host.flush();
         match run {
@@ -284,9 +292,8 @@ pub(super) fn elaborate_function(
     args: Arc<[Ty]>,
 ) -> Result<ir::Program, Vec<Diagnostic<super::FileRange>>> {
     let program = Program { session, db: &session.db };
-    elaborate::elaborate_function(item, args, &program, session.settings.precision).map_err(|all| {
-        all.into_iter().map(|d| located(d.map(|l| session.db.place(l)))).collect()
-    })
+    elaborate::elaborate_function(item, args, &program, session.settings.precision)
+        .map_err(|all| all.into_iter().map(|d| located(d.map(|l| session.db.place(l)))).collect())
 }
 
 fn defines(form: &Form) -> bool {
@@ -349,4 +356,3 @@ fn seeds(program: &ir::Program) -> bool {
         found
     })
 }
-

@@ -11,23 +11,25 @@ use std::path::PathBuf;
 pub fn run(global: &Global, files: &[PathBuf], as_json: bool, types: bool) -> Result<u8> {
     let mut errors = 0;
     let mut warnings = 0;
+    let (mut reporter, mut session) = Reporter::new(global);
     for path in files {
-        let (mut reporter, mut session) = Reporter::new(global);
         let file = source::read(path)?;
         let report = session.check(&file.name, &file.text);
+        let writer = json::Writer::new(&file.name, &file.text);
         for diagnostic in &report.diagnostics {
             match diagnostic.severity {
                 Severity::Error => errors += 1,
                 Severity::Warning => warnings += 1,
             }
             if as_json {
-                reporter.output.line(&json::diagnostic(&session, diagnostic).to_string());
+                reporter.output.line(&writer.line(&session, diagnostic));
             } else {
                 reporter.diagnostic(&session, diagnostic);
             }
         }
         if types {
-            for (name, ty) in &report.definitions {
+            // What has no type has an error instead.
+            for (name, ty) in report.definitions.iter().filter(|(_, ty)| ty != "?") {
                 reporter.output.line(&format!("{name} : {ty}"));
             }
         }

@@ -46,7 +46,7 @@ pub fn unknown(session: &mut Session, name: &str) -> String {
 /// At most three names within a few keystrokes of `name`, nearest first.
 fn nearest(name: &str, known: impl Iterator<Item = String>) -> Vec<String> {
     let name = name.to_lowercase();
-    let allowed = 1 + name.chars().count() / 4;
+    let allowed = (name.chars().count() / 3).max(1);
     let mut near: Vec<(usize, String)> = known
         .map(|known| (distance(&name, &known.to_lowercase()), known))
         .filter(|(distance, _)| *distance <= allowed)

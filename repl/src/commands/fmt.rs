@@ -13,7 +13,7 @@ pub fn run(global: &Global, files: &[PathBuf], check: bool) -> Result<u8> {
     let mut unformatted = 0;
     for path in files {
         let file = source::read(path)?;
-        let formatted = format(&file.text);
+        let formatted = nesl_core::syntax::format(&file.text);
         let changed = formatted != file.text;
         let stdin = path == Path::new(STDIN);
         if check {
@@ -33,8 +33,4 @@ pub fn run(global: &Global, files: &[PathBuf], check: bool) -> Result<u8> {
     }
     output.show();
     Ok(if check && unformatted > 0 { FAILED } else { OK })
-}
-
-fn format(text: &str) -> String {
-    text.to_string()
 }

@@ -13,7 +13,7 @@ pub fn run(global: &Global, path: &Path, stage: Stage, function: Option<&str>) -
     let file = source::read(path)?;
     match session.dump(&file.name, &file.text, stage, function) {
         Ok(text) => {
-            reporter.output.line(&text);
+            reporter.output.line(text.trim_end());
             reporter.output.settle();
             Ok(OK)
         }

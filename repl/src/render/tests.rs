@@ -20,10 +20,8 @@ fn at(text: &str, part: &str) -> FileRange {
     FileRange { file: FileId(0), range: start..start + part.len() }
 }
 
-/// No line of the snapshots ends in a blank that an editor would take away.
 fn shown(sources: &Texts, colors: bool, diagnostic: &Diagnostic<FileRange>) -> String {
-    let text = Renderer::new(colors).render(sources, diagnostic);
-    text.lines().map(|line| format!("{}\n", line.trim_end())).collect()
+    Renderer::new(colors).render(sources, diagnostic)
 }
 
 fn check(text: &str, diagnostic: &Diagnostic<FileRange>, expected: Expect) {

@@ -89,14 +89,19 @@ impl Lower<'_> {
             return (self.pattern(only), self.expr(only));
         }
         let at = self.node_range(node);
-        let foreign = (only.start..only.end).find(|i| self.token_text(*i).eq_ignore_ascii_case("for"));
+        let foreign =
+            (only.start..only.end).find(|i| self.token_text(*i).eq_ignore_ascii_case("for"));
         let report = match only.kind {
-            Kind::Missing => self
-                .expected("a binding `x in xs`", node.start)
-                .hint("write `{body : x in xs}`"),
+            Kind::Missing => {
+                self.expected("a binding `x in xs`", node.start).hint("write `{body : x in xs}`")
+            }
             Kind::Binary if self.token_kind(only.kids[0].end) == Some(Kind::Equals) => {
                 let equals = self.range(Span::new(only.kids[0].end, only.kids[0].end + 1));
-                self.error(equals, "a sequence is gone over by `in`, not by `=`").fix("write `in`", equals, "in")
+                self.error(equals, "a sequence is gone over by `in`, not by `=`").fix(
+                    "write `in`",
+                    equals,
+                    "in",
+                )
             }
             _ if foreign.is_some() => self.foreign_for(foreign.unwrap_or(0)),
             Kind::Index | Kind::Juxtaposed if only.kids[0].kind == Kind::NameRef => {
@@ -132,9 +137,11 @@ impl Lower<'_> {
                     .label(at, "another binding")
                     .fix("write `;`", comma, ";")
             }
-            Kind::Bar => self
-                .error(at, "an apply-to-each has one condition")
-                .fix("join the conditions by `and`", at, "and"),
+            Kind::Bar => self.error(at, "an apply-to-each has one condition").fix(
+                "join the conditions by `and`",
+                at,
+                "and",
+            ),
             Kind::Colon => self
                 .error(at, "the condition of an apply-to-each stands behind `|`")
                 .fix("write `|`", at, "|"),

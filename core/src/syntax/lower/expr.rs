@@ -85,7 +85,8 @@ impl Lower<'_> {
                     let inside = self.expr(&node.kids[0]);
                     Expr::Time(inside)
                 } else {
-                    let report = self.expected("`(` after `time`", node.end).hint("write `time(e)`");
+                    let report =
+                        self.expected("`(` after `time`", node.end).hint("write `time(e)`");
                     self.report(report);
                     Expr::Missing
                 }
@@ -104,16 +105,18 @@ impl Lower<'_> {
         let text = self.token_text(node.start);
         let at = self.node_range(node);
         match self.token_kind(node.start) {
-            Some(Kind::Int) => match text.parse() {
-                Ok(value) => Expr::Int(value),
-                Err(_) => {
-                    let report = self
-                        .error(at, "this number does not fit an int of 64 bits")
-                        .fix("write a float", at, format!("{text}.0"));
-                    self.report(report);
-                    Expr::Missing
+            Some(Kind::Int) => {
+                match text.parse() {
+                    Ok(value) => Expr::Int(value),
+                    Err(_) => {
+                        let report = self
+                            .error(at, "this number does not fit an int of 64 bits")
+                            .fix("write a float", at, format!("{text}.0"));
+                        self.report(report);
+                        Expr::Missing
+                    }
                 }
-            },
+            }
             Some(Kind::Float) => match text.parse::<f64>() {
                 Ok(value) if value.is_finite() => Expr::Float(FloatBits(value.to_bits())),
                 _ => {
@@ -124,7 +127,7 @@ impl Lower<'_> {
                     Expr::Missing
                 }
             },
-            Some(Kind::Char) => match text[1..].as_bytes() {
+            Some(Kind::Char) => match &text.as_bytes()[1..] {
                 [byte] => Expr::Char(*byte),
                 _ => {
                     let report = self
@@ -212,9 +215,11 @@ impl Lower<'_> {
     fn call(&mut self, node: &Node) -> Expr {
         if let Some(arrow) = self.thin_arrow(&node.kids[0]) {
             let at = self.range(Span::new(arrow, arrow + 1));
-            let report = self
-                .error(at, "`->` reads elements; it does not make a function")
-                .fix("write `=>`", at, "=>");
+            let report = self.error(at, "`->` reads elements; it does not make a function").fix(
+                "write `=>`",
+                at,
+                "=>",
+            );
             self.report(report);
             return Expr::Missing;
         }
@@ -326,8 +331,9 @@ impl Lower<'_> {
         }
         let yes = self.needed(a, "an expression after `then`");
         if !otherwise.present() {
-            let joined = (a.start..a.end)
-                .find(|i| ["elseif", "elsif", "elif"].contains(&self.token_text(*i).to_lowercase().as_str()));
+            let joined = (a.start..a.end).find(|i| {
+                ["elseif", "elsif", "elif"].contains(&self.token_text(*i).to_lowercase().as_str())
+            });
             let report = self
                 .expected("`else`", otherwise.start)
                 .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`");
@@ -348,12 +354,19 @@ impl Lower<'_> {
         let mut lowered: Vec<(PatId, ExprId)> = Vec::new();
         for binding in bindings {
             let [pat, equals, value] = &binding.kids[..] else { continue };
+            let before = self.diagnostics.len();
             if !pat.present() && self.token_kind(pat.start) == Some(Kind::LBracket) {
                 let report = self.no_sequences(self.range(Span::new(pat.start, pat.start + 1)));
                 self.report(report);
                 return Expr::Missing;
             }
             let pattern = self.pattern(pat);
+            if !equals.present() && self.diagnostics.len() > before {
+                // What is no pattern has been reported; the rest is not looked at.
+                let body = self.add(Expr::Missing, span(body));
+                lowered.push((pattern, body));
+                return Expr::Let { bindings: lowered, body };
+            }
             if !equals.present() {
                 let report = self.expected("`=` after the pattern of this `let`", equals.start);
                 let report = if self.token_kind(equals.start) == Some(Kind::EqEq) {
@@ -390,11 +403,8 @@ impl Lower<'_> {
                 };
                 self.report(report);
             }
-            let body = if body.present() {
-                self.expr(body)
-            } else {
-                self.add(Expr::Missing, span(body))
-            };
+            let body =
+                if body.present() { self.expr(body) } else { self.add(Expr::Missing, span(body)) };
             return Expr::Let { bindings: lowered, body };
         }
         let body = self.needed(body, "the body of the `let` after `in`");

@@ -83,10 +83,14 @@ impl Lower<'_> {
         let at = self.range(Span::new(first, first + 1));
         let found = self.found(first);
         let word = self.token_text(first).to_lowercase();
-        if first == 0 && ["def", "fn", "fun", "var", "val", "lambda", "define"].contains(&word.as_str()) {
-            let report = self
-                .error(at, format!("{found} does not begin a definition"))
-                .fix("write `function`", at, "function");
+        if first == 0
+            && ["def", "fn", "fun", "var", "val", "lambda", "define"].contains(&word.as_str())
+        {
+            let report = self.error(at, format!("{found} does not begin a definition")).fix(
+                "write `function`",
+                at,
+                "function",
+            );
             self.report(report);
             return;
         }
@@ -98,7 +102,9 @@ impl Lower<'_> {
             Some(Kind::Equals) => report.fix("write `==` to compare", at, "=="),
             Some(Kind::InKw) => report.hint("`in` belongs to `let` or to `{… : x in …}`"),
             Some(Kind::ThenKw | Kind::ElseKw) => report.hint("write `if c then a else b`"),
-            Some(Kind::Colon) => report.hint("a range is written `[s:e]`, a type `function g(x) : int -> int = …`"),
+            Some(Kind::Colon) => {
+                report.hint("a range is written `[s:e]`, a type `function g(x) : int -> int = …`")
+            }
             Some(Kind::Bar) => report.hint("`|` stands only inside `{…}`; `or` is the operator"),
             Some(Kind::FunctionKw | Kind::DatatypeKw) => {
                 report.hint("end the form before it with `;`")
@@ -112,7 +118,8 @@ impl Lower<'_> {
         let value = self.expr(&node.kids[0]);
         if let Expr::Name(name) = &self.exprs[value]
             && node.kids.len() > 1
-            && ["def", "fn", "fun", "let", "var", "val", "lambda", "define"].contains(&name.folded())
+            && ["def", "fn", "fun", "let", "var", "val", "lambda", "define"]
+                .contains(&name.folded())
         {
             let at = self.node_range(&node.kids[0]);
             let report = self
@@ -171,9 +178,12 @@ impl Lower<'_> {
             self.report(report);
             self.add_pat(super::super::ast::Pat::Missing, span(params))
         };
-        let colon = equals.start.checked_sub(1).filter(|i| self.token_kind(*i) == Some(Kind::Colon));
+        let colon =
+            equals.start.checked_sub(1).filter(|i| self.token_kind(*i) == Some(Kind::Colon));
         if colon.is_some() && !annotation.present() {
-            let report = self.expected("a type after `:`", equals.start).hint("write `: argument -> result`");
+            let report = self
+                .expected("a type after `:`", equals.start)
+                .hint("write `: argument -> result`");
             self.report(report);
         }
         let annotation = annotation.present().then(|| self.type_scheme(annotation));

@@ -45,9 +45,10 @@ impl Lower<'_> {
             }
             _ => {
                 let report = match (node.kind, self.token_kind(node.start)) {
-                    (Kind::Literal | Kind::Time, Some(Kind::TrueKw | Kind::FalseKw | Kind::TimeKw)) => {
-                        self.reserved(node.start)
-                    }
+                    (
+                        Kind::Literal | Kind::Time,
+                        Some(Kind::TrueKw | Kind::FalseKw | Kind::TimeKw),
+                    ) => self.reserved(node.start),
                     (Kind::List | Kind::Empty | Kind::Range, _) => {
                         let at = self.node_range(node);
                         self.no_sequences(at)
@@ -70,11 +71,7 @@ impl Lower<'_> {
     }
 
     /// The parameters of a function; optional ones go to `optional`.
-    pub(super) fn parameters(
-        &mut self,
-        node: &Node,
-        optional: &mut Vec<(Ident, ExprId)>,
-    ) -> PatId {
+    pub(super) fn parameters(&mut self, node: &Node, optional: &mut Vec<(Ident, ExprId)>) -> PatId {
         if node.kind != Kind::Paren {
             return self.pattern(node);
         }

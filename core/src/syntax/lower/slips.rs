@@ -9,25 +9,33 @@ impl Lower<'_> {
     /// `=` inside an expression: a comparison, or the next definition without a `;` before it.
     pub(super) fn equals(&mut self, left: &Node, op: Span) -> Report {
         let line = op.start.checked_sub(1).filter(|_| left.kind == Kind::Juxtaposed);
-        let line = line.filter(|name| self.fresh_line(Span::new(left.start, left.end)) == Some(*name));
+        let line =
+            line.filter(|name| self.fresh_line(Span::new(left.start, left.end)) == Some(*name));
         let at = self.range(op);
         match line {
             Some(name) => {
                 let here = self.range(Span::new(name, name + 1));
                 let end = self.range(Span::new(name - 1, name)).end();
-                self.error(here, "a `;` is missing before this definition")
-                    .fix("add `;`", TextRange::empty(end), ";")
+                self.error(here, "a `;` is missing before this definition").fix(
+                    "add `;`",
+                    TextRange::empty(end),
+                    ";",
+                )
             }
-            None => self
-                .error(at, "`=` defines; it does not compare")
-                .fix("write `==` to compare", at, "=="),
+            None => self.error(at, "`=` defines; it does not compare").fix(
+                "write `==` to compare",
+                at,
+                "==",
+            ),
         }
     }
 
     /// `'a'` for a char, `'text'` for a string: the report at the second quote.
     pub(super) fn quotes(&mut self, node: &Node) -> Option<Report> {
         let first = node.start.checked_sub(2)?;
-        if self.token_kind(first) != Some(Kind::Quote) || self.token_kind(first + 1) != Some(Kind::Name) {
+        if self.token_kind(first) != Some(Kind::Quote)
+            || self.token_kind(first + 1) != Some(Kind::Name)
+        {
             return None;
         }
         let at = self.range(Span::new(first, node.end));
@@ -36,11 +44,17 @@ impl Lower<'_> {
             return None;
         }
         Some(if inside.len() == 1 {
-            self.error(at, "a char is written with one back-quote before it")
-                .fix("write it so", at, format!("`{inside}"))
+            self.error(at, "a char is written with one back-quote before it").fix(
+                "write it so",
+                at,
+                format!("`{inside}"),
+            )
         } else {
-            self.error(at, "a string is written between double quotes")
-                .fix("write it so", at, format!("\"{inside}\""))
+            self.error(at, "a string is written between double quotes").fix(
+                "write it so",
+                at,
+                format!("\"{inside}\""),
+            )
         })
     }
 

@@ -31,7 +31,8 @@ impl Infer<'_> {
                 _ => report,
             };
         }
-        if compares && let Expr::Binary { op, .. } = &body.member.item.exprs[operands[0]]
+        if compares
+            && let Expr::Binary { op, .. } = &body.member.item.exprs[operands[0]]
             && COMPARISONS.contains(&op.name())
         {
             return report.hint("comparisons do not chain: write `a < b and b < c`");
@@ -42,7 +43,10 @@ impl Infer<'_> {
         if name.folded() == "+" && types.iter().all(|ty| *ty == Ty::Char.sequence()) {
             return report.fix("`++` joins strings", at, "++");
         }
-        if compares && types.iter().all(|ty| !matches!(ty, Ty::Int | Ty::Float | Ty::Char)) && types.len() == 2 {
+        if compares
+            && types.iter().all(|ty| !matches!(ty, Ty::Int | Ty::Float | Ty::Char))
+            && types.len() == 2
+        {
             return match name.folded() {
                 "==" => report.hint("compare with `eql(a, b)`, which works for every type"),
                 "/=" => report.hint("compare with `not(eql(a, b))`, which works for every type"),
@@ -61,14 +65,32 @@ impl Infer<'_> {
                 _ => report.hint("int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`"),
             };
         }
-        if matches!(name.folded(), "sqrt" | "ln" | "exp" | "sin" | "cos" | "tan" | "log" | "expt" | "round" | "floor" | "ceil" | "trunc") && has(&Ty::Int) {
+        if matches!(
+            name.folded(),
+            "sqrt"
+                | "ln"
+                | "exp"
+                | "sin"
+                | "cos"
+                | "tan"
+                | "log"
+                | "expt"
+                | "round"
+                | "floor"
+                | "ceil"
+                | "trunc"
+        ) && has(&Ty::Int)
+        {
             return report.hint("convert with `float(…)`; a float literal has a point: `4.0`");
         }
         if name.folded() == "^" && types.get(1) == Some(&Ty::Float) {
             return report.hint("`^` takes an int power; for floats use `expt(v, p)`");
         }
-        if name.folded() == "++" && types.iter().any(|ty| !matches!(ty, Ty::Sequence(_) | Ty::Var(_) | Ty::Error)) {
-            if let Some(Expr::Unary { .. }) = operands.first().map(|e| &body.member.item.exprs[*e]) {
+        if name.folded() == "++"
+            && types.iter().any(|ty| !matches!(ty, Ty::Sequence(_) | Ty::Var(_) | Ty::Error))
+        {
+            if let Some(Expr::Unary { .. }) = operands.first().map(|e| &body.member.item.exprs[*e])
+            {
                 return report.hint("unary operators bind tighter than `++`: write `#(a ++ b)`");
             }
             return report.hint("`++` joins sequences: write `[x]` for one element");
@@ -82,7 +104,9 @@ impl Infer<'_> {
                 [Ty::Sequence(_), Ty::Sequence(_)] => {
                     report.hint(format!("for each element: `{{x {name} y : x in xs; y in ys}}`"))
                 }
-                [Ty::Sequence(_), _] => report.hint(format!("for each element: `{{x {name} a : x in xs}}`")),
+                [Ty::Sequence(_), _] => {
+                    report.hint(format!("for each element: `{{x {name} a : x in xs}}`"))
+                }
                 _ => report.hint(format!("for each element: `{{a {name} x : x in xs}}`")),
             };
         }

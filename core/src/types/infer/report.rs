@@ -15,7 +15,13 @@ impl Infer<'_> {
     }
 
     /// The type of an expression, and a label with it; for a variable also why it has that type.
-    fn side(&self, body: &Body<'_>, mut report: Diagnostic<Loc>, expr: ExprId, ty: &Ty) -> Diagnostic<Loc> {
+    fn side(
+        &self,
+        body: &Body<'_>,
+        mut report: Diagnostic<Loc>,
+        expr: ExprId,
+        ty: &Ty,
+    ) -> Diagnostic<Loc> {
         let shown = self.show(ty);
         if body.at(expr) == report.primary.at {
             report = report.here(article(&shown));
@@ -28,7 +34,8 @@ impl Infer<'_> {
             && let Pat::Name(name) = &body.member.item.pats[*pat]
             && place != body.at(expr)
         {
-            report = report.label(place, format!("`{name}` is {} because of this", article(&shown)));
+            report =
+                report.label(place, format!("`{name}` is {} because of this", article(&shown)));
         }
         report
     }
@@ -202,8 +209,10 @@ impl Infer<'_> {
     pub(super) fn report_not_sequence(&mut self, body: &mut Body<'_>, expr: ExprId, ty: &Ty) {
         let shown = self.show(ty);
         let at = body.at(expr);
-        let mut report = self
-            .error(at, format!("an apply-to-each goes over a sequence; this is {}", article(&shown)));
+        let mut report = self.error(
+            at,
+            format!("an apply-to-each goes over a sequence; this is {}", article(&shown)),
+        );
         if matches!(self.unifier.shallow(ty), Ty::Int) {
             report = report.hint("for the ints below n write `[0:n]`");
         }
@@ -330,8 +339,14 @@ impl Infer<'_> {
         clash: &Clash,
     ) {
         let (content, pattern) = (self.show(content), self.show(pattern));
-        let report = self
-            .error(at, format!("`{name}` holds {}, this pattern takes {} apart", article(&content), article(&pattern)));
+        let report = self.error(
+            at,
+            format!(
+                "`{name}` holds {}, this pattern takes {} apart",
+                article(&content),
+                article(&pattern)
+            ),
+        );
         let report = self.explain(report, clash);
         body.report(report);
     }
@@ -353,7 +368,10 @@ impl Infer<'_> {
         );
         report = report.here(format!("these take {}", article(&pattern)));
         if let Some(annotation) = &function.annotation {
-            report = report.label(body.loc(annotation.ty.span), format!("declared to take {}", article(&declared)));
+            report = report.label(
+                body.loc(annotation.ty.span),
+                format!("declared to take {}", article(&declared)),
+            );
         }
         let report = self.explain(report, clash);
         body.report(report);
@@ -374,12 +392,26 @@ impl Infer<'_> {
         let name = &function.name.name;
         let mut report = match &function.annotation {
             Some(annotation) => self
-                .error(at, format!("the body of `{name}` is {}, not {}", article(&found), article(&wanted)))
-                .label(body.loc(annotation.ty.span), format!("declared to give {}", article(&wanted))),
+                .error(
+                    at,
+                    format!(
+                        "the body of `{name}` is {}, not {}",
+                        article(&found),
+                        article(&wanted)
+                    ),
+                )
+                .label(
+                    body.loc(annotation.ty.span),
+                    format!("declared to give {}", article(&wanted)),
+                ),
             None => {
                 let report = self.error(
                     at,
-                    format!("`{name}` gives {} here, but {} where it calls itself", article(&found), article(&wanted)),
+                    format!(
+                        "`{name}` gives {} here, but {} where it calls itself",
+                        article(&found),
+                        article(&wanted)
+                    ),
                 );
                 match self.unifier.because(declared) {
                     Some(place) => report.label(place, format!("needs {} here", article(&wanted))),
