@@ -146,6 +146,8 @@ pub struct Session {
     values: FxHashMap<(ItemId, Name), Value>,
     /// Definitions that took the place of others of the same name and type.
     replaced: FxHashMap<(ItemId, Name), ItemId>,
+    /// What is wrong with the definitions of the text being entered that were turned off ahead.
+    broken: FxHashMap<ItemId, Vec<Diagnostic<nesl_core::db::FileRange>>>,
     /// The seed of the settings that was handed on last.
     seed: u64,
     /// Forms run since the last seeding: the root of their random keys.
@@ -176,6 +178,7 @@ impl Session {
             scratch: None,
             values: FxHashMap::default(),
             replaced: FxHashMap::default(),
+            broken: FxHashMap::default(),
             draws: 0,
             loading: Vec::new(),
         }

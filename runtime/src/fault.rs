@@ -134,10 +134,10 @@ impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.detail, self.code) {
             (Some(text), FaultCode::Message | FaultCode::Host) => write!(out, "{text}"),
-            (Some(text), code) => {
+            (Some(text), code) if **text != *code.message() => {
                 write!(out, "{} ({text})", code.message().trim_end_matches('.'))
             }
-            (None, code) => write!(out, "{}", code.message()),
+            (_, code) => write!(out, "{}", code.message()),
         }
     }
 }

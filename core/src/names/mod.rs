@@ -13,6 +13,7 @@ use crate::syntax::ast::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use suggest::closest;
+use suggest::foreign;
 
 /// What a use of a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +68,7 @@ pub fn resolve(id: ItemId, item: &Item, scope: &dyn Scope) -> Names {
         locals: Vec::new(),
         names: Names::default(),
         referred: FxHashSet::default(),
+        unknown: FxHashSet::default(),
     };
     resolver.form();
     resolver.names
@@ -87,6 +89,8 @@ struct Resolver<'a> {
     locals: Vec<(Name, Bound)>,
     names: Names,
     referred: FxHashSet<ItemId>,
+    /// Names reported as undefined.
+    unknown: FxHashSet<Name>,
 }
 
 impl Resolver<'_> {
@@ -183,8 +187,10 @@ impl Resolver<'_> {
         let mut report = Diagnostic::error(Kind::Name, self.loc(name.span), message);
         if self.scope.value(&name.name).is_some() {
             report = report.note("only a datatype can be taken apart by a pattern");
+        } else {
+            report = self.suggest(report, &name.name, name.span);
         }
-        self.names.diagnostics.push(self.suggest(report, &name.name, name.span));
+        self.names.diagnostics.push(report);
     }
 
     fn suggest(&self, report: Diagnostic<Loc>, name: &Name, span: Span) -> Diagnostic<Loc> {
@@ -223,6 +229,10 @@ impl Resolver<'_> {
             }
             return found;
         }
+        // The same name once more is the same mistake.
+        if !self.unknown.insert(name.clone()) {
+            return Resolution::Unknown;
+        }
         let at = self.loc(span);
         let report = match self.scope.absent(name) {
             Some((why, place)) => {
@@ -234,7 +244,13 @@ impl Resolver<'_> {
             }
             None => {
                 let report = Diagnostic::error(Kind::Name, at, format!("`{name}` is undefined"));
-                self.suggest(report, name, span)
+                match foreign(name) {
+                    Some(here) => report.fix(format!("in NESL it is `{here}`"), at, here),
+                    None if name.folded() == "return" => {
+                        report.hint("the value of a function is its body: leave out `return`")
+                    }
+                    None => self.suggest(report, name, span),
+                }
             }
         };
         self.names.diagnostics.push(report);

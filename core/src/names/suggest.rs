@@ -20,6 +20,20 @@ pub fn closest(name: &Name, known: impl Iterator<Item = Name>) -> Option<Name> {
         .map(|(_, n)| n)
 }
 
+/// What a word of other languages is here.
+pub(super) fn foreign(name: &Name) -> Option<&'static str> {
+    Some(match name.folded() {
+        "true" => "t",
+        "false" => "f",
+        "len" | "size" => "length",
+        "concat" => "flatten",
+        "iota" => "index",
+        "maximum" => "max_val",
+        "minimum" => "min_val",
+        _ => return None,
+    })
+}
+
 /// The edit distance, where swapping neighbours counts as one (Damerau 1964).
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut before: Vec<usize> = Vec::new();

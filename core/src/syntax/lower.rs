@@ -3,9 +3,11 @@
 //! The grammar is silent; here, where the whole form is in view, what is missing or out of place
 //! is put in the user's words, with a way out where one is known.
 
+mod each;
 mod expr;
 mod form;
 mod pattern;
+mod slips;
 mod types;
 
 use super::ast::{Arena, ArenaMap, Expr, ExprId, Ident, Item, Pat, PatId};
@@ -118,10 +120,13 @@ impl<'a> Lower<'a> {
 
     /// Reports a bracket that is never closed.
     fn need_close(&mut self, open: u32, close: &Node, bracket: &str) {
-        if close.present() {
+        let opener = self.range(Span::new(open, open + 1));
+        // What is wrong inside explains why the bracket was not reached.
+        let explained =
+            |d: &Report| d.kind == Sort::Syntax && d.primary.at.start() > opener.start();
+        if close.present() || self.diagnostics.iter().any(explained) {
             return;
         }
-        let opener = self.range(Span::new(open, open + 1));
         let at = self.range(Span::new(close.start, close.start));
         let what = self.token_text(open).to_owned();
         let report = self
@@ -132,6 +137,21 @@ impl<'a> Lower<'a> {
         self.report(report);
     }
 
+    /// The first token of a span that begins a line and could begin an expression behind a whole
+    /// one: where a separator was forgotten.
+    fn fresh_line(&self, span: Span) -> Option<u32> {
+        let tokens = self.tokens;
+        (span.start + 1..span.end).find(|i| {
+            let (Some(before), Some(token)) =
+                (tokens.get(*i as usize - 1), tokens.get(*i as usize))
+            else {
+                return false;
+            };
+            let gap = &self.text[usize::from(before.range.end())..usize::from(token.range.start())];
+            gap.contains('\n') && ends_value(before.kind) && begins_value(token.kind)
+        })
+    }
+
     fn insert_at(&self, index: u32) -> TextRange {
         let start = self.tokens.get(index as usize).map_or_else(
             || self.tokens.last().map_or(TextSize::new(0), |t| t.range.end()),
@@ -139,6 +159,27 @@ impl<'a> Lower<'a> {
         );
         TextRange::empty(start)
     }
+}
+
+fn ends_value(kind: Kind) -> bool {
+    begins_value(kind) && !matches!(kind, Kind::LParen | Kind::LBracket | Kind::LBrace)
+        || matches!(kind, Kind::RParen | Kind::RBracket | Kind::RBrace)
+}
+
+fn begins_value(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Name
+            | Kind::Int
+            | Kind::Float
+            | Kind::Char
+            | Kind::Text
+            | Kind::TrueKw
+            | Kind::FalseKw
+            | Kind::LParen
+            | Kind::LBracket
+            | Kind::LBrace
+    )
 }
 
 fn span(node: &Node) -> Span {

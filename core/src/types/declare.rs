@@ -71,6 +71,22 @@ impl Reader<'_> {
                 Diagnostic::error(Kind::Type, at, format!("`{}` is not a type", name.name));
             let basic = ["int", "float", "bool", "char"].into_iter().map(Name::new);
             let all = basic.chain(self.variables.keys().cloned());
+            // The same name once more is the same mistake.
+            if self.diagnostics.iter().any(|d| d.message == report.message) {
+                return Ty::Error;
+            }
+            let foreign = match name.name.folded() {
+                "double" | "real" => Some("float"),
+                "integer" | "long" => Some("int"),
+                "boolean" => Some("bool"),
+                "character" => Some("char"),
+                "string" | "str" => Some("[char]"),
+                _ => None,
+            };
+            if let Some(here) = foreign {
+                self.diagnostics.push(report.fix(format!("in NESL it is `{here}`"), at, here));
+                return Ty::Error;
+            }
             let report = match closest(&name.name, all) {
                 Some(other) if name.name.folded().len() > 1 => {
                     report.fix(format!("did you mean `{other}`?"), at, other.as_written())

@@ -1,8 +1,10 @@
 //! The inference of a recursion group.
 
+mod advice;
 mod expr;
 mod generalise;
 mod report;
+mod words;
 
 use super::declare::{Reader, class_of, record_signature};
 use super::unify::Unifier;

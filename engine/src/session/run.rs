@@ -40,17 +40,18 @@ impl Session {
     fn check_ahead(&mut self, file: FileId) {
         loop {
             let forms = self.db.outline(file).forms.clone();
-            let broken: Vec<ItemId> = forms
+            let broken: Vec<_> = forms
                 .iter()
                 .filter(|form| !form.disabled && defines(form))
-                .map(Form::id)
-                .filter(|item| self.db.diagnostics(*item).iter().any(is_error))
+                .map(|form| (form.id(), self.db.diagnostics(form.id())))
+                .filter(|(_, diagnostics)| diagnostics.iter().any(is_error))
                 .collect();
             if broken.is_empty() {
                 return;
             }
-            for item in broken {
+            for (item, diagnostics) in broken {
                 self.db.set_disabled(item, true);
+                self.broken.insert(item, diagnostics);
             }
         }
     }
@@ -70,7 +71,9 @@ impl Session {
         if form.kind == RawKind::Blank && self.db.parsed(item).diagnostics.is_empty() {
             return;
         }
-        let diagnostics = self.db.diagnostics(item);
+        // Of forms that are broken together, each would by now only say that the other failed.
+        let ahead = self.broken.remove(&item);
+        let diagnostics = ahead.unwrap_or_else(|| self.db.diagnostics(item));
         let failed = diagnostics.iter().any(is_error);
         for diagnostic in diagnostics {
             summary.errors += usize::from(is_error(&diagnostic));

@@ -147,6 +147,10 @@ impl Lower<'_> {
 
     fn quoted(&mut self, node: &Node) -> Expr {
         if node.end - node.start < 2 {
+            if let Some(report) = self.quotes(node) {
+                self.report(report);
+                return Expr::Missing;
+            }
             let report = self
                 .expected("an operator or a function after `'`", node.end)
                 .hint("characters are written with a back-quote: `a");
@@ -209,6 +213,16 @@ impl Lower<'_> {
     }
 
     fn call(&mut self, node: &Node) -> Expr {
+        if let Some(arrow) = self.thin_arrow(&node.kids[0]) {
+            let at = self.range(Span::new(arrow, arrow + 1));
+            let report = self.error(at, "`->` reads elements; it does not make a function").fix(
+                "write `=>`",
+                at,
+                "=>",
+            );
+            self.report(report);
+            return Expr::Missing;
+        }
         let fun = self.expr(&node.kids[0]);
         let arg = &node.kids[1];
         if arg.kind != Kind::Paren {
@@ -279,12 +293,7 @@ impl Lower<'_> {
         let word = self.token_text(at).to_owned();
         let op = match self.token_kind(at) {
             Some(Kind::Equals) => {
-                let range = self.range(op_span);
-                let report = self.error(range, "`=` defines; it does not compare").fix(
-                    "write `==` to compare",
-                    range,
-                    "==",
-                );
+                let report = self.equals(&node.kids[0], op_span);
                 self.report(report);
                 BinaryOp::Eq
             }
@@ -307,8 +316,8 @@ impl Lower<'_> {
     fn conditional(&mut self, node: &Node) -> Expr {
         let [c, then, a, otherwise, b] = &node.kids[..] else { return Expr::Missing };
         let cond = self.needed(c, "the condition after `if`");
-        if !c.present() && !then.present() {
-            return Expr::If { cond, then: cond, otherwise: cond };
+        if !c.present() {
+            return Expr::Missing;
         }
         if !then.present() {
             let report = self
@@ -322,10 +331,16 @@ impl Lower<'_> {
         }
         let yes = self.needed(a, "an expression after `then`");
         if !otherwise.present() {
+            let joined = (a.start..a.end).find(|i| {
+                ["elseif", "elsif", "elif"].contains(&self.token_text(*i).to_lowercase().as_str())
+            });
             let report = self
                 .expected("`else`", otherwise.start)
-                .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`")
-                .hint("an `if` always has an `else`, of the same type");
+                .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`");
+            let report = match joined.map(|i| self.range(Span::new(i, i + 1))) {
+                Some(at) => report.fix("`else if` is two words", at, "else if"),
+                None => report.hint("an `if` always has an `else`, of the same type"),
+            };
             self.report(report);
             let no = self.add(Expr::Missing, span(b));
             return Expr::If { cond, then: yes, otherwise: no };
@@ -340,6 +355,11 @@ impl Lower<'_> {
         for binding in bindings {
             let [pat, equals, value] = &binding.kids[..] else { continue };
             let before = self.diagnostics.len();
+            if !pat.present() && self.token_kind(pat.start) == Some(Kind::LBracket) {
+                let report = self.no_sequences(self.range(Span::new(pat.start, pat.start + 1)));
+                self.report(report);
+                return Expr::Missing;
+            }
             let pattern = self.pattern(pat);
             if !equals.present() && self.diagnostics.len() > before {
                 // What is no pattern has been reported; the rest is not looked at.
@@ -348,9 +368,13 @@ impl Lower<'_> {
                 return Expr::Let { bindings: lowered, body };
             }
             if !equals.present() {
-                let report = self
-                    .expected("`=` after the pattern of this `let`", equals.start)
-                    .hint("write `let x = … in …`");
+                let report = self.expected("`=` after the pattern of this `let`", equals.start);
+                let report = if self.token_kind(equals.start) == Some(Kind::EqEq) {
+                    let at = self.range(Span::new(equals.start, equals.start + 1));
+                    report.fix("`==` compares; write `=`", at, "=")
+                } else {
+                    report.hint("write `let x = … in …`")
+                };
                 self.report(report);
                 lowered.push((pattern, self.add(Expr::Missing, span(value))));
                 continue;
@@ -360,20 +384,22 @@ impl Lower<'_> {
         }
         if !within.present() {
             let opener = self.range(Span::new(node.start, node.start + 1));
-            let at = self.insert_at(within.start);
+            let last = bindings.last().and_then(|binding| binding.kids.last());
+            let line = last.and_then(|value| self.fresh_line(span(value)));
             // A binding whose `=` was read as a comparison: its `;` is missing.
             if self.diagnostics.iter().all(|d| d.primary.at.start() < opener.start()) {
-                let value = bindings.last().and_then(|binding| binding.kids.last());
-                let line = value.and_then(|value| self.new_line(value));
-                let expected = line.unwrap_or(within.start);
-                let report = self
-                    .expected("`in` and the body of the `let`", expected)
-                    .label(opener, "the `let`");
                 let report = match line {
-                    // The body was read as an argument.
-                    Some(line) => report.fix("add `in`", self.insert_at(line), "in "),
-                    None if body.present() => report.fix("add `in`", at, " in "),
-                    None => report.hint("add `in` and what is to be computed"),
+                    Some(line) => {
+                        let here = self.range(Span::new(line, line + 1));
+                        self.error(here, "this `let` has no `in`")
+                            .here("expected `in` before this")
+                            .label(opener, "the `let`")
+                            .fix("add `in`", self.insert_at(line), "in ")
+                    }
+                    None => self
+                        .expected("`in` and the body of the `let`", within.start)
+                        .label(opener, "the `let`")
+                        .hint("write `let x = … in …`"),
                 };
                 self.report(report);
             }
@@ -383,105 +409,6 @@ impl Lower<'_> {
         }
         let body = self.needed(body, "the body of the `let` after `in`");
         Expr::Let { bindings: lowered, body }
-    }
-
-    /// The first token in a node that is read as an argument but begins a line.
-    fn new_line(&self, node: &Node) -> Option<u32> {
-        let inside = node.kids.iter().find_map(|kid| self.new_line(kid));
-        if inside.is_some() || node.kind != Kind::Juxtaposed {
-            return inside;
-        }
-        let argument = node.kids[1].start;
-        let between = self.range(Span::new(argument - 1, argument + 1));
-        self.text[between].contains('\n').then_some(argument)
-    }
-
-    fn each(&mut self, node: &Node) -> Expr {
-        let [star, first, colon, sieve, close, rest @ ..] = &node.kids[..] else {
-            return Expr::Missing;
-        };
-        let serial = star.present();
-        let before = self.diagnostics.len();
-        let mut bindings = Vec::new();
-        let body = if colon.present() {
-            if first.kids.len() > 1 {
-                let at = self.node_range(first);
-                let report = self
-                    .error(at, "a binding stands before the `:`")
-                    .hint("write `{body : x in xs}`");
-                self.report(report);
-            }
-            self.needed(&first.kids[0], "the body before `:`")
-        } else {
-            let (pat, sequence) = self.each_binding(first, rest.is_empty());
-            bindings.push((pat, sequence));
-            // The first binding doubles as the body.
-            if self.diagnostics.len() == before {
-                self.expr(&first.kids[0])
-            } else {
-                self.add(Expr::Missing, span(first))
-            }
-        };
-        for binding in rest {
-            let pair = self.each_binding(binding, false);
-            bindings.push(pair);
-        }
-        let sieve = if sieve.kind == Kind::Missing {
-            None
-        } else if sieve.present() {
-            Some(self.expr(sieve))
-        } else {
-            None
-        };
-        self.each_sieve(node, sieve.is_some());
-        if self.diagnostics.len() == before {
-            self.need_close(node.start, close, "}");
-        }
-        if bindings.is_empty() {
-            return Expr::Missing;
-        }
-        Expr::Each { serial, body, bindings, sieve }
-    }
-
-    /// A `|` with nothing behind it.
-    fn each_sieve(&mut self, node: &Node, there: bool) {
-        let close = &node.kids[4];
-        let bar = close.start.wrapping_sub(1);
-        if !there && self.token_kind(bar) == Some(Kind::Bar) && bar > node.start {
-            let report = self.expected("a condition after `|`", close.start);
-            self.report(report);
-        }
-    }
-
-    /// `pattern in sequence`, or a bare name.
-    fn each_binding(&mut self, node: &Node, alone: bool) -> (PatId, ExprId) {
-        if let [pat, sequence] = &node.kids[..] {
-            let pattern = self.pattern(pat);
-            let sequence = self.needed(sequence, "a sequence after `in`");
-            return (pattern, sequence);
-        }
-        let only = &node.kids[0];
-        if only.kind == Kind::NameRef {
-            return (self.pattern(only), self.expr(only));
-        }
-        let at = self.node_range(node);
-        let report = match only.kind {
-            Kind::Missing => self.expected("a binding `x in xs`", node.start),
-            Kind::Index | Kind::Juxtaposed if only.kids[0].kind == Kind::NameRef => {
-                let insert = self.insert_at(only.kids[0].end);
-                self.error(at, "this binding has no `in`").fix("add `in`", insert, "in ")
-            }
-            Kind::Tuple | Kind::Literal if alone => self
-                .error(at, "this is no apply-to-each: there is no binding")
-                .hint("a sequence is written with brackets: `[1, 2, 3]`"),
-            _ => self
-                .error(at, "this is not a binding")
-                .hint("write `{body : x in xs; y in ys | condition}`"),
-        };
-        self.report(report);
-        let pat = self.add_pat(super::super::ast::Pat::Missing, span(node));
-        let sequence = self.add(Expr::Missing, span(node));
-        (pat, sequence)
     }
 }
 

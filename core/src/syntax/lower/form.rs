@@ -30,6 +30,10 @@ pub(in super::super) fn lower(
     } else if node.kind == Kind::Error {
         lower.left_over(node);
     }
+    // What follows an open string cannot be judged.
+    if tokens.iter().any(|token| token.kind == Kind::OpenText) {
+        lower.diagnostics.truncate(1);
+    }
     lower.finish(kind, Span::new(0, end))
 }
 
@@ -40,11 +44,10 @@ impl Lower<'_> {
             let text = &self.text[token.range];
             match token.kind {
                 Kind::OpenText => {
-                    let report = self.error(token.range, "this string is never closed").fix(
-                        "add `\"`",
-                        rowan::TextRange::empty(token.range.end()),
-                        "\"",
-                    );
+                    let end = rowan::TextRange::empty(self.open_string_end(token.range));
+                    let report = self
+                        .error(token.range, "this string is never closed")
+                        .fix("add `\"`", end, "\"");
                     self.report(report);
                 }
                 Kind::Unknown => {
@@ -79,6 +82,18 @@ impl Lower<'_> {
         let first = rest.start;
         let at = self.range(Span::new(first, first + 1));
         let found = self.found(first);
+        let word = self.token_text(first).to_lowercase();
+        if first == 0
+            && ["def", "fn", "fun", "var", "val", "lambda", "define"].contains(&word.as_str())
+        {
+            let report = self.error(at, format!("{found} does not begin a definition")).fix(
+                "write `function`",
+                at,
+                "function",
+            );
+            self.report(report);
+            return;
+        }
         let mut report = self.error(at, format!("unexpected {found}"));
         report = match self.token_kind(first) {
             Some(Kind::RParen | Kind::RBracket | Kind::RBrace) => {
@@ -163,6 +178,14 @@ impl Lower<'_> {
             self.report(report);
             self.add_pat(super::super::ast::Pat::Missing, span(params))
         };
+        let colon =
+            equals.start.checked_sub(1).filter(|i| self.token_kind(*i) == Some(Kind::Colon));
+        if colon.is_some() && !annotation.present() {
+            let report = self
+                .expected("a type after `:`", equals.start)
+                .hint("write `: argument -> result`");
+            self.report(report);
+        }
         let annotation = annotation.present().then(|| self.type_scheme(annotation));
         let doc = doc.present().then(|| {
             String::from_utf8_lossy(&super::expr::unescape(self.node_text(doc))).into_owned()
@@ -174,7 +197,7 @@ impl Lower<'_> {
         } else {
             let report = self.missing_equals(&name.name, equals, params);
             self.report(report);
-            Some(self.expr(body))
+            Some(self.add(Expr::Missing, span(body)))
         };
         ItemKind::Function(Function { name, param, optional, annotation, doc, body })
     }

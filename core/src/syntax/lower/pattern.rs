@@ -51,8 +51,7 @@ impl Lower<'_> {
                     ) => self.reserved(node.start),
                     (Kind::List | Kind::Empty | Kind::Range, _) => {
                         let at = self.node_range(node);
-                        self.error(at, "there are no sequence patterns")
-                            .hint("bind the sequence to a name and index it, or use `vsep`")
+                        self.no_sequences(at)
                     }
                     (Kind::Literal, _) => {
                         let at = self.node_range(node);

@@ -1,15 +1,13 @@
 //! Type errors, in the user's words: both sides, where each came from, and a way out.
 
+use super::words::{a_class, article, list_of, plural};
 use super::{Body, Infer};
 use crate::base::{Diagnostic, Kind, Loc, Name};
 use crate::names::Resolution;
 use crate::syntax::ast::{Expr, ExprId, Function, Pat, PatId};
 use crate::types::print::members;
 use crate::types::unify::Clash;
-use crate::types::{Class, Signature, Ty, class_name, print_scheme};
-
-/// Operators that compare, which are defined only on ordinals.
-const COMPARISONS: [&str; 8] = ["==", "/=", "<", ">", "<=", ">=", "max", "min"];
+use crate::types::{Signature, Ty, class_name, print_scheme};
 
 impl Infer<'_> {
     fn error(&self, at: Loc, message: impl Into<String>) -> Diagnostic<Loc> {
@@ -25,7 +23,11 @@ impl Infer<'_> {
         ty: &Ty,
     ) -> Diagnostic<Loc> {
         let shown = self.show(ty);
-        report = report.label(body.at(expr), article(&shown));
+        if body.at(expr) == report.primary.at {
+            report = report.here(article(&shown));
+        } else {
+            report = report.label(body.at(expr), article(&shown));
+        }
         if let Some(Resolution::Local(pat)) = body.member.names.values.get(expr)
             && let Some(pat_ty) = body.pats.get(*pat)
             && let Some(place) = self.unifier.because(pat_ty)
@@ -100,7 +102,7 @@ impl Infer<'_> {
         if let Some(place) = self.defined_at(body, fun.unwrap_or(id)) {
             report = report.label(place, format!("`{name}` is defined here"));
         }
-        report = self.call_hint(body, report, id, name, operands, &types);
+        report = self.call_hint(body, report, at, name, operands, &types);
         body.report(report);
     }
 
@@ -155,82 +157,6 @@ impl Infer<'_> {
             }
             _ => None,
         }
-    }
-
-    fn call_hint(
-        &self,
-        body: &Body<'_>,
-        report: Diagnostic<Loc>,
-        id: ExprId,
-        name: &Name,
-        operands: &[ExprId],
-        types: &[Ty],
-    ) -> Diagnostic<Loc> {
-        let types: Vec<Ty> = types.iter().map(|ty| self.unifier.shallow(ty)).collect();
-        let has = |wanted: &Ty| types.contains(wanted);
-        let any_sequence = types.iter().any(|ty| matches!(ty, Ty::Sequence(_)));
-        let compares = COMPARISONS.contains(&name.folded());
-        if compares
-            && types.iter().all(|ty| !matches!(ty, Ty::Int | Ty::Float | Ty::Char))
-            && types.len() == 2
-        {
-            return match name.folded() {
-                "==" => report.hint("compare with `eql(a, b)`, which works for every type"),
-                "/=" => report.hint("compare with `not(eql(a, b))`, which works for every type"),
-                _ => report.hint("only int, float and char have an order"),
-            };
-        }
-        if has(&Ty::Int) && has(&Ty::Float) {
-            return report.hint("int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`");
-        }
-        if matches!(
-            name.folded(),
-            "sqrt"
-                | "ln"
-                | "exp"
-                | "sin"
-                | "cos"
-                | "tan"
-                | "log"
-                | "expt"
-                | "round"
-                | "floor"
-                | "ceil"
-                | "trunc"
-        ) && has(&Ty::Int)
-        {
-            return report.hint("convert with `float(…)`; a float literal has a point: `4.0`");
-        }
-        if name.folded() == "^" && types.get(1) == Some(&Ty::Float) {
-            return report.hint("`^` takes an int power; for floats use `expt(v, p)`");
-        }
-        if name.folded() == "++"
-            && types.iter().any(|ty| !matches!(ty, Ty::Sequence(_) | Ty::Var(_) | Ty::Error))
-        {
-            if let Some(Expr::Unary { .. }) = operands.first().map(|e| &body.member.item.exprs[*e])
-            {
-                return report.hint("unary operators bind tighter than `++`: write `#(a ++ b)`");
-            }
-            return report.hint("`++` joins sequences: write `[x]` for one element");
-        }
-        if has(&Ty::Char) && has(&Ty::Int) {
-            return report.hint("convert with `char_code(c)` and `code_char(i)`");
-        }
-        if matches!(name.folded(), "+" | "-" | "*" | "/") && any_sequence {
-            return report.hint(format!("for each element: `{{x {name} y : x in xs; y in ys}}`"));
-        }
-        if types.len() == 1
-            && let [Ty::Sequence(element)] = &types[..]
-            && matches!(name.folded(), "sum" | "product" | "plus_scan" | "max_val" | "min_val")
-            && matches!(self.unifier.shallow(element), Ty::Sequence(_))
-        {
-            return report.hint(format!("for each row: `{{{name}(row) : row in …}}`"));
-        }
-        if matches!(name.folded(), "count") && types.len() == 1 {
-            return report.hint("`count` counts the true ones: `count({x > 0 : x in xs})`");
-        }
-        let _ = id;
-        report
     }
 
     /// Something is called that is no function.
@@ -311,6 +237,7 @@ impl Infer<'_> {
             .error(at, format!("expected {}, found {}", article(&wanted), article(&found)))
             .note(why.to_owned());
         report = self.side(body, report, expr, actual);
+        report.primary.text.clear();
         if wanted == "int" && found == "float" {
             report = report.hint("convert with `round(…)`, `floor(…)`, `ceil(…)` or `trunc(…)`");
         }
@@ -334,6 +261,13 @@ impl Infer<'_> {
         report = self.side(body, report, then.0, then.1);
         report = self.side(body, report, otherwise.0, otherwise.1);
         report = self.explain(report, clash);
+        let types = [self.unifier.shallow(then.1), self.unifier.shallow(otherwise.1)];
+        if types.contains(&Ty::Int) && types.contains(&Ty::Float) {
+            report = report.hint("write the int as a float: `1.0`, or `float(…)`");
+        }
+        if types.contains(&Ty::Char) && types.contains(&Ty::Char.sequence()) {
+            report = report.hint("a string of one char is written \"a\"");
+        }
         if let Expr::Pair(first, _) = body.member.item.exprs[otherwise.0]
             && !matches!(self.unifier.shallow(then.1), Ty::Pair(..))
         {
@@ -380,10 +314,18 @@ impl Infer<'_> {
         let at = body.at_pat(pat);
         let mut report = self
             .error(at, format!("this pattern does not fit {}", article(&shown)))
-            .here(format!("takes {expected_shown} apart"))
-            .label(body.at(value), article(&shown));
+            .here(format!("takes {} apart", article(&expected_shown)))
+            .label(body.at(value), self.from_value(body, value, &shown));
         report = self.explain(report, clash);
         body.report(report);
+    }
+
+    /// What a value gives to a pattern: itself, or its elements.
+    fn from_value(&self, body: &Body<'_>, value: ExprId, shown: &str) -> String {
+        match body.exprs.get(value) {
+            Some(ty) if self.show(ty) != shown => format!("each element is {}", article(shown)),
+            _ => article(shown),
+        }
     }
 
     /// The content of a record pattern does not fit the record.
@@ -397,8 +339,14 @@ impl Infer<'_> {
         clash: &Clash,
     ) {
         let (content, pattern) = (self.show(content), self.show(pattern));
-        let report =
-            self.error(at, format!("`{name}` holds {content}, this pattern takes {pattern} apart"));
+        let report = self.error(
+            at,
+            format!(
+                "`{name}` holds {}, this pattern takes {} apart",
+                article(&content),
+                article(&pattern)
+            ),
+        );
         let report = self.explain(report, clash);
         body.report(report);
     }
@@ -418,10 +366,12 @@ impl Infer<'_> {
             at,
             format!("the parameters of `{}` do not fit its annotation", function.name.name),
         );
-        report = report.here(format!("these take {pattern}"));
+        report = report.here(format!("these take {}", article(&pattern)));
         if let Some(annotation) = &function.annotation {
-            report =
-                report.label(body.loc(annotation.ty.span), format!("declared to take {declared}"));
+            report = report.label(
+                body.loc(annotation.ty.span),
+                format!("declared to take {}", article(&declared)),
+            );
         }
         let report = self.explain(report, clash);
         body.report(report);
@@ -473,40 +423,4 @@ impl Infer<'_> {
         let report = self.explain(report, clash);
         body.report(report);
     }
-}
-
-/// `an int`, `a float`, `a sequence [int]`, …
-fn article(shown: &str) -> String {
-    match shown {
-        "int" => "an int".to_owned(),
-        "float" | "bool" | "char" => format!("a {shown}"),
-        "[char]" => "a string".to_owned(),
-        _ if shown.contains(" -> ") => format!("a function {shown}"),
-        _ if shown.starts_with('[') => format!("a sequence {shown}"),
-        _ if shown.contains(", ") && !shown.contains("::") => format!("a tuple ({shown})"),
-        _ => format!("of type {shown}"),
-    }
-}
-
-fn a_class(class: Class) -> String {
-    match class {
-        Class::Any => "anything".to_owned(),
-        Class::Ordinal => "an ordinal".to_owned(),
-        Class::Logical => "a logical".to_owned(),
-        Class::Number => "a number".to_owned(),
-        Class::Just(_) => article(class_name(class)),
-    }
-}
-
-fn list_of(shown: &[String]) -> String {
-    let all: Vec<String> = shown.iter().map(|s| article(s)).collect();
-    match &all[..] {
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-        [] => String::new(),
-    }
-}
-
-fn plural(n: usize) -> &'static str {
-    if n == 1 { "" } else { "s" }
 }

@@ -1,0 +1,151 @@
+//! Apply-to-each.
+
+use super::super::ast::{Expr, ExprId, PatId};
+use super::super::grammar::Node;
+use super::super::lexer::Kind;
+use super::{Lower, Report, span};
+use crate::base::Span;
+
+impl Lower<'_> {
+    pub(super) fn each(&mut self, node: &Node) -> Expr {
+        let [star, first, colon, sieve, close, rest @ ..] = &node.kids[..] else {
+            return Expr::Missing;
+        };
+        let serial = star.present();
+        let before = self.diagnostics.len();
+        let mut bindings = Vec::new();
+        let body = if colon.present() {
+            if first.kids.len() > 1 {
+                let at = self.node_range(first);
+                let report = self
+                    .error(at, "a binding stands before the `:`")
+                    .hint("write `{body : x in xs}`");
+                self.report(report);
+            }
+            self.needed(&first.kids[0], "the body before `:`")
+        } else {
+            let (pat, sequence) = self.each_binding(first, rest.is_empty());
+            bindings.push((pat, sequence));
+            // The first binding doubles as the body.
+            if self.diagnostics.len() == before {
+                self.expr(&first.kids[0])
+            } else {
+                self.add(Expr::Missing, span(first))
+            }
+        };
+        for binding in rest {
+            let pair = self.each_binding(binding, false);
+            bindings.push(pair);
+        }
+        let sieve = if sieve.kind == Kind::Missing {
+            None
+        } else if sieve.present() {
+            Some(self.expr(sieve))
+        } else {
+            None
+        };
+        self.each_sieve(node, sieve.is_some());
+        if self.diagnostics.len() == before && !close.present() {
+            let report = self.each_stopped(close.start);
+            match report {
+                Some(report) => self.report(report),
+                None => self.need_close(node.start, close, "}"),
+            }
+        }
+        if bindings.is_empty() {
+            return Expr::Missing;
+        }
+        Expr::Each { serial, body, bindings, sieve }
+    }
+
+    /// A `|` with nothing behind it.
+    fn each_sieve(&mut self, node: &Node, there: bool) {
+        let close = &node.kids[4];
+        let bar = close.start.wrapping_sub(1);
+        if !there && self.token_kind(bar) == Some(Kind::Bar) && bar > node.start {
+            let report = self.expected("a condition after `|`", close.start);
+            self.report(report);
+        }
+    }
+
+    /// `pattern in sequence`, or a bare name.
+    fn each_binding(&mut self, node: &Node, alone: bool) -> (PatId, ExprId) {
+        if let [pat, sequence] = &node.kids[..] {
+            let foreign = |i: &u32| self.token_text(*i).eq_ignore_ascii_case("for");
+            if pat.kind == Kind::Juxtaposed
+                && let Some(index) = (pat.start + 1..pat.end).find(foreign)
+            {
+                let report = self.foreign_for(index);
+                self.report(report);
+                let pattern = self.add_pat(super::super::ast::Pat::Missing, span(pat));
+                return (pattern, self.expr(sequence));
+            }
+            let pattern = self.pattern(pat);
+            let sequence = self.needed(sequence, "a sequence after `in`");
+            return (pattern, sequence);
+        }
+        let only = &node.kids[0];
+        if only.kind == Kind::NameRef {
+            return (self.pattern(only), self.expr(only));
+        }
+        let at = self.node_range(node);
+        let foreign =
+            (only.start..only.end).find(|i| self.token_text(*i).eq_ignore_ascii_case("for"));
+        let report = match only.kind {
+            Kind::Missing => {
+                self.expected("a binding `x in xs`", node.start).hint("write `{body : x in xs}`")
+            }
+            Kind::Binary if self.token_kind(only.kids[0].end) == Some(Kind::Equals) => {
+                let equals = self.range(Span::new(only.kids[0].end, only.kids[0].end + 1));
+                self.error(equals, "a sequence is gone over by `in`, not by `=`").fix(
+                    "write `in`",
+                    equals,
+                    "in",
+                )
+            }
+            _ if foreign.is_some() => self.foreign_for(foreign.unwrap_or(0)),
+            Kind::Index | Kind::Juxtaposed if only.kids[0].kind == Kind::NameRef => {
+                let insert = self.insert_at(only.kids[0].end);
+                self.error(at, "this binding has no `in`").fix("add `in`", insert, "in ")
+            }
+            Kind::Tuple | Kind::Literal if alone => self
+                .error(at, "this is no apply-to-each: there is no binding")
+                .hint("a sequence is written with brackets: `[1, 2, 3]`"),
+            _ => self
+                .error(at, "this is not a binding")
+                .hint("write `{body : x in xs; y in ys | condition}`"),
+        };
+        self.report(report);
+        let pat = self.add_pat(super::super::ast::Pat::Missing, span(node));
+        let sequence = self.add(Expr::Missing, span(node));
+        (pat, sequence)
+    }
+    /// `{x for x in xs}`
+    fn foreign_for(&mut self, index: u32) -> Report {
+        let at = self.range(Span::new(index, index + 1));
+        self.error(at, "an apply-to-each has no `for`").fix("write `:`", at, ":")
+    }
+
+    /// Why an apply-to-each does not end at a token, where people often go wrong.
+    fn each_stopped(&mut self, index: u32) -> Option<Report> {
+        let at = self.range(Span::new(index, index + 1));
+        Some(match self.token_kind(index)? {
+            Kind::InKw => {
+                let comma = (0..index).rev().find(|i| self.token_kind(*i) == Some(Kind::Comma))?;
+                let comma = self.range(Span::new(comma, comma + 1));
+                self.error(comma, "the bindings of an apply-to-each are separated by `;`")
+                    .label(at, "another binding")
+                    .fix("write `;`", comma, ";")
+            }
+            Kind::Bar => self.error(at, "an apply-to-each has one condition").fix(
+                "join the conditions by `and`",
+                at,
+                "and",
+            ),
+            Kind::Colon => self
+                .error(at, "the condition of an apply-to-each stands behind `|`")
+                .fix("write `|`", at, "|"),
+            _ => return None,
+        })
+    }
+}

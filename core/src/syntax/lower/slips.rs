@@ -1,0 +1,89 @@
+//! What people write for something else.
+
+use super::super::grammar::Node;
+use super::super::lexer::Kind;
+use super::{Lower, Report};
+use crate::base::{Span, TextRange, TextSize};
+
+impl Lower<'_> {
+    /// `=` inside an expression: a comparison, or the next definition without a `;` before it.
+    pub(super) fn equals(&mut self, left: &Node, op: Span) -> Report {
+        let line = op.start.checked_sub(1).filter(|_| left.kind == Kind::Juxtaposed);
+        let line =
+            line.filter(|name| self.fresh_line(Span::new(left.start, left.end)) == Some(*name));
+        let at = self.range(op);
+        match line {
+            Some(name) => {
+                let here = self.range(Span::new(name, name + 1));
+                let end = self.range(Span::new(name - 1, name)).end();
+                self.error(here, "a `;` is missing before this definition").fix(
+                    "add `;`",
+                    TextRange::empty(end),
+                    ";",
+                )
+            }
+            None => self.error(at, "`=` defines; it does not compare").fix(
+                "write `==` to compare",
+                at,
+                "==",
+            ),
+        }
+    }
+
+    /// `'a'` for a char, `'text'` for a string: the report at the second quote.
+    pub(super) fn quotes(&mut self, node: &Node) -> Option<Report> {
+        let first = node.start.checked_sub(2)?;
+        if self.token_kind(first) != Some(Kind::Quote)
+            || self.token_kind(first + 1) != Some(Kind::Name)
+        {
+            return None;
+        }
+        let at = self.range(Span::new(first, node.end));
+        let inside = self.token_text(first + 1).to_owned();
+        if usize::from(at.len()) != inside.len() + 2 {
+            return None;
+        }
+        Some(if inside.len() == 1 {
+            self.error(at, "a char is written with one back-quote before it").fix(
+                "write it so",
+                at,
+                format!("`{inside}"),
+            )
+        } else {
+            self.error(at, "a string is written between double quotes").fix(
+                "write it so",
+                at,
+                format!("\"{inside}\""),
+            )
+        })
+    }
+
+    /// The `->` of `(x -> …)(3)`, where `=>` is meant.
+    pub(super) fn thin_arrow(&self, fun: &Node) -> Option<u32> {
+        if fun.kind != Kind::Paren {
+            return None;
+        }
+        let mut node = &fun.kids[0];
+        while node.kind == Kind::Binary {
+            let op = node.kids[0].end;
+            if self.token_kind(op) == Some(Kind::RightArrow) {
+                return Some(op);
+            }
+            node = &node.kids[0];
+        }
+        None
+    }
+
+    /// `[a, b]` for a pattern.
+    pub(super) fn no_sequences(&mut self, at: TextRange) -> Report {
+        self.error(at, "there are no sequence patterns")
+            .hint("bind the sequence to a name and index it, or use `vsep`")
+    }
+
+    /// Where the quote of an open string was probably forgotten: before the `;` that ends its line.
+    pub(super) fn open_string_end(&self, token: TextRange) -> TextSize {
+        let text = self.text[token].trim_end();
+        let inside = text.strip_suffix([';', '$']).filter(|rest| rest.len() > 1).unwrap_or(text);
+        token.start() + TextSize::of(inside)
+    }
+}
