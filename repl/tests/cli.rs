@@ -96,10 +96,14 @@ fn run_prints_a_line_for_every_form() {
 #[test]
 fn run_goes_on_after_an_error() {
     let folder = Folder::new(&[("a.nesl", "1 + 1;\n1 + 1.0;\n[1, 2][9];\n2 + 2;\n")]);
-    folder.nesl(&["run", "a.nesl"]).code(1).out(expect![[r#"
+    folder
+        .nesl(&["run", "a.nesl"])
+        .code(1)
+        .out(expect![[r#"
         it = 2 : int
         it = 4 : int
-    "#]]).err(expect![[r#"
+    "#]])
+        .err(expect![[r#"
         Type error: `+` does not fit an int and a float
            ╭─[ a.nesl:2:3 ]
            │
@@ -109,7 +113,7 @@ fn run_goes_on_after_an_error() {
            │     │
            │     ╰──── a float
            │
-           │ Help: int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`
+           │ Help: int and float never mix; write a float
            │
            │ Note: `+` : (a, a) -> a :: (a in number)
         ───╯
@@ -303,7 +307,7 @@ fn check_finds_errors_without_running() {
            │     │
            │     ╰──── a float
            │
-           │ Help: int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`
+           │ Help: int and float never mix; write a float
            │
            │ Note: `+` : (a, a) -> a :: (a in number)
         ───╯
@@ -313,7 +317,7 @@ fn check_finds_errors_without_running() {
     folder.nesl(&["check", "--json", "bad.nesl"]).code(1).err(expect![""]).out(expect![[r#"
         {"kind":"name","severity":"error","message":"`y` is undefined","file":"bad.nesl","line":1,"column":18,"end_line":1,"end_column":19,"label":"","labels":[],"notes":[],"hints":[]}
         {"kind":"syntax","severity":"error","message":"expected an expression after `+`, found `;`","file":"bad.nesl","line":2,"column":9,"end_line":2,"end_column":10,"label":"","labels":[],"notes":[],"hints":[]}
-        {"kind":"type","severity":"error","message":"`+` does not fit an int and a float","file":"bad.nesl","line":3,"column":3,"end_line":3,"end_column":4,"label":"","labels":[{"text":"an int","file":"bad.nesl","line":3,"column":1,"end_line":3,"end_column":2},{"text":"a float","file":"bad.nesl","line":3,"column":5,"end_line":3,"end_column":8}],"notes":["`+` : (a, a) -> a :: (a in number)"],"hints":[{"text":"int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`","edit":null}]}
+        {"kind":"type","severity":"error","message":"`+` does not fit an int and a float","file":"bad.nesl","line":3,"column":3,"end_line":3,"end_column":4,"label":"","labels":[{"text":"an int","file":"bad.nesl","line":3,"column":1,"end_line":3,"end_column":2},{"text":"a float","file":"bad.nesl","line":3,"column":5,"end_line":3,"end_column":8}],"notes":["`+` : (a, a) -> a :: (a in number)"],"hints":[{"text":"int and float never mix; write a float","edit":{"file":"bad.nesl","line":3,"column":1,"end_line":3,"end_column":2,"replacement":"1.0"}}]}
     "#]]);
 }
 

@@ -315,13 +315,13 @@ impl Infer<'_> {
         let mut report = self
             .error(at, format!("this pattern does not fit {}", article(&shown)))
             .here(format!("takes {} apart", article(&expected_shown)))
-            .label(body.at(value), self.from_value(body, value, &shown));
+            .label(body.at(value), self.by_value(body, value, &shown));
         report = self.explain(report, clash);
         body.report(report);
     }
 
     /// What a value gives to a pattern: itself, or its elements.
-    fn from_value(&self, body: &Body<'_>, value: ExprId, shown: &str) -> String {
+    fn by_value(&self, body: &Body<'_>, value: ExprId, shown: &str) -> String {
         match body.exprs.get(value) {
             Some(ty) if self.show(ty) != shown => format!("each element is {}", article(shown)),
             _ => article(shown),
