@@ -19,6 +19,9 @@ pub(super) use form::lower;
 
 type Report = Diagnostic<TextRange>;
 
+/// How much is said about one form: what has more mistakes is no program.
+const MOST_REPORTS: usize = 50;
+
 /// An item being lowered.
 struct Lower<'a> {
     text: &'a str,
@@ -88,7 +91,9 @@ impl<'a> Lower<'a> {
     }
 
     fn report(&mut self, report: Report) {
-        self.diagnostics.push(report);
+        if self.diagnostics.len() < MOST_REPORTS {
+            self.diagnostics.push(report);
+        }
     }
 
     fn error(&mut self, at: TextRange, message: impl Into<String>) -> Report {
