@@ -32,6 +32,8 @@ struct Lower<'a> {
     pats: Arena<Pat>,
     pat_spans: ArenaMap<PatId, Span>,
     diagnostics: Vec<Report>,
+    /// How many parts the type at hand has so far.
+    type_parts: usize,
 }
 
 impl<'a> Lower<'a> {
@@ -44,6 +46,7 @@ impl<'a> Lower<'a> {
             pats: Arena::new(),
             pat_spans: ArenaMap::default(),
             diagnostics: Vec::new(),
+            type_parts: 0,
         }
     }
 
