@@ -185,7 +185,8 @@ fn tuple(first: Node, rest: Vec<Node>, span: SimpleSpan) -> Node {
 fn expr<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
     recursive(|expr| {
         let expr = expr.boxed();
-        let operand = operators(primary(expr.clone()), expr);
+        let element_type = type_atom();
+        let operand = operators(primary(expr.clone(), element_type.clone()), expr, element_type);
         operand
             .clone()
             .then(just(Kind::Comma).ignore_then(operand).repeated().collect::<Vec<_>>())
@@ -197,6 +198,7 @@ fn expr<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
 /// What stands by itself.
 fn primary<'a>(
     expr: impl Parser<'a, In<'a>, Node, Extra> + Clone + 'a,
+    element_type: Boxed<'a, 'a, In<'a>, Node, Extra>,
 ) -> Boxed<'a, 'a, In<'a>, Node, Extra> {
     let literal = leaf(
         Kind::Literal,
@@ -225,7 +227,7 @@ fn primary<'a>(
         .map_with(|_, x| Node::new(Kind::Quoted, x.span(), vec![]));
 
     let empty_list = just(Kind::RBracket)
-        .ignore_then(type_atom().or(missing()))
+        .ignore_then(element_type.or(missing()))
         .map(|ty| (Kind::Empty, vec![ty]));
     let bound = just(Kind::Colon).ignore_then(expr.clone());
     let list = expr
@@ -298,6 +300,7 @@ const QUOTABLE: [Kind; 22] = [
 fn operators<'a>(
     primary: Boxed<'a, 'a, In<'a>, Node, Extra>,
     expr: impl Parser<'a, In<'a>, Node, Extra> + Clone + 'a,
+    element_type: Boxed<'a, 'a, In<'a>, Node, Extra>,
 ) -> Boxed<'a, 'a, In<'a>, Node, Extra> {
     let call = just(Kind::CallParen)
         .ignore_then(expr.clone())
@@ -308,10 +311,12 @@ fn operators<'a>(
     let tight = primary.clone().foldl_with(call.clone().repeated(), |fun, arg, x| {
         Node::new(Kind::Call, x.span(), vec![fun, arg])
     });
+    let index = expr.clone().then_ignore(just(Kind::RBracket)).map(|e| (Kind::Index, e));
+    // `f [] int`: a call with an empty list.
+    let empty = just(Kind::RBracket).ignore_then(element_type).map(|ty| (Kind::Empty, ty));
     let index = just(Kind::LBracket)
-        .ignore_then(expr.clone())
-        .then_ignore(just(Kind::RBracket))
-        .map_with(|e, x| Node::new(Kind::Index, x.span(), vec![e]))
+        .ignore_then(empty.or(index))
+        .map_with(|(kind, inside), x| Node::new(kind, x.span(), vec![inside]))
         .boxed();
 
     let conditional = just(Kind::IfKw)
@@ -377,6 +382,9 @@ fn operators<'a>(
             60,
             index,
             |e: Node, mut index: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
+                if index.kind == Kind::Empty {
+                    return Node::new(Kind::Juxtaposed, x.span(), vec![e, index]);
+                }
                 if index.kids[0].kind == Kind::Tuple || !index.kids[0].present() {
                     // `f [1, 2]`: a call with a list.
                     index.kind = Kind::List;

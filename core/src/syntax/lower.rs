@@ -19,6 +19,9 @@ pub(super) use form::lower;
 
 type Report = Diagnostic<TextRange>;
 
+/// How much is said about one form: what has more mistakes is no program.
+const MOST_REPORTS: usize = 50;
+
 /// An item being lowered.
 struct Lower<'a> {
     text: &'a str,
@@ -29,6 +32,8 @@ struct Lower<'a> {
     pats: Arena<Pat>,
     pat_spans: ArenaMap<PatId, Span>,
     diagnostics: Vec<Report>,
+    /// How many parts the type at hand has so far.
+    type_parts: usize,
 }
 
 impl<'a> Lower<'a> {
@@ -41,6 +46,7 @@ impl<'a> Lower<'a> {
             pats: Arena::new(),
             pat_spans: ArenaMap::default(),
             diagnostics: Vec::new(),
+            type_parts: 0,
         }
     }
 
@@ -88,7 +94,9 @@ impl<'a> Lower<'a> {
     }
 
     fn report(&mut self, report: Report) {
-        self.diagnostics.push(report);
+        if self.diagnostics.len() < MOST_REPORTS {
+            self.diagnostics.push(report);
+        }
     }
 
     fn error(&mut self, at: TextRange, message: impl Into<String>) -> Report {

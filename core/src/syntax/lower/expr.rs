@@ -51,7 +51,7 @@ impl Lower<'_> {
                     self.report(report);
                     Expr::Missing
                 } else {
-                    let ty = self.ty(&node.kids[0]);
+                    let ty = self.element_type(&node.kids[0]);
                     Expr::Empty(ty)
                 }
             }

@@ -1,5 +1,6 @@
 //! Types as written.
 
+use super::super::MAX_NESTING;
 use super::super::ast::{TypeExpr, TypeExprKind, TypeScheme};
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
@@ -13,6 +14,7 @@ impl Lower<'_> {
             let ty = TypeExpr { kind: TypeExprKind::Missing, span: span(node) };
             return TypeScheme { ty, context: Vec::new() };
         };
+        self.type_parts = 0;
         let ty = self.annotation(ty);
         let mut entries = Vec::new();
         for entry in &context.kids {
@@ -49,8 +51,14 @@ impl Lower<'_> {
         self.ty(node)
     }
 
+    /// The type of the elements of an empty sequence.
+    pub(super) fn element_type(&mut self, node: &Node) -> TypeExpr {
+        self.type_parts = 0;
+        self.ty(node)
+    }
+
     /// A type.
-    pub(super) fn ty(&mut self, node: &Node) -> TypeExpr {
+    fn ty(&mut self, node: &Node) -> TypeExpr {
         crate::base::with_stack(|| self.ty_inner(node))
     }
 
@@ -93,11 +101,21 @@ impl Lower<'_> {
         TypeExpr { kind, span: span(node) }
     }
 
+    /// `a, b, c` is `(a, (b, c))`: what is long is deep.
     fn fold(
         &mut self,
         node: &Node,
         join: fn(Box<TypeExpr>, Box<TypeExpr>) -> TypeExprKind,
     ) -> TypeExpr {
+        self.type_parts += node.kids.len();
+        if self.type_parts > MAX_NESTING {
+            let at = self.node_range(node);
+            let report = self
+                .error(at, "this type is too long")
+                .note(format!("a type may have {MAX_NESTING} parts"));
+            self.report(report);
+            return TypeExpr { kind: TypeExprKind::Missing, span: span(node) };
+        }
         let mut parts: Vec<TypeExpr> = node.kids.iter().map(|kid| self.ty(kid)).collect();
         let mut whole = parts.pop().expect("a tuple type has parts");
         while let Some(first) = parts.pop() {
