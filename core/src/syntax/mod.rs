@@ -5,6 +5,21 @@
 //! independent and each item is parsed, and re-parsed, alone.
 
 pub mod ast;
+mod dump;
+mod grammar;
+mod kind;
+mod lexer;
+mod lower;
+mod node;
+mod split;
+mod stream;
+mod tree;
+
+pub use dump::{dump_ast, dump_tokens, dump_tree};
+pub use kind::{Nesl, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
+pub use lexer::{Token, lex};
+pub use lower::foreign_word;
+pub use split::{is_complete, split};
 
 use crate::base::{Diagnostic, Name, Span, TextRange};
 use std::sync::Arc;
@@ -49,21 +64,48 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// The bytes of a span, relative to the item.
+    /// The bytes of a span, relative to the item. An empty span is the empty range before its
+    /// token, or after the last one.
     pub fn range(&self, span: Span) -> TextRange {
-        let _ = span;
-        TextRange::default()
+        let after = self.tokens.last().map_or(0.into(), |last| last.end());
+        let start = match self.tokens.get(span.start as usize) {
+            Some(token) => token.start(),
+            None => after,
+        };
+        let end = match span.end.checked_sub(1) {
+            Some(last) if span.end > span.start => self
+                .tokens
+                .get(last as usize)
+                .map_or(after, |token| token.end()),
+            _ => start,
+        };
+        TextRange::new(start, end.max(start))
     }
-}
-
-/// Splits a file into its top-level forms.
-pub fn split(text: &str) -> Vec<RawItem> {
-    let _ = text;
-    Vec::new()
 }
 
 /// Parses the text of one item.
 pub fn parse_item(text: &str) -> Parsed {
-    let _ = text;
-    unreachable!()
+    let source = stream::Source::new(text);
+    let mut diagnostics = Vec::new();
+    lower::lexical(&source, &mut diagnostics);
+    let tokens = stream::prepare(&source, &mut diagnostics);
+    let closed: Vec<u32> = tokens
+        .iter()
+        .flatten()
+        .filter(|tok| tok.width == 0 && tok.kind.is_close())
+        .map(|tok| tok.at)
+        .collect();
+    let root = tokens.map(grammar::parse);
+    let ast = lower::lower(&source, root.as_ref(), &closed, &mut diagnostics);
+    let green = match &root {
+        Some(root) => tree::weave(&source, root),
+        None => tree::weave(&source, &node::Node::new(SyntaxKind::Item, Vec::new())),
+    };
+    let tokens = (0..source.tokens.len()).map(|at| source.range(at as u32));
+    Parsed {
+        green,
+        ast: Arc::new(ast),
+        tokens: tokens.collect(),
+        diagnostics,
+    }
 }
