@@ -15,8 +15,9 @@ pub fn split(text: &str) -> Vec<RawItem> {
     let tokens = lexer::lex(text);
     let mut items = Vec::new();
     let mut from = 0;
+    let mut doom = Doom::default();
     while from < tokens.len() {
-        let to = Scan::new(text, &tokens, from).end();
+        let to = Scan::new(text, &tokens, from).end(&mut doom);
         let form = Form::of(text, &tokens[from..to]);
         let range = TextRange::new(tokens[from].start.into(), tokens[to - 1].end.into());
         let item = RawItem {
@@ -45,7 +46,7 @@ pub fn is_complete(text: &str) -> bool {
             let mut from = 0;
             while from < tokens.len() {
                 let mut scan = Scan::new(text, &tokens, from);
-                let (to, balanced) = scan.walk();
+                let (to, balanced) = scan.walk(&Doom::default());
                 if !balanced {
                     return false;
                 }
@@ -62,8 +63,16 @@ struct Scan<'a> {
     text: &'a str,
     tokens: &'a [Token],
     from: usize,
-    /// The open brackets and `let`s.
-    open: Vec<SyntaxKind>,
+    /// The open brackets and `let`s: what and where.
+    open: Vec<(SyntaxKind, usize)>,
+}
+
+/// The openers that an earlier walk found to be never closed, and where that walk ended. A walk
+/// that begins later and meets one need not go on, so that splitting stays linear.
+#[derive(Default)]
+struct Doom {
+    openers: Vec<usize>,
+    end: usize,
 }
 
 impl<'a> Scan<'a> {
@@ -77,10 +86,14 @@ impl<'a> Scan<'a> {
     }
 
     /// One past the last token of the form.
-    fn end(&mut self) -> usize {
-        let (to, balanced) = self.walk();
+    fn end(&mut self, doom: &mut Doom) -> usize {
+        let (to, balanced) = self.walk(doom);
         if balanced {
             return to;
+        }
+        if doom.end != to {
+            doom.openers = self.open.iter().map(|&(_, at)| at).collect();
+            doom.end = to;
         }
         (self.from..to)
             .find(|&at| self.tokens[at].kind == Semi && self.line_break_after(at))
@@ -88,17 +101,22 @@ impl<'a> Scan<'a> {
     }
 
     /// One past the last token, and whether all was closed there.
-    fn walk(&mut self) -> (usize, bool) {
+    fn walk(&mut self, doom: &Doom) -> (usize, bool) {
         let mut started = false;
         let mut at = self.from;
         while at < self.tokens.len() {
             let kind = self.tokens[at].kind;
             match kind {
-                LParen | LBrack | LBrace | LetKw => self.open.push(kind),
+                LParen | LBrack | LBrace | LetKw => {
+                    if doom.openers.binary_search(&at).is_ok() {
+                        return (doom.end, false);
+                    }
+                    self.open.push((kind, at));
+                }
                 RParen => self.close(LParen),
                 RBrack => self.close(LBrack),
                 RBrace => self.close(LBrace),
-                InKw if self.open.last() == Some(&LetKw) => {
+                InKw if self.open.last().is_some_and(|&(kind, _)| kind == LetKw) => {
                     self.open.pop();
                 }
                 Dollar => return (at + 1, true),
@@ -122,7 +140,7 @@ impl<'a> Scan<'a> {
 
     fn close(&mut self, opener: SyntaxKind) {
         // `let`s without `in` end with the bracket around them; a stray closer closes nothing.
-        if let Some(at) = self.open.iter().rposition(|&kind| kind == opener) {
+        if let Some(at) = self.open.iter().rposition(|&(kind, _)| kind == opener) {
             self.open.truncate(at);
         }
     }

@@ -302,7 +302,8 @@ fn too_deep(kinds: &[SyntaxKind]) -> Option<u32> {
     let mut operand = false;
     for (at, &kind) in kinds.iter().enumerate() {
         let last = groups.last_mut()?;
-        let starts_operand = kind.is_open() || kind.is_literal() || matches!(kind, Ident | Quote);
+        let starts_operand =
+            kind.is_literal() || matches!(kind, Ident | Quote | LParen | LBrack | LBrace);
         if starts_operand && operand {
             last.chain += 1;
             total += 1;
@@ -315,17 +316,25 @@ fn too_deep(kinds: &[SyntaxKind]) -> Option<u32> {
                 let ended = groups.pop()?;
                 total -= ended.chain + ended.lasting;
             }
-        } else if matches!(kind, Semi | Colon | Pipe) || (kind == Comma && last.list) {
+        } else if matches!(kind, Semi | Colon | Pipe | InKw | ThenKw | ElseKw)
+            || (kind == Comma && last.list)
+        {
             total -= last.chain;
             last.chain = 0;
         } else if matches!(kind, IfKw | LetKw | FatArrow | Comma) {
-            last.lasting += 1;
+            last.lasting += last.chain + 1;
+            last.chain = 0;
             total += 1;
-        } else if kind.is_operator() || matches!(kind, Unknown | ForeignNe | ForeignAnd | ColonEq) {
+        } else if kind.is_operator()
+            || matches!(
+                kind,
+                Unknown | ForeignNe | ForeignAnd | ForeignPower | ColonEq
+            )
+        {
             last.chain += 1;
             total += 1;
         }
-        operand = kind.is_close() || kind.is_literal() || kind == Ident;
+        operand = kind.is_close() || kind.is_literal() || matches!(kind, Ident | Quote);
         if total > MAX_DEPTH {
             return Some(at as u32);
         }
