@@ -55,6 +55,11 @@ impl Node {
         matches!(self.kind, SyntaxKind::Missing | SyntaxKind::MissingType)
     }
 
+    /// Whether it ends in a bracket that is not there.
+    pub fn is_unclosed(&self) -> bool {
+        self.children.last().is_some_and(Node::is_virtual)
+    }
+
     /// Whether it is a bracket that is not there.
     pub fn is_virtual(&self) -> bool {
         self.kind.is_token() && self.span.start == self.span.end

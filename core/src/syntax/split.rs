@@ -270,7 +270,9 @@ impl<'a> Form<'a> {
             RawKind::Binding => {
                 let end = self.equals().unwrap_or(0);
                 let mut names = Vec::new();
-                for at in 0..end {
+                // `val x = 3` defines no `val`.
+                let first = usize::from(self.kind(0) == Some(Ident) && self.kind(1) == Some(Ident));
+                for at in first..end {
                     if self.kind(at) == Some(Ident) && self.kind(at + 1) != Some(LParen) {
                         names.push(name(at));
                     }

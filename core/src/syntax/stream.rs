@@ -117,9 +117,12 @@ pub fn prepare(source: &Source<'_>, out: &mut Vec<Diagnostic<TextRange>>) -> Opt
     let mut push = |kind, at, width| toks.push(Tok { kind, at, width });
     push(head, 0, 0);
     let mut open: Vec<Open> = Vec::new();
+    // Before the `=` of a definition.
+    let mut heading = matches!(head, HeadFunction | HeadBinding);
     for (at, &kind) in kinds.iter().enumerate() {
         let at = at as u32;
-        let closed = close_before(&kinds, at as usize, &mut open);
+        let closed = close_before(&kinds, at as usize, &mut open, heading);
+        heading &= kind != Eq;
         for opener in closed {
             push(kinds[opener].closer(), at, 0);
             out.push(unclosed(source, opener as u32, at));
@@ -214,7 +217,13 @@ struct Open {
 }
 
 /// The openers, innermost first, that must have ended before token `at`.
-fn close_before(kinds: &[SyntaxKind], at: usize, open: &mut Vec<Open>) -> Vec<usize> {
+/// `heading`: in front of the `=` of a definition.
+fn close_before(
+    kinds: &[SyntaxKind],
+    at: usize,
+    open: &mut Vec<Open>,
+    heading: bool,
+) -> Vec<usize> {
     let mut closed = Vec::new();
     // How far up (as an index into `open`) brackets have to go.
     let outer = |open: &[Open], found: fn(SyntaxKind) -> bool| {
@@ -256,7 +265,7 @@ fn close_before(kinds: &[SyntaxKind], at: usize, open: &mut Vec<Open>) -> Vec<us
         }
         Eq => match open.iter().rposition(|o| o.kind == LetKw) {
             Some(i) if only_parens(&open[i + 1..]) => Some(i + 1),
-            None if only_parens(open) => Some(0),
+            None if heading && open.iter().all(|o| !o.closed) => Some(0),
             _ => None,
         },
         _ => None,
@@ -379,10 +388,15 @@ fn unclosed(source: &Source<'_>, opener: u32, before: u32) -> Diagnostic<TextRan
 fn stray(source: &Source<'_>, at: u32) -> Diagnostic<TextRange> {
     let text = source.token(at);
     let range = source.range(at);
+    let open = match text {
+        "]" => "[",
+        "}" => "{",
+        _ => "(",
+    };
     Diagnostic::error(
         Kind::Syntax,
         range,
-        format!("this `{text}` closes nothing: no bracket is open here"),
+        format!("this `{text}` closes nothing: no `{open}` is open here"),
     )
     .fix("take it out", range, "")
 }

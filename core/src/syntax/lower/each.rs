@@ -10,6 +10,9 @@ impl Lowerer<'_> {
     pub(super) fn each(&mut self, node: &Node) -> Expr {
         let position = |kind| node.children.iter().position(|child| child.kind == kind);
         if node.nodes().next().is_none() {
+            if node.is_unclosed() {
+                return Expr::Missing;
+            }
             let error = self
                 .error(node.span, "nothing stands between the braces")
                 .note("an apply-to-each is `{ body : x in xs }`; an empty sequence is `[] type`");
@@ -19,7 +22,7 @@ impl Lowerer<'_> {
         let serial = position(Star).is_some();
         let colon = position(Colon);
         let sieve = position(Pipe).and_then(|at| node.children.get(at + 1));
-        let clauses: Vec<&Node> = node
+        let mut clauses: Vec<&Node> = node
             .children
             .iter()
             .filter(|child| child.kind == EachBinding)
@@ -35,7 +38,13 @@ impl Lowerer<'_> {
                     .error(token, "expected `;`, `|` or `}`, found `:`")
                     .hint("the body comes first: `{ body : x in xs }`");
                 self.report(token.start, error);
-                None
+                // The other way round: the second clause is the body.
+                match clauses.get(1) {
+                    Some(second) if second.child(InKw).is_none() => {
+                        clauses.remove(1).children.first()
+                    }
+                    _ => None,
+                }
             }
             None => None,
         };
@@ -105,7 +114,8 @@ impl Lowerer<'_> {
             });
         }
         let plain = node.child(Pipe).is_none() && node.child(Star).is_none() && clauses.len() == 1;
-        if plain && matches!(pattern.kind, Tuple | Literal) && first.child(Error).is_none() {
+        if plain && matches!(pattern.kind, Tuple | Literal | Paren) && first.child(Error).is_none()
+        {
             let inner = self.text_of(Span::new(node.span.start + 1, node.span.end - 1));
             let error = self
                 .error(

@@ -142,7 +142,7 @@ impl Lowerer<'_> {
     fn parenthesised_expr(&mut self, node: &Node) -> ExprId {
         self.junk_in(node, "`,` or `)`");
         let parts: Vec<&Node> = node.nodes().collect();
-        if parts.is_empty() {
+        if parts.is_empty() && !node.is_unclosed() {
             let error = self
                 .error(node.span, "nothing stands between the parentheses")
                 .note("there is no empty tuple");
@@ -167,7 +167,7 @@ impl Lowerer<'_> {
                 required.push(self.inner(part));
             }
         }
-        if required.is_empty() {
+        if required.is_empty() && !node.is_unclosed() {
             let name = self.text_of(fun.span);
             let error = self
                 .error(
@@ -215,6 +215,9 @@ impl Lowerer<'_> {
         if let [index] = parts[..] {
             let index = self.inner(index);
             return Expr::Index { sequence, index };
+        }
+        if parts.is_empty() && node.is_unclosed() {
+            return Expr::Missing;
         }
         let inner = self.text_of(bracket);
         let error = if parts.is_empty() {
@@ -374,10 +377,19 @@ impl Lowerer<'_> {
                     format!("expected `;` before {found}, which begins a binding"),
                 )
                 .fix("end the one before with `;`", self.gap(name), ";");
+            let error = self.foreign_comment(name.saturating_sub(1), error);
             self.report(at, error);
             return;
         }
         let range = self.range(token.span);
+        if left.is_missing() {
+            let error = self.error(
+                token.span,
+                format!("{} has nothing before it", self.found(at)),
+            );
+            self.report(at, error);
+            return;
+        }
         let mut error = match token.kind {
             ColonEq => self.error(
                 token.span,
@@ -391,7 +403,10 @@ impl Lowerer<'_> {
         if left.kind == Index {
             error = error.hint("a sequence cannot be changed; `rep(a, v, i)` is a changed copy");
         }
-        error = error.fix("write `==` to compare", range, "==");
+        error = match (token.kind, left.span.start, left.kind) {
+            (ColonEq, 0, Name | Paren) => error.fix("a variable is defined with `=`", range, "="),
+            _ => error.fix("write `==` to compare", range, "=="),
+        };
         self.report(at, error);
     }
 
@@ -480,7 +495,38 @@ impl Lowerer<'_> {
         Expr::Let { bindings, body }
     }
 
+    /// The token that begins a line in the middle of a juxtaposition, at the end of a `let`.
+    fn run_on_line(&self, node: &Node) -> std::option::Option<u32> {
+        let value = node
+            .children
+            .iter()
+            .rfind(|child| child.kind == LetBinding)?;
+        let mut node = value.children.last()?;
+        loop {
+            match (node.kind, &node.children[..]) {
+                (Apply, [_, argument]) if self.source.breaks_before(argument.span.start) => {
+                    return Some(argument.span.start);
+                }
+                (Binary | Apply | Index | Tuple, [left, ..]) => node = left,
+                _ => return None,
+            }
+        }
+    }
+
     fn missing_in(&mut self, node: &Node, at: u32) {
+        if let Some(at) = self.run_on_line(node) {
+            let word = self.source.range(node.span.start);
+            let found = self.found(at);
+            let error = self
+                .error(
+                    Span::new(at, at + 1),
+                    format!("expected `in` before {found}, after the bindings of `let`"),
+                )
+                .label(word, "this `let`")
+                .fix("write `in` here", self.gap(at), " in");
+            self.report(at, error);
+            return;
+        }
         let found = self.found(at);
         let word = self.source.range(node.span.start);
         let mut error = self

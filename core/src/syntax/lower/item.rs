@@ -122,6 +122,9 @@ impl Lowerer<'_> {
             Some(first) => self.parameters(first),
             None => (self.no_parameter(node), Vec::new()),
         };
+        if equals.is_none() && params.len() > 1 {
+            return self.no_equals(params[1]);
+        }
         self.further_parameters(&params);
         let annotation = node.child(Scheme).map(|scheme| self.scheme(scheme));
         let doc = node
@@ -134,7 +137,7 @@ impl Lowerer<'_> {
                 Some(self.expr(&node.children[at + 1]))
             }
             None => {
-                if annotation.is_none() {
+                if annotation.is_none() && node.child(Error).is_none() {
                     let at = node.span.end;
                     let found = self.found(at);
                     let error = self.expected(
@@ -160,6 +163,20 @@ impl Lowerer<'_> {
             doc,
             body,
         })
+    }
+
+    /// `function f(x) x + 1`.
+    fn no_equals(&mut self, body: &Node) -> ItemKind {
+        let at = body.span.start;
+        let found = self.found(at);
+        let error = self
+            .error(
+                Span::new(at, at + 1),
+                format!("expected `=` before the function's body, found {found}"),
+            )
+            .fix("write `=` here", self.gap(at), " =");
+        self.report(at, error);
+        ItemKind::Missing
     }
 
     fn no_parameter(&mut self, node: &Node) -> PatId {
@@ -237,8 +254,19 @@ impl Lowerer<'_> {
     }
 
     fn binding(&mut self, node: &Node) -> ItemKind {
-        let pattern = self.pattern(&node.children[0]);
         let junk = node.child(Error);
+        if let Some(junk) = junk
+            && self.source.breaks_before(junk.span.start)
+        {
+            // The line before was an expression, not the beginning of this.
+            self.expr(&node.children[0]);
+            self.junk(junk, "`;` to end the form");
+            if let Some(value) = node.nodes().nth(1) {
+                self.expr(value);
+            }
+            return ItemKind::Missing;
+        }
+        let pattern = self.pattern(&node.children[0]);
         if let Some(junk) = junk {
             self.junk(junk, "`=`, or `;` to end the form");
         }

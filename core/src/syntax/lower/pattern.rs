@@ -48,7 +48,7 @@ impl Lowerer<'_> {
     fn parenthesised(&mut self, paren: &Node) -> PatId {
         self.junk_in(paren, "`,` or `)`");
         let parts: Vec<&Node> = paren.nodes().collect();
-        if parts.is_empty() {
+        if parts.is_empty() && !paren.is_unclosed() {
             let error = self.error(paren.span, "expected a name between the parentheses");
             self.report(paren.span.start, error);
         }
@@ -70,6 +70,9 @@ impl Lowerer<'_> {
     pub(super) fn parameters(&mut self, node: &Node) -> (PatId, Vec<(Ident, ExprId)>) {
         if node.kind != Paren || node.child(Optional).is_none() {
             if node.kind == Paren && node.nodes().next().is_none() {
+                if node.is_unclosed() {
+                    return (self.add_pat(Pat::Missing, node.span), Vec::new());
+                }
                 let error = self
                     .error(node.span, "a function needs a parameter")
                     .hint("a value that takes nothing is a variable: `name = …;`");
@@ -167,7 +170,12 @@ impl Lowerer<'_> {
         }
         let text = self.source.token(at).to_ascii_lowercase();
         let mut error = self.error(node.span, "this cannot be a pattern");
+        let python = (at..node.span.end).find(|&at| self.source.token(at) == "for");
         error = match kind {
+            _ if python.is_some() => {
+                let range = self.source.range(python.unwrap_or(at));
+                error.fix("write `:` for `for`", range, ":")
+            }
             Apply if matches!(text.as_str(), "fun" | "fn" | "lambda" | "function") => {
                 error.hint("a function value is written `x => …`, without a word before it")
             }

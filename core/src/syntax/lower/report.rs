@@ -120,6 +120,11 @@ impl Lowerer<'_> {
             diagnostic = diagnostic.fix("end the line before with `;`", self.gap(at), ";");
         }
         diagnostic = self.foreign_comment(at, diagnostic);
+        if kind == Colon && expected.contains("`)`") && self.is(0, FunctionKw) {
+            diagnostic = diagnostic.hint(
+                "types stand behind the parameters: `function g(x, y) : int, int -> int = …`",
+            );
+        }
         self.report(at, diagnostic);
     }
 
@@ -133,7 +138,11 @@ impl Lowerer<'_> {
     }
 
     /// Adds a hint when the line of token `at` looks like a comment of another language.
-    fn foreign_comment(&self, at: u32, diagnostic: Diagnostic<TextRange>) -> Diagnostic<TextRange> {
+    pub(super) fn foreign_comment(
+        &self,
+        at: u32,
+        diagnostic: Diagnostic<TextRange>,
+    ) -> Diagnostic<TextRange> {
         let text = self.source.text;
         let token = usize::from(self.source.range(at).start()).min(text.len());
         let start = text[..token].rfind('\n').map_or(0, |at| at + 1);
