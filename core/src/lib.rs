@@ -29,6 +29,7 @@ pub mod elaborate;
 pub mod interp;
 pub mod ir;
 pub mod names;
+pub mod prelude;
 pub mod prim;
 pub mod syntax;
 pub mod types;

@@ -1,14 +1,22 @@
-//! The session.
+//! The session: entries in, events out.
 
-use nesl_core::base::Diagnostic;
-pub use nesl_runtime::scalar::Precision;
+mod command;
+mod define;
+mod inspect;
+mod run;
+
+use crate::Sources;
+use crate::host::System;
+use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
+use nesl_core::db::{Before, Database};
+use nesl_core::interp::Value;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// One text given to the session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FileId(pub u32);
+pub use nesl_core::db::FileId;
+pub use nesl_runtime::scalar::Precision;
 
 /// Bytes of a file of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -22,7 +30,7 @@ pub struct FileRange {
 /// What a session can be told.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The width of int and float.
+    /// The width of int and float. Values already computed keep theirs.
     pub precision: Precision,
     /// The seed of the random numbers.
     pub seed: u64,
@@ -30,6 +38,8 @@ pub struct Settings {
     pub print_length: Option<usize>,
     /// Levels of recursion allowed.
     pub max_depth: usize,
+    /// Elements a single sequence may have.
+    pub max_length: usize,
     /// Charge scans a depth of log₂ n.
     pub log_scan: bool,
 }
@@ -40,7 +50,8 @@ impl Default for Settings {
             precision: Precision::Bits64,
             seed: 0,
             print_length: Some(100),
-            max_depth: 10_000_000,
+            max_depth: 2_000_000,
+            max_length: 1 << 28,
             log_scan: false,
         }
     }
@@ -121,85 +132,116 @@ pub enum Stage {
 
 /// A session.
 pub struct Session {
-    _private: (),
+    db: Database,
+    /// The texts of the database's files, for who shows events.
+    sources: Sources,
+    host: System,
+    settings: Settings,
+    interrupt: Arc<AtomicBool>,
+    /// What the next entry sees.
+    last: Option<Before>,
+    /// A file for texts that are only looked at.
+    scratch: Option<FileId>,
+    /// The values of top-level variables.
+    values: FxHashMap<(ItemId, Name), Value>,
+    /// Definitions that took the place of others of the same name and type.
+    replaced: FxHashMap<(ItemId, Name), ItemId>,
+    /// Forms run since the last seeding: the root of their random keys.
+    draws: i64,
+    /// Nesting of `load`, to refuse a file that loads itself.
+    loading: Vec<std::path::PathBuf>,
 }
+
+/// Receives the events of an entry.
+type Sink<'a> = &'a mut dyn FnMut(Event);
 
 impl Session {
     /// A new session, with the library and nothing else.
     pub fn new(settings: Settings) -> Session {
-        let _ = settings;
-        unreachable!()
+        let db = Database::new();
+        let sources = Sources::default();
+        for file in db.library() {
+            sources.set(file, &db.file_name(file), &db.file_text(file));
+        }
+        Session {
+            db,
+            sources,
+            host: System::new(settings.seed),
+            settings,
+            interrupt: Arc::default(),
+            last: None,
+            scratch: None,
+            values: FxHashMap::default(),
+            replaced: FxHashMap::default(),
+
+            draws: 0,
+            loading: Vec::new(),
+        }
     }
 
-    /// Checks and runs a text; `name` is what messages call it. Standard output of the program
-    /// goes to the process's, unless [`Session::set_output`] says otherwise.
-    pub fn enter(&mut self, name: &str, text: &str, sink: &mut dyn FnMut(Event)) -> Summary {
-        let _ = (name, text, sink);
-        unreachable!()
+    /// Checks and runs a text; `name` is what messages call it. What the program prints goes to
+    /// standard output, unless [`Session::set_output`] says otherwise.
+    ///
+    /// A form that fails defines nothing; those after it still run.
+    pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
+        self.interrupt.store(false, Ordering::Relaxed);
+        let file = self.db.add_file(name, text, self.last);
+        self.sources.set(file, name, text);
+        let mut summary = Summary::default();
+        self.run_file(file, false, sink, &mut summary);
+        self.last = Some(Before::all(file));
+        summary
     }
 
-    /// Checks a text without running it, or keeping it.
-    pub fn check(&mut self, name: &str, text: &str) -> CheckReport {
-        let _ = (name, text);
-        unreachable!()
-    }
-
-    /// The type of an expression, without running it.
-    pub fn type_of(&mut self, text: &str) -> Result<String, Vec<Diagnostic<FileRange>>> {
-        let _ = text;
-        unreachable!()
-    }
-
-    /// A representation of a text; of one function if one is named. For [`Stage::Ir`] the text is
-    /// elaborated as far as it is monomorphic.
-    pub fn dump(
-        &mut self,
-        name: &str,
-        text: &str,
-        stage: Stage,
-        function: Option<&str>,
-    ) -> Result<String, Vec<Diagnostic<FileRange>>> {
-        let _ = (name, text, stage, function);
-        unreachable!()
-    }
-
-    /// The documentation of a name: signature, text, example, cost. `None` if it is unknown.
-    pub fn doc(&mut self, name: &str) -> Option<String> {
-        let _ = name;
-        unreachable!()
-    }
-
-    /// Names that begin with `prefix` (folded), for the prompt's completion.
-    pub fn complete(&mut self, prefix: &str) -> Vec<Completion> {
-        let _ = prefix;
-        unreachable!()
-    }
-
-    /// Whether a text is a whole number of forms, or more lines are to come.
-    pub fn is_complete(&self, text: &str) -> bool {
-        let _ = text;
-        unreachable!()
-    }
-
-    /// The name and text of a file that a diagnostic points into (the prelude's too).
+    /// The name and text of a file that a diagnostic points into (the library's, too).
     pub fn source(&self, file: FileId) -> (Arc<str>, Arc<str>) {
-        let _ = file;
-        unreachable!()
+        (self.db.file_name(file), self.db.file_text(file))
     }
 
-    /// Set this to stop a running computation; the session clears it when it has stopped.
+    /// All files, readable while the session runs.
+    pub fn sources(&self) -> Sources {
+        self.sources.clone()
+    }
+
+    /// Set this to stop a running computation. The session goes on.
     pub fn interrupt_handle(&self) -> Arc<AtomicBool> {
-        unreachable!()
+        self.interrupt.clone()
     }
 
     /// Sends what programs print elsewhere.
     pub fn set_output(&mut self, output: Box<dyn std::io::Write + Send>) {
-        let _ = output;
-        unreachable!()
+        self.host.set_output(output);
     }
 
-    /// The settings, to read or change.
-    pub fn settings_mut(&mut self) -> &mut Settings {
-        unreachable!()
+    /// The settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
     }
+
+    /// The settings, to change.
+    pub fn settings_mut(&mut self) -> &mut Settings {
+        &mut self.settings
+    }
+
+    /// The definition that has taken the place of `name` of an item by now.
+    fn current(&self, item: ItemId, name: &Name) -> ItemId {
+        let mut item = item;
+        while let Some(next) = self.replaced.get(&(item, name.clone())) {
+            item = *next;
+        }
+        item
+    }
+}
+
+fn is_error<L>(diagnostic: &Diagnostic<L>) -> bool {
+    diagnostic.severity == Severity::Error
+}
+
+/// The engine's coordinates for the compiler's.
+fn located(diagnostic: Diagnostic<nesl_core::db::FileRange>) -> Diagnostic<FileRange> {
+    diagnostic.map(place)
+}
+
+fn place(at: nesl_core::db::FileRange) -> FileRange {
+    FileRange { file: at.file, range: at.range.into() }
 }

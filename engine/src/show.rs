@@ -1,1 +1,305 @@
-//! Values as text.
+//! Values as text, the way the prompt prints them (LANGUAGE section 9).
+//!
+//! What a value looks like is decided by its type, not by its representation: a record is its
+//! contents at run time and gets its name back here, and an empty sequence of chars is `""`.
+//!
+//! ```text
+//! [0, 1, 2, ... (1000 in all)]      longer than the limit, at any level of nesting
+//! complex(1.0, 2.0)   ((1, 2), 3)   `a   "she said \"no\""   1.0E7   7.5E-8   nan
+//! ```
+//!
+//! Strings are never shortened. Floats are the shortest text that reads back as the same number.
+
+use nesl_core::base::with_stack;
+use nesl_core::interp::{Sequence, Value};
+use nesl_core::types::{Record, Ty};
+use nesl_runtime::scalar::Precision;
+use std::fmt::Write;
+
+/// A value as text. `content` gives what a record holds; sequences with more than `print_length`
+/// elements are abbreviated, with their length shown.
+pub fn show(
+    value: &Value,
+    ty: &Ty,
+    content: &dyn Fn(&Record, &[Ty]) -> Ty,
+    print_length: Option<usize>,
+    precision: Precision,
+) -> String {
+    let mut printer = Printer { content, print_length, precision, out: String::new() };
+    printer.value(value, ty);
+    printer.out
+}
+
+/// A float as text: the shortest that reads back as the same float, plain if
+/// 0.001 ≤ |x| < 10,000,000, otherwise with an exponent; at least one digit each side of the
+/// point. Both zeros are `0.0`.
+pub fn show_float(x: f64, precision: Precision) -> String {
+    if x.is_nan() {
+        return "nan".to_owned();
+    }
+    if x.is_infinite() {
+        return if x > 0.0 { "inf" } else { "-inf" }.to_owned();
+    }
+    if x == 0.0 {
+        return "0.0".to_owned();
+    }
+    let shortest = match precision {
+        Precision::Bits32 => format!("{:e}", x as f32),
+        Precision::Bits64 => format!("{x:e}"),
+    };
+    let (sign, shortest) = match shortest.strip_prefix('-') {
+        Some(rest) => ("-", rest),
+        None => ("", shortest.as_str()),
+    };
+    let (mantissa, exponent) = shortest.split_once('e').unwrap_or((shortest, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let digits: String = mantissa.chars().filter(|c| *c != '.').collect();
+    let mut out = sign.to_owned();
+    if (-3..7).contains(&exponent) {
+        if exponent < 0 {
+            out.push_str("0.");
+            out.extend(std::iter::repeat_n('0', (-exponent - 1) as usize));
+            out.push_str(&digits);
+        } else {
+            let whole = exponent as usize + 1;
+            let (before, after) = digits.split_at(whole.min(digits.len()));
+            out.push_str(before);
+            out.extend(std::iter::repeat_n('0', whole - before.len()));
+            out.push('.');
+            out.push_str(if after.is_empty() { "0" } else { after });
+        }
+    } else {
+        let (before, after) = digits.split_at(1);
+        out.push_str(before);
+        out.push('.');
+        out.push_str(if after.is_empty() { "0" } else { after });
+        let _ = write!(out, "E{exponent}");
+    }
+    out
+}
+
+struct Printer<'a> {
+    content: &'a dyn Fn(&Record, &[Ty]) -> Ty,
+    print_length: Option<usize>,
+    precision: Precision,
+    out: String,
+}
+
+impl Printer<'_> {
+    fn value(&mut self, value: &Value, ty: &Ty) {
+        with_stack(|| match (ty, value) {
+            (Ty::Function(_), _) => self.out.push_str("fn"),
+            (Ty::Record(record, args), content) => {
+                let ty = (self.content)(record, args);
+                let _ = write!(self.out, "{}", record.name);
+                self.tuple(content, &ty);
+            }
+            (Ty::Pair(..), _) => self.tuple(value, ty),
+            (Ty::Sequence(element), Value::Sequence(sequence)) => match (&**element, sequence) {
+                (Ty::Char, Sequence::Chars(text)) => self.text(text),
+                (Ty::Char, empty) if empty.is_empty() => self.text(&[]),
+                _ => self.sequence(sequence, element),
+            },
+            _ => self.scalar(value),
+        });
+    }
+
+    /// In parentheses. A pair in the second place of a pair belongs to the same tuple.
+    fn tuple(&mut self, value: &Value, ty: &Ty) {
+        self.out.push('(');
+        let (mut value, mut ty) = (value, ty);
+        while let (Ty::Pair(a, rest), Value::Pair(pair)) = (ty, value) {
+            self.value(&pair.0, a);
+            self.out.push_str(", ");
+            (value, ty) = (&pair.1, rest);
+        }
+        self.value(value, ty);
+        self.out.push(')');
+    }
+
+    fn sequence(&mut self, sequence: &Sequence, element: &Ty) {
+        let total = sequence.len();
+        let shown = self.print_length.map_or(total, |limit| total.min(limit));
+        self.out.push('[');
+        for index in 0..shown {
+            if index > 0 {
+                self.out.push_str(", ");
+            }
+            match sequence {
+                Sequence::Values(values) => self.value(&values[index], element),
+                packed => self.value(&packed.at(index), element),
+            }
+        }
+        if shown < total {
+            let before = if shown > 0 { ", " } else { "" };
+            let _ = write!(self.out, "{before}... ({total} in all)");
+        }
+        self.out.push(']');
+    }
+
+    fn text(&mut self, bytes: &[u8]) {
+        self.out.push('"');
+        for part in bytes.utf8_chunks() {
+            for c in part.valid().chars() {
+                if c == '"' || c == '\\' {
+                    self.out.push('\\');
+                }
+                self.out.push(c);
+            }
+            self.out.extend(part.invalid().iter().copied().map(char::from));
+        }
+        self.out.push('"');
+    }
+
+    /// A value that shows itself. The types of the parts of an empty sequence, and those of
+    /// programs with errors, may be unknown; what there is of such a value is shown as it is.
+    fn scalar(&mut self, value: &Value) {
+        match value {
+            Value::Unit => self.out.push_str("fn"),
+            Value::Int(n) => {
+                let _ = write!(self.out, "{n}");
+            }
+            Value::Float(x) => self.out.push_str(&show_float(*x, self.precision)),
+            Value::Bool(b) => self.out.push(if *b { 'T' } else { 'F' }),
+            Value::Char(c) => {
+                self.out.push('`');
+                self.out.push(char::from(*c));
+            }
+            Value::Pair(pair) => {
+                self.out.push('(');
+                self.value(&pair.0, &Ty::Error);
+                self.out.push_str(", ");
+                self.value(&pair.1, &Ty::Error);
+                self.out.push(')');
+            }
+            Value::Sequence(Sequence::Chars(text)) => self.text(text),
+            Value::Sequence(sequence) => self.sequence(sequence, &Ty::Error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nesl_core::base::{ItemId, Name};
+    use nesl_core::types::FunctionTy;
+    use std::sync::Arc;
+
+    fn pair(a: Value, b: Value) -> Value {
+        Value::Pair(Arc::new((a, b)))
+    }
+
+    fn ty_pair(a: Ty, b: Ty) -> Ty {
+        Ty::Pair(Arc::new(a), Arc::new(b))
+    }
+
+    fn seq(ty: Ty) -> Ty {
+        Ty::Sequence(Arc::new(ty))
+    }
+
+    fn ints(values: impl IntoIterator<Item = i64>) -> Value {
+        Value::Sequence(Sequence::Ints(Arc::new(values.into_iter().collect())))
+    }
+
+    fn chars(text: &[u8]) -> Value {
+        Value::Sequence(Sequence::Chars(Arc::new(text.to_vec())))
+    }
+
+    fn values(values: Vec<Value>) -> Value {
+        Value::Sequence(Sequence::Values(Arc::new(values)))
+    }
+
+    /// Records hold a pair of floats.
+    fn shown(value: &Value, ty: &Ty, limit: Option<usize>) -> String {
+        let content = |_: &Record, _: &[Ty]| ty_pair(Ty::Float, Ty::Float);
+        show(value, ty, &content, limit, Precision::Bits64)
+    }
+
+    #[test]
+    fn scalars() {
+        assert_eq!(shown(&Value::Int(-7), &Ty::Int, None), "-7");
+        assert_eq!(shown(&Value::Bool(true), &Ty::Bool, None), "T");
+        assert_eq!(shown(&Value::Char(b'a'), &Ty::Char, None), "`a");
+        assert_eq!(shown(&Value::Float(2.5), &Ty::Float, None), "2.5");
+    }
+
+    #[test]
+    fn floats_are_shortest_and_lisp_like() {
+        for (x, text) in [
+            (0.1 + 0.2, "0.30000000000000004"),
+            (0.1, "0.1"),
+            (1.0, "1.0"),
+            (-0.0, "0.0"),
+            (-1.5, "-1.5"),
+            (1e7, "1.0E7"),
+            (9_999_999.0, "9999999.0"),
+            (123_456_789.0, "1.23456789E8"),
+            (0.001, "0.001"),
+            (0.000_999, "9.99E-4"),
+            (7.5e-8, "7.5E-8"),
+            (1e-4, "1.0E-4"),
+            (12_345.678, "12345.678"),
+            (100.0, "100.0"),
+            (f64::MAX, "1.7976931348623157E308"),
+            (5e-324, "5.0E-324"),
+            (f64::NAN, "nan"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(show_float(x, Precision::Bits64), text);
+        }
+        assert_eq!(show_float(f64::from(0.1f32), Precision::Bits32), "0.1");
+        assert_eq!(show_float(f64::from(1e10f32), Precision::Bits32), "1.0E10");
+    }
+
+    #[test]
+    fn tuples_and_records() {
+        let right = pair(Value::Int(1), pair(Value::Int(2), Value::Int(3)));
+        let right_ty = ty_pair(Ty::Int, ty_pair(Ty::Int, Ty::Int));
+        assert_eq!(shown(&right, &right_ty, None), "(1, 2, 3)");
+        let left = pair(pair(Value::Int(1), Value::Int(2)), Value::Int(3));
+        let left_ty = ty_pair(ty_pair(Ty::Int, Ty::Int), Ty::Int);
+        assert_eq!(shown(&left, &left_ty, None), "((1, 2), 3)");
+
+        let record =
+            Ty::Record(Record { item: ItemId(1), name: Name::new("complex") }, Arc::new([]));
+        let complex = pair(Value::Float(1.0), Value::Float(2.0));
+        assert_eq!(shown(&complex, &record, None), "complex(1.0, 2.0)");
+        let many = values(vec![complex.clone(), complex]);
+        assert_eq!(shown(&many, &seq(record), None), "[complex(1.0, 2.0), complex(1.0, 2.0)]");
+    }
+
+    #[test]
+    fn strings() {
+        let string = seq(Ty::Char);
+        assert_eq!(shown(&chars(b""), &string, None), "\"\"");
+        assert_eq!(shown(&values(vec![]), &string, None), "\"\"");
+        assert_eq!(shown(&chars(br#"a"b\c"#), &string, Some(1)), r#""a\"b\\c""#);
+        assert_eq!(shown(&chars("é".as_bytes()), &string, None), "\"é\"");
+        assert_eq!(shown(&chars(b"\xe9!"), &string, None), "\"é!\"");
+        assert_eq!(shown(&values(vec![]), &seq(string), None), "[]");
+    }
+
+    #[test]
+    fn long_sequences_are_abbreviated_at_every_level() {
+        let ty = seq(Ty::Int);
+        assert_eq!(shown(&ints(0..3), &ty, Some(3)), "[0, 1, 2]");
+        assert_eq!(shown(&ints(0..1000), &ty, Some(3)), "[0, 1, 2, ... (1000 in all)]");
+        assert_eq!(shown(&ints(0..4), &ty, Some(0)), "[... (4 in all)]");
+        let nested = values(vec![ints(0..5), ints(0..1), ints(0..0)]);
+        assert_eq!(
+            shown(&nested, &seq(ty.clone()), Some(2)),
+            "[[0, 1, ... (5 in all)], [0], ... (3 in all)]"
+        );
+        assert_eq!(shown(&ints(0..0), &ty, Some(2)), "[]");
+    }
+
+    #[test]
+    fn functions_and_unknown_types() {
+        let f =
+            Ty::Function(Arc::new(FunctionTy { param: Ty::Int, result: Ty::Int, code: Ty::Error }));
+        assert_eq!(shown(&Value::Unit, &f, None), "fn");
+        assert_eq!(shown(&Value::Int(3), &f, None), "fn");
+        assert_eq!(shown(&values(vec![]), &seq(Ty::Var(0)), None), "[]");
+    }
+}

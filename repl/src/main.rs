@@ -1,1 +1,39 @@
-fn main() {}
+//! `nesl`: one program to run, check, format, explain and explore NESL.
+//!
+//! A thin face over [`nesl_engine::Session`]: it reads arguments and files, hands texts to a
+//! session and shows what comes back. Nothing here knows what a program means.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`cli`] | what can be said on the command line, and its help |
+//! | [`commands`] | a file per subcommand |
+//! | [`prompt`] | the interactive session, and forms read from a pipe |
+//! | [`report`] | events of a session → lines on standard output and messages on standard error |
+//! | [`render`] | diagnostics → text for people |
+//! | [`json`] | diagnostics → JSON for programs |
+//! | [`source`] | files → text; offsets → lines and columns |
+//! | [`output`] | standard output, which remembers whether a line is begun |
+//! | [`interrupt`] | Ctrl-C |
+
+mod cli;
+mod commands;
+mod interrupt;
+mod json;
+mod output;
+mod prompt;
+mod render;
+mod report;
+mod source;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = cli::parse();
+    match commands::run(&arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("nesl: {error:#}");
+            ExitCode::from(cli::USAGE)
+        }
+    }
+}

@@ -120,10 +120,7 @@ impl Fault {
 
     /// A fault with particulars.
     pub fn with(code: FaultCode, detail: impl Into<String>) -> Fault {
-        Fault {
-            code,
-            detail: Some(detail.into()),
-        }
+        Fault { code, detail: Some(detail.into()) }
     }
 }
 
@@ -137,7 +134,9 @@ impl fmt::Display for Fault {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.detail, self.code) {
             (Some(text), FaultCode::Message | FaultCode::Host) => write!(out, "{text}"),
-            (Some(text), code) => write!(out, "{} ({text})", code.message()),
+            (Some(text), code) => {
+                write!(out, "{} ({text})", code.message().trim_end_matches('.'))
+            }
             (None, code) => write!(out, "{}", code.message()),
         }
     }

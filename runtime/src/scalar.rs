@@ -4,7 +4,11 @@
 //! ([`Precision`]). Comparison with NaN is false (`/=` true). Division truncates; shifts, float →
 //! int, `code_char` and `min_int / -1` are checked.
 
+mod float;
+mod int;
+
 use crate::fault::FaultCode;
+use crate::random;
 
 /// How many bits an `int` and a `float` have in a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -142,11 +146,138 @@ pub enum ScalarOp {
     Split,
 }
 
-/// Applies `op` to `args` at the given precision.
-///
-/// Errors: the checks listed on [`ScalarOp`]. Panics if the arguments are of the wrong number or
-/// types: the verifier of the IR excludes that.
-pub fn eval(op: ScalarOp, args: &[Scalar], precision: Precision) -> Result<Scalar, FaultCode> {
-    let _ = (op, args, precision);
-    Err(FaultCode::Message)
+impl Precision {
+    /// The smallest `int`.
+    pub fn min_int(self) -> i64 {
+        match self {
+            Precision::Bits32 => i64::from(i32::MIN),
+            Precision::Bits64 => i64::MIN,
+        }
+    }
+
+    /// The largest `int`.
+    pub fn max_int(self) -> i64 {
+        match self {
+            Precision::Bits32 => i64::from(i32::MAX),
+            Precision::Bits64 => i64::MAX,
+        }
+    }
+
+    /// The `int` that `x` wraps to.
+    pub fn wrap(self, x: i64) -> i64 {
+        match self {
+            Precision::Bits32 => i64::from(x as i32),
+            Precision::Bits64 => x,
+        }
+    }
+
+    /// The `float` nearest to `x`.
+    pub fn round(self, x: f64) -> f64 {
+        match self {
+            Precision::Bits32 => f64::from(x as f32),
+            Precision::Bits64 => x,
+        }
+    }
+
+    /// How many bits an `int` has.
+    pub fn bits(self) -> u32 {
+        match self {
+            Precision::Bits32 => 32,
+            Precision::Bits64 => 64,
+        }
+    }
 }
+
+impl Scalar {
+    /// The type of this value.
+    pub fn ty(self) -> ScalarTy {
+        match self {
+            Scalar::Int(_) => ScalarTy::Int,
+            Scalar::Float(_) => ScalarTy::Float,
+            Scalar::Bool(_) => ScalarTy::Bool,
+            Scalar::Char(_) => ScalarTy::Char,
+        }
+    }
+}
+
+/// Applies `op` to `args` at the given precision. `Rand` draws as under seed 0: a session, which
+/// has a seed of its own, calls [`random::draw_int`] and [`random::draw_float`] instead.
+///
+/// Errors: the checks listed on [`ScalarOp`].
+///
+/// # Panics
+/// If the arguments are of the wrong number or types: the verifier of the IR excludes that.
+pub fn eval(op: ScalarOp, args: &[Scalar], precision: Precision) -> Result<Scalar, FaultCode> {
+    use Scalar::{Bool, Char, Float, Int};
+    match *args {
+        [Int(a)] => int::unary(op, a, precision),
+        [Float(a)] => float::unary(op, a, precision),
+        [Bool(a)] => Ok(bool_unary(op, a)),
+        [Char(a)] => Ok(char_unary(op, a)),
+        [Int(a), Int(b)] if op == ScalarOp::Rand => random::draw_int(0, a, b, precision).map(Int),
+        [Int(a), Int(b)] => int::binary(op, a, b, precision),
+        [Float(a), Float(b)] => Ok(float::binary(op, a, b, precision)),
+        [Bool(a), Bool(b)] => Ok(bool_binary(op, a, b)),
+        [Char(a), Char(b)] => Ok(char_binary(op, a, b)),
+        [Int(key), Float(bound)] if op == ScalarOp::Rand => {
+            random::draw_float(0, key, bound, precision).map(Float)
+        }
+        _ => refuse(op, args),
+    }
+}
+
+fn bool_unary(op: ScalarOp, a: bool) -> Scalar {
+    match op {
+        ScalarOp::Not => Scalar::Bool(!a),
+        ScalarOp::BoolToInt => Scalar::Int(i64::from(a)),
+        other => refuse(other, &[Scalar::Bool(a)]),
+    }
+}
+
+fn bool_binary(op: ScalarOp, a: bool, b: bool) -> Scalar {
+    Scalar::Bool(match op {
+        ScalarOp::And => a && b,
+        ScalarOp::Or => a || b,
+        ScalarOp::Xor | ScalarOp::Ne => a != b,
+        ScalarOp::Eq => a == b,
+        other => refuse(other, &[Scalar::Bool(a), Scalar::Bool(b)]),
+    })
+}
+
+fn char_unary(op: ScalarOp, a: u8) -> Scalar {
+    match op {
+        ScalarOp::CharToInt => Scalar::Int(i64::from(a)),
+        other => refuse(other, &[Scalar::Char(a)]),
+    }
+}
+
+fn char_binary(op: ScalarOp, a: u8, b: u8) -> Scalar {
+    match op {
+        ScalarOp::Max => Scalar::Char(a.max(b)),
+        ScalarOp::Min => Scalar::Char(a.min(b)),
+        other => match compare(other, &a, &b) {
+            Some(truth) => Scalar::Bool(truth),
+            None => refuse(other, &[Scalar::Char(a), Scalar::Char(b)]),
+        },
+    }
+}
+
+/// What a comparison says; `None` if `op` is not one.
+fn compare<T: PartialOrd>(op: ScalarOp, a: &T, b: &T) -> Option<bool> {
+    match op {
+        ScalarOp::Eq => Some(a == b),
+        ScalarOp::Ne => Some(a != b),
+        ScalarOp::Lt => Some(a < b),
+        ScalarOp::Le => Some(a <= b),
+        ScalarOp::Gt => Some(a > b),
+        ScalarOp::Ge => Some(a >= b),
+        _ => None,
+    }
+}
+
+fn refuse(op: ScalarOp, args: &[Scalar]) -> ! {
+    panic!("{op:?} is not defined on {args:?}")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,303 @@
 //! Everything as incremental queries; alone in naming salsa.
+//!
+//! The unit is the *item*, one top-level form. Splitting a text into items is so cheap that it is
+//! done eagerly ([`outline`]): each item's text is a salsa input that changes only when its own
+//! bytes do. From there on everything is pulled:
+//!
+//! ```text
+//! parse(item) ─▶ ast(item) ─▶ names(item) ─▶ references(item) ─▶ groups(file)
+//!                                   └───────────▶ inferred(group) ─▶ types(item), signature(item)
+//! ```
+//!
+//! `ast`, `references`, `group` and `signature` are firewalls: they are compared after
+//! recomputation, and when they come out equal nothing behind them runs again. Hence typing in a
+//! comment re-parses one item and stops at `ast`; editing a body stops at `signature` unless its
+//! type changed. `tests/incremental.rs` lists the queries that re-run.
+//!
+//! An [`ItemId`] is the identity of the input and stays valid for the life of the database; ids of
+//! deleted items are recycled for items that appear later in the same file.
+
+mod groups;
+mod outline;
+mod query;
+mod scope;
+
+use crate::base::{Diagnostic, ItemId, Loc, Name, Span, TextRange};
+use crate::names::Names;
+use crate::syntax::{Parsed, RawKind, ast};
+use crate::types::{ItemTypes, Signature};
+use salsa::Setter;
+use salsa::plumbing::{AsId, FromId};
+use std::sync::{Arc, Mutex};
+
+pub use outline::{Form, Outline};
+pub use scope::Before;
+
+/// A text of the program: a file, a REPL line, a notebook cell, a part of the library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// Some bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FileRange {
+    /// The file.
+    pub file: FileId,
+    /// The bytes.
+    pub range: TextRange,
+}
+
+/// The compiler's database.
+#[salsa::db]
+#[derive(Clone)]
+pub struct Database {
+    storage: salsa::Storage<Self>,
+    /// The files by [`FileId`]; shared by all handles.
+    files: Arc<Mutex<Vec<query::File>>>,
+    /// The names of queries as they run, when someone listens.
+    log: Arc<Mutex<Option<Vec<String>>>>,
+}
+
+#[salsa::db]
+impl salsa::Database for Database {}
+
+/// What queries see of the database.
+#[salsa::db]
+pub(crate) trait Db: salsa::Database {}
+
+#[salsa::db]
+impl Db for Database {}
+
+impl Default for Database {
+    fn default() -> Database {
+        Database::new()
+    }
+}
+
+impl Database {
+    /// A database that holds the library and nothing else.
+    pub fn new() -> Database {
+        let log = Arc::<Mutex<Option<Vec<String>>>>::default();
+        let listener = log.clone();
+        let storage = salsa::Storage::new(Some(Box::new(move |event: salsa::Event| {
+            if let salsa::EventKind::WillExecute { database_key } = event.kind
+                && let Ok(mut log) = listener.lock()
+                && let Some(log) = log.as_mut()
+            {
+                log.push(format!("{database_key:?}"));
+            }
+        })));
+        let mut db = Database { storage, files: Arc::default(), log };
+        let mut library = Vec::new();
+        for (name, text) in crate::prelude::FILES {
+            let file = db.add(name, text, None, true);
+            library.push(db.input(file));
+        }
+        query::Library::new(&db, library.into());
+        db
+    }
+
+    /// Adds a text. It sees the forms of `before`, and the library.
+    pub fn add_file(&mut self, name: &str, text: &str, before: Option<Before>) -> FileId {
+        self.add(name, text, before, false)
+    }
+
+    fn add(&mut self, name: &str, text: &str, before: Option<Before>, library: bool) -> FileId {
+        let before = before.map(|b| (self.input(b.file), b.position));
+        let file = query::File::new(self, name.into(), "".into(), library, before, Arc::default());
+        let id = {
+            let mut files = self.files.lock().unwrap_or_else(|e| e.into_inner());
+            files.push(file);
+            FileId(files.len() as u32 - 1)
+        };
+        self.set_text(id, text);
+        id
+    }
+
+    /// Replaces a text. Items whose bytes did not change keep everything that is known of them.
+    pub fn set_text(&mut self, file: FileId, text: &str) {
+        outline::update(self, self.input(file), text);
+    }
+
+    /// Turns a form off (it failed: it defines nothing for those after it) or on again.
+    pub fn set_disabled(&mut self, item: ItemId, disabled: bool) {
+        outline::change(self, item, |form| form.disabled = disabled);
+    }
+
+    /// Says which text a `load` form has loaded: its definitions are seen after the form.
+    pub fn set_loaded(&mut self, item: ItemId, loaded: Option<FileId>) {
+        let loaded = loaded.map(|f| self.input(f));
+        outline::change(self, item, |form| form.loaded = loaded);
+    }
+
+    /// The text that a `load` form has loaded.
+    pub fn loaded(&self, item: ItemId) -> Option<FileId> {
+        let loaded = self.form(item).loaded;
+        loaded.map(|file| self.id_of(file))
+    }
+
+    /// Gives a file another name, and another view of what comes before it.
+    pub fn rename(&mut self, file: FileId, name: &str, before: Option<Before>) {
+        let input = self.input(file);
+        let before = before.map(|b| (self.input(b.file), b.position));
+        if &**input.name(self) != name {
+            input.set_name(self).to(name.into());
+        }
+        if input.before(self) != before {
+            input.set_before(self).to(before);
+        }
+    }
+
+    /// The text of an item, with the blanks and comments before it.
+    pub fn item_text(&self, item: ItemId) -> Arc<str> {
+        query::item(item).text(self).clone()
+    }
+
+    fn input(&self, file: FileId) -> query::File {
+        self.files.lock().unwrap_or_else(|e| e.into_inner())[file.0 as usize]
+    }
+
+    fn id_of(&self, file: query::File) -> FileId {
+        let files = self.files.lock().unwrap_or_else(|e| e.into_inner());
+        let index = files.iter().rposition(|f| *f == file);
+        FileId(index.expect("every file is listed") as u32)
+    }
+
+    /// The name of a file.
+    pub fn file_name(&self, file: FileId) -> Arc<str> {
+        self.input(file).name(self).clone()
+    }
+
+    /// The text of a file.
+    pub fn file_text(&self, file: FileId) -> Arc<str> {
+        self.input(file).text(self).clone()
+    }
+
+    /// The forms of a file, in order.
+    pub fn outline(&self, file: FileId) -> Arc<Outline> {
+        self.input(file).outline(self).clone()
+    }
+
+    /// Every library file.
+    pub fn library(&self) -> Vec<FileId> {
+        (0..crate::prelude::FILES.len() as u32).map(FileId).collect()
+    }
+
+    /// The file an item belongs to.
+    pub fn file_of(&self, item: ItemId) -> FileId {
+        self.id_of(query::item(item).file(self))
+    }
+
+    /// Whether an item belongs to the library.
+    pub fn is_library(&self, item: ItemId) -> bool {
+        query::item(item).file(self).library(self)
+    }
+
+    /// The form of an item: its sort and what it defines.
+    pub fn form(&self, item: ItemId) -> Form {
+        let input = query::item(item);
+        scope::form(self, input).cloned().unwrap_or_else(|| Form::blank(input))
+    }
+
+    /// The parse of an item.
+    pub fn parsed(&self, item: ItemId) -> &Parsed {
+        query::parse(self, query::item(item))
+    }
+
+    /// The syntax of an item.
+    pub fn ast(&self, item: ItemId) -> &Arc<ast::Item> {
+        query::ast(self, query::item(item))
+    }
+
+    /// The resolved names of an item.
+    pub fn names(&self, item: ItemId) -> &Names {
+        query::names(self, query::item(item))
+    }
+
+    /// The types of an item.
+    pub fn types(&self, item: ItemId) -> &Arc<ItemTypes> {
+        query::types(self, query::item(item))
+    }
+
+    /// What other items see of an item.
+    pub fn signature(&self, item: ItemId) -> &Arc<Signature> {
+        query::signature(self, query::item(item))
+    }
+
+    /// What is wrong with an item by itself: syntax, names, types.
+    pub fn diagnostics(&self, item: ItemId) -> Vec<Diagnostic<FileRange>> {
+        let mut all: Vec<_> = self
+            .parsed(item)
+            .diagnostics
+            .iter()
+            .map(|d| d.clone().map(|range| self.in_file(item, range)))
+            .collect();
+        let below = query::diagnostics(self, query::item(item));
+        all.extend(below.iter().map(|d| d.clone().map(|loc| self.place(loc))));
+        all.sort_by_key(|d| d.primary.at.range.start());
+        all
+    }
+
+    /// The bytes of a place.
+    pub fn place(&self, loc: Loc) -> FileRange {
+        let range = self.parsed(loc.item).range(loc.span);
+        self.in_file(loc.item, range)
+    }
+
+    /// The innermost place of an item's own text.
+    pub fn whole(&self, item: ItemId) -> FileRange {
+        let span = self.ast(item).span;
+        self.place(Loc { item, span: Span::new(span.start, span.end) })
+    }
+
+    fn in_file(&self, item: ItemId, range: TextRange) -> FileRange {
+        let file = query::item(item).file(self);
+        let offset = query::offsets(self, file).get(&query::item(item)).copied();
+        let offset = offset.unwrap_or_default();
+        FileRange { file: self.id_of(file), range: range + offset }
+    }
+
+    /// What a name means at the end of a file (or before one of its forms).
+    pub fn lookup(&self, from: Before, name: &Name) -> Option<crate::names::Resolution> {
+        scope::lookup_at(self, self.input(from.file), from.position, name, false)
+    }
+
+    /// All names that can be used at the end of a file, the library's included.
+    pub fn known_names(&self, from: Before) -> Vec<Name> {
+        query::known(self, self.input(from.file)).clone()
+    }
+
+    /// Starts (`true`) or stops listening to the queries that run.
+    pub fn listen(&self, on: bool) {
+        if let Ok(mut log) = self.log.lock() {
+            *log = on.then(Vec::new);
+        }
+    }
+
+    /// The queries that ran since the last call, while listening, as `query(item)` with the
+    /// item's first name.
+    pub fn take_log(&self) -> Vec<String> {
+        let log = self.log.lock();
+        log.ok().and_then(|mut log| log.as_mut().map(std::mem::take)).unwrap_or_default()
+    }
+}
+
+/// The library's signature rule and the id conversions live beside the queries.
+impl From<query::Item> for ItemId {
+    fn from(item: query::Item) -> ItemId {
+        ItemId(item.as_id().as_bits())
+    }
+}
+
+pub(crate) fn from_item_id(id: ItemId) -> query::Item {
+    query::Item::from_id(salsa::plumbing::Id::from_bits(id.0))
+}
+
+/// Sorts of forms that may be used before they are defined.
+pub(crate) fn forward(kind: RawKind) -> bool {
+    matches!(kind, RawKind::Function | RawKind::Datatype)
+}
+
+/// Sets a salsa input field; here so that no other file needs the trait.
+pub(crate) fn set_outline(db: &mut Database, file: query::File, outline: Arc<Outline>) {
+    file.set_outline(db).to(outline);
+}

@@ -2,10 +2,28 @@
 //!
 //! Written for obviousness, not for speed. It counts work and depth by the cost model (LANGUAGE
 //! section 12), checks everything, never overflows the host's stack, and can be interrupted.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `machine` | control: blocks, calls, conditionals, nests, on a stack of its own |
+//! | `structure` | sequence operations that move elements |
+//! | `reduce`, `rank` | those that compare and combine them |
+//! | `text` | numbers as text and back |
+//! | `cost` | what each operation is charged |
+//! | `lockstep` | the order in which a nest prints |
 
+mod context;
+mod cost;
+mod known;
+mod lockstep;
+mod machine;
+mod rank;
+mod reduce;
+mod structure;
+mod text;
 mod value;
 
-pub use value::{Sequence, Value};
+pub use value::{Builder, Sequence, Value};
 
 use crate::ir::{Program, Site, Ty};
 use crate::prim::HostOp;
@@ -67,8 +85,11 @@ pub struct Failure {
     pub trace: Vec<(Site, bool)>,
 }
 
-/// Runs a program. `globals` are the values of `program.globals`; `key` is the argument of a
-/// `main` that draws random numbers.
+/// Runs a program, which must be lawful ([`verify`](crate::ir::verify())). `globals` are the values
+/// of `program.globals`; `key` is the argument of a `main` that draws random numbers.
+///
+/// # Panics
+/// If the program is not lawful, or the globals are not of its types.
 pub fn run(
     program: &Program,
     globals: &[Value],
@@ -76,6 +97,5 @@ pub fn run(
     host: &mut dyn Host,
     options: &Options<'_>,
 ) -> Result<Outcome, Failure> {
-    let _ = (program, globals, key, host, options);
-    unreachable!()
+    machine::Machine::new(program, globals, host, options).run(key)
 }

@@ -1,5 +1,6 @@
 //! Values.
 
+use crate::ir::Ty;
 use std::sync::Arc;
 
 /// A value of a monomorphic type.
@@ -34,4 +35,380 @@ pub enum Sequence {
     Chars(Arc<Vec<u8>>),
     /// Of anything else.
     Values(Arc<Vec<Value>>),
+}
+
+impl Value {
+    /// `(first, second)`
+    pub fn pair(first: Value, second: Value) -> Value {
+        Value::Pair(Arc::new((first, second)))
+    }
+
+    /// A string.
+    pub fn text(text: impl Into<Vec<u8>>) -> Value {
+        Value::Sequence(Sequence::text(text))
+    }
+
+    /// The int, if it is one.
+    pub fn as_int(&self) -> Option<i64> {
+        match self {
+            Value::Int(x) => Some(*x),
+            _ => None,
+        }
+    }
+
+    /// The float, if it is one.
+    pub fn as_float(&self) -> Option<f64> {
+        match self {
+            Value::Float(x) => Some(*x),
+            _ => None,
+        }
+    }
+
+    /// The bool, if it is one.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Value::Bool(x) => Some(*x),
+            _ => None,
+        }
+    }
+
+    /// The char, if it is one.
+    pub fn as_char(&self) -> Option<u8> {
+        match self {
+            Value::Char(x) => Some(*x),
+            _ => None,
+        }
+    }
+
+    /// Both halves, if it is a pair.
+    pub fn as_pair(&self) -> Option<(&Value, &Value)> {
+        match self {
+            Value::Pair(pair) => Some((&pair.0, &pair.1)),
+            _ => None,
+        }
+    }
+
+    /// The sequence, if it is one.
+    pub fn as_sequence(&self) -> Option<&Sequence> {
+        match self {
+            Value::Sequence(sequence) => Some(sequence),
+            _ => None,
+        }
+    }
+
+    /// The characters, if it is a string.
+    pub fn as_text(&self) -> Option<&[u8]> {
+        self.as_sequence()?.as_text()
+    }
+
+    /// Whether this is a value of that type.
+    pub fn has_type(&self, ty: &Ty) -> bool {
+        match (self, ty) {
+            (Value::Unit, Ty::Unit)
+            | (Value::Int(_), Ty::Int)
+            | (Value::Float(_), Ty::Float)
+            | (Value::Bool(_), Ty::Bool)
+            | (Value::Char(_), Ty::Char) => true,
+            (Value::Pair(pair), Ty::Pair(first, second)) => {
+                pair.0.has_type(first) && pair.1.has_type(second)
+            }
+            (Value::Sequence(sequence), Ty::Sequence(element)) => sequence.has_elements(element),
+            _ => false,
+        }
+    }
+
+    /// `S(v)`, the size by which work is counted: 1 for a scalar; for a sequence 1 plus the sizes
+    /// of its elements; for a pair the sum of its halves; nothing for the unit.
+    pub fn size(&self) -> u64 {
+        match self {
+            Value::Unit => 0,
+            Value::Int(_) | Value::Float(_) | Value::Bool(_) | Value::Char(_) => 1,
+            Value::Pair(pair) => pair.0.size().saturating_add(pair.1.size()),
+            Value::Sequence(sequence) => sequence.size(),
+        }
+    }
+}
+
+impl From<i64> for Value {
+    fn from(x: i64) -> Value {
+        Value::Int(x)
+    }
+}
+
+impl From<f64> for Value {
+    fn from(x: f64) -> Value {
+        Value::Float(x)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(x: bool) -> Value {
+        Value::Bool(x)
+    }
+}
+
+impl From<Sequence> for Value {
+    fn from(sequence: Sequence) -> Value {
+        Value::Sequence(sequence)
+    }
+}
+
+impl From<Vec<i64>> for Value {
+    fn from(xs: Vec<i64>) -> Value {
+        Value::Sequence(Sequence::Ints(Arc::new(xs)))
+    }
+}
+
+impl From<Vec<f64>> for Value {
+    fn from(xs: Vec<f64>) -> Value {
+        Value::Sequence(Sequence::Floats(Arc::new(xs)))
+    }
+}
+
+impl From<Vec<bool>> for Value {
+    fn from(xs: Vec<bool>) -> Value {
+        Value::Sequence(Sequence::Bools(Arc::new(xs)))
+    }
+}
+
+impl Sequence {
+    /// A string.
+    pub fn text(text: impl Into<Vec<u8>>) -> Sequence {
+        Sequence::Chars(Arc::new(text.into()))
+    }
+
+    /// The empty sequence of elements of a type.
+    pub fn empty(element: &Ty) -> Sequence {
+        Builder::new(element, 0).finish()
+    }
+
+    /// The sequence of `values`, all of the type `element`.
+    ///
+    /// # Panics
+    /// If one of them is of another type (seen only for packed sequences).
+    pub fn from_values(element: &Ty, values: Vec<Value>) -> Sequence {
+        match element {
+            Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => Sequence::Values(Arc::new(values)),
+            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+                let mut builder = Builder::new(element, values.len());
+                for value in values {
+                    builder.push(value);
+                }
+                builder.finish()
+            }
+        }
+    }
+
+    /// How many elements.
+    pub fn len(&self) -> usize {
+        match self {
+            Sequence::Ints(xs) => xs.len(),
+            Sequence::Floats(xs) => xs.len(),
+            Sequence::Bools(xs) => xs.len(),
+            Sequence::Chars(xs) => xs.len(),
+            Sequence::Values(xs) => xs.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Element `index`, if there is one.
+    pub fn get(&self, index: usize) -> Option<Value> {
+        match self {
+            Sequence::Ints(xs) => xs.get(index).map(|x| Value::Int(*x)),
+            Sequence::Floats(xs) => xs.get(index).map(|x| Value::Float(*x)),
+            Sequence::Bools(xs) => xs.get(index).map(|x| Value::Bool(*x)),
+            Sequence::Chars(xs) => xs.get(index).map(|x| Value::Char(*x)),
+            Sequence::Values(xs) => xs.get(index).cloned(),
+        }
+    }
+
+    /// The elements in order.
+    pub fn iter(&self) -> impl Iterator<Item = Value> {
+        (0..self.len()).map_while(|index| self.get(index))
+    }
+
+    /// The ints, if they are.
+    pub fn as_ints(&self) -> Option<&[i64]> {
+        match self {
+            Sequence::Ints(xs) => Some(xs),
+            _ => None,
+        }
+    }
+
+    /// The floats, if they are.
+    pub fn as_floats(&self) -> Option<&[f64]> {
+        match self {
+            Sequence::Floats(xs) => Some(xs),
+            _ => None,
+        }
+    }
+
+    /// The bools, if they are.
+    pub fn as_bools(&self) -> Option<&[bool]> {
+        match self {
+            Sequence::Bools(xs) => Some(xs),
+            _ => None,
+        }
+    }
+
+    /// The characters, if it is a string.
+    pub fn as_text(&self) -> Option<&[u8]> {
+        match self {
+            Sequence::Chars(xs) => Some(xs),
+            _ => None,
+        }
+    }
+
+    /// Replaces element `index`, in place if nobody else holds the sequence.
+    ///
+    /// # Panics
+    /// If it is out of bounds, or the value of another type than a packed sequence holds.
+    pub fn set(&mut self, index: usize, value: &Value) {
+        match (self, value) {
+            (Sequence::Ints(xs), Value::Int(x)) => Arc::make_mut(xs)[index] = *x,
+            (Sequence::Floats(xs), Value::Float(x)) => Arc::make_mut(xs)[index] = *x,
+            (Sequence::Bools(xs), Value::Bool(x)) => Arc::make_mut(xs)[index] = *x,
+            (Sequence::Chars(xs), Value::Char(x)) => Arc::make_mut(xs)[index] = *x,
+            (Sequence::Values(xs), x) => Arc::make_mut(xs)[index] = x.clone(),
+            (sequence, x) => panic!("{x:?} does not belong into {sequence:?}"),
+        }
+    }
+
+    /// Whether this is a sequence of that type of elements.
+    pub fn has_elements(&self, element: &Ty) -> bool {
+        match (self, element) {
+            (Sequence::Ints(_), Ty::Int)
+            | (Sequence::Floats(_), Ty::Float)
+            | (Sequence::Bools(_), Ty::Bool)
+            | (Sequence::Chars(_), Ty::Char) => true,
+            (Sequence::Values(values), Ty::Unit | Ty::Pair(..) | Ty::Sequence(_)) => {
+                values.iter().all(|value| value.has_type(element))
+            }
+            _ => false,
+        }
+    }
+
+    /// `S(v)`: see [`Value::size`].
+    pub fn size(&self) -> u64 {
+        match self {
+            Sequence::Values(values) => {
+                values.iter().fold(1, |sum: u64, value| sum.saturating_add(value.size()))
+            }
+            Sequence::Ints(_) | Sequence::Floats(_) | Sequence::Bools(_) | Sequence::Chars(_) => {
+                1 + self.len() as u64
+            }
+        }
+    }
+}
+
+/// A sequence that grows an element at a time.
+#[derive(Clone, Debug)]
+pub struct Builder(Growing);
+
+#[derive(Clone, Debug)]
+enum Growing {
+    Ints(Vec<i64>),
+    Floats(Vec<f64>),
+    Bools(Vec<bool>),
+    Chars(Vec<u8>),
+    Values(Vec<Value>),
+}
+
+impl Builder {
+    /// No elements yet, room for `capacity`.
+    pub fn new(element: &Ty, capacity: usize) -> Builder {
+        Builder(match element {
+            Ty::Int => Growing::Ints(Vec::with_capacity(capacity)),
+            Ty::Float => Growing::Floats(Vec::with_capacity(capacity)),
+            Ty::Bool => Growing::Bools(Vec::with_capacity(capacity)),
+            Ty::Char => Growing::Chars(Vec::with_capacity(capacity)),
+            Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => {
+                Growing::Values(Vec::with_capacity(capacity))
+            }
+        })
+    }
+
+    /// Adds an element.
+    ///
+    /// # Panics
+    /// If it is of another type than a packed sequence holds.
+    pub fn push(&mut self, value: Value) {
+        match (&mut self.0, value) {
+            (Growing::Ints(xs), Value::Int(x)) => xs.push(x),
+            (Growing::Floats(xs), Value::Float(x)) => xs.push(x),
+            (Growing::Bools(xs), Value::Bool(x)) => xs.push(x),
+            (Growing::Chars(xs), Value::Char(x)) => xs.push(x),
+            (Growing::Values(xs), x) => xs.push(x),
+            (growing, value) => panic!("{value:?} does not belong into {growing:?}"),
+        }
+    }
+
+    /// Adds all elements of a sequence.
+    ///
+    /// # Panics
+    /// If they are of another type than a packed sequence holds.
+    pub fn extend(&mut self, sequence: &Sequence) {
+        match (&mut self.0, sequence) {
+            (Growing::Ints(xs), Sequence::Ints(more)) => xs.extend_from_slice(more),
+            (Growing::Floats(xs), Sequence::Floats(more)) => xs.extend_from_slice(more),
+            (Growing::Bools(xs), Sequence::Bools(more)) => xs.extend_from_slice(more),
+            (Growing::Chars(xs), Sequence::Chars(more)) => xs.extend_from_slice(more),
+            (Growing::Values(xs), Sequence::Values(more)) => xs.extend_from_slice(more),
+            (growing, more) => panic!("{more:?} does not belong into {growing:?}"),
+        }
+    }
+
+    /// The sequence.
+    pub fn finish(self) -> Sequence {
+        match self.0 {
+            Growing::Ints(xs) => Sequence::Ints(Arc::new(xs)),
+            Growing::Floats(xs) => Sequence::Floats(Arc::new(xs)),
+            Growing::Bools(xs) => Sequence::Bools(Arc::new(xs)),
+            Growing::Chars(xs) => Sequence::Chars(Arc::new(xs)),
+            Growing::Values(xs) => Sequence::Values(Arc::new(xs)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_two_words() {
+        assert_eq!(size_of::<Value>(), 16);
+    }
+
+    #[test]
+    fn sizes_count_descriptors_and_elements() {
+        let flat = Value::from(vec![1i64, 2, 3]);
+        assert_eq!(flat.size(), 4);
+        let element = Ty::sequence(Ty::Int);
+        let nested = Sequence::from_values(&element, vec![flat, Value::from(vec![7i64])]);
+        assert_eq!(nested.size(), 1 + 4 + 2);
+        assert_eq!(Value::pair(Value::Int(1), Value::text("ab")).size(), 4);
+        assert_eq!(Value::Unit.size(), 0);
+    }
+
+    #[test]
+    fn packed_by_type_even_when_empty() {
+        assert_eq!(Sequence::empty(&Ty::Char), Sequence::text(""));
+        assert!(Sequence::empty(&Ty::Float).has_elements(&Ty::Float));
+        assert!(!Sequence::empty(&Ty::Float).has_elements(&Ty::Int));
+        let pairs = Ty::pair(Ty::Int, Ty::Bool);
+        assert!(Sequence::empty(&pairs).has_elements(&pairs));
+    }
+
+    #[test]
+    fn elements_come_back() {
+        let values = vec![Value::Bool(true), Value::Bool(false)];
+        let sequence = Sequence::from_values(&Ty::Bool, values.clone());
+        assert_eq!(sequence.iter().collect::<Vec<_>>(), values);
+        assert_eq!(sequence.get(2), None);
+        assert_eq!(sequence.as_bools(), Some(&[true, false][..]));
+    }
 }

@@ -1,8 +1,23 @@
 //! The typed core language: first-order, monomorphic, A-normal.
 //!
-//! [`data`](self) describes it, `print` and `parse` are inverse to each other, and `verify` is
-//! its law, run after every pass in debug builds.
+//! `data` describes it; [`print_with_sites()`] and [`parse()`] are inverse to each other, and
+//! [`print()`] is easier to read; [`verify()`] is its law, checked before a program runs in debug
+//! builds. [`FunctionBuilder`] writes it; [`thread_keys`] is the pass that makes random numbers
+//! pure.
 
+mod builder;
 mod data;
+mod keys;
+mod mnemonic;
+mod parse;
+mod print;
+pub mod signature;
+mod verify;
+mod walk;
 
+pub use builder::FunctionBuilder;
 pub use data::*;
+pub use keys::thread_keys;
+pub use parse::parse;
+pub use print::{print, print_function, print_with_sites};
+pub use verify::verify;

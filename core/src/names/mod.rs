@@ -1,12 +1,18 @@
 //! Which definition a name means.
 //!
 //! Locals are found here; a top-level name is asked of the [`Scope`], which knows the order of
-//! forms, earlier entries and the prelude.
+//! forms, earlier entries and the library.
 
-use crate::base::{Diagnostic, ItemId, Loc, Name};
+mod suggest;
+
+use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span, with_stack};
 use crate::prim::Prim;
-use crate::syntax::ast::{ArenaMap, ExprId, Item, PatId};
-use rustc_hash::FxHashMap;
+use crate::syntax::ast::{
+    ArenaMap, Expr, ExprId, Ident, Item, ItemKind, Pat, PatId, TypeExpr, TypeExprKind,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+pub use suggest::closest;
 
 /// What a use of a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,6 +60,277 @@ pub struct Names {
 
 /// Resolves the names of one item.
 pub fn resolve(id: ItemId, item: &Item, scope: &dyn Scope) -> Names {
-    let _ = (id, item, scope);
-    Names::default()
+    let mut resolver = Resolver {
+        id,
+        item,
+        scope,
+        locals: Vec::new(),
+        names: Names::default(),
+        referred: FxHashSet::default(),
+    };
+    resolver.form();
+    resolver.names
+}
+
+/// What a name in scope is bound to.
+#[derive(Clone, Copy)]
+enum Bound {
+    Pattern(PatId),
+    Optional(u32),
+}
+
+struct Resolver<'a> {
+    id: ItemId,
+    item: &'a Item,
+    scope: &'a dyn Scope,
+    /// The variables in scope, innermost last.
+    locals: Vec<(Name, Bound)>,
+    names: Names,
+    referred: FxHashSet<ItemId>,
+}
+
+impl Resolver<'_> {
+    fn form(&mut self) {
+        let item = self.item;
+        match &item.kind {
+            ItemKind::Function(function) => {
+                if let Some(annotation) = &function.annotation {
+                    self.types(&annotation.ty, &annotation.context);
+                }
+                // Defaults are evaluated where the function is called from: they see no parameter.
+                for (_, default) in &function.optional {
+                    self.expr(*default);
+                }
+                self.bind(&[function.param]);
+                for (index, (ident, _)) in function.optional.iter().enumerate() {
+                    if self.locals.iter().any(|(name, _)| *name == ident.name) {
+                        self.repeated(&ident.name, ident.span, None);
+                    }
+                    self.locals.push((ident.name.clone(), Bound::Optional(index as u32)));
+                }
+                if let Some(body) = function.body {
+                    self.expr(body);
+                }
+            }
+            ItemKind::Datatype(datatype) => {
+                self.types(&datatype.content.ty, &datatype.content.context);
+            }
+            ItemKind::Binding { pattern, value, .. } => {
+                self.expr(*value);
+                self.bind(&[*pattern]);
+            }
+            ItemKind::Expr(value) => self.expr(*value),
+            ItemKind::Command(_) | ItemKind::Missing => {}
+        }
+    }
+
+    fn loc(&self, span: Span) -> Loc {
+        Loc { item: self.id, span }
+    }
+
+    fn repeated(&mut self, name: &Name, span: Span, first: Option<Span>) {
+        let mut report = Diagnostic::error(
+            Kind::Name,
+            self.loc(span),
+            format!("`{name}` is repeated in this pattern"),
+        )
+        .hint("give each part a name of its own");
+        if let Some(first) = first {
+            report = report.label(self.loc(first), "first here");
+        }
+        self.names.diagnostics.push(report);
+    }
+
+    /// Brings the variables of some patterns into scope; together they name nothing twice.
+    fn bind(&mut self, pats: &[PatId]) {
+        let start = self.locals.len();
+        for pat in pats {
+            self.bind_one(*pat, start);
+        }
+    }
+
+    fn bind_one(&mut self, pat: PatId, start: usize) {
+        let item = self.item;
+        let span = item.pat_spans[pat];
+        match &item.pats[pat] {
+            Pat::Missing => {}
+            Pat::Name(name) => {
+                let earlier = self.locals[start..].iter().find(|(n, _)| n == name).map(|(_, b)| *b);
+                if let Some(Bound::Pattern(first)) = earlier {
+                    self.repeated(name, span, Some(item.pat_spans[first]));
+                }
+                self.locals.push((name.clone(), Bound::Pattern(pat)));
+            }
+            Pat::Pair(a, b) => {
+                self.bind_one(*a, start);
+                self.bind_one(*b, start);
+            }
+            Pat::Record { name, content } => {
+                match self.scope.record(&name.name) {
+                    Some(record) => {
+                        self.refer(record);
+                        self.names.pat_records.insert(pat, record);
+                    }
+                    None => self.unknown_record(name),
+                }
+                self.bind_one(*content, start);
+            }
+        }
+    }
+
+    fn unknown_record(&mut self, name: &Ident) {
+        let message = format!("`{}` is not a datatype", name.name);
+        let mut report = Diagnostic::error(Kind::Name, self.loc(name.span), message);
+        if self.scope.value(&name.name).is_some() {
+            report = report.note("only a datatype can be taken apart by a pattern");
+        }
+        self.names.diagnostics.push(self.suggest(report, &name.name, name.span));
+    }
+
+    fn suggest(&self, report: Diagnostic<Loc>, name: &Name, span: Span) -> Diagnostic<Loc> {
+        let locals = self.locals.iter().map(|(name, _)| name.clone());
+        let known = self.scope.known();
+        match closest(name, locals.chain(known)) {
+            Some(other) => {
+                let text = format!("did you mean `{other}`?");
+                report.fix(text, self.loc(span), other.as_written())
+            }
+            None => report,
+        }
+    }
+
+    fn refer(&mut self, item: ItemId) {
+        if self.referred.insert(item) {
+            self.names.references.push(item);
+        }
+    }
+
+    /// A name used as a value, or an operator.
+    fn value(&mut self, id: ExprId, name: &Name, span: Span) {
+        let local = self.locals.iter().rev().find(|(n, _)| n == name);
+        let resolution = match local {
+            Some((_, Bound::Pattern(pat))) => Resolution::Local(*pat),
+            Some((_, Bound::Optional(index))) => Resolution::Optional(*index),
+            None => self.top_level(name, span),
+        };
+        self.names.values.insert(id, resolution);
+    }
+
+    fn top_level(&mut self, name: &Name, span: Span) -> Resolution {
+        if let Some(found) = self.scope.value(name) {
+            if let Resolution::Item(item, _) = found {
+                self.refer(item);
+            }
+            return found;
+        }
+        let at = self.loc(span);
+        let report = match self.scope.absent(name) {
+            Some((why, place)) => {
+                let report = Diagnostic::error(Kind::Name, at, why);
+                match place {
+                    Some(place) => report.label(place, "here"),
+                    None => report,
+                }
+            }
+            None => {
+                let report = Diagnostic::error(Kind::Name, at, format!("`{name}` is undefined"));
+                self.suggest(report, name, span)
+            }
+        };
+        self.names.diagnostics.push(report);
+        Resolution::Unknown
+    }
+
+    fn expr(&mut self, id: ExprId) {
+        with_stack(|| self.expr_inner(id));
+    }
+
+    fn expr_inner(&mut self, id: ExprId) {
+        let item = self.item;
+        match &item.exprs[id] {
+            Expr::Name(name) | Expr::Quote(name) => self.value(id, name, item.expr_spans[id]),
+            Expr::Unary { op, op_span, arg } => {
+                self.operator(id, op.name(), *op_span);
+                self.expr(*arg);
+            }
+            Expr::Binary { op, op_span, left, right } => {
+                self.expr(*left);
+                self.operator(id, op.name(), *op_span);
+                self.expr(*right);
+            }
+            Expr::Let { bindings, body } => {
+                let start = self.locals.len();
+                for (pat, value) in bindings {
+                    self.expr(*value);
+                    self.bind(&[*pat]);
+                }
+                self.expr(*body);
+                self.locals.truncate(start);
+            }
+            Expr::Each { body, bindings, sieve, .. } => {
+                for (_, sequence) in bindings {
+                    self.expr(*sequence);
+                }
+                let start = self.locals.len();
+                let pats: Vec<PatId> = bindings.iter().map(|(pat, _)| *pat).collect();
+                self.bind(&pats);
+                if let Some(sieve) = sieve {
+                    self.expr(*sieve);
+                }
+                self.expr(*body);
+                self.locals.truncate(start);
+            }
+            Expr::Lambda { param, body } => {
+                let start = self.locals.len();
+                self.bind(&[*param]);
+                self.expr(*body);
+                self.locals.truncate(start);
+            }
+            Expr::Empty(ty) => self.types(ty, &[]),
+            other => {
+                let mut children = Vec::new();
+                other.children(|child| children.push(child));
+                for child in children {
+                    self.expr(child);
+                }
+            }
+        }
+    }
+
+    /// An operator always means the primitive or library function of its name.
+    fn operator(&mut self, id: ExprId, name: &str, span: Span) {
+        let resolution = self.top_level(&Name::new(name), span);
+        self.names.values.insert(id, resolution);
+    }
+
+    /// The record names in a type. Unknown names are left to inference, which knows more.
+    fn types(&mut self, ty: &TypeExpr, context: &[(Ident, Ident)]) {
+        let mut todo = vec![ty];
+        while let Some(ty) = todo.pop() {
+            match &ty.kind {
+                TypeExprKind::Name(name) => {
+                    if !context.iter().any(|(variable, _)| variable.name == *name) {
+                        self.type_name(name);
+                    }
+                }
+                TypeExprKind::Apply(name, args) => {
+                    self.type_name(&name.name);
+                    todo.extend(args);
+                }
+                TypeExprKind::Sequence(a) => todo.push(a),
+                TypeExprKind::Pair(a, b) | TypeExprKind::Arrow(a, b) => todo.extend([&**a, &**b]),
+                TypeExprKind::Missing => {}
+            }
+        }
+    }
+
+    fn type_name(&mut self, name: &Name) {
+        if matches!(name.folded(), "int" | "float" | "bool" | "char") {
+            return;
+        }
+        if let Some(record) = self.scope.record(name) {
+            self.refer(record);
+            self.names.type_records.insert(name.clone(), record);
+        }
+    }
 }

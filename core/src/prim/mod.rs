@@ -3,7 +3,147 @@
 //! Everything else of the library is NESL, in `core/prelude/`. A primitive's row gives its name,
 //! its scheme in NESL's notation, its sort, doc, example and cost; names, types, hover, completion
 //! and the book read the table.
+//!
+//! Invariants (tests below): names are unique and in lower case; a public row has a doc, an
+//! example and a cost; a name that begins with `_` is for the prelude alone.
 
+mod scalars;
+mod sequences;
+mod special;
 mod table;
 
-pub use table::{HostOp, Prim, PrimKind, PrimRow, ReduceOp, SeqOp};
+pub use table::{Constant, Derived, HostOp, Prim, PrimKind, PrimRow, ReduceOp, SeqOp};
+
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+
+const COUNT: usize = scalars::ROWS.len() + sequences::ROWS.len() + special::ROWS.len();
+
+/// Every primitive; [`Prim`] is an index into it.
+pub static ROWS: [PrimRow; COUNT] = joined();
+
+static BY_NAME: LazyLock<FxHashMap<&'static str, Prim>> = LazyLock::new(|| {
+    ROWS.iter()
+        .zip(0..)
+        .map(|(row, at)| (row.name, Prim(at)))
+        .collect()
+});
+
+/// The primitive of this name (in lower case), internal ones included.
+pub fn find(name: &str) -> Option<Prim> {
+    BY_NAME.get(name).copied()
+}
+
+/// Whether a name belongs to the prelude alone: programs must not see it.
+pub fn is_internal(name: &str) -> bool {
+    name.starts_with('_')
+}
+
+impl Prim {
+    /// The primitive of this name (in lower case), internal ones included.
+    pub fn find(name: &str) -> Option<Prim> {
+        find(name)
+    }
+
+    /// Every primitive, in the order of the table.
+    pub fn all() -> impl Iterator<Item = Prim> {
+        (0..).take(COUNT).map(Prim)
+    }
+
+    /// Its row.
+    pub fn row(self) -> &'static PrimRow {
+        &ROWS[usize::from(self.0)]
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// What it is.
+    pub fn kind(self) -> PrimKind {
+        self.row().kind
+    }
+}
+
+impl HostOp {
+    /// Whether instances of an apply-to-each may do it: printing and writing, in their order.
+    pub fn in_parallel(self) -> bool {
+        matches!(self, HostOp::PrintText | HostOp::WriteText)
+    }
+}
+
+const fn joined() -> [PrimRow; COUNT] {
+    let mut all = [scalars::ROWS[0]; COUNT];
+    let parts = [scalars::ROWS, sequences::ROWS, special::ROWS];
+    let (mut part, mut at) = (0, 0);
+    while part < parts.len() {
+        let mut i = 0;
+        while i < parts[part].len() {
+            all[at] = parts[part][i];
+            i += 1;
+            at += 1;
+        }
+        part += 1;
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustc_hash::FxHashSet;
+
+    #[test]
+    fn names_are_unique_and_in_lower_case() {
+        let mut seen = FxHashSet::default();
+        for row in &ROWS {
+            assert!(seen.insert(row.name), "{} twice", row.name);
+            assert_eq!(row.name, row.name.to_ascii_lowercase());
+        }
+    }
+
+    #[test]
+    fn every_row_is_found_by_its_name() {
+        for prim in Prim::all() {
+            assert_eq!(find(prim.name()), Some(prim));
+        }
+        assert_eq!(Prim::all().count(), ROWS.len());
+        assert_eq!(find("no_such_primitive"), None);
+    }
+
+    #[test]
+    fn public_rows_are_documented() {
+        for row in &ROWS {
+            assert!(!row.doc.is_empty(), "{}", row.name);
+            assert!(row.cost.starts_with("W = "), "{}", row.name);
+            assert!(row.cost.ends_with(", D = 1"), "{}", row.name);
+            if is_internal(row.name) {
+                assert!(row.example.is_empty(), "{}", row.name);
+            } else {
+                let (source, value) = row.example.split_once(" → ").unwrap_or_default();
+                assert!(!source.is_empty() && !value.is_empty(), "{}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn schemes_declare_their_variables() {
+        for row in &ROWS {
+            let (ty, context) = row.scheme.split_once(" :: ").unwrap_or((row.scheme, ""));
+            let declared: Vec<&str> = context
+                .trim_matches(['(', ')'])
+                .split("; ")
+                .filter_map(|part| part.split_once(" in "))
+                .map(|(name, _)| name)
+                .collect();
+            let words = ty.split(|c: char| !c.is_ascii_alphabetic());
+            for word in words.filter(|word| !word.is_empty()) {
+                let known = ["int", "float", "bool", "char"].contains(&word);
+                assert!(known || declared.contains(&word), "{}: {word}", row.name);
+            }
+            let opened = row.scheme.matches(['(', '[']).count();
+            assert_eq!(opened, row.scheme.matches([')', ']']).count());
+        }
+    }
+}

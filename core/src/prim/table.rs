@@ -69,6 +69,9 @@ pub enum SeqOp {
 
 /// The operations outside the language. All but the printing ones are refused inside an
 /// apply-to-each at compile time.
+///
+/// A stream is its number: 0, 1 and 2 are standard input, output and error, -1 is none
+/// (`nullstr`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HostOp {
     /// `[char] -> bool`: to standard output; allowed in parallel.
@@ -89,9 +92,11 @@ pub enum HostOp {
     ReadChar,
     /// `int -> (([char], bool end), (bool, [char]))`
     ReadLine,
-    /// `int -> (([char], (char delimiter, bool end)), (bool, [char]))`
+    /// `int -> (([char], (char delimiter, bool end)), (bool, [char]))`: leading blanks are skipped.
     ReadWord,
-    /// `([char] delims, (int max, int stream)) -> (([char], int which), (bool, [char]))`
+    /// `([char] delims, (int max, int stream)) -> (([char], int which), (bool, [char]))`: `which`
+    /// delimiter ended it, or -1 for the end of the file, -2 for `max` chars (no limit when
+    /// `max < 0`). The delimiter is read and dropped.
     ReadText,
     /// `[char] name -> ([char], (bool, [char]))`: a whole file.
     ReadFile,
@@ -162,6 +167,8 @@ pub enum Derived {
     String,
     /// `a -> a`: the zero of the type.
     Identity,
+    /// `[a] -> a`: the zero of the type of the elements (of which there may be none).
+    Zero,
 }
 
 /// Constants that depend on the precision.

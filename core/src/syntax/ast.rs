@@ -219,6 +219,58 @@ pub enum Expr {
     Time(ExprId),
 }
 
+impl Expr {
+    /// Visits the expressions directly inside, in order of evaluation.
+    pub fn children(&self, mut visit: impl FnMut(ExprId)) {
+        match self {
+            Expr::Missing
+            | Expr::Int(_)
+            | Expr::Float(_)
+            | Expr::Bool(_)
+            | Expr::Char(_)
+            | Expr::Text(_)
+            | Expr::Name(_)
+            | Expr::Quote(_)
+            | Expr::Empty(_) => {}
+            Expr::Pair(a, b) | Expr::Binary { left: a, right: b, .. } => {
+                visit(*a);
+                visit(*b);
+            }
+            Expr::Sequence(items) => items.iter().copied().for_each(visit),
+            Expr::Range { start, end, stride } => {
+                visit(*start);
+                visit(*end);
+                stride.iter().copied().for_each(visit);
+            }
+            Expr::Index { sequence, index } => {
+                visit(*sequence);
+                visit(*index);
+            }
+            Expr::Call { fun, arg, optional } => {
+                visit(*fun);
+                visit(*arg);
+                optional.iter().for_each(|(_, value)| visit(*value));
+            }
+            Expr::Unary { arg, .. } | Expr::Time(arg) => visit(*arg),
+            Expr::If { cond, then, otherwise } => {
+                visit(*cond);
+                visit(*then);
+                visit(*otherwise);
+            }
+            Expr::Let { bindings, body } => {
+                bindings.iter().for_each(|(_, value)| visit(*value));
+                visit(*body);
+            }
+            Expr::Each { body, bindings, sieve, .. } => {
+                bindings.iter().for_each(|(_, sequence)| visit(*sequence));
+                sieve.iter().copied().for_each(&mut visit);
+                visit(*body);
+            }
+            Expr::Lambda { body, .. } => visit(*body),
+        }
+    }
+}
+
 /// A float by its bits, so that syntax can be compared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FloatBits(pub u64);

@@ -1,261 +1,201 @@
-//! Tokens, tree and AST as text, for golden tests and `nesl ir --stage …`.
+//! The stages of syntax as text, for people and golden tests.
 
-use super::ast::{
-    CommandArg, Expr, ExprId, Function, Ident, Item, ItemKind, Pat, PatId, TypeExpr, TypeExprKind,
-    TypeScheme, UnaryOp,
-};
-use super::kind::{SyntaxElement, SyntaxNode};
-use super::{Parsed, lexer};
-use crate::base::with_stack;
+use super::ast::{Expr, ExprId, Item, ItemKind, Pat, PatId, TypeExpr, TypeExprKind, TypeScheme};
+use super::{Parsed, SyntaxNode, lex};
 use std::fmt::Write;
 
-/// A line a token: kind and text. Blanks are left out.
+/// A line a token: kind, bytes, text.
 pub fn dump_tokens(text: &str) -> String {
     let mut out = String::new();
-    for token in lexer::lex(text) {
-        if token.kind != super::SyntaxKind::Whitespace {
-            let _ = writeln!(out, "{:?} {:?}", token.kind, token.text(text));
-        }
+    for token in lex(text) {
+        let range = format!("{}..{}", u32::from(token.range.start()), u32::from(token.range.end()));
+        let kind = format!("{:?}", token.kind);
+        let _ = writeln!(out, "{kind:<12} {range:>10}  {:?}", &text[token.range]);
     }
     out
 }
 
-/// The lossless tree, a node or token a line. Blanks are left out.
+/// The lossless tree, indented.
 pub fn dump_tree(parsed: &Parsed) -> String {
     let mut out = String::new();
-    tree(
-        &SyntaxNode::new_root(parsed.green.clone()).into(),
-        0,
-        &mut out,
-    );
-    out
-}
-
-fn tree(element: &SyntaxElement, depth: usize, out: &mut String) {
-    let indent = depth * 2;
-    match element {
-        rowan::NodeOrToken::Node(node) => {
-            let _ = writeln!(out, "{:indent$}{:?}", "", node.kind());
-            with_stack(|| {
-                node.children_with_tokens()
-                    .for_each(|child| tree(&child, depth + 1, out))
-            });
-        }
-        rowan::NodeOrToken::Token(token) => {
-            if token.kind() != super::SyntaxKind::Whitespace {
-                let _ = writeln!(out, "{:indent$}{:?} {:?}", "", token.kind(), token.text());
-            }
-        }
-    }
-}
-
-/// The abstract syntax, a node a line.
-pub fn dump_ast(item: &Item) -> String {
-    let mut dump = Dump {
-        item,
-        out: String::new(),
-        depth: 0,
-    };
-    dump.item();
-    dump.out
-}
-
-struct Dump<'a> {
-    item: &'a Item,
-    out: String,
-    depth: usize,
-}
-
-impl Dump<'_> {
-    fn line(&mut self, text: impl AsRef<str>) {
-        let indent = self.depth * 2;
-        let _ = writeln!(self.out, "{:indent$}{}", "", text.as_ref());
-    }
-
-    /// A line, and what is under it.
-    fn under(&mut self, text: impl AsRef<str>, parts: impl FnOnce(&mut Self)) {
-        self.line(text);
-        self.depth += 1;
-        with_stack(|| parts(self));
-        self.depth -= 1;
-    }
-
-    fn item(&mut self) {
-        let item = self.item;
-        match &item.kind {
-            ItemKind::Function(function) => self.function(function),
-            ItemKind::Datatype(datatype) => {
-                let content = scheme(&datatype.content);
-                self.line(format!("datatype {} {content}", datatype.name.name));
-            }
-            ItemKind::Binding {
-                pattern,
-                value,
-                stored,
-            } => {
-                let pattern = self.pattern(*pattern);
-                let sign = if *stored { "|=" } else { "=" };
-                self.under(format!("{pattern} {sign}"), |dump| dump.expr(*value));
-            }
-            ItemKind::Expr(expr) => self.expr(*expr),
-            ItemKind::Command(command) => {
-                self.under(format!("command {}", command.verb.name), |dump| {
-                    for arg in &command.args {
-                        match arg {
-                            CommandArg::Word(word) => dump.line(format!("word {}", word.name)),
-                            CommandArg::Text(text, _) => dump.line(format!("text {text:?}")),
-                            CommandArg::Int(int, _) => dump.line(format!("int {int}")),
-                            CommandArg::Option(name, value) => {
-                                dump.under(format!("{} :=", name.name), |dump| dump.expr(*value))
-                            }
-                        }
+    let mut depth = 0;
+    for event in SyntaxNode::new_root(parsed.green.clone()).preorder_with_tokens() {
+        match event {
+            rowan::WalkEvent::Enter(element) => {
+                let kind = element.kind();
+                let _ = match &element {
+                    rowan::NodeOrToken::Node(_) => writeln!(out, "{:1$}{kind:?}", "", depth * 2),
+                    rowan::NodeOrToken::Token(token) => {
+                        writeln!(out, "{:2$}{kind:?} {:?}", "", token.text(), depth * 2)
                     }
-                });
-            }
-            ItemKind::Missing => self.line("missing"),
-        }
-    }
-
-    fn function(&mut self, function: &Function) {
-        let mut head = format!(
-            "function {}({})",
-            function.name.name,
-            self.pattern(function.param)
-        );
-        if let Some(annotation) = &function.annotation {
-            head += &format!(" : {}", scheme(annotation));
-        }
-        self.under(head, |dump| {
-            if let Some(doc) = &function.doc {
-                dump.line(format!("doc {doc:?}"));
-            }
-            dump.optional(&function.optional);
-            match function.body {
-                Some(body) => dump.expr(body),
-                None => dump.line("declared only"),
-            }
-        });
-    }
-
-    fn optional(&mut self, optional: &[(Ident, ExprId)]) {
-        for (name, value) in optional {
-            self.under(format!("{} :=", name.name), |dump| dump.expr(*value));
-        }
-    }
-
-    fn expr(&mut self, id: ExprId) {
-        let item = self.item;
-        match &item.exprs[id] {
-            Expr::Missing => self.line("missing"),
-            Expr::Int(value) => self.line(format!("{value}")),
-            Expr::Float(value) => self.line(format!("{:?}", value.get())),
-            Expr::Bool(value) => self.line(if *value { "t" } else { "f" }),
-            Expr::Char(value) => self.line(format!("char {:?}", char::from(*value))),
-            Expr::Text(bytes) => self.line(format!("{:?}", String::from_utf8_lossy(bytes))),
-            Expr::Name(name) => self.line(format!("{name}")),
-            Expr::Quote(name) => self.line(format!("'{name}")),
-            Expr::Pair(left, right) => self.parts("pair", [*left, *right]),
-            Expr::Sequence(parts) => self.parts("sequence", parts.iter().copied()),
-            Expr::Empty(of) => self.line(format!("[] {}", ty(of))),
-            Expr::Range { start, end, stride } => {
-                self.parts("range", [*start, *end].into_iter().chain(*stride))
-            }
-            Expr::Index { sequence, index } => self.parts("index", [*sequence, *index]),
-            Expr::Call { fun, arg, optional } => self.under("call", |dump| {
-                dump.expr(*fun);
-                dump.expr(*arg);
-                dump.optional(optional);
-            }),
-            Expr::Unary { op, arg, .. } => {
-                let op = match op {
-                    UnaryOp::Negate => "-",
-                    UnaryOp::Length | UnaryOp::String => op.name(),
                 };
-                self.parts(&format!("unary {op}"), [*arg]);
+                depth += 1;
             }
-            Expr::Binary {
-                op, left, right, ..
-            } => self.parts(&format!("binary {}", op.name()), [*left, *right]),
-            Expr::If {
-                cond,
-                then,
-                otherwise,
-            } => self.parts("if", [*cond, *then, *otherwise]),
-            Expr::Let { bindings, body } => self.under("let", |dump| {
-                for (pattern, value) in bindings {
-                    let pattern = dump.pattern(*pattern);
-                    dump.under(format!("{pattern} ="), |dump| dump.expr(*value));
-                }
-                dump.expr(*body);
-            }),
-            Expr::Each {
-                serial,
-                body,
-                bindings,
-                sieve,
-            } => self.under(if *serial { "each serial" } else { "each" }, |dump| {
-                dump.expr(*body);
-                for (pattern, value) in bindings {
-                    let pattern = dump.pattern(*pattern);
-                    dump.under(format!("{pattern} in"), |dump| dump.expr(*value));
-                }
-                if let Some(sieve) = sieve {
-                    dump.under("sieve", |dump| dump.expr(*sieve));
-                }
-            }),
-            Expr::Lambda { param, body } => {
-                let param = self.pattern(*param);
-                self.parts(&format!("{param} =>"), [*body]);
-            }
-            Expr::Time(arg) => self.parts("time", [*arg]),
+            rowan::WalkEvent::Leave(_) => depth -= 1,
         }
-    }
-
-    fn parts(&mut self, text: &str, parts: impl IntoIterator<Item = ExprId>) {
-        self.under(text, |dump| {
-            parts.into_iter().for_each(|part| dump.expr(part))
-        });
-    }
-
-    fn pattern(&self, id: PatId) -> String {
-        with_stack(|| match &self.item.pats[id] {
-            Pat::Missing => "?".to_string(),
-            Pat::Name(name) => name.to_string(),
-            Pat::Pair(left, right) => {
-                format!("({}, {})", self.pattern(*left), self.pattern(*right))
-            }
-            Pat::Record { name, content } => {
-                format!("{}[{}]", name.name, self.pattern(*content))
-            }
-        })
-    }
-}
-
-/// A scheme as one would write it.
-fn scheme(scheme: &TypeScheme) -> String {
-    let mut out = ty(&scheme.ty);
-    if !scheme.context.is_empty() {
-        let entries: Vec<String> = scheme
-            .context
-            .iter()
-            .map(|(name, class)| format!("{} in {}", name.name, class.name))
-            .collect();
-        out += &format!(" :: ({})", entries.join("; "));
     }
     out
 }
 
-/// A type with all its parentheses.
-fn ty(expr: &TypeExpr) -> String {
-    with_stack(|| match &expr.kind {
-        TypeExprKind::Missing => "?".to_string(),
+/// The abstract syntax as NESL, fully parenthesised.
+pub fn dump_ast(item: &Item) -> String {
+    let printer = Printer { item };
+    let mut out = printer.item();
+    out.push('\n');
+    out
+}
+
+struct Printer<'a> {
+    item: &'a Item,
+}
+
+impl Printer<'_> {
+    fn item(&self) -> String {
+        match &self.item.kind {
+            ItemKind::Function(f) => {
+                let mut out = format!("function {}({}", f.name.name, self.pat(f.param));
+                for (name, default) in &f.optional {
+                    let _ = write!(out, ", {} := {}", name.name, self.expr(*default));
+                }
+                out.push(')');
+                if let Some(annotation) = &f.annotation {
+                    let _ = write!(out, " : {}", scheme(annotation));
+                }
+                if let Some(doc) = &f.doc {
+                    let _ = write!(out, " {}", quote(doc.as_bytes()));
+                }
+                if let Some(body) = f.body {
+                    let _ = write!(out, " = {}", self.expr(body));
+                }
+                out.push(';');
+                out
+            }
+            ItemKind::Datatype(d) => {
+                let content = match &d.content.ty.kind {
+                    TypeExprKind::Pair(..) => ty(&d.content.ty),
+                    _ => format!("({})", ty(&d.content.ty)),
+                };
+                format!("datatype {}{content}{};", d.name.name, context(&d.content))
+            }
+            ItemKind::Binding { pattern, value, stored } => {
+                let op = if *stored { "|=" } else { "=" };
+                format!("{} {op} {};", self.pat(*pattern), self.expr(*value))
+            }
+            ItemKind::Expr(value) => format!("{};", self.expr(*value)),
+            ItemKind::Command(command) => format!("% command {} %", command.verb.name),
+            ItemKind::Missing => "% missing %".to_owned(),
+        }
+    }
+
+    fn pat(&self, pat: PatId) -> String {
+        match &self.item.pats[pat] {
+            Pat::Missing => "?".to_owned(),
+            Pat::Name(name) => name.to_string(),
+            Pat::Pair(a, b) => format!("({}, {})", self.pat(*a), self.pat(*b)),
+            Pat::Record { name, content } => format!("{}({})", name.name, self.pat(*content)),
+        }
+    }
+
+    fn bindings(&self, bindings: &[(PatId, ExprId)], word: &str) -> String {
+        let all: Vec<String> = bindings
+            .iter()
+            .map(|(pat, value)| format!("{} {word} {}", self.pat(*pat), self.expr(*value)))
+            .collect();
+        all.join("; ")
+    }
+
+    fn expr(&self, id: ExprId) -> String {
+        crate::base::with_stack(|| self.expr_inner(id))
+    }
+
+    fn expr_inner(&self, id: ExprId) -> String {
+        let e = |id: &ExprId| self.expr(*id);
+        match &self.item.exprs[id] {
+            Expr::Missing => "?".to_owned(),
+            Expr::Int(n) => n.to_string(),
+            Expr::Float(x) => format!("{:?}", x.get()),
+            Expr::Bool(true) => "t".to_owned(),
+            Expr::Bool(false) => "f".to_owned(),
+            Expr::Char(c) => format!("`{}", char::from(*c)),
+            Expr::Text(bytes) => quote(bytes),
+            Expr::Name(name) => name.to_string(),
+            Expr::Quote(name) => format!("'{name}"),
+            Expr::Pair(a, b) => format!("({}, {})", e(a), e(b)),
+            Expr::Sequence(items) => {
+                format!("[{}]", items.iter().map(e).collect::<Vec<_>>().join(", "))
+            }
+            Expr::Empty(element) => format!("[] {}", ty(element)),
+            Expr::Range { start, end, stride: None } => format!("[{}:{}]", e(start), e(end)),
+            Expr::Range { start, end, stride: Some(d) } => {
+                format!("[{}:{}:{}]", e(start), e(end), e(d))
+            }
+            Expr::Index { sequence, index } => format!("{}[{}]", e(sequence), e(index)),
+            Expr::Call { fun, arg, optional } if optional.is_empty() => {
+                let arg = e(arg);
+                if arg.starts_with('(') { format!("{}{arg}", e(fun)) } else { format!("{}({arg})", e(fun)) }
+            }
+            Expr::Call { fun, arg, optional } => {
+                let mut out = format!("{}({}", e(fun), e(arg));
+                for (name, value) in optional {
+                    let _ = write!(out, ", {} := {}", name.name, e(value));
+                }
+                out.push(')');
+                out
+            }
+            Expr::Unary { op, arg, .. } => {
+                let op = if op.name() == "negate" { "-" } else { op.name() };
+                format!("({op}{})", e(arg))
+            }
+            Expr::Binary { op, left, right, .. } => {
+                format!("({} {} {})", e(left), op.name(), e(right))
+            }
+            Expr::If { cond, then, otherwise } => {
+                format!("(if {} then {} else {})", e(cond), e(then), e(otherwise))
+            }
+            Expr::Let { bindings, body } => {
+                format!("(let {} in {})", self.bindings(bindings, "="), e(body))
+            }
+            Expr::Each { serial, body, bindings, sieve } => {
+                let star = if *serial { "* " } else { "" };
+                let sieve = sieve.map(|s| format!(" | {}", self.expr(s))).unwrap_or_default();
+                format!("{{{star}{} : {}{sieve}}}", e(body), self.bindings(bindings, "in"))
+            }
+            Expr::Lambda { param, body } => format!("({} => {})", self.pat(*param), e(body)),
+            Expr::Time(inner) => format!("time({})", e(inner)),
+        }
+    }
+}
+
+fn quote(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+fn scheme(scheme: &TypeScheme) -> String {
+    format!("{}{}", ty(&scheme.ty), context(scheme))
+}
+
+fn context(scheme: &TypeScheme) -> String {
+    if scheme.context.is_empty() {
+        return String::new();
+    }
+    let entries: Vec<String> =
+        scheme.context.iter().map(|(name, class)| format!("{} in {}", name.name, class.name)).collect();
+    format!(" :: ({})", entries.join("; "))
+}
+
+fn ty(t: &TypeExpr) -> String {
+    match &t.kind {
+        TypeExprKind::Missing => "?".to_owned(),
         TypeExprKind::Name(name) => name.to_string(),
         TypeExprKind::Apply(name, args) => {
-            let args: Vec<String> = args.iter().map(ty).collect();
-            format!("{}({})", name.name, args.join(", "))
+            format!("{}({})", name.name, args.iter().map(ty).collect::<Vec<_>>().join(", "))
         }
-        TypeExprKind::Sequence(of) => format!("[{}]", ty(of)),
-        TypeExprKind::Pair(left, right) => format!("({}, {})", ty(left), ty(right)),
-        TypeExprKind::Arrow(from, to) => format!("({} -> {})", ty(from), ty(to)),
-    })
+        TypeExprKind::Sequence(a) => format!("[{}]", ty(a)),
+        TypeExprKind::Pair(a, b) => format!("({}, {})", ty(a), ty(b)),
+        TypeExprKind::Arrow(a, b) => match a.kind {
+            TypeExprKind::Arrow(..) => format!("({}) -> {}", ty(a), ty(b)),
+            _ => format!("{} -> {}", ty(a), ty(b)),
+        },
+    }
 }

@@ -1,152 +1,281 @@
-//! Text → tokens. Lossless: the tokens tile the text, and every text has tokens.
+//! Text → lossless tokens.
 //!
-//! A string or comment that never ends is cut at the end of its first line, so that one missing
-//! quote does not swallow a file.
+//! Every byte is in exactly one token. Nothing fails here: what is no token of NESL becomes
+//! [`Kind::Unknown`], an unclosed comment or string runs to where it must have ended, and the
+//! parser reports it.
 
-use super::kind::SyntaxKind::{self, *};
-use logos::{Lexer, Logos};
+use crate::base::{TextRange, TextSize};
+use logos::Logos;
 
-/// A token: what it is and how many bytes long.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Token {
-    /// What it is.
-    pub kind: SyntaxKind,
-    /// Where it begins.
-    pub start: u32,
-    /// Where it ends.
-    pub end: u32,
+/// The kinds of tokens, and (from [`Kind::Root`] on) of nodes of the tree.
+#[derive(Logos, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u16)]
+#[allow(missing_docs, reason = "the patterns say what they are")]
+pub enum Kind {
+    #[regex(r"[ \t\r\n\x0C]+")]
+    Blank,
+    #[regex(r"%[^%]*%")]
+    Comment,
+    #[regex(r"%[^%]*")]
+    OpenComment,
+    #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
+    Name,
+    #[regex(r"[0-9]+")]
+    Int,
+    #[regex(r"[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?")]
+    #[regex(r"\.[0-9]+([eE][+-]?[0-9]+)?")]
+    #[regex(r"[0-9]+[eE][+-]?[0-9]+")]
+    Float,
+    #[regex(r"`(?s:.)")]
+    Char,
+    #[regex(r#""([^"\\]|\\(?s:.))*""#)]
+    Text,
+    #[regex(r#""([^"\\]|\\(?s:.))*"#)]
+    OpenText,
+    #[token("(")]
+    LParen,
+    /// A `(` that follows what it applies to without a blank.
+    CallParen,
+    #[token(")")]
+    RParen,
+    #[token("[")]
+    LBracket,
+    #[token("]")]
+    RBracket,
+    #[token("{")]
+    LBrace,
+    #[token("}")]
+    RBrace,
+    #[token(",")]
+    Comma,
+    #[token(";")]
+    Semi,
+    #[token("$")]
+    Dollar,
+    #[token(":")]
+    Colon,
+    #[token("::")]
+    Colons,
+    #[token(":=")]
+    Assign,
+    #[token("=")]
+    Equals,
+    #[token("==")]
+    EqEq,
+    #[token("/=")]
+    NotEq,
+    #[token("<")]
+    Less,
+    #[token("<=")]
+    LessEq,
+    #[token(">")]
+    Greater,
+    #[token(">=")]
+    GreaterEq,
+    #[token("+")]
+    Plus,
+    #[token("-")]
+    Minus,
+    #[token("++")]
+    PlusPlus,
+    #[token("*")]
+    Star,
+    #[token("/")]
+    Slash,
+    #[token("||")]
+    Bars,
+    #[token("^")]
+    Caret,
+    #[token("<-")]
+    LeftArrow,
+    #[token("->")]
+    RightArrow,
+    #[token("=>")]
+    FatArrow,
+    #[token("#")]
+    Hash,
+    #[token("@")]
+    At,
+    #[token("'")]
+    Quote,
+    #[token("|")]
+    Bar,
+    #[token("|=")]
+    BarEq,
+    /// `!=` and `<>`: not NESL, but what they mean is clear.
+    #[token("!=")]
+    #[token("<>")]
+    ForeignNotEq,
+    /// Anything else.
+    Unknown,
+
+    FunctionKw,
+    DatatypeKw,
+    LetKw,
+    InKw,
+    IfKw,
+    ThenKw,
+    ElseKw,
+    AndKw,
+    OrKw,
+    NandKw,
+    NorKw,
+    XorKw,
+    TrueKw,
+    FalseKw,
+    TimeKw,
+
+    // Nodes.
+    Root,
+    Function,
+    Datatype,
+    Binding,
+    ExprItem,
+    Command,
+    Nothing,
+    Missing,
+    Token,
+    Literal,
+    NameRef,
+    Paren,
+    Tuple,
+    List,
+    Empty,
+    Range,
+    Index,
+    Call,
+    Juxtaposed,
+    Unary,
+    Binary,
+    Lambda,
+    Option,
+    If,
+    Let,
+    LetBinding,
+    Each,
+    EachBinding,
+    Quoted,
+    Time,
+    TypeName,
+    TypeApply,
+    TypeList,
+    TypeTuple,
+    TypeArrow,
+    TypeParen,
+    Context,
+    ContextEntry,
+    Error,
 }
 
-impl Token {
-    /// Its text in the text it was lexed from.
-    pub fn text(self, source: &str) -> &str {
-        &source[self.start as usize..self.end as usize]
+impl Kind {
+    /// Blank or comment: of no consequence for the meaning.
+    pub fn is_trivia(self) -> bool {
+        matches!(self, Kind::Blank | Kind::Comment | Kind::OpenComment)
     }
 }
 
-/// The tokens of a text, in order, blanks and comments included.
+/// A token and its bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Token {
+    /// What.
+    pub kind: Kind,
+    /// Where.
+    pub range: TextRange,
+}
+
+/// All tokens of a text, in order; their ranges tile it.
 pub fn lex(text: &str) -> Vec<Token> {
-    let mut tokens: Vec<Token> = Vec::with_capacity(text.len() / 3 + 2);
-    let mut lexer = SyntaxKind::lexer(text);
+    let mut tokens: Vec<Token> = Vec::with_capacity(text.len() / 3);
+    let mut lexer = Kind::lexer(text);
+    let mut base = 0;
     while let Some(kind) = lexer.next() {
-        let kind = match kind {
-            Ok(Ident) => word(lexer.slice()),
-            Ok(kind) => kind,
-            Err(()) => Unknown,
-        };
         let span = lexer.span();
-        let (start, end) = (span.start as u32, span.end as u32);
+        let (start, mut end) = (base + span.start, base + span.end);
+        let slice = &text[start..end];
+        let kind = match kind {
+            Ok(Kind::Name) => keyword(slice),
+            Ok(kind) => kind,
+            Err(()) => Kind::Unknown,
+        };
+        if kind == Kind::OpenText {
+            // It was meant to end on its line: go on behind that.
+            end = slice.find('\n').map_or(end, |line| start + line);
+            base = end;
+            lexer = Kind::lexer(&text[end..]);
+        }
         match tokens.last_mut() {
-            // Runs of foreign letters are one mistake, not one a letter.
-            Some(last)
-                if kind == Unknown && last.kind == Unknown && !lexer.slice().is_ascii() && {
-                    !last.text(text).is_ascii()
-                } =>
-            {
-                last.end = end
+            // One token for a run of strange characters.
+            Some(last) if kind == Kind::Unknown && last.kind == Kind::Unknown => {
+                last.range = TextRange::new(last.range.start(), size(end));
             }
-            Some(_) | None => tokens.push(Token { kind, start, end }),
+            _ => tokens.push(Token { kind, range: TextRange::new(size(start), size(end)) }),
         }
     }
     tokens
 }
 
-/// The bytes that a string token stands for: without its quotes, `\x` being `x`.
-pub fn unescape(token: &str) -> Vec<u8> {
-    let inner = token.strip_prefix('"').unwrap_or(token);
-    let mut bytes = Vec::with_capacity(inner.len());
-    let mut rest = inner.bytes();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'"' => break,
-            b'\\' => bytes.extend(rest.next()),
-            other => bytes.push(other),
-        }
+fn size(n: usize) -> TextSize {
+    TextSize::new(n as u32)
+}
+
+fn keyword(word: &str) -> Kind {
+    if word.len() > 8 {
+        return Kind::Name;
     }
-    bytes
-}
-
-fn word(text: &str) -> SyntaxKind {
-    const KEYWORDS: [(&str, SyntaxKind); 16] = [
-        ("function", FunctionKw),
-        ("datatype", DatatypeKw),
-        ("let", LetKw),
-        ("in", InKw),
-        ("if", IfKw),
-        ("then", ThenKw),
-        ("else", ElseKw),
-        ("and", AndKw),
-        ("or", OrKw),
-        ("nand", NandKw),
-        ("nor", NorKw),
-        ("xor", XorKw),
-        ("pair", PairKw),
-        ("closure", ClosureKw),
-        ("t", Bool),
-        ("f", Bool),
-    ];
-    if text.len() > 8 {
-        return Ident;
-    }
-    KEYWORDS
-        .iter()
-        .find(|(word, _)| word.len() == text.len() && word.eq_ignore_ascii_case(text))
-        .map_or(Ident, |&(_, kind)| kind)
-}
-
-/// Where the first line of `rest` ends.
-fn line_end(rest: &str) -> usize {
-    rest.find('\n').map_or(rest.len(), |end| {
-        if rest[..end].ends_with('\r') {
-            end - 1
-        } else {
-            end
-        }
-    })
-}
-
-/// After a `%`: to the next one.
-pub(super) fn comment(lexer: &mut Lexer<'_, SyntaxKind>) -> SyntaxKind {
-    let rest = lexer.remainder();
-    match rest.find('%') {
-        Some(end) => {
-            lexer.bump(end + 1);
-            Comment
-        }
-        None => {
-            lexer.bump(line_end(rest));
-            UnclosedComment
-        }
+    match word.to_ascii_lowercase().as_str() {
+        "function" => Kind::FunctionKw,
+        "datatype" => Kind::DatatypeKw,
+        "let" => Kind::LetKw,
+        "in" => Kind::InKw,
+        "if" => Kind::IfKw,
+        "then" => Kind::ThenKw,
+        "else" => Kind::ElseKw,
+        "and" => Kind::AndKw,
+        "or" => Kind::OrKw,
+        "nand" => Kind::NandKw,
+        "nor" => Kind::NorKw,
+        "xor" => Kind::XorKw,
+        "t" => Kind::TrueKw,
+        "f" => Kind::FalseKw,
+        "time" => Kind::TimeKw,
+        _ => Kind::Name,
     }
 }
 
-/// After a `"`: to the next one that no `\` stands before.
-pub(super) fn string(lexer: &mut Lexer<'_, SyntaxKind>) -> SyntaxKind {
-    let rest = lexer.remainder();
-    let mut bytes = rest.bytes().enumerate();
-    while let Some((at, byte)) = bytes.next() {
-        match byte {
-            b'"' => {
-                lexer.bump(at + 1);
-                return Text;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<Kind> {
+        lex(text).into_iter().map(|t| t.kind).filter(|k| !k.is_trivia()).collect()
+    }
+
+    #[test]
+    fn tokens_tile_the_text() {
+        for text in ["", "a + 1;", "\"open\n1", "% open", "`", "é ~ \\ x", "`é \"\\\"\" 5. .5 1e3"] {
+            let tokens = lex(text);
+            let mut at = TextSize::new(0);
+            for token in &tokens {
+                assert_eq!(token.range.start(), at, "{text:?}");
+                at = token.range.end();
             }
-            b'\\' => {
-                bytes.next();
-            }
-            _ => {}
+            assert_eq!(usize::from(at), text.len(), "{text:?}");
         }
     }
-    lexer.bump(line_end(rest));
-    UnclosedText
-}
 
-/// After a back-quote: one character.
-pub(super) fn character(lexer: &mut Lexer<'_, SyntaxKind>) -> SyntaxKind {
-    match lexer.remainder().chars().next() {
-        Some(c) => {
-            lexer.bump(c.len_utf8());
-            if c.is_ascii() { Char } else { BadChar }
-        }
-        None => BadChar,
+    #[test]
+    fn longest_match() {
+        use Kind::*;
+        assert_eq!(kinds("->>= :: ::= |= || <-"), [RightArrow, GreaterEq, Colons, Colons, Equals, BarEq, Bars, LeftArrow]);
+        assert_eq!(kinds("5.e1 12e2 1e .5 5."), [Float, Float, Int, Name, Float, Float]);
+        assert_eq!(kinds("`% `; `` T f In"), [Char, Char, Char, TrueKw, FalseKw, InKw]);
+        assert_eq!(kinds("3 % note % + 4"), [Int, Plus, Int]);
+    }
+
+    #[test]
+    fn an_open_string_ends_with_its_line() {
+        use Kind::*;
+        assert_eq!(kinds("\"abc\n1 + 2"), [OpenText, Int, Plus, Int]);
+        assert_eq!(kinds("\"a\nb\" 1"), [Text, Int]);
     }
 }

@@ -6,23 +6,22 @@
 
 pub mod ast;
 mod dump;
+mod format;
 mod grammar;
-mod kind;
 mod lexer;
 mod lower;
-mod node;
 mod split;
-mod stream;
 mod tree;
 
-pub use dump::{dump_ast, dump_tokens, dump_tree};
-pub use kind::{Nesl, SyntaxElement, SyntaxKind, SyntaxNode, SyntaxToken};
-pub use lexer::{Token, lex};
-pub use lower::foreign_word;
-pub use split::{is_complete, split};
-
-use crate::base::{Diagnostic, Name, Span, TextRange};
+use crate::base::{Diagnostic, Kind as Sort, Name, Span, TextRange, TextSize};
+use grammar::{Form, Node};
 use std::sync::Arc;
+
+pub use dump::{dump_ast, dump_tokens, dump_tree};
+pub use format::format;
+pub use lexer::{Kind, Token, lex};
+pub use split::{is_complete, split};
+pub use tree::{Nesl, SyntaxNode};
 
 /// A top-level form before parsing: where it is and what it will define.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,55 +56,158 @@ pub struct Parsed {
     pub green: rowan::GreenNode,
     /// What it means. Equal for texts that differ only in comments and blanks.
     pub ast: Arc<ast::Item>,
-    /// The bytes of each significant token, relative to the item: how a [`Span`] is shown.
-    pub tokens: Arc<[TextRange]>,
+    /// The significant tokens, relative to the item: how a [`Span`] is shown.
+    pub tokens: Arc<[Token]>,
     /// What is wrong, in bytes relative to the item.
     pub diagnostics: Vec<Diagnostic<TextRange>>,
 }
 
 impl Parsed {
-    /// The bytes of a span, relative to the item. An empty span is the empty range before its
-    /// token, or after the last one.
+    /// The bytes of a span, relative to the item.
     pub fn range(&self, span: Span) -> TextRange {
-        let after = self.tokens.last().map_or(0.into(), |last| last.end());
-        let start = match self.tokens.get(span.start as usize) {
-            Some(token) => token.start(),
-            None => after,
-        };
-        let end = match span.end.checked_sub(1) {
-            Some(last) if span.end > span.start => self
-                .tokens
-                .get(last as usize)
-                .map_or(after, |token| token.end()),
-            _ => start,
-        };
-        TextRange::new(start, end.max(start))
+        range_of(&self.tokens, span)
     }
 }
 
+/// The bytes of some tokens. An empty span stands behind the token before it.
+fn range_of(tokens: &[Token], span: Span) -> TextRange {
+    let last = tokens.last().map_or(TextSize::new(0), |t| t.range.end());
+    let token = |i: u32| tokens.get(i as usize).map(|t| t.range);
+    if span.start >= span.end {
+        let at = match span.start.checked_sub(1) {
+            Some(before) => token(before).map_or(last, |r| r.end()),
+            None => token(0).map_or(last, |r| r.start()),
+        };
+        return TextRange::empty(at);
+    }
+    let start = token(span.start).map_or(last, |r| r.start());
+    let end = token(span.end - 1).map_or(last, |r| r.end());
+    TextRange::new(start, end.max(start))
+}
+
+/// How deep a form may nest. What people write stays below 50; programs that write programs
+/// have been seen at 500.
+const MAX_NESTING: usize = 2_000;
+
 /// Parses the text of one item.
 pub fn parse_item(text: &str) -> Parsed {
-    let source = stream::Source::new(text);
-    let mut diagnostics = Vec::new();
-    lower::lexical(&source, &mut diagnostics);
-    let tokens = stream::prepare(&source, &mut diagnostics);
-    let closed: Vec<u32> = tokens
-        .iter()
-        .flatten()
-        .filter(|tok| tok.width == 0 && tok.kind.is_close())
-        .map(|tok| tok.at)
-        .collect();
-    let root = tokens.map(grammar::parse);
-    let ast = lower::lower(&source, root.as_ref(), &closed, &mut diagnostics);
-    let green = match &root {
-        Some(root) => tree::weave(&source, root),
-        None => tree::weave(&source, &node::Node::new(SyntaxKind::Item, Vec::new())),
-    };
-    let tokens = (0..source.tokens.len()).map(|at| source.range(at as u32));
-    Parsed {
-        green,
-        ast: Arc::new(ast),
-        tokens: tokens.collect(),
-        diagnostics,
+    let all = lex(text);
+    // Broken or generated input can nest as deep as it is long.
+    if all.len() > 2_000 {
+        let room = (all.len() * 4096).min(1 << 30);
+        stacker::grow(room, || parse_tokens(text, &all))
+    } else {
+        crate::base::with_stack(|| parse_tokens(text, &all))
     }
+}
+
+fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
+    let mut significant = Vec::new();
+    let mut tokens: Vec<Token> = Vec::new();
+    let mut open_comment = None;
+    for (i, token) in all.iter().enumerate() {
+        if token.kind.is_trivia() {
+            if token.kind == Kind::OpenComment {
+                open_comment = Some(token.range);
+            }
+            continue;
+        }
+        let mut token = *token;
+        if token.kind == Kind::LParen && follows_a_callee(&tokens, token) {
+            token.kind = Kind::CallParen;
+        }
+        significant.push(i);
+        tokens.push(token);
+    }
+    let terminated = tokens.last().is_some_and(|t| matches!(t.kind, Kind::Semi | Kind::Dollar));
+    let end = tokens.len() - usize::from(terminated);
+    let kinds: Vec<Kind> = tokens[..end].iter().map(|t| t.kind).collect();
+    let form = form_of(text);
+    let mut diagnostics = Vec::new();
+    let (node, item) = if kinds.is_empty() {
+        let kind = Kind::Nothing;
+        (Node { kind, start: 0, end: 0, kids: Vec::new() }, ast::Item::default())
+    } else if let Some(deep) = too_deep(&tokens[..end]) {
+        diagnostics.push(
+            Diagnostic::error(Sort::Syntax, deep, "this nests too deeply")
+                .note(format!("a form may nest {MAX_NESTING} levels")),
+        );
+        let node = Node { kind: Kind::Error, start: 0, end: end as u32, kids: Vec::new() };
+        (node, ast::Item::default())
+    } else {
+        let node = grammar::parse(form, &kinds);
+        let (item, errors) = lower::lower(&node, text, &tokens, end as u32);
+        diagnostics.extend(errors);
+        (node, item)
+    };
+    if terminated && kinds.is_empty() {
+        let at = tokens[0].range;
+        diagnostics.push(
+            Diagnostic::warning(Sort::Syntax, at, "there is nothing before this terminator")
+                .fix("remove it", at, ""),
+        );
+    }
+    if let Some(range) = open_comment {
+        diagnostics.clear();
+        let at = TextRange::at(range.start(), TextSize::new(1));
+        diagnostics.push(
+            Diagnostic::error(Sort::Syntax, at, "this comment is never closed")
+                .hint("comments run from one `%` to the next `%`; close it, or count the `%`s above"),
+        );
+    }
+    let green = tree::build(&node, all, &significant, text);
+    Parsed { green, ast: Arc::new(item), tokens: tokens.into(), diagnostics }
+}
+
+fn follows_a_callee(before: &[Token], paren: Token) -> bool {
+    let Some(last) = before.last() else { return false };
+    let quoted = before.len() >= 2 && before[before.len() - 2].kind == Kind::Quote;
+    let callee = matches!(
+        last.kind,
+        Kind::Name
+            | Kind::RParen
+            | Kind::RBracket
+            | Kind::RBrace
+            | Kind::Text
+            | Kind::Int
+            | Kind::Float
+            | Kind::Char
+            | Kind::TrueKw
+            | Kind::FalseKw
+    );
+    (callee || quoted) && last.range.end() == paren.range.start()
+}
+
+fn form_of(text: &str) -> Form {
+    let first = split(text).into_iter().next().map(|item| item.kind);
+    match first {
+        Some(RawKind::Function) => Form::Function,
+        Some(RawKind::Datatype) => Form::Datatype,
+        Some(RawKind::Binding) => Form::Binding,
+        Some(RawKind::Command) => Form::Command,
+        Some(RawKind::Expr | RawKind::Blank) | None => Form::Expr,
+    }
+}
+
+/// The first token at which the form nests too deeply, by a bound on what the grammar can nest:
+/// open brackets, and whatever extends to the right.
+fn too_deep(tokens: &[Token]) -> Option<TextRange> {
+    let mut brackets = 0usize;
+    let mut rightward = 0usize;
+    for token in tokens {
+        match token.kind {
+            Kind::LParen | Kind::CallParen | Kind::LBracket | Kind::LBrace => brackets += 1,
+            Kind::RParen | Kind::RBracket | Kind::RBrace => brackets = brackets.saturating_sub(1),
+            Kind::IfKw | Kind::LetKw | Kind::FatArrow | Kind::RightArrow | Kind::Assign => {
+                rightward += 1;
+            }
+            Kind::Minus | Kind::Hash | Kind::At => rightward += 1,
+            Kind::Comma | Kind::Semi => rightward = 0,
+            _ => {}
+        }
+        if brackets + rightward > MAX_NESTING {
+            return Some(token.range);
+        }
+    }
+    None
 }

@@ -1,347 +1,276 @@
-//! A file → its top-level forms, before any parsing.
+//! Splitting a text into its top-level forms.
 //!
-//! A form ends at `$`, or at a `;` outside all brackets and `let … in`. What keeps mistakes
-//! local: `function` and `datatype` always begin a form, and a form with a bracket or `let` that
-//! is never closed ends at the first line that ends in `;` and is followed by a line that is not
-//! indented. The cost is linear in the text.
+//! A form ends at a `;` or `$` outside all brackets and outside `let … in`. When a bracket is
+//! never closed, that form ends at the first terminator that ends a line and is followed by
+//! something in the first column, so that one mistake does not swallow the rest of the file.
 
-use super::kind::SyntaxKind::{self, *};
-use super::lexer::{self, Token};
+use super::lexer::{Kind, Token, lex};
 use super::{RawItem, RawKind};
-use crate::base::{Name, TextRange};
+use crate::base::{Name, TextRange, TextSize};
 
-/// Splits a file into its top-level forms.
+/// Splits a file into its top-level forms; their ranges tile it.
 pub fn split(text: &str) -> Vec<RawItem> {
-    let tokens = lexer::lex(text);
+    let tokens = lex(text);
     let mut items = Vec::new();
-    let mut from = 0;
-    let mut doom = Doom::default();
-    while from < tokens.len() {
-        let to = Scan::new(text, &tokens, from).end(&mut doom);
-        let form = Form::of(text, &tokens[from..to]);
-        let range = TextRange::new(tokens[from].start.into(), tokens[to - 1].end.into());
-        let item = RawItem {
-            range,
-            kind: form.kind,
-            names: form.names(),
+    let mut start = 0;
+    while start < tokens.len() {
+        let end = match end_of_form(&tokens, start, text, false) {
+            End::At(end) => end,
+            End::Unbalanced => match end_of_form(&tokens, start, text, true) {
+                End::At(end) => end,
+                End::Unbalanced => tokens.len(),
+            },
         };
-        items.push(item);
-        from = to;
+        items.push(describe(&tokens[start..end], text));
+        start = end;
     }
     items
 }
 
-/// Whether a text typed at a prompt is whole: nothing is open, and it ends with `;` or `$`.
-/// Blank text is not.
+/// Whether a text is a whole number of forms: nothing is open and it ends with a terminator.
 pub fn is_complete(text: &str) -> bool {
-    let tokens = lexer::lex(text);
-    let open = |kind| matches!(kind, UnclosedComment | UnclosedText);
-    if tokens.iter().any(|token| open(token.kind)) {
+    let tokens = lex(text);
+    if tokens.iter().any(|t| t.kind == Kind::OpenComment || t.kind == Kind::OpenText) {
         return false;
     }
-    let last = tokens.iter().rev().find(|token| !token.kind.is_trivia());
-    match last.map(|token| token.kind) {
-        Some(Dollar) => true,
-        Some(Semi) => {
-            let mut from = 0;
-            while from < tokens.len() {
-                let mut scan = Scan::new(text, &tokens, from);
-                let (to, balanced) = scan.walk(&Doom::default());
-                if !balanced {
-                    return false;
-                }
-                from = to;
+    let mut start = 0;
+    while start < tokens.len() {
+        if tokens[start..].iter().all(|t| t.kind.is_trivia()) {
+            return true;
+        }
+        let End::At(end) = end_of_form(&tokens, start, text, false) else { return false };
+        let last = tokens[start..end].iter().rev().find(|t| !t.kind.is_trivia());
+        if !last.is_some_and(|t| matches!(t.kind, Kind::Semi | Kind::Dollar)) {
+            return false;
+        }
+        start = end;
+    }
+    true
+}
+
+enum End {
+    /// One past the last token of the form.
+    At(usize),
+    /// Something was opened and never closed.
+    Unbalanced,
+}
+
+/// How many tokens behind a line that looks like the end of a form its brackets may still be
+/// closed. Keeps splitting linear however many forms are broken.
+const PATIENCE: usize = 2_000;
+
+/// Where the form that begins at `start` ends. With `by_lines`, a terminator at the end of a line
+/// ends it even inside brackets.
+fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> End {
+    let mut open: Vec<Kind> = Vec::new();
+    let mut context = false;
+    let mut seen = false;
+    // Where the form would end by its lines.
+    let mut line_end = None;
+    for (i, token) in tokens.iter().enumerate().skip(start) {
+        if line_end.is_some_and(|end| i > end + PATIENCE) {
+            return End::Unbalanced;
+        }
+        match token.kind {
+            Kind::LParen | Kind::LBracket | Kind::LBrace | Kind::LetKw => open.push(token.kind),
+            Kind::RParen => close(&mut open, Kind::LParen),
+            Kind::RBracket => close(&mut open, Kind::LBracket),
+            Kind::RBrace => close(&mut open, Kind::LBrace),
+            Kind::InKw if open.last() == Some(&Kind::LetKw) => {
+                open.pop();
             }
-            true
+            Kind::Colons if open.is_empty() => {
+                context = significant(tokens, i + 1).is_none_or(|t| t.kind != Kind::LParen);
+            }
+            Kind::Equals => context = false,
+            Kind::FunctionKw | Kind::DatatypeKw if seen => {
+                // Nothing but a new form begins so.
+                let unbalanced = !open.is_empty() && !by_lines;
+                return if unbalanced { End::Unbalanced } else { End::At(before(tokens, start, i)) };
+            }
+            Kind::Dollar if open.iter().all(|k| *k == Kind::LetKw) => return End::At(i + 1),
+            Kind::Semi | Kind::Dollar
+                if open.is_empty() && !(context && continues_context(tokens, i + 1, text)) =>
+            {
+                return End::At(i + 1);
+            }
+            Kind::Semi | Kind::Dollar
+                if line_end.is_none() && ends_a_line(tokens, i, text) =>
+            {
+                if by_lines {
+                    return End::At(i + 1);
+                }
+                line_end = Some(i);
+            }
+            _ => {}
+        }
+        seen |= !token.kind.is_trivia();
+    }
+    if open.is_empty() || by_lines { End::At(tokens.len()) } else { End::Unbalanced }
+}
+
+/// Closes the innermost bracket of a kind and what was left open inside it.
+fn close(open: &mut Vec<Kind>, kind: Kind) {
+    if let Some(at) = open.iter().rposition(|k| *k == kind) {
+        open.truncate(at);
+    }
+}
+
+/// The blanks and comments before token `i` belong to the form that begins there.
+fn before(tokens: &[Token], start: usize, i: usize) -> usize {
+    let mut i = i;
+    while i > start + 1 && tokens[i - 1].kind.is_trivia() {
+        i -= 1;
+    }
+    i
+}
+
+fn significant(tokens: &[Token], from: usize) -> Option<&Token> {
+    tokens[from..].iter().find(|t| !t.kind.is_trivia())
+}
+
+/// Whether `name in class` follows: the context goes on behind its `;`.
+fn continues_context(tokens: &[Token], from: usize, text: &str) -> bool {
+    let mut rest = tokens[from..].iter().filter(|t| !t.kind.is_trivia());
+    let name = rest.next().is_some_and(|t| t.kind == Kind::Name);
+    let within = rest.next().is_some_and(|t| t.kind == Kind::InKw);
+    let class = rest.next().is_some_and(|t| t.kind == Kind::Name && is_class(&text[t.range]));
+    name && within && class
+}
+
+fn is_class(word: &str) -> bool {
+    const CLASSES: [&str; 8] =
+        ["any", "number", "ordinal", "logical", "int", "float", "bool", "char"];
+    CLASSES.iter().any(|c| c.eq_ignore_ascii_case(word))
+}
+
+fn ends_a_line(tokens: &[Token], i: usize, text: &str) -> bool {
+    let end = usize::from(tokens[i].range.end());
+    let rest = &text[end..];
+    let Some(newline) = rest.find('\n') else { return true };
+    if !rest[..newline].trim().is_empty() && !rest[..newline].trim_start().starts_with('%') {
+        return false;
+    }
+    match significant(tokens, i + 1) {
+        None => true,
+        Some(next) => {
+            let at = usize::from(next.range.start());
+            at == 0 || text.as_bytes()[at - 1] == b'\n'
+        }
+    }
+}
+
+/// What the form made of some tokens looks like.
+fn describe(tokens: &[Token], text: &str) -> RawItem {
+    let start = tokens.first().map_or(TextSize::new(0), |t| t.range.start());
+    let end = tokens.last().map_or(start, |t| t.range.end());
+    let range = TextRange::new(start, end);
+    let significant: Vec<&Token> = tokens.iter().filter(|t| !t.kind.is_trivia()).collect();
+    let word = |i: usize| significant.get(i).map(|t| &text[t.range]);
+    let kind_at = |i: usize| significant.get(i).map(|t| t.kind);
+    let named = |i: usize| match kind_at(i) {
+        Some(Kind::Name) => word(i).map(Name::new).into_iter().collect(),
+        _ => Vec::new(),
+    };
+    let (kind, names) = match kind_at(0) {
+        None => (RawKind::Blank, Vec::new()),
+        Some(Kind::FunctionKw) => (RawKind::Function, named(1)),
+        Some(Kind::DatatypeKw) => (RawKind::Datatype, named(1)),
+        Some(_) if is_command(&significant, text) => (RawKind::Command, Vec::new()),
+        Some(_) => match bound(&significant, text) {
+            Some(names) => (RawKind::Binding, names),
+            None => (RawKind::Expr, vec![Name::new("it")]),
+        },
+    };
+    RawItem { range, kind, names }
+}
+
+/// The variables of `pattern =` or `pattern |=`, if the form begins so.
+fn bound(tokens: &[&Token], text: &str) -> Option<Vec<Name>> {
+    let mut names = Vec::new();
+    for (i, token) in tokens.iter().enumerate() {
+        match token.kind {
+            Kind::Name => {
+                let record = tokens.get(i + 1).is_some_and(|t| t.kind == Kind::LParen);
+                if !record {
+                    names.push(Name::new(&text[token.range]));
+                }
+            }
+            // Not allowed, but a binding is what was meant; the parser says so.
+            Kind::TrueKw | Kind::FalseKw | Kind::TimeKw => {}
+            Kind::LParen | Kind::RParen | Kind::Comma => {}
+            Kind::Equals | Kind::BarEq if i > 0 => return Some(names),
+            _ => return None,
+        }
+    }
+    None
+}
+
+/// Whether a form is a command (LANGUAGE section 8) and not an expression that begins alike.
+fn is_command(tokens: &[&Token], text: &str) -> bool {
+    let Some(first) = tokens.first().filter(|t| t.kind == Kind::Name) else { return false };
+    let next = tokens.get(1).map(|t| t.kind);
+    let ends = matches!(next, None | Some(Kind::Semi | Kind::Dollar));
+    match text[first.range].to_ascii_lowercase().as_str() {
+        "help" | "exit" | "lisp" | "shell" => ends,
+        "load" => matches!(next, Some(Kind::Text | Kind::OpenText)) || ends,
+        "set" | "show" | "describe" | "apropos" | "dump" | "edit" | "get" | "defconfig" => {
+            matches!(next, Some(Kind::Name | Kind::Text | Kind::TimeKw))
         }
         _ => false,
     }
 }
 
-/// The walk over one form.
-struct Scan<'a> {
-    text: &'a str,
-    tokens: &'a [Token],
-    from: usize,
-    /// The open brackets and `let`s: what and where.
-    open: Vec<(SyntaxKind, usize)>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// The openers that an earlier walk found to be never closed, and where that walk ended. A walk
-/// that begins later and meets one need not go on, so that splitting stays linear.
-#[derive(Default)]
-struct Doom {
-    openers: Vec<usize>,
-    end: usize,
-}
+    fn forms(text: &str) -> Vec<(RawKind, &str)> {
+        let items = split(text);
+        let joined: String = items.iter().map(|i| &text[i.range]).collect();
+        assert_eq!(joined, text, "items tile the text");
+        items.iter().map(|i| (i.kind, text[i.range].trim())).collect()
+    }
 
-impl<'a> Scan<'a> {
-    fn new(text: &'a str, tokens: &'a [Token], from: usize) -> Scan<'a> {
-        Scan {
-            text,
-            tokens,
-            from,
-            open: Vec::new(),
+    #[test]
+    fn forms_end_outside_brackets_and_lets() {
+        use RawKind::*;
+        assert_eq!(
+            forms("let a = 1; b = 2 in a; {x : x in v; y in w}; x = 3; (a,b) = p $ function g(x) = x;"),
+            [
+                (Expr, "let a = 1; b = 2 in a;"),
+                (Expr, "{x : x in v; y in w};"),
+                (Binding, "x = 3;"),
+                (Binding, "(a,b) = p $"),
+                (Function, "function g(x) = x;"),
+            ]
+        );
+    }
+
+    #[test]
+    fn contexts_without_parentheses() {
+        let text = "function g(a,b) : a, b -> a :: a in any; b in any = a; 1;";
+        assert_eq!(forms(text).len(), 2);
+        assert_eq!(forms("datatype p(a,a) :: a in number; p(1,2);").len(), 2);
+    }
+
+    #[test]
+    fn one_open_bracket_damages_one_form() {
+        let text = "function g(x) = (x + 1;\nh(2);\n{3 : x in [1];\n4;\n";
+        let all = forms(text);
+        assert_eq!(all[0].1, "function g(x) = (x + 1;");
+        assert_eq!(all[1].1, "h(2);");
+        assert_eq!(all[2].1, "{3 : x in [1];");
+        assert_eq!(all[3].1, "4;");
+    }
+
+    #[test]
+    fn completeness() {
+        for text in ["1;", "1; 2$", "function g(x) = x;", "1; % done %", ""] {
+            assert!(is_complete(text), "{text}");
         }
-    }
-
-    /// One past the last token of the form.
-    fn end(&mut self, doom: &mut Doom) -> usize {
-        let (to, balanced) = self.walk(doom);
-        if balanced {
-            return to;
-        }
-        if doom.end != to {
-            doom.openers = self.open.iter().map(|&(_, at)| at).collect();
-            doom.end = to;
-        }
-        (self.from..to)
-            .find(|&at| self.tokens[at].kind == Semi && self.line_break_after(at))
-            .map_or(to, |at| at + 1)
-    }
-
-    /// One past the last token, and whether all was closed there.
-    fn walk(&mut self, doom: &Doom) -> (usize, bool) {
-        let mut started = false;
-        let mut at = self.from;
-        while at < self.tokens.len() {
-            let kind = self.tokens[at].kind;
-            match kind {
-                LParen | LBrack | LBrace | LetKw => {
-                    if doom.openers.binary_search(&at).is_ok() {
-                        return (doom.end, false);
-                    }
-                    self.open.push((kind, at));
-                }
-                RParen => self.close(LParen),
-                RBrack => self.close(LBrack),
-                RBrace => self.close(LBrace),
-                InKw if self.open.last().is_some_and(|&(kind, _)| kind == LetKw) => {
-                    self.open.pop();
-                }
-                Dollar => return (at + 1, true),
-                Semi if self.open.is_empty() => return (at + 1, true),
-                FunctionKw | DatatypeKw if started => {
-                    return (self.before(at), self.open.is_empty());
-                }
-                Colon2 if self.open.is_empty() => at = self.context(at),
-                UnclosedText | UnclosedComment | ForeignComment
-                    if started && self.breaks_off(at) =>
-                {
-                    return (at + 1, true);
-                }
-                _ => {}
-            }
-            started |= !kind.is_trivia();
-            at += 1;
-        }
-        (at, self.open.is_empty())
-    }
-
-    fn close(&mut self, opener: SyntaxKind) {
-        // `let`s without `in` end with the bracket around them; a stray closer closes nothing.
-        if let Some(at) = self.open.iter().rposition(|&(kind, _)| kind == opener) {
-            self.open.truncate(at);
-        }
-    }
-
-    /// Where a new form begins when `function` is at `at`: before the comments on the lines
-    /// above it, which belong to it.
-    fn before(&self, at: usize) -> usize {
-        let mut begin = at;
-        while begin > self.from && self.tokens[begin - 1].kind.is_trivia() {
-            begin -= 1;
-        }
-        // The comment on the rest of the last line stays with that line.
-        let mut to = begin;
-        for token in begin..at {
-            if self.tokens[token].text(self.text).contains('\n') {
-                break;
-            }
-            to = token + 1;
-        }
-        if to == at { begin } else { to }
-    }
-
-    /// From a `::` that no `(` follows: the last token of `a in any; b in any`, so that the
-    /// `;` inside ends nothing.
-    fn context(&self, colon: usize) -> usize {
-        let mut last = colon;
-        let mut next = self.significant(colon + 1);
-        loop {
-            let second = self.significant(next + 1);
-            let third = self.significant(second + 1);
-            if self.kind(next) != Some(Ident)
-                || self.kind(second) != Some(InKw)
-                || self.kind(third) != Some(Ident)
-            {
-                return last;
-            }
-            last = third;
-            let semi = self.significant(third + 1);
-            if self.kind(semi) != Some(Semi) {
-                return last;
-            }
-            next = self.significant(semi + 1);
-        }
-    }
-
-    fn kind(&self, at: usize) -> Option<SyntaxKind> {
-        self.tokens.get(at).map(|token| token.kind)
-    }
-
-    fn significant(&self, mut at: usize) -> usize {
-        while self.kind(at).is_some_and(SyntaxKind::is_trivia) {
-            at += 1;
-        }
-        at
-    }
-
-    /// Whether the next significant token is on a later line, in its first column.
-    fn line_break_after(&self, at: usize) -> bool {
-        let next = self.significant(at + 1);
-        match self.tokens.get(next) {
-            Some(token) => {
-                next > at + 1
-                    && self.text[..token.start as usize].ends_with('\n')
-                    && self.text[self.tokens[at].end as usize..token.start as usize].contains('\n')
-            }
-            None => false,
-        }
-    }
-
-    /// Whether a broken string or comment took the `;` of its line with it, and what follows
-    /// begins a line.
-    fn breaks_off(&self, at: usize) -> bool {
-        self.tokens[at]
-            .text(self.text)
-            .trim_end()
-            .ends_with([';', '$'])
-            && self.line_break_after(at)
-    }
-}
-
-/// What a form looks like, and the names in its head.
-pub(super) struct Form<'a> {
-    /// What it looks like.
-    pub kind: RawKind,
-    text: &'a str,
-    tokens: Vec<Token>,
-}
-
-impl<'a> Form<'a> {
-    /// Looks at the tokens of a form.
-    pub fn of(text: &'a str, tokens: &[Token]) -> Form<'a> {
-        let broken = tokens
-            .iter()
-            .any(|token| matches!(token.kind, UnclosedComment | ForeignComment));
-        let tokens: Vec<Token> = tokens
-            .iter()
-            .copied()
-            .filter(|token| !token.kind.is_trivia())
-            .take_while(|token| !matches!(token.kind, Dollar))
-            .collect();
-        let mut form = Form {
-            kind: RawKind::Blank,
-            text,
-            tokens,
-        };
-        form.kind = match form.kind(0) {
-            None | Some(Semi) if broken => RawKind::Expr,
-            None => RawKind::Blank,
-            Some(Semi) if form.tokens.len() == 1 => RawKind::Blank,
-            Some(FunctionKw) => RawKind::Function,
-            Some(DatatypeKw) => RawKind::Datatype,
-            Some(Ident) if form.is_command() => RawKind::Command,
-            Some(_) if form.is_binding() => RawKind::Binding,
-            Some(_) => RawKind::Expr,
-        };
-        form
-    }
-
-    /// The names it defines.
-    pub fn names(&self) -> Vec<Name> {
-        let name = |at: usize| Name::new(self.tokens[at].text(self.text));
-        match self.kind {
-            RawKind::Function | RawKind::Datatype => match self.kind(1) {
-                Some(Ident) => vec![name(1)],
-                _ => Vec::new(),
-            },
-            RawKind::Binding => {
-                let end = self.equals().unwrap_or(0);
-                let mut names = Vec::new();
-                // `val x = 3` defines no `val`.
-                let first = usize::from(self.kind(0) == Some(Ident) && self.kind(1) == Some(Ident));
-                for at in first..end {
-                    if self.kind(at) == Some(Ident) && self.kind(at + 1) != Some(LParen) {
-                        names.push(name(at));
-                    }
-                }
-                names
-            }
-            RawKind::Expr => vec![Name::new("it")],
-            RawKind::Command | RawKind::Blank => Vec::new(),
-        }
-    }
-
-    fn kind(&self, at: usize) -> Option<SyntaxKind> {
-        self.tokens.get(at).map(|token| token.kind)
-    }
-
-    /// The `=` or `|=` of a binding.
-    fn equals(&self) -> Option<usize> {
-        self.tokens
-            .iter()
-            .position(|token| matches!(token.kind, Eq | PipeEq))
-    }
-
-    /// A pattern and `=`: names, commas and parentheses; constants and sequences too, which are
-    /// then reported as what a pattern cannot have.
-    fn is_binding(&self) -> bool {
-        let Some(equals) = self.equals() else {
-            return false;
-        };
-        let head = &self.tokens[..equals];
-        head.iter().any(|token| matches!(token.kind, Ident | Bool))
-            && matches!(head[0].kind, Ident | Bool | LParen | LBrack)
-            && head.iter().all(|token| {
-                token.kind.is_literal()
-                    || matches!(
-                        token.kind,
-                        Ident | Comma | LParen | RParen | LBrack | RBrack
-                    )
-            })
-            && !(head[0].kind != LBrack && head.iter().any(|token| token.kind == LBrack))
-    }
-
-    /// A verb of section 8, followed by what a command has and no expression would.
-    fn is_command(&self) -> bool {
-        let mut end = self.tokens.len();
-        while end > 0 && matches!(self.kind(end - 1), Some(Semi | Dollar)) {
-            end -= 1;
-        }
-        let rest = &self.tokens[1..end.max(1)];
-        let next = rest.first().map(|token| token.kind);
-        let word = |kind: SyntaxKind| kind == Ident || kind == Bool || kind.is_keyword();
-        let plain = rest.iter().enumerate().all(|(at, token)| {
-            word(token.kind)
-                || matches!(token.kind, Text | UnclosedText | Int | Float)
-                || (token.kind == Minus && rest.get(at + 1).is_some_and(|t| t.kind == Int))
-                || (token.kind == Comma && rest.get(at + 2).is_some_and(|t| t.kind == ColonEq))
-                || token.kind == ColonEq
-        });
-        let verb = self.tokens[0].text(self.text).to_ascii_lowercase();
-        match (verb.as_str(), next) {
-            ("help" | "exit" | "lisp", None) => true,
-            ("lisp", Some(kind)) => plain && word(kind),
-            ("load" | "shell" | "edit" | "get" | "apropos", Some(Text | UnclosedText)) => plain,
-            ("edit" | "get" | "apropos" | "show" | "defconfig" | "help", Some(kind)) => {
-                plain && word(kind)
-            }
-            ("describe", Some(kind)) => rest.len() == 1 && (word(kind) || kind.is_operator()),
-            ("set", Some(Ident)) => plain && rest.len() >= 2,
-            ("dump", Some(Ident)) => rest.get(1).is_some_and(|token| token.kind == Text),
-            _ => false,
+        for text in ["1", "(1;", "let a = 1;", "\"abc;", "% c", "1; 2"] {
+            assert!(!is_complete(text), "{text}");
         }
     }
 }

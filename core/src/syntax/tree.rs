@@ -1,86 +1,94 @@
-//! The lossless tree: the grammar's bare tree with every token of the text woven back in.
-//!
-//! Blanks, comments and tokens that the grammar never saw go as far up as they can: a node
-//! begins and ends with tokens of its own.
+//! The lossless tree: the grammar's nodes with blanks and comments woven back in.
 
-use super::kind::{Nesl, SyntaxKind};
-use super::lexer::Token;
-use super::node::Node;
-use super::stream::Source;
-use crate::base::with_stack;
-use rowan::{GreenNode, GreenNodeBuilder, Language};
+use super::grammar::Node;
+use super::lexer::{Kind, Token};
+use rowan::{GreenNode, GreenNodeBuilder};
 
-/// Weaves the tree of an item.
-pub fn weave(source: &Source<'_>, root: &Node) -> GreenNode {
-    let mut weaver = Weaver {
-        builder: GreenNodeBuilder::new(),
-        source,
-        next: 0,
-        significant: 0,
-    };
-    weaver
-        .builder
-        .start_node(Nesl::kind_to_raw(SyntaxKind::Item));
-    for node in &root.children {
-        weaver.node(node);
+/// The language, for rowan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Nesl {}
+
+/// A node of the tree with its parents.
+pub type SyntaxNode = rowan::SyntaxNode<Nesl>;
+
+impl rowan::Language for Nesl {
+    type Kind = Kind;
+
+    fn kind_from_raw(raw: rowan::SyntaxKind) -> Kind {
+        assert!(raw.0 <= Kind::Error as u16);
+        // SAFETY: `Kind` is `repr(u16)` with consecutive discriminants from 0 to `Error`, and
+        // `raw.0` is in that range.
+        unsafe { std::mem::transmute::<u16, Kind>(raw.0) }
     }
-    weaver.rest();
+
+    fn kind_to_raw(kind: Kind) -> rowan::SyntaxKind {
+        rowan::SyntaxKind(kind as u16)
+    }
+}
+
+/// Builds the tree of an item. `significant[i]` is the index in `tokens` of significant token
+/// `i`. Blanks before a node stay outside it.
+pub(super) fn build(node: &Node, tokens: &[Token], significant: &[usize], text: &str) -> GreenNode {
+    let mut weaver =
+        Weaver { tokens, significant, text, next: 0, builder: GreenNodeBuilder::new() };
+    weaver.builder.start_node(rowan::SyntaxKind(Kind::Root as u16));
+    weaver.node(node);
+    weaver.tokens_up_to(tokens.len());
     weaver.builder.finish_node();
     weaver.builder.finish()
 }
 
 struct Weaver<'a> {
-    builder: GreenNodeBuilder<'static>,
-    source: &'a Source<'a>,
-    /// The next token, of all.
+    tokens: &'a [Token],
+    significant: &'a [usize],
+    text: &'a str,
     next: usize,
-    /// The next token, of the significant ones.
-    significant: u32,
+    builder: GreenNodeBuilder<'static>,
 }
 
 impl Weaver<'_> {
     fn node(&mut self, node: &Node) {
-        if node.kind.is_token() {
-            if !node.is_virtual() {
-                self.up_to(node.span.start);
-                self.token();
+        crate::base::with_stack(|| {
+            if node.kind == Kind::Token || !node.present() {
+                return;
             }
-            return;
-        }
-        if node.span.start < node.span.end {
-            self.up_to(node.span.start);
-        }
-        self.builder.start_node(Nesl::kind_to_raw(node.kind));
-        with_stack(|| node.children.iter().for_each(|child| self.node(child)));
-        self.builder.finish_node();
+            self.tokens_up_to(self.index(node.start));
+            self.builder.start_node(rowan::SyntaxKind(node.kind as u16));
+            self.children(node);
+            let last = self.significant.get(node.end.max(1) as usize - 1);
+            self.tokens_up_to(last.map_or(self.next, |i| i + 1));
+            self.builder.finish_node();
+        });
     }
 
-    /// Everything before a significant token.
-    fn up_to(&mut self, significant: u32) {
-        while let Some(token) = self.source.all.get(self.next) {
-            if !token.kind.is_trivia() && self.significant >= significant {
-                break;
+    /// A chain to the left, `a + b + c` or `a[i][j]`, becomes one node: rowan hashes a node by all
+    /// that is below it, so that a deep tree would take quadratic time.
+    fn children(&mut self, node: &Node) {
+        let chains = matches!(
+            node.kind,
+            Kind::Binary | Kind::Juxtaposed | Kind::Call | Kind::Index
+        );
+        let mut kids: Vec<&Node> = node.kids.iter().collect();
+        kids.sort_by_key(|kid| kid.start);
+        for (i, kid) in kids.into_iter().enumerate() {
+            if chains && i == 0 && kid.kind == node.kind {
+                crate::base::with_stack(|| self.children(kid));
+                self.tokens_up_to(self.index(kid.end));
+            } else {
+                self.node(kid);
             }
-            self.token();
         }
     }
 
-    fn rest(&mut self) {
-        while self.next < self.source.all.len() {
-            self.token();
-        }
+    fn index(&self, significant: u32) -> usize {
+        self.significant.get(significant as usize).copied().unwrap_or(self.tokens.len())
     }
 
-    fn token(&mut self) {
-        let Some(&token) = self.source.all.get(self.next) else {
-            return;
-        };
-        let Token { kind, .. } = token;
-        self.builder
-            .token(Nesl::kind_to_raw(kind), token.text(self.source.text));
-        self.next += 1;
-        if !kind.is_trivia() {
-            self.significant += 1;
+    fn tokens_up_to(&mut self, end: usize) {
+        while self.next < end {
+            let token = self.tokens[self.next];
+            self.builder.token(rowan::SyntaxKind(token.kind as u16), &self.text[token.range]);
+            self.next += 1;
         }
     }
 }

@@ -1,13 +1,26 @@
 //! Inference: Hindley–Milner with NESL's classes, generalised per recursion group.
+//!
+//! Only top-level functions are generalised; a `let` is monomorphic, and so is recursion inside a
+//! group. Two classes on one variable merge only if one contains the other (LANGUAGE section 4).
+//! A function's type carries which function it is ([`Ty::Code`]), so that function values can be
+//! specialised away; hence `[sin, cos]` is a type error.
 
+mod declare;
+mod infer;
+mod print;
+mod serial;
 mod ty;
+mod unify;
 
+pub use declare::{declared_signature, scheme_of_text};
+pub use infer::infer;
+pub use print::{class_name, print_scheme, print_type};
+pub use serial::serial_calls;
 pub use ty::{Basic, Class, Code, FunctionTy, Record, Scheme, Ty};
 
 use crate::base::{Diagnostic, ItemId, Loc, Name};
 use crate::names::Names;
 use crate::syntax::ast::{ArenaMap, ExprId, Item, PatId};
-use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// What other items need to know of one.
@@ -44,6 +57,8 @@ pub trait Context {
     fn definition(&self, item: ItemId) -> Option<Loc>;
     /// The name an item is known by, for messages.
     fn name(&self, item: ItemId) -> Name;
+    /// Whether an item belongs to the library.
+    fn is_library(&self, item: ItemId) -> bool;
 }
 
 /// A member of a recursion group.
@@ -76,8 +91,41 @@ pub struct ItemTypes {
     pub diagnostics: Vec<Diagnostic<Loc>>,
 }
 
-/// Infers the types of a recursion group (usually one item).
-pub fn infer(group: &[Member<'_>], context: &dyn Context) -> FxHashMap<ItemId, ItemTypes> {
-    let _ = (group, context);
-    FxHashMap::default()
+/// Whether two schemes are the same up to the names of their variables.
+pub fn same_scheme(a: &Scheme, b: &Scheme) -> bool {
+    let mut pairs: Vec<(u32, u32)> = Vec::new();
+    same(&a.ty, &b.ty, &mut |x, y| {
+        if let Some(known) = pairs.iter().find(|(v, w)| *v == x || *w == y) {
+            return *known == (x, y);
+        }
+        pairs.push((x, y));
+        a.vars.get(x as usize) == b.vars.get(y as usize)
+    })
+}
+
+fn same(a: &Ty, b: &Ty, vars: &mut dyn FnMut(u32, u32) -> bool) -> bool {
+    match (a, b) {
+        (Ty::Var(x), Ty::Var(y)) => vars(*x, *y),
+        (Ty::Pair(a1, a2), Ty::Pair(b1, b2)) => same(a1, b1, vars) && same(a2, b2, vars),
+        (Ty::Sequence(a), Ty::Sequence(b)) => same(a, b, vars),
+        (Ty::Record(r, xs), Ty::Record(s, ys)) => {
+            r.item == s.item && xs.iter().zip(ys.iter()).all(|(x, y)| same(x, y, vars))
+        }
+        // Which function it is does not matter to those who only see its type.
+        (Ty::Function(f), Ty::Function(g)) => {
+            same(&f.param, &g.param, vars) && same(&f.result, &g.result, vars)
+        }
+        _ => a == b,
+    }
+}
+
+/// What a record holds: the parameter of its constructor at some type arguments.
+pub fn record_content(signature: &Signature, args: &[Ty]) -> Ty {
+    match signature {
+        Signature::Record { scheme } => match &scheme.ty {
+            Ty::Function(f) => f.param.substitute(args),
+            _ => Ty::Error,
+        },
+        Signature::Function { .. } | Signature::Values { .. } | Signature::Broken => Ty::Error,
+    }
 }

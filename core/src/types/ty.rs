@@ -111,3 +111,34 @@ impl Scheme {
         }
     }
 }
+
+impl Ty {
+    /// The type with `args` in place of the variables.
+    pub fn substitute(&self, args: &[Ty]) -> Ty {
+        match self {
+            Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char => self.clone(),
+            Ty::Var(var) => args.get(*var as usize).cloned().unwrap_or(Ty::Var(*var)),
+            Ty::Pair(a, b) => Ty::Pair(a.substitute(args).into(), b.substitute(args).into()),
+            Ty::Sequence(a) => Ty::Sequence(a.substitute(args).into()),
+            Ty::Record(record, own) => {
+                Ty::Record(record.clone(), own.iter().map(|a| a.substitute(args)).collect())
+            }
+            Ty::Code(code, own) => Ty::Code(*code, own.iter().map(|a| a.substitute(args)).collect()),
+            Ty::Function(f) => Ty::Function(Arc::new(FunctionTy {
+                param: f.param.substitute(args),
+                result: f.result.substitute(args),
+                code: f.code.substitute(args),
+            })),
+        }
+    }
+
+    /// The function type from `param` to `result`.
+    pub fn function(param: Ty, result: Ty, code: Ty) -> Ty {
+        Ty::Function(Arc::new(FunctionTy { param, result, code }))
+    }
+
+    /// `[self]`
+    pub fn sequence(self) -> Ty {
+        Ty::Sequence(Arc::new(self))
+    }
+}

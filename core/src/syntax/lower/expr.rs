@@ -1,661 +1,496 @@
 //! Expressions.
 
-use super::Lowerer;
-use crate::base::{Span, with_stack};
-use crate::syntax::ast::{BinaryOp, Expr, ExprId, FloatBits, Ident, PatId, UnaryOp};
-use crate::syntax::kind::SyntaxKind::{self, *};
-use crate::syntax::lexer::unescape;
-use crate::syntax::node::Node;
+use super::super::ast::{BinaryOp, Expr, ExprId, FloatBits, Ident, PatId, UnaryOp};
+use super::super::grammar::Node;
+use super::super::lexer::Kind;
+use super::{Lower, span};
+use crate::base::{Name, Span};
 
-impl Lowerer<'_> {
-    /// Lowers an expression.
+impl Lower<'_> {
+    /// An expression.
     pub(super) fn expr(&mut self, node: &Node) -> ExprId {
-        with_stack(|| self.expr_inner(node))
-    }
-
-    /// Lowers an expression that is not the value of a `let` binding itself.
-    fn inner(&mut self, node: &Node) -> ExprId {
-        let outside = std::mem::replace(&mut self.in_let, false);
-        let id = self.expr(node);
-        self.in_let = outside;
-        id
+        crate::base::with_stack(|| self.expr_inner(node))
     }
 
     fn expr_inner(&mut self, node: &Node) -> ExprId {
-        let span = node.span;
+        let here = span(node);
         let expr = match node.kind {
-            Name if self.is_reserved(span.start) => {
-                let error = self
-                    .error(span, "`time` is not a function: it needs its argument")
-                    .hint("write `time(e)`");
-                self.report(span.start, error);
+            Kind::Missing => {
+                let report = self.expected("an expression", node.start);
+                self.report(report);
                 Expr::Missing
             }
-            Name => Expr::Name(crate::base::Name::new(self.text(node))),
-            Literal => self.literal(node),
-            QuoteExpr => self.quote(node),
-            Tuple => {
-                let parts = node.nodes().map(|part| self.inner(part)).collect();
-                return self.fold_pairs(parts, span);
+            Kind::Literal => self.literal(node),
+            Kind::NameRef => Expr::Name(Name::new(self.token_text(node.start))),
+            Kind::Quoted => self.quoted(node),
+            Kind::Paren => {
+                let inside = if node.kids[0].present() {
+                    self.expr(&node.kids[0])
+                } else {
+                    let at = self.node_range(node);
+                    let report = self.error(at, "there is nothing in these parentheses");
+                    self.report(report);
+                    self.add(Expr::Missing, here)
+                };
+                self.need_close(node.start, &node.kids[1], ")");
+                // The parentheses belong to what a message shows.
+                self.expr_spans.insert(inside, here);
+                return inside;
             }
-            Paren => return self.parenthesised_expr(node),
-            Optional => {
-                self.option(node);
-                let error = self
-                    .error(
-                        span,
-                        "`:=` gives an optional argument of a call, and nothing else",
-                    )
-                    .hint("write `f(x, n := 7)`, or `==` to compare");
-                self.report(span.start, error);
-                Expr::Missing
+            Kind::Tuple => return self.tuple(node),
+            Kind::List => {
+                self.need_close(node.start, &node.kids[1], "]");
+                Expr::Sequence(self.elements(&node.kids[0]))
             }
-            Call | Apply => self.call(node),
-            Index => self.index(node),
-            Sequence => self.sequence(node),
-            Empty => self.empty(node),
-            Unary => self.unary(node),
-            Binary => self.binary(node),
-            If => self.conditional(node),
-            Let => self.bindings(node),
-            Each => self.each(node),
-            Lambda => {
-                let param = self.pattern(&node.children[0]);
-                let body = self.inner(&node.children[2]);
+            Kind::Empty => {
+                if !node.kids[0].present() {
+                    let at = self.range(here);
+                    let report = self
+                        .error(at, "an empty sequence needs the type of its elements")
+                        .hint("write `[] int`, `[] float`, `[] [char]`, …");
+                    self.report(report);
+                    Expr::Missing
+                } else {
+                    let ty = self.ty(&node.kids[0]);
+                    Expr::Empty(ty)
+                }
+            }
+            Kind::Range => self.range_expr(node),
+            Kind::Index => {
+                let sequence = self.expr(&node.kids[0]);
+                let index = self.expr(&node.kids[1]);
+                Expr::Index { sequence, index }
+            }
+            Kind::Call | Kind::Juxtaposed => self.call(node),
+            Kind::Unary => self.unary(node),
+            Kind::Binary => self.binary(node),
+            Kind::Lambda => {
+                let param = self.pattern(&node.kids[0]);
+                let body = self.needed(&node.kids[1], "the body of the function after `=>`");
                 Expr::Lambda { param, body }
             }
-            _ => {
-                self.missing_expression(span.start);
+            Kind::Option => {
+                let at = self.node_range(node);
+                let report = self
+                    .error(at, "`:=` names an optional argument of a call")
+                    .hint("to compare write `==`, to bind `let x = … in …`");
+                self.report(report);
+                Expr::Missing
+            }
+            Kind::If => self.conditional(node),
+            Kind::Let => self.let_expr(node),
+            Kind::Each => self.each(node),
+            Kind::Time => {
+                if node.kids[0].present() {
+                    let inside = self.expr(&node.kids[0]);
+                    Expr::Time(inside)
+                } else {
+                    let report = self.expected("`(` after `time`", node.end).hint("write `time(e)`");
+                    self.report(report);
+                    Expr::Missing
+                }
+            }
+            other => {
+                let at = self.node_range(node);
+                let report = self.error(at, format!("unexpected {other:?}"));
+                self.report(report);
                 Expr::Missing
             }
         };
-        self.add(expr, span)
+        self.add(expr, here)
     }
 
     fn literal(&mut self, node: &Node) -> Expr {
-        let at = node.span.start;
-        let text = self.source.token(at);
-        match self.source.kind(at) {
-            Int => match text.parse() {
+        let text = self.token_text(node.start);
+        let at = self.node_range(node);
+        match self.token_kind(node.start) {
+            Some(Kind::Int) => match text.parse() {
                 Ok(value) => Expr::Int(value),
                 Err(_) => {
-                    let error = self
-                        .error(node.span, "this number is too large for an int")
-                        .note("an int is at most 9223372036854775807")
-                        .fix("write a float", self.range(node.span), format!("{text}.0"));
-                    self.report(at, error);
+                    let report = self
+                        .error(at, "this number does not fit an int of 64 bits")
+                        .fix("write a float", at, format!("{text}.0"));
+                    self.report(report);
                     Expr::Missing
                 }
             },
-            Float => match text.parse::<f64>() {
+            Some(Kind::Float) => match text.parse::<f64>() {
                 Ok(value) if value.is_finite() => Expr::Float(FloatBits(value.to_bits())),
                 _ => {
-                    let error = self
-                        .error(node.span, "this number is too large for a float")
-                        .note("a float is at most 1.7976931348623157e308");
-                    self.report(at, error);
+                    let report = self
+                        .error(at, "this number is too large for a float")
+                        .hint("`infinity` is a name for what is larger than all floats");
+                    self.report(report);
                     Expr::Missing
                 }
             },
-            Bool => Expr::Bool(text.eq_ignore_ascii_case("t")),
-            Char => Expr::Char(text.as_bytes()[1]),
-            Text => Expr::Text(unescape(text).into_boxed_slice()),
+            Some(Kind::Char) => match &text.as_bytes()[1..] {
+                [byte] => Expr::Char(*byte),
+                _ => {
+                    let report = self
+                        .error(at, format!("a char is one byte; `{}` takes several", &text[1..]))
+                        .hint(format!("use a string: \"{}\"", &text[1..]));
+                    self.report(report);
+                    Expr::Missing
+                }
+            },
+            Some(Kind::Text) => Expr::Text(unescape(text).into()),
+            Some(Kind::TrueKw) => Expr::Bool(true),
+            Some(Kind::FalseKw) => Expr::Bool(false),
+            // An open string or a strange character, reported as a token.
             _ => Expr::Missing,
         }
     }
 
-    fn quote(&mut self, node: &Node) -> Expr {
-        match node.children.get(1) {
-            Some(what) => {
-                let text = self.text(what);
-                let name = match binary_op(what.kind) {
-                    Some(op) => crate::base::Name::new(op.name()),
-                    None => crate::base::Name::new(text),
-                };
-                Expr::Quote(name)
-            }
-            None => {
-                let at = node.span.end;
-                let found = self.found(at);
-                let error = self
-                    .expected(
-                        at,
-                        format!("expected an operator or a name after `'`, found {found}"),
-                    )
-                    .note("`'+` is addition as a function; a character is written `` `a ``");
-                self.report(at, error);
-                Expr::Missing
-            }
+    fn quoted(&mut self, node: &Node) -> Expr {
+        if node.end - node.start < 2 {
+            let report = self
+                .expected("an operator or a function after `'`", node.end)
+                .hint("characters are written with a back-quote: `a");
+            self.report(report);
+            return Expr::Missing;
+        }
+        Expr::Quote(Name::new(self.token_text(node.start + 1)))
+    }
+
+    /// The components of a tuple as right-nested pairs.
+    fn tuple(&mut self, node: &Node) -> ExprId {
+        let ids: Vec<(ExprId, Span)> =
+            node.kids.iter().map(|kid| (self.component(kid, node), span(kid))).collect();
+        let (mut id, mut whole) = *ids.last().expect("a tuple has parts");
+        for (first, here) in ids.iter().rev().skip(1) {
+            whole = whole.cover(*here);
+            id = self.add(Expr::Pair(*first, id), whole);
+        }
+        id
+    }
+
+    fn component(&mut self, kid: &Node, whole: &Node) -> ExprId {
+        if kid.kind != Kind::Missing {
+            return self.expr(kid);
+        }
+        let comma = if kid.start > whole.start { kid.start - 1 } else { kid.start };
+        let at = self.range(Span::new(comma, comma + 1));
+        let found = self.found(kid.start);
+        let side = if kid.start > whole.start { "after" } else { "before" };
+        let report = self
+            .error(at, format!("there is nothing {side} this `,`"))
+            .here(format!("expected an expression, found {found}"));
+        self.report(report);
+        self.add(Expr::Missing, span(kid))
+    }
+
+    fn elements(&mut self, node: &Node) -> Vec<ExprId> {
+        if node.kind == Kind::Tuple {
+            node.kids.iter().map(|kid| self.component(kid, node)).collect()
+        } else {
+            vec![self.expr(node)]
         }
     }
 
-    pub(super) fn fold_pairs(&mut self, mut parts: Vec<ExprId>, span: Span) -> ExprId {
-        let Some(last) = parts.pop() else {
-            return self.missing(span);
-        };
-        parts.into_iter().rev().fold(last, |right, left| {
-            let span = self.item.expr_spans[left].cover(self.item.expr_spans[right]);
-            self.add(Expr::Pair(left, right), span)
-        })
-    }
-
-    fn parenthesised_expr(&mut self, node: &Node) -> ExprId {
-        self.junk_in(node, "`,` or `)`");
-        let parts: Vec<&Node> = node.nodes().collect();
-        if parts.is_empty() && !node.is_unclosed() {
-            let error = self
-                .error(node.span, "nothing stands between the parentheses")
-                .note("there is no empty tuple");
-            self.report(node.span.start, error);
+    fn range_expr(&mut self, node: &Node) -> Expr {
+        let (close, parts) = node.kids.split_last().expect("a range has an end");
+        self.need_close(node.start, close, "]");
+        if parts.iter().any(|part| !part.present()) {
+            let at = self.node_range(node);
+            let report = self
+                .error(at, "a range needs both its ends")
+                .hint("write `[start:end]` or `[start:end:stride]`; the end is not included");
+            self.report(report);
+            return Expr::Missing;
         }
-        let parts = parts.into_iter().map(|part| self.inner(part)).collect();
-        self.fold_pairs(parts, node.span)
-    }
-
-    /// The one argument of a call and the optional ones.
-    fn arguments(&mut self, fun: &Node, node: &Node) -> (ExprId, Vec<(Ident, ExprId)>) {
-        if node.kind != Paren {
-            return (self.inner(node), Vec::new());
-        }
-        self.junk_in(node, "`,` or `)`");
-        let mut required = Vec::new();
-        let mut optional = Vec::new();
-        for part in node.nodes() {
-            if part.kind == Optional {
-                optional.extend(self.option(part));
-            } else {
-                required.push(self.inner(part));
-            }
-        }
-        if required.is_empty() && !node.is_unclosed() {
-            let name = self.text_of(fun.span);
-            let error = self
-                .error(
-                    node.span,
-                    format!("a call needs an argument: `{name}()` has none"),
-                )
-                .hint(format!(
-                    "write `{name}(x)`, or `{name}` alone for a variable"
-                ));
-            self.report(node.span.start, error);
-        }
-        (self.fold_pairs(required, node.span), optional)
+        let start = self.expr(&parts[0]);
+        let end = self.expr(&parts[1]);
+        let stride = parts.get(2).map(|part| self.expr(part));
+        Expr::Range { start, end, stride }
     }
 
     fn call(&mut self, node: &Node) -> Expr {
-        let (fun, argument) = (&node.children[0], &node.children[1]);
-        if fun.kind == Name && self.is_reserved(fun.span.start) {
-            let (arg, _) = self.arguments(fun, argument);
-            return Expr::Time(arg);
+        let fun = self.expr(&node.kids[0]);
+        let arg = &node.kids[1];
+        if arg.kind != Kind::Paren {
+            let arg = self.expr(arg);
+            return Expr::Call { fun, arg, optional: Vec::new() };
         }
-        let callee = self.inner(fun);
-        let (arg, optional) = self.arguments(fun, argument);
-        Expr::Call {
-            fun: callee,
-            arg,
-            optional,
+        self.need_close(arg.start, &arg.kids[1], ")");
+        let inside = &arg.kids[0];
+        if !inside.present() {
+            let at = self.node_range(arg);
+            let report = self
+                .error(at, "a call needs an argument")
+                .hint("a function has exactly one, which may be a tuple");
+            self.report(report);
+            let arg = self.add(Expr::Missing, span(arg));
+            return Expr::Call { fun, arg, optional: Vec::new() };
         }
+        let (positional, optional) = self.arguments(inside);
+        // The parentheses belong to what a message shows.
+        let written = span(arg);
+        self.expr_spans.insert(positional, written);
+        Expr::Call { fun, arg: positional, optional }
     }
 
-    fn index(&mut self, node: &Node) -> Expr {
-        let sequence = self.inner(&node.children[0]);
-        let list = &node.children[1..];
-        for child in list {
-            if child.kind == Error {
-                self.junk(child, "`]`");
-            }
+    fn arguments(&mut self, inside: &Node) -> (ExprId, Vec<(Ident, ExprId)>) {
+        let mut optional = Vec::new();
+        if inside.kind != Kind::Tuple || inside.kids.iter().all(|k| k.kind != Kind::Option) {
+            return (self.expr(inside), optional);
         }
-        let parts: Vec<&Node> = list
-            .iter()
-            .filter(|child| !child.kind.is_token() && child.kind != Error)
-            .collect();
-        let bracket = Span::new(list[0].span.start, node.span.end);
-        let name = self.text_of(node.children[0].span);
-        let colon = list.iter().any(|child| child.kind == Colon);
-        if let [index] = parts[..] {
-            let index = self.inner(index);
-            return Expr::Index { sequence, index };
-        }
-        if parts.is_empty() && node.is_unclosed() {
-            return Expr::Missing;
-        }
-        let inner = self.text_of(bracket);
-        let error = if parts.is_empty() {
-            self.error(bracket, "the index is missing").hint(format!(
-                "write `{name}[0]`, or `{name}([] int)` to call `{name}` with an empty sequence"
-            ))
-        } else if colon {
-            let error = self.error(bracket, "there are no slices; `[…]` takes one index");
-            match parts[..] {
-                [from, to] => {
-                    let (from, to) = (self.text_of(from.span), self.text_of(to.span));
-                    let from = if from.is_empty() || from == ":" {
-                        "0"
-                    } else {
-                        &from
-                    };
-                    let to = match to.as_str() {
-                        "" | "]" => format!("#{name}"),
-                        to => to.to_string(),
-                    };
-                    error.fix(
-                        "use `subseq`",
-                        self.range(node.span),
-                        format!("subseq({name}, {from}, {to})"),
-                    )
-                }
-                _ => error.hint(format!("gather with a range: `{name} -> {inner}`")),
-            }
-        } else {
-            self.error(bracket, "`[…]` takes one index").hint(format!(
-                "write `{name}({inner})` to call `{name}` with a sequence, or `a[i][j]` for nested ones"
-            ))
-        };
-        self.report(bracket.start, error);
-        for part in parts {
-            if !part.is_missing() {
-                self.inner(part);
-            }
-        }
-        Expr::Missing
-    }
-
-    fn sequence(&mut self, node: &Node) -> Expr {
-        let colons = node.children.iter().filter(|c| c.kind == Colon).count();
-        let commas = node.children.iter().filter(|c| c.kind == Comma).count();
-        self.junk_in(
-            node,
-            if colons > 0 {
-                "`:` or `]`"
+        let mut positional: Vec<Node> = Vec::new();
+        for kid in &inside.kids {
+            if kid.kind == Kind::Option {
+                self.option(kid, &mut optional);
             } else {
-                "`,` or `]`"
-            },
-        );
-        let parts: Vec<&Node> = node.nodes().collect();
-        if colons == 0 {
-            return Expr::Sequence(parts.into_iter().map(|part| self.inner(part)).collect());
-        }
-        if commas > 0 || colons > 2 {
-            let error = self
-                .error(node.span, "this is neither a list nor a range")
-                .note("a list has commas, `[a, b, c]`; a range is `[start:end]` or `[start:end:stride]`");
-            self.report(node.span.start, error);
-            for part in parts {
-                if !part.is_missing() {
-                    self.inner(part);
-                }
+                positional.push(kid.clone());
             }
-            return Expr::Missing;
         }
-        if parts[0].is_missing() {
-            let at = parts[0].span.start;
-            let error = self
-                .error(Span::new(at, at + 1), "a range needs a start")
-                .fix("start at 0", self.gap(at), "0");
-            self.report(at, error);
-        } else if parts[1].is_missing() {
-            let at = parts[1].span.start;
-            let error = self
-                .expected(at, "a range needs an end")
-                .note("the end is not included: `[0:3]` is `[0, 1, 2]`");
-            self.report(at, error);
-        }
-        let parts: Vec<ExprId> = parts.into_iter().map(|part| self.inner(part)).collect();
-        Expr::Range {
-            start: parts[0],
-            end: parts[1],
-            stride: parts.get(2).copied(),
-        }
-    }
-
-    fn empty(&mut self, node: &Node) -> Expr {
-        let ty = &node.children[2];
-        if ty.is_missing() {
-            let at = ty.span.start;
-            let brackets = Span::new(node.span.start, node.span.start + 2);
-            let error = self
-                .error(brackets, "`[]` needs the type of its elements after it")
-                .fix("for example `[] int`", self.gap(at), " int");
-            self.report(at, error);
-        }
-        Expr::Empty(self.ty(ty))
+        let arg = match positional.len() {
+            0 => {
+                let report = self.expected("the argument before the optional ones", inside.start);
+                self.report(report);
+                self.add(Expr::Missing, span(inside))
+            }
+            1 => self.expr(&positional[0]),
+            _ => {
+                let start = positional[0].start;
+                let end = positional[positional.len() - 1].end;
+                self.expr(&Node { kind: Kind::Tuple, start, end, kids: positional })
+            }
+        };
+        (arg, optional)
     }
 
     fn unary(&mut self, node: &Node) -> Expr {
-        let (token, operand) = (&node.children[0], &node.children[1]);
-        let op = match token.kind {
-            Hash => UnaryOp::Length,
-            At => UnaryOp::String,
-            Minus => UnaryOp::Negate,
-            _ => {
-                self.inner(operand);
-                return Expr::Missing;
-            }
+        let op = match self.token_kind(node.start) {
+            Some(Kind::Hash) => UnaryOp::Length,
+            Some(Kind::At) => UnaryOp::String,
+            _ => UnaryOp::Negate,
         };
-        let least = op == UnaryOp::Negate
-            && operand.kind == Literal
-            && self.source.token(operand.span.start) == "9223372036854775808";
-        if least {
-            return Expr::Int(i64::MIN);
-        }
-        let arg = self.inner(operand);
-        Expr::Unary {
-            op,
-            op_span: token.span,
-            arg,
-        }
+        let word = self.token_text(node.start).to_owned();
+        let arg = self.needed(&node.kids[0], &format!("an expression after `{word}`"));
+        Expr::Unary { op, op_span: Span::new(node.start, node.start + 1), arg }
     }
 
     fn binary(&mut self, node: &Node) -> Expr {
-        let [left, token, right] = &node.children[..] else {
-            return Expr::Missing;
-        };
-        if matches!(token.kind, Eq | ColonEq) {
-            self.equals(left, token);
-        }
-        let op_span = token.span;
-        let (left, right) = (self.inner(left), self.inner(right));
-        match binary_op(token.kind) {
-            Some(op) => Expr::Binary {
-                op,
-                op_span,
-                left,
-                right,
-            },
-            None => Expr::Missing,
-        }
-    }
-
-    /// `=` in an expression: `==` was meant, or a `;` is missing before a binding.
-    pub(super) fn equals(&mut self, left: &Node, token: &Node) {
-        let at = token.span.start;
-        if let Some(name) = self.run_on(left) {
-            let found = self.found(name);
-            let error = self
-                .error(
-                    Span::new(name, at),
-                    format!("expected `;` before {found}, which begins a binding"),
-                )
-                .fix("end the one before with `;`", self.gap(name), ";");
-            let error = self.foreign_comment(name.saturating_sub(1), error);
-            self.report(at, error);
-            return;
-        }
-        let range = self.range(token.span);
-        if left.is_missing() {
-            let error = self.error(
-                token.span,
-                format!("{} has nothing before it", self.found(at)),
-            );
-            self.report(at, error);
-            return;
-        }
-        let mut error = match token.kind {
-            ColonEq => self.error(
-                token.span,
-                "`:=` gives an optional argument of a call, and nothing else",
-            ),
-            _ => self.error(
-                token.span,
-                "`=` binds a name, and cannot stand in an expression",
-            ),
-        };
-        if left.kind == Index {
-            error = error.hint("a sequence cannot be changed; `rep(a, v, i)` is a changed copy");
-        }
-        error = match (token.kind, left.span.start, left.kind) {
-            (ColonEq, 0, Name | Paren) => error.fix("a variable is defined with `=`", range, "="),
-            _ => error.fix("write `==` to compare", range, "=="),
-        };
-        self.report(at, error);
-    }
-
-    /// In `1 y = 2`: the `y`, if it is on a line of its own or in a `let`.
-    fn run_on(&self, left: &Node) -> std::option::Option<u32> {
-        let mut node = left;
-        loop {
-            match node.kind {
-                Binary | Unary => node = node.children.last()?,
-                Apply => {
-                    let pattern = node.children.last()?;
-                    let at = pattern.span.start;
-                    let name = matches!(pattern.kind, Name | Paren | Call);
-                    return (name && (self.in_let || self.source.breaks_before(at))).then_some(at);
-                }
-                _ => return None,
+        let at = node.kids[0].end;
+        let op_span = Span::new(at, at + 1);
+        let word = self.token_text(at).to_owned();
+        let op = match self.token_kind(at) {
+            Some(Kind::Equals) => {
+                let range = self.range(op_span);
+                let report = self
+                    .error(range, "`=` defines; it does not compare")
+                    .fix("write `==` to compare", range, "==");
+                self.report(report);
+                BinaryOp::Eq
             }
-        }
+            Some(Kind::ForeignNotEq) => BinaryOp::Ne,
+            Some(kind) => binary_op(kind).unwrap_or(BinaryOp::Eq),
+            None => BinaryOp::Eq,
+        };
+        let left = if node.kids[0].kind == Kind::Missing {
+            let range = self.range(op_span);
+            let report = self.error(range, format!("`{word}` has nothing on its left"));
+            self.report(report);
+            self.add(Expr::Missing, span(&node.kids[0]))
+        } else {
+            self.expr(&node.kids[0])
+        };
+        let right = self.needed(&node.kids[1], &format!("an expression after `{word}`"));
+        Expr::Binary { op, op_span, left, right }
     }
 
     fn conditional(&mut self, node: &Node) -> Expr {
-        let after = |word: SyntaxKind| {
-            let at = node.children.iter().position(|child| child.kind == word)?;
-            node.children.get(at + 1)
-        };
-        let if_range = self.source.range(node.span.start);
-        let cond = self.inner(&node.children[1]);
-        let then = match after(ThenKw) {
-            Some(branch) => self.inner(branch),
-            None => {
-                let at = node.children[1].span.end;
-                let found = self.found(at);
-                let error = self
-                    .expected(
-                        at,
-                        format!("expected `then` after the condition, found {found}"),
-                    )
-                    .label(if_range, "of this `if`")
-                    .fix("write `then` here", self.gap(at), " then");
-                self.report(at, error);
-                self.missing(Span::new(at, at))
-            }
-        };
-        let otherwise = match after(ElseKw) {
-            Some(branch) => self.inner(branch),
-            None => {
-                let at = node.span.end;
-                let found = self.found(at);
-                let error = self
-                    .expected(at, format!("an `if` needs an `else`; found {found}"))
-                    .label(if_range, "this `if`")
-                    .note("`if` is an expression, so both branches must give a value");
-                self.report(at, error);
-                self.missing(Span::new(at, at))
-            }
-        };
-        Expr::If {
-            cond,
-            then,
-            otherwise,
+        let [c, then, a, otherwise, b] = &node.kids[..] else { return Expr::Missing };
+        let cond = self.needed(c, "the condition after `if`");
+        if !then.present() {
+            let report = self
+                .expected("`then`", then.start)
+                .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`")
+                .hint("write `if c then a else b`");
+            self.report(report);
+            // What follows was not parsed as a branch: one error is enough.
+            let then = self.add(Expr::Missing, span(a));
+            return Expr::If { cond, then, otherwise: then };
         }
+        let yes = self.needed(a, "an expression after `then`");
+        if !otherwise.present() {
+            let report = self
+                .expected("`else`", otherwise.start)
+                .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`")
+                .hint("an `if` always has an `else`, of the same type");
+            self.report(report);
+            let no = self.add(Expr::Missing, span(b));
+            return Expr::If { cond, then: yes, otherwise: no };
+        }
+        let no = self.needed(b, "an expression after `else`");
+        Expr::If { cond, then: yes, otherwise: no }
     }
 
-    fn bindings(&mut self, node: &Node) -> Expr {
+    fn let_expr(&mut self, node: &Node) -> Expr {
+        let [within, body, bindings @ ..] = &node.kids[..] else { return Expr::Missing };
+        let mut lowered: Vec<(PatId, ExprId)> = Vec::new();
+        for binding in bindings {
+            let [pat, equals, value] = &binding.kids[..] else { continue };
+            let pattern = self.pattern(pat);
+            if !equals.present() {
+                let report = self
+                    .expected("`=` after the pattern of this `let`", equals.start)
+                    .hint("write `let x = … in …`");
+                self.report(report);
+                lowered.push((pattern, self.add(Expr::Missing, span(value))));
+                continue;
+            }
+            let value = self.needed(value, "an expression after `=`");
+            lowered.push((pattern, value));
+        }
+        if !within.present() {
+            let opener = self.range(Span::new(node.start, node.start + 1));
+            let at = self.insert_at(within.start);
+            // A binding whose `=` was read as a comparison: its `;` is missing.
+            if self.diagnostics.iter().all(|d| d.primary.at.start() < opener.start()) {
+                let report = self
+                    .expected("`in` and the body of the `let`", within.start)
+                    .label(opener, "the `let`")
+                    .fix("add `in`", at, "in ");
+                self.report(report);
+            }
+            let body = if body.present() {
+                self.expr(body)
+            } else {
+                self.add(Expr::Missing, span(body))
+            };
+            return Expr::Let { bindings: lowered, body };
+        }
+        let body = self.needed(body, "the body of the `let` after `in`");
+        Expr::Let { bindings: lowered, body }
+    }
+
+    fn each(&mut self, node: &Node) -> Expr {
+        let [star, first, colon, sieve, close, rest @ ..] = &node.kids[..] else {
+            return Expr::Missing;
+        };
+        let serial = star.present();
+        let before = self.diagnostics.len();
         let mut bindings = Vec::new();
-        for child in &node.children {
-            if child.kind == LetBinding {
-                self.let_binding(child, &mut bindings);
+        let body = if colon.present() {
+            if first.kids.len() > 1 {
+                let at = self.node_range(first);
+                let report = self
+                    .error(at, "a binding stands before the `:`")
+                    .hint("write `{body : x in xs}`");
+                self.report(report);
             }
-        }
-        if node.child(LetBinding).is_none() {
-            let at = node.span.start + 1;
-            let found = self.found(at);
-            let error = self.expected(at, format!("expected a binding after `let`, found {found}"));
-            self.report(at, error);
-        }
-        let word = node.children.iter().position(|child| child.kind == InKw);
-        let body = match word {
-            Some(at) => self.inner(&node.children[at + 1]),
-            None => {
-                let at = node.span.end;
-                self.missing_in(node, at);
-                self.missing(Span::new(at, at))
-            }
-        };
-        Expr::Let { bindings, body }
-    }
-
-    /// The token that begins a line in the middle of a juxtaposition, at the end of a `let`.
-    fn run_on_line(&self, node: &Node) -> std::option::Option<u32> {
-        let value = node
-            .children
-            .iter()
-            .rfind(|child| child.kind == LetBinding)?;
-        let mut node = value.children.last()?;
-        loop {
-            match (node.kind, &node.children[..]) {
-                (Apply, [_, argument]) if self.source.breaks_before(argument.span.start) => {
-                    return Some(argument.span.start);
-                }
-                (Binary | Apply | Index | Tuple, [left, ..]) => node = left,
-                _ => return None,
-            }
-        }
-    }
-
-    fn missing_in(&mut self, node: &Node, at: u32) {
-        if let Some(at) = self.run_on_line(node) {
-            let word = self.source.range(node.span.start);
-            let found = self.found(at);
-            let error = self
-                .error(
-                    Span::new(at, at + 1),
-                    format!("expected `in` before {found}, after the bindings of `let`"),
-                )
-                .label(word, "this `let`")
-                .fix("write `in` here", self.gap(at), " in");
-            self.report(at, error);
-            return;
-        }
-        let found = self.found(at);
-        let word = self.source.range(node.span.start);
-        let mut error = self
-            .expected(
-                at,
-                format!(
-                    "expected `in` and an expression after the bindings of `let`, found {found}"
-                ),
-            )
-            .label(word, "this `let`");
-        let whole = node.span.start == 0 && at as usize + 1 >= self.source.tokens.len();
-        let single = node
-            .children
-            .iter()
-            .filter(|c| c.kind == LetBinding)
-            .count()
-            == 1;
-        if whole && single {
-            let next = self.source.range(1).start();
-            error = error.fix(
-                "a variable is defined without `let`",
-                crate::base::TextRange::new(word.start(), next),
-                "",
-            );
+            self.needed(&first.kids[0], "the body before `:`")
         } else {
-            error = error.fix("write `in` here", self.gap(at), " in ");
+            let (pat, sequence) = self.each_binding(first, rest.is_empty());
+            bindings.push((pat, sequence));
+            // The first binding doubles as the body.
+            if self.diagnostics.len() == before {
+                self.expr(&first.kids[0])
+            } else {
+                self.add(Expr::Missing, span(first))
+            }
+        };
+        for binding in rest {
+            let pair = self.each_binding(binding, false);
+            bindings.push(pair);
         }
-        self.report(at, error);
+        let sieve = if sieve.kind == Kind::Missing {
+            None
+        } else if sieve.present() {
+            Some(self.expr(sieve))
+        } else {
+            None
+        };
+        self.each_sieve(node, sieve.is_some());
+        if self.diagnostics.len() == before {
+            self.need_close(node.start, close, "}");
+        }
+        if bindings.is_empty() {
+            return Expr::Missing;
+        }
+        Expr::Each { serial, body, bindings, sieve }
     }
 
-    fn let_binding(&mut self, node: &Node, out: &mut Vec<(PatId, ExprId)>) {
-        let pattern = self.pattern(&node.children[0]);
-        let equals = node
-            .children
-            .iter()
-            .position(|child| crate::syntax::grammar::is_equals(child.kind));
-        let expected = match equals {
-            Some(_) => "`;` or `in`",
-            None => "`=`",
-        };
-        let Some(equals) = equals else {
-            if node.child(Error).is_none() {
-                let at = node.span.end;
-                let found = self.found(at);
-                let error =
-                    self.expected(at, format!("expected `=` after the pattern, found {found}"));
-                self.report(at, error);
-            }
-            self.junk_in(node, expected);
-            let value = self.missing(Span::new(node.span.end, node.span.end));
-            out.push((pattern, value));
-            return;
-        };
-        self.wrong_equals(&node.children[equals], "a binding");
-        for (at, child) in node.children.iter().enumerate() {
-            if child.kind == Error {
-                self.junk(child, if at < equals { "`=`" } else { expected });
-            }
+    /// A `|` with nothing behind it.
+    fn each_sieve(&mut self, node: &Node, there: bool) {
+        let close = &node.kids[4];
+        let bar = close.start.wrapping_sub(1);
+        if !there && self.token_kind(bar) == Some(Kind::Bar) && bar > node.start {
+            let report = self.expected("a condition after `|`", close.start);
+            self.report(report);
         }
-        self.run_of_bindings(pattern, &node.children[equals + 1], out);
     }
 
-    /// The bindings that `p = a q = b …` was meant to be, reported; usually just the one.
-    fn run_of_bindings(&mut self, pattern: PatId, value: &Node, out: &mut Vec<(PatId, ExprId)>) {
-        // The tree is `((a q) = (b r)) = c`.
-        let mut parts = Vec::new();
-        let mut node = value;
-        while let (Binary, [left, token, right]) = (node.kind, &node.children[..]) {
-            if token.kind != Eq || left.kind != Apply && left.kind != Binary {
-                break;
+    /// `pattern in sequence`, or a bare name.
+    fn each_binding(&mut self, node: &Node, alone: bool) -> (PatId, ExprId) {
+        if let [pat, sequence] = &node.kids[..] {
+            let pattern = self.pattern(pat);
+            let sequence = self.needed(sequence, "a sequence after `in`");
+            return (pattern, sequence);
+        }
+        let only = &node.kids[0];
+        if only.kind == Kind::NameRef {
+            return (self.pattern(only), self.expr(only));
+        }
+        let at = self.node_range(node);
+        let report = match only.kind {
+            Kind::Missing => self.expected("a binding `x in xs`", node.start),
+            Kind::Index | Kind::Juxtaposed if only.kids[0].kind == Kind::NameRef => {
+                let insert = self.insert_at(only.kids[0].end);
+                self.error(at, "this binding has no `in`").fix("add `in`", insert, "in ")
             }
-            parts.push((token, right));
-            node = left;
-            if left.kind == Apply {
-                break;
-            }
-        }
-        self.in_let = true;
-        let simple = node.kind == Apply
-            && !parts.is_empty()
-            && parts[1..].iter().all(|(_, right)| right.kind == Apply)
-            && parts
-                .iter()
-                .all(|(token, _)| !self.is(token.span.start, ColonEq));
-        if !simple {
-            let id = self.expr(value);
-            self.in_let = false;
-            out.push((pattern, id));
-            return;
-        }
-        let mut pattern = pattern;
-        let mut current = node;
-        for (token, right) in parts.into_iter().rev() {
-            let next = &current.children[1];
-            self.equals(current, token);
-            let value = self.inner(&current.children[0]);
-            out.push((pattern, value));
-            pattern = self.pattern(next);
-            current = right;
-        }
-        self.in_let = false;
-        let last = self.inner(current);
-        out.push((pattern, last));
+            Kind::Tuple | Kind::Literal if alone => self
+                .error(at, "this is no apply-to-each: there is no binding")
+                .hint("a sequence is written with brackets: `[1, 2, 3]`"),
+            _ => self
+                .error(at, "this is not a binding")
+                .hint("write `{body : x in xs; y in ys | condition}`"),
+        };
+        self.report(report);
+        let pat = self.add_pat(super::super::ast::Pat::Missing, span(node));
+        let sequence = self.add(Expr::Missing, span(node));
+        (pat, sequence)
     }
 }
 
-/// The operator that a token is, or was meant to be.
-pub(super) fn binary_op(kind: SyntaxKind) -> std::option::Option<BinaryOp> {
+fn binary_op(kind: Kind) -> Option<BinaryOp> {
     Some(match kind {
-        OrKw => BinaryOp::Or,
-        NorKw => BinaryOp::Nor,
-        XorKw => BinaryOp::Xor,
-        AndKw | ForeignAnd => BinaryOp::And,
-        NandKw => BinaryOp::Nand,
-        Eq2 | Eq => BinaryOp::Eq,
-        Ne | ForeignNe => BinaryOp::Ne,
-        Lt => BinaryOp::Lt,
-        Gt => BinaryOp::Gt,
-        Le => BinaryOp::Le,
-        Ge => BinaryOp::Ge,
-        Plus => BinaryOp::Add,
-        Minus => BinaryOp::Sub,
-        Plus2 => BinaryOp::Append,
-        Star => BinaryOp::Mul,
-        Slash => BinaryOp::Div,
-        Pipe2 => BinaryOp::Pad,
-        Caret | ForeignPower => BinaryOp::Power,
-        LArrow => BinaryOp::Write,
-        Arrow => BinaryOp::Read,
+        Kind::OrKw => BinaryOp::Or,
+        Kind::NorKw => BinaryOp::Nor,
+        Kind::XorKw => BinaryOp::Xor,
+        Kind::AndKw => BinaryOp::And,
+        Kind::NandKw => BinaryOp::Nand,
+        Kind::EqEq => BinaryOp::Eq,
+        Kind::NotEq => BinaryOp::Ne,
+        Kind::Less => BinaryOp::Lt,
+        Kind::LessEq => BinaryOp::Le,
+        Kind::Greater => BinaryOp::Gt,
+        Kind::GreaterEq => BinaryOp::Ge,
+        Kind::Plus => BinaryOp::Add,
+        Kind::Minus => BinaryOp::Sub,
+        Kind::PlusPlus => BinaryOp::Append,
+        Kind::Star => BinaryOp::Mul,
+        Kind::Slash => BinaryOp::Div,
+        Kind::Bars => BinaryOp::Pad,
+        Kind::Caret => BinaryOp::Power,
+        Kind::LeftArrow => BinaryOp::Write,
+        Kind::RightArrow => BinaryOp::Read,
         _ => return None,
     })
+}
+
+/// The bytes of a string literal: `\` makes the next character literal.
+pub(super) fn unescape(literal: &str) -> Vec<u8> {
+    let inside = literal.strip_prefix('"').unwrap_or(literal);
+    let inside = inside.strip_suffix('"').unwrap_or(inside);
+    let mut out = Vec::with_capacity(inside.len());
+    let mut bytes = inside.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'\\' => out.extend(bytes.next()),
+            _ => out.push(byte),
+        }
+    }
+    out
 }

@@ -1,133 +1,109 @@
-//! Types and their contexts.
+//! Types as written.
 
-use super::Lowerer;
-use crate::base::{Name, Span, with_stack};
-use crate::syntax::ast::{Ident, TypeExpr, TypeExprKind, TypeScheme};
-use crate::syntax::kind::SyntaxKind;
-use crate::syntax::node::Node;
+use super::super::ast::{TypeExpr, TypeExprKind, TypeScheme};
+use super::super::grammar::Node;
+use super::super::lexer::Kind;
+use super::{Lower, span};
+use crate::base::Name;
 
-impl Lowerer<'_> {
-    pub(super) fn ident(&self, token: &Node) -> Ident {
-        Ident {
-            name: Name::new(self.text(token)),
-            span: token.span,
-        }
-    }
-
-    /// `type :: context`.
-    pub(super) fn scheme(&mut self, node: &Node) -> TypeScheme {
-        let ty = match node.children.first() {
-            Some(ty) => self.ty(ty),
-            None => missing(node.span),
+impl Lower<'_> {
+    /// A type with its context.
+    pub(super) fn type_scheme(&mut self, node: &Node) -> TypeScheme {
+        let [ty, context] = &node.kids[..] else {
+            let ty = TypeExpr { kind: TypeExprKind::Missing, span: span(node) };
+            return TypeScheme { ty, context: Vec::new() };
         };
-        let mut context = Vec::new();
-        if let Some(node) = node.child(SyntaxKind::Context) {
-            self.junk_in(node, "`;` and another variable, or `)`");
-            if node.child(SyntaxKind::ContextEntry).is_none() {
-                let at = node.span.start + 1;
-                let found = self.found(at);
-                let error = self
-                    .expected(at, format!("expected `a in any` after `::`, found {found}"))
-                    .note("a context says which class each type variable is in");
-                self.report(at, error);
+        let ty = self.annotation(ty);
+        let mut entries = Vec::new();
+        for entry in &context.kids {
+            let [name, within, class] = &entry.kids[..] else { continue };
+            if !name.present() || !within.present() || !class.present() {
+                let at = if name.present() { entry.end } else { entry.start };
+                let report = self
+                    .expected("`variable in class`", at)
+                    .hint("as in `:: (a in number)`; the classes are any, number, ordinal, logical");
+                self.report(report);
+                continue;
             }
-            for entry in node.nodes() {
-                context.extend(self.context_entry(entry));
-            }
+            entries.push((self.ident(name), self.ident(class)));
         }
-        TypeScheme { ty, context }
+        TypeScheme { ty, context: entries }
     }
 
-    fn context_entry(&mut self, entry: &Node) -> Option<(Ident, Ident)> {
-        let names: Vec<&Node> = entry
-            .children
-            .iter()
-            .filter(|node| node.kind == SyntaxKind::Ident)
-            .collect();
-        let has_in = entry.child(SyntaxKind::InKw).is_some();
-        match names[..] {
-            [name, class] if has_in => Some((self.ident(name), self.ident(class))),
-            [name, ..] => {
-                let at = name.span.end + u32::from(has_in);
-                let what = if has_in {
-                    "a class"
-                } else {
-                    "`in` and a class"
-                };
-                let found = self.found(at);
-                let error = self
-                    .expected(at, format!("expected {what}, found {found}"))
-                    .note("the classes are any, number, ordinal and logical");
-                self.report(at, error);
-                None
-            }
-            [] => None,
+    /// `int, int -> int` without parentheses means `(int, int) -> int` (C9).
+    fn annotation(&mut self, node: &Node) -> TypeExpr {
+        if node.kind == Kind::TypeTuple
+            && let Some((last, rest)) = node.kids.split_last()
+            && last.kind == Kind::TypeArrow
+            && rest.iter().all(|kid| kid.kind != Kind::TypeArrow)
+        {
+            let mut kids = rest.to_vec();
+            kids.push(last.kids[0].clone());
+            let end = last.kids[0].end;
+            let params = Node { kind: Kind::TypeTuple, start: node.start, end, kids };
+            let mut arrow = last.clone();
+            arrow.start = node.start;
+            arrow.kids[0] = params;
+            return self.ty(&arrow);
         }
+        self.ty(node)
     }
 
+    /// A type.
     pub(super) fn ty(&mut self, node: &Node) -> TypeExpr {
-        with_stack(|| self.ty_inner(node))
+        crate::base::with_stack(|| self.ty_inner(node))
     }
 
     fn ty_inner(&mut self, node: &Node) -> TypeExpr {
-        let span = node.span;
         let kind = match node.kind {
-            SyntaxKind::TypeName => TypeExprKind::Name(Name::new(self.text(node))),
-            SyntaxKind::TypeApply => {
-                self.junk_in(node, "`,` or `)`");
-                let name = self.ident(&node.children[0]);
-                let arguments = node.nodes().map(|node| self.ty(node)).collect();
-                TypeExprKind::Apply(name, arguments)
+            Kind::TypeName => TypeExprKind::Name(Name::new(self.token_text(node.start))),
+            Kind::TypeApply => {
+                let name = self.ident(&node.kids[0]);
+                let paren = &node.kids[1];
+                let inside = &paren.kids[0];
+                self.need_close(paren.start, &paren.kids[1], ")");
+                let parts: Vec<&Node> = if inside.kind == Kind::TypeTuple {
+                    inside.kids.iter().collect()
+                } else {
+                    vec![inside]
+                };
+                TypeExprKind::Apply(name, parts.into_iter().map(|part| self.ty(part)).collect())
             }
-            SyntaxKind::TypeSequence => {
-                self.junk_in(node, "`]`");
-                TypeExprKind::Sequence(Box::new(self.ty(&node.children[1])))
+            Kind::TypeList => {
+                let inside = self.ty(&node.kids[0]);
+                self.need_close(node.start, &node.kids[1], "]");
+                TypeExprKind::Sequence(Box::new(inside))
             }
-            SyntaxKind::TypeParen => {
-                self.junk_in(node, "`,`, `->` or `)`");
-                return self.ty(&node.children[1]);
+            Kind::Paren => {
+                let mut inside = self.ty(&node.kids[0]);
+                self.need_close(node.start, &node.kids[1], ")");
+                inside.span = span(node);
+                return inside;
             }
-            SyntaxKind::TypeTuple => {
-                let mut parts: Vec<TypeExpr> = node.nodes().map(|node| self.ty(node)).collect();
-                let last = parts.pop().unwrap_or_else(|| missing(span));
-                return parts.into_iter().rev().fold(last, |right, left| {
-                    let span = left.span.cover(right.span);
-                    TypeExpr {
-                        kind: TypeExprKind::Pair(Box::new(left), Box::new(right)),
-                        span,
-                    }
-                });
-            }
-            SyntaxKind::TypeArrow => {
-                let from = self.ty(&node.children[0]);
-                let to = self.ty(&node.children[2]);
-                TypeExprKind::Arrow(Box::new(from), Box::new(to))
-            }
+            Kind::TypeTuple => return self.fold(node, TypeExprKind::Pair),
+            Kind::TypeArrow => return self.fold(node, TypeExprKind::Arrow),
             _ => {
-                self.missing_type(span.start);
+                let report = self
+                    .expected("a type", node.start)
+                    .hint("int, float, bool, char, `[type]`, `(type, type)`, or a datatype");
+                self.report(report);
                 TypeExprKind::Missing
             }
         };
-        TypeExpr { kind, span }
+        TypeExpr { kind, span: span(node) }
     }
 
-    fn missing_type(&mut self, at: u32) {
-        let found = self.found(at);
-        let message = match at.checked_sub(1) {
-            Some(before) => format!(
-                "expected a type after {}, found {found}",
-                self.quoted(before)
-            ),
-            None => format!("expected a type, found {found}"),
-        };
-        let error = self.expected(at, message);
-        self.report(at, error);
-    }
-}
-
-fn missing(span: Span) -> TypeExpr {
-    TypeExpr {
-        kind: TypeExprKind::Missing,
-        span,
+    fn fold(
+        &mut self,
+        node: &Node,
+        join: fn(Box<TypeExpr>, Box<TypeExpr>) -> TypeExprKind,
+    ) -> TypeExpr {
+        let mut parts: Vec<TypeExpr> = node.kids.iter().map(|kid| self.ty(kid)).collect();
+        let mut whole = parts.pop().expect("a tuple type has parts");
+        while let Some(first) = parts.pop() {
+            let span = first.span.cover(whole.span);
+            whole = TypeExpr { kind: join(Box::new(first), Box::new(whole)), span };
+        }
+        whole
     }
 }

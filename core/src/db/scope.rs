@@ -1,0 +1,231 @@
+//! What a top-level name means.
+//!
+//! Seen from a form, a name means, in this order: the form itself (recursion); the latest
+//! definition before it in the same text; a function or datatype further down in the same text
+//! (so mutual recursion just works); the latest definition in the texts before; the library.
+
+use super::query::{self, File, Item, NameKey};
+use super::{Db, FileId, forward};
+use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
+use crate::names::{Resolution, Scope};
+use crate::prim::Prim;
+use crate::syntax::RawKind;
+use crate::syntax::ast::ItemKind;
+use crate::types::{Context, Signature};
+use std::sync::Arc;
+
+/// The forms of a file before a position, and what those see.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// The file.
+    pub file: FileId,
+    /// How many of its forms; `u32::MAX` for all.
+    pub position: u32,
+}
+
+impl Before {
+    /// All of a file.
+    pub fn all(file: FileId) -> Before {
+        Before { file, position: u32::MAX }
+    }
+}
+
+/// The program as one item sees it.
+pub(super) struct ItemScope<'a> {
+    pub(super) db: &'a dyn Db,
+    pub(super) item: Item,
+}
+
+impl Scope for ItemScope<'_> {
+    fn value(&self, name: &Name) -> Option<Resolution> {
+        query::lookup(self.db, self.item, NameKey::new(self.db, name.clone())).clone()
+    }
+
+    fn record(&self, name: &Name) -> Option<ItemId> {
+        match self.value(name)? {
+            Resolution::Item(id, _) if self.kind(id) == RawKind::Datatype => Some(id),
+            _ => None,
+        }
+    }
+
+    fn known(&self) -> Vec<Name> {
+        query::known(self.db, self.item.file(self.db)).clone()
+    }
+
+    fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)> {
+        let file = self.item.file(self.db);
+        let forms = &file.outline(self.db).forms;
+        let own = forms.iter().position(|form| form.item == self.item)?;
+        let form = forms.iter().find(|form| form.names.contains(name))?;
+        let at = forms.iter().position(|f| f.item == form.item)?;
+        let place = Loc { item: form.id(), span: query::ast(self.db, form.item).span };
+        if form.disabled {
+            Some((format!("`{name}` was not defined: its form failed"), Some(place)))
+        } else if at > own && form.kind != RawKind::Expr {
+            Some((format!("`{name}` is used before it is defined"), Some(place)))
+        } else {
+            None
+        }
+    }
+}
+
+impl ItemScope<'_> {
+    fn kind(&self, id: ItemId) -> RawKind {
+        form(self.db, query::item(id)).map_or(RawKind::Blank, |f| f.kind)
+    }
+}
+
+impl Context for ItemScope<'_> {
+    fn signature(&self, item: ItemId) -> Arc<Signature> {
+        query::signature(self.db, query::item(item)).clone()
+    }
+
+    fn definition(&self, item: ItemId) -> Option<Loc> {
+        let span = match &query::ast(self.db, query::item(item)).kind {
+            ItemKind::Function(f) => f.name.span,
+            ItemKind::Datatype(d) => d.name.span,
+            ItemKind::Binding { pattern, .. } => {
+                query::ast(self.db, query::item(item)).pat_spans[*pattern]
+            }
+            ItemKind::Expr(_) | ItemKind::Command(_) | ItemKind::Missing => return None,
+        };
+        Some(Loc { item, span })
+    }
+
+    fn name(&self, item: ItemId) -> Name {
+        form(self.db, query::item(item)).and_then(|f| f.names.first().cloned()).unwrap_or_else(|| Name::new("it"))
+    }
+
+    fn is_library(&self, item: ItemId) -> bool {
+        query::item(item).file(self.db).library(self.db)
+    }
+}
+
+/// The form of an item.
+pub(super) fn form(db: &dyn Db, item: Item) -> Option<&super::Form> {
+    let file = item.file(db);
+    let position = query::positions(db, file).get(&item)?;
+    file.outline(db).forms.get(*position as usize)
+}
+
+/// What a name means, seen from an item; the body of the [`query::lookup`] firewall.
+pub(super) fn lookup_from(db: &dyn Db, item: Item, name: &Name) -> Option<Resolution> {
+    let file = item.file(db);
+    let forms = &file.outline(db).forms;
+    let own = query::positions(db, file).get(&item).map_or(forms.len(), |p| *p as usize);
+    if let Some(form) = forms.get(own)
+        && forward(form.kind)
+        && form.names.contains(name)
+    {
+        return Some(Resolution::Item(item.into(), name.clone()));
+    }
+    lookup_at(db, file, own as u32, name, true)
+}
+
+/// What a name means before form `position` of a file; `ahead` also looks further down.
+pub(super) fn lookup_at(
+    db: &dyn Db,
+    file: File,
+    position: u32,
+    name: &Name,
+    ahead: bool,
+) -> Option<Resolution> {
+    let found = |item: Item| Some(Resolution::Item(item.into(), name.clone()));
+    if !file.library(db) {
+        if let Some(item) = latest(db, file, position, name) {
+            return found(item);
+        }
+        if ahead {
+            let forms = &file.outline(db).forms;
+            let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
+            let mut below = positions.iter().map(|p| &forms[*p as usize]);
+            if let Some(form) = below.find(|f| forward(f.kind)) {
+                return found(form.item);
+            }
+        }
+        let mut before = file.before(db);
+        while let Some((file, position)) = before {
+            if let Some(item) = latest(db, file, position, name) {
+                return found(item);
+            }
+            before = file.before(db);
+        }
+        if name.folded().starts_with('_') {
+            return None;
+        }
+    }
+    if let Some(function) = crate::prelude::operator(name.folded()) {
+        let function = Name::new(function);
+        let item = query::library_index(db).get(&function)?;
+        return Some(Resolution::Item((*item).into(), function));
+    }
+    if let Some(item) = query::library_index(db).get(name) {
+        return found(*item);
+    }
+    Prim::find(name.folded()).map(Resolution::Prim)
+}
+
+/// The latest definition of a name before form `position` of a file, and in what it has loaded.
+fn latest(db: &dyn Db, file: File, position: u32, name: &Name) -> Option<Item> {
+    let forms = &file.outline(db).forms;
+    let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
+    let own = positions.iter().rev().copied().find(|p| *p < position);
+    for (at, loaded) in query::loads(db, file).iter().rev().filter(|(p, _)| *p < position) {
+        if own.is_some_and(|own| own > *at) {
+            break;
+        }
+        if let Some(item) = latest(db, *loaded, u32::MAX, name) {
+            return Some(item);
+        }
+    }
+    own.map(|p| forms[p as usize].item)
+}
+
+/// All names usable in a file; the body of the query.
+pub(super) fn known(db: &dyn Db, file: File) -> Vec<Name> {
+    let mut all: Vec<Name> = Vec::new();
+    let mut here = Some((file, u32::MAX));
+    while let Some((file, _)) = here {
+        all.extend(file.outline(db).forms.iter().flat_map(|f| f.names.iter().cloned()));
+        here = file.before(db);
+    }
+    all.extend(query::library_index(db).keys().cloned());
+    all.extend(Prim::all().map(|p| Name::new(p.row().name)));
+    if !file.library(db) {
+        all.retain(|n| !n.folded().starts_with('_'));
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// Errors about definitions that may not be: those of built-in names.
+pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
+    if item.file(db).library(db) {
+        return Vec::new();
+    }
+    let Some(form) = form(db, item) else { return Vec::new() };
+    if form.kind == RawKind::Expr {
+        return Vec::new();
+    }
+    let ast = query::ast(db, item);
+    let span = match &ast.kind {
+        ItemKind::Function(f) => f.name.span,
+        ItemKind::Datatype(d) => d.name.span,
+        ItemKind::Binding { pattern, .. } => ast.pat_spans[*pattern],
+        ItemKind::Expr(_) | ItemKind::Command(_) | ItemKind::Missing => Span::default(),
+    };
+    let built_in = |name: &&Name| {
+        let known = query::library_index(db).contains_key(*name) || Prim::find(name.folded()).is_some();
+        known && !crate::prelude::ADDED.contains(&name.folded())
+    };
+    form.names
+        .iter()
+        .filter(built_in)
+        .map(|name| {
+            let at = Loc { item: form.id(), span };
+            Diagnostic::error(Kind::Name, at, format!("`{name}` is built in and cannot be redefined"))
+                .hint("choose another name; a local variable may be called so")
+        })
+        .collect()
+}

@@ -1,0 +1,106 @@
+//! Work and depth: what each operation is charged (LANGUAGE sections 12 and 13.5).
+//!
+//! | operation | work |
+//! |---|---|
+//! | scalar operations, `#a`, checks of the library, operations outside the language | 1 |
+//! | constants, copies, pairing, keys of random numbers, conditionals, calls, top-level variables | 0 |
+//! | `dist`, `a[i]`, `->`, ranges, `subseq`, lists, number → text | size of the result |
+//! | reductions, scans, `pack`, `permute`, `flatten`, `partition` | size of the sequence |
+//! | `++`, `rep`, `<-` | sizes of the operands |
+//! | ranks | n log₂ n |
+//! | apply-to-each | the sum over the instances |
+//!
+//! Where there is work the depth is 1, of an apply-to-each the maximum over the instances (the
+//! sum, if serial) and 1. Under `log_scan` ranks, reductions, scans and what is built on them
+//! have depth log₂ n.
+
+use super::value::{Sequence, Value};
+use crate::ir::{Charge, CostTerm};
+use crate::prim::SeqOp;
+
+/// Work and depth, of an operation or so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cost {
+    pub work: u64,
+    pub depth: u64,
+}
+
+impl Cost {
+    /// One operation on scalars.
+    pub(super) const UNIT: Cost = Cost { work: 1, depth: 1 };
+
+    /// This much work, all at once.
+    pub(super) fn parallel(work: u64) -> Cost {
+        Cost { work, depth: 1 }
+    }
+
+    /// One after the other.
+    pub(super) fn then(&mut self, next: Cost) {
+        self.work = self.work.saturating_add(next.work);
+        self.depth = self.depth.saturating_add(next.depth);
+    }
+}
+
+/// The cost of an operation on sequences.
+pub(super) fn sequence(op: SeqOp, args: &[Value], result: &Value, log_scan: bool) -> Cost {
+    let length = || args[0].as_sequence().map_or(0, Sequence::len) as u64;
+    let scanned = |work| Cost { work, depth: if log_scan { log2(length()) } else { 1 } };
+    match op {
+        SeqOp::Length => Cost::UNIT,
+        SeqOp::Index
+        | SeqOp::Range
+        | SeqOp::Dist
+        | SeqOp::Gather
+        | SeqOp::Subseq
+        | SeqOp::IntText
+        | SeqOp::FloatText
+        | SeqOp::ExpText => Cost::parallel(result.size()),
+        SeqOp::Permute | SeqOp::Flatten | SeqOp::Partition | SeqOp::ParseFloat => {
+            Cost::parallel(args[0].size())
+        }
+        SeqOp::Append | SeqOp::Scatter => Cost::parallel(args[0].size() + args[1].size()),
+        SeqOp::Replace => Cost::parallel(args[0].size() + args[1].size()),
+        SeqOp::Pack | SeqOp::Reduce(_) | SeqOp::Scan(_) => scanned(args[0].size()),
+        SeqOp::RankUp | SeqOp::RankDown => {
+            let n = length() as f64;
+            let comparisons = if n > 1.0 { (n * n.log2()).ceil() } else { 1.0 };
+            scanned(comparisons as u64)
+        }
+    }
+}
+
+/// The declared cost of a library function.
+pub(super) fn charge(charge: &Charge, args: &[Value], result: &Value, log_scan: bool) -> Cost {
+    // The longest sequence the formula speaks of.
+    let mut longest = 1;
+    let work = charge.work.iter().fold(0u64, |sum, term| {
+        let (size, value) = match term {
+            CostTerm::One => (1, None),
+            CostTerm::Length(i) => {
+                let value = &args[*i as usize];
+                (length(value), Some(value))
+            }
+            CostTerm::Size(i) => {
+                let value = &args[*i as usize];
+                (value.size(), Some(value))
+            }
+            CostTerm::SizeOfResult => (result.size(), Some(result)),
+        };
+        longest = longest.max(value.map_or(1, length));
+        sum.saturating_add(size)
+    });
+    Cost { work, depth: if charge.scans && log_scan { log2(longest) } else { 1 } }
+}
+
+/// The length of a sequence; of anything else its size.
+fn length(value: &Value) -> u64 {
+    match value.as_sequence() {
+        Some(sequence) => sequence.len() as u64,
+        None => value.size(),
+    }
+}
+
+/// log₂, rounded up, at least 1.
+fn log2(n: u64) -> u64 {
+    u64::from(n.max(2).next_power_of_two().ilog2())
+}

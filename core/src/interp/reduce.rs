@@ -1,0 +1,123 @@
+//! Reductions and scans: left to right, from the neutral element.
+//!
+//! On an empty sequence a reduction is the neutral element: `max` of no ints is `min_int`, of no
+//! floats `-inf`, of no chars the null character. Scans are exclusive: element `i` combines the
+//! `i` elements before it.
+
+use super::context::{CHUNK, Context};
+use super::value::{Sequence, Value};
+use crate::prim::ReduceOp;
+use nesl_runtime::fault::Fault;
+use nesl_runtime::scalar::Precision;
+use std::sync::Arc;
+
+/// What all elements combine to.
+pub(super) fn reduce(
+    with: ReduceOp,
+    sequence: &Sequence,
+    context: &Context<'_>,
+) -> Result<Value, Fault> {
+    Ok(match sequence {
+        Sequence::Ints(xs) => Value::Int(fold(ints(with, context.precision), xs, context)?),
+        Sequence::Floats(xs) => Value::Float(fold(floats(with, context.precision), xs, context)?),
+        Sequence::Bools(xs) => Value::Bool(fold(bools(with), xs, context)?),
+        Sequence::Chars(xs) => Value::Char(fold(chars(with), xs, context)?),
+        Sequence::Values(_) => panic!("{with:?} is for scalars"),
+    })
+}
+
+/// What the elements before each combine to.
+pub(super) fn scan(
+    with: ReduceOp,
+    sequence: &Sequence,
+    context: &Context<'_>,
+) -> Result<Sequence, Fault> {
+    Ok(match sequence {
+        Sequence::Ints(xs) => Sequence::Ints(run(ints(with, context.precision), xs, context)?),
+        Sequence::Floats(xs) => {
+            Sequence::Floats(run(floats(with, context.precision), xs, context)?)
+        }
+        Sequence::Bools(xs) => Sequence::Bools(run(bools(with), xs, context)?),
+        Sequence::Chars(xs) => Sequence::Chars(run(chars(with), xs, context)?),
+        Sequence::Values(_) => panic!("{with:?} is for scalars"),
+    })
+}
+
+/// A neutral element and how to combine.
+struct Monoid<T> {
+    neutral: T,
+    combine: fn(T, T) -> T,
+}
+
+fn fold<T: Copy>(monoid: Monoid<T>, xs: &[T], context: &Context<'_>) -> Result<T, Fault> {
+    let mut sum = monoid.neutral;
+    for chunk in xs.chunks(CHUNK) {
+        context.poll()?;
+        for x in chunk {
+            sum = (monoid.combine)(sum, *x);
+        }
+    }
+    Ok(sum)
+}
+
+fn run<T: Copy>(monoid: Monoid<T>, xs: &[T], context: &Context<'_>) -> Result<Arc<Vec<T>>, Fault> {
+    let mut sum = monoid.neutral;
+    let sums = context.tabulate(xs.len() as i128, |i| {
+        let before = sum;
+        sum = (monoid.combine)(sum, xs[i]);
+        before
+    })?;
+    Ok(Arc::new(sums))
+}
+
+fn ints(with: ReduceOp, precision: Precision) -> Monoid<i64> {
+    let (neutral, combine): (i64, fn(i64, i64) -> i64) = match (with, precision) {
+        (ReduceOp::Sum, Precision::Bits64) => (0, |a, b| a.wrapping_add(b)),
+        (ReduceOp::Product, Precision::Bits64) => (1, |a, b| a.wrapping_mul(b)),
+        // Operands are in range, so nothing is lost before the wrap.
+        (ReduceOp::Sum, Precision::Bits32) => (0, |a, b| i64::from((a + b) as i32)),
+        (ReduceOp::Product, Precision::Bits32) => (1, |a, b| i64::from((a * b) as i32)),
+        (ReduceOp::Max, _) => (precision.min_int(), i64::max),
+        (ReduceOp::Min, _) => (precision.max_int(), i64::min),
+        (ReduceOp::And, _) => (-1, |a, b| a & b),
+        (ReduceOp::Or, _) => (0, |a, b| a | b),
+        (ReduceOp::Xor, _) => (0, |a, b| a ^ b),
+    };
+    Monoid { neutral, combine }
+}
+
+fn floats(with: ReduceOp, precision: Precision) -> Monoid<f64> {
+    let (neutral, combine): (f64, fn(f64, f64) -> f64) = match (with, precision) {
+        (ReduceOp::Sum, Precision::Bits64) => (0.0, |a, b| a + b),
+        (ReduceOp::Product, Precision::Bits64) => (1.0, |a, b| a * b),
+        (ReduceOp::Sum, Precision::Bits32) => (0.0, |a, b| f64::from(a as f32 + b as f32)),
+        (ReduceOp::Product, Precision::Bits32) => (1.0, |a, b| f64::from(a as f32 * b as f32)),
+        (ReduceOp::Max, _) => (f64::NEG_INFINITY, |a, b| if a > b { a } else { b }),
+        (ReduceOp::Min, _) => (f64::INFINITY, |a, b| if a < b { a } else { b }),
+        (ReduceOp::And | ReduceOp::Or | ReduceOp::Xor, _) => panic!("{with:?} is not for floats"),
+    };
+    Monoid { neutral, combine }
+}
+
+fn bools(with: ReduceOp) -> Monoid<bool> {
+    let (neutral, combine): (bool, fn(bool, bool) -> bool) = match with {
+        ReduceOp::And => (true, |a, b| a & b),
+        ReduceOp::Or => (false, |a, b| a | b),
+        ReduceOp::Xor => (false, |a, b| a ^ b),
+        ReduceOp::Sum | ReduceOp::Product | ReduceOp::Max | ReduceOp::Min => {
+            panic!("{with:?} is not for bools")
+        }
+    };
+    Monoid { neutral, combine }
+}
+
+fn chars(with: ReduceOp) -> Monoid<u8> {
+    let (neutral, combine): (u8, fn(u8, u8) -> u8) = match with {
+        ReduceOp::Max => (u8::MIN, u8::max),
+        ReduceOp::Min => (u8::MAX, u8::min),
+        ReduceOp::Sum | ReduceOp::Product | ReduceOp::And | ReduceOp::Or | ReduceOp::Xor => {
+            panic!("{with:?} is not for chars")
+        }
+    };
+    Monoid { neutral, combine }
+}

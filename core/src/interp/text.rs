@@ -1,0 +1,209 @@
+//! Numbers as text, as `@` and `exp_string` write them, and back (LANGUAGE section 13.7).
+
+use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::scalar::Precision;
+
+/// Significant digits that `@` keeps.
+const DIGITS: usize = 8;
+
+/// `@x`: rounded to 8 significant digits, without trailing zeros but with at least one digit
+/// after the point; in exponential form from 10⁷ up and below 0.001.
+///
+/// `2.5`, `0.001`, `1.0e+10`, `1.0e-5`
+pub(super) fn float(x: f64) -> String {
+    if let Some(text) = special(x) {
+        return text;
+    }
+    let (negative, digits, exponent) = decimal(x, DIGITS - 1);
+    let digits = digits.trim_end_matches('0');
+    let sign = if negative { "-" } else { "" };
+    // The digits before the point and after it.
+    let split = |at: usize| {
+        let padded = format!("{digits:0<at$}");
+        let (whole, fraction) = padded.split_at(at);
+        let fraction = if fraction.is_empty() { "0" } else { fraction };
+        format!("{sign}{whole}.{fraction}")
+    };
+    match exponent {
+        0..=6 => split(exponent as usize + 1),
+        -3..=-1 => {
+            let zeros = "0".repeat(-exponent as usize - 1);
+            format!("{sign}0.{zeros}{digits}")
+        }
+        _ => format!("{}e{exponent:+}", split(1)),
+    }
+}
+
+/// `exp_string(x, places)`: exponential form with that many digits after the point.
+///
+/// `exp_string(12345.678, 3)` is `1.235e+4`.
+pub(super) fn exponential(x: f64, places: i64) -> Result<String, Fault> {
+    let places = usize::try_from(places)
+        .ok()
+        .filter(|places| *places <= DIGITS)
+        .ok_or_else(|| Fault::with(FaultCode::ExpString, format!("{places} digits")))?;
+    if let Some(text) = special(x) {
+        return Ok(text);
+    }
+    let (negative, digits, exponent) = decimal(x, places);
+    let sign = if negative { "-" } else { "" };
+    let (whole, fraction) = digits.split_at(1);
+    let point = if fraction.is_empty() { "" } else { "." };
+    Ok(format!("{sign}{whole}{point}{fraction}e{exponent:+}"))
+}
+
+/// The texts without digits, and zero.
+fn special(x: f64) -> Option<String> {
+    let text = if x.is_nan() {
+        "nan"
+    } else if x == f64::INFINITY {
+        "inf"
+    } else if x == f64::NEG_INFINITY {
+        "-inf"
+    } else if x == 0.0 {
+        "0.0"
+    } else {
+        return None;
+    };
+    Some(text.to_string())
+}
+
+/// Sign, `1 + places` digits and decimal exponent of a finite float, correctly rounded: the value
+/// is `d.dddd × 10^exponent`.
+fn decimal(x: f64, places: usize) -> (bool, String, i32) {
+    let text = format!("{:.places$e}", x.abs());
+    let (digits, exponent) = text.split_once('e').expect("exponential form");
+    let digits = digits.replace('.', "");
+    let exponent = exponent.parse().expect("an exponent");
+    (x.is_sign_negative(), digits, exponent)
+}
+
+/// `parse_float(text)`: the value of `[+-] digits [. digits] [e [+-] digits]` and whether that
+/// was all. Digits may be missing (`""` is zero) except in an exponent. Correctly rounded.
+pub(super) fn parse_float(text: &[u8], precision: Precision) -> (f64, bool) {
+    let mut number = String::from("0");
+    let mut at = 0;
+    let digits = |at: &mut usize, number: &mut String| {
+        let start = *at;
+        while let Some(digit) = text.get(*at).filter(|byte| byte.is_ascii_digit()) {
+            number.push(char::from(*digit));
+            *at += 1;
+        }
+        *at > start
+    };
+    let negative = text.first() == Some(&b'-');
+    if matches!(text.first(), Some(b'+' | b'-')) {
+        at += 1;
+    }
+    let mut any = digits(&mut at, &mut number);
+    if text.get(at) == Some(&b'.') {
+        at += 1;
+        number.push('.');
+        any |= digits(&mut at, &mut number);
+    }
+    if text.get(at) == Some(&b'e') && any {
+        let mut after = at + 1;
+        let mut exponent = String::from("e");
+        if let Some(sign @ (b'+' | b'-')) = text.get(after) {
+            exponent.push(char::from(*sign));
+            after += 1;
+        }
+        if digits(&mut after, &mut exponent) {
+            number.push_str(&exponent);
+            at = after;
+        }
+    }
+    let value = match precision {
+        Precision::Bits64 => number.parse::<f64>().expect("a number"),
+        Precision::Bits32 => f64::from(number.parse::<f32>().expect("a number")),
+    };
+    // A lone sign is plain zero.
+    let value = if negative && any { -value } else { value };
+    (value, at == text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_as_the_original_writes_them() {
+        for (x, expected) in [
+            (2.5, "2.5"),
+            (1e10, "1.0e+10"),
+            (0.001, "0.001"),
+            (0.0009999999999, "0.001"),
+            (1e-5, "1.0e-5"),
+            (0.00099, "9.9e-4"),
+            (0.0, "0.0"),
+            (-0.0, "0.0"),
+            (-2.5, "-2.5"),
+            (-1e-7, "-1.0e-7"),
+            (1.0, "1.0"),
+            (100.0, "100.0"),
+            (1234567.0, "1234567.0"),
+            (1234567.89, "1234567.9"),
+            (9999999.0, "9999999.0"),
+            (9999999.99, "1.0e+7"),
+            (1e7, "1.0e+7"),
+            (12345678.9, "1.2345679e+7"),
+            (1.0 / 3.0, "0.33333333"),
+            (0.1 + 0.2, "0.3"),
+            (0.0123, "0.0123"),
+            (1e300, "1.0e+300"),
+            (f64::MIN_POSITIVE, "2.2250739e-308"),
+            (f64::NAN, "nan"),
+            (f64::INFINITY, "inf"),
+            (f64::NEG_INFINITY, "-inf"),
+        ] {
+            assert_eq!(float(x), expected, "{x:e}");
+        }
+    }
+
+    #[test]
+    fn exponential_form() {
+        for (x, places, expected) in [
+            (12345.678, 3, "1.235e+4"),
+            (1.5, 1, "1.5e+0"),
+            (-0.00012, 2, "-1.20e-4"),
+            (9.99, 1, "1.0e+1"),
+            (3.0, 0, "3e+0"),
+            (1.0 / 3.0, 8, "3.33333333e-1"),
+            (0.0, 3, "0.0"),
+        ] {
+            assert_eq!(exponential(x, places).unwrap(), expected);
+        }
+        for places in [-1, 9, i64::MAX] {
+            assert_eq!(exponential(1.0, places).unwrap_err().code, FaultCode::ExpString);
+        }
+    }
+
+    #[test]
+    fn parsing() {
+        for (text, value, all) in [
+            ("", 0.0, true),
+            ("12", 12.0, true),
+            ("-12.5", -12.5, true),
+            ("+.5", 0.5, true),
+            ("5.", 5.0, true),
+            ("1e3", 1000.0, true),
+            ("1.5e-3", 0.0015, true),
+            ("1e+2x", 100.0, false),
+            ("1E3", 1.0, false),
+            ("1e", 1.0, false),
+            ("1e+", 1.0, false),
+            ("e5", 0.0, false),
+            ("-", 0.0, true),
+            ("1.2.3", 1.2, false),
+            (" 1", 0.0, false),
+            ("abc", 0.0, false),
+            ("1e999", f64::INFINITY, true),
+            ("0.1", 0.1, true),
+            ("2.2250738585072011e-308", 2.225073858507201e-308, true),
+            ("inf", 0.0, false),
+        ] {
+            assert_eq!(parse_float(text.as_bytes(), Precision::Bits64), (value, all), "{text:?}");
+        }
+        assert_eq!(parse_float(b"0.1", Precision::Bits32), (f64::from(0.1f32), true));
+    }
+}

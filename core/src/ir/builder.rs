@@ -1,0 +1,221 @@
+//! Building functions: fresh variables, their types, and blocks one inside the other.
+//!
+//! Elaboration and the passes that write new code use it, so that "every variable is bound once"
+//! holds by construction. The types of operations that determine their own are looked up in
+//! [`signature`](super::signature).
+//!
+//! ```
+//! # use nesl_core::ir::{Atom, FunctionBuilder, Op, Site, Ty};
+//! # use nesl_runtime::scalar::ScalarOp;
+//! let mut b = FunctionBuilder::new();
+//! let x = b.param(Ty::Int);
+//! let y = b.scalar(ScalarOp::Add, vec![x, Atom::Int(1)], Site::NONE);
+//! let function = b.finish("successor", Site::NONE, y);
+//! assert_eq!(function.result, Ty::Int);
+//! ```
+
+use super::signature;
+use super::{Atom, Block, Charge, Function, Let, Nest, Op, Site, Ty, Var};
+use crate::prim::SeqOp;
+use nesl_runtime::scalar::ScalarOp;
+use smol_str::SmolStr;
+
+/// A function under construction.
+///
+/// New bindings go to the innermost open block; [`begin`](Self::begin) opens one and
+/// [`end`](Self::end) closes it.
+#[derive(Clone, Debug, Default)]
+pub struct FunctionBuilder {
+    /// The type of variable `i`.
+    types: Vec<Ty>,
+    params: Vec<(Var, Ty)>,
+    /// The body of the function.
+    body: Vec<Let>,
+    /// The bindings of the blocks that are open inside it, outermost first.
+    open: Vec<Vec<Let>>,
+}
+
+impl FunctionBuilder {
+    /// A function without parameters or bindings.
+    pub fn new() -> FunctionBuilder {
+        FunctionBuilder::default()
+    }
+
+    /// A builder that adds to an existing function: fresh variables are new to it.
+    pub fn extending(function: &Function) -> FunctionBuilder {
+        let mut builder = FunctionBuilder::new();
+        let mut declare = |var: Var, ty: &Ty| {
+            let index = var.0 as usize;
+            if builder.types.len() <= index {
+                builder.types.resize(index + 1, Ty::Unit);
+            }
+            builder.types[index] = ty.clone();
+        };
+        for (var, ty) in &function.params {
+            declare(*var, ty);
+        }
+        function.body.each_binding(&mut declare);
+        builder
+    }
+
+    /// A fresh variable that something else will bind: the binder of a [`Nest`].
+    pub fn fresh(&mut self, ty: Ty) -> Var {
+        let var = Var(u32::try_from(self.types.len()).expect("fewer than 2^32 variables"));
+        self.types.push(ty);
+        var
+    }
+
+    /// Adds a parameter.
+    pub fn param(&mut self, ty: Ty) -> Atom {
+        let var = self.fresh(ty.clone());
+        self.params.push((var, ty));
+        Atom::Var(var)
+    }
+
+    /// The type of an operand.
+    pub fn type_of(&self, atom: &Atom) -> Ty {
+        match atom {
+            Atom::Var(var) => self.types[var.0 as usize].clone(),
+            Atom::Unit => Ty::Unit,
+            Atom::Int(_) => Ty::Int,
+            Atom::Float(_) => Ty::Float,
+            Atom::Bool(_) => Ty::Bool,
+            Atom::Char(_) => Ty::Char,
+        }
+    }
+
+    /// The types of operands.
+    pub fn types_of(&self, atoms: &[Atom]) -> Vec<Ty> {
+        atoms.iter().map(|atom| self.type_of(atom)).collect()
+    }
+
+    /// Binds the result of an operation in the innermost open block.
+    pub fn bind(&mut self, ty: Ty, op: Op, site: Site) -> Atom {
+        let var = self.fresh(ty.clone());
+        let lets = self.open.last_mut().unwrap_or(&mut self.body);
+        lets.push(Let { var, ty, op, site });
+        Atom::Var(var)
+    }
+
+    /// Opens a block: an arm of a conditional, the body of a nest.
+    pub fn begin(&mut self) {
+        self.open.push(Vec::new());
+    }
+
+    /// Closes the innermost open block.
+    ///
+    /// # Panics
+    /// If none is open.
+    pub fn end(&mut self, result: Atom) -> Block {
+        let lets = self.open.pop().expect("a block is open");
+        Block { lets, result }
+    }
+
+    /// The block that `fill` writes.
+    pub fn block(&mut self, fill: impl FnOnce(&mut Self) -> Atom) -> Block {
+        self.begin();
+        let result = fill(self);
+        self.end(result)
+    }
+
+    /// A scalar operation, its type by signature.
+    ///
+    /// # Panics
+    /// If the operands are not of its types.
+    pub fn scalar(&mut self, op: ScalarOp, args: Vec<Atom>, site: Site) -> Atom {
+        let ty = signature::scalar(op, &self.types_of(&args)).unwrap_or_else(|why| panic!("{why}"));
+        self.bind(ty, Op::Scalar(op, args), site)
+    }
+
+    /// An operation on sequences, its type by signature.
+    ///
+    /// # Panics
+    /// If the operands are not of its types.
+    pub fn seq(&mut self, op: SeqOp, args: Vec<Atom>, site: Site) -> Atom {
+        let ty =
+            signature::sequence(op, &self.types_of(&args)).unwrap_or_else(|why| panic!("{why}"));
+        self.bind(ty, Op::Seq(op, args), site)
+    }
+
+    /// `(a, b)`
+    pub fn pair(&mut self, a: Atom, b: Atom, site: Site) -> Atom {
+        let ty = Ty::pair(self.type_of(&a), self.type_of(&b));
+        self.bind(ty, Op::Pair(a, b), site)
+    }
+
+    /// Both halves of a pair.
+    ///
+    /// # Panics
+    /// If it is not a pair.
+    pub fn unpair(&mut self, pair: Atom, site: Site) -> (Atom, Atom) {
+        let Ty::Pair(first, second) = self.type_of(&pair) else {
+            panic!("not a pair: {:?}", self.type_of(&pair));
+        };
+        (self.bind(*first, Op::First(pair), site), self.bind(*second, Op::Second(pair), site))
+    }
+
+    /// A string constant.
+    pub fn text(&mut self, text: &[u8], site: Site) -> Atom {
+        self.bind(Ty::text(), Op::Text(text.into()), site)
+    }
+
+    /// A conditional; its type is that of the first arm.
+    pub fn conditional(
+        &mut self,
+        cond: Atom,
+        site: Site,
+        then: impl FnOnce(&mut Self) -> Atom,
+        otherwise: impl FnOnce(&mut Self) -> Atom,
+    ) -> Atom {
+        let then = self.block(then);
+        let otherwise = self.block(otherwise);
+        let ty = self.type_of(&then.result);
+        let op = Op::If { cond, then, otherwise };
+        self.bind(ty, op, site)
+    }
+
+    /// An apply-to-each over `sequences`; `body` is given the elements.
+    ///
+    /// # Panics
+    /// If one of them is not a sequence.
+    pub fn nest(
+        &mut self,
+        sequences: &[Atom],
+        serial: bool,
+        site: Site,
+        body: impl FnOnce(&mut Self, &[Atom]) -> Atom,
+    ) -> Atom {
+        let binders: Vec<(Var, Ty, Atom)> = sequences
+            .iter()
+            .map(|sequence| {
+                let Ty::Sequence(element) = self.type_of(sequence) else {
+                    panic!("not a sequence: {:?}", self.type_of(sequence));
+                };
+                (self.fresh((*element).clone()), *element, *sequence)
+            })
+            .collect();
+        let elements: Vec<Atom> = binders.iter().map(|(var, ..)| Atom::Var(*var)).collect();
+        let body = self.block(|b| body(b, &elements));
+        let ty = Ty::sequence(self.type_of(&body.result));
+        let nest = Nest { binders, body, serial };
+        self.bind(ty, Op::Nest(nest), site)
+    }
+
+    /// The function, of the user's program and without a declared cost; set those fields where it
+    /// is otherwise.
+    ///
+    /// # Panics
+    /// If a block is still open.
+    pub fn finish(self, name: impl Into<SmolStr>, site: Site, result: Atom) -> Function {
+        assert!(self.open.is_empty(), "a block is still open");
+        Function {
+            name: name.into(),
+            result: self.type_of(&result),
+            params: self.params,
+            body: Block { lets: self.body, result },
+            site,
+            library: false,
+            charge: None::<Charge>,
+        }
+    }
+}

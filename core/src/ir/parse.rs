@@ -1,0 +1,383 @@
+//! Reads the text form of core language programs ([`print_with_sites`](super::print_with_sites())).
+//!
+//! For tests, and for whoever writes programs of the core language by hand; nothing a user types
+//! comes here. `%` begins a comment that lasts to the end of the line.
+
+use super::mnemonic::Mnemonic;
+use super::{
+    Atom, Block, Charge, CostTerm, FunId, Function, Global, GlobalId, Let, Nest, Op, Program, Site,
+    Ty, Var,
+};
+use crate::base::{ItemId, Span, with_stack};
+use crate::prim::{HostOp, SeqOp};
+use nesl_runtime::fault::FaultCode;
+use nesl_runtime::scalar::ScalarOp;
+use rustc_hash::FxHashMap;
+use smol_str::SmolStr;
+
+mod token;
+
+use token::{Token, tokens};
+
+/// The program that `text` describes. It is not checked ([`verify`](super::verify())); the error
+/// names the line.
+pub fn parse(text: &str) -> Result<Program, String> {
+    let (tokens, lines) = tokens(text)?;
+    let mut parser = Parser { tokens, at: 0, names: FxHashMap::default() };
+    parser.collect_names();
+    let program = parser.program();
+    program.map_err(|why| match lines.get(parser.at).or(lines.last()) {
+        Some(line) => format!("line {line}: {why}"),
+        None => why,
+    })
+}
+
+struct Parser<'t> {
+    tokens: Vec<Token<'t>>,
+    at: usize,
+    /// The functions by name; calls may come before definitions.
+    names: FxHashMap<SmolStr, FunId>,
+}
+
+type Parsed<T> = Result<T, String>;
+
+impl<'t> Parser<'t> {
+    fn collect_names(&mut self) {
+        let mut count = 0;
+        for pair in self.tokens.windows(2) {
+            if let [Token::Word("fn"), Token::Text(name)] = pair {
+                self.names.insert(text(name), FunId(count));
+                count += 1;
+            }
+        }
+    }
+
+    fn program(&mut self) -> Parsed<Program> {
+        self.word("main")?;
+        let main = self.function_name()?;
+        let mut globals = Vec::new();
+        while self.eat(&Token::Word("global")) {
+            self.number::<usize>()?;
+            self.punct(':')?;
+            let ty = self.ty()?;
+            self.punct('=')?;
+            self.punct('@')?;
+            let item = ItemId(self.number()?);
+            let name = self.name()?;
+            globals.push(Global { item, name, ty });
+        }
+        let mut functions = Vec::new();
+        while self.at < self.tokens.len() {
+            functions.push(self.function()?);
+        }
+        Ok(Program { functions, globals, main })
+    }
+
+    fn function(&mut self) -> Parsed<Function> {
+        self.word("fn")?;
+        let name = self.name()?;
+        self.punct('(')?;
+        let mut params = Vec::new();
+        while !self.eat(&Token::Punct(')')) {
+            if !params.is_empty() {
+                self.punct(',')?;
+            }
+            params.push(self.typed()?);
+        }
+        self.punct('-')?;
+        self.punct('>')?;
+        let result = self.ty()?;
+        let site = self.site()?;
+        let library = self.eat(&Token::Word("library"));
+        let charge = if self.eat(&Token::Word("charge")) { Some(self.charge()?) } else { None };
+        let body = self.block()?;
+        Ok(Function { name, params, result, body, site, library, charge })
+    }
+
+    fn charge(&mut self) -> Parsed<Charge> {
+        let mut work = Vec::new();
+        while !matches!(self.peek(), Some(Token::Word("scans") | Token::Punct('{'))) {
+            if !work.is_empty() {
+                self.punct('+')?;
+            }
+            work.push(match self.advance()? {
+                Token::Number("1") => CostTerm::One,
+                Token::Word("length") => CostTerm::Length(self.number()?),
+                Token::Word("size") => CostTerm::Size(self.number()?),
+                Token::Word("result") => CostTerm::SizeOfResult,
+                other => return Err(format!("{other} is not a term of a cost")),
+            });
+        }
+        let scans = self.eat(&Token::Word("scans"));
+        Ok(Charge { work, scans })
+    }
+
+    fn block(&mut self) -> Parsed<Block> {
+        with_stack(|| {
+            self.punct('{')?;
+            let mut lets = Vec::new();
+            // A binding begins with a variable and a colon, the result is followed by a brace.
+            while self.tokens.get(self.at + 1) == Some(&Token::Punct(':')) {
+                let (var, ty) = self.typed()?;
+                let site = self.site()?;
+                self.punct('=')?;
+                let op = self.op()?;
+                lets.push(Let { var, ty, op, site });
+            }
+            let result = self.atom()?;
+            self.punct('}')?;
+            Ok(Block { lets, result })
+        })
+    }
+
+    fn op(&mut self) -> Parsed<Op> {
+        let Token::Word(word) = self.advance()? else {
+            self.at -= 1;
+            return Err(format!("expected an operation, found {}", self.here()));
+        };
+        Ok(match word {
+            "copy" => self.one().map(Op::Copy)?,
+            "pair" => match self.atoms()?[..] {
+                [first, second] => Op::Pair(first, second),
+                _ => return Err("a pair is of two".to_string()),
+            },
+            "first" => self.one().map(Op::First)?,
+            "second" => self.one().map(Op::Second)?,
+            "error" => self.one().map(Op::Error)?,
+            "text" => Op::Text(self.quoted()?.into()),
+            "list" => Op::List(self.atoms()?),
+            "host" => {
+                let op: HostOp = self.mnemonic()?;
+                Op::Host(op, self.atoms()?)
+            }
+            "call" => {
+                let callee = self.function_name()?;
+                Op::Call(callee, self.atoms()?)
+            }
+            "if" => {
+                let cond = self.atom()?;
+                let then = self.block()?;
+                self.word("else")?;
+                let otherwise = self.block()?;
+                Op::If { cond, then, otherwise }
+            }
+            "each" | "serial" => Op::Nest(self.nest(word == "serial")?),
+            "global" => Op::Global(GlobalId(self.number()?)),
+            "check" => {
+                self.punct('(')?;
+                let cond = self.atom()?;
+                self.punct(',')?;
+                let code: FaultCode = self.mnemonic()?;
+                self.punct(',')?;
+                let message = self.name()?;
+                self.punct(')')?;
+                Op::Check { cond, code, message }
+            }
+            "time" => Op::Time(self.block()?),
+            name => {
+                if let Some(op) = ScalarOp::from_mnemonic(name) {
+                    Op::Scalar(op, self.atoms()?)
+                } else if let Some(op) = SeqOp::from_mnemonic(name) {
+                    Op::Seq(op, self.atoms()?)
+                } else {
+                    return Err(format!("there is no operation {name}"));
+                }
+            }
+        })
+    }
+
+    fn nest(&mut self, serial: bool) -> Parsed<Nest> {
+        let mut binders = Vec::new();
+        while self.peek() != Some(&Token::Punct('{')) {
+            if !binders.is_empty() {
+                self.punct(',')?;
+            }
+            let (var, ty) = self.typed()?;
+            self.word("in")?;
+            binders.push((var, ty, self.atom()?));
+        }
+        let body = self.block()?;
+        Ok(Nest { binders, body, serial })
+    }
+
+    /// Operands in parentheses.
+    fn atoms(&mut self) -> Parsed<Vec<Atom>> {
+        let mut atoms = Vec::new();
+        self.punct('(')?;
+        while !self.eat(&Token::Punct(')')) {
+            if !atoms.is_empty() {
+                self.punct(',')?;
+            }
+            atoms.push(self.atom()?);
+        }
+        Ok(atoms)
+    }
+
+    /// One operand in parentheses.
+    fn one(&mut self) -> Parsed<Atom> {
+        match self.atoms()?[..] {
+            [atom] => Ok(atom),
+            ref atoms => Err(format!("one operand, not {}", atoms.len())),
+        }
+    }
+
+    fn atom(&mut self) -> Parsed<Atom> {
+        let atom = match self.advance()? {
+            Token::Word("unit") => Atom::Unit,
+            Token::Word("true") => Atom::Bool(true),
+            Token::Word("false") => Atom::Bool(false),
+            Token::Word("nan") => Atom::Float(f64::NAN),
+            Token::Word("inf") => Atom::Float(f64::INFINITY),
+            Token::Word(word) => match variable(word) {
+                Some(var) => Atom::Var(var),
+                None => return Err(format!("{word} is not an operand")),
+            },
+            Token::Number("-inf") => Atom::Float(f64::NEG_INFINITY),
+            Token::Number(number) if number.contains(['.', 'e']) => {
+                Atom::Float(number.parse().map_err(|_| format!("{number}?"))?)
+            }
+            Token::Number(number) => Atom::Int(number.parse().map_err(|_| format!("{number}?"))?),
+            Token::Char(byte) => Atom::Char(byte),
+            other => return Err(format!("{other} is not an operand")),
+        };
+        Ok(atom)
+    }
+
+    fn typed(&mut self) -> Parsed<(Var, Ty)> {
+        let var = match self.advance()? {
+            Token::Word(word) => variable(word),
+            _ => None,
+        };
+        let Some(var) = var else {
+            self.at -= 1;
+            return Err(format!("expected a variable, found {}", self.here()));
+        };
+        self.punct(':')?;
+        Ok((var, self.ty()?))
+    }
+
+    fn ty(&mut self) -> Parsed<Ty> {
+        with_stack(|| {
+            Ok(match self.advance()? {
+                Token::Word("unit") => Ty::Unit,
+                Token::Word("int") => Ty::Int,
+                Token::Word("float") => Ty::Float,
+                Token::Word("bool") => Ty::Bool,
+                Token::Word("char") => Ty::Char,
+                Token::Punct('[') => {
+                    let element = self.ty()?;
+                    self.punct(']')?;
+                    Ty::sequence(element)
+                }
+                Token::Punct('(') => {
+                    let first = self.ty()?;
+                    self.punct(',')?;
+                    let second = self.ty()?;
+                    self.punct(')')?;
+                    Ty::pair(first, second)
+                }
+                other => return Err(format!("{other} is not a type")),
+            })
+        })
+    }
+
+    fn site(&mut self) -> Parsed<Site> {
+        if !self.eat(&Token::Punct('@')) {
+            return Ok(Site::NONE);
+        }
+        let item = ItemId(self.number()?);
+        self.punct(':')?;
+        let start = self.number()?;
+        self.punct('.')?;
+        self.punct('.')?;
+        let end = self.number()?;
+        let span = Span { start, end };
+        Ok(Site { item, span })
+    }
+
+    fn function_name(&mut self) -> Parsed<FunId> {
+        let name = self.name()?;
+        let id = self.names.get(&name).copied();
+        id.ok_or_else(|| format!("there is no function {name:?}"))
+    }
+
+    fn name(&mut self) -> Parsed<SmolStr> {
+        Ok(text(&self.quoted()?))
+    }
+
+    fn quoted(&mut self) -> Parsed<Vec<u8>> {
+        match self.advance()? {
+            Token::Text(bytes) => Ok(bytes),
+            other => Err(format!("expected a string, found {other}")),
+        }
+    }
+
+    fn mnemonic<T: Mnemonic>(&mut self) -> Parsed<T> {
+        match self.advance()? {
+            Token::Word(word) => {
+                T::from_mnemonic(word).ok_or_else(|| format!("{word} is not known here"))
+            }
+            other => Err(format!("expected a name, found {other}")),
+        }
+    }
+
+    fn number<T: std::str::FromStr>(&mut self) -> Parsed<T> {
+        match self.advance()? {
+            Token::Number(number) => {
+                number.parse().map_err(|_| format!("{number} is out of range"))
+            }
+            other => Err(format!("expected a number, found {other}")),
+        }
+    }
+
+    fn word(&mut self, word: &'static str) -> Parsed<()> {
+        self.require(Token::Word(word))
+    }
+
+    fn punct(&mut self, punct: char) -> Parsed<()> {
+        self.require(Token::Punct(punct))
+    }
+
+    fn require(&mut self, token: Token<'static>) -> Parsed<()> {
+        if self.eat(&token) {
+            Ok(())
+        } else {
+            Err(format!("expected {token}, found {}", self.here()))
+        }
+    }
+
+    fn eat(&mut self, token: &Token<'_>) -> bool {
+        let found = self.peek() == Some(token);
+        if found {
+            self.at += 1;
+        }
+        found
+    }
+
+    fn peek(&self) -> Option<&Token<'t>> {
+        self.tokens.get(self.at)
+    }
+
+    fn here(&self) -> String {
+        match self.peek() {
+            Some(token) => token.to_string(),
+            None => "the end".to_string(),
+        }
+    }
+
+    fn advance(&mut self) -> Parsed<Token<'t>> {
+        let token = self.tokens.get(self.at).cloned();
+        self.at += 1;
+        token.ok_or_else(|| "the text ends too early".to_string())
+    }
+}
+
+/// `v12`
+fn variable(word: &str) -> Option<Var> {
+    let digits = word.strip_prefix('v')?;
+    digits.parse().ok().map(Var)
+}
+
+fn text(bytes: &[u8]) -> SmolStr {
+    SmolStr::new(String::from_utf8_lossy(bytes))
+}

@@ -1,0 +1,229 @@
+//! The text form of core language programs.
+//!
+//! ```text
+//! main "main"
+//! global 0: [int] = @7 "xs"
+//!
+//! fn "main"() -> int @3:0..9 {
+//!   v0: [int] @3:2..3 = global 0
+//!   v1: [int] @3:0..7 = each v2: int in v0 {
+//!     v3: int @3:4..7 = mul(v2, 2)
+//!     v3
+//!   }
+//!   v4: int @3:0..9 = reduce_sum(v1)
+//!   v4
+//! }
+//! ```
+//!
+//! A binding is `variable: type site = operation`; a site is `@item:start..end`, in tokens, and
+//! may be left out. Functions are called by name. [`parse`](super::parse()) reads it back exactly.
+
+use super::mnemonic::Mnemonic;
+use super::{Atom, Block, CostTerm, Function, Op, Program, Site};
+use crate::base::with_stack;
+use std::fmt::{self, Write};
+
+/// A whole program, without the sites of its operations: to be looked at.
+pub fn print(program: &Program) -> String {
+    whole(program, false)
+}
+
+/// A whole program with everything that [`parse`](super::parse()) needs to read it back exactly.
+pub fn print_with_sites(program: &Program) -> String {
+    whole(program, true)
+}
+
+/// One function of a program, without sites.
+pub fn print_function(function: &Function, program: &Program) -> String {
+    let mut out = String::new();
+    let mut printer = Printer::new(&mut out, program, false);
+    printer.function(function).expect("writing to a string");
+    out
+}
+
+fn whole(program: &Program, sites: bool) -> String {
+    let mut out = String::new();
+    write_program(&mut out, program, sites).expect("writing to a string");
+    out
+}
+
+fn write_program(out: &mut String, program: &Program, sites: bool) -> fmt::Result {
+    let main = program.functions.get(program.main.0 as usize);
+    writeln!(out, "main {}", Quoted(main.map_or("", |main| &main.name).as_bytes()))?;
+    for (id, global) in program.globals.iter().enumerate() {
+        let name = Quoted(global.name.as_bytes());
+        writeln!(out, "global {id}: {} = @{} {name}", global.ty, global.item.0)?;
+    }
+    for function in &program.functions {
+        writeln!(out)?;
+        Printer::new(out, program, sites).function(function)?;
+    }
+    Ok(())
+}
+
+struct Printer<'a> {
+    out: &'a mut String,
+    program: &'a Program,
+    sites: bool,
+    indent: usize,
+}
+
+impl<'a> Printer<'a> {
+    fn new(out: &'a mut String, program: &'a Program, sites: bool) -> Printer<'a> {
+        Printer { out, program, sites, indent: 0 }
+    }
+
+    fn function(&mut self, function: &Function) -> fmt::Result {
+        write!(self.out, "fn {}(", Quoted(function.name.as_bytes()))?;
+        for (i, (var, ty)) in function.params.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(self.out, "{comma}v{}: {ty}", var.0)?;
+        }
+        write!(self.out, ") -> {}", function.result)?;
+        self.site(function.site)?;
+        if function.library {
+            write!(self.out, " library")?;
+        }
+        if let Some(charge) = &function.charge {
+            write!(self.out, " charge")?;
+            for (i, term) in charge.work.iter().enumerate() {
+                let plus = if i == 0 { " " } else { " + " };
+                match term {
+                    CostTerm::One => write!(self.out, "{plus}1")?,
+                    CostTerm::Length(i) => write!(self.out, "{plus}length {i}")?,
+                    CostTerm::Size(i) => write!(self.out, "{plus}size {i}")?,
+                    CostTerm::SizeOfResult => write!(self.out, "{plus}result")?,
+                }
+            }
+            if charge.scans {
+                write!(self.out, " scans")?;
+            }
+        }
+        write!(self.out, " ")?;
+        self.block(&function.body)?;
+        writeln!(self.out)
+    }
+
+    fn block(&mut self, block: &Block) -> fmt::Result {
+        with_stack(|| {
+            writeln!(self.out, "{{")?;
+            self.indent += 1;
+            for binding in &block.lets {
+                self.margin()?;
+                write!(self.out, "v{}: {}", binding.var.0, binding.ty)?;
+                self.site(binding.site)?;
+                write!(self.out, " = ")?;
+                self.op(&binding.op)?;
+                writeln!(self.out)?;
+            }
+            self.margin()?;
+            writeln!(self.out, "{}", Operand(block.result))?;
+            self.indent -= 1;
+            self.margin()?;
+            write!(self.out, "}}")
+        })
+    }
+
+    fn op(&mut self, op: &Op) -> fmt::Result {
+        match op {
+            Op::Copy(a) => self.operation("copy", &[*a]),
+            Op::Scalar(op, args) => self.operation(op.mnemonic(), args),
+            Op::Pair(a, b) => self.operation("pair", &[*a, *b]),
+            Op::First(a) => self.operation("first", &[*a]),
+            Op::Second(a) => self.operation("second", &[*a]),
+            Op::Text(text) => write!(self.out, "text {}", Quoted(text)),
+            Op::List(args) => self.operation("list", args),
+            Op::Seq(op, args) => self.operation(op.mnemonic(), args),
+            Op::Call(callee, args) => {
+                let name =
+                    self.program.functions.get(callee.0 as usize).map_or("", |callee| &callee.name);
+                self.operation(&format!("call {}", Quoted(name.as_bytes())), args)
+            }
+            Op::If { cond, then, otherwise } => {
+                write!(self.out, "if {} ", Operand(*cond))?;
+                self.block(then)?;
+                write!(self.out, " else ")?;
+                self.block(otherwise)
+            }
+            Op::Nest(nest) => {
+                write!(self.out, "{}", if nest.serial { "serial" } else { "each" })?;
+                for (i, (var, ty, over)) in nest.binders.iter().enumerate() {
+                    let comma = if i == 0 { " " } else { ", " };
+                    write!(self.out, "{comma}v{}: {ty} in {}", var.0, Operand(*over))?;
+                }
+                write!(self.out, " ")?;
+                self.block(&nest.body)
+            }
+            Op::Global(id) => write!(self.out, "global {}", id.0),
+            Op::Check { cond, code, message } => write!(
+                self.out,
+                "check({}, {}, {})",
+                Operand(*cond),
+                code.mnemonic(),
+                Quoted(message.as_bytes())
+            ),
+            Op::Error(text) => self.operation("error", &[*text]),
+            Op::Host(op, args) => self.operation(&format!("host {}", op.mnemonic()), args),
+            Op::Time(block) => {
+                write!(self.out, "time ")?;
+                self.block(block)
+            }
+        }
+    }
+
+    fn operation(&mut self, name: &str, args: &[Atom]) -> fmt::Result {
+        write!(self.out, "{name}(")?;
+        for (i, arg) in args.iter().enumerate() {
+            let comma = if i == 0 { "" } else { ", " };
+            write!(self.out, "{comma}{}", Operand(*arg))?;
+        }
+        write!(self.out, ")")
+    }
+
+    fn site(&mut self, site: Site) -> fmt::Result {
+        if !self.sites {
+            return Ok(());
+        }
+        let Site { item, span } = site;
+        write!(self.out, " @{}:{}..{}", item.0, span.start, span.end)
+    }
+
+    fn margin(&mut self) -> fmt::Result {
+        // Beyond that nobody looks, and the text would grow with the square of the depth.
+        write!(self.out, "{:1$}", "", 2 * self.indent.min(50))
+    }
+}
+
+/// An operand. A float always has a point, an exponent or a name of its own.
+struct Operand(Atom);
+
+impl fmt::Display for Operand {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Atom::Var(var) => write!(out, "v{}", var.0),
+            Atom::Unit => write!(out, "unit"),
+            Atom::Int(x) => write!(out, "{x}"),
+            Atom::Float(x) if x.is_nan() => write!(out, "nan"),
+            Atom::Float(x) => write!(out, "{x:?}"),
+            Atom::Bool(x) => write!(out, "{x}"),
+            Atom::Char(b'"') => write!(out, "'\"'"),
+            Atom::Char(x) => write!(out, "'{}'", x.escape_ascii()),
+        }
+    }
+}
+
+/// A string in quotes, all but printable ASCII escaped.
+struct Quoted<'a>(&'a [u8]);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "\"")?;
+        for byte in self.0 {
+            match byte {
+                b'\'' => write!(out, "'")?,
+                byte => write!(out, "{}", byte.escape_ascii())?,
+            }
+        }
+        write!(out, "\"")
+    }
+}

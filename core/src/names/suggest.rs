@@ -1,0 +1,56 @@
+//! "Did you mean": the closest known name.
+
+use crate::base::Name;
+
+/// The name closest to `name`, if it is close enough to be a slip.
+pub fn closest(name: &Name, known: impl Iterator<Item = Name>) -> Option<Name> {
+    let wanted = name.folded();
+    let limit = match wanted.len() {
+        0..=2 => 1,
+        3..=5 => 2,
+        _ => 3,
+    };
+    let is_word = |n: &Name| n.folded().starts_with(|c: char| c.is_ascii_alphabetic());
+    known
+        .filter(|n| is_word(n) && n.folded() != wanted)
+        .filter(|n| n.folded().len().abs_diff(wanted.len()) <= limit)
+        .map(|n| (distance(wanted.as_bytes(), n.folded().as_bytes()), n))
+        .filter(|(d, n)| *d <= limit && *d < wanted.len() && *d < n.folded().len())
+        .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(&b.1)))
+        .map(|(_, n)| n)
+}
+
+/// The edit distance, where swapping neighbours counts as one (Damerau 1964).
+fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for i in 0..a.len() {
+        let mut row = vec![i + 1];
+        for j in 0..b.len() {
+            let mut best =
+                (last[j] + usize::from(a[i] != b[j])).min(last[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j] {
+                best = best.min(before[j - 1] + 1);
+            }
+            row.push(best);
+        }
+        before = std::mem::replace(&mut last, row);
+    }
+    last[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_slips() {
+        let known = || ["length", "sum", "take", "flatten", "x"].into_iter().map(Name::new);
+        let ask = |n: &str| closest(&Name::new(n), known()).map(|n| n.to_string());
+        assert_eq!(ask("lenght").as_deref(), Some("length"));
+        assert_eq!(ask("flaten").as_deref(), Some("flatten"));
+        assert_eq!(ask("smu").as_deref(), Some("sum"));
+        assert_eq!(ask("y"), None);
+        assert_eq!(ask("quicksort"), None);
+    }
+}

@@ -1,0 +1,164 @@
+//! The library that is written in NESL: its files, and how to read its doc strings.
+//!
+//! A doc string says what the function does, then has lines that begin with `Example:` (any
+//! number; an expression, ` → `, its value) and a last one that begins with `Cost:`. A cost of the
+//! form `W = S(v) + L(i) + 1, D = 1` is what a call is charged in place of what its body would
+//! cost; `D = 1 (scan)` says that scans or reductions are inside, which matters only when those
+//! are charged a depth of log n. Any other cost is for people.
+
+use crate::ir::{Charge, CostTerm};
+
+/// The files in order; a later one uses those before it. Names and texts.
+pub const FILES: &[(&str, &str)] = &[
+    ("scalars.nesl", include_str!("../prelude/scalars.nesl")),
+    ("sequences.nesl", include_str!("../prelude/sequences.nesl")),
+    ("nesting.nesl", include_str!("../prelude/nesting.nesl")),
+    ("sets.nesl", include_str!("../prelude/sets.nesl")),
+    ("strings.nesl", include_str!("../prelude/strings.nesl")),
+    ("tables.nesl", include_str!("../prelude/tables.nesl")),
+    ("io.nesl", include_str!("../prelude/io.nesl")),
+    (
+        "higher_order.nesl",
+        include_str!("../prelude/higher_order.nesl"),
+    ),
+    ("formats.nesl", include_str!("../prelude/formats.nesl")),
+];
+
+/// Operators that are functions of the prelude: how they are written, and the function's name. (A
+/// function cannot be defined under an operator's name.)
+pub const OPERATORS: &[(&str, &str)] = &[
+    ("^", "_power"),
+    ("||", "_pad"),
+    ("nor", "_nor"),
+    ("nand", "_nand"),
+];
+
+/// Public names of ours that NESL 3.1 did not have. A program of its time may define them, so they
+/// are not protected from redefinition.
+pub const ADDED: &[&str] = &[
+    "infinity",
+    "nan",
+    "read_csv",
+    "write_csv",
+    "read_npy",
+    "write_npy",
+    "read_matrix_market",
+    "write_matrix_market",
+    "hash_table",
+    "stream",
+];
+
+/// The name of the prelude's function for an operator.
+pub fn operator(written: &str) -> Option<&'static str> {
+    let found = OPERATORS.iter().find(|(operator, _)| *operator == written);
+    found.map(|(_, function)| *function)
+}
+
+/// Whether a program must not redefine a name of the library.
+pub fn is_protected(name: &str) -> bool {
+    !ADDED.contains(&name)
+}
+
+/// How a name of the prelude is shown to people: `^` for `_power`.
+pub fn shown(name: &str) -> &str {
+    let found = OPERATORS.iter().find(|(_, function)| *function == name);
+    found.map_or(name, |(operator, _)| operator)
+}
+
+/// A doc string, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Doc {
+    /// What the function does; its lines joined, paragraphs (empty lines) kept.
+    pub text: String,
+    /// Expressions and their values.
+    pub examples: Vec<(String, String)>,
+    /// Work and depth.
+    pub cost: Option<String>,
+}
+
+/// Takes a doc string apart. Any text will do: what is not an example or a cost is prose.
+pub fn parse_doc(text: &str) -> Doc {
+    let mut doc = Doc::default();
+    for line in text.lines().map(str::trim) {
+        if let Some(example) = line.strip_prefix("Example:") {
+            let (source, value) = example.split_once('→').unwrap_or((example, ""));
+            doc.examples
+                .push((source.trim().to_owned(), value.trim().to_owned()));
+        } else if let Some(cost) = line.strip_prefix("Cost:") {
+            doc.cost = Some(cost.trim().to_owned());
+        } else if line.is_empty() {
+            doc.text.push_str("\n\n");
+        } else {
+            if !doc.text.is_empty() && !doc.text.ends_with('\n') {
+                doc.text.push(' ');
+            }
+            doc.text.push_str(line);
+        }
+    }
+    doc.text.truncate(doc.text.trim_end().len());
+    doc
+}
+
+/// What a cost means for a function with these parameters, if it is a formula: `W = 1`,
+/// `W = S(v) + L(i)` or `W = S(result)`, then `, D = 1` or `, D = 1 (scan)`.
+pub fn parse_charge(cost: &str, params: &[&str]) -> Option<Charge> {
+    let (work, depth) = cost.trim().strip_prefix("W = ")?.split_once(", D = ")?;
+    let scans = match depth.trim() {
+        "1" => false,
+        "1 (scan)" => true,
+        _ => return None,
+    };
+    let work: Option<Vec<CostTerm>> = work
+        .split(" + ")
+        .map(|term| cost_term(term, params))
+        .collect();
+    Some(Charge { work: work?, scans })
+}
+
+fn cost_term(term: &str, params: &[&str]) -> Option<CostTerm> {
+    let param = |name: &str| {
+        let at = params
+            .iter()
+            .position(|param| param.eq_ignore_ascii_case(name))?;
+        u32::try_from(at).ok()
+    };
+    let inside = |open: &str| term.strip_prefix(open)?.strip_suffix(')');
+    if term == "1" {
+        Some(CostTerm::One)
+    } else if let Some(name) = inside("L(") {
+        param(name).map(CostTerm::Length)
+    } else if term == "S(result)" {
+        Some(CostTerm::SizeOfResult)
+    } else {
+        param(inside("S(")?).map(CostTerm::Size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_doc_string_is_taken_apart() {
+        let doc = parse_doc(
+            "The first `n` elements;\n the last ones.\n Example: take([1], 1) → [1]\n Cost: W = S(result), D = 1",
+        );
+        assert_eq!(doc.text, "The first `n` elements; the last ones.");
+        assert_eq!(doc.examples, [("take([1], 1)".into(), "[1]".into())]);
+        assert_eq!(doc.cost.as_deref(), Some("W = S(result), D = 1"));
+    }
+
+    #[test]
+    fn formulas_are_charges_and_prose_is_not() {
+        let charge = parse_charge("W = S(v) + L(i) + 1, D = 1 (scan)", &["v", "i"]);
+        let work = vec![CostTerm::Size(0), CostTerm::Length(1), CostTerm::One];
+        assert_eq!(charge, Some(Charge { work, scans: true }));
+        let charge = parse_charge("W = S(result), D = 1", &[]).expect("a formula");
+        assert_eq!(charge.work, [CostTerm::SizeOfResult]);
+        assert_eq!(
+            parse_charge("expected W = S(v), D = log L(v)", &["v"]),
+            None
+        );
+        assert_eq!(parse_charge("W = S(x), D = 1", &["v"]), None);
+    }
+}

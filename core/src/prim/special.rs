@@ -1,0 +1,297 @@
+//! Rows of what is neither scalar nor a sequence operation: functions written by the compiler for
+//! each type, checks, errors, random numbers, and the world outside.
+
+use super::table::{Derived, HostOp, PrimKind, PrimRow};
+use nesl_runtime::fault::FaultCode;
+
+const fn row(
+    name: &'static str,
+    scheme: &'static str,
+    kind: PrimKind,
+    doc: &'static str,
+    example: &'static str,
+    cost: &'static str,
+) -> PrimRow {
+    PrimRow {
+        name,
+        scheme,
+        kind,
+        doc,
+        example,
+        cost,
+    }
+}
+
+const fn host(name: &'static str, scheme: &'static str, op: HostOp, doc: &'static str) -> PrimRow {
+    row(name, scheme, PrimKind::Host(op), doc, "", "W = 1, D = 1")
+}
+
+const fn check(name: &'static str, code: FaultCode, doc: &'static str) -> PrimRow {
+    row(
+        name,
+        "bool -> bool",
+        PrimKind::Check(code),
+        doc,
+        "",
+        "W = 1, D = 1",
+    )
+}
+
+pub(super) const ROWS: &[PrimRow] = &[
+    row(
+        "eql",
+        "(a, a) -> bool :: (a in any)",
+        PrimKind::Derived(Derived::Eql),
+        "Whether two values of any type are equal, part by part; sequences of different lengths are not.",
+        "eql(\"cat\", \"cats\") → F",
+        "W = S(x), D = 1",
+    ),
+    row(
+        "_hash",
+        "(a, int) -> int :: (a in any)",
+        PrimKind::Derived(Derived::Hash),
+        "Some int; the same for equal values and equal salts.",
+        "",
+        "W = S(x), D = 1",
+    ),
+    row(
+        "@",
+        "a -> [char] :: (a in any)",
+        PrimKind::Derived(Derived::String),
+        "A value as text. Floats are rounded to 8 significant digits; a string shows its chars.",
+        "@(1, 2.5) → \"(1, 2.5)\"",
+        "W = S(result), D = 1",
+    ),
+    row(
+        "string",
+        "a -> [char] :: (a in any)",
+        PrimKind::Derived(Derived::String),
+        "A value as text; also written `@x`.",
+        "string([1, 2]) → \"[1, 2]\"",
+        "W = S(result), D = 1",
+    ),
+    row(
+        "identity",
+        "a -> a :: (a in any)",
+        PrimKind::Derived(Derived::Identity),
+        "The zero of the argument's type: 0, 0.0, `f`, a space, the empty sequence, part by part.",
+        "identity((3, (t, [1.0]))) → (0, F, [])",
+        "W = 1, D = 1",
+    ),
+    row(
+        "_zero",
+        "[a] -> a :: (a in any)",
+        PrimKind::Derived(Derived::Zero),
+        "The zero of the type of the elements.",
+        "",
+        "W = 1, D = 1",
+    ),
+    // Checks. The message of `_check` is a literal.
+    row(
+        "_check",
+        "(bool, [char]) -> bool",
+        PrimKind::Check(FaultCode::Message),
+        "Fails with the text, a literal, unless the condition holds.",
+        "",
+        "W = 1, D = 1",
+    ),
+    check(
+        "_check_zip",
+        FaultCode::ZipLength,
+        "The lengths in `zip` agree.",
+    ),
+    check(
+        "_check_length",
+        FaultCode::NegativeLength,
+        "A length is not negative.",
+    ),
+    row(
+        "error",
+        "[char] -> a :: (a in any)",
+        PrimKind::Error,
+        "Stops the program and says why. Its type fits anywhere.",
+        "if 1 > 2 then error(\"arithmetic is broken\") else 3 → 3",
+        "W = 1, D = 1",
+    ),
+    row(
+        "rand",
+        "a -> a :: (a in number)",
+        PrimKind::Rand,
+        "A uniform random number in `[0, v)`; `v` must be positive. Every evaluation draws its own; a seed determines all of them.",
+        "rand(1) → 0",
+        "W = 1, D = 1",
+    ),
+    row(
+        "rand_seed",
+        "int -> bool",
+        PrimKind::Host(HostOp::Seed),
+        "Sets the seed of the random numbers; gives `t`. Not allowed inside an apply-to-each.",
+        "rand_seed(42) → T",
+        "W = 1, D = 1",
+    ),
+    // The world outside. A stream is its number here, a record in the prelude.
+    row(
+        "print_string",
+        "[char] -> bool",
+        PrimKind::Host(HostOp::PrintText),
+        "Prints a text as it is; gives `t`. In an apply-to-each the texts come in the order of the instances.",
+        "print_string(\"\") → T",
+        "W = S(s), D = 1",
+    ),
+    host(
+        "_write_text",
+        "([char], int) -> (bool, [char])",
+        HostOp::WriteText,
+        "Writes to a stream.",
+    ),
+    host(
+        "_open_in",
+        "[char] -> (int, (bool, [char]))",
+        HostOp::OpenIn,
+        "Opens a file to read.",
+    ),
+    host(
+        "_open_out",
+        "[char] -> (int, (bool, [char]))",
+        HostOp::OpenOut,
+        "Opens a file to write.",
+    ),
+    host(
+        "_open_append",
+        "[char] -> (int, (bool, [char]))",
+        HostOp::OpenAppend,
+        "Opens a file to write at its end.",
+    ),
+    host(
+        "_close",
+        "int -> (bool, [char])",
+        HostOp::Close,
+        "Closes a stream.",
+    ),
+    host(
+        "_read_char",
+        "int -> ((char, bool), (bool, [char]))",
+        HostOp::ReadChar,
+        "The next char, and whether the end was there instead.",
+    ),
+    host(
+        "_read_line",
+        "int -> (([char], bool), (bool, [char]))",
+        HostOp::ReadLine,
+        "The next line without its end, and whether the file ended.",
+    ),
+    host(
+        "_read_word",
+        "int -> (([char], (char, bool)), (bool, [char]))",
+        HostOp::ReadWord,
+        "The next word, the char after it, and whether the file ended.",
+    ),
+    host(
+        "_read_text",
+        "([char], (int, int)) -> (([char], int), (bool, [char]))",
+        HostOp::ReadText,
+        "Up to a delimiter or a number of chars.",
+    ),
+    host(
+        "_read_file",
+        "[char] -> ([char], (bool, [char]))",
+        HostOp::ReadFile,
+        "A whole file.",
+    ),
+    host(
+        "_write_file",
+        "([char], [char]) -> (bool, [char])",
+        HostOp::WriteFile,
+        "Makes a file of a text.",
+    ),
+    host(
+        "_append_file",
+        "([char], [char]) -> (bool, [char])",
+        HostOp::AppendFile,
+        "Adds a text to a file.",
+    ),
+    host(
+        "_read_object",
+        "(a, [char]) -> (a, (bool, [char])) :: (a in any)",
+        HostOp::ReadObject,
+        "A value from a file, of the type of an example.",
+    ),
+    host(
+        "_write_object",
+        "(a, [char]) -> (bool, [char]) :: (a in any)",
+        HostOp::WriteObject,
+        "A value into a file.",
+    ),
+    host(
+        "_read_ints",
+        "[char] -> [int]",
+        HostOp::ReadInts,
+        "Ints in parentheses.",
+    ),
+    host(
+        "_read_floats",
+        "[char] -> [float]",
+        HostOp::ReadFloats,
+        "Floats in parentheses.",
+    ),
+    host(
+        "_shell",
+        "([char], [char]) -> [char]",
+        HostOp::Shell,
+        "Runs a command on an input.",
+    ),
+    host(
+        "_spawn",
+        "[char] -> (int, (int, (int, bool)))",
+        HostOp::Spawn,
+        "Starts a command: its input, output and error streams.",
+    ),
+    host(
+        "_getenv",
+        "[char] -> [char]",
+        HostOp::GetEnv,
+        "A variable of the environment.",
+    ),
+    host(
+        "_prompt",
+        "[char] -> [char]",
+        HostOp::Prompt,
+        "Prints a text and reads a line.",
+    ),
+    host(
+        "_read_csv",
+        "(a, [char]) -> [a] :: (a in any)",
+        HostOp::ReadCsv,
+        "The rows of a CSV file, of the type of an example.",
+    ),
+    host(
+        "_write_csv",
+        "([a], ([char], [char])) -> bool :: (a in any)",
+        HostOp::WriteCsv,
+        "Rows, a header line, a file's name.",
+    ),
+    host(
+        "_read_npy",
+        "(a, [char]) -> a :: (a in any)",
+        HostOp::ReadNpy,
+        "An array, of the type of an example.",
+    ),
+    host(
+        "_write_npy",
+        "(a, [char]) -> bool :: (a in any)",
+        HostOp::WriteNpy,
+        "An array into a file.",
+    ),
+    host(
+        "_read_mtx",
+        "[char] -> ((int, int), [(int, (int, float))])",
+        HostOp::ReadMatrixMarket,
+        "Rows, columns, and the entries.",
+    ),
+    host(
+        "_write_mtx",
+        "(((int, int), [(int, (int, float))]), [char]) -> bool",
+        HostOp::WriteMatrixMarket,
+        "A matrix into a file.",
+    ),
+];

@@ -1,0 +1,507 @@
+//! The formatter.
+//!
+//! It lays out the grammar's nodes anew and prints every significant token exactly once, each
+//! with the comments before it; so it cannot change what a program means, nor lose a comment. A
+//! form with syntax errors is left as it is, and so is one whose new text would not parse to the
+//! same syntax (which would be a bug).
+
+mod doc;
+
+use super::grammar::{self, Node};
+use super::lexer::{Kind, Token};
+use super::{form_of, lex, parse_item, split, too_deep};
+use doc::{Doc, layout};
+
+/// The width of a line.
+const WIDTH: usize = 80;
+
+/// Formats a text: idempotent, and the same program.
+pub fn format(text: &str) -> String {
+    let mut out = String::new();
+    for item in split(text) {
+        let slice = &text[item.range];
+        let (first, last) = significant(slice);
+        blanks(&slice[..first], &mut out);
+        if first < last {
+            start_line(&mut out);
+            out.push_str(&form(&slice[first..last]));
+            // A last form without a terminator may have comments behind it.
+            blanks(&slice[last..], &mut out);
+        }
+    }
+    if !out.is_empty() {
+        end_line(&mut out);
+    }
+    out
+}
+
+/// Where the first token that is no blank or comment begins, and the last one ends.
+fn significant(text: &str) -> (usize, usize) {
+    let tokens = lex(text);
+    let mut significant = tokens.iter().filter(|t| !t.kind.is_trivia());
+    let Some(first) = significant.next() else { return (text.len(), text.len()) };
+    let last = significant.next_back().unwrap_or(first);
+    (first.range.start().into(), last.range.end().into())
+}
+
+/// The blanks and comments around forms: comments as they are, on the line they were on; at most
+/// one empty line between two. What stands behind the last comment is left to who comes next.
+fn blanks(trivia: &str, out: &mut String) {
+    let mut lines = 0;
+    for token in lex(trivia) {
+        let text = &trivia[token.range];
+        if token.kind == Kind::Blank {
+            lines += text.matches('\n').count();
+            continue;
+        }
+        match lines {
+            _ if out.is_empty() => {}
+            0 => out.push(' '),
+            1 => end_line(out),
+            _ => {
+                end_line(out);
+                out.push('\n');
+            }
+        }
+        out.push_str(text);
+        lines = 0;
+    }
+    // Remembered as line ends for the form that follows.
+    if !out.is_empty() {
+        match lines {
+            0 => {}
+            1 => out.push('\n'),
+            _ => out.push_str("\n\n"),
+        }
+    }
+}
+
+/// A form begins on a line of its own.
+fn start_line(out: &mut String) {
+    if !out.is_empty() && !out.ends_with('\n') {
+        // Behind a comment on the same line it may stay.
+        out.push(if out.ends_with('%') { ' ' } else { '\n' });
+    }
+}
+
+/// Ends the last line, without empty ones behind it.
+fn end_line(out: &mut String) {
+    while out.ends_with("\n\n") {
+        out.pop();
+    }
+    if !out.ends_with('\n') {
+        out.push('\n');
+    }
+}
+
+fn form(text: &str) -> String {
+    let parsed = parse_item(text);
+    if !parsed.diagnostics.is_empty() {
+        return text.to_owned();
+    }
+    let new = lay_out(text).unwrap_or_else(|| text.to_owned());
+    let again = parse_item(&new);
+    let same = again.ast == parsed.ast && again.tokens.len() == parsed.tokens.len();
+    if same { new } else { text.to_owned() }
+}
+
+fn lay_out(text: &str) -> Option<String> {
+    let all = lex(text);
+    let parsed = parse_item(text);
+    let tokens = &parsed.tokens;
+    let terminated = tokens.last().is_some_and(|t| matches!(t.kind, Kind::Semi | Kind::Dollar));
+    let end = tokens.len() - usize::from(terminated);
+    if end == 0 || too_deep(&tokens[..end]).is_some() {
+        return None;
+    }
+    let kinds: Vec<Kind> = tokens[..end].iter().map(|t| t.kind).collect();
+    let node = grammar::parse(form_of(text), &kinds);
+    let comments = comments(text, &all);
+    let writer = Writer { text, tokens, comments };
+    let mut docs = vec![writer.node(&node)];
+    for i in end..tokens.len() {
+        docs.push(writer.token(i as u32));
+    }
+    Some(layout(&Doc::Concat(docs), WIDTH))
+}
+
+/// The comments before each significant token, and whether they stand on lines of their own.
+fn comments(text: &str, all: &[Token]) -> Vec<Vec<(String, bool)>> {
+    let mut out = vec![Vec::new()];
+    let mut fresh = false;
+    for (i, token) in all.iter().enumerate() {
+        match token.kind {
+            Kind::Blank => fresh |= text[token.range].contains('\n'),
+            Kind::Comment | Kind::OpenComment => {
+                let next = all.get(i + 1).map(|t| &text[t.range]).unwrap_or_default();
+                let alone = fresh && next.contains('\n');
+                let last = out.last_mut().expect("there is a list for the next token");
+                last.push((text[token.range].to_owned(), alone));
+                fresh = false;
+            }
+            _ => {
+                out.push(Vec::new());
+                fresh = false;
+            }
+        }
+    }
+    out
+}
+
+struct Writer<'a> {
+    text: &'a str,
+    tokens: &'a [Token],
+    comments: Vec<Vec<(String, bool)>>,
+}
+
+impl Writer<'_> {
+    /// A token, after its comments.
+    fn token(&self, index: u32) -> Doc {
+        let Some(token) = self.tokens.get(index as usize) else { return Doc::nil() };
+        let mut docs = Vec::new();
+        for (comment, alone) in &self.comments[index as usize] {
+            if *alone {
+                docs.extend([Doc::Fresh, Doc::text(comment), Doc::Fresh]);
+            } else {
+                docs.extend([Doc::text(comment), Doc::text(" ")]);
+            }
+        }
+        docs.push(Doc::text(&self.text[token.range]));
+        Doc::Concat(docs)
+    }
+
+    fn tokens(&self, from: u32, to: u32) -> Doc {
+        Doc::Concat((from..to).map(|i| self.token(i)).collect())
+    }
+
+    fn node(&self, node: &Node) -> Doc {
+        crate::base::with_stack(|| self.node_inner(node))
+    }
+
+    fn node_inner(&self, node: &Node) -> Doc {
+        let space = || Doc::text(" ");
+        match node.kind {
+            Kind::Function => self.function(node),
+            Kind::Datatype => {
+                let [name, ty, ..] = &node.kids[..] else { return Doc::nil() };
+                Doc::Concat(vec![
+                    self.token(node.start),
+                    space(),
+                    self.node(name),
+                    self.node(ty),
+                ])
+            }
+            Kind::Binding => {
+                let [pat, op, value, ..] = &node.kids[..] else { return Doc::nil() };
+                Doc::group(vec![
+                    self.node(pat),
+                    space(),
+                    self.token(op.start),
+                    Doc::nest(2, vec![Doc::Line, self.node(value)]),
+                ])
+            }
+            Kind::ExprItem => self.node(&node.kids[0]),
+            Kind::Command => self.command(node),
+            Kind::Missing | Kind::Nothing => Doc::nil(),
+            Kind::Paren => self.bracketed(node.start, &node.kids[0], &node.kids[1]),
+            Kind::Tuple => self.separated(&node.kids),
+            Kind::List => self.bracketed(node.start, &node.kids[0], &node.kids[1]),
+            Kind::Empty => Doc::Concat(vec![
+                self.tokens(node.start, node.start + 2),
+                space(),
+                self.node(&node.kids[0]),
+            ]),
+            Kind::Range => {
+                let mut docs = vec![self.token(node.start)];
+                let (close, parts) = node.kids.split_last().expect("a range has an end");
+                for (i, part) in parts.iter().enumerate() {
+                    if i > 0 {
+                        docs.push(self.token(part.start - 1));
+                    }
+                    docs.push(self.node(part));
+                }
+                docs.push(self.token(close.start));
+                Doc::Concat(docs)
+            }
+            Kind::Index => Doc::Concat(vec![
+                self.node(&node.kids[0]),
+                self.token(node.kids[0].end),
+                self.node(&node.kids[1]),
+                self.token(node.end - 1),
+            ]),
+            Kind::Call => Doc::Concat(vec![self.node(&node.kids[0]), self.node(&node.kids[1])]),
+            Kind::Juxtaposed => {
+                Doc::Concat(vec![self.node(&node.kids[0]), space(), self.node(&node.kids[1])])
+            }
+            Kind::Time => Doc::Concat(vec![self.token(node.start), self.node(&node.kids[0])]),
+            Kind::Unary => Doc::Concat(vec![self.token(node.start), self.node(&node.kids[0])]),
+            Kind::Binary => Doc::group(vec![self.chain(node)]),
+            Kind::Lambda | Kind::Option => Doc::group(vec![
+                self.node(&node.kids[0]),
+                space(),
+                self.token(node.kids[0].end),
+                Doc::nest(2, vec![Doc::Line, self.node(&node.kids[1])]),
+            ]),
+            Kind::If => Doc::group(vec![Doc::align(vec![self.branches(node)])]),
+            Kind::Let => self.let_expr(node),
+            Kind::LetBinding => {
+                let [pat, equals, value] = &node.kids[..] else { return Doc::nil() };
+                Doc::group(vec![
+                    self.node(pat),
+                    space(),
+                    self.token(equals.start),
+                    Doc::nest(2, vec![Doc::Line, self.node(value)]),
+                ])
+            }
+            Kind::Each => self.each(node),
+            Kind::EachBinding => match &node.kids[..] {
+                [pat, sequence] => Doc::Concat(vec![
+                    self.node(pat),
+                    space(),
+                    self.token(sequence.start - 1),
+                    space(),
+                    self.node(sequence),
+                ]),
+                kids => Doc::Concat(kids.iter().map(|kid| self.node(kid)).collect()),
+            },
+            Kind::TypeParen => self.scheme(node),
+            Kind::TypeApply => {
+                Doc::Concat(vec![self.node(&node.kids[0]), self.node(&node.kids[1])])
+            }
+            Kind::TypeList => Doc::Concat(vec![
+                self.token(node.start),
+                self.node(&node.kids[0]),
+                self.token(node.kids[1].start),
+            ]),
+            Kind::TypeTuple => self.separated(&node.kids),
+            Kind::TypeArrow => {
+                let mut docs = vec![self.node(&node.kids[0])];
+                for kid in &node.kids[1..] {
+                    docs.extend([space(), self.token(kid.start - 1), space(), self.node(kid)]);
+                }
+                Doc::Concat(docs)
+            }
+            _ => self.tokens(node.start, node.end),
+        }
+    }
+
+    /// `a, b, c`, as many on a line as fit.
+    fn separated(&self, kids: &[Node]) -> Doc {
+        let mut docs = vec![self.node(&kids[0])];
+        for kid in &kids[1..] {
+            docs.push(self.token(kid.start - 1));
+            docs.push(Doc::group(vec![Doc::Line, self.node(kid)]));
+        }
+        Doc::Concat(docs)
+    }
+
+    fn bracketed(&self, open: u32, inside: &Node, close: &Node) -> Doc {
+        let inside = Doc::align(vec![self.node(inside)]);
+        Doc::Concat(vec![self.token(open), inside, self.token(close.start)])
+    }
+
+    /// A chain of binary operators, broken before each of them or nowhere.
+    fn chain(&self, node: &Node) -> Doc {
+        let [left, right] = &node.kids[..] else { return Doc::nil() };
+        let first = if left.kind == Kind::Binary { self.chain(left) } else { self.node(left) };
+        let rest = vec![Doc::Line, self.token(left.end), Doc::text(" "), self.node(right)];
+        Doc::Concat(vec![first, Doc::nest(2, rest)])
+    }
+
+    /// An `if` without a group of its own.
+    fn branches(&self, node: &Node) -> Doc {
+        let [c, then, a, otherwise, b] = &node.kids[..] else { return Doc::nil() };
+        let space = || Doc::text(" ");
+        let docs = vec![
+            self.token(node.start),
+            space(),
+            Doc::align(vec![self.node(c)]),
+            Doc::Line,
+            self.token(then.start),
+            space(),
+            Doc::align(vec![self.node(a)]),
+            Doc::Line,
+            self.token(otherwise.start),
+            space(),
+            // `else if` goes on at the same depth.
+            if b.kind == Kind::If { self.branches(b) } else { Doc::align(vec![self.node(b)]) },
+        ];
+        Doc::Concat(docs)
+    }
+
+    fn let_expr(&self, node: &Node) -> Doc {
+        let [within, body, bindings @ ..] = &node.kids[..] else { return Doc::nil() };
+        let mut inner = Vec::new();
+        for (i, binding) in bindings.iter().enumerate() {
+            if i > 0 {
+                inner.push(self.token(binding.start - 1));
+                inner.push(Doc::Line);
+            }
+            inner.push(self.node(binding));
+        }
+        // A `;` may stand before `in`.
+        let last = bindings.last().map_or(within.start, |b| b.end);
+        inner.push(self.tokens(last, within.start));
+        Doc::group(vec![Doc::align(vec![
+            self.token(node.start),
+            Doc::text(" "),
+            Doc::align(inner),
+            Doc::Line,
+            self.token(within.start),
+            Doc::text(" "),
+            Doc::align(vec![self.node(body)]),
+        ])])
+    }
+
+    fn each(&self, node: &Node) -> Doc {
+        let [star, first, colon, sieve, close, rest @ ..] = &node.kids[..] else {
+            return Doc::nil();
+        };
+        let space = || Doc::text(" ");
+        let mut docs = vec![self.token(node.start)];
+        if star.present() {
+            docs.extend([self.token(star.start), space()]);
+        }
+        docs.push(Doc::align(vec![self.node(first)]));
+        let mut inner = Vec::new();
+        for (i, binding) in rest.iter().enumerate() {
+            if i == 0 && colon.present() {
+                inner.extend([Doc::Line, self.token(colon.start), space()]);
+            } else {
+                inner.extend([self.token(binding.start - 1), Doc::Line]);
+            }
+            inner.push(Doc::align(vec![self.node(binding)]));
+        }
+        if sieve.present() {
+            inner.extend([Doc::Line, self.token(sieve.start - 1), space()]);
+            inner.push(Doc::align(vec![self.node(sieve)]));
+        }
+        docs.push(Doc::nest(1, inner));
+        docs.push(self.token(close.start));
+        Doc::group(vec![Doc::align(docs)])
+    }
+
+    fn function(&self, node: &Node) -> Doc {
+        let [name, params, annotation, doc, equals, body, ..] = &node.kids[..] else {
+            return Doc::nil();
+        };
+        let space = || Doc::text(" ");
+        let mut docs = vec![self.token(node.start), space(), self.node(name)];
+        if params.kind != Kind::Paren {
+            docs.push(space());
+        }
+        docs.push(self.node(params));
+        if annotation.present() {
+            docs.extend([space(), self.token(annotation.start - 1), space(), self.node(annotation)]);
+        }
+        if doc.present() {
+            docs.extend([Doc::Fresh, self.node(doc), Doc::Fresh]);
+        } else if equals.present() {
+            docs.push(space());
+        }
+        if equals.present() {
+            docs.push(self.token(equals.start));
+            docs.push(Doc::nest(2, vec![Doc::Line, self.node(body)]));
+        }
+        Doc::group(docs)
+    }
+
+    fn scheme(&self, node: &Node) -> Doc {
+        let [ty, context] = &node.kids[..] else { return Doc::nil() };
+        let mut docs = vec![self.node(ty)];
+        if context.present() {
+            docs.extend([Doc::text(" "), self.token(context.start), Doc::text(" ")]);
+            let mut previous = Kind::LParen;
+            for i in context.start + 1..context.end {
+                let kind = self.tokens[i as usize].kind;
+                let tight = matches!(kind, Kind::Semi | Kind::Comma | Kind::RParen)
+                    || matches!(previous, Kind::LParen | Kind::CallParen);
+                if !tight {
+                    docs.push(Doc::text(" "));
+                }
+                docs.push(self.token(i));
+                previous = kind;
+            }
+        }
+        Doc::Concat(docs)
+    }
+
+    fn command(&self, node: &Node) -> Doc {
+        let mut docs = Vec::new();
+        for i in node.start..node.end {
+            let kind = self.tokens[i as usize].kind;
+            if i > node.start && kind != Kind::Comma {
+                docs.push(Doc::text(" "));
+            }
+            docs.push(self.token(i));
+        }
+        Doc::Concat(docs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, expected: Expect) {
+        let once = format(text);
+        expected.assert_eq(&once);
+        assert_eq!(format(&once), once, "idempotent");
+    }
+
+    #[test]
+    fn short_forms_stay_on_a_line() {
+        check(
+            "x=1+2*3 ;  {x*x:x in [1,2 ,3]|x>1};\n\n\n\nsum ( [1] ) ;f(a,b)[ 0 ];",
+            expect![[r#"
+                x = 1 + 2 * 3;
+                {x * x : x in [1, 2, 3] | x > 1};
+
+                sum ([1]);
+                f(a, b)[0];
+            "#]],
+        );
+    }
+
+    #[test]
+    fn long_ones_break() {
+        check(
+            "function quicksort(a) = if #a < 2 then a else let pivot = a[#a/2]; less = {e in a | e < pivot}; equal = {e in a | e == pivot} in quicksort(less) ++ equal;",
+            expect![[r#"
+                function quicksort(a) =
+                  if #a < 2
+                  then a
+                  else let pivot = a[#a / 2];
+                           less = {e in a | e < pivot};
+                           equal = {e in a | e == pivot}
+                       in quicksort(less) ++ equal;
+            "#]],
+        );
+    }
+
+    #[test]
+    fn comments_stay() {
+        check(
+            "% head %\nx = 1 % one % + 2; % tail %\n% own %\nfunction g(x) = % why % x +\n  % alone %\n 1;",
+            expect![[r#"
+                % head %
+                x = 1 % one % + 2; % tail %
+                % own %
+                function g(x) =
+                  % why % x
+                    +
+                    % alone %
+                    1;
+            "#]],
+        );
+    }
+
+    #[test]
+    fn broken_forms_are_left_alone() {
+        check("x  = = 1;\ny=2;\n", expect![[r#"
+            x  = = 1;
+            y = 2;
+        "#]]);
+    }
+}

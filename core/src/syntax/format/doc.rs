@@ -1,0 +1,159 @@
+//! Documents that know how to break (Wadler, "A prettier printer", 2003).
+
+use std::rc::Rc;
+
+/// A document.
+#[derive(Clone, Debug)]
+pub(super) enum Doc {
+    /// Words; may hold newlines of its own (a string), which are kept.
+    Text(Rc<str>),
+    /// A blank, or a new line if its group is broken.
+    Line,
+    /// A new line, unless nothing stands on this one yet. Breaks all groups around it.
+    Fresh,
+    /// One after the other.
+    Concat(Vec<Doc>),
+    /// Indented further.
+    Nest(usize, Rc<Doc>),
+    /// Indented to the column it begins in.
+    Align(Rc<Doc>),
+    /// On one line if it fits, else with all its own lines broken.
+    Group(Rc<Doc>),
+}
+
+impl Doc {
+    pub(super) fn text(text: &str) -> Doc {
+        Doc::Text(text.into())
+    }
+
+    pub(super) fn nil() -> Doc {
+        Doc::Concat(Vec::new())
+    }
+
+    pub(super) fn group(docs: Vec<Doc>) -> Doc {
+        Doc::Group(Rc::new(Doc::Concat(docs)))
+    }
+
+    pub(super) fn align(docs: Vec<Doc>) -> Doc {
+        Doc::Align(Rc::new(Doc::Concat(docs)))
+    }
+
+    pub(super) fn nest(by: usize, docs: Vec<Doc>) -> Doc {
+        Doc::Nest(by, Rc::new(Doc::Concat(docs)))
+    }
+}
+
+/// Lays a document out in lines of a width, beginning at a column.
+pub(super) fn layout(doc: &Doc, width: usize) -> String {
+    let mut out =
+        Output { text: String::new(), column: 0, indent: 0, blank: true, space: false };
+    // What is still to be laid out: indentation, whether lines are broken, document.
+    let mut todo: Vec<(usize, bool, &Doc)> = vec![(0, true, doc)];
+    while let Some((indent, broken, doc)) = todo.pop() {
+        match doc {
+            Doc::Text(text) if &**text == " " => out.space(),
+            Doc::Text(text) => out.word(text),
+            Doc::Line if !broken => out.space(),
+            Doc::Line => out.newline(indent),
+            Doc::Fresh => {
+                if out.blank {
+                    out.indent = indent;
+                } else {
+                    out.newline(indent);
+                }
+            }
+            Doc::Concat(docs) => todo.extend(docs.iter().rev().map(|d| (indent, broken, d))),
+            Doc::Nest(by, inner) => todo.push((indent + by, broken, inner)),
+            Doc::Align(inner) => todo.push((out.column_now(), broken, inner)),
+            Doc::Group(inner) => {
+                let room = width.saturating_sub(out.column_now());
+                let fits = fits(inner, room, &todo);
+                todo.push((indent, !fits, inner));
+            }
+        }
+    }
+    out.text
+}
+
+struct Output {
+    text: String,
+    column: usize,
+    /// Of the current line, not yet written.
+    indent: usize,
+    /// Nothing stands on the current line.
+    blank: bool,
+    /// A space is due before the next word; at the end of a line it is dropped.
+    space: bool,
+}
+
+impl Output {
+    fn column_now(&self) -> usize {
+        if self.blank { self.indent } else { self.column }
+    }
+
+    fn word(&mut self, word: &str) {
+        if word.is_empty() {
+            return;
+        }
+        if self.blank {
+            self.text.extend(std::iter::repeat_n(' ', self.indent));
+            self.column = self.indent;
+            self.blank = false;
+        } else if self.space {
+            self.text.push(' ');
+        }
+        self.space = false;
+        self.text.push_str(word);
+        self.column = match word.rfind('\n') {
+            Some(at) => word[at + 1..].chars().count(),
+            None => self.column + word.chars().count(),
+        };
+    }
+
+    fn space(&mut self) {
+        if !self.blank && !self.space {
+            self.space = true;
+            self.column += 1;
+        }
+    }
+
+    fn newline(&mut self, indent: usize) {
+        self.space = false;
+        self.text.push('\n');
+        self.indent = indent;
+        self.column = 0;
+        self.blank = true;
+    }
+}
+
+/// Whether a group fits on the rest of the line, together with what follows it up to where the
+/// line may break.
+fn fits(group: &Doc, room: usize, after: &[(usize, bool, &Doc)]) -> bool {
+    let mut room = room as isize;
+    let mut todo: Vec<(bool, &Doc)> = vec![(false, group)];
+    let mut rest = after.iter().rev();
+    while room >= 0 {
+        let (broken, doc) = match todo.pop() {
+            Some(next) => next,
+            None => match rest.next() {
+                Some((_, broken, doc)) => (*broken, *doc),
+                None => return true,
+            },
+        };
+        match doc {
+            Doc::Text(text) => match text.find('\n') {
+                Some(at) => return room >= text[..at].chars().count() as isize,
+                None => room -= text.chars().count() as isize,
+            },
+            Doc::Line if !broken => room -= 1,
+            Doc::Line => return true,
+            // A comment on its own line: all around it breaks.
+            Doc::Fresh => return broken,
+            Doc::Concat(docs) => todo.extend(docs.iter().rev().map(|d| (broken, d))),
+            Doc::Nest(_, inner) | Doc::Align(inner) => todo.push((broken, inner)),
+            // Behind the group, another may break where it likes.
+            Doc::Group(inner) => todo.push((broken, inner)),
+        }
+    }
+    false
+}

@@ -1,0 +1,263 @@
+//! Whole forms.
+
+use super::super::ast::{
+    Command, CommandArg, Datatype, Expr, ExprId, Function, Ident, Item, ItemKind,
+};
+use super::super::grammar::Node;
+use super::super::lexer::{Kind, Token};
+use super::{Lower, Report, span};
+use crate::base::{Diagnostic, Kind as Sort, Name, Span};
+
+/// Lowers the node of an item; `end` is how many of its tokens come before the terminator.
+pub(in super::super) fn lower(
+    node: &Node,
+    text: &str,
+    tokens: &[Token],
+    end: u32,
+) -> (Item, Vec<Report>) {
+    let mut lower = Lower::new(text, tokens);
+    lower.lexical();
+    let kind = match node.kind {
+        Kind::Function => lower.function(node),
+        Kind::Datatype => lower.datatype(node),
+        Kind::Binding => lower.binding(node),
+        Kind::ExprItem => lower.expression(node),
+        Kind::Command => lower.command(end),
+        _ => ItemKind::Missing,
+    };
+    if let Some(rest) = node.kids.last().filter(|kid| kid.kind == Kind::Error) {
+        lower.left_over(rest);
+    } else if node.kind == Kind::Error {
+        lower.left_over(node);
+    }
+    lower.finish(kind, Span::new(0, end))
+}
+
+impl Lower<'_> {
+    /// Errors of single tokens.
+    fn lexical(&mut self) {
+        for token in self.tokens {
+            let text = &self.text[token.range];
+            match token.kind {
+                Kind::OpenText => {
+                    let report = self
+                        .error(token.range, "this string is never closed")
+                        .fix("add `\"`", rowan::TextRange::empty(token.range.end()), "\"");
+                    self.report(report);
+                }
+                Kind::Unknown => {
+                    let mut report =
+                        self.error(token.range, format!("`{text}` means nothing in NESL"));
+                    report = match text {
+                        "!" => report.hint("write `not(x)` to negate; Lisp is not available"),
+                        "&" | "&&" => report.fix("write `and`", token.range, "and"),
+                        "." => report.hint("a number needs a digit; take records apart by pattern"),
+                        "?" => report.hint("write `if c then a else b`"),
+                        _ => report,
+                    };
+                    self.report(report);
+                }
+                Kind::ForeignNotEq => {
+                    let report = self
+                        .error(token.range, format!("`{text}` is not an operator"))
+                        .fix("write `/=` for not equal", token.range, "/=");
+                    self.report(report);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Tokens that belong to nothing: one error for them all.
+    fn left_over(&mut self, rest: &Node) {
+        // What is strange by itself was reported already, and explains the rest.
+        if !self.diagnostics.is_empty() {
+            return;
+        }
+        let first = rest.start;
+        let at = self.range(Span::new(first, first + 1));
+        let found = self.found(first);
+        let mut report = self.error(at, format!("unexpected {found}"));
+        report = match self.token_kind(first) {
+            Some(Kind::RParen | Kind::RBracket | Kind::RBrace) => {
+                report.hint("nothing that it could close is open")
+            }
+            Some(Kind::Equals) => report.fix("write `==` to compare", at, "=="),
+            Some(Kind::InKw) => report.hint("`in` belongs to `let` or to `{… : x in …}`"),
+            Some(Kind::ThenKw | Kind::ElseKw) => report.hint("write `if c then a else b`"),
+            Some(Kind::Colon) => report.hint("a range is written `[s:e]`, a type `function g(x) : int -> int = …`"),
+            Some(Kind::Bar) => report.hint("`|` stands only inside `{…}`; `or` is the operator"),
+            Some(Kind::FunctionKw | Kind::DatatypeKw) => {
+                report.hint("end the form before it with `;`")
+            }
+            _ => report,
+        };
+        self.report(report);
+    }
+
+    fn expression(&mut self, node: &Node) -> ItemKind {
+        let value = self.expr(&node.kids[0]);
+        if let Expr::Name(name) = &self.exprs[value]
+            && node.kids.len() > 1
+            && ["def", "fn", "fun", "let", "var", "val", "lambda", "define"].contains(&name.folded())
+        {
+            let at = self.node_range(&node.kids[0]);
+            let report = self
+                .error(at, format!("`{name}` does not begin a definition"))
+                .hint("write `function g(x) = …` or `x = …`");
+            self.report(report);
+            return ItemKind::Missing;
+        }
+        ItemKind::Expr(value)
+    }
+
+    fn binding(&mut self, node: &Node) -> ItemKind {
+        let [pat, op, value, ..] = &node.kids[..] else { return ItemKind::Missing };
+        let pattern = self.pattern(pat);
+        let stored = self.token_kind(op.start) == Some(Kind::BarEq);
+        let value = self.expr(value);
+        ItemKind::Binding { pattern, value, stored }
+    }
+
+    /// The name of a definition; reserved words are told apart from no name at all.
+    fn defined_name(&mut self, node: &Node, what: &str) -> Option<Ident> {
+        if !node.present() {
+            let report = self.expected(&format!("the name of the {what}"), node.start);
+            self.report(report);
+            return None;
+        }
+        if self.token_kind(node.start) != Some(Kind::Name) {
+            let report = self.reserved(node.start);
+            self.report(report);
+        }
+        Some(self.ident(node))
+    }
+
+    fn datatype(&mut self, node: &Node) -> ItemKind {
+        let [name, content, ..] = &node.kids[..] else { return ItemKind::Missing };
+        let name = self.defined_name(name, "datatype");
+        let content = self.type_scheme(content);
+        match name {
+            Some(name) => ItemKind::Datatype(Datatype { name, content }),
+            None => ItemKind::Missing,
+        }
+    }
+
+    fn function(&mut self, node: &Node) -> ItemKind {
+        let [name, params, annotation, doc, equals, body, ..] = &node.kids[..] else {
+            return ItemKind::Missing;
+        };
+        let Some(name) = self.defined_name(name, "function") else { return ItemKind::Missing };
+        let mut optional = Vec::new();
+        let param = if params.present() {
+            self.parameters(params, &mut optional)
+        } else {
+            let report = self
+                .expected(&format!("the parameters of `{}`", name.name), params.start)
+                .hint(format!("a function has an argument: `function {}(x) = …`", name.name));
+            self.report(report);
+            self.add_pat(super::super::ast::Pat::Missing, span(params))
+        };
+        let annotation = annotation.present().then(|| self.type_scheme(annotation));
+        let doc = doc.present().then(|| {
+            String::from_utf8_lossy(&super::expr::unescape(self.node_text(doc))).into_owned()
+        });
+        let body = if equals.present() {
+            Some(self.needed(body, &format!("the body of `{}`", name.name)))
+        } else if annotation.is_some() && doc.is_none() && !body.present() {
+            None
+        } else {
+            let report = self.missing_equals(&name.name, equals, params);
+            self.report(report);
+            Some(self.expr(body))
+        };
+        ItemKind::Function(Function { name, param, optional, annotation, doc, body })
+    }
+
+    fn missing_equals(&mut self, name: &Name, equals: &Node, params: &Node) -> Report {
+        let bare = params.kind == Kind::NameRef && params.present();
+        let more = self.token_kind(equals.start) == Some(Kind::Name);
+        let report = self.expected(&format!("`=` and the body of `{name}`"), equals.start);
+        if bare && more {
+            report.hint(format!("parameters stand in parentheses: `function {name}(x, y) = …`"))
+        } else {
+            let at = self.insert_at(equals.start);
+            report.fix("add `=`", at, "= ")
+        }
+    }
+
+    /// An expression that must be there.
+    pub(super) fn needed(&mut self, node: &Node, what: &str) -> ExprId {
+        if node.kind == Kind::Missing || !node.present() {
+            let report = self.expected(what, node.start);
+            self.report(report);
+            return self.add(Expr::Missing, span(node));
+        }
+        self.expr(node)
+    }
+
+    /// An error about `f`, `t` or `time` where a name is to be bound.
+    pub(super) fn reserved(&self, index: u32) -> Report {
+        let word = self.token_text(index);
+        let at = self.range(Span::new(index, index + 1));
+        let means = match self.token_kind(index) {
+            Some(Kind::TrueKw) => "it means true",
+            Some(Kind::FalseKw) => "it means false",
+            _ => "it measures time",
+        };
+        Diagnostic::error(Sort::Name, at, format!("`{word}` cannot be a name: {means}"))
+            .hint("choose another name")
+    }
+
+    fn command(&mut self, end: u32) -> ItemKind {
+        let verb = Ident { name: Name::new(self.token_text(0)), span: Span::new(0, 1) };
+        if matches!(verb.name.folded(), "lisp") {
+            let at = self.range(Span::new(0, 1));
+            let report = self.error(at, "there is no Lisp behind this NESL");
+            self.report(report);
+        }
+        let mut args = Vec::new();
+        let mut i = 1;
+        while i < end {
+            let here = Span::new(i, i + 1);
+            match self.token_kind(i) {
+                Some(Kind::Comma) => {}
+                Some(Kind::Text) => {
+                    let bytes = super::expr::unescape(self.token_text(i));
+                    args.push(CommandArg::Text(String::from_utf8_lossy(&bytes).into_owned(), here));
+                }
+                Some(Kind::Int) => {
+                    let value = self.token_text(i).parse().unwrap_or(i64::MAX);
+                    args.push(CommandArg::Int(value, here));
+                }
+                _ if self.token_kind(i + 1) == Some(Kind::Assign) => {
+                    let name = Ident { name: Name::new(self.token_text(i)), span: here };
+                    let value = self.command_value(i + 2);
+                    args.push(CommandArg::Option(name, value));
+                    i += 2;
+                }
+                Some(_) => {
+                    let name = Name::new(self.token_text(i));
+                    args.push(CommandArg::Word(Ident { name, span: here }));
+                }
+                None => {}
+            }
+            i += 1;
+        }
+        ItemKind::Command(Command { verb, args })
+    }
+
+    fn command_value(&mut self, index: u32) -> ExprId {
+        let here = Span::new(index, index + 1);
+        let value = match self.token_kind(index) {
+            Some(Kind::TrueKw) => Expr::Bool(true),
+            Some(Kind::FalseKw) => Expr::Bool(false),
+            _ => {
+                let report = self.expected("`t` or `f`", index);
+                self.report(report);
+                Expr::Missing
+            }
+        };
+        self.add(value, here)
+    }
+}

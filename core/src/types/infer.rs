@@ -1,0 +1,345 @@
+//! The inference of a recursion group.
+
+mod expr;
+mod generalise;
+mod report;
+
+use super::declare::{Reader, class_of, record_signature};
+use super::unify::Unifier;
+use super::{Class, Code, Context, ItemTypes, Member, Record, Scheme, Signature, Ty};
+use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
+use crate::syntax::ast::{
+    ArenaMap, Datatype, Expr, ExprId, Function, ItemKind, Pat, PatId, TypeExpr, TypeScheme,
+};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Infers the types of a recursion group (usually one item).
+pub fn infer(group: &[Member<'_>], context: &dyn Context) -> FxHashMap<ItemId, ItemTypes> {
+    let mut infer = Infer {
+        context,
+        unifier: Unifier::default(),
+        group: group.iter().map(|m| m.id).collect(),
+        functions: FxHashMap::default(),
+        primitives: FxHashMap::default(),
+        declared: Vec::new(),
+    };
+    let mut bodies: Vec<Body<'_>> = group.iter().map(|member| Body::new(*member)).collect();
+    for body in &mut bodies {
+        infer.declare(body);
+    }
+    for body in &mut bodies {
+        infer.body(body);
+    }
+    infer.generalise(bodies)
+}
+
+/// The state shared by the group.
+struct Infer<'a> {
+    context: &'a dyn Context,
+    unifier: Unifier,
+    group: Vec<ItemId>,
+    /// The monomorphic types of the group's functions while they are being inferred.
+    functions: FxHashMap<ItemId, Monotype>,
+    primitives: FxHashMap<crate::prim::Prim, Scheme>,
+    /// The variables that annotations declare, in order, with their names and places.
+    declared: Vec<Declared>,
+}
+
+/// A type variable of an annotation.
+struct Declared {
+    name: Name,
+    at: Loc,
+    class: Class,
+    ty: Ty,
+}
+
+#[derive(Clone)]
+struct Monotype {
+    ty: Ty,
+    optional: Vec<(Name, Ty)>,
+}
+
+/// What is known of one member.
+struct Body<'a> {
+    member: Member<'a>,
+    exprs: ArenaMap<ExprId, Ty>,
+    pats: ArenaMap<PatId, Ty>,
+    uses: ArenaMap<ExprId, Use>,
+    optional: Vec<Ty>,
+    signature: Option<Signature>,
+    diagnostics: Vec<Diagnostic<Loc>>,
+}
+
+/// How a definition is used.
+enum Use {
+    /// At these types.
+    At(Arc<[Ty]>),
+    /// Inside its own group: at the variables of the group.
+    Own,
+}
+
+impl<'a> Body<'a> {
+    fn new(member: Member<'a>) -> Body<'a> {
+        Body {
+            member,
+            exprs: ArenaMap::default(),
+            pats: ArenaMap::default(),
+            uses: ArenaMap::default(),
+            optional: Vec::new(),
+            signature: None,
+            diagnostics: Vec::new(),
+        }
+    }
+
+    fn loc(&self, span: Span) -> Loc {
+        Loc { item: self.member.id, span }
+    }
+
+    fn at(&self, expr: ExprId) -> Loc {
+        self.loc(self.member.item.expr_spans[expr])
+    }
+
+    fn at_pat(&self, pat: PatId) -> Loc {
+        self.loc(self.member.item.pat_spans[pat])
+    }
+
+    fn report(&mut self, diagnostic: Diagnostic<Loc>) {
+        self.diagnostics.push(diagnostic);
+    }
+}
+
+impl Infer<'_> {
+    fn fresh(&mut self) -> Ty {
+        self.unifier.fresh(Class::Any)
+    }
+
+    /// Gives the functions of the group their monomorphic types, from their annotations.
+    fn declare(&mut self, body: &mut Body<'_>) {
+        match &body.member.item.kind {
+            ItemKind::Function(function) => self.declare_function(body, function),
+            ItemKind::Datatype(datatype) => self.declare_datatype(body, datatype),
+            ItemKind::Binding { .. }
+            | ItemKind::Expr(_)
+            | ItemKind::Command(_)
+            | ItemKind::Missing => {}
+        }
+    }
+
+    fn declare_function(&mut self, body: &mut Body<'_>, function: &Function) {
+        let param = self.fresh();
+        let result = self.fresh();
+        let code = Ty::Code(Code::Item(body.member.id), Arc::new([]));
+        let ty = Ty::function(param, result, code);
+        if let Some(annotation) = &function.annotation {
+            let written = self.annotation(body, annotation);
+            let at = body.loc(annotation.ty.span);
+            match &written {
+                Ty::Function(w) => {
+                    let Ty::Function(own) = &ty else { unreachable!("it was just made") };
+                    // Both sides are fresh: this cannot fail.
+                    let _ = self.unifier.unify(&own.param, &w.param, at);
+                    let _ = self.unifier.unify(&own.result, &w.result, at);
+                }
+                Ty::Error => {}
+                other => {
+                    let shown = self.show(other);
+                    body.report(
+                        Diagnostic::error(
+                            Kind::Type,
+                            at,
+                            format!("the type of a function has an arrow, `{shown}` has none"),
+                        )
+                        .hint("write `: argument -> result`"),
+                    );
+                }
+            }
+        }
+        let mut optional = Vec::new();
+        for (ident, _) in &function.optional {
+            let ty = self.fresh();
+            optional.push((ident.name.clone(), ty.clone()));
+            body.optional.push(ty);
+        }
+        self.functions.insert(body.member.id, Monotype { ty, optional });
+    }
+
+    /// A type as written, its declared variables as new ones.
+    fn annotation(&mut self, body: &mut Body<'_>, written: &TypeScheme) -> Ty {
+        let mut variables = FxHashMap::default();
+        for (name, class) in &written.context {
+            let at = body.loc(name.span);
+            let Some(known) = class_of(class.name.folded()) else {
+                let place = body.loc(class.span);
+                body.report(
+                    Diagnostic::error(
+                        Kind::Type,
+                        place,
+                        format!("`{}` is not a class", class.name),
+                    )
+                    .hint("the classes are any, number, ordinal and logical"),
+                );
+                variables.insert(name.name.clone(), Ty::Error);
+                continue;
+            };
+            let ty = self.unifier.fresh(known);
+            variables.insert(name.name.clone(), ty.clone());
+            self.declared.push(Declared { name: name.name.clone(), at, class: known, ty });
+        }
+        self.read(body, &written.ty, variables)
+    }
+
+    fn read(&mut self, body: &mut Body<'_>, ty: &TypeExpr, variables: FxHashMap<Name, Ty>) -> Ty {
+        let context = self.context;
+        let group = self.group.clone();
+        let own = body.member.id;
+        let own_arity = variables.len();
+        let arity = move |item: ItemId| {
+            if item == own {
+                return own_arity;
+            }
+            if group.contains(&item) {
+                return 0;
+            }
+            match &*context.signature(item) {
+                Signature::Record { scheme } => scheme.vars.len(),
+                Signature::Function { .. } | Signature::Values { .. } | Signature::Broken => 0,
+            }
+        };
+        let unifier = &mut self.unifier;
+        let mut fresh_code = || unifier.fresh(Class::Any);
+        let mut reader = Reader {
+            id: own,
+            names: body.member.names,
+            variables,
+            fresh_code: &mut fresh_code,
+            arity: &arity,
+            diagnostics: Vec::new(),
+        };
+        let read = reader.read(ty);
+        let diagnostics = reader.diagnostics;
+        body.diagnostics.extend(diagnostics);
+        read
+    }
+
+    fn declare_datatype(&mut self, body: &mut Body<'_>, datatype: &Datatype) {
+        let id = body.member.id;
+        let recursive = body.member.names.references.iter().any(|r| self.group.contains(r));
+        if recursive {
+            let at = body.loc(datatype.name.span);
+            body.report(
+                Diagnostic::error(
+                    Kind::Type,
+                    at,
+                    format!("the datatype `{}` contains itself", datatype.name.name),
+                )
+                .note("recursive types are not part of NESL")
+                .hint("keep the parts in sequences and refer to them by index"),
+            );
+            body.signature = Some(Signature::Broken);
+            return;
+        }
+        let start = self.declared.len();
+        let content = self.annotation(body, &datatype.content);
+        let vars: Vec<Class> = self.declared[start..].iter().map(|d| d.class).collect();
+        let numbers: Vec<Ty> = self.declared[start..].iter().map(|d| d.ty.clone()).collect();
+        self.declared.truncate(start);
+        let unifier = &self.unifier;
+        let ty = unifier.resolve(&content, &mut |v| {
+            let index = numbers.iter().position(|n| *n == Ty::Var(v));
+            index.map_or(Ty::Error, |i| Ty::Var(i as u32))
+        });
+        let record = Record { item: id, name: datatype.name.name.clone() };
+        let fine = body.diagnostics.is_empty();
+        body.signature = Some(if fine {
+            record_signature(record, Scheme { vars, ty })
+        } else {
+            Signature::Broken
+        });
+    }
+
+    fn body(&mut self, body: &mut Body<'_>) {
+        match &body.member.item.kind {
+            ItemKind::Function(function) => {
+                let own = self.functions[&body.member.id].clone();
+                let Ty::Function(ty) = &own.ty else { unreachable!("functions have arrows") };
+                let (param, result) = (ty.param.clone(), ty.result.clone());
+                for ((_, default), ty) in function.optional.iter().zip(body.optional.clone()) {
+                    let actual = self.expr(body, *default);
+                    let at = body.at(*default);
+                    let _ = self.unifier.unify(&ty, &actual, at);
+                }
+                let pattern = self.pattern(body, function.param);
+                if let Err(clash) = self.unifier.unify(&pattern, &param, body.at_pat(function.param)) {
+                    self.report_annotation(body, function, &pattern, &param, &clash);
+                }
+                if let Some(expr) = function.body {
+                    let actual = self.expr(body, expr);
+                    if let Err(clash) = self.unifier.unify(&result, &actual, body.at(expr)) {
+                        self.report_result(body, function, expr, &result, &actual, &clash);
+                    }
+                }
+            }
+            ItemKind::Binding { pattern, value, .. } => {
+                let (pattern, value) = (*pattern, *value);
+                self.binding(body, pattern, value);
+            }
+            ItemKind::Expr(value) => {
+                self.expr(body, *value);
+            }
+            ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => {}
+        }
+    }
+
+    /// `pattern = value`
+    fn binding(&mut self, body: &mut Body<'_>, pattern: PatId, value: ExprId) {
+        let actual = self.expr(body, value);
+        let expected = self.pattern(body, pattern);
+        if let Err(clash) = self.unifier.unify(&expected, &actual, body.at(value)) {
+            self.report_pattern(body, pattern, value, &expected, &actual, &clash);
+        }
+    }
+
+    /// The type of a pattern: new variables for its names.
+    fn pattern(&mut self, body: &mut Body<'_>, pat: PatId) -> Ty {
+        let ty = match &body.member.item.pats[pat] {
+            Pat::Missing => Ty::Error,
+            Pat::Name(_) => self.fresh(),
+            Pat::Pair(a, b) => {
+                let a = self.pattern(body, *a);
+                Ty::Pair(a.into(), self.pattern(body, *b).into())
+            }
+            Pat::Record { content, name } => {
+                let content_ty = self.pattern(body, *content);
+                match body.member.names.pat_records.get(pat) {
+                    None => Ty::Error,
+                    Some(record) => match &*self.context.signature(*record) {
+                        Signature::Record { scheme } => {
+                            let (ty, _) = self.unifier.instantiate(scheme);
+                            let Ty::Function(f) = ty else { unreachable!("constructors have arrows") };
+                            let at = body.at_pat(*content);
+                            if let Err(clash) = self.unifier.unify(&f.param, &content_ty, at) {
+                                let name = name.name.clone();
+                                self.report_record(body, at, &name, &f.param, &content_ty, &clash);
+                            }
+                            f.result.clone()
+                        }
+                        Signature::Function { .. } | Signature::Values { .. } | Signature::Broken => {
+                            Ty::Error
+                        }
+                    },
+                }
+            }
+        };
+        body.pats.insert(pat, ty.clone());
+        ty
+    }
+
+    /// The name a call is made by, for messages.
+    fn callee(&self, body: &Body<'_>, fun: ExprId) -> Option<Name> {
+        match &body.member.item.exprs[fun] {
+            Expr::Name(name) | Expr::Quote(name) => Some(name.clone()),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! From the unifier's variables to schemes.
+
+use super::{Body, Infer, Use};
+use crate::base::{Diagnostic, ItemId, Kind, Name};
+use crate::syntax::ast::{ItemKind, Pat, PatId};
+use crate::types::print::print_with;
+use crate::types::unify::includes;
+use crate::types::{Class, Code, FunctionTy, ItemTypes, Scheme, Signature, Ty};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+impl Infer<'_> {
+    /// Closes the types of the group over its free variables.
+    pub(super) fn generalise(mut self, mut bodies: Vec<Body<'_>>) -> FxHashMap<ItemId, ItemTypes> {
+        self.check_declared(&mut bodies);
+        let vars = self.quantified(&bodies);
+        let classes: Vec<Class> = vars.iter().map(|v| self.unifier.class(*v)).collect();
+        for body in &mut bodies {
+            self.check_determined(body, &vars);
+        }
+        let closer = Closer {
+            infer: &self,
+            numbers: vars.iter().enumerate().map(|(i, v)| (*v, i as u32)).collect(),
+            own: (0..vars.len() as u32).map(Ty::Var).collect(),
+        };
+        let mut out = FxHashMap::default();
+        for body in bodies {
+            let id = body.member.id;
+            let signature = Arc::new(closer.signature(&body, &classes));
+            out.insert(
+                id,
+                ItemTypes {
+                    signature,
+                    vars: classes.clone(),
+                    exprs: body.exprs.iter().map(|(e, ty)| (e, closer.close(ty))).collect(),
+                    pats: body.pats.iter().map(|(p, ty)| (p, closer.close(ty))).collect(),
+                    uses: body
+                        .uses
+                        .iter()
+                        .map(|(e, used)| {
+                            let args = match used {
+                                Use::At(args) => args.iter().map(|a| closer.close(a)).collect(),
+                                Use::Own => closer.own.clone(),
+                            };
+                            (e, args)
+                        })
+                        .collect(),
+                    diagnostics: body.diagnostics,
+                },
+            );
+        }
+        out
+    }
+
+    /// An annotation may be more special than the body, never more general.
+    fn check_declared(&mut self, bodies: &mut [Body<'_>]) {
+        let mut seen: Vec<(u32, Name)> = Vec::new();
+        for declared in &self.declared {
+            let Some(body) = bodies.iter_mut().find(|b| b.member.id == declared.at.item) else {
+                continue;
+            };
+            let name = &declared.name;
+            let report = match self.unifier.shallow(&declared.ty) {
+                Ty::Var(v) => {
+                    let class = self.unifier.class(v);
+                    if let Some((_, other)) = seen.iter().find(|(w, _)| *w == v) {
+                        Some(format!("`{other}` and `{name}` are declared apart, but the body makes them one type"))
+                    } else {
+                        seen.push((v, name.clone()));
+                        let narrower = class != declared.class && includes(declared.class, class);
+                        narrower.then(|| {
+                            let needed = crate::types::class_name(class);
+                            let said = crate::types::class_name(declared.class);
+                            format!("`{name}` is declared `in {said}`, but the body needs `in {needed}`")
+                        })
+                    }
+                }
+                Ty::Error => None,
+                other => {
+                    let known = self.unifier.known(&other);
+                    let shown = print_with(&known, &|_| None);
+                    Some(format!("`{name}` is declared a type variable, but the body makes it {shown}"))
+                }
+            };
+            if let Some(message) = report {
+                let mut report = Diagnostic::error(Kind::Type, declared.at, message);
+                if let Some(place) = self.unifier.because(&declared.ty) {
+                    report = report.label(place, "because of this");
+                }
+                body.diagnostics.push(report.hint("make the annotation fit, or leave it out"));
+            }
+        }
+    }
+
+    /// The variables to generalise: declared ones first, in order, then in order of appearance.
+    fn quantified(&self, bodies: &[Body<'_>]) -> Vec<u32> {
+        let mut vars = Vec::new();
+        let mut add = |v: u32| {
+            if !vars.contains(&v) {
+                vars.push(v);
+            }
+        };
+        for declared in &self.declared {
+            if let Ty::Var(v) = self.unifier.shallow(&declared.ty) {
+                add(v);
+            }
+        }
+        for body in bodies {
+            match &body.member.item.kind {
+                ItemKind::Function(_) => {
+                    let own = &self.functions[&body.member.id];
+                    if let Ty::Function(f) = &own.ty {
+                        self.visit(&f.param, &mut add);
+                        self.visit(&f.result, &mut add);
+                    }
+                    for (_, ty) in &own.optional {
+                        self.visit(ty, &mut add);
+                    }
+                }
+                // A value is generalised only inside function types.
+                ItemKind::Binding { value, .. } | ItemKind::Expr(value) => {
+                    if let Some(ty) = body.exprs.get(*value) {
+                        self.visit_functions(ty, &mut add);
+                    }
+                }
+                ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => {}
+            }
+        }
+        vars
+    }
+
+    fn visit(&self, ty: &Ty, add: &mut impl FnMut(u32)) {
+        self.unifier.resolve(ty, &mut |v| {
+            add(v);
+            Ty::Var(v)
+        });
+    }
+
+    fn visit_functions(&self, ty: &Ty, add: &mut impl FnMut(u32)) {
+        match self.unifier.shallow(ty) {
+            Ty::Function(f) => {
+                self.visit(&f.param, add);
+                self.visit(&f.result, add);
+                self.visit(&f.code, add);
+            }
+            Ty::Pair(a, b) => {
+                self.visit_functions(&a, add);
+                self.visit_functions(&b, add);
+            }
+            Ty::Sequence(a) => self.visit_functions(&a, add),
+            Ty::Record(_, args) => args.iter().for_each(|a| self.visit_functions(a, add)),
+            Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Code(..) | Ty::Var(_) => {}
+        }
+    }
+
+    /// A value must have one type (decision 15); a variable of class `any` has no values anyway.
+    fn check_determined(&mut self, body: &mut Body<'_>, quantified: &[u32]) {
+        let (ItemKind::Binding { value, .. } | ItemKind::Expr(value)) = body.member.item.kind else {
+            return;
+        };
+        let Some(ty) = body.exprs.get(value).cloned() else { return };
+        let mut open = false;
+        self.visit(&ty, &mut |v| {
+            open |= !quantified.contains(&v) && self.unifier.class(v) != Class::Any;
+        });
+        if open && body.diagnostics.is_empty() {
+            let shown = self.show(&ty);
+            let at = body.at(value);
+            body.report(
+                Diagnostic::error(Kind::Type, at, format!("the type of this is not determined: {shown}"))
+                    .hint("use it at one type, for instance through a function with an annotation"),
+            );
+        }
+    }
+
+    /// A type for people, as far as it is known.
+    pub(super) fn show(&self, ty: &Ty) -> String {
+        let known = self.unifier.known(ty);
+        print_with(&known, &|v| {
+            let class = self.unifier.class(v);
+            (class != Class::Any).then_some(class)
+        })
+    }
+}
+
+/// Puts numbers of the scheme in place of the unifier's variables.
+struct Closer<'a, 'c> {
+    infer: &'a Infer<'c>,
+    numbers: FxHashMap<u32, u32>,
+    /// All variables of the group, which its own functions are used at.
+    own: Arc<[Ty]>,
+}
+
+impl Closer<'_, '_> {
+    fn close(&self, ty: &Ty) -> Ty {
+        let resolved = self.infer.unifier.resolve(ty, &mut |v| match self.numbers.get(&v) {
+            Some(number) => Ty::Var(*number),
+            // Nothing depends on it: the element of an empty sequence nobody looks at.
+            None => Ty::Int,
+        });
+        self.identify(&resolved)
+    }
+
+    /// Functions of the group are themselves at the group's variables.
+    fn identify(&self, ty: &Ty) -> Ty {
+        match ty {
+            Ty::Code(code @ (Code::Item(item) | Code::Lambda(item, _)), args) => {
+                let own = self.infer.group.contains(item) && args.is_empty();
+                let args = if own {
+                    self.own.clone()
+                } else {
+                    args.iter().map(|a| self.identify(a)).collect()
+                };
+                Ty::Code(*code, args)
+            }
+            Ty::Code(code, args) => {
+                Ty::Code(*code, args.iter().map(|a| self.identify(a)).collect())
+            }
+            Ty::Function(f) => Ty::Function(Arc::new(FunctionTy {
+                param: self.identify(&f.param),
+                result: self.identify(&f.result),
+                code: self.identify(&f.code),
+            })),
+            Ty::Pair(a, b) => Ty::Pair(self.identify(a).into(), self.identify(b).into()),
+            Ty::Sequence(a) => self.identify(a).sequence(),
+            Ty::Record(record, args) => {
+                Ty::Record(record.clone(), args.iter().map(|a| self.identify(a)).collect())
+            }
+            Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Var(_) => ty.clone(),
+        }
+    }
+
+    fn signature(&self, body: &Body<'_>, classes: &[Class]) -> Signature {
+        if !body.diagnostics.is_empty() || !body.member.names.diagnostics.is_empty() {
+            return Signature::Broken;
+        }
+        if let Some(signature) = &body.signature {
+            return signature.clone();
+        }
+        let scheme = |ty: Ty| Scheme { vars: classes.to_vec(), ty };
+        match &body.member.item.kind {
+            ItemKind::Function(_) => {
+                let own = &self.infer.functions[&body.member.id];
+                let optional =
+                    own.optional.iter().map(|(n, ty)| (n.clone(), self.close(ty))).collect();
+                Signature::Function { scheme: scheme(self.close(&own.ty)), optional }
+            }
+            ItemKind::Binding { pattern, .. } => {
+                let mut values = Vec::new();
+                self.values(body, *pattern, &mut |name, ty| values.push((name, scheme(ty))));
+                Signature::Values { values }
+            }
+            ItemKind::Expr(value) => {
+                let ty = body.exprs.get(*value).map_or(Ty::Error, |ty| self.close(ty));
+                Signature::Values { values: vec![(Name::new("it"), scheme(ty))] }
+            }
+            ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => Signature::Broken,
+        }
+    }
+
+    fn values(&self, body: &Body<'_>, pat: PatId, add: &mut dyn FnMut(Name, Ty)) {
+        match &body.member.item.pats[pat] {
+            Pat::Missing => {}
+            Pat::Name(name) => {
+                let ty = body.pats.get(pat).map_or(Ty::Error, |ty| self.close(ty));
+                add(name.clone(), ty);
+            }
+            Pat::Pair(a, b) => {
+                self.values(body, *a, add);
+                self.values(body, *b, add);
+            }
+            Pat::Record { content, .. } => self.values(body, *content, add),
+        }
+    }
+}
+

@@ -1,0 +1,156 @@
+//! Types as the original prints them (LANGUAGE section 9): no parentheses around an outer tuple,
+//! variables `a, b, c, …` in order of appearance, their classes behind `::`.
+
+use super::{Basic, Class, Scheme, Ty};
+use std::fmt::Write;
+
+/// `(a, a) -> a :: (a in number)`
+pub fn print_scheme(scheme: &Scheme) -> String {
+    print_with(&scheme.ty, &|var| scheme.vars.get(var as usize).copied())
+}
+
+/// A type whose variables have no classes to show.
+pub fn print_type(ty: &Ty) -> String {
+    print_with(ty, &|_| None)
+}
+
+/// A type; `class` tells the class of a variable.
+pub(super) fn print_with(ty: &Ty, class: &dyn Fn(u32) -> Option<Class>) -> String {
+    let mut printer = Printer { names: Vec::new(), out: String::new() };
+    printer.components(ty);
+    let mut out = printer.out;
+    let context: Vec<String> = printer
+        .names
+        .iter()
+        .enumerate()
+        .filter_map(|(i, var)| Some(format!("{} in {}", letter(i), class_name(class(*var)?))))
+        .collect();
+    if !context.is_empty() {
+        let _ = write!(out, " :: ({})", context.join("; "));
+    }
+    out
+}
+
+/// The word for a class.
+pub fn class_name(class: Class) -> &'static str {
+    match class {
+        Class::Any => "any",
+        Class::Ordinal => "ordinal",
+        Class::Logical => "logical",
+        Class::Number => "number",
+        Class::Just(Basic::Int) => "int",
+        Class::Just(Basic::Float) => "float",
+        Class::Just(Basic::Bool) => "bool",
+        Class::Just(Basic::Char) => "char",
+    }
+}
+
+/// What belongs to a class, in words.
+pub(super) fn members(class: Class) -> &'static str {
+    match class {
+        Class::Any => "every type",
+        Class::Ordinal => "int, float and char",
+        Class::Logical => "int and bool",
+        Class::Number => "int and float",
+        Class::Just(basic) => class_name(Class::Just(basic)),
+    }
+}
+
+struct Printer {
+    /// The variables met so far.
+    names: Vec<u32>,
+    out: String,
+}
+
+impl Printer {
+    /// A type where a tuple needs no parentheses.
+    fn components(&mut self, ty: &Ty) {
+        match ty {
+            Ty::Pair(a, b) => {
+                self.nested(a);
+                self.out.push_str(", ");
+                self.components(b);
+            }
+            Ty::Function(f) => {
+                self.nested(&f.param);
+                self.out.push_str(" -> ");
+                // An arrow binds to the right.
+                match f.result {
+                    Ty::Function(_) => self.components(&f.result),
+                    _ => self.nested(&f.result),
+                }
+            }
+            _ => self.nested(ty),
+        }
+    }
+
+    fn nested(&mut self, ty: &Ty) {
+        match ty {
+            Ty::Pair(..) | Ty::Function(_) => {
+                self.out.push('(');
+                self.components(ty);
+                self.out.push(')');
+            }
+            Ty::Error => self.out.push('?'),
+            Ty::Int => self.out.push_str("int"),
+            Ty::Float => self.out.push_str("float"),
+            Ty::Bool => self.out.push_str("bool"),
+            Ty::Char => self.out.push_str("char"),
+            Ty::Sequence(a) => {
+                self.out.push('[');
+                match **a {
+                    Ty::Pair(..) => self.nested(a),
+                    _ => self.components(a),
+                }
+                self.out.push(']');
+            }
+            Ty::Record(record, args) => {
+                self.out.push_str(record.name.folded());
+                if !args.is_empty() {
+                    self.out.push('(');
+                    for (i, arg) in args.iter().enumerate() {
+                        if i > 0 {
+                            self.out.push_str(", ");
+                        }
+                        self.nested(arg);
+                    }
+                    self.out.push(')');
+                }
+            }
+            Ty::Code(..) => {}
+            Ty::Var(var) => {
+                let index = self.names.iter().position(|v| v == var).unwrap_or_else(|| {
+                    self.names.push(*var);
+                    self.names.len() - 1
+                });
+                self.out.push_str(&letter(index));
+            }
+        }
+    }
+}
+
+fn letter(index: usize) -> String {
+    let letter = char::from(b'a' + (index % 26) as u8);
+    if index < 26 { letter.to_string() } else { format!("{letter}{}", index / 26) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Arc;
+
+    fn pair(a: Ty, b: Ty) -> Ty {
+        Ty::Pair(Arc::new(a), Arc::new(b))
+    }
+
+    #[test]
+    fn as_the_original() {
+        let seq = |a: Ty| Ty::Sequence(Arc::new(a));
+        assert_eq!(print_type(&pair(Ty::Int, pair(Ty::Int, Ty::Bool))), "int, int, bool");
+        assert_eq!(print_type(&pair(pair(Ty::Int, Ty::Int), Ty::Int)), "(int, int), int");
+        assert_eq!(print_type(&seq(pair(Ty::Int, Ty::Int))), "[(int, int)]");
+        let ty = pair(Ty::Var(7), seq(Ty::Var(3)));
+        let scheme = Scheme { vars: vec![Class::Number; 8], ty };
+        assert_eq!(print_scheme(&scheme), "a, [b] :: (a in number; b in number)");
+    }
+}

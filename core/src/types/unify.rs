@@ -1,0 +1,220 @@
+//! The unifier: type variables with classes, and why each got its type.
+
+use super::{Basic, Class, FunctionTy, Scheme, Ty};
+use crate::base::Loc;
+use std::sync::Arc;
+
+/// The table of type variables of an inference.
+#[derive(Default)]
+pub(super) struct Unifier {
+    vars: Vec<Variable>,
+}
+
+enum Variable {
+    Free(Class),
+    /// What it is, and the place that made it so.
+    Bound(Ty, Loc),
+}
+
+/// Why two types do not agree.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Clash {
+    /// They differ.
+    Mismatch,
+    /// This type is not in this class.
+    NotIn(Ty, Class),
+    /// One variable would have to be in both classes.
+    Classes(Class, Class),
+    /// A type would contain itself.
+    Infinite,
+    /// Two different functions where one is needed.
+    Functions,
+}
+
+impl Unifier {
+    /// A new variable.
+    pub(super) fn fresh(&mut self, class: Class) -> Ty {
+        self.vars.push(Variable::Free(class));
+        Ty::Var(self.vars.len() as u32 - 1)
+    }
+
+    /// A scheme's type at new variables, and those variables.
+    pub(super) fn instantiate(&mut self, scheme: &Scheme) -> (Ty, Arc<[Ty]>) {
+        let args: Arc<[Ty]> = scheme.vars.iter().map(|class| self.fresh(*class)).collect();
+        (scheme.ty.substitute(&args), args)
+    }
+
+    /// A type with its outermost constructor in view.
+    pub(super) fn shallow(&self, ty: &Ty) -> Ty {
+        let mut ty = ty;
+        while let Ty::Var(v) = ty {
+            match &self.vars[*v as usize] {
+                Variable::Free(_) => break,
+                Variable::Bound(to, _) => ty = to,
+            }
+        }
+        ty.clone()
+    }
+
+    /// The class of a free variable.
+    pub(super) fn class(&self, var: u32) -> Class {
+        match &self.vars[var as usize] {
+            Variable::Free(class) => *class,
+            Variable::Bound(..) => Class::Any,
+        }
+    }
+
+    /// The place that gave a type that was a variable its form.
+    pub(super) fn because(&self, ty: &Ty) -> Option<Loc> {
+        let mut ty = ty;
+        let mut place = None;
+        while let Ty::Var(v) = ty {
+            match &self.vars[*v as usize] {
+                Variable::Free(_) => break,
+                Variable::Bound(to, at) => {
+                    place = Some(*at);
+                    ty = to;
+                }
+            }
+        }
+        place
+    }
+
+    /// A type with all that is known put in; free variables by `free`.
+    pub(super) fn resolve(&self, ty: &Ty, free: &mut dyn FnMut(u32) -> Ty) -> Ty {
+        match self.shallow(ty) {
+            Ty::Var(v) => free(v),
+            Ty::Pair(a, b) => {
+                let a = self.resolve(&a, free);
+                Ty::Pair(a.into(), self.resolve(&b, free).into())
+            }
+            Ty::Sequence(a) => Ty::Sequence(self.resolve(&a, free).into()),
+            Ty::Record(record, args) => {
+                Ty::Record(record, args.iter().map(|a| self.resolve(a, free)).collect())
+            }
+            Ty::Code(code, args) => {
+                Ty::Code(code, args.iter().map(|a| self.resolve(a, free)).collect())
+            }
+            Ty::Function(f) => {
+                let param = self.resolve(&f.param, free);
+                let result = self.resolve(&f.result, free);
+                let code = self.resolve(&f.code, free);
+                Ty::Function(Arc::new(FunctionTy { param, result, code }))
+            }
+            other @ (Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char) => other,
+        }
+    }
+
+    /// A type as far as it is known.
+    pub(super) fn known(&self, ty: &Ty) -> Ty {
+        self.resolve(ty, &mut Ty::Var)
+    }
+
+    /// Makes two types one. What was made equal before a clash stays so.
+    pub(super) fn unify(&mut self, a: &Ty, b: &Ty, at: Loc) -> Result<(), Clash> {
+        let (a, b) = (self.shallow(a), self.shallow(b));
+        match (&a, &b) {
+            (Ty::Error, _) | (_, Ty::Error) => Ok(()),
+            (Ty::Var(v), Ty::Var(w)) if v == w => Ok(()),
+            (Ty::Var(v), Ty::Var(w)) => {
+                let class = meet(self.class(*v), self.class(*w))?;
+                self.vars[*w as usize] = Variable::Free(class);
+                self.vars[*v as usize] = Variable::Bound(b, at);
+                Ok(())
+            }
+            (Ty::Var(v), ty) | (ty, Ty::Var(v)) => self.bind(*v, ty, at),
+            (Ty::Int, Ty::Int)
+            | (Ty::Float, Ty::Float)
+            | (Ty::Bool, Ty::Bool)
+            | (Ty::Char, Ty::Char) => Ok(()),
+            (Ty::Pair(a1, a2), Ty::Pair(b1, b2)) => {
+                self.unify(a1, b1, at)?;
+                self.unify(a2, b2, at)
+            }
+            (Ty::Sequence(a), Ty::Sequence(b)) => self.unify(a, b, at),
+            (Ty::Record(r, xs), Ty::Record(s, ys)) if r.item == s.item => {
+                self.unify_all(xs, ys, at)
+            }
+            (Ty::Code(c, xs), Ty::Code(d, ys)) => {
+                if c != d {
+                    return Err(Clash::Functions);
+                }
+                self.unify_all(xs, ys, at)
+            }
+            (Ty::Function(f), Ty::Function(g)) => {
+                self.unify(&f.param, &g.param, at)?;
+                self.unify(&f.result, &g.result, at)?;
+                self.unify(&f.code, &g.code, at)
+            }
+            _ => Err(Clash::Mismatch),
+        }
+    }
+
+    fn unify_all(&mut self, xs: &[Ty], ys: &[Ty], at: Loc) -> Result<(), Clash> {
+        xs.iter().zip(ys).try_for_each(|(x, y)| self.unify(x, y, at))
+    }
+
+    fn bind(&mut self, var: u32, ty: &Ty, at: Loc) -> Result<(), Clash> {
+        let class = self.class(var);
+        if !contains(class, ty) {
+            return Err(Clash::NotIn(self.known(ty), class));
+        }
+        if self.occurs(var, ty) {
+            return Err(Clash::Infinite);
+        }
+        self.vars[var as usize] = Variable::Bound(ty.clone(), at);
+        Ok(())
+    }
+
+    fn occurs(&self, var: u32, ty: &Ty) -> bool {
+        let mut found = false;
+        self.resolve(ty, &mut |v| {
+            found |= v == var;
+            Ty::Var(v)
+        });
+        found
+    }
+}
+
+/// Whether a type that is no variable belongs to a class.
+pub(super) fn contains(class: Class, ty: &Ty) -> bool {
+    let basic = match ty {
+        Ty::Int => Basic::Int,
+        Ty::Float => Basic::Float,
+        Ty::Bool => Basic::Bool,
+        Ty::Char => Basic::Char,
+        Ty::Error => return true,
+        Ty::Pair(..)
+        | Ty::Sequence(_)
+        | Ty::Record(..)
+        | Ty::Function(_)
+        | Ty::Code(..)
+        | Ty::Var(_) => return class == Class::Any,
+    };
+    includes(class, Class::Just(basic))
+}
+
+/// Whether every type of `b` is in `a`.
+pub(super) fn includes(a: Class, b: Class) -> bool {
+    use Basic::{Bool, Char, Float, Int};
+    match (a, b) {
+        (Class::Any, _) => true,
+        (Class::Ordinal, Class::Ordinal | Class::Number) => true,
+        (Class::Ordinal, Class::Just(Int | Float | Char)) => true,
+        (Class::Number, Class::Number | Class::Just(Int | Float)) => true,
+        (Class::Logical, Class::Logical | Class::Just(Int | Bool)) => true,
+        (Class::Just(x), Class::Just(y)) => x == y,
+        _ => false,
+    }
+}
+
+/// The class of a variable in two classes: they merge only if one contains the other.
+fn meet(a: Class, b: Class) -> Result<Class, Clash> {
+    if includes(a, b) {
+        Ok(b)
+    } else if includes(b, a) {
+        Ok(a)
+    } else {
+        Err(Clash::Classes(a, b))
+    }
+}

@@ -1,0 +1,136 @@
+//! Shared by the tests of the core language and its interpreter: running programs, and making
+//! random ones.
+#![allow(dead_code, reason = "each test uses a part")]
+
+pub mod generate;
+pub mod reference;
+
+use nesl_core::interp::{Failure, Host, Options, Outcome, Value, run};
+use nesl_core::ir::{FunctionBuilder, Global, Op, Program, Site, Ty, parse, verify};
+use nesl_core::prim::{HostOp, SeqOp};
+use nesl_runtime::fault::Fault;
+use nesl_runtime::scalar::Precision;
+
+/// A host that remembers what was written to it. The clock advances by `tick` at each look.
+#[derive(Default)]
+pub struct Recorder {
+    pub printed: String,
+    pub seed: u64,
+    pub now: f64,
+    pub tick: f64,
+    /// Streams above this refuse to be written to.
+    pub streams: i64,
+}
+
+impl Host for Recorder {
+    fn print(&mut self, text: &[u8]) {
+        self.printed.push_str(&String::from_utf8_lossy(text));
+    }
+
+    fn call(
+        &mut self,
+        op: HostOp,
+        args: &[Value],
+        types: &[Ty],
+        result: &Ty,
+    ) -> Result<Value, Fault> {
+        for (arg, ty) in args.iter().zip(types) {
+            assert!(arg.has_type(ty), "{arg:?} is not {ty}");
+        }
+        assert_eq!(op, HostOp::WriteText);
+        assert_eq!(*result, Ty::pair(Ty::Bool, Ty::text()));
+        let stream = args[1].as_int().unwrap();
+        if stream > self.streams {
+            return Err(Fault::with(
+                nesl_runtime::fault::FaultCode::Host,
+                format!("no stream {stream}"),
+            ));
+        }
+        let text = args[0].as_text().unwrap();
+        self.printed.push_str(&format!("<{stream}:{}>", String::from_utf8_lossy(text)));
+        Ok(Value::pair(Value::Bool(true), Value::text("")))
+    }
+
+    fn clock(&mut self) -> f64 {
+        self.now += self.tick;
+        self.now
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
+/// Ordinary options, with limits that tests do not reach by accident.
+pub fn options() -> Options<'static> {
+    Options {
+        precision: Precision::Bits64,
+        max_depth: 2_000_000,
+        max_length: 50_000_000,
+        interrupt: None,
+        log_scan: false,
+    }
+}
+
+/// The program a text describes, which must be lawful.
+pub fn lawful(text: &str) -> Program {
+    let program = parse(text).unwrap_or_else(|why| panic!("{why}\n{text}"));
+    let breaches = verify(&program);
+    assert!(breaches.is_empty(), "{breaches:#?}\n{text}");
+    program
+}
+
+/// `lets` as the body of a `main` that ends in `result`.
+pub fn main(ty: &str, lets: &str, result: &str) -> String {
+    format!("main \"main\"\nfn \"main\"() -> {ty} {{\n{lets}\n{result}\n}}\n")
+}
+
+/// Runs a program; what it gave, and what it printed.
+pub fn run_with(program: &Program, options: &Options<'_>) -> (Result<Outcome, Failure>, String) {
+    let mut host = Recorder { streams: 9, ..Recorder::default() };
+    let outcome = run(program, &[], 0, &mut host, options);
+    (outcome, host.printed)
+}
+
+/// Runs the program a text describes.
+pub fn run_text(text: &str) -> (Result<Outcome, Failure>, String) {
+    run_with(&lawful(text), &options())
+}
+
+/// The value of the program a text describes.
+pub fn value(text: &str) -> Value {
+    run_text(text).0.unwrap_or_else(|f| panic!("{f:?}")).value
+}
+
+/// Applies one operation on sequences.
+pub fn apply(op: SeqOp, args: &[(Ty, Value)], options: &Options<'_>) -> Result<Outcome, Fault> {
+    let mut builder = FunctionBuilder::new();
+    let mut globals = Vec::new();
+    let mut atoms = Vec::new();
+    let mut values = Vec::new();
+    for (i, (ty, value)) in args.iter().enumerate() {
+        assert!(value.has_type(ty), "{value:?} is not {ty}");
+        let id = nesl_core::ir::GlobalId(i as u32);
+        atoms.push(builder.bind(ty.clone(), Op::Global(id), Site::NONE));
+        globals.push(Global {
+            item: nesl_core::base::ItemId(0),
+            name: format!("x{i}").into(),
+            ty: ty.clone(),
+        });
+        values.push(value.clone());
+    }
+    let result = builder.seq(op, atoms, Site::NONE);
+    let main = builder.finish("main", Site::NONE, result);
+    let program = Program { functions: vec![main], globals, main: nesl_core::ir::FunId(0) };
+    assert_eq!(verify(&program), Vec::<String>::new());
+    let ty = program.functions[0].result.clone();
+    let outcome = run(&program, &values, 0, &mut Recorder::default(), options);
+    let outcome = outcome.map_err(|failure| failure.fault)?;
+    assert!(outcome.value.has_type(&ty), "{:?} is not {ty}", outcome.value);
+    Ok(outcome)
+}
+
+/// Equality in which NaN equals NaN and the zeros differ.
+pub fn same(a: &Value, b: &Value) -> bool {
+    format!("{a:?}") == format!("{b:?}")
+}

@@ -1,1 +1,0 @@
-//! The world outside the language: files, streams, formats, the shell.

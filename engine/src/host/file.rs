@@ -1,0 +1,64 @@
+//! Whole files, and what to say when they cannot be had.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+/// More than this is not read into one string; a device that never ends must not take all memory.
+pub(super) const LARGEST: usize = 1 << 31;
+
+/// The bytes of a file.
+pub(super) fn read(name: &[u8]) -> Result<Vec<u8>, String> {
+    let file = File::open(path(name)).map_err(|e| complaint("open", name, &e))?;
+    let mut bytes = Vec::new();
+    file.take(LARGEST as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|e| complaint("read", name, &e))?;
+    if bytes.len() > LARGEST {
+        return Err(complaint("read", name, &too_large()));
+    }
+    Ok(bytes)
+}
+
+/// Makes a file of some bytes.
+pub(super) fn write(name: &[u8], bytes: &[u8]) -> Result<(), String> {
+    std::fs::write(path(name), bytes).map_err(|e| complaint("write", name, &e))
+}
+
+/// Adds some bytes to the end of a file, which is made if need be.
+pub(super) fn append(name: &[u8], bytes: &[u8]) -> Result<(), String> {
+    let file = File::options().append(true).create(true).open(path(name));
+    file.and_then(|mut file| file.write_all(bytes)).map_err(|e| complaint("write", name, &e))
+}
+
+/// A file's name as the system wants it: any bytes where it allows that.
+#[cfg(unix)]
+pub(super) fn path(name: &[u8]) -> Cow<'_, Path> {
+    use std::os::unix::ffi::OsStrExt;
+    Cow::Borrowed(Path::new(std::ffi::OsStr::from_bytes(name)))
+}
+
+/// A file's name as the system wants it: any bytes where it allows that.
+#[cfg(not(unix))]
+pub(super) fn path(name: &[u8]) -> Cow<'_, Path> {
+    Cow::Owned(String::from_utf8_lossy(name).into_owned().into())
+}
+
+pub(super) fn too_large() -> io::Error {
+    io::Error::other("it holds more than 2 GiB")
+}
+
+/// ``cannot open `x.csv`: No such file or directory``
+pub(super) fn complaint(verb: &str, name: &[u8], error: &io::Error) -> String {
+    format!("cannot {verb} `{}`: {}", String::from_utf8_lossy(name), reason(error))
+}
+
+/// The reason alone, without the number of the system's error.
+pub(super) fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    match text.split_once(" (os error") {
+        Some((reason, _)) => reason.to_owned(),
+        None => text,
+    }
+}

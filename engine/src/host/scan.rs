@@ -1,0 +1,174 @@
+//! Reading numbers out of text, with places for messages.
+
+use nesl_runtime::scalar::Precision;
+
+/// The words and brackets of a text.
+pub(super) struct Scanner<'a> {
+    text: &'a [u8],
+    at: usize,
+    name: &'a str,
+}
+
+/// A word or a bracket, and the byte it begins at. Empty at the end of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Token<'a> {
+    pub(super) at: usize,
+    pub(super) text: &'a [u8],
+}
+
+impl<'a> Scanner<'a> {
+    /// A scanner at the beginning of the file `name`, which holds `text`.
+    pub(super) fn new(text: &'a [u8], name: &'a str) -> Scanner<'a> {
+        Scanner { text, at: 0, name }
+    }
+
+    /// The next word or bracket.
+    pub(super) fn next(&mut self) -> Token<'a> {
+        self.skip_blanks();
+        let start = self.at;
+        let rest = &self.text[start..];
+        let length = match rest.first() {
+            None => 0,
+            Some(b'(' | b')' | b'[' | b']' | b'"') => 1,
+            Some(_) => rest
+                .iter()
+                .position(|c| is_blank(*c) || matches!(c, b'(' | b')' | b'[' | b']' | b'"'))
+                .unwrap_or(rest.len()),
+        };
+        self.at += length;
+        Token { at: start, text: &rest[..length] }
+    }
+
+    /// Takes a bracket or fails.
+    pub(super) fn expect(&mut self, bracket: u8) -> Result<(), String> {
+        let token = self.next();
+        if token.text == [bracket] {
+            return Ok(());
+        }
+        Err(self.expected(&format!("`{}`", char::from(bracket)), token))
+    }
+
+    /// Whether a bracket comes next; if so it is taken.
+    pub(super) fn take(&mut self, bracket: u8) -> bool {
+        self.skip_blanks();
+        let there = self.text.get(self.at) == Some(&bracket);
+        self.at += usize::from(there);
+        there
+    }
+
+    /// Fails unless nothing but blanks is left.
+    pub(super) fn end(&mut self) -> Result<(), String> {
+        let token = self.next();
+        if token.text.is_empty() {
+            return Ok(());
+        }
+        Err(self.expected("the end of the file", token))
+    }
+
+    /// The next byte as it is.
+    pub(super) fn byte(&mut self) -> Option<u8> {
+        let byte = self.text.get(self.at).copied();
+        self.at += usize::from(byte.is_some());
+        byte
+    }
+
+    /// Where the next byte is.
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// The number of bytes to come: a bound on whatever is still to be read.
+    pub(super) fn remaining(&self) -> usize {
+        self.text.len() - self.at
+    }
+
+    /// ``name:3:7: expected an int, found `abc` ``
+    pub(super) fn expected(&self, what: &str, found: Token<'_>) -> String {
+        self.error(found.at, &expected(what, found.text))
+    }
+
+    /// A message about a place.
+    pub(super) fn error(&self, at: usize, message: &str) -> String {
+        located(self.text, self.name, at, message)
+    }
+
+    fn skip_blanks(&mut self) {
+        while self.text.get(self.at).is_some_and(|c| is_blank(*c)) {
+            self.at += 1;
+        }
+    }
+}
+
+/// ``expected an int, found `abc` ``
+pub(super) fn expected(what: &str, found: &[u8]) -> String {
+    const SHOWN: usize = 40;
+    if found.is_empty() {
+        return format!("expected {what}, found nothing");
+    }
+    let text = String::from_utf8_lossy(&found[..found.len().min(SHOWN)]);
+    let dots = if found.len() > SHOWN { "…" } else { "" };
+    format!("expected {what}, found `{text}{dots}`")
+}
+
+/// A message about a place in a file: `name:line:column: message`, both counted from 1, columns
+/// in characters.
+pub(super) fn located(text: &[u8], name: &str, at: usize, message: &str) -> String {
+    let before = &text[..at.min(text.len())];
+    let line = before.iter().filter(|c| **c == b'\n').count() + 1;
+    let start = before.iter().rposition(|c| *c == b'\n').map_or(0, |newline| newline + 1);
+    // Bytes that continue a character of UTF-8 are not counted.
+    let column = before[start..].iter().filter(|c| **c & 0xC0 != 0x80).count() + 1;
+    format!("{name}:{line}:{column}: {message}")
+}
+
+/// An int of a session's width; if it is none, what is wrong.
+pub(super) fn int(text: &[u8], precision: Precision) -> Result<i64, String> {
+    let number = std::str::from_utf8(text).unwrap_or("").parse::<i128>();
+    let Ok(number) = number else {
+        let digits = text.strip_prefix(b"-").unwrap_or(text);
+        let large = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+        return Err(if large { too_large(text) } else { expected("an int", text) });
+    };
+    let fits = match precision {
+        Precision::Bits32 => i32::try_from(number).ok().map(i64::from),
+        Precision::Bits64 => i64::try_from(number).ok(),
+    };
+    fits.ok_or_else(|| too_large(text))
+}
+
+fn too_large(text: &[u8]) -> String {
+    let shown = String::from_utf8_lossy(&text[..text.len().min(24)]);
+    format!("`{shown}` is too large for an int")
+}
+
+/// A float of a session's width; if it is none, what is wrong. Ints are accepted.
+pub(super) fn float(text: &[u8], precision: Precision) -> Result<f64, String> {
+    let written = std::str::from_utf8(text).unwrap_or("");
+    let number = match precision {
+        Precision::Bits32 => written.parse::<f32>().map(f64::from),
+        Precision::Bits64 => written.parse::<f64>(),
+    };
+    match number {
+        Ok(number) if number.is_infinite() && text.iter().any(u8::is_ascii_digit) => {
+            let shown = &written[..written.len().min(24)];
+            Err(format!("`{shown}` is too large for a float"))
+        }
+        Ok(number) => Ok(number),
+        Err(_) => Err(expected("a float", text)),
+    }
+}
+
+/// The shortest text that reads back as the same float.
+pub(super) fn float_text(x: f64, precision: Precision) -> String {
+    if x.is_nan() {
+        return "nan".to_owned();
+    }
+    match precision {
+        Precision::Bits32 => format!("{:?}", x as f32),
+        Precision::Bits64 => format!("{x:?}"),
+    }
+}
+
+pub(super) fn is_blank(c: u8) -> bool {
+    c.is_ascii_whitespace()
+}

@@ -1,0 +1,246 @@
+//! Open streams, by number: 0, 1 and 2 are the standard ones, -1 is none (nothing to read, and
+//! what is written to it is gone), the others were opened. A number is never used twice, so a
+//! stream that was closed cannot be taken for another.
+
+use super::file::{LARGEST, complaint, path, reason, too_large};
+use super::process;
+use nesl_core::interp::Value;
+use nesl_core::prim::HostOp;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, BufWriter, ErrorKind, Write};
+use std::process::Child;
+
+pub(super) struct Streams {
+    open: BTreeMap<i64, Stream>,
+    next: i64,
+    /// Standard input; the process's if there is no other.
+    input: Option<Box<dyn BufRead + Send>>,
+    /// Something was written that may not have gone out.
+    dirty: bool,
+    children: Vec<Child>,
+}
+
+enum Stream {
+    Input(Box<dyn BufRead + Send>),
+    Output(Box<dyn Write + Send>),
+}
+
+/// What ended a piece of text.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum End {
+    Delimiter(u8),
+    File,
+    Limit,
+}
+
+impl Streams {
+    pub(super) fn new() -> Streams {
+        Streams { open: BTreeMap::new(), next: 3, input: None, dirty: false, children: Vec::new() }
+    }
+
+    pub(super) fn set_input(&mut self, input: Box<dyn BufRead + Send>) {
+        self.input = Some(input);
+    }
+
+    /// Whether an operation is about to wait for standard input.
+    pub(super) fn reads_input(&self, op: HostOp, args: &[Value]) -> bool {
+        match op {
+            HostOp::ReadChar | HostOp::ReadLine | HostOp::ReadWord => args[0].int() == 0,
+            HostOp::ReadText => super::spread::<_, 3>(args)[2].int() == 0,
+            _ => false,
+        }
+    }
+
+    pub(super) fn open_in(&mut self, name: &[u8]) -> Result<i64, String> {
+        let file = File::open(path(name)).map_err(|e| complaint("open", name, &e))?;
+        Ok(self.add(Stream::Input(Box::new(BufReader::new(file)))))
+    }
+
+    pub(super) fn open_out(&mut self, name: &[u8], append: bool) -> Result<i64, String> {
+        let mut options = File::options();
+        options.create(true).append(append);
+        if !append {
+            options.write(true).truncate(true);
+        }
+        let file = options.open(path(name)).map_err(|e| complaint("open", name, &e))?;
+        Ok(self.add(Stream::Output(Box::new(BufWriter::new(file)))))
+    }
+
+    /// Streams to a command's input and from its output and errors.
+    pub(super) fn spawn(&mut self, command: &[u8]) -> Result<[i64; 3], String> {
+        self.reap();
+        let spawned = process::spawn(command)?;
+        self.children.push(spawned.child);
+        // Unbuffered: the command must see what it is sent before its answer is read.
+        Ok([
+            self.add(Stream::Output(Box::new(spawned.input))),
+            self.add(Stream::Input(Box::new(BufReader::new(spawned.output)))),
+            self.add(Stream::Input(Box::new(BufReader::new(spawned.errors)))),
+        ])
+    }
+
+    pub(super) fn close(&mut self, stream: i64) -> Result<(), String> {
+        let closed = match stream {
+            0..=2 => Err("a standard stream cannot be closed".to_owned()),
+            -1 => Ok(()),
+            _ => match self.open.remove(&stream) {
+                Some(Stream::Output(mut writer)) => writer.flush().map_err(|e| reason(&e)),
+                Some(Stream::Input(_)) => Ok(()),
+                None => Err(not_open(stream)),
+            },
+        };
+        self.reap();
+        closed
+    }
+
+    /// Writes to a stream other than standard output.
+    pub(super) fn write(&mut self, stream: i64, text: &[u8]) -> Result<(), String> {
+        let written = match stream {
+            -1 => Ok(()),
+            2 => io::stderr().lock().write_all(text),
+            0 => return Err("standard input cannot be written to".to_owned()),
+            _ => match self.open.get_mut(&stream) {
+                Some(Stream::Output(writer)) => {
+                    self.dirty = true;
+                    writer.write_all(text)
+                }
+                Some(Stream::Input(_)) => {
+                    return Err("the stream is open for reading, not for writing".to_owned());
+                }
+                None => return Err(not_open(stream)),
+            },
+        };
+        written.map_err(|e| reason(&e))
+    }
+
+    /// Lets all that was written go out. What fails now fails again when the stream is closed.
+    pub(super) fn flush(&mut self) {
+        if std::mem::take(&mut self.dirty) {
+            for stream in self.open.values_mut() {
+                if let Stream::Output(writer) = stream {
+                    let _ = writer.flush();
+                }
+            }
+        }
+    }
+
+    /// The next char; none at the end.
+    pub(super) fn read_char(&mut self, stream: i64) -> Result<Option<u8>, String> {
+        let (text, _) = self.read(stream, |reader| until(reader, Some(1), |_| false))?;
+        Ok(text.first().copied())
+    }
+
+    /// The text up to the end of the line or of the file, and whether it was that of the file.
+    pub(super) fn read_line(&mut self, stream: i64) -> Result<(Vec<u8>, bool), String> {
+        let (text, end) = self.read(stream, |reader| until(reader, None, |c| c == b'\n'))?;
+        Ok((text, end == End::File))
+    }
+
+    /// The next word and the char after it, if it is not the end of the file that is there.
+    pub(super) fn read_word(&mut self, stream: i64) -> Result<(Vec<u8>, Option<u8>), String> {
+        let blank = |c| matches!(c, b' ' | b'\t' | b'\n');
+        loop {
+            let (text, end) = self.read(stream, |reader| until(reader, None, blank))?;
+            match end {
+                End::Delimiter(_) if text.is_empty() => {}
+                End::Delimiter(c) => return Ok((text, Some(c))),
+                End::File | End::Limit => return Ok((text, None)),
+            }
+        }
+    }
+
+    /// The text up to a delimiter, and which it was; -1 at the end of the file, -2 at the limit.
+    pub(super) fn read_text(
+        &mut self,
+        stream: i64,
+        delimiters: &[u8],
+        limit: Option<usize>,
+    ) -> Result<(Vec<u8>, i64), String> {
+        let place = |c| delimiters.iter().position(|d| *d == c);
+        let (text, end) =
+            self.read(stream, |reader| until(reader, limit, |c| place(c).is_some()))?;
+        let which = match end {
+            End::Delimiter(c) => place(c).map_or(-1, |i| i as i64),
+            End::File => -1,
+            End::Limit => -2,
+        };
+        Ok((text, which))
+    }
+
+    fn read<R>(
+        &mut self,
+        stream: i64,
+        read: impl FnOnce(&mut dyn BufRead) -> io::Result<R>,
+    ) -> Result<R, String> {
+        let result = match stream {
+            // The process's input is locked only while it is read: the prompt reads it, too.
+            0 => match &mut self.input {
+                Some(reader) => read(reader),
+                None => read(&mut io::stdin().lock()),
+            },
+            -1 => read(&mut io::empty()),
+            1 | 2 => return Err("a standard output cannot be read from".to_owned()),
+            _ => match self.open.get_mut(&stream) {
+                Some(Stream::Input(reader)) => read(reader),
+                Some(Stream::Output(_)) => {
+                    return Err("the stream is open for writing, not for reading".to_owned());
+                }
+                None => return Err(not_open(stream)),
+            },
+        };
+        result.map_err(|e| reason(&e))
+    }
+
+    fn add(&mut self, stream: Stream) -> i64 {
+        let number = self.next;
+        self.next += 1;
+        self.open.insert(number, stream);
+        number
+    }
+
+    /// Forgets commands that have ended.
+    fn reap(&mut self) {
+        self.children.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+    }
+}
+
+fn not_open(stream: i64) -> String {
+    format!("stream {stream} is not open")
+}
+
+/// Reads up to a delimiter, which is read and dropped, or up to `limit` chars.
+fn until(
+    reader: &mut dyn BufRead,
+    limit: Option<usize>,
+    is_delimiter: impl Fn(u8) -> bool,
+) -> io::Result<(Vec<u8>, End)> {
+    let mut text = Vec::new();
+    loop {
+        let room = limit.map_or(usize::MAX, |limit| limit - text.len());
+        if room == 0 {
+            return Ok((text, End::Limit));
+        }
+        let buffer = match reader.fill_buf() {
+            Ok(buffer) => buffer,
+            Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        if buffer.is_empty() {
+            return Ok((text, End::File));
+        }
+        let buffer = &buffer[..buffer.len().min(room)];
+        if let Some(place) = buffer.iter().position(|c| is_delimiter(*c)) {
+            let delimiter = buffer[place];
+            text.extend_from_slice(&buffer[..place]);
+            reader.consume(place + 1);
+            return Ok((text, End::Delimiter(delimiter)));
+        }
+        text.extend_from_slice(buffer);
+        let read = buffer.len();
+        reader.consume(read);
+        if text.len() > LARGEST {
+            return Err(too_large());
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! Top-level commands (LANGUAGE section 8).
+
+use super::{Event, Session, Sink, Summary, place};
+use nesl_core::base::{Diagnostic, Kind};
+use nesl_core::db::{Before, FileId, Form};
+use nesl_core::syntax::RawKind;
+use nesl_core::syntax::ast::{Command, CommandArg, ItemKind};
+use std::path::PathBuf;
+
+impl Session {
+    /// Reads the texts that `load` forms name, so that the forms after them see what they define.
+    pub(super) fn find_loads(&mut self, file: FileId) {
+        let forms = self.db.outline(file).forms.clone();
+        for (position, form) in forms.iter().enumerate() {
+            if form.kind != RawKind::Command {
+                continue;
+            }
+            let ast = self.db.ast(form.id()).clone();
+            let ItemKind::Command(command) = &ast.kind else { continue };
+            if command.verb.name.folded() != "load" {
+                continue;
+            }
+            let Some((path, text)) = loaded_name(command).and_then(|name| read(&name)) else {
+                continue;
+            };
+            if self.loading.contains(&path) || self.loading.len() >= 64 {
+                continue;
+            }
+            let before = Before { file, position: position as u32 };
+            let loaded = self.db.add_file(&path.to_string_lossy(), &text, Some(before));
+            self.sources.set(loaded, &path.to_string_lossy(), &text);
+            self.loading.push(path);
+            self.find_loads(loaded);
+            self.loading.pop();
+            self.db.set_loaded(form.id(), Some(loaded));
+        }
+    }
+
+    pub(super) fn command(
+        &mut self,
+        form: &Form,
+        command: &Command,
+        quiet: bool,
+        sink: Sink<'_>,
+        summary: &mut Summary,
+    ) {
+        let say = |sink: Sink<'_>, text: String| {
+            if !quiet {
+                sink(Event::Text(text));
+            }
+        };
+        match command.verb.name.folded() {
+            "load" => self.load(form, command, sink, summary),
+            "exit" => summary.exit = true,
+            "help" => say(sink, HELP.to_owned()),
+            "describe" | "show" | "apropos" => match self.tell(command) {
+                Ok(text) => say(sink, text),
+                Err(message) => self.refuse(form, &message, sink, summary),
+            },
+            "set" => match self.set(command) {
+                Ok(text) => say(sink, text),
+                Err(message) => self.refuse(form, &message, sink, summary),
+            },
+            other => {
+                let message = format!("`{other}` belongs to the original's environment");
+                self.refuse(form, &message, sink, summary);
+            }
+        }
+    }
+
+    fn refuse(&mut self, form: &Form, message: &str, sink: Sink<'_>, summary: &mut Summary) {
+        let at = place(self.db.whole(form.id()));
+        summary.errors += 1;
+        sink(Event::Diagnostic(
+            Diagnostic::error(Kind::Name, at, message).hint("`help;` lists the commands"),
+        ));
+    }
+
+    fn load(&mut self, form: &Form, command: &Command, sink: Sink<'_>, summary: &mut Summary) {
+        let Some(loaded) = self.db.loaded(form.id()) else {
+            let message = match loaded_name(command) {
+                Some(name) if read(&name).is_some() => format!("`{name}` loads itself"),
+                Some(name) => format!("cannot read `{name}.nesl` or `{name}`"),
+                None => "`load` needs the name of a file: `load \"name\";`".to_owned(),
+            };
+            let at = place(self.db.whole(form.id()));
+            summary.errors += 1;
+            sink(Event::Diagnostic(Diagnostic::error(Kind::Name, at, message)));
+            return;
+        };
+        let print = command.args.iter().any(|arg| match arg {
+            CommandArg::Option(name, value) => {
+                name.name.folded() == "print"
+                    && self.db.ast(form.id()).exprs[*value]
+                        == nesl_core::syntax::ast::Expr::Bool(true)
+            }
+            CommandArg::Word(_) | CommandArg::Text(..) | CommandArg::Int(..) => false,
+        });
+        self.run_loaded(loaded, !print, sink, summary);
+    }
+
+    fn run_loaded(&mut self, file: FileId, quiet: bool, sink: Sink<'_>, summary: &mut Summary) {
+        let mut inner = Summary::default();
+        self.run_file(file, quiet, sink, &mut inner);
+        summary.errors += inner.errors;
+        summary.ok += inner.ok;
+        summary.interrupted |= inner.interrupted;
+    }
+
+    fn tell(&mut self, command: &Command) -> Result<String, String> {
+        let words: Vec<String> = command.args.iter().map(word).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match (command.verb.name.folded(), &words[..]) {
+            ("describe", [name]) => {
+                self.doc(name).ok_or_else(|| format!("`{name}` is not known"))
+            }
+            ("apropos", [word]) => {
+                let found: Vec<String> = self
+                    .known()
+                    .into_iter()
+                    .filter(|name| name.contains(&word.to_lowercase()))
+                    .collect();
+                Ok(if found.is_empty() { "nothing".to_owned() } else { found.join("  ") })
+            }
+            ("show", ["code", name]) => {
+                self.code(name).ok_or_else(|| format!("`{name}` is not a defined function"))
+            }
+            ("show", ["status"]) => Ok(self.status()),
+            ("show", ["bugs"]) => Ok("none known; please report what you find".to_owned()),
+            (verb, _) => Err(format!("`{verb}` wants another operand")),
+        }
+    }
+
+    fn status(&self) -> String {
+        let length = match self.settings.print_length {
+            Some(n) => n.to_string(),
+            None => "all".to_owned(),
+        };
+        format!(
+            "precision {}\nseed {}\nprint_length {length}\narg_check on",
+            match self.settings.precision {
+                super::Precision::Bits32 => 32,
+                super::Precision::Bits64 => 64,
+            },
+            self.settings.seed,
+        )
+    }
+
+    fn set(&mut self, command: &Command) -> Result<String, String> {
+        let words: Vec<String> = command.args.iter().map(word).collect();
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match &words[..] {
+            ["print_length", n] => {
+                let n: usize = n.parse().map_err(|_| "`print_length` wants a number".to_owned())?;
+                self.settings.print_length = Some(n);
+            }
+            ["precision", "32"] => self.settings.precision = super::Precision::Bits32,
+            ["precision", "64"] => self.settings.precision = super::Precision::Bits64,
+            // Checks are never dropped here, and there is nothing else to be verbose about.
+            ["arg_check" | "verbose", "on" | "off"] | ["memory_size", _] => {}
+            ["trace" | "profile", ..] => {
+                return Err("`trace` and `profile` are not available; try `nesl cost`".to_owned());
+            }
+            _ => return Err("`set` knows `print_length`, `precision`, `arg_check`, `verbose`".to_owned()),
+        }
+        Ok(format!("set {}", words.join(" ")))
+    }
+}
+
+fn word(arg: &CommandArg) -> String {
+    match arg {
+        CommandArg::Word(ident) => ident.name.folded().to_owned(),
+        CommandArg::Text(text, _) => text.clone(),
+        CommandArg::Int(n, _) => n.to_string(),
+        CommandArg::Option(ident, _) => ident.name.folded().to_owned(),
+    }
+}
+
+fn loaded_name(command: &Command) -> Option<String> {
+    command.args.iter().find_map(|arg| match arg {
+        CommandArg::Text(text, _) => Some(text.clone()),
+        CommandArg::Word(_) | CommandArg::Int(..) | CommandArg::Option(..) => None,
+    })
+}
+
+/// The file that `load "name"` means: with `.nesl` added, then as it is.
+fn read(name: &str) -> Option<(PathBuf, String)> {
+    for path in [PathBuf::from(format!("{name}.nesl")), PathBuf::from(name)] {
+        if let Ok(bytes) = std::fs::read(&path) {
+            return Some((path, crate::decode(bytes)));
+        }
+    }
+    None
+}
+
+const HELP: &str = "\
+A form ends with `;`: an expression, `x = exp`, `function name(args) = exp`, `datatype name(types)`.
+load \"file\";         run a file, quietly (`load \"file\", print := t;` shows results)
+describe name;       what a function does
+apropos word;        names that contain a word
+show code name;      the text of a function
+show status;         the settings
+set print_length n;  how much of a sequence is shown
+set precision 32;    32- or 64-bit numbers
+exit;";

@@ -1,0 +1,111 @@
+//! Definitions and redefinitions (LANGUAGE section 7).
+
+use super::{Binding, Event, Session, Sink, place};
+use nesl_core::base::{Diagnostic, ItemId, Kind, Name};
+use nesl_core::db::{Before, FileId, Form};
+use nesl_core::names::Resolution;
+use nesl_core::syntax::ast::{self, ItemKind};
+use nesl_core::types::{Signature, print_scheme, same_scheme};
+
+impl Session {
+    /// Defines a function or datatype: nothing is evaluated.
+    pub(super) fn define(
+        &mut self,
+        file: FileId,
+        position: u32,
+        form: &Form,
+        ast: &ast::Item,
+        quiet: bool,
+        sink: Sink<'_>,
+    ) {
+        self.redefine(file, position, form, sink);
+        if quiet {
+            return;
+        }
+        let item = form.id();
+        let name = match &ast.kind {
+            ItemKind::Function(function) => &function.name.name,
+            ItemKind::Datatype(datatype) => &datatype.name.name,
+            ItemKind::Binding { .. }
+            | ItemKind::Expr(_)
+            | ItemKind::Command(_)
+            | ItemKind::Missing => return,
+        };
+        sink(Event::Bound(Binding {
+            name: name.to_string(),
+            value: "fn".to_owned(),
+            ty: self.type_of_name(item, name),
+            expression: false,
+            cost: None,
+            seconds: 0.0,
+            at: place(self.db.whole(item)),
+        }));
+    }
+
+    /// A definition of a name that has one of the same type takes its place, for all who use it;
+    /// one of another type leaves them with the old one.
+    pub(super) fn redefine(&mut self, file: FileId, position: u32, form: &Form, sink: Sink<'_>) {
+        let item = form.id();
+        for name in &form.names {
+            let Some(Resolution::Item(old, _)) =
+                self.db.lookup(Before { file, position }, name)
+            else {
+                continue;
+            };
+            if old == item || self.db.is_library(old) {
+                continue;
+            }
+            if self.same_type(old, item, name) {
+                let old = self.current(old, name);
+                if old != item {
+                    self.replaced.insert((old, name.clone()), item);
+                }
+            } else if name.folded() != "it" {
+                let at = place(self.db.whole(item));
+                let message = format!(
+                    "Redefining {} with a new type. Old calls will not be modified",
+                    name.folded().to_uppercase()
+                );
+                sink(Event::Diagnostic(
+                    Diagnostic::warning(Kind::Name, at, message)
+                        .label(place(self.db.whole(old)), "the definition that earlier forms keep"),
+                ));
+            }
+        }
+    }
+
+    fn same_type(&self, old: ItemId, new: ItemId, name: &Name) -> bool {
+        match (&**self.db.signature(old), &**self.db.signature(new)) {
+            (
+                Signature::Function { scheme: a, optional: x },
+                Signature::Function { scheme: b, optional: y },
+            ) => same_scheme(a, b) && x.is_empty() && y.is_empty(),
+            (Signature::Values { values: a }, Signature::Values { values: b }) => {
+                let find = |values: &[(Name, _)]| {
+                    values.iter().position(|(n, _)| n == name)
+                };
+                match (find(a), find(b)) {
+                    (Some(i), Some(j)) => same_scheme(&a[i].1, &b[j].1),
+                    _ => false,
+                }
+            }
+            // A record is known by its definition: a new one is a new type.
+            _ => false,
+        }
+    }
+
+    /// The type of a defined name, as printed.
+    pub(super) fn type_of_name(&self, item: ItemId, name: &Name) -> String {
+        match &**self.db.signature(item) {
+            Signature::Function { scheme, .. } | Signature::Record { scheme } => {
+                print_scheme(scheme)
+            }
+            Signature::Values { values } => values
+                .iter()
+                .find(|(n, _)| n == name)
+                .map(|(_, scheme)| print_scheme(scheme))
+                .unwrap_or_default(),
+            Signature::Broken => String::new(),
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Looking at programs without running them.
+
+use super::{CheckReport, Completion, FileRange, Session, Stage, is_error, located, run};
+use nesl_core::base::{Diagnostic, Kind, Name};
+use nesl_core::db::{Before, FileId};
+use nesl_core::names::Resolution;
+use nesl_core::prelude::parse_doc;
+use nesl_core::syntax::RawKind;
+use nesl_core::syntax::ast::ItemKind;
+use nesl_core::types::{Class, Scheme, Signature, Ty, print_scheme};
+use nesl_core::{ir, syntax};
+use std::fmt::Write;
+use std::sync::Arc;
+
+impl Session {
+    /// Checks a text without running or keeping it.
+    pub fn check(&mut self, name: &str, text: &str) -> CheckReport {
+        let file = self.look_at(name, text);
+        let mut report = CheckReport { diagnostics: Vec::new(), definitions: Vec::new() };
+        for form in self.db.outline(file).forms.clone() {
+            let diagnostics = self.db.diagnostics(form.id());
+            let fine = !diagnostics.iter().any(is_error);
+            report.diagnostics.extend(diagnostics.into_iter().map(located));
+            if fine {
+                for name in &form.names {
+                    let ty = self.type_of_name(form.id(), name);
+                    report.definitions.push((name.to_string(), ty));
+                }
+            }
+        }
+        report
+    }
+
+    /// The type of an expression, without running it.
+    pub fn type_of(&mut self, text: &str) -> Result<String, Vec<Diagnostic<FileRange>>> {
+        let file = self.look_at("expression", text);
+        let forms = self.db.outline(file).forms.clone();
+        let mut last = None;
+        for form in forms {
+            let diagnostics = self.db.diagnostics(form.id());
+            if diagnostics.iter().any(is_error) {
+                return Err(diagnostics.into_iter().map(located).collect());
+            }
+            if let Some(name) = form.names.first() {
+                last = Some(self.type_of_name(form.id(), name));
+            }
+        }
+        let nothing = || {
+            let at = FileRange { file, range: 0..text.len() };
+            vec![Diagnostic::error(Kind::Syntax, at, "there is no expression here")]
+        };
+        last.ok_or_else(nothing)
+    }
+
+    /// A representation of a text; of one function if one is named. For [`Stage::Ir`] a
+    /// polymorphic function is shown at ints.
+    pub fn dump(
+        &mut self,
+        name: &str,
+        text: &str,
+        stage: Stage,
+        function: Option<&str>,
+    ) -> Result<String, Vec<Diagnostic<FileRange>>> {
+        if stage == Stage::Tokens && function.is_none() {
+            return Ok(syntax::dump_tokens(text));
+        }
+        let file = self.look_at(name, text);
+        let wanted = function.map(Name::new);
+        let mut out = String::new();
+        let mut found = false;
+        for form in self.db.outline(file).forms.clone() {
+            if form.kind == RawKind::Blank {
+                continue;
+            }
+            if wanted.as_ref().is_some_and(|name| !form.names.contains(name)) {
+                continue;
+            }
+            found = true;
+            let item = form.id();
+            let slice = self.db.item_text(item);
+            match stage {
+                Stage::Tokens => out.push_str(&syntax::dump_tokens(&slice)),
+                Stage::Tree => out.push_str(&syntax::dump_tree(self.db.parsed(item))),
+                Stage::Ast => out.push_str(&syntax::dump_ast(self.db.ast(item))),
+                Stage::Types | Stage::Ir => {
+                    let diagnostics = self.db.diagnostics(item);
+                    if diagnostics.iter().any(is_error) {
+                        return Err(diagnostics.into_iter().map(located).collect());
+                    }
+                    if stage == Stage::Types {
+                        self.dump_types(&form, &mut out);
+                    } else {
+                        self.dump_ir(&form, &mut out)?;
+                    }
+                }
+            }
+        }
+        if !found && let Some(function) = function {
+            let at = FileRange { file, range: 0..0 };
+            let message = format!("there is no definition of `{function}` here");
+            return Err(vec![Diagnostic::error(Kind::Name, at, message)]);
+        }
+        Ok(out)
+    }
+
+    fn dump_types(&self, form: &nesl_core::db::Form, out: &mut String) {
+        let item = form.id();
+        for name in &form.names {
+            let _ = writeln!(out, "{name} : {}", self.type_of_name(item, name));
+        }
+        let types = self.db.types(item);
+        let ast = self.db.ast(item);
+        let text = self.db.item_text(item);
+        let parsed = self.db.parsed(item);
+        let show = |ty: &Ty| print_scheme(&Scheme { vars: types.vars.clone(), ty: ty.clone() });
+        let snippet = |span| {
+            let slice: String = text[parsed.range(span)].split_whitespace().collect::<Vec<_>>().join(" ");
+            if slice.chars().count() > 40 {
+                slice.chars().take(39).chain(['…']).collect()
+            } else {
+                slice
+            }
+        };
+        for (pat, ty) in types.pats.iter() {
+            let _ = writeln!(out, "  {:<42} {}", snippet(ast.pat_spans[pat]), show(ty));
+        }
+        for (expr, ty) in types.exprs.iter() {
+            let _ = writeln!(out, "  {:<42} {}", snippet(ast.expr_spans[expr]), show(ty));
+        }
+    }
+
+    fn dump_ir(
+        &self,
+        form: &nesl_core::db::Form,
+        out: &mut String,
+    ) -> Result<(), Vec<Diagnostic<FileRange>>> {
+        let item = form.id();
+        let mut program = match &self.db.ast(item).kind {
+            ItemKind::Expr(_) | ItemKind::Binding { .. } => self.elaborate(item)?.program,
+            ItemKind::Function(function) if function.body.is_some() => {
+                let signature = self.db.signature(item).clone();
+                let Signature::Function { scheme, .. } = &*signature else { return Ok(()) };
+                if takes_functions(&scheme.ty) {
+                    let _ = writeln!(
+                        out,
+                        "% {} takes a function: it exists only where it is called %",
+                        function.name.name
+                    );
+                    return Ok(());
+                }
+                let args: Arc<[Ty]> = scheme.vars.iter().map(|class| example(*class)).collect();
+                run::elaborate_function(self, item, args)?
+            }
+            ItemKind::Function(_)
+            | ItemKind::Datatype(_)
+            | ItemKind::Command(_)
+            | ItemKind::Missing => return Ok(()),
+        };
+        ir::thread_keys(&mut program);
+        let _ = writeln!(out, "{}", ir::print(&program));
+        Ok(())
+    }
+
+    /// The documentation of a name: its type, text, examples and cost. `None` if it is unknown.
+    pub fn doc(&mut self, name: &str) -> Option<String> {
+        let name = Name::new(name);
+        match self.lookup(&name)? {
+            Resolution::Prim(prim) => {
+                let row = prim.row();
+                let mut out = format!("{} : {}\n\n{}\n", row.name, row.scheme, row.doc);
+                if !row.example.is_empty() {
+                    let _ = writeln!(out, "\nExample: {}", row.example);
+                }
+                if !row.cost.is_empty() {
+                    let _ = writeln!(out, "Cost: {}", row.cost);
+                }
+                Some(out)
+            }
+            Resolution::Item(item, name) => {
+                let mut out = format!("{name} : {}\n", self.type_of_name(item, &name));
+                if let ItemKind::Function(function) = &self.db.ast(item).kind
+                    && let Some(doc) = &function.doc
+                {
+                    let doc = parse_doc(doc);
+                    let _ = write!(out, "\n{}\n", doc.text);
+                    if !doc.examples.is_empty() {
+                        out.push('\n');
+                    }
+                    for (expression, value) in &doc.examples {
+                        let _ = writeln!(out, "Example: {expression} → {value}");
+                    }
+                    if let Some(cost) = &doc.cost {
+                        let _ = writeln!(out, "Cost: {cost}");
+                    }
+                }
+                Some(out)
+            }
+            Resolution::Local(_) | Resolution::Optional(_) | Resolution::Unknown => None,
+        }
+    }
+
+    /// The text of a defined function.
+    pub(super) fn code(&self, name: &str) -> Option<String> {
+        match self.lookup(&Name::new(name))? {
+            Resolution::Item(item, _) => Some(self.db.item_text(item).trim().to_owned()),
+            _ => None,
+        }
+    }
+
+    /// Names that begin with `prefix`, for the prompt's completion.
+    pub fn complete(&mut self, prefix: &str) -> Vec<Completion> {
+        let prefix = prefix.to_lowercase();
+        let names: Vec<String> =
+            self.known().into_iter().filter(|name| name.starts_with(&prefix)).collect();
+        names
+            .into_iter()
+            .map(|name| {
+                let ty = match self.lookup(&Name::new(&name)) {
+                    Some(Resolution::Item(item, n)) => self.type_of_name(item, &n),
+                    Some(Resolution::Prim(prim)) => prim.row().scheme.to_owned(),
+                    _ => String::new(),
+                };
+                Completion { name, ty }
+            })
+            .collect()
+    }
+
+    /// All names that can be used now, folded.
+    pub fn known(&self) -> Vec<String> {
+        let all = match self.last {
+            Some(last) => self.db.known_names(last),
+            None => self.db.known_names(Before::all(self.db.library()[0])),
+        };
+        all.into_iter()
+            .map(|n| n.folded().to_owned())
+            .filter(|n| !n.starts_with('_') && n.starts_with(|c: char| c.is_ascii_alphabetic()))
+            .collect()
+    }
+
+    /// Whether a text is a whole number of forms, or more lines are to come.
+    pub fn is_complete(&self, text: &str) -> bool {
+        syntax::is_complete(text)
+    }
+
+    fn lookup(&self, name: &Name) -> Option<Resolution> {
+        let from = self.last.unwrap_or_else(|| Before::all(self.db.library()[0]));
+        self.db.lookup(from, name)
+    }
+
+    /// Puts a text where it sees all entries, and nobody sees it.
+    fn look_at(&mut self, name: &str, text: &str) -> FileId {
+        let file = match self.scratch {
+            Some(file) => {
+                self.db.rename(file, name, self.last);
+                self.db.set_text(file, text);
+                file
+            }
+            None => self.db.add_file(name, text, self.last),
+        };
+        self.scratch = Some(file);
+        self.sources.set(file, name, text);
+        for form in self.db.outline(file).forms.clone() {
+            self.db.set_loaded(form.id(), None);
+        }
+        self.find_loads(file);
+        file
+    }
+}
+
+/// A type to show a polymorphic function at.
+fn example(class: Class) -> Ty {
+    use nesl_core::types::Basic;
+    match class {
+        Class::Just(Basic::Float) => Ty::Float,
+        Class::Just(Basic::Bool) => Ty::Bool,
+        Class::Just(Basic::Char) => Ty::Char,
+        Class::Any | Class::Ordinal | Class::Logical | Class::Number | Class::Just(Basic::Int) => {
+            Ty::Int
+        }
+    }
+}
+
+fn takes_functions(ty: &Ty) -> bool {
+    match ty {
+        Ty::Function(f) => contains_function(&f.param) || contains_function(&f.result),
+        _ => false,
+    }
+}
+
+fn contains_function(ty: &Ty) -> bool {
+    match ty {
+        Ty::Function(_) => true,
+        Ty::Pair(a, b) => contains_function(a) || contains_function(b),
+        Ty::Sequence(a) => contains_function(a),
+        Ty::Record(_, args) => args.iter().any(contains_function),
+        Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Code(..) | Ty::Var(_) => false,
+    }
+}

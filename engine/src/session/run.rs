@@ -1,0 +1,352 @@
+//! Running the forms of a text, in order.
+
+use super::{Binding, Event, Session, Sink, Summary, is_error, located, place};
+use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
+use nesl_core::db::{Before, Database, FileId, Form};
+use nesl_core::elaborate::{self, Elaborated, Step};
+use nesl_core::interp::{self, Failure, Value};
+use nesl_core::ir;
+use nesl_core::names::Names;
+use nesl_core::prim::HostOp;
+use nesl_core::syntax::RawKind;
+use nesl_core::syntax::ast::{self, ItemKind};
+use nesl_core::types::{ItemTypes, Scheme, Signature, Ty, print_scheme};
+use nesl_runtime::fault::FaultCode;
+use std::sync::Arc;
+use std::time::Instant;
+
+impl Session {
+    /// Runs all forms of a file; `quiet` when it is being loaded.
+    pub(super) fn run_file(
+        &mut self,
+        file: FileId,
+        quiet: bool,
+        sink: Sink<'_>,
+        summary: &mut Summary,
+    ) {
+        self.find_loads(file);
+        self.check_ahead(file);
+        let forms = self.db.outline(file).forms.clone();
+        for (position, form) in forms.iter().enumerate() {
+            if summary.interrupted || summary.exit {
+                break;
+            }
+            self.run_form(file, position as u32, form, quiet, sink, summary);
+        }
+    }
+
+    /// Turns off all forms with errors before the first one runs, so that a function does not
+    /// start that calls one further down that is broken. What depends on them fails in turn.
+    fn check_ahead(&mut self, file: FileId) {
+        loop {
+            let forms = self.db.outline(file).forms.clone();
+            let broken: Vec<ItemId> = forms
+                .iter()
+                .filter(|form| !form.disabled && defines(form))
+                .map(Form::id)
+                .filter(|item| self.db.diagnostics(*item).iter().any(is_error))
+                .collect();
+            if broken.is_empty() {
+                return;
+            }
+            for item in broken {
+                self.db.set_disabled(item, true);
+            }
+        }
+    }
+
+    fn run_form(
+        &mut self,
+        file: FileId,
+        position: u32,
+        form: &Form,
+        quiet: bool,
+        sink: Sink<'_>,
+        summary: &mut Summary,
+    ) {
+        // What commands look names up in: everything up to here.
+        self.last = Some(Before { file, position });
+        let item = form.id();
+        if form.kind == RawKind::Blank && self.db.parsed(item).diagnostics.is_empty() {
+            return;
+        }
+        let diagnostics = self.db.diagnostics(item);
+        let failed = diagnostics.iter().any(is_error);
+        for diagnostic in diagnostics {
+            summary.errors += usize::from(is_error(&diagnostic));
+            sink(Event::Diagnostic(located(diagnostic)));
+        }
+        if failed {
+            self.fail(item);
+            return;
+        }
+        let ast = self.db.ast(item).clone();
+        match &ast.kind {
+            ItemKind::Function(_) | ItemKind::Datatype(_) => {
+                self.define(file, position, form, &ast, quiet, sink);
+                summary.ok += 1;
+            }
+            ItemKind::Binding { .. } | ItemKind::Expr(_) => {
+                self.evaluate(file, position, form, &ast, quiet, sink, summary);
+            }
+            ItemKind::Command(command) => {
+                self.command(form, command, quiet, sink, summary);
+            }
+            ItemKind::Missing => {}
+        }
+    }
+
+    /// A failed form defines nothing.
+    fn fail(&mut self, item: ItemId) {
+        self.db.set_disabled(item, true);
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a form and where it stands")]
+    fn evaluate(
+        &mut self,
+        file: FileId,
+        position: u32,
+        form: &Form,
+        ast: &ast::Item,
+        quiet: bool,
+        sink: Sink<'_>,
+        summary: &mut Summary,
+    ) {
+        let item = form.id();
+        let started = Instant::now();
+        let (elaborated, outcome) = match self.compute(item) {
+            Ok(done) => done,
+            Err(diagnostics) => {
+                for diagnostic in diagnostics {
+                    summary.errors += 1;
+                    summary.interrupted |= diagnostic.message == FaultCode::Interrupted.message();
+                    sink(Event::Diagnostic(diagnostic));
+                }
+                self.fail(item);
+                return;
+            }
+        };
+        let seconds = started.elapsed().as_secs_f64();
+        self.redefine(file, position, form, sink);
+        for (name, way) in names_of(ast) {
+            self.values.insert((item, name), part(&outcome.value, &way));
+        }
+        summary.ok += 1;
+        if !quiet {
+            let expression = matches!(ast.kind, ItemKind::Expr(_));
+            sink(Event::Bound(Binding {
+                name: shown_name(ast),
+                value: self.show(&outcome.value, &elaborated.ty),
+                ty: self.shown_type(item, &elaborated.ty),
+                expression,
+                cost: Some((outcome.work, outcome.depth)),
+                seconds,
+                at: place(self.db.whole(item)),
+            }));
+        }
+    }
+
+    /// Elaborates and runs a form.
+    pub(super) fn compute(
+        &mut self,
+        item: ItemId,
+    ) -> Result<(Elaborated, interp::Outcome), Vec<Diagnostic<super::FileRange>>> {
+        let mut elaborated = self.elaborate(item)?;
+        let globals = self.globals(item, &elaborated.program)?;
+        ir::thread_keys(&mut elaborated.program);
+        debug_assert_eq!(ir::verify(&elaborated.program), Vec::<String>::new());
+        let key = self.draws;
+        self.draws += 1;
+        if seeds(&elaborated.program) {
+            self.draws = 0;
+        }
+        let options = interp::Options {
+            precision: self.settings.precision,
+            max_depth: self.settings.max_depth,
+            max_length: self.settings.max_length,
+            interrupt: Some(&self.interrupt),
+            log_scan: self.settings.log_scan,
+        };
+        self.host.set_precision(self.settings.precision);
+        let run = interp::run(&elaborated.program, &globals, key, &mut self.host, &options);
+        self.host.flush();
+        match run {
+            Ok(outcome) => Ok((elaborated, outcome)),
+            Err(failure) => Err(vec![self.failure(item, &failure)]),
+        }
+    }
+
+    pub(super) fn elaborate(
+        &self,
+        item: ItemId,
+    ) -> Result<Elaborated, Vec<Diagnostic<super::FileRange>>> {
+        let program = Program { session: self, db: &self.db };
+        elaborate::elaborate(item, &program, self.settings.precision)
+            .map_err(|all| all.into_iter().map(|d| located(d.map(|l| self.db.place(l)))).collect())
+    }
+
+    /// The values of the top-level variables a program reads.
+    fn globals(
+        &self,
+        item: ItemId,
+        program: &ir::Program,
+    ) -> Result<Vec<Value>, Vec<Diagnostic<super::FileRange>>> {
+        let mut values = Vec::with_capacity(program.globals.len());
+        for global in &program.globals {
+            match self.values.get(&(global.item, Name::new(&global.name))) {
+                Some(value) => values.push(value.clone()),
+                None => {
+                    let at = place(self.db.whole(item));
+                    let message = format!("`{}` has no value yet", global.name);
+                    return Err(vec![
+                        Diagnostic::error(Kind::Name, at, message)
+                            .label(place(self.db.whole(global.item)), "it is defined here"),
+                    ]);
+                }
+            }
+        }
+        Ok(values)
+    }
+
+    /// A failed run as a diagnostic: at the innermost place of the user's own text.
+    fn failure(&self, item: ItemId, failure: &Failure) -> Diagnostic<super::FileRange> {
+        let at = |site: &ir::Site| place(self.db.place(Loc { item: site.item, span: site.span }));
+        let mut own = failure.trace.iter().filter(|(_, library)| !library).map(|(site, _)| site);
+        let primary = own.next().map_or_else(|| place(self.db.whole(item)), at);
+        let mut diagnostic =
+            Diagnostic::error(Kind::Runtime, primary.clone(), failure.fault.to_string());
+        let mut last = primary;
+        for (depth, site) in own.enumerate() {
+            let here = at(site);
+            if depth >= 2 || here == last {
+                continue;
+            }
+            diagnostic = diagnostic.label(here.clone(), "called from here");
+            last = here;
+        }
+        diagnostic
+    }
+
+    /// A value as text.
+    pub(super) fn show(&self, value: &Value, ty: &Ty) -> String {
+        let content = |record: &nesl_core::types::Record, args: &[Ty]| {
+            nesl_core::types::record_content(self.db.signature(record.item), args)
+        };
+        crate::show::show(value, ty, &content, self.settings.print_length, self.settings.precision)
+    }
+
+    fn shown_type(&self, item: ItemId, ty: &Ty) -> String {
+        let vars = self.db.types(item).vars.clone();
+        print_scheme(&Scheme { vars, ty: ty.clone() })
+    }
+}
+
+/// The program as the elaborator sees it: the database, with the session's redefinitions.
+struct Program<'a> {
+    session: &'a Session,
+    db: &'a Database,
+}
+
+impl elaborate::Context for Program<'_> {
+    fn ast(&self, item: ItemId) -> Arc<ast::Item> {
+        self.db.ast(item).clone()
+    }
+
+    fn names(&self, item: ItemId) -> &Names {
+        self.db.names(item)
+    }
+
+    fn types(&self, item: ItemId) -> Arc<ItemTypes> {
+        self.db.types(item).clone()
+    }
+
+    fn signature(&self, item: ItemId) -> Arc<Signature> {
+        self.db.signature(item).clone()
+    }
+
+    fn current(&self, item: ItemId, name: &Name) -> ItemId {
+        self.session.current(item, name)
+    }
+
+    fn name(&self, item: ItemId) -> Name {
+        self.db.form(item).names.first().cloned().unwrap_or_else(|| Name::new("it"))
+    }
+
+    fn is_library(&self, item: ItemId) -> bool {
+        self.db.is_library(item)
+    }
+}
+
+/// Elaborates a function for looking at it.
+pub(super) fn elaborate_function(
+    session: &Session,
+    item: ItemId,
+    args: Arc<[Ty]>,
+) -> Result<ir::Program, Vec<Diagnostic<super::FileRange>>> {
+    let program = Program { session, db: &session.db };
+    elaborate::elaborate_function(item, args, &program, session.settings.precision).map_err(|all| {
+        all.into_iter().map(|d| located(d.map(|l| session.db.place(l)))).collect()
+    })
+}
+
+fn defines(form: &Form) -> bool {
+    match form.kind {
+        RawKind::Function | RawKind::Datatype | RawKind::Binding => true,
+        RawKind::Expr | RawKind::Command | RawKind::Blank => false,
+    }
+}
+
+/// The names a form binds, each with the way to its value.
+pub(super) fn names_of(ast: &ast::Item) -> Vec<(Name, Vec<Step>)> {
+    match &ast.kind {
+        ItemKind::Binding { pattern, .. } => elaborate::bound_names(ast, *pattern),
+        ItemKind::Expr(_) => vec![(Name::new("it"), Vec::new())],
+        ItemKind::Function(_)
+        | ItemKind::Datatype(_)
+        | ItemKind::Command(_)
+        | ItemKind::Missing => Vec::new(),
+    }
+}
+
+fn part(value: &Value, way: &[Step]) -> Value {
+    way.iter().fold(value.clone(), |value, step| match (value, step) {
+        (Value::Pair(pair), Step::First) => pair.0.clone(),
+        (Value::Pair(pair), Step::Second) => pair.1.clone(),
+        (other, _) => unreachable!("a pattern took {other:?} apart"),
+    })
+}
+
+/// `it`, `x`, `(a, b)`: what a form binds, as the original prints it.
+fn shown_name(ast: &ast::Item) -> String {
+    fn pattern(ast: &ast::Item, pat: ast::PatId, nested: bool) -> String {
+        match &ast.pats[pat] {
+            ast::Pat::Name(name) => name.to_string(),
+            ast::Pat::Missing => "_".to_owned(),
+            ast::Pat::Pair(a, b) => {
+                let inside = format!("{}, {}", pattern(ast, *a, true), pattern(ast, *b, false));
+                if nested { format!("({inside})") } else { inside }
+            }
+            ast::Pat::Record { name, content } => {
+                format!("{}({})", name.name, pattern(ast, *content, false))
+            }
+        }
+    }
+    match &ast.kind {
+        ItemKind::Binding { pattern: pat, .. } => pattern(ast, *pat, true),
+        ItemKind::Expr(_)
+        | ItemKind::Function(_)
+        | ItemKind::Datatype(_)
+        | ItemKind::Command(_)
+        | ItemKind::Missing => "it".to_owned(),
+    }
+}
+
+/// Whether a program sets the seed.
+fn seeds(program: &ir::Program) -> bool {
+    program.functions.iter().any(|f| {
+        let mut found = false;
+        f.body.for_each_op(&mut |op| found |= matches!(op, ir::Op::Host(HostOp::Seed, _)));
+        found
+    })
+}
+

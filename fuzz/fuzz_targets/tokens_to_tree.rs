@@ -1,0 +1,30 @@
+//! Any text: the items tile it, every tree gives its text back, every place is inside, and the
+//! formatter neither fails nor changes its own output.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use nesl_core::syntax::{SyntaxNode, format, lex, parse_item, split};
+
+fuzz_target!(|text: &str| {
+    let tokens: String = lex(text).iter().map(|t| &text[t.range]).collect();
+    assert_eq!(tokens, text);
+    let items = split(text);
+    let tiled: String = items.iter().map(|item| &text[item.range]).collect();
+    assert_eq!(tiled, text);
+    for item in items {
+        let slice = &text[item.range];
+        let parsed = parse_item(slice);
+        assert_eq!(SyntaxNode::new_root(parsed.green.clone()).to_string(), slice);
+        for diagnostic in &parsed.diagnostics {
+            let _ = &slice[diagnostic.primary.at];
+            for label in &diagnostic.labels {
+                let _ = &slice[label.at];
+            }
+        }
+        for (_, span) in parsed.ast.expr_spans.iter() {
+            let _ = &slice[parsed.range(*span)];
+        }
+    }
+    let once = format(text);
+    assert_eq!(format(&once), once);
+});

@@ -1,0 +1,346 @@
+//! What can be said on the command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use nesl_engine::session::Precision;
+use nesl_engine::{Settings, Stage};
+use std::io::IsTerminal;
+use std::path::PathBuf;
+
+/// All went well.
+pub const OK: u8 = 0;
+/// The program, or what was checked, has errors.
+pub const FAILED: u8 = 1;
+/// The command itself could not be carried out: bad arguments, an unreadable file.
+pub const USAGE: u8 = 2;
+/// Stopped by Ctrl-C, as shells report it.
+pub const INTERRUPTED: u8 = 130;
+
+const EXAMPLES: &str = "\
+Examples:
+  nesl                                        start an interactive session
+  nesl eval '{sum(a) : a in [[2,3],[8,3,9],[7]]}'
+                                              prints  it = [5, 20, 7] : [int]
+  nesl run quicksort.nesl                     run a program
+  nesl check --json *.nesl                    find errors without running, for editors
+  nesl fmt --check *.nesl                     is everything formatted?
+  nesl cost -e 'sum([0:n])' --sizes 1e3,1e4,1e5
+                                              how work and depth grow
+  nesl doc plus_scan                          what a function does
+
+Exit codes: 0 all well; 1 errors in the program; 2 bad arguments or unreadable files;
+130 interrupted by Ctrl-C.";
+
+const ABOUT: &str = "NESL, the nested data-parallel language: run, check, format, explain, explore.
+
+Without a command, nesl starts an interactive session (or, if standard input is not a terminal,
+runs the forms it reads there).";
+
+/// The command line.
+#[derive(Debug, Parser)]
+#[command(name = "nesl", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+}
+
+/// Flags that every command takes.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Options of every command")]
+pub struct Global {
+    /// When to use colours: auto, always or never (NO_COLOR is respected)
+    #[arg(
+        long,
+        global = true,
+        value_name = "WHEN",
+        default_value = "auto",
+        value_enum,
+        hide_possible_values = true
+    )]
+    pub color: Color,
+    /// Print only what programs print themselves, and errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Show at most N elements of a sequence, or `all` [default: 100]
+    #[arg(long, global = true, value_name = "N", value_parser = print_length)]
+    pub print_length: Option<Length>,
+    /// Bits of an int and of a float: 64 or 32
+    #[arg(
+        long,
+        global = true,
+        value_name = "BITS",
+        default_value = "64",
+        value_enum,
+        hide_possible_values = true
+    )]
+    pub precision: Bits,
+    /// Seed of the random numbers
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+}
+
+/// When to use colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// If it is a terminal
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The width of numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Bits {
+    /// 32-bit ints and single floats
+    #[value(name = "32")]
+    Single,
+    /// 64-bit ints and double floats
+    #[value(name = "64")]
+    Double,
+}
+
+/// A limit on what is shown; `None` is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Length(pub Option<usize>);
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run programs and print the result of every top-level form
+    #[command(after_help = "\
+Each form prints one line: `it = VALUE : TYPE` for an expression, `x = VALUE : TYPE` for a binding,
+`f = fn : TYPE` for a function. Errors go to standard error with their place; forms after a failing
+one still run. Several files run one after the other in the same session.
+
+Examples:
+  nesl run primes.nesl
+  nesl run library.nesl main.nesl
+  echo '1 + 2;' | nesl run -")]
+    Run {
+        /// Files to run in order; `-` is standard input
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+    },
+    /// Evaluate expressions, or any forms, given as arguments
+    #[command(after_help = "\
+The closing `;` may be left out. Arguments are evaluated in order in one session; after `--` they
+may begin with a minus sign.
+
+Examples:
+  nesl eval '{a * a : a in [3, -4, -9, 5]}'
+  nesl eval 'function dbl(x) = x + x' 'dbl(21)'")]
+    Eval {
+        /// NESL text
+        #[arg(required = true, value_name = "EXPR", allow_negative_numbers = true)]
+        texts: Vec<String>,
+    },
+    /// Find errors without running anything
+    #[command(after_help = "\
+With --json every problem is one line, an object with these fields:
+  kind      syntax, name, type or runtime
+  severity  error or warning
+  message   one line
+  file, line, column, end_line, end_column
+            the place; counted from 1, the end is exclusive, columns are characters
+  label     what to say at that place, or an empty string
+  labels    further places: objects with text and the fields of a place
+  notes     sentences
+  hints     ways out: objects with text and edit, which is null or the fields of a place and
+            `replacement`, the text to put there
+
+Examples:
+  nesl check quicksort.nesl
+  nesl check --types quicksort.nesl
+  nesl check --json src/*.nesl")]
+    Check {
+        /// Files to check, each by itself; `-` is standard input
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Print problems as JSON, one object a line, on standard output
+        #[arg(long)]
+        json: bool,
+        /// Print every definition with its type
+        #[arg(long, conflicts_with = "json")]
+        types: bool,
+    },
+    /// Format programs in place
+    #[command(after_help = "\
+Examples:
+  nesl fmt *.nesl
+  nesl fmt --check *.nesl     list the files that are not formatted; exit code 1 if there are any
+  nesl fmt - < a.nesl         format standard input to standard output")]
+    Fmt {
+        /// Files to format; `-` is standard input
+        #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Change nothing; list what is not formatted
+        #[arg(long)]
+        check: bool,
+    },
+    /// Show a program as one of the compiler's stages sees it
+    Ir {
+        /// The file; `-` is standard input
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// The stage
+        #[arg(long, value_enum, default_value = "ir")]
+        stage: StageName,
+        /// Only this function
+        #[arg(long, short, value_name = "NAME")]
+        function: Option<String>,
+    },
+    /// Measure work and depth, and how they grow
+    #[command(after_help = "\
+Work is the number of operations, depth the longest chain of them that must run one after the
+other, parallelism their ratio: how many processors could be kept busy.
+
+With --sizes, EXPR is a function's name, which is applied to each size, or an expression in which
+`n` stands for the size. What EXPR does to make its input is measured, too.
+
+Examples:
+  nesl cost quicksort.nesl
+  nesl cost -e 'sum([0:1000])'
+  nesl cost -e 'sum([0:n])' --sizes 1e2,1e3,1e4
+  nesl cost -e primes --sizes 1e3,1e4,1e5 --setup primes.nesl")]
+    Cost(CostArgs),
+    /// Explain a function, operator or command
+    Doc {
+        /// Its name
+        #[arg(value_name = "NAME", required = true)]
+        names: Vec<String>,
+    },
+}
+
+/// What `nesl cost` is asked.
+#[derive(Args, Debug)]
+pub struct CostArgs {
+    /// A program whose forms are measured
+    #[arg(value_name = "FILE", required_unless_present = "expr", conflicts_with = "expr")]
+    pub file: Option<PathBuf>,
+    /// An expression to measure
+    #[arg(long, short, value_name = "EXPR", allow_hyphen_values = true)]
+    pub expr: Option<String>,
+    /// Sizes to measure it at, such as `1e3,1e4,1e5`
+    #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = size, requires = "expr")]
+    pub sizes: Vec<u64>,
+    /// Definitions to load first
+    #[arg(long, value_name = "FILE", requires = "expr")]
+    pub setup: Option<PathBuf>,
+    /// Charge a scan or reduction of n elements a depth of log₂ n instead of 1
+    #[arg(long)]
+    pub log_scan: bool,
+    /// Print JSON, one object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A stage by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StageName {
+    /// The words of the text
+    Tokens,
+    /// The concrete tree, with every blank
+    Tree,
+    /// The abstract syntax
+    Ast,
+    /// Every definition with its type
+    Types,
+    /// The first-order, monomorphic core language
+    Ir,
+}
+
+/// Reads the command line; prints help, the version or what is wrong with it, and exits.
+pub fn parse() -> Cli {
+    Cli::parse()
+}
+
+impl Global {
+    /// The settings of a session.
+    pub fn settings(&self) -> Settings {
+        let mut settings = Settings {
+            precision: match self.precision {
+                Bits::Single => Precision::Bits32,
+                Bits::Double => Precision::Bits64,
+            },
+            seed: self.seed,
+            ..Settings::default()
+        };
+        if let Some(Length(length)) = self.print_length {
+            settings.print_length = length;
+        }
+        settings
+    }
+
+    /// Whether to colour what goes to `stream`.
+    pub fn colors(&self, stream: &impl IsTerminal) -> bool {
+        match self.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                let unwanted = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+                let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+                !unwanted && !dumb && stream.is_terminal()
+            }
+        }
+    }
+}
+
+impl From<StageName> for Stage {
+    fn from(name: StageName) -> Stage {
+        match name {
+            StageName::Tokens => Stage::Tokens,
+            StageName::Tree => Stage::Tree,
+            StageName::Ast => Stage::Ast,
+            StageName::Types => Stage::Types,
+            StageName::Ir => Stage::Ir,
+        }
+    }
+}
+
+fn print_length(text: &str) -> Result<Length, String> {
+    if text.eq_ignore_ascii_case("all") {
+        return Ok(Length(None));
+    }
+    match text.parse() {
+        Ok(length) => Ok(Length(Some(length))),
+        Err(_) => Err("give a number, or `all`".to_string()),
+    }
+}
+
+/// A size may be written `1000`, `1_000`, `1e3` or `2.5e3`.
+fn size(text: &str) -> Result<u64, String> {
+    let plain = text.trim().replace('_', "");
+    if let Ok(size) = plain.parse() {
+        return Ok(size);
+    }
+    match plain.parse::<f64>() {
+        Ok(size) if size >= 0.0 && size <= 1e15 && size.fract() == 0.0 => Ok(size as u64),
+        _ => Err("give whole numbers, such as 1000 or 1e3".to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn sizes_are_read_in_several_spellings() {
+        assert_eq!(size("1e3"), Ok(1000));
+        assert_eq!(size("2.5e3"), Ok(2500));
+        assert_eq!(size("1_000"), Ok(1000));
+        assert!(size("1.5").is_err());
+        assert!(size("-1").is_err());
+        assert!(size("many").is_err());
+    }
+}

@@ -1,0 +1,33 @@
+//! A file per subcommand. Each returns the exit code; what could not even be tried is an error.
+
+mod check;
+mod cost;
+mod doc;
+mod eval;
+mod fmt;
+mod ir;
+mod run;
+
+pub use doc::unknown;
+pub use run::worse;
+
+use crate::cli::{Cli, Command};
+use crate::prompt;
+use anyhow::Result;
+
+/// Does what the command line asks.
+pub fn run(arguments: &Cli) -> Result<u8> {
+    let global = &arguments.global;
+    match &arguments.command {
+        None => prompt::run(global),
+        Some(Command::Run { files }) => run::run(global, files),
+        Some(Command::Eval { texts }) => eval::run(global, texts),
+        Some(Command::Check { files, json, types }) => check::run(global, files, *json, *types),
+        Some(Command::Fmt { files, check }) => fmt::run(global, files, *check),
+        Some(Command::Ir { file, stage, function }) => {
+            ir::run(global, file, (*stage).into(), function.as_deref())
+        }
+        Some(Command::Cost(asked)) => cost::run(global, asked),
+        Some(Command::Doc { names }) => doc::run(global, names),
+    }
+}

@@ -1,0 +1,118 @@
+//! `nesl cost`: work and depth of forms, and how they grow.
+
+mod growth;
+mod table;
+
+use super::run::worse;
+use crate::cli::{CostArgs, FAILED, Global, INTERRUPTED, OK};
+use crate::prompt::complete::close;
+use crate::report::Reporter;
+use crate::source::{self, Lines};
+use anyhow::Result;
+use nesl_engine::{Binding, Session, Summary};
+use serde_json::json;
+use table::{Table, grouped, ratio};
+
+/// Measures a file, an expression, or an expression at several sizes.
+pub fn run(global: &Global, asked: &CostArgs) -> Result<u8> {
+    let (mut reporter, mut session) = Reporter::new(global);
+    // The numbers are what is wanted, not what the program prints.
+    session.set_output(Box::new(std::io::sink()));
+    session.settings_mut().log_scan = asked.log_scan;
+    if let Some(setup) = &asked.setup {
+        let file = source::read(setup)?;
+        let (summary, _) = measure(&mut reporter, &mut session, &file.name, &file.text);
+        let code = worse(OK, &summary);
+        if code != OK {
+            return Ok(code);
+        }
+    }
+    match (&asked.file, &asked.expr) {
+        (Some(path), _) => {
+            let file = source::read(path)?;
+            let (summary, bound) = measure(&mut reporter, &mut session, &file.name, &file.text);
+            show(&reporter, &session, &bound, asked.json);
+            Ok(worse(OK, &summary))
+        }
+        (None, Some(expr)) if asked.sizes.is_empty() => {
+            let (summary, bound) =
+                measure(&mut reporter, &mut session, "<expression>", &close(expr));
+            show(&reporter, &session, &bound, asked.json);
+            Ok(worse(OK, &summary))
+        }
+        (None, Some(expr)) => growth::run(&mut reporter, &mut session, expr, asked),
+        (None, None) => Ok(FAILED),
+    }
+}
+
+/// Enters a text; what it defines, instead of being printed, is returned.
+fn measure(
+    reporter: &mut Reporter,
+    session: &mut Session,
+    name: &str,
+    text: &str,
+) -> (Summary, Vec<Binding>) {
+    let mut bound = Vec::new();
+    let summary = reporter.collect(session, name, text, &mut |binding| bound.push(binding));
+    (summary, bound)
+}
+
+fn show(reporter: &Reporter, session: &Session, bound: &[Binding], json: bool) {
+    let mut table = Table::new(&["line", "name", "work", "depth", "parallelism"]);
+    for binding in bound {
+        let Some((work, depth)) = binding.cost else {
+            continue;
+        };
+        let (file, text) = session.source(binding.at.file);
+        let line = first_line(&text, binding);
+        if json {
+            let object = json!({
+                "file": &*file, "line": line, "name": binding.name,
+                "work": work, "depth": depth, "parallelism": parallelism(work, depth),
+                "seconds": binding.seconds,
+            });
+            reporter.output.line(&object.to_string());
+        } else {
+            table.row([
+                line.to_string(),
+                binding.name.clone(),
+                grouped(work),
+                grouped(depth),
+                ratio(parallelism(work, depth)),
+            ]);
+        }
+    }
+    if !json {
+        reporter.output.line(&table.to_string());
+    }
+    reporter.output.settle();
+}
+
+/// The line on which a form's own text begins, past the blanks and comments before it.
+fn first_line(text: &str, binding: &Binding) -> usize {
+    let range = binding.at.range.clone();
+    let form = text.get(range.clone()).unwrap_or("");
+    let mut skipped = 0;
+    loop {
+        let rest = &form[skipped..];
+        let blank = rest.len() - rest.trim_start().len();
+        let comment = match rest[blank..].strip_prefix('%') {
+            Some(inside) => inside.find('%').map_or(rest.len() - blank, |end| end + 2),
+            None => 0,
+        };
+        skipped += blank + comment;
+        if comment == 0 || skipped >= form.len() {
+            break;
+        }
+    }
+    Lines::new(text.into()).position(range.start + skipped).line
+}
+
+fn parallelism(work: u64, depth: u64) -> f64 {
+    work as f64 / depth.max(1) as f64
+}
+
+/// The exit code of a measurement that could not be finished.
+fn failed(summary: &Summary) -> u8 {
+    if summary.interrupted { INTERRUPTED } else { FAILED }
+}

@@ -1,0 +1,22 @@
+//! `nesl eval 'EXPR'…`
+
+use super::run::worse;
+use crate::cli::{Global, OK};
+use crate::prompt::complete::close;
+use crate::report::Reporter;
+use anyhow::Result;
+
+/// Evaluates texts in order in one session.
+pub fn run(global: &Global, texts: &[String]) -> Result<u8> {
+    let (mut reporter, mut session) = Reporter::new(global);
+    let mut code = OK;
+    for text in texts {
+        let summary = reporter.enter(&mut session, "<expression>", &close(text));
+        code = worse(code, &summary);
+        if summary.exit || summary.interrupted {
+            break;
+        }
+    }
+    reporter.output.settle();
+    Ok(code)
+}

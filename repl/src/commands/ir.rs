@@ -1,0 +1,27 @@
+//! `nesl ir FILE --stage STAGE`
+
+use crate::cli::{FAILED, Global, OK};
+use crate::report::Reporter;
+use crate::source;
+use anyhow::Result;
+use nesl_engine::Stage;
+use std::path::Path;
+
+/// Prints a file as a stage of the compiler sees it.
+pub fn run(global: &Global, path: &Path, stage: Stage, function: Option<&str>) -> Result<u8> {
+    let (mut reporter, mut session) = Reporter::new(global);
+    let file = source::read(path)?;
+    match session.dump(&file.name, &file.text, stage, function) {
+        Ok(text) => {
+            reporter.output.line(text.trim_end());
+            reporter.output.settle();
+            Ok(OK)
+        }
+        Err(diagnostics) => {
+            for diagnostic in &diagnostics {
+                reporter.diagnostic(&session, diagnostic);
+            }
+            Ok(FAILED)
+        }
+    }
+}

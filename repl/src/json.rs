@@ -1,0 +1,132 @@
+//! Diagnostics → JSON for programs. The fields are described by `nesl check --help`.
+
+use crate::source::Lines;
+use nesl_core::base::{Diagnostic, Kind, Severity};
+use nesl_engine::{FileRange, Session};
+use serde::Serialize;
+use std::rc::Rc;
+
+/// One problem.
+#[derive(Serialize)]
+struct Problem {
+    kind: &'static str,
+    severity: &'static str,
+    message: String,
+    #[serde(flatten)]
+    place: Place,
+    label: String,
+    labels: Vec<Label>,
+    notes: Vec<String>,
+    hints: Vec<Hint>,
+}
+
+/// Where: counted from one, in characters; the end is exclusive.
+#[derive(Serialize)]
+struct Place {
+    file: Rc<str>,
+    line: usize,
+    column: usize,
+    end_line: usize,
+    end_column: usize,
+}
+
+#[derive(Serialize)]
+struct Label {
+    text: String,
+    #[serde(flatten)]
+    place: Place,
+}
+
+#[derive(Serialize)]
+struct Hint {
+    text: String,
+    edit: Option<Edit>,
+}
+
+#[derive(Serialize)]
+struct Edit {
+    #[serde(flatten)]
+    place: Place,
+    replacement: String,
+}
+
+/// Writes the diagnostics of one text.
+pub struct Writer {
+    name: Rc<str>,
+    lines: Lines,
+}
+
+impl Writer {
+    /// A writer for problems of a text.
+    pub fn new(name: &str, text: &str) -> Writer {
+        Writer { name: name.into(), lines: Lines::new(text.into()) }
+    }
+
+    /// One diagnostic as an object in one line.
+    pub fn line(&self, session: &Session, diagnostic: &Diagnostic<FileRange>) -> String {
+        let home = diagnostic.primary.at.file;
+        // Nearly all places are in the text itself; others, such as the library, are looked up.
+        let place = |at: &FileRange| {
+            let own = at.file == home;
+            if own { self.place(at) } else { Writer::of(session, at).place(at) }
+        };
+        let problem = Problem {
+            kind: kind(diagnostic.kind),
+            severity: severity(diagnostic.severity),
+            message: diagnostic.message.clone(),
+            place: place(&diagnostic.primary.at),
+            label: diagnostic.primary.text.clone(),
+            labels: diagnostic
+                .labels
+                .iter()
+                .map(|label| Label { text: label.text.clone(), place: place(&label.at) })
+                .collect(),
+            notes: diagnostic.notes.clone(),
+            hints: diagnostic
+                .hints
+                .iter()
+                .map(|hint| Hint {
+                    text: hint.text.clone(),
+                    edit: hint.edit.as_ref().map(|(at, replacement)| Edit {
+                        place: place(at),
+                        replacement: replacement.clone(),
+                    }),
+                })
+                .collect(),
+        };
+        serde_json::to_string(&problem).unwrap_or_default()
+    }
+
+    fn of(session: &Session, at: &FileRange) -> Writer {
+        let (name, text) = session.source(at.file);
+        Writer::new(&name, &text)
+    }
+
+    fn place(&self, at: &FileRange) -> Place {
+        let start = self.lines.position(at.range.start);
+        let end = self.lines.position(at.range.end.max(at.range.start));
+        Place {
+            file: self.name.clone(),
+            line: start.line,
+            column: start.column,
+            end_line: end.line,
+            end_column: end.column,
+        }
+    }
+}
+
+fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Syntax => "syntax",
+        Kind::Name => "name",
+        Kind::Type => "type",
+        Kind::Runtime => "runtime",
+    }
+}
+
+fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}

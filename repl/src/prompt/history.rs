@@ -1,0 +1,32 @@
+//! Where what was typed is kept between sessions.
+
+use super::helper::Helper;
+use etcetera::{AppStrategy, AppStrategyArgs, choose_app_strategy};
+use rustyline::Editor;
+use rustyline::history::DefaultHistory;
+use std::path::{Path, PathBuf};
+
+/// The history file: `NESL_HISTORY`, or `history` in the user's state directory. An empty
+/// `NESL_HISTORY` says that none is wanted.
+pub fn path() -> Option<PathBuf> {
+    if let Some(path) = std::env::var_os("NESL_HISTORY") {
+        return if path.is_empty() { None } else { Some(path.into()) };
+    }
+    let strategy = choose_app_strategy(AppStrategyArgs {
+        top_level_domain: String::new(),
+        author: String::new(),
+        app_name: "nesl".to_string(),
+    })
+    .ok()?;
+    let folder = strategy.state_dir().unwrap_or_else(|| strategy.data_dir());
+    Some(folder.join("history"))
+}
+
+/// Adds what was typed since the last time. Sessions running side by side do not lose each
+/// other's.
+pub fn save(editor: &mut Editor<Helper, DefaultHistory>, path: &Path) -> rustyline::Result<()> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder)?;
+    }
+    editor.append_history(path)
+}

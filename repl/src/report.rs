@@ -1,0 +1,110 @@
+//! Events of a session → lines on standard output and messages on standard error.
+
+use crate::cli::Global;
+use crate::interrupt;
+use crate::output::Output;
+use crate::render::Renderer;
+use nesl_core::base::Diagnostic;
+use nesl_engine::{Binding, Event, FileRange, Session, Sources, Summary};
+
+/// Shows what happens in a session.
+pub struct Reporter {
+    /// Standard output.
+    pub output: Output,
+    /// Messages for people.
+    pub renderer: Renderer,
+    quiet: bool,
+}
+
+impl Reporter {
+    /// A reporter, and a session whose programs print through it.
+    pub fn new(global: &Global) -> (Reporter, Session) {
+        let output = Output::stdout();
+        let mut session = Session::new(global.settings());
+        session.set_output(Box::new(output.clone()));
+        interrupt::install(&session);
+        let renderer = Renderer::new(global.colors(&std::io::stderr()));
+        (Reporter { output, renderer, quiet: global.quiet }, session)
+    }
+
+    /// Enters a text and shows what comes of it.
+    pub fn enter(&mut self, session: &mut Session, name: &str, text: &str) -> Summary {
+        self.enter_at(session, name, text, 0)
+    }
+
+    /// The same for a text that stands below `line` others in what people think of as its file.
+    pub fn enter_at(
+        &mut self,
+        session: &mut Session,
+        name: &str,
+        text: &str,
+        line: usize,
+    ) -> Summary {
+        let output = self.output.clone();
+        let quiet = self.quiet;
+        self.entered(session, name, text, line, &mut |Binding { name, value, ty, .. }| {
+            if !quiet {
+                output.line(&format!("{name} = {value} : {ty}"));
+            }
+        })
+    }
+
+    /// Enters a text; what is evaluated and defined is handed on instead of shown.
+    pub fn collect(
+        &mut self,
+        session: &mut Session,
+        name: &str,
+        text: &str,
+        bound: &mut dyn FnMut(Binding),
+    ) -> Summary {
+        self.entered(session, name, text, 0, bound)
+    }
+
+    fn entered(
+        &mut self,
+        session: &mut Session,
+        name: &str,
+        text: &str,
+        line: usize,
+        bound: &mut dyn FnMut(Binding),
+    ) -> Summary {
+        let sources = session.sources();
+        let summary = interrupt::during(|| {
+            session.enter(name, text, &mut |event| match event {
+                Event::Bound(binding) => {
+                    self.renderer.starts_at(binding.at.file, line);
+                    bound(binding);
+                }
+                Event::Text(text) => {
+                    if !text.is_empty() {
+                        self.output.line(&text);
+                    }
+                }
+                Event::Diagnostic(diagnostic) => {
+                    for label in std::iter::once(&diagnostic.primary).chain(&diagnostic.labels) {
+                        if *sources.get(label.at.file).0 == *name {
+                            self.renderer.starts_at(label.at.file, line);
+                        }
+                    }
+                    self.show(&sources, &diagnostic);
+                }
+            })
+        });
+        if summary.interrupted {
+            self.output.settle();
+            eprintln!("Interrupted.");
+        }
+        self.output.show();
+        summary
+    }
+
+    /// Shows a diagnostic on standard error, after what was printed before it.
+    pub fn diagnostic(&mut self, session: &Session, diagnostic: &Diagnostic<FileRange>) {
+        self.show(&session.sources(), diagnostic);
+    }
+
+    fn show(&mut self, sources: &Sources, diagnostic: &Diagnostic<FileRange>) {
+        self.output.settle();
+        eprint!("{}", self.renderer.render(sources, diagnostic));
+    }
+}

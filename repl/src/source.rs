@@ -1,0 +1,182 @@
+//! Files → text, and offsets → lines and columns.
+//!
+//! A text is shown to people with nothing in it that a terminal would obey: every control
+//! character is replaced by a visible one *of the same count of characters*, so that character
+//! offsets into the shown text are those of the text itself.
+
+use anyhow::{Context, Result};
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// The name of standard input.
+pub const STDIN: &str = "-";
+
+/// A file's text: UTF-8, or else every byte is a character (Latin-1), as the original read it.
+pub struct Text {
+    /// What messages call it.
+    pub name: String,
+    /// The text.
+    pub text: String,
+    /// Whether it was not UTF-8.
+    pub latin1: bool,
+}
+
+/// Reads a file; `-` is standard input.
+pub fn read(path: &Path) -> Result<Text> {
+    let (name, bytes) = if path == Path::new(STDIN) {
+        let mut bytes = Vec::new();
+        std::io::stdin().read_to_end(&mut bytes).context("cannot read standard input")?;
+        ("<stdin>".to_string(), bytes)
+    } else {
+        let bytes =
+            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        (path.display().to_string(), bytes)
+    };
+    let (text, latin1) = decode(bytes);
+    Ok(Text { name, text, latin1 })
+}
+
+/// Bytes as text, and whether they were not UTF-8.
+pub fn decode(bytes: Vec<u8>) -> (String, bool) {
+    match String::from_utf8(bytes) {
+        Ok(text) => (text, false),
+        Err(error) => (error.into_bytes().into_iter().map(char::from).collect(), true),
+    }
+}
+
+/// Text as bytes, the inverse of [`decode`] for texts of which `latin1` was true.
+pub fn encode(text: &str, latin1: bool) -> Vec<u8> {
+    let bytes: Option<Vec<u8>> =
+        if latin1 { text.chars().map(|c| u8::try_from(c).ok()).collect() } else { None };
+    bytes.unwrap_or_else(|| text.as_bytes().to_vec())
+}
+
+/// A text with its line starts, for turning byte offsets into places people use.
+pub struct Lines {
+    text: Arc<str>,
+    /// Byte and character offset of each line's start.
+    starts: Vec<(usize, usize)>,
+}
+
+/// A place for people: both count from 1, columns in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+impl Lines {
+    /// Finds the lines of a text.
+    pub fn new(text: Arc<str>) -> Lines {
+        let mut starts = vec![(0, 0)];
+        let mut chars = 0;
+        let mut rest = text.char_indices().peekable();
+        while let Some((at, c)) = rest.next() {
+            chars += 1;
+            let lone_return = c == '\r' && rest.peek().is_none_or(|(_, next)| *next != '\n');
+            if c == '\n' || lone_return {
+                starts.push((at + c.len_utf8(), chars));
+            }
+        }
+        Lines { text, starts }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The number of characters before a byte; an offset past the end is the end, one inside a
+    /// character is its start.
+    pub fn char_of(&self, byte: usize) -> usize {
+        let (start, chars, byte) = self.line_of(byte);
+        chars + self.text[start..byte].chars().count()
+    }
+
+    /// The line and column of a byte.
+    pub fn position(&self, byte: usize) -> Position {
+        let (start, chars, clamped) = self.line_of(byte);
+        let line = self.starts.partition_point(|(_, c)| *c <= chars);
+        Position { line, column: self.text[start..clamped].chars().count() + 1 }
+    }
+
+    /// The text of the line that holds a byte, without its end, and the byte it starts at.
+    pub fn line_text(&self, byte: usize) -> (&str, usize) {
+        let (start, _, _) = self.line_of(byte);
+        let line = &self.text[start..];
+        let end = line.find(['\n', '\r']).unwrap_or(line.len());
+        (&line[..end], start)
+    }
+
+    fn line_of(&self, byte: usize) -> (usize, usize, usize) {
+        let mut byte = byte.min(self.text.len());
+        while !self.text.is_char_boundary(byte) {
+            byte -= 1;
+        }
+        let line = self.starts.partition_point(|(start, _)| *start <= byte) - 1;
+        let (start, chars) = self.starts[line];
+        (start, chars, byte)
+    }
+}
+
+/// The text with every character that a terminal would obey replaced by a visible one. Line ends
+/// and tabs stay.
+pub fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        shown.push(match c {
+            '\n' | '\t' => c,
+            '\r' => c,
+            '\0'..='\x1f' => char::from_u32(0x2400 + c as u32).unwrap_or('\u{fffd}'),
+            '\x7f' => '\u{2421}',
+            // The other control characters, line separators that only some programs honour, and
+            // the marks that reorder text.
+            '\u{80}'..='\u{9f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{200e}'
+            | '\u{200f}' => '\u{fffd}',
+            _ => c,
+        });
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn latin1_round_trips() {
+        let bytes = vec![b'"', 0xe9, b'"'];
+        let (text, latin1) = decode(bytes.clone());
+        assert_eq!((text.as_str(), latin1), ("\"é\"", true));
+        assert_eq!(encode(&text, latin1), bytes);
+    }
+
+    #[test]
+    fn positions_count_characters_from_one() {
+        let lines = Lines::new("aé\r\nb\n\nc".into());
+        let at = |byte| {
+            let p = lines.position(byte);
+            (p.line, p.column)
+        };
+        assert_eq!(at(0), (1, 1));
+        assert_eq!(at(1), (1, 2));
+        assert_eq!(at(2), (1, 2)); // inside é
+        assert_eq!(at(3), (1, 3));
+        assert_eq!(at(5), (2, 1));
+        assert_eq!(at(7), (3, 1));
+        assert_eq!(at(8), (4, 1));
+        assert_eq!(at(99), (4, 2));
+    }
+
+    #[test]
+    fn what_a_terminal_would_obey_is_made_visible() {
+        assert_eq!(visible("a\x1b[31m\tb\u{202e}"), "a␛[31m\tb\u{fffd}");
+    }
+}

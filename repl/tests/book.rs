@@ -1,0 +1,234 @@
+//! What the book and the README show is what happens.
+//!
+//! In every page a ```` ```nesl ```` block followed by an ```` ```output ```` block is run and
+//! compared, messages included. The blocks of a page are one session, as a reader would type them;
+//! one that has errors is left out of what later blocks see. In a ```` ```console ```` block every
+//! line that begins with `$ nesl` is run in the workspace's root, and what follows it is what it
+//! prints. A line `…` stands for any lines. `BLESS=1` writes what happens into the pages.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[test]
+fn every_example_does_what_the_page_says() {
+    let bless = std::env::var_os("BLESS").is_some_and(|value| value != "0");
+    let mut wrong = String::new();
+    let mut examples = 0;
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).expect("a readable page");
+        let mut checked = Page { session: String::new(), out: String::new(), examples: 0 };
+        checked.run(&text);
+        examples += checked.examples;
+        if checked.out == text {
+            continue;
+        }
+        if bless {
+            std::fs::write(&page, checked.out).expect("written");
+        } else {
+            let name = page.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            wrong += &difference(&name, &text, &checked.out);
+        }
+    }
+    assert!(examples > 0, "no examples were found");
+    assert!(wrong.is_empty(), "{wrong}\n`cargo xtask bless` accepts what happens");
+}
+
+/// A page being rewritten as what happens.
+struct Page {
+    /// What the blocks so far define.
+    session: String,
+    out: String,
+    examples: usize,
+}
+
+impl Page {
+    fn run(&mut self, text: &str) {
+        let mut blocks = Blocks { rest: text };
+        // A `nesl` block that waits for the output after it.
+        let mut program: Option<&str> = None;
+        while let Some(piece) = blocks.next() {
+            let Piece::Block { language, body } = piece else {
+                self.out += piece.text();
+                continue;
+            };
+            let shown = match (language, program) {
+                ("nesl", _) => {
+                    program = Some(body);
+                    body.to_string()
+                }
+                ("output", Some(source)) => {
+                    program = None;
+                    self.examples += 1;
+                    elide(body, &self.enter(source))
+                }
+                ("console", _) => self.console(body),
+                _ => body.to_string(),
+            };
+            self.out += &format!("```{language}\n{shown}```\n");
+        }
+    }
+
+    /// Runs a block after those before it.
+    fn enter(&mut self, source: &str) -> String {
+        let folder = tempfile::tempdir().expect("a folder");
+        let before = folder.path().join("before.nesl");
+        std::fs::write(&before, &self.session).expect("saved");
+        let page = folder.path().join("page.nesl");
+        std::fs::write(&page, source).expect("saved");
+        let mark = "the page begins here";
+        let marker = folder.path().join("mark.nesl");
+        std::fs::write(&marker, format!("print_line(\"{mark}\");")).expect("saved");
+        let script = format!(
+            "{} run {} {} {} 2>&1",
+            env!("CARGO_BIN_EXE_nesl"),
+            before.display(),
+            marker.display(),
+            page.display()
+        );
+        let printed = shell(&script);
+        // The result of the mark itself is a line more.
+        let after = printed.split_once(mark).map_or("", |(_, after)| after);
+        let after = after.splitn(3, '\n').nth(2).unwrap_or("");
+        let path = format!("{}/", folder.path().display());
+        let after = after.replace(&path, "");
+        if !after.contains(" error: ") {
+            self.session += source;
+        }
+        tidy(&after)
+    }
+
+    /// Runs the commands of a block.
+    fn console(&mut self, body: &str) -> String {
+        let mut shown = String::new();
+        let mut lines = body.lines().peekable();
+        while let Some(line) = lines.next() {
+            shown += line;
+            shown.push('\n');
+            let Some(command) = line.strip_prefix("$ ") else {
+                continue;
+            };
+            let mut expected = String::new();
+            while let Some(next) = lines.next_if(|next| !next.starts_with("$ ")) {
+                expected += next;
+                expected.push('\n');
+            }
+            if command.starts_with("nesl ") || command.contains("| nesl") {
+                self.examples += 1;
+                shown += &elide(&expected, &tidy(&shell(&format!("({command}) 2>&1"))));
+            } else {
+                shown += &expected;
+            }
+        }
+        shown
+    }
+}
+
+/// Runs a script with our `nesl` in front.
+fn shell(script: &str) -> String {
+    let program = Path::new(env!("CARGO_BIN_EXE_nesl"));
+    let folder = program.parent().expect("it is somewhere");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let output = Command::new("sh")
+        .args(["-c", script])
+        .current_dir(root())
+        .env("PATH", format!("{}:{path}", folder.display()))
+        .env("NO_COLOR", "1")
+        .env("COLUMNS", "100")
+        .output()
+        .expect("a shell");
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// No blank lines at the ends.
+fn tidy(text: &str) -> String {
+    let text = text.trim_matches('\n');
+    if text.is_empty() { String::new() } else { format!("{text}\n") }
+}
+
+/// `expected` if its lines, of which `…` stands for any number, are those of `actual`; else that.
+fn elide(expected: &str, actual: &str) -> String {
+    if matches(&expected.lines().collect::<Vec<_>>(), &actual.lines().collect::<Vec<_>>()) {
+        expected.to_string()
+    } else {
+        actual.to_string()
+    }
+}
+
+fn matches(expected: &[&str], actual: &[&str]) -> bool {
+    match (expected, actual) {
+        ([], []) => true,
+        (["…", rest @ ..], _) => (0..=actual.len()).any(|skip| matches(rest, &actual[skip..])),
+        ([first, rest @ ..], [same, others @ ..]) => first == same && matches(rest, others),
+        _ => false,
+    }
+}
+
+/// A page's text, in blocks and what is between them.
+struct Blocks<'a> {
+    rest: &'a str,
+}
+
+enum Piece<'a> {
+    Text(&'a str),
+    Block { language: &'a str, body: &'a str },
+}
+
+impl<'a> Piece<'a> {
+    fn text(&self) -> &'a str {
+        match self {
+            Piece::Text(text) => text,
+            Piece::Block { body, .. } => body,
+        }
+    }
+}
+
+impl<'a> Iterator for Blocks<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        if let Some(after) = self.rest.strip_prefix("```") {
+            let (language, after) = after.split_once('\n')?;
+            let end = if after.starts_with("```\n") { 0 } else { after.find("\n```\n")? + 1 };
+            self.rest = &after[end + 4..];
+            return Some(Piece::Block { language, body: &after[..end] });
+        }
+        let end = self.rest.find("\n```").map_or(self.rest.len(), |at| at + 1);
+        let (text, rest) = self.rest.split_at(end);
+        self.rest = rest;
+        Some(Piece::Text(text))
+    }
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![root().join("README.md")];
+    for entry in std::fs::read_dir(root().join("docs/book/src")).expect("the book").flatten() {
+        if entry.path().extension().is_some_and(|ending| ending == "md") {
+            pages.push(entry.path());
+        }
+    }
+    pages.sort();
+    pages
+}
+
+/// The first lines that differ.
+fn difference(page: &str, want: &str, got: &str) -> String {
+    let mut want = want.lines().enumerate();
+    let mut got = got.lines();
+    loop {
+        match (want.next(), got.next()) {
+            (Some((_, a)), Some(b)) if a == b => {}
+            (Some((at, a)), b) => {
+                let b = b.unwrap_or("(the end)");
+                return format!("{page}:{}: the page says\n  {a}\nbut there is\n  {b}\n", at + 1);
+            }
+            (None, b) => return format!("{page}: more is printed: {}\n", b.unwrap_or("")),
+        }
+    }
+}

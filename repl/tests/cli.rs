@@ -1,0 +1,481 @@
+//! Every subcommand, flag and exit code of the program.
+
+use assert_cmd::Command;
+use expect_test::{Expect, expect};
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A folder with some files, in which the program is run.
+struct Folder(TempDir);
+
+/// What a run left.
+struct Ran {
+    code: i32,
+    out: String,
+    err: String,
+}
+
+impl Folder {
+    fn new(files: &[(&str, &str)]) -> Folder {
+        let folder = tempfile::tempdir().expect("a folder");
+        for (name, text) in files {
+            std::fs::write(folder.path().join(name), text).expect("saved");
+        }
+        Folder(folder)
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path().join(name)).expect("it is there")
+    }
+
+    fn nesl(&self, arguments: &[&str]) -> Ran {
+        self.with_input(arguments, "")
+    }
+
+    fn with_input(&self, arguments: &[&str], input: &str) -> Ran {
+        let output = Command::new(env!("CARGO_BIN_EXE_nesl"))
+            .args(arguments)
+            .current_dir(self.path())
+            .env_remove("NO_COLOR")
+            .write_stdin(input)
+            .output()
+            .expect("it runs");
+        Ran {
+            code: output.status.code().expect("an exit code"),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+/// Runs without any files.
+fn nesl(arguments: &[&str]) -> Ran {
+    Folder::new(&[]).nesl(arguments)
+}
+
+impl Ran {
+    fn code(self, code: i32) -> Ran {
+        assert_eq!(self.code, code, "{}{}", self.out, self.err);
+        self
+    }
+
+    fn out(self, expected: Expect) -> Ran {
+        expected.assert_eq(&self.out);
+        self
+    }
+
+    fn err(self, expected: Expect) -> Ran {
+        expected.assert_eq(&self.err);
+        self
+    }
+}
+
+const PROGRAM: &str = "\
+function dbl(x) : int -> int = x + x;
+dbl(21);
+(a, b) = (1, \"q\");
+print_string(\"no line end\");
+";
+
+#[test]
+fn run_prints_a_line_for_every_form() {
+    let folder = Folder::new(&[("a.nesl", PROGRAM)]);
+    folder.nesl(&["run", "a.nesl"]).code(0).err(expect![""]).out(expect![[r#"
+        dbl = fn : int -> int
+        it = 42 : int
+        (a, b) = (1, "q") : int, [char]
+        no line end
+        it = T : bool
+    "#]]);
+}
+
+#[test]
+fn run_goes_on_after_an_error() {
+    let folder = Folder::new(&[("a.nesl", "1 + 1;\n1 + 1.0;\n[1, 2][9];\n2 + 2;\n")]);
+    folder.nesl(&["run", "a.nesl"]).code(1).out(expect![[r#"
+        it = 2 : int
+        it = 4 : int
+    "#]]).err(expect![[r#"
+        Type error: `+` does not fit an int and a float
+           ╭─[ a.nesl:2:3 ]
+           │
+         2 │ 1 + 1.0;
+           │ ┬ ─ ┬──
+           │ ╰──────── an int
+           │     │
+           │     ╰──── a float
+           │
+           │ Help: int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`
+           │
+           │ Note: `+` : (a, a) -> a :: (a in number)
+        ───╯
+
+        Runtime error: Sequence reference (a[i]) out of bounds (index 9, length 2)
+           ╭─[ a.nesl:3:1 ]
+           │
+         3 │ [1, 2][9];
+           │ ┬────────
+           │ ╰────────── here
+        ───╯
+
+    "#]]);
+}
+
+#[test]
+fn run_takes_several_files_and_standard_input() {
+    let folder = Folder::new(&[("a.nesl", "x = 1;"), ("b.nesl", "y = x + 1;")]);
+    let ran = folder.with_input(&["run", "a.nesl", "b.nesl", "-"], "x + y;\nz;\n");
+    ran.code(1)
+        .out(expect![[r#"
+        x = 1 : int
+        y = 2 : int
+        it = 3 : int
+    "#]])
+        .err(expect![[r#"
+        Name error: `z` is undefined
+           ╭─[ <stdin>:2:1 ]
+           │
+         2 │ z;
+           │ ┬
+           │ ╰── here
+        ───╯
+
+    "#]]);
+}
+
+#[test]
+fn run_is_quiet_if_asked() {
+    let folder = Folder::new(&[("a.nesl", PROGRAM)]);
+    folder.nesl(&["run", "--quiet", "a.nesl"]).code(0).out(expect![[r#"
+        no line end
+    "#]]);
+}
+
+#[test]
+fn run_stops_at_exit() {
+    let folder = Folder::new(&[("a.nesl", "1; exit; 2;"), ("b.nesl", "3;")]);
+    folder.nesl(&["run", "a.nesl", "b.nesl"]).code(0).out(expect![[r#"
+        it = 1 : int
+    "#]]);
+}
+
+#[test]
+fn a_file_that_is_not_there_is_said_so() {
+    nesl(&["run", "nowhere.nesl"]).code(2).out(expect![""]).err(expect![[r#"
+        nesl: cannot read nowhere.nesl: No such file or directory (os error 2)
+    "#]]);
+}
+
+#[test]
+fn a_file_that_is_not_utf8_is_latin1() {
+    let folder = Folder::new(&[]);
+    std::fs::write(folder.path().join("a.nesl"), b"% caf\xe9 % char_code(`e); x + 1;").expect("");
+    folder.nesl(&["run", "a.nesl"]).code(1).out(expect![[r#"
+        it = 101 : int
+    "#]]).err(expect![[r#"
+        Name error: `x` is undefined
+           ╭─[ a.nesl:1:25 ]
+           │
+         1 │ % café % char_code(`e); x + 1;
+           │                         ┬
+           │                         ╰── here
+        ───╯
+
+    "#]]);
+}
+
+#[test]
+fn eval_takes_forms_with_or_without_terminator() {
+    let forms =
+        ["eval", "function inc(x) = x + 1", "inc(1)", "inc(2); inc(3);", "`;", "3 % three %"];
+    nesl(&forms).code(0).out(expect![[r#"
+        inc = fn : int -> int
+        it = 2 : int
+        it = 3 : int
+        it = 4 : int
+        it = `; : char
+        it = 3 : int
+    "#]]);
+    nesl(&["eval", "-3"]).code(0).out(expect![[r#"
+        it = -3 : int
+    "#]]);
+    nesl(&["eval", "--", "-[1, 2][1]"]).code(0).out(expect![[r#"
+        it = -2 : int
+    "#]]);
+    nesl(&["eval", "1 +"]).code(1).err(expect![[r#"
+        Syntax error: expected an expression after `+`, found `;`
+           ╭─[ <expression>:1:4 ]
+           │
+         1 │ 1 +;
+           │    ┬
+           │    ╰── here
+        ───╯
+
+    "#]]);
+    nesl(&["eval"]).code(2);
+}
+
+#[test]
+fn settings_change_what_is_printed() {
+    let sequence = "[0:30]";
+    nesl(&["eval", sequence, "--print-length", "3"]).out(expect![[r#"
+        it = [0, 1, 2, ... (30 in all)] : [int]
+    "#]]);
+    nesl(&["eval", "[0:105]", "--print-length", "all"]).out(expect![[r#"
+        it = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104] : [int]
+    "#]]);
+    nesl(&["eval", sequence, "--print-length", "some"]).code(2);
+    nesl(&["eval", "max_int", "1.0/3.0", "--precision", "32"]).out(expect![[r#"
+        it = 2147483647 : int
+        it = 0.33333334 : float
+    "#]]);
+    nesl(&["eval", "max_int", "1.0/3.0"]).out(expect![[r#"
+        it = 9223372036854775807 : int
+        it = 0.3333333333333333 : float
+    "#]]);
+}
+
+#[test]
+fn a_seed_determines_the_random_numbers() {
+    let draw =
+        |seed| nesl(&["eval", "{rand(i) : i in dist(1000000, 5)}", "--seed", seed]).code(0).out;
+    assert_eq!(draw("1"), draw("1"));
+    assert_ne!(draw("1"), draw("2"));
+}
+
+#[test]
+fn colours_are_used_when_wanted() {
+    let plain = nesl(&["eval", "x + 1"]).err;
+    assert!(!plain.contains('\x1b'), "{plain}");
+    let coloured = nesl(&["eval", "x + 1", "--color", "always"]).err;
+    assert!(coloured.contains('\x1b'), "{coloured}");
+    nesl(&["eval", "x + 1", "--color", "sometimes"]).code(2);
+}
+
+#[test]
+fn check_finds_errors_without_running() {
+    let folder = Folder::new(&[
+        ("good.nesl", "function half(x) = x / 2;\nprint_line(\"not run\");\n"),
+        ("bad.nesl", "function f1(x) = y;\nf1(2) + ;\n1 + 2.0;\n"),
+    ]);
+    folder.nesl(&["check", "good.nesl"]).code(0).out(expect![""]).err(expect![[r#"
+        1 file checked: no errors
+    "#]]);
+    folder
+        .nesl(&["check", "--types", "-q", "good.nesl"])
+        .code(0)
+        .out(expect![[r#"
+        half : int -> int
+        it : bool
+    "#]])
+        .err(expect![""]);
+    folder.nesl(&["check", "good.nesl", "bad.nesl"]).code(1).out(expect![""]).err(expect![[r#"
+        Name error: `y` is undefined
+           ╭─[ bad.nesl:1:18 ]
+           │
+         1 │ function f1(x) = y;
+           │                  ┬
+           │                  ╰── here
+        ───╯
+
+        Syntax error: expected an expression after `+`, found `;`
+           ╭─[ bad.nesl:2:9 ]
+           │
+         2 │ f1(2) + ;
+           │         ┬
+           │         ╰── here
+        ───╯
+
+        Type error: `+` does not fit an int and a float
+           ╭─[ bad.nesl:3:3 ]
+           │
+         3 │ 1 + 2.0;
+           │ ┬ ─ ┬──
+           │ ╰──────── an int
+           │     │
+           │     ╰──── a float
+           │
+           │ Help: int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`
+           │
+           │ Note: `+` : (a, a) -> a :: (a in number)
+        ───╯
+
+        2 files checked: 3 errors
+    "#]]);
+    folder.nesl(&["check", "--json", "bad.nesl"]).code(1).err(expect![""]).out(expect![[r#"
+        {"kind":"name","severity":"error","message":"`y` is undefined","file":"bad.nesl","line":1,"column":18,"end_line":1,"end_column":19,"label":"","labels":[],"notes":[],"hints":[]}
+        {"kind":"syntax","severity":"error","message":"expected an expression after `+`, found `;`","file":"bad.nesl","line":2,"column":9,"end_line":2,"end_column":10,"label":"","labels":[],"notes":[],"hints":[]}
+        {"kind":"type","severity":"error","message":"`+` does not fit an int and a float","file":"bad.nesl","line":3,"column":3,"end_line":3,"end_column":4,"label":"","labels":[{"text":"an int","file":"bad.nesl","line":3,"column":1,"end_line":3,"end_column":2},{"text":"a float","file":"bad.nesl","line":3,"column":5,"end_line":3,"end_column":8}],"notes":["`+` : (a, a) -> a :: (a in number)"],"hints":[{"text":"int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`","edit":null}]}
+    "#]]);
+}
+
+#[test]
+fn json_gives_places_and_edits() {
+    let folder = Folder::new(&[("a.nesl", "function f1(x) =\n  plus_sacn([1]);\n")]);
+    let ran = folder.nesl(&["check", "--json", "a.nesl"]).code(1);
+    let problem: serde_json::Value = serde_json::from_str(ran.out.trim()).expect("one object");
+    assert_eq!(problem["kind"], "name");
+    assert_eq!(problem["severity"], "error");
+    assert_eq!((&problem["line"], &problem["column"]), (&2.into(), &3.into()));
+    assert_eq!((&problem["end_line"], &problem["end_column"]), (&2.into(), &12.into()));
+    assert_eq!(problem["file"], "a.nesl");
+    let edit = &problem["hints"][0]["edit"];
+    assert_eq!(edit["replacement"], "plus_scan");
+    assert_eq!((&edit["line"], &edit["column"]), (&2.into(), &3.into()));
+}
+
+#[test]
+fn fmt_changes_files_or_lists_them() {
+    let folder = Folder::new(&[("a.nesl", "x=1 ;\n\n\n\ny  =  2;"), ("b.nesl", "x = 1;\n")]);
+    folder.nesl(&["fmt", "--check", "a.nesl", "b.nesl"]).code(1).out(expect![[r#"
+        a.nesl
+    "#]]);
+    folder.nesl(&["fmt", "a.nesl", "b.nesl"]).code(0).out(expect![""]).err(expect![[r#"
+        formatted a.nesl
+    "#]]);
+    folder.nesl(&["fmt", "--check", "a.nesl", "b.nesl"]).code(0).out(expect![""]);
+    assert!(folder.read("a.nesl").starts_with("x = 1;\n"));
+    folder.with_input(&["fmt", "-"], "x=1;").code(0).out(expect![[r#"
+        x = 1;
+    "#]]);
+}
+
+#[test]
+fn ir_shows_every_stage() {
+    let folder = Folder::new(&[("a.nesl", "function dbl(x) = x + x;\ndbl(3);\n")]);
+    for stage in ["tokens", "tree", "ast", "types", "ir"] {
+        let ran = folder.nesl(&["ir", "a.nesl", "--stage", stage]).code(0);
+        assert!(ran.out.to_lowercase().contains("dbl"), "{stage}: {}", ran.out);
+    }
+    folder.nesl(&["ir", "a.nesl", "--function", "dbl"]).code(0).out(expect![[r#"
+        main "dbl@int"
+
+        fn "dbl@int"(v0: int) -> int {
+          v1: int = add(v0, v0)
+          v1
+        }
+    "#]]);
+    folder.nesl(&["ir", "a.nesl", "--function", "triple"]).code(1).err(expect![[r#"
+        Name error: there is no definition of `triple` here
+           ╭─[ a.nesl:1:1 ]
+           │
+         1 │ function dbl(x) = x + x;
+           │ ┬
+           │ ╰── here
+        ───╯
+
+    "#]]);
+    folder.nesl(&["ir", "a.nesl", "--stage", "none"]).code(2);
+}
+
+#[test]
+fn cost_measures_forms() {
+    let folder = Folder::new(&[(
+        "a.nesl",
+        "% first %\nxs = [0:1000];\nsum(xs);\n\nsum({x * x : x in xs});\n",
+    )]);
+    folder.nesl(&["cost", "a.nesl"]).code(0).out(expect![[r#"
+        line  name   work  depth  parallelism
+           2  xs    1,001      1        1,001
+           3  it    1,001      1        1,001
+           5  it    2,001      3          667
+    "#]]);
+    folder.nesl(&["cost", "-e", "plus_scan([0:1024])", "--log-scan"]).code(0).out(expect![[r#"
+        line  name   work  depth  parallelism
+           1  it    2,050     11          186
+    "#]]);
+    let ran = folder.nesl(&["cost", "--json", "-e", "sum([0:10])"]).code(0);
+    let form: serde_json::Value = serde_json::from_str(ran.out.trim()).expect("one object");
+    assert_eq!((&form["line"], &form["name"]), (&1.into(), &"it".into()));
+    assert!(form["work"].as_u64() > form["depth"].as_u64());
+    folder.nesl(&["cost", "-e", "1 + x"]).code(1);
+    folder.nesl(&["cost"]).code(2);
+}
+
+#[test]
+fn cost_finds_how_work_and_depth_grow() {
+    let folder = Folder::new(&[(
+        "a.nesl",
+        "function total(xs) = if #xs < 2 then sum(xs) else sum({total(h) : h in bottop(xs)});\n\
+         function work(n) = total([0:n]);\n",
+    )]);
+    let ask = ["cost", "-e", "work", "--sizes", "1e2,1e3,1e4", "--setup", "a.nesl"];
+    folder.nesl(&ask).code(0).out(expect![[r#"
+             n     work  depth  parallelism
+           100    1,767     39         45.3
+         1,000   20,971     54          388
+        10,000  243,611     74        3,292
+    "#]]);
+    let ran =
+        folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10,100,1000", "--json"]).code(0);
+    assert_eq!(ran.out.lines().count(), 4);
+    folder.nesl(&["cost", "-e", "work", "--sizes", "many"]).code(2);
+}
+
+#[test]
+fn doc_explains_a_name() {
+    nesl(&["doc", "plus_scan"]).code(0).out(expect![[r#"
+        plus_scan : [a] -> [a] :: (a in number)
+
+        For each place, the sum of the elements before it.
+
+        Example: plus_scan([5, 1, -3, 2]) → [0, 5, 6, 3]
+        Cost: W = S(a), D = 1
+    "#]]);
+    nesl(&["doc", "plus_sacn"]).code(1).out(expect![""]).err(expect![[r#"
+        Name error: nothing is known about `plus_sacn`; did you mean `plus_scan`?
+    "#]]);
+}
+
+#[test]
+fn forms_come_through_a_pipe() {
+    let folder = Folder::new(&[]);
+    let ran = folder.with_input(&[], "1 +\n2;\nx = 3; x;\nx +\n1.0;\nlast = 5");
+    ran.code(1).out(expect![[r#"
+        it = 3 : int
+        x = 3 : int
+        it = 3 : int
+        last = 5 : int
+    "#]]).err(expect![[r#"
+        Type error: `+` does not fit an int and a float
+           ╭─[ <stdin>:4:3 ]
+           │
+         4 │ x +
+           │ ┬ ┬
+           │ ╰──── an int
+           │   │
+           │   ╰── here
+         5 │ 1.0;
+           │ ┬──
+           │ ╰──── a float
+           │
+           │ Help: int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`
+           │
+           │ Note: `+` : (a, a) -> a :: (a in number)
+        ───╯
+
+    "#]]);
+}
+
+#[test]
+fn help_and_version() {
+    assert!(nesl(&["--help"]).code(0).out.contains("Examples:"));
+    for command in ["run", "eval", "check", "fmt", "ir", "cost", "doc"] {
+        assert!(nesl(&[command, "--help"]).code(0).out.contains("Usage:"));
+    }
+    assert!(nesl(&["--version"]).code(0).out.starts_with("nesl "));
+    nesl(&["no-such-command"]).code(2);
+}
+
+#[test]
+fn a_reader_who_has_seen_enough_is_no_error() {
+    let nesl = env!("CARGO_BIN_EXE_nesl");
+    let script = format!("{nesl} eval --print-length all '[0:1000000]' '[0:1000000]' | head -c 20");
+    let output = std::process::Command::new("sh").args(["-c", &script]).output().expect("it runs");
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+    assert_eq!(output.stdout.len(), 20);
+}

@@ -1,0 +1,182 @@
+//! The laws of the house that a compiler does not check: `docs/book/src/house.md` lists them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The modules of the compiler in the data's way; each imports only from those before it.
+const ORDER: [&str; 10] =
+    ["base", "prim", "syntax", "names", "types", "ir", "prelude", "elaborate", "interp", "db"];
+
+/// What each crate may import of ours.
+const MAY_IMPORT: [(&str, &[&str]); 4] = [
+    ("nesl-runtime", &[]),
+    ("nesl-core", &["nesl-runtime"]),
+    ("nesl-engine", &["nesl-core", "nesl-runtime"]),
+    ("nesl", &["nesl-core", "nesl-engine", "nesl-runtime"]),
+];
+
+/// Files longer than this must be split.
+const LONGEST: usize = 800;
+
+#[test]
+fn every_file_says_what_it_is_for() {
+    let mut silent = Vec::new();
+    for (path, text) in sources() {
+        let first = text.lines().find(|line| !line.trim().is_empty());
+        if !first.is_some_and(|line| line.starts_with("//!") || line.starts_with("#![")) {
+            silent.push(path);
+        }
+    }
+    assert!(silent.is_empty(), "these files do not begin with a `//!` line: {silent:#?}");
+}
+
+#[test]
+fn no_file_is_too_long() {
+    let long: Vec<_> = sources()
+        .into_iter()
+        .map(|(path, text)| (path, text.lines().count()))
+        .filter(|(_, lines)| *lines > LONGEST)
+        .collect();
+    assert!(long.is_empty(), "split these: {long:#?}");
+}
+
+#[test]
+fn nothing_is_called_utils() {
+    let vague = ["utils", "util", "helpers", "manager", "misc", "common"];
+    let found: Vec<_> = sources()
+        .into_iter()
+        .map(|(path, _)| path)
+        .filter(|path| path.iter().any(|part| vague.contains(&stem(part).as_str())))
+        .collect();
+    assert!(found.is_empty(), "say what these are for: {found:#?}");
+}
+
+#[test]
+fn modules_of_the_compiler_import_only_from_above() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let Ok(inside) = path.strip_prefix("core/src") else {
+            continue;
+        };
+        let Some(module) = inside.iter().next().map(stem) else {
+            continue;
+        };
+        if inside.components().count() == 1 && module == "lib" {
+            continue;
+        }
+        let Some(own) = ORDER.iter().position(|name| *name == module) else {
+            wrong.push(format!("{}: {module} has no place in the order", path.display()));
+            continue;
+        };
+        let tests = path.iter().any(|part| stem(part) == "tests");
+        for (number, line) in code_lines(&text) {
+            for (position, name) in ORDER.iter().enumerate() {
+                let imported = line.contains(&format!("crate::{name}"));
+                if imported && position > own && !tests {
+                    let place = format!("{}:{number}", path.display());
+                    wrong.push(format!("{place}: {module} imports from {name}, which is below it"));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn only_db_names_salsa() {
+    let named: Vec<_> = sources()
+        .into_iter()
+        .filter(|(path, _)| !path.starts_with("core/src/db") && !path.starts_with("repl/tests"))
+        .filter(|(_, text)| code_lines(text).any(|(_, line)| line.contains("salsa")))
+        .map(|(path, _)| path)
+        .collect();
+    assert!(named.is_empty(), "only core/src/db may name salsa: {named:#?}");
+}
+
+#[test]
+fn crates_import_in_one_direction() {
+    for (package, allowed) in MAY_IMPORT {
+        let tree = Command::new(env!("CARGO"))
+            .args(["tree", "--offline", "--edges", "normal", "--prefix", "none", "-p", package])
+            .current_dir(root())
+            .output()
+            .expect("cargo tree runs");
+        assert!(tree.status.success(), "{}", String::from_utf8_lossy(&tree.stderr));
+        let tree = String::from_utf8_lossy(&tree.stdout);
+        for line in tree.lines().skip(1) {
+            let Some(name) = line.split_whitespace().next() else {
+                continue;
+            };
+            let ours = name == "nesl" || name.starts_with("nesl-");
+            assert!(!ours || allowed.contains(&name), "{package} must not depend on {name}");
+        }
+    }
+}
+
+#[test]
+fn nothing_names_a_developers_machine() {
+    // Put together here so that this file does not name one itself.
+    let homes = ["/home", "/Users", "/root", "/work"].map(|home| format!("{home}/"));
+    let mut found = Vec::new();
+    for (path, text) in tracked() {
+        for (number, line) in text.lines().enumerate() {
+            if homes.iter().any(|home| line.contains(home.as_str())) {
+                found.push(format!("{}:{}: {line}", path.display(), number + 1));
+            }
+        }
+    }
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    root.canonicalize().expect("the workspace is there")
+}
+
+fn stem(part: &std::ffi::OsStr) -> String {
+    Path::new(part).file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// All our Rust files, relative to the root.
+fn sources() -> BTreeMap<PathBuf, String> {
+    let mut sources = tracked();
+    sources.retain(|path, _| path.extension().is_some_and(|ending| ending == "rs"));
+    assert!(sources.len() > 20, "the sources were not found");
+    sources
+}
+
+/// All text files that belong to the project: what is below the root, less what is built or
+/// fetched. (Not asked of git: a copy without its history must pass, too.)
+fn tracked() -> BTreeMap<PathBuf, String> {
+    let root = root();
+    let mut files = BTreeMap::new();
+    let mut folders = vec![root.clone()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).expect("a readable folder").flatten() {
+            let path = entry.path();
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let built = ["target", "corpus", "artifacts", "shared", "node_modules", "book.out"];
+            if built.contains(&&*name) || name == ".git" {
+                continue;
+            }
+            if path.is_dir() {
+                folders.push(path);
+            } else if let Ok(text) = std::fs::read_to_string(&path) {
+                let inside = path.strip_prefix(&root).expect("below the root").to_path_buf();
+                files.insert(inside, text);
+            }
+        }
+    }
+    files
+}
+
+/// The lines of a Rust file that are not comments and not in its tests, numbered.
+fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines()
+        .enumerate()
+        .take_while(|(_, line)| !line.starts_with("#[cfg(test)]"))
+        .filter(|(_, line)| !line.trim_start().starts_with("//"))
+        .map(|(index, line)| (index + 1, line))
+}
