@@ -132,7 +132,11 @@ impl Printer<'_> {
             Expr::Index { sequence, index } => format!("{}[{}]", e(sequence), e(index)),
             Expr::Call { fun, arg, optional } if optional.is_empty() => {
                 let arg = e(arg);
-                if arg.starts_with('(') { format!("{}{arg}", e(fun)) } else { format!("{}({arg})", e(fun)) }
+                if arg.starts_with('(') {
+                    format!("{}{arg}", e(fun))
+                } else {
+                    format!("{}({arg})", e(fun))
+                }
             }
             Expr::Call { fun, arg, optional } => {
                 let mut out = format!("{}({}", e(fun), e(arg));
@@ -179,8 +183,11 @@ fn context(scheme: &TypeScheme) -> String {
     if scheme.context.is_empty() {
         return String::new();
     }
-    let entries: Vec<String> =
-        scheme.context.iter().map(|(name, class)| format!("{} in {}", name.name, class.name)).collect();
+    let entries: Vec<String> = scheme
+        .context
+        .iter()
+        .map(|(name, class)| format!("{} in {}", name.name, class.name))
+        .collect();
     format!(" :: ({})", entries.join("; "))
 }
 

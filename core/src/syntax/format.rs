@@ -184,12 +184,7 @@ impl Writer<'_> {
             Kind::Function => self.function(node),
             Kind::Datatype => {
                 let [name, ty, ..] = &node.kids[..] else { return Doc::nil() };
-                Doc::Concat(vec![
-                    self.token(node.start),
-                    space(),
-                    self.node(name),
-                    self.node(ty),
-                ])
+                Doc::Concat(vec![self.token(node.start), space(), self.node(name), self.node(ty)])
             }
             Kind::Binding => {
                 let [pat, op, value, ..] = &node.kids[..] else { return Doc::nil() };
@@ -392,7 +387,12 @@ impl Writer<'_> {
         }
         docs.push(self.node(params));
         if annotation.present() {
-            docs.extend([space(), self.token(annotation.start - 1), space(), self.node(annotation)]);
+            docs.extend([
+                space(),
+                self.token(annotation.start - 1),
+                space(),
+                self.node(annotation),
+            ]);
         }
         if doc.present() {
             docs.extend([Doc::Fresh, self.node(doc), Doc::Fresh]);
@@ -499,9 +499,12 @@ mod tests {
 
     #[test]
     fn broken_forms_are_left_alone() {
-        check("x  = = 1;\ny=2;\n", expect![[r#"
+        check(
+            "x  = = 1;\ny=2;\n",
+            expect![[r#"
             x  = = 1;
             y = 2;
-        "#]]);
+        "#]],
+        );
     }
 }

@@ -53,9 +53,12 @@ pub(crate) fn parse(form: Form, kinds: &[Kind]) -> Node {
         Form::Function => function().boxed(),
         Form::Datatype => datatype().boxed(),
         Form::Binding => binding().boxed(),
-        Form::Expr | Form::Command => expr().map_with(|e, x| Node::new(Kind::ExprItem, x.span(), vec![e])).boxed(),
+        Form::Expr | Form::Command => {
+            expr().map_with(|e, x| Node::new(Kind::ExprItem, x.span(), vec![e])).boxed()
+        }
     };
-    let rest = any().repeated().at_least(1).map_with(|(), x| Node::new(Kind::Error, x.span(), vec![]));
+    let rest =
+        any().repeated().at_least(1).map_with(|(), x| Node::new(Kind::Error, x.span(), vec![]));
     let whole = parser.then(rest.or_not()).map(|(mut node, rest)| {
         if let Some(rest) = rest {
             node.end = rest.end;
@@ -107,11 +110,19 @@ fn function<'a>() -> impl Parser<'a, In<'a>, Node, Extra> {
         .then(params)
         .then(annotation)
         .then(leaf(Kind::Literal, just(Kind::Text).ignored()).or(missing()))
-        .then(maybe(Kind::Equals))
+        .then(definition_sign())
         .then(expr())
         .map_with(|(((((name, params), ty), doc), equals), body), x| {
             Node::new(Kind::Function, x.span(), vec![name, params, ty, doc, equals, body])
         })
+}
+
+/// `=`, or what people write for it; may be absent.
+fn definition_sign<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
+    one_of([Kind::Equals, Kind::EqEq, Kind::FatArrow, Kind::Assign])
+        .ignored()
+        .or(empty())
+        .map_with(|(), x| Node::new(Kind::Token, x.span(), vec![]))
 }
 
 /// `datatype name type`
@@ -143,14 +154,23 @@ fn pattern<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
             .then(maybe(Kind::RParen))
             .map_with(|(p, close), x| Node::new(Kind::Paren, x.span(), vec![p, close]));
         let name = leaf(Kind::NameRef, just(Kind::Name).ignored());
-        let record = name.then(paren.clone().or_not()).map_with(|(name, content), x| match content {
-            Some(content) => Node::new(Kind::Call, x.span(), vec![name, content]),
-            None => name,
-        });
+        let record =
+            name.then(paren.clone().or_not()).map_with(|(name, content), x| match content {
+                Some(content) => Node::new(Kind::Call, x.span(), vec![name, content]),
+                None => name,
+            });
         let constant = leaf(
             Kind::Literal,
-            one_of([Kind::Int, Kind::Float, Kind::Char, Kind::Text, Kind::TrueKw, Kind::FalseKw, Kind::TimeKw])
-                .ignored(),
+            one_of([
+                Kind::Int,
+                Kind::Float,
+                Kind::Char,
+                Kind::Text,
+                Kind::TrueKw,
+                Kind::FalseKw,
+                Kind::TimeKw,
+            ])
+            .ignored(),
         );
         let atom = record.or(paren).or(constant).or(missing()).boxed();
         atom.clone()
@@ -312,7 +332,7 @@ fn operators<'a>(
             Node::new(Kind::If, x.span(), vec![c, then, a, otherwise, b])
         });
     let let_binding = pattern()
-        .then(maybe(Kind::Equals))
+        .then(definition_sign())
         .then(expr.clone())
         .map_with(|((pat, equals), value), x| {
             Node::new(Kind::LetBinding, x.span(), vec![pat, equals, value])
@@ -330,7 +350,9 @@ fn operators<'a>(
             kids.extend(more.into_iter().filter(Node::present));
             Node::new(Kind::Let, x.span(), kids)
         });
-    let atom = choice((conditional.boxed(), binding.boxed(), tight.clone().boxed(), missing().boxed())).boxed();
+    let atom =
+        choice((conditional.boxed(), binding.boxed(), tight.clone().boxed(), missing().boxed()))
+            .boxed();
 
     let op = |kinds: &'static [Kind]| one_of(kinds).ignored().boxed();
     let binary = |l: Node, (), r: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
@@ -345,32 +367,53 @@ fn operators<'a>(
         infix(right(9), op(&[Kind::Assign]), of(Kind::Option)),
         infix(right(10), op(&[Kind::FatArrow]), of(Kind::Lambda)),
         infix(left(14), op(&[Kind::OrKw, Kind::NorKw, Kind::XorKw]), binary),
-        infix(left(16), op(&[Kind::AndKw, Kind::NandKw]), binary),
+        infix(left(16), op(&[Kind::AndKw, Kind::NandKw, Kind::ForeignAnd]), binary),
         infix(left(20), op(COMPARISONS), binary),
         infix(left(40), op(&[Kind::Plus, Kind::Minus, Kind::PlusPlus]), binary),
         infix(left(42), op(&[Kind::Star, Kind::Slash, Kind::Bars]), binary),
-        infix(left(44), op(&[Kind::Caret]), binary),
+        infix(left(44), op(&[Kind::Caret, Kind::ForeignPower]), binary),
         infix(left(46), op(&[Kind::LeftArrow]), binary),
         infix(right(48), op(&[Kind::RightArrow]), binary),
-        prefix(50, op(&[Kind::Hash, Kind::At, Kind::Minus]), |(), e: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
-            Node::new(Kind::Unary, x.span(), vec![e])
-        }),
-        postfix(60, index, |e: Node, mut index: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
-            if index.kids[0].kind == Kind::Tuple || !index.kids[0].present() {
-                // `f [1, 2]`: a call with a list.
-                index.kind = Kind::List;
-                index.kids.push(Node { kind: Kind::Token, start: index.end - 1, end: index.end, kids: vec![] });
-                return Node::new(Kind::Juxtaposed, x.span(), vec![e, index]);
-            }
-            let inside = index.kids.pop().expect("an index has one child");
-            Node::new(Kind::Index, x.span(), vec![e, inside])
-        }),
-        postfix(60, call, |e: Node, arg: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
-            Node::new(Kind::Call, x.span(), vec![e, arg])
-        }),
-        postfix(60, tight.boxed(), |e: Node, arg: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
-            Node::new(Kind::Juxtaposed, x.span(), vec![e, arg])
-        }),
+        prefix(
+            50,
+            op(&[Kind::Hash, Kind::At, Kind::Minus]),
+            |(), e: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
+                Node::new(Kind::Unary, x.span(), vec![e])
+            },
+        ),
+        postfix(
+            60,
+            index,
+            |e: Node, mut index: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
+                if index.kids[0].kind == Kind::Tuple || !index.kids[0].present() {
+                    // `f [1, 2]`: a call with a list.
+                    index.kind = Kind::List;
+                    index.kids.push(Node {
+                        kind: Kind::Token,
+                        start: index.end - 1,
+                        end: index.end,
+                        kids: vec![],
+                    });
+                    return Node::new(Kind::Juxtaposed, x.span(), vec![e, index]);
+                }
+                let inside = index.kids.pop().expect("an index has one child");
+                Node::new(Kind::Index, x.span(), vec![e, inside])
+            },
+        ),
+        postfix(
+            60,
+            call,
+            |e: Node, arg: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
+                Node::new(Kind::Call, x.span(), vec![e, arg])
+            },
+        ),
+        postfix(
+            60,
+            tight.boxed(),
+            |e: Node, arg: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
+                Node::new(Kind::Juxtaposed, x.span(), vec![e, arg])
+            },
+        ),
     ))
     .boxed()
 }

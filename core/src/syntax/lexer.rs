@@ -18,6 +18,9 @@ pub enum Kind {
     Comment,
     #[regex(r"%[^%]*")]
     OpenComment,
+    /// `// …`, a comment of other languages.
+    #[regex(r"//[^\n]*", allow_greedy = true)]
+    ForeignComment,
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
     Name,
     #[regex(r"[0-9]+")]
@@ -102,6 +105,12 @@ pub enum Kind {
     Bar,
     #[token("|=")]
     BarEq,
+    /// `**`: not NESL, but what it means is clear.
+    #[token("**")]
+    ForeignPower,
+    /// `&&`: likewise.
+    #[token("&&")]
+    ForeignAnd,
     /// `!=` and `<>`: not NESL, but what they mean is clear.
     #[token("!=")]
     #[token("<>")]
@@ -124,6 +133,8 @@ pub enum Kind {
     TrueKw,
     FalseKw,
     TimeKw,
+    /// `pair` and `closure`, which mean nothing yet.
+    ReservedKw,
 
     // Nodes.
     Root,
@@ -170,7 +181,7 @@ pub enum Kind {
 impl Kind {
     /// Blank or comment: of no consequence for the meaning.
     pub fn is_trivia(self) -> bool {
-        matches!(self, Kind::Blank | Kind::Comment | Kind::OpenComment)
+        matches!(self, Kind::Blank | Kind::Comment | Kind::OpenComment | Kind::ForeignComment)
     }
 }
 
@@ -238,6 +249,7 @@ fn keyword(word: &str) -> Kind {
         "t" => Kind::TrueKw,
         "f" => Kind::FalseKw,
         "time" => Kind::TimeKw,
+        "pair" | "closure" => Kind::ReservedKw,
         _ => Kind::Name,
     }
 }
@@ -252,7 +264,8 @@ mod tests {
 
     #[test]
     fn tokens_tile_the_text() {
-        for text in ["", "a + 1;", "\"open\n1", "% open", "`", "é ~ \\ x", "`é \"\\\"\" 5. .5 1e3"] {
+        for text in ["", "a + 1;", "\"open\n1", "% open", "`", "é ~ \\ x", "`é \"\\\"\" 5. .5 1e3"]
+        {
             let tokens = lex(text);
             let mut at = TextSize::new(0);
             for token in &tokens {
@@ -266,7 +279,10 @@ mod tests {
     #[test]
     fn longest_match() {
         use Kind::*;
-        assert_eq!(kinds("->>= :: ::= |= || <-"), [RightArrow, GreaterEq, Colons, Colons, Equals, BarEq, Bars, LeftArrow]);
+        assert_eq!(
+            kinds("->>= :: ::= |= || <-"),
+            [RightArrow, GreaterEq, Colons, Colons, Equals, BarEq, Bars, LeftArrow]
+        );
         assert_eq!(kinds("5.e1 12e2 1e .5 5."), [Float, Float, Int, Name, Float, Float]);
         assert_eq!(kinds("`% `; `` T f In"), [Char, Char, Char, TrueKw, FalseKw, InKw]);
         assert_eq!(kinds("3 % note % + 4"), [Int, Plus, Int]);

@@ -105,10 +105,13 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     let mut significant = Vec::new();
     let mut tokens: Vec<Token> = Vec::new();
     let mut open_comment = None;
+    let mut foreign_comments = Vec::new();
     for (i, token) in all.iter().enumerate() {
         if token.kind.is_trivia() {
-            if token.kind == Kind::OpenComment {
-                open_comment = Some(token.range);
+            match token.kind {
+                Kind::OpenComment => open_comment = Some(token.range),
+                Kind::ForeignComment => foreign_comments.push(token.range),
+                _ => {}
             }
             continue;
         }
@@ -143,18 +146,31 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     if terminated && kinds.is_empty() {
         let at = tokens[0].range;
         diagnostics.push(
-            Diagnostic::warning(Sort::Syntax, at, "there is nothing before this terminator")
-                .fix("remove it", at, ""),
+            Diagnostic::warning(Sort::Syntax, at, "there is nothing before this terminator").fix(
+                "remove it",
+                at,
+                "",
+            ),
         );
     }
     if let Some(range) = open_comment {
         diagnostics.clear();
         let at = TextRange::at(range.start(), TextSize::new(1));
         diagnostics.push(
-            Diagnostic::error(Sort::Syntax, at, "this comment is never closed")
-                .hint("comments run from one `%` to the next `%`; close it, or count the `%`s above"),
+            Diagnostic::error(Sort::Syntax, at, "this comment is never closed").hint(
+                "comments run from one `%` to the next `%`; close it, or count the `%`s above",
+            ),
         );
     }
+    for at in foreign_comments {
+        let words = text[at].trim_start_matches('/').trim().replace('%', "");
+        diagnostics.push(Diagnostic::error(Sort::Syntax, at, "`//` does not begin a comment").fix(
+            "write `% … %`",
+            at,
+            format!("% {words} %"),
+        ));
+    }
+    diagnostics.sort_by_key(|d| d.primary.at.start());
     let green = tree::build(&node, all, &significant, text);
     Parsed { green, ast: Arc::new(item), tokens: tokens.into(), diagnostics }
 }

@@ -86,7 +86,11 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
             Kind::FunctionKw | Kind::DatatypeKw if seen => {
                 // Nothing but a new form begins so.
                 let unbalanced = !open.is_empty() && !by_lines;
-                return if unbalanced { End::Unbalanced } else { End::At(before(tokens, start, i)) };
+                return if unbalanced {
+                    End::Unbalanced
+                } else {
+                    End::At(before(tokens, start, i))
+                };
             }
             Kind::Dollar if open.iter().all(|k| *k == Kind::LetKw) => return End::At(i + 1),
             Kind::Semi | Kind::Dollar
@@ -94,8 +98,17 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
             {
                 return End::At(i + 1);
             }
-            Kind::Semi | Kind::Dollar
-                if line_end.is_none() && ends_a_line(tokens, i, text) =>
+            // The broken string or comment took the terminator of its line with it.
+            Kind::OpenText | Kind::ForeignComment
+                if open.is_empty() && seen && broke_off(tokens, i, text) =>
+            {
+                return End::At(i + 1);
+            }
+            Kind::Semi | Kind::Dollar | Kind::OpenText | Kind::ForeignComment
+                if line_end.is_none()
+                    && (matches!(token.kind, Kind::Semi | Kind::Dollar)
+                        || seen && broke_off(tokens, i, text))
+                    && ends_a_line(tokens, i, text) =>
             {
                 if by_lines {
                     return End::At(i + 1);
@@ -147,7 +160,9 @@ fn is_class(word: &str) -> bool {
 fn ends_a_line(tokens: &[Token], i: usize, text: &str) -> bool {
     let end = usize::from(tokens[i].range.end());
     let rest = &text[end..];
-    let Some(newline) = rest.find('\n') else { return true };
+    let Some(newline) = rest.find('\n') else {
+        return significant(tokens, i + 1).is_none();
+    };
     if !rest[..newline].trim().is_empty() && !rest[..newline].trim_start().starts_with('%') {
         return false;
     }
@@ -158,6 +173,11 @@ fn ends_a_line(tokens: &[Token], i: usize, text: &str) -> bool {
             at == 0 || text.as_bytes()[at - 1] == b'\n'
         }
     }
+}
+
+/// Whether the text of a broken token ends with a terminator, and what follows begins a line.
+fn broke_off(tokens: &[Token], i: usize, text: &str) -> bool {
+    text[tokens[i].range].trim_end().ends_with([';', '$']) && ends_a_line(tokens, i, text)
 }
 
 /// What the form made of some tokens looks like.
@@ -190,6 +210,10 @@ fn bound(tokens: &[&Token], text: &str) -> Option<Vec<Name>> {
     let mut names = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         match token.kind {
+            // Two operands side by side: `def g(x) = …`, or a `;` that is missing.
+            Kind::Name if i > 0 && matches!(tokens[i - 1].kind, Kind::Name | Kind::RParen) => {
+                return None;
+            }
             Kind::Name => {
                 let record = tokens.get(i + 1).is_some_and(|t| t.kind == Kind::LParen);
                 if !record {
@@ -236,7 +260,9 @@ mod tests {
     fn forms_end_outside_brackets_and_lets() {
         use RawKind::*;
         assert_eq!(
-            forms("let a = 1; b = 2 in a; {x : x in v; y in w}; x = 3; (a,b) = p $ function g(x) = x;"),
+            forms(
+                "let a = 1; b = 2 in a; {x : x in v; y in w}; x = 3; (a,b) = p $ function g(x) = x;"
+            ),
             [
                 (Expr, "let a = 1; b = 2 in a;"),
                 (Expr, "{x : x in v; y in w};"),

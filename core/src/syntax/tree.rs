@@ -64,10 +64,8 @@ impl Weaver<'_> {
     /// A chain to the left, `a + b + c` or `a[i][j]`, becomes one node: rowan hashes a node by all
     /// that is below it, so that a deep tree would take quadratic time.
     fn children(&mut self, node: &Node) {
-        let chains = matches!(
-            node.kind,
-            Kind::Binary | Kind::Juxtaposed | Kind::Call | Kind::Index
-        );
+        let chains =
+            matches!(node.kind, Kind::Binary | Kind::Juxtaposed | Kind::Call | Kind::Index);
         let mut kids: Vec<&Node> = node.kids.iter().collect();
         kids.sort_by_key(|kid| kid.start);
         for (i, kid) in kids.into_iter().enumerate() {

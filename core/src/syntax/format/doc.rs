@@ -45,8 +45,7 @@ impl Doc {
 
 /// Lays a document out in lines of a width, beginning at a column.
 pub(super) fn layout(doc: &Doc, width: usize) -> String {
-    let mut out =
-        Output { text: String::new(), column: 0, indent: 0, blank: true, space: false };
+    let mut out = Output { text: String::new(), column: 0, indent: 0, blank: true, space: false };
     // What is still to be laid out: indentation, whether lines are broken, document.
     let mut todo: Vec<(usize, bool, &Doc)> = vec![(0, true, doc)];
     while let Some((indent, broken, doc)) = todo.pop() {

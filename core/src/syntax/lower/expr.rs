@@ -1,6 +1,6 @@
 //! Expressions.
 
-use super::super::ast::{BinaryOp, Expr, ExprId, FloatBits, Ident, PatId, UnaryOp};
+use super::super::ast::{BinaryOp, Expr, ExprId, FloatBits, Ident, UnaryOp};
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
 use super::{Lower, span};
@@ -9,6 +9,10 @@ use crate::base::{Name, Span};
 impl Lower<'_> {
     /// An expression.
     pub(super) fn expr(&mut self, node: &Node) -> ExprId {
+        let operator = matches!(node.kind, Kind::Binary | Kind::Unary | Kind::Juxtaposed);
+        if self.in_let && !operator {
+            return self.outside_let(|lower| lower.expr(node));
+        }
         crate::base::with_stack(|| self.expr_inner(node))
     }
 
@@ -71,9 +75,13 @@ impl Lower<'_> {
             }
             Kind::Option => {
                 let at = self.node_range(node);
-                let report = self
-                    .error(at, "`:=` names an optional argument of a call")
-                    .hint("to compare write `==`, to bind `let x = … in …`");
+                let sign = Span::new(node.kids[0].end, node.kids[0].end + 1);
+                let sign = self.range(sign);
+                let report = self.error(at, "`:=` names an optional argument of a call");
+                let report = match node.start {
+                    0 => report.fix("a variable is defined with `=`", sign, "="),
+                    _ => report.hint("to compare write `==`, to bind `let x = … in …`"),
+                };
                 self.report(report);
                 Expr::Missing
             }
@@ -85,7 +93,8 @@ impl Lower<'_> {
                     let inside = self.expr(&node.kids[0]);
                     Expr::Time(inside)
                 } else {
-                    let report = self.expected("`(` after `time`", node.end).hint("write `time(e)`");
+                    let report =
+                        self.expected("`(` after `time`", node.end).hint("write `time(e)`");
                     self.report(report);
                     Expr::Missing
                 }
@@ -104,16 +113,18 @@ impl Lower<'_> {
         let text = self.token_text(node.start);
         let at = self.node_range(node);
         match self.token_kind(node.start) {
-            Some(Kind::Int) => match text.parse() {
-                Ok(value) => Expr::Int(value),
-                Err(_) => {
-                    let report = self
-                        .error(at, "this number does not fit an int of 64 bits")
-                        .fix("write a float", at, format!("{text}.0"));
-                    self.report(report);
-                    Expr::Missing
+            Some(Kind::Int) => {
+                match text.parse() {
+                    Ok(value) => Expr::Int(value),
+                    Err(_) => {
+                        let report = self
+                            .error(at, "this number does not fit an int of 64 bits")
+                            .fix("write a float", at, format!("{text}.0"));
+                        self.report(report);
+                        Expr::Missing
+                    }
                 }
-            },
+            }
             Some(Kind::Float) => match text.parse::<f64>() {
                 Ok(value) if value.is_finite() => Expr::Float(FloatBits(value.to_bits())),
                 _ => {
@@ -260,6 +271,13 @@ impl Lower<'_> {
     }
 
     fn unary(&mut self, node: &Node) -> Expr {
+        // The least int has no positive counterpart to negate.
+        if self.token_kind(node.start) == Some(Kind::Minus)
+            && node.kids[0].kind == Kind::Literal
+            && self.node_text(&node.kids[0]) == "9223372036854775808"
+        {
+            return Expr::Int(i64::MIN);
+        }
         let op = match self.token_kind(node.start) {
             Some(Kind::Hash) => UnaryOp::Length,
             Some(Kind::At) => UnaryOp::String,
@@ -276,14 +294,29 @@ impl Lower<'_> {
         let word = self.token_text(at).to_owned();
         let op = match self.token_kind(at) {
             Some(Kind::Equals) => {
+                if self.missing_semicolon(&node.kids[0], op_span) {
+                    // Both sides may hold more mistakes.
+                    self.expr(&node.kids[0]);
+                    self.outside_let(|lower| lower.expr(&node.kids[1]));
+                    return Expr::Missing;
+                }
                 let range = self.range(op_span);
-                let report = self
-                    .error(range, "`=` defines; it does not compare")
-                    .fix("write `==` to compare", range, "==");
-                self.report(report);
+                if !node.kids[0].present() {
+                    let report = self.error(range, "`=` has nothing on its left");
+                    self.report(report);
+                    return Expr::Missing;
+                }
+                let mut report = self.error(range, "`=` defines; it does not compare");
+                if node.kids[0].kind == Kind::Index {
+                    report = report
+                        .hint("a sequence is never changed; `rep(a, v, i)` is a changed copy");
+                }
+                self.report(report.fix("write `==` to compare", range, "=="));
                 BinaryOp::Eq
             }
             Some(Kind::ForeignNotEq) => BinaryOp::Ne,
+            Some(Kind::ForeignAnd) => BinaryOp::And,
+            Some(Kind::ForeignPower) => BinaryOp::Power,
             Some(kind) => binary_op(kind).unwrap_or(BinaryOp::Eq),
             None => BinaryOp::Eq,
         };
@@ -306,7 +339,7 @@ impl Lower<'_> {
             let report = self
                 .expected("`then`", then.start)
                 .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`")
-                .hint("write `if c then a else b`");
+                .fix("add `then`", self.insert_after(then.start.saturating_sub(1)), " then");
             self.report(report);
             // What follows was not parsed as a branch: one error is enough.
             let then = self.add(Expr::Missing, span(a));
@@ -324,133 +357,6 @@ impl Lower<'_> {
         }
         let no = self.needed(b, "an expression after `else`");
         Expr::If { cond, then: yes, otherwise: no }
-    }
-
-    fn let_expr(&mut self, node: &Node) -> Expr {
-        let [within, body, bindings @ ..] = &node.kids[..] else { return Expr::Missing };
-        let mut lowered: Vec<(PatId, ExprId)> = Vec::new();
-        for binding in bindings {
-            let [pat, equals, value] = &binding.kids[..] else { continue };
-            let pattern = self.pattern(pat);
-            if !equals.present() {
-                let report = self
-                    .expected("`=` after the pattern of this `let`", equals.start)
-                    .hint("write `let x = … in …`");
-                self.report(report);
-                lowered.push((pattern, self.add(Expr::Missing, span(value))));
-                continue;
-            }
-            let value = self.needed(value, "an expression after `=`");
-            lowered.push((pattern, value));
-        }
-        if !within.present() {
-            let opener = self.range(Span::new(node.start, node.start + 1));
-            let at = self.insert_at(within.start);
-            // A binding whose `=` was read as a comparison: its `;` is missing.
-            if self.diagnostics.iter().all(|d| d.primary.at.start() < opener.start()) {
-                let report = self
-                    .expected("`in` and the body of the `let`", within.start)
-                    .label(opener, "the `let`")
-                    .fix("add `in`", at, "in ");
-                self.report(report);
-            }
-            let body = if body.present() {
-                self.expr(body)
-            } else {
-                self.add(Expr::Missing, span(body))
-            };
-            return Expr::Let { bindings: lowered, body };
-        }
-        let body = self.needed(body, "the body of the `let` after `in`");
-        Expr::Let { bindings: lowered, body }
-    }
-
-    fn each(&mut self, node: &Node) -> Expr {
-        let [star, first, colon, sieve, close, rest @ ..] = &node.kids[..] else {
-            return Expr::Missing;
-        };
-        let serial = star.present();
-        let before = self.diagnostics.len();
-        let mut bindings = Vec::new();
-        let body = if colon.present() {
-            if first.kids.len() > 1 {
-                let at = self.node_range(first);
-                let report = self
-                    .error(at, "a binding stands before the `:`")
-                    .hint("write `{body : x in xs}`");
-                self.report(report);
-            }
-            self.needed(&first.kids[0], "the body before `:`")
-        } else {
-            let (pat, sequence) = self.each_binding(first, rest.is_empty());
-            bindings.push((pat, sequence));
-            // The first binding doubles as the body.
-            if self.diagnostics.len() == before {
-                self.expr(&first.kids[0])
-            } else {
-                self.add(Expr::Missing, span(first))
-            }
-        };
-        for binding in rest {
-            let pair = self.each_binding(binding, false);
-            bindings.push(pair);
-        }
-        let sieve = if sieve.kind == Kind::Missing {
-            None
-        } else if sieve.present() {
-            Some(self.expr(sieve))
-        } else {
-            None
-        };
-        self.each_sieve(node, sieve.is_some());
-        if self.diagnostics.len() == before {
-            self.need_close(node.start, close, "}");
-        }
-        if bindings.is_empty() {
-            return Expr::Missing;
-        }
-        Expr::Each { serial, body, bindings, sieve }
-    }
-
-    /// A `|` with nothing behind it.
-    fn each_sieve(&mut self, node: &Node, there: bool) {
-        let close = &node.kids[4];
-        let bar = close.start.wrapping_sub(1);
-        if !there && self.token_kind(bar) == Some(Kind::Bar) && bar > node.start {
-            let report = self.expected("a condition after `|`", close.start);
-            self.report(report);
-        }
-    }
-
-    /// `pattern in sequence`, or a bare name.
-    fn each_binding(&mut self, node: &Node, alone: bool) -> (PatId, ExprId) {
-        if let [pat, sequence] = &node.kids[..] {
-            let pattern = self.pattern(pat);
-            let sequence = self.needed(sequence, "a sequence after `in`");
-            return (pattern, sequence);
-        }
-        let only = &node.kids[0];
-        if only.kind == Kind::NameRef {
-            return (self.pattern(only), self.expr(only));
-        }
-        let at = self.node_range(node);
-        let report = match only.kind {
-            Kind::Missing => self.expected("a binding `x in xs`", node.start),
-            Kind::Index | Kind::Juxtaposed if only.kids[0].kind == Kind::NameRef => {
-                let insert = self.insert_at(only.kids[0].end);
-                self.error(at, "this binding has no `in`").fix("add `in`", insert, "in ")
-            }
-            Kind::Tuple | Kind::Literal if alone => self
-                .error(at, "this is no apply-to-each: there is no binding")
-                .hint("a sequence is written with brackets: `[1, 2, 3]`"),
-            _ => self
-                .error(at, "this is not a binding")
-                .hint("write `{body : x in xs; y in ys | condition}`"),
-        };
-        self.report(report);
-        let pat = self.add_pat(super::super::ast::Pat::Missing, span(node));
-        let sequence = self.add(Expr::Missing, span(node));
-        (pat, sequence)
     }
 }
 

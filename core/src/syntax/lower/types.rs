@@ -19,9 +19,9 @@ impl Lower<'_> {
             let [name, within, class] = &entry.kids[..] else { continue };
             if !name.present() || !within.present() || !class.present() {
                 let at = if name.present() { entry.end } else { entry.start };
-                let report = self
-                    .expected("`variable in class`", at)
-                    .hint("as in `:: (a in number)`; the classes are any, number, ordinal, logical");
+                let report = self.expected("`variable in class`", at).hint(
+                    "as in `:: (a in number)`; the classes are any, number, ordinal, logical",
+                );
                 self.report(report);
                 continue;
             }
