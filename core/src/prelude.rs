@@ -17,21 +17,14 @@ pub const FILES: &[(&str, &str)] = &[
     ("strings.nesl", include_str!("../prelude/strings.nesl")),
     ("tables.nesl", include_str!("../prelude/tables.nesl")),
     ("io.nesl", include_str!("../prelude/io.nesl")),
-    (
-        "higher_order.nesl",
-        include_str!("../prelude/higher_order.nesl"),
-    ),
+    ("higher_order.nesl", include_str!("../prelude/higher_order.nesl")),
     ("formats.nesl", include_str!("../prelude/formats.nesl")),
 ];
 
 /// Operators that are functions of the prelude: how they are written, and the function's name. (A
 /// function cannot be defined under an operator's name.)
-pub const OPERATORS: &[(&str, &str)] = &[
-    ("^", "_power"),
-    ("||", "_pad"),
-    ("nor", "_nor"),
-    ("nand", "_nand"),
-];
+pub const OPERATORS: &[(&str, &str)] =
+    &[("^", "_power"), ("||", "_pad"), ("nor", "_nor"), ("nand", "_nand")];
 
 /// Public names of ours that NESL 3.1 did not have. A program of its time may define them, so they
 /// are not protected from redefinition.
@@ -82,8 +75,7 @@ pub fn parse_doc(text: &str) -> Doc {
     for line in text.lines().map(str::trim) {
         if let Some(example) = line.strip_prefix("Example:") {
             let (source, value) = example.split_once('→').unwrap_or((example, ""));
-            doc.examples
-                .push((source.trim().to_owned(), value.trim().to_owned()));
+            doc.examples.push((source.trim().to_owned(), value.trim().to_owned()));
         } else if let Some(cost) = line.strip_prefix("Cost:") {
             doc.cost = Some(cost.trim().to_owned());
         } else if line.is_empty() {
@@ -108,18 +100,14 @@ pub fn parse_charge(cost: &str, params: &[&str]) -> Option<Charge> {
         "1 (scan)" => true,
         _ => return None,
     };
-    let work: Option<Vec<CostTerm>> = work
-        .split(" + ")
-        .map(|term| cost_term(term, params))
-        .collect();
+    let work: Option<Vec<CostTerm>> =
+        work.split(" + ").map(|term| cost_term(term, params)).collect();
     Some(Charge { work: work?, scans })
 }
 
 fn cost_term(term: &str, params: &[&str]) -> Option<CostTerm> {
     let param = |name: &str| {
-        let at = params
-            .iter()
-            .position(|param| param.eq_ignore_ascii_case(name))?;
+        let at = params.iter().position(|param| param.eq_ignore_ascii_case(name))?;
         u32::try_from(at).ok()
     };
     let inside = |open: &str| term.strip_prefix(open)?.strip_suffix(')');
@@ -155,10 +143,7 @@ mod tests {
         assert_eq!(charge, Some(Charge { work, scans: true }));
         let charge = parse_charge("W = S(result), D = 1", &[]).expect("a formula");
         assert_eq!(charge.work, [CostTerm::SizeOfResult]);
-        assert_eq!(
-            parse_charge("expected W = S(v), D = log L(v)", &["v"]),
-            None
-        );
+        assert_eq!(parse_charge("expected W = S(v), D = log L(v)", &["v"]), None);
         assert_eq!(parse_charge("W = S(x), D = 1", &["v"]), None);
     }
 }

@@ -17,6 +17,7 @@ pub fn decode(bytes: Vec<u8>) -> String {
 }
 
 pub use session::{
-    Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings, Stage, Summary,
+    Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,
+    Stage, Summary,
 };
 pub use sources::Sources;

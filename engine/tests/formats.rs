@@ -88,9 +88,7 @@ fn precisions() -> impl Strategy<Value = Precision> {
     prop_oneof![Just(Precision::Bits32), Just(Precision::Bits64)]
 }
 
-fn typed(
-    types: impl Strategy<Value = Ty>,
-) -> impl Strategy<Value = (Ty, Value, Precision)> {
+fn typed(types: impl Strategy<Value = Ty>) -> impl Strategy<Value = (Ty, Value, Precision)> {
     (types, precisions()).prop_flat_map(|(ty, precision)| {
         values(&ty, precision).prop_map(move |value| (ty.clone(), value, precision))
     })
@@ -337,8 +335,14 @@ fn arrays_of_every_element_type() {
     );
     let floats = Ok(Value::sequence(&Ty::Float, [Value::Float(1.5), Value::Float(-2.0)]));
     assert_eq!(of("<f2", &[0x00, 0x3E, 0x00, 0xC0], Ty::Float), floats);
-    assert_eq!(of(">f4", &[1.5f32.to_be_bytes(), (-2f32).to_be_bytes()].concat(), Ty::Float), floats);
-    assert_eq!(of("<f8", &[1.5f64.to_le_bytes(), (-2f64).to_le_bytes()].concat(), Ty::Float), floats);
+    assert_eq!(
+        of(">f4", &[1.5f32.to_be_bytes(), (-2f32).to_be_bytes()].concat(), Ty::Float),
+        floats
+    );
+    assert_eq!(
+        of("<f8", &[1.5f64.to_le_bytes(), (-2f64).to_le_bytes()].concat(), Ty::Float),
+        floats
+    );
     let bools = Ok(Value::sequence(&Ty::Bool, [Value::Bool(true), Value::Bool(false)]));
     assert_eq!(of("|b1", &[1, 0], Ty::Bool), bools);
     assert_eq!(of("|u1", b"ab", Ty::Char), Ok(Value::text("ab")));
@@ -346,7 +350,10 @@ fn arrays_of_every_element_type() {
         of("<f4", &[0; 8], Ty::Int),
         Err("f: the file holds float32 of shape 2, which is not of type [int]".to_owned())
     );
-    assert_eq!(of("<c16", &[0; 32], Ty::Float), Err("f: elements of type `<c16` cannot be read".to_owned()));
+    assert_eq!(
+        of("<c16", &[0; 32], Ty::Float),
+        Err("f: elements of type `<c16` cannot be read".to_owned())
+    );
     assert_eq!(
         of("<f8", &[0; 15], Ty::Float),
         Err("f: the file should hold float64 of shape 2, but it ends before".to_owned())
@@ -396,9 +403,17 @@ fn libraries_that_others_wrote_read_our_arrays() {
 fn arrays_that_cannot_be() {
     let ragged = Value::sequence(&seq(Ty::Int), [ints(&[1, 2]), ints(&[3])]);
     let message = npy::write(&ragged, &seq(seq(Ty::Int)), WIDE).unwrap_err();
-    assert_eq!(message, "the rows of an array have equal lengths, but one has 2 and another 1 elements");
+    assert_eq!(
+        message,
+        "the rows of an array have equal lengths, but one has 2 and another 1 elements"
+    );
     let pairs = seq(pair(Ty::Int, Ty::Int));
-    let message = npy::read(&npy_file("{'descr': '<i8', 'fortran_order': False, 'shape': (0,)}", &[]), "f", &pairs, WIDE);
+    let message = npy::read(
+        &npy_file("{'descr': '<i8', 'fortran_order': False, 'shape': (0,)}", &[]),
+        "f",
+        &pairs,
+        WIDE,
+    );
     assert!(message.unwrap_err().contains("(int, int)"));
 
     for (header, of) in [
@@ -417,6 +432,12 @@ fn arrays_that_cannot_be() {
     // A header that claims four gigabytes.
     let mut file = b"\x93NUMPY\x02\x00".to_vec();
     file.extend([0xFF; 4]);
-    assert_eq!(npy::read(&file, "f", &Ty::Float, WIDE), Err("f: the file ends in its header".to_owned()));
-    assert_eq!(npy::read(b"PK", "f", &Ty::Float, WIDE), Err("f: this is not a .npy file".to_owned()));
+    assert_eq!(
+        npy::read(&file, "f", &Ty::Float, WIDE),
+        Err("f: the file ends in its header".to_owned())
+    );
+    assert_eq!(
+        npy::read(b"PK", "f", &Ty::Float, WIDE),
+        Err("f: this is not a .npy file".to_owned())
+    );
 }

@@ -29,11 +29,12 @@ struct Case {
 #[test]
 fn wrong_programs_are_explained() {
     let bless = std::env::var_os("BLESS").is_some();
-    let mut files: Vec<PathBuf> = std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lang"))
-        .expect("the folder of wrong programs")
-        .map(|entry| entry.expect("an entry").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
-        .collect();
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lang"))
+            .expect("the folder of wrong programs")
+            .map(|entry| entry.expect("an entry").path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+            .collect();
     files.sort();
     let mut wrong = 0;
     let mut failures = String::new();
@@ -55,7 +56,8 @@ fn wrong_programs_are_explained() {
             }
             if !bless && case.expected.as_deref() != Some(&said) {
                 let expected = case.expected.as_deref().unwrap_or("");
-                let _ = writeln!(failures, "{name}:{}: expected\n{expected}but got\n{said}", case.line);
+                let _ =
+                    writeln!(failures, "{name}:{}: expected\n{expected}but got\n{said}", case.line);
             }
             out = out.replace(&slot(index), &format!("```error\n{said}```\n"));
         }
@@ -83,16 +85,24 @@ fn parse(text: &str) -> (String, Vec<Case>) {
             errors = rest.trim_end_matches("-->").trim().parse().expect("a number of errors");
         }
         if line == "```error" {
-            let said: String =
-                lines.by_ref().map(|(_, l)| l).take_while(|l| *l != "```").map(|l| format!("{l}\n")).collect();
+            let said: String = lines
+                .by_ref()
+                .map(|(_, l)| l)
+                .take_while(|l| *l != "```")
+                .map(|l| format!("{l}\n"))
+                .collect();
             cases.last_mut().expect("a program before what is said").expected = Some(said);
             // Its slot is there already; so is the blank line before it.
             continue;
         }
         let _ = writeln!(out, "{line}");
         if line == "```nesl" {
-            let program: String =
-                lines.by_ref().map(|(_, l)| l).take_while(|l| *l != "```").map(|l| format!("{l}\n")).collect();
+            let program: String = lines
+                .by_ref()
+                .map(|(_, l)| l)
+                .take_while(|l| *l != "```")
+                .map(|l| format!("{l}\n"))
+                .collect();
             let _ = write!(out, "{program}```\n{}", slot(cases.len()));
             cases.push(Case { line: number + 1, program, errors, expected: None });
             errors = 1;
@@ -148,7 +158,8 @@ fn render(session: &Session, diagnostic: &Diagnostic<FileRange>, out: &mut Strin
     let before = text[start..at.range.start].chars().count();
     let covered = text[at.range.clone()].lines().next().unwrap_or("").chars().count().max(1);
     let _ = writeln!(out, "  {line}");
-    let underline = format!("  {}{} {}", " ".repeat(before), "~".repeat(covered), diagnostic.primary.text);
+    let underline =
+        format!("  {}{} {}", " ".repeat(before), "~".repeat(covered), diagnostic.primary.text);
     let _ = writeln!(out, "{}", underline.trim_end());
     for label in &diagnostic.labels {
         let (_, text) = session.source(label.at.file);

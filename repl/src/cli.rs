@@ -319,7 +319,7 @@ fn size(text: &str) -> Result<u64, String> {
         return Ok(size);
     }
     match plain.parse::<f64>() {
-        Ok(size) if size >= 0.0 && size <= 1e15 && size.fract() == 0.0 => Ok(size as u64),
+        Ok(size) if (0.0..=1e15).contains(&size) && size.fract() == 0.0 => Ok(size as u64),
         _ => Err("give whole numbers, such as 1000 or 1e3".to_string()),
     }
 }

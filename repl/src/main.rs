@@ -28,6 +28,7 @@ mod source;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(report_bug));
     let arguments = cli::parse();
     match commands::run(&arguments) {
         Ok(code) => ExitCode::from(code),
@@ -36,4 +37,12 @@ fn main() -> ExitCode {
             ExitCode::from(cli::USAGE)
         }
     }
+}
+
+/// Whatever a program contains, a panic is our fault.
+fn report_bug(info: &std::panic::PanicHookInfo<'_>) {
+    let why = info.payload_as_str().unwrap_or("unknown");
+    let place = info.location().map(ToString::to_string).unwrap_or_default();
+    eprintln!("nesl: internal error: {why} ({place})");
+    eprintln!("This is a bug in nesl; please report it together with the program.");
 }

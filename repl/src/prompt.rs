@@ -103,9 +103,7 @@ fn enter(reporter: &mut Reporter, session: &mut Session, text: &str, number: usi
     }));
     reporter.output.settle();
     entered.unwrap_or_else(|_| {
-        eprintln!(
-            "This is a bug in nesl; please report it with what you entered. The session goes on."
-        );
+        eprintln!("The session goes on.");
         Flow::Go
     })
 }

@@ -90,17 +90,18 @@ impl Renderer {
             .with_label_attach(LabelAttach::Start);
         let primary = self.span(&diagnostic.primary.at);
         let home = primary.0;
+        let mut labels = Vec::new();
         // Ariadne points at nothing where it has nothing to say. That is well where the parts of
         // the place are pointed at instead.
         let line = |at: &FileRange| self.file(at.file).lines.position(at.range.start).line;
         let parts = diagnostic.labels.iter().filter(|other| {
             other.at.file == home && line(&other.at) == line(&diagnostic.primary.at)
         });
-        let here = match diagnostic.primary.text.as_str() {
-            "" if parts.count() < 2 => "here",
-            text => text,
-        };
-        let mut labels = vec![label(primary.clone(), here, color)];
+        match diagnostic.primary.text.as_str() {
+            "" if parts.count() >= 2 => {}
+            "" => labels.push(label(primary.clone(), "here", color)),
+            text => labels.push(label(primary.clone(), text, color)),
+        }
         let others = [Color::Blue, Color::Magenta, Color::Cyan, Color::Green];
         for (other, color) in diagnostic.labels.iter().zip(others.into_iter().cycle()) {
             labels.push(label(self.span(&other.at), &other.text, color));

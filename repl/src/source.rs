@@ -126,8 +126,7 @@ impl Lines {
 /// and tabs stay.
 pub fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
+    for c in text.chars() {
         shown.push(match c {
             '\n' | '\t' => c,
             '\r' => c,

@@ -4,8 +4,10 @@
 //! compared, messages included. The blocks of a page are one session, as a reader would type them;
 //! one that has errors is left out of what later blocks see. In a ```` ```console ```` block every
 //! line that begins with `$ nesl` is run in the workspace's root, and what follows it is what it
-//! prints. A line `…` stands for any lines. `BLESS=1` writes what happens into the pages.
+//! prints. A line `…` stands for any lines. The list in `library.md` is the library's own
+//! documentation. `BLESS=1` writes what happens into the pages.
 
+use nesl_engine::{Completion, Session, Settings};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,7 +19,12 @@ fn every_example_does_what_the_page_says() {
     for page in pages() {
         let text = std::fs::read_to_string(&page).expect("a readable page");
         let mut checked = Page { session: String::new(), out: String::new(), examples: 0 };
-        checked.run(&text);
+        if page.ends_with("library.md") {
+            checked.out = library(&text);
+            checked.examples = 1;
+        } else {
+            checked.run(&text);
+        }
         examples += checked.examples;
         if checked.out == text {
             continue;
@@ -33,6 +40,27 @@ fn every_example_does_what_the_page_says() {
     assert!(wrong.is_empty(), "{wrong}\n`cargo xtask bless` accepts what happens");
 }
 
+/// The page with the list of all functions in place of what follows its comment.
+fn library(text: &str) -> String {
+    let head = text.split_inclusive("-->\n").next().unwrap_or_default();
+    let mut session = Session::new(Settings::default());
+    let mut page = head.to_string() + "\n| name | type | what it does |\n|---|---|---|\n";
+    let mut names = session.complete("");
+    names.retain(|known| !known.name.starts_with('_'));
+    names.sort_by(|a, b| a.name.cmp(&b.name));
+    names.dedup_by(|a, b| a.name == b.name);
+    for Completion { name, ty } in names {
+        let doc = session.doc(&name).unwrap_or_default();
+        // The signature, a blank line, the text.
+        let what = doc.split("\n\n").nth(1).unwrap_or_default();
+        let what = what.split("\nExample:").next().unwrap_or_default();
+        let what = what.split("\nCost:").next().unwrap_or_default().trim();
+        let cell = |text: &str| text.replace('\n', " ").replace('|', "\\|");
+        page += &format!("| `{}` | `{}` | {} |\n", cell(&name), cell(&ty), cell(what));
+    }
+    page
+}
+
 /// A page being rewritten as what happens.
 struct Page {
     /// What the blocks so far define.
@@ -43,10 +71,10 @@ struct Page {
 
 impl Page {
     fn run(&mut self, text: &str) {
-        let mut blocks = Blocks { rest: text };
+        let blocks = Blocks { rest: text };
         // A `nesl` block that waits for the output after it.
         let mut program: Option<&str> = None;
-        while let Some(piece) = blocks.next() {
+        for piece in blocks {
             let Piece::Block { language, body } = piece else {
                 self.out += piece.text();
                 continue;

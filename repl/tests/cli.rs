@@ -104,7 +104,7 @@ fn run_goes_on_after_an_error() {
            ╭─[ a.nesl:2:3 ]
            │
          2 │ 1 + 1.0;
-           │ ┬ ─ ┬──
+           │ ┬   ┬──
            │ ╰──────── an int
            │     │
            │     ╰──── a float
@@ -174,9 +174,13 @@ fn a_file_that_is_not_there_is_said_so() {
 fn a_file_that_is_not_utf8_is_latin1() {
     let folder = Folder::new(&[]);
     std::fs::write(folder.path().join("a.nesl"), b"% caf\xe9 % char_code(`e); x + 1;").expect("");
-    folder.nesl(&["run", "a.nesl"]).code(1).out(expect![[r#"
+    folder
+        .nesl(&["run", "a.nesl"])
+        .code(1)
+        .out(expect![[r#"
         it = 101 : int
-    "#]]).err(expect![[r#"
+    "#]])
+        .err(expect![[r#"
         Name error: `x` is undefined
            ╭─[ a.nesl:1:25 ]
            │
@@ -294,7 +298,7 @@ fn check_finds_errors_without_running() {
            ╭─[ bad.nesl:3:3 ]
            │
          3 │ 1 + 2.0;
-           │ ┬ ─ ┬──
+           │ ┬   ┬──
            │ ╰──────── an int
            │     │
            │     ╰──── a float
@@ -409,6 +413,8 @@ fn cost_finds_how_work_and_depth_grow() {
            100    1,767     39         45.3
          1,000   20,971     54          388
         10,000  243,611     74        3,292
+        work  ≈ 22.8 · n  (within 6.6 %)
+        depth ≈ 0.265 · log² n  (within 0.5 %)
     "#]]);
     let ran =
         folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10,100,1000", "--json"]).code(0);
@@ -478,4 +484,26 @@ fn a_reader_who_has_seen_enough_is_no_error() {
     let output = std::process::Command::new("sh").args(["-c", &script]).output().expect("it runs");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
     assert_eq!(output.stdout.len(), 20);
+}
+
+#[test]
+fn ctrl_c_ends_a_run_that_computes() {
+    let folder = Folder::new(&[(
+        "a.nesl",
+        "1;\nfunction forever(n) = if n < 0 then n else forever(n + 1);\nforever(0);\n2;\n",
+    )]);
+    let script = format!(
+        "timeout --preserve-status --signal INT 1 {} run a.nesl",
+        env!("CARGO_BIN_EXE_nesl")
+    );
+    let output = std::process::Command::new("sh")
+        .args(["-c", &script])
+        .current_dir(folder.path())
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(130));
+    let out = String::from_utf8_lossy(&output.stdout);
+    assert!(out.starts_with("it = 1 : int\n"), "{out}");
+    assert!(!out.contains("it = 2"), "{out}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("nterrupted"));
 }

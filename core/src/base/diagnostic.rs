@@ -70,10 +70,7 @@ impl<L> Diagnostic<L> {
             kind,
             severity: Severity::Error,
             message: message.into(),
-            primary: Label {
-                at,
-                text: String::new(),
-            },
+            primary: Label { at, text: String::new() },
             labels: Vec::new(),
             notes: Vec::new(),
             hints: Vec::new(),
@@ -82,10 +79,7 @@ impl<L> Diagnostic<L> {
 
     /// A warning with a message about a place.
     pub fn warning(kind: Kind, at: L, message: impl Into<String>) -> Diagnostic<L> {
-        Diagnostic {
-            severity: Severity::Warning,
-            ..Diagnostic::error(kind, at, message)
-        }
+        Diagnostic { severity: Severity::Warning, ..Diagnostic::error(kind, at, message) }
     }
 
     /// Says something at the primary place.
@@ -96,10 +90,7 @@ impl<L> Diagnostic<L> {
 
     /// Adds a secondary place.
     pub fn label(mut self, at: L, text: impl Into<String>) -> Self {
-        self.labels.push(Label {
-            at,
-            text: text.into(),
-        });
+        self.labels.push(Label { at, text: text.into() });
         self
     }
 
@@ -111,37 +102,25 @@ impl<L> Diagnostic<L> {
 
     /// Adds a way out without an edit.
     pub fn hint(mut self, text: impl Into<String>) -> Self {
-        self.hints.push(Hint {
-            text: text.into(),
-            edit: None,
-        });
+        self.hints.push(Hint { text: text.into(), edit: None });
         self
     }
 
     /// Adds a way out with the edit that does it.
     pub fn fix(mut self, text: impl Into<String>, at: L, replacement: impl Into<String>) -> Self {
-        self.hints.push(Hint {
-            text: text.into(),
-            edit: Some((at, replacement.into())),
-        });
+        self.hints.push(Hint { text: text.into(), edit: Some((at, replacement.into())) });
         self
     }
 
     /// The same diagnostic in other coordinates.
     pub fn map<M>(self, mut f: impl FnMut(L) -> M) -> Diagnostic<M> {
-        let mut label = |l: Label<L>| Label {
-            at: f(l.at),
-            text: l.text,
-        };
+        let mut label = |l: Label<L>| Label { at: f(l.at), text: l.text };
         let primary = label(self.primary);
         let labels = self.labels.into_iter().map(&mut label).collect();
         let hints = self
             .hints
             .into_iter()
-            .map(|h| Hint {
-                text: h.text,
-                edit: h.edit.map(|(at, with)| (f(at), with)),
-            })
+            .map(|h| Hint { text: h.text, edit: h.edit.map(|(at, with)| (f(at), with)) })
             .collect();
         Diagnostic {
             kind: self.kind,

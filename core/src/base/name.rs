@@ -16,15 +16,9 @@ impl Name {
     pub fn new(text: &str) -> Name {
         let written = SmolStr::new(text);
         if text.bytes().any(|b| b.is_ascii_uppercase()) {
-            Name {
-                folded: SmolStr::new(text.to_ascii_lowercase()),
-                written,
-            }
+            Name { folded: SmolStr::new(text.to_ascii_lowercase()), written }
         } else {
-            Name {
-                folded: written.clone(),
-                written,
-            }
+            Name { folded: written.clone(), written }
         }
     }
 

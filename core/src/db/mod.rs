@@ -1,7 +1,7 @@
 //! Everything as incremental queries; alone in naming salsa.
 //!
 //! The unit is the *item*, one top-level form. Splitting a text into items is so cheap that it is
-//! done eagerly ([`outline`]): each item's text is a salsa input that changes only when its own
+//! done eagerly (`outline`): each item's text is a salsa input that changes only when its own
 //! bytes do. From there on everything is pulled:
 //!
 //! ```text

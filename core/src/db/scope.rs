@@ -93,7 +93,9 @@ impl Context for ItemScope<'_> {
     }
 
     fn name(&self, item: ItemId) -> Name {
-        form(self.db, query::item(item)).and_then(|f| f.names.first().cloned()).unwrap_or_else(|| Name::new("it"))
+        form(self.db, query::item(item))
+            .and_then(|f| f.names.first().cloned())
+            .unwrap_or_else(|| Name::new("it"))
     }
 
     fn is_library(&self, item: ItemId) -> bool {
@@ -131,36 +133,43 @@ pub(super) fn lookup_at(
     ahead: bool,
 ) -> Option<Resolution> {
     let found = |item: Item| Some(Resolution::Item(item.into(), name.clone()));
-    if !file.library(db) {
+    let internal = name.folded().starts_with('_');
+    let library = in_library(db, name);
+    // What cannot be redefined need not be looked for in every text before.
+    let fixed = library.is_some() && crate::prelude::is_protected(name.folded()) && !internal;
+    if file.library(db) || fixed {
+        return library;
+    }
+    if let Some(item) = latest(db, file, position, name) {
+        return found(item);
+    }
+    if ahead {
+        let forms = &file.outline(db).forms;
+        let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
+        let mut below = positions.iter().map(|p| &forms[*p as usize]);
+        if let Some(form) = below.find(|f| forward(f.kind)) {
+            return found(form.item);
+        }
+    }
+    let mut before = file.before(db);
+    while let Some((file, position)) = before {
         if let Some(item) = latest(db, file, position, name) {
             return found(item);
         }
-        if ahead {
-            let forms = &file.outline(db).forms;
-            let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
-            let mut below = positions.iter().map(|p| &forms[*p as usize]);
-            if let Some(form) = below.find(|f| forward(f.kind)) {
-                return found(form.item);
-            }
-        }
-        let mut before = file.before(db);
-        while let Some((file, position)) = before {
-            if let Some(item) = latest(db, file, position, name) {
-                return found(item);
-            }
-            before = file.before(db);
-        }
-        if name.folded().starts_with('_') {
-            return None;
-        }
+        before = file.before(db);
     }
+    library.filter(|_| !internal)
+}
+
+/// What a name means in the library.
+fn in_library(db: &dyn Db, name: &Name) -> Option<Resolution> {
+    let index = query::library_index(db);
     if let Some(function) = crate::prelude::operator(name.folded()) {
         let function = Name::new(function);
-        let item = query::library_index(db).get(&function)?;
-        return Some(Resolution::Item((*item).into(), function));
+        return index.get(&function).map(|item| Resolution::Item((*item).into(), function));
     }
-    if let Some(item) = query::library_index(db).get(name) {
-        return found(*item);
+    if let Some(item) = index.get(name) {
+        return Some(Resolution::Item((*item).into(), name.clone()));
     }
     Prim::find(name.folded()).map(Resolution::Prim)
 }
@@ -216,7 +225,8 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         ItemKind::Expr(_) | ItemKind::Command(_) | ItemKind::Missing => Span::default(),
     };
     let built_in = |name: &&Name| {
-        let known = query::library_index(db).contains_key(*name) || Prim::find(name.folded()).is_some();
+        let known =
+            query::library_index(db).contains_key(*name) || Prim::find(name.folded()).is_some();
         known && !crate::prelude::ADDED.contains(&name.folded())
     };
     form.names
@@ -224,8 +234,12 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         .filter(built_in)
         .map(|name| {
             let at = Loc { item: form.id(), span };
-            Diagnostic::error(Kind::Name, at, format!("`{name}` is built in and cannot be redefined"))
-                .hint("choose another name; a local variable may be called so")
+            Diagnostic::error(
+                Kind::Name,
+                at,
+                format!("`{name}` is built in and cannot be redefined"),
+            )
+            .hint("choose another name; a local variable may be called so")
         })
         .collect()
 }

@@ -84,7 +84,9 @@ impl<'c> Elaborator<'c> {
         let values: Vec<(Ident, Atom)> =
             given.iter().map(|(name, value)| (name.clone(), self.expr(frame, *value))).collect();
         let ast = self.context.ast(item);
-        let ItemKind::Function(function) = &ast.kind else { unreachable!("options of a non-function") };
+        let ItemKind::Function(function) = &ast.kind else {
+            unreachable!("options of a non-function")
+        };
         for (index, (name, _)) in function.optional.iter().enumerate() {
             let found = values.iter().find(|(given, _)| given.name == name.name);
             let atom = match found {

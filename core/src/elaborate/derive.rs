@@ -54,7 +54,9 @@ impl<'c> Elaborator<'c> {
             Derived::Eql => ("eql", self.eql_sequence(&mut body, element, &params, site)),
             Derived::Hash => ("hash", self.hash_sequence(&mut body, element, &params, site)),
             Derived::String => ("string", self.string_sequence(&mut body, element, subject, site)),
-            Derived::Identity | Derived::Zero => unreachable!("the zero of a sequence is a constant"),
+            Derived::Identity | Derived::Zero => {
+                unreachable!("the zero of a sequence is a constant")
+            }
         };
         ir::Function {
             name: self.unique(&format!("{word}@{}", print_type(ty))),
@@ -100,9 +102,8 @@ impl<'c> Elaborator<'c> {
         site: Site,
     ) -> Atom {
         let (a, b) = (Atom::Var(params[0].0), Atom::Var(params[1].0));
-        let length = |body: &mut Body, v| {
-            body.push(ir::Ty::Int, Op::Seq(SeqOp::Length, vec![v]), site)
-        };
+        let length =
+            |body: &mut Body, v| body.push(ir::Ty::Int, Op::Seq(SeqOp::Length, vec![v]), site);
         let (m, n) = (length(body, a), length(body, b));
         let cond = body.push(ir::Ty::Bool, Op::Scalar(ScalarOp::Eq, vec![m, n]), site);
         body.open();
@@ -167,7 +168,8 @@ impl<'c> Elaborator<'c> {
         });
         let sum = Op::Seq(SeqOp::Reduce(ReduceOp::Sum), vec![hashes]);
         let sum = body.push(ir::Ty::Int, sum, site);
-        let with_length = body.push(ir::Ty::Int, Op::Scalar(ScalarOp::Mix, vec![sum, length]), site);
+        let with_length =
+            body.push(ir::Ty::Int, Op::Scalar(ScalarOp::Mix, vec![sum, length]), site);
         body.push(ir::Ty::Int, Op::Scalar(ScalarOp::Mix, vec![with_length, salt]), site)
     }
 

@@ -101,8 +101,12 @@ impl<'c> Elaborator<'c> {
         if self.precision == Precision::Bits32 && i32::try_from(value).is_err() {
             let at = Loc { item: frame.item, span: frame.ast.expr_spans[id] };
             self.diagnostics.push(
-                Diagnostic::error(Kind::Syntax, at, format!("{value} does not fit an int of 32 bits"))
-                    .hint("choose 64-bit numbers (`--precision 64`)"),
+                Diagnostic::error(
+                    Kind::Syntax,
+                    at,
+                    format!("{value} does not fit an int of 32 bits"),
+                )
+                .hint("choose 64-bit numbers (`--precision 64`)"),
             );
         }
         Atom::Int(value)

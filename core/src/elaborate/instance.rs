@@ -131,7 +131,9 @@ impl<'c> Elaborator<'c> {
         let mut todo = vec![(&old.ty, &new.ty)];
         while let Some(pair) = todo.pop() {
             match pair {
-                (Ty::Var(from), Ty::Var(to)) => carried[*to as usize] = args[*from as usize].clone(),
+                (Ty::Var(from), Ty::Var(to)) => {
+                    carried[*to as usize] = args[*from as usize].clone()
+                }
                 (Ty::Pair(a, b), Ty::Pair(c, d)) => todo.extend([(&**a, &**c), (&**b, &**d)]),
                 (Ty::Sequence(a), Ty::Sequence(b)) => todo.push((a, b)),
                 (Ty::Record(_, a), Ty::Record(_, b)) | (Ty::Code(_, a), Ty::Code(_, b)) => {
@@ -167,7 +169,8 @@ impl<'c> Elaborator<'c> {
         if !self.diagnostics.is_empty() {
             return Err(self.diagnostics);
         }
-        let functions = self.functions.into_iter().map(|f| f.expect("every instance is elaborated"));
+        let functions =
+            self.functions.into_iter().map(|f| f.expect("every instance is elaborated"));
         Ok(ir::Program { functions: functions.collect(), globals: self.globals, main })
     }
 
@@ -231,7 +234,12 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    fn placeholder(&self, name: SmolStr, params: Vec<(ir::Var, ir::Ty)>, site: Site) -> ir::Function {
+    fn placeholder(
+        &self,
+        name: SmolStr,
+        params: Vec<(ir::Var, ir::Ty)>,
+        site: Site,
+    ) -> ir::Function {
         let body = ir::Block { lets: Vec::new(), result: ir::Atom::Unit };
         let result = ir::Ty::Unit;
         ir::Function { name, params, result, body, site, library: false, charge: None }

@@ -45,9 +45,7 @@ impl<'c> Elaborator<'c> {
         match captured {
             Captured::Local(pat) => frame.pat_ty(pat),
             Captured::Optional(index) => match &frame.ast.kind {
-                crate::syntax::ast::ItemKind::Function(f) => {
-                    frame.ty(f.optional[index as usize].1)
-                }
+                crate::syntax::ast::ItemKind::Function(f) => frame.ty(f.optional[index as usize].1),
                 other => unreachable!("{other:?} has no optional parameters"),
             },
         }

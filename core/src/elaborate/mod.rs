@@ -1,4 +1,4 @@
-//! Typed ast → [`ir`](crate::ir).
+//! Typed ast → [`ir`].
 //!
 //! One pass removes everything the core language does not have: patterns become projections,
 //! records their contents, overloaded operators the operation for their type, and every function

@@ -101,7 +101,12 @@ impl<'c> Elaborator<'c> {
     }
 
     /// Takes a value apart by a shape.
-    pub(super) fn project(frame: &mut Frame<'c>, shape: &Shape, value: Atom, site: Site) -> Vec<Atom> {
+    pub(super) fn project(
+        frame: &mut Frame<'c>,
+        shape: &Shape,
+        value: Atom,
+        site: Site,
+    ) -> Vec<Atom> {
         match shape {
             Shape::Leaf => vec![value],
             Shape::Pair(a, b) => {

@@ -22,12 +22,8 @@ const COUNT: usize = scalars::ROWS.len() + sequences::ROWS.len() + special::ROWS
 /// Every primitive; [`Prim`] is an index into it.
 pub static ROWS: [PrimRow; COUNT] = joined();
 
-static BY_NAME: LazyLock<FxHashMap<&'static str, Prim>> = LazyLock::new(|| {
-    ROWS.iter()
-        .zip(0..)
-        .map(|(row, at)| (row.name, Prim(at)))
-        .collect()
-});
+static BY_NAME: LazyLock<FxHashMap<&'static str, Prim>> =
+    LazyLock::new(|| ROWS.iter().zip(0..).map(|(row, at)| (row.name, Prim(at))).collect());
 
 /// The primitive of this name (in lower case), internal ones included.
 pub fn find(name: &str) -> Option<Prim> {

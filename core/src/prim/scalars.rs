@@ -10,14 +10,7 @@ const fn scalar(
     doc: &'static str,
     example: &'static str,
 ) -> PrimRow {
-    PrimRow {
-        name,
-        scheme,
-        kind: PrimKind::Scalar(op),
-        doc,
-        example,
-        cost: "W = 1, D = 1",
-    }
+    PrimRow { name, scheme, kind: PrimKind::Scalar(op), doc, example, cost: "W = 1, D = 1" }
 }
 
 const fn constant(
@@ -27,14 +20,7 @@ const fn constant(
     doc: &'static str,
     example: &'static str,
 ) -> PrimRow {
-    PrimRow {
-        name,
-        scheme,
-        kind: PrimKind::Constant(value),
-        doc,
-        example,
-        cost: "W = 1, D = 1",
-    }
+    PrimRow { name, scheme, kind: PrimKind::Constant(value), doc, example, cost: "W = 1, D = 1" }
 }
 
 const NUMBER2: &str = "(a, a) -> a :: (a in number)";
@@ -45,27 +31,9 @@ const ROUNDING: &str = "float -> int";
 
 pub(super) const ROWS: &[PrimRow] = &[
     // Arithmetic.
-    scalar(
-        "+",
-        NUMBER2,
-        ScalarOp::Add,
-        "The sum. On ints it wraps around.",
-        "3 + 4 → 7",
-    ),
-    scalar(
-        "-",
-        NUMBER2,
-        ScalarOp::Sub,
-        "The difference. On ints it wraps around.",
-        "3 - 4 → -1",
-    ),
-    scalar(
-        "*",
-        NUMBER2,
-        ScalarOp::Mul,
-        "The product. On ints it wraps around.",
-        "3 * -11 → -33",
-    ),
+    scalar("+", NUMBER2, ScalarOp::Add, "The sum. On ints it wraps around.", "3 + 4 → 7"),
+    scalar("-", NUMBER2, ScalarOp::Sub, "The difference. On ints it wraps around.", "3 - 4 → -1"),
+    scalar("*", NUMBER2, ScalarOp::Mul, "The product. On ints it wraps around.", "3 * -11 → -33"),
     scalar(
         "/",
         NUMBER2,
@@ -137,24 +105,12 @@ pub(super) const ROWS: &[PrimRow] = &[
         "Equal. For strings, sequences, tuples, records and bools there is `eql`.",
         "7 == 8 → F",
     ),
-    scalar(
-        "=",
-        COMPARE,
-        ScalarOp::Eq,
-        "Equal: `==` as a function's name.",
-        "'=(7, 7) → T",
-    ),
+    scalar("=", COMPARE, ScalarOp::Eq, "Equal: `==` as a function's name.", "'=(7, 7) → T"),
     scalar("/=", COMPARE, ScalarOp::Ne, "Not equal.", "7 /= 8 → T"),
     scalar("<", COMPARE, ScalarOp::Lt, "Less.", "`a < `x → T"),
     scalar(">", COMPARE, ScalarOp::Gt, "Greater.", "1.5 > 2.5 → F"),
     scalar("<=", COMPARE, ScalarOp::Le, "Less or equal.", "3 <= 3 → T"),
-    scalar(
-        ">=",
-        COMPARE,
-        ScalarOp::Ge,
-        "Greater or equal.",
-        "3 >= 4 → F",
-    ),
+    scalar(">=", COMPARE, ScalarOp::Ge, "Greater or equal.", "3 >= 4 → F"),
     // Logic.
     scalar(
         "not",
@@ -177,13 +133,7 @@ pub(super) const ROWS: &[PrimRow] = &[
         "Or, bitwise on ints. Both sides are evaluated.",
         "t or f → T",
     ),
-    scalar(
-        "xor",
-        LOGICAL2,
-        ScalarOp::Xor,
-        "Exclusive or, bitwise on ints.",
-        "12 xor 10 → 6",
-    ),
+    scalar("xor", LOGICAL2, ScalarOp::Xor, "Exclusive or, bitwise on ints.", "12 xor 10 → 6"),
     // Floats.
     scalar(
         "sqrt",
@@ -199,34 +149,10 @@ pub(super) const ROWS: &[PrimRow] = &[
         "The natural logarithm; of a negative number, an error; `ln(0.0)` is -infinity.",
         "ln(1.0) → 0.0",
     ),
-    scalar(
-        "exp",
-        FLOAT1,
-        ScalarOp::Exp,
-        "e to the power.",
-        "exp(0.0) → 1.0",
-    ),
-    scalar(
-        "sin",
-        FLOAT1,
-        ScalarOp::Sin,
-        "The sine of an angle in radians.",
-        "sin(0.0) → 0.0",
-    ),
-    scalar(
-        "cos",
-        FLOAT1,
-        ScalarOp::Cos,
-        "The cosine of an angle in radians.",
-        "cos(0.0) → 1.0",
-    ),
-    scalar(
-        "tan",
-        FLOAT1,
-        ScalarOp::Tan,
-        "The tangent of an angle in radians.",
-        "tan(0.0) → 0.0",
-    ),
+    scalar("exp", FLOAT1, ScalarOp::Exp, "e to the power.", "exp(0.0) → 1.0"),
+    scalar("sin", FLOAT1, ScalarOp::Sin, "The sine of an angle in radians.", "sin(0.0) → 0.0"),
+    scalar("cos", FLOAT1, ScalarOp::Cos, "The cosine of an angle in radians.", "cos(0.0) → 1.0"),
+    scalar("tan", FLOAT1, ScalarOp::Tan, "The tangent of an angle in radians.", "tan(0.0) → 0.0"),
     scalar(
         "asin",
         FLOAT1,
@@ -241,34 +167,10 @@ pub(super) const ROWS: &[PrimRow] = &[
         "The arc cosine, in radians; nan outside [-1, 1].",
         "acos(1.0) → 0.0",
     ),
-    scalar(
-        "atan",
-        FLOAT1,
-        ScalarOp::Atan,
-        "The arc tangent, in radians.",
-        "atan(0.0) → 0.0",
-    ),
-    scalar(
-        "sinh",
-        FLOAT1,
-        ScalarOp::Sinh,
-        "The hyperbolic sine.",
-        "sinh(0.0) → 0.0",
-    ),
-    scalar(
-        "cosh",
-        FLOAT1,
-        ScalarOp::Cosh,
-        "The hyperbolic cosine.",
-        "cosh(0.0) → 1.0",
-    ),
-    scalar(
-        "tanh",
-        FLOAT1,
-        ScalarOp::Tanh,
-        "The hyperbolic tangent.",
-        "tanh(0.0) → 0.0",
-    ),
+    scalar("atan", FLOAT1, ScalarOp::Atan, "The arc tangent, in radians.", "atan(0.0) → 0.0"),
+    scalar("sinh", FLOAT1, ScalarOp::Sinh, "The hyperbolic sine.", "sinh(0.0) → 0.0"),
+    scalar("cosh", FLOAT1, ScalarOp::Cosh, "The hyperbolic cosine.", "cosh(0.0) → 1.0"),
+    scalar("tanh", FLOAT1, ScalarOp::Tanh, "The hyperbolic tangent.", "tanh(0.0) → 0.0"),
     // Conversion.
     scalar(
         "floor",
@@ -305,13 +207,7 @@ pub(super) const ROWS: &[PrimRow] = &[
         "An int as a float.",
         "float(3) / 2.0 → 1.5",
     ),
-    scalar(
-        "btoi",
-        "bool -> int",
-        ScalarOp::BoolToInt,
-        "1 for `t`, 0 for `f`.",
-        "btoi(3 > 2) → 1",
-    ),
+    scalar("btoi", "bool -> int", ScalarOp::BoolToInt, "1 for `t`, 0 for `f`.", "btoi(3 > 2) → 1"),
     scalar(
         "char_code",
         "char -> int",
@@ -327,13 +223,7 @@ pub(super) const ROWS: &[PrimRow] = &[
         "code_char(66) → `B",
     ),
     // For the prelude and for the functions that the compiler writes.
-    scalar(
-        "_mix",
-        "(int, int) -> int",
-        ScalarOp::Mix,
-        "A good mixture of two ints.",
-        "",
-    ),
+    scalar("_mix", "(int, int) -> int", ScalarOp::Mix, "A good mixture of two ints.", ""),
     scalar(
         "_float_bits",
         ROUNDING,

@@ -10,14 +10,7 @@ const fn seq(
     example: &'static str,
     cost: &'static str,
 ) -> PrimRow {
-    PrimRow {
-        name,
-        scheme,
-        kind: PrimKind::Seq(op),
-        doc,
-        example,
-        cost,
-    }
+    PrimRow { name, scheme, kind: PrimKind::Seq(op), doc, example, cost }
 }
 
 const fn reduce(
@@ -27,14 +20,7 @@ const fn reduce(
     doc: &'static str,
     example: &'static str,
 ) -> PrimRow {
-    seq(
-        name,
-        scheme,
-        SeqOp::Reduce(op),
-        doc,
-        example,
-        "W = S(a), D = 1",
-    )
+    seq(name, scheme, SeqOp::Reduce(op), doc, example, "W = S(a), D = 1")
 }
 
 const fn scan(
@@ -44,14 +30,7 @@ const fn scan(
     doc: &'static str,
     example: &'static str,
 ) -> PrimRow {
-    seq(
-        name,
-        scheme,
-        SeqOp::Scan(op),
-        doc,
-        example,
-        "W = S(a), D = 1",
-    )
+    seq(name, scheme, SeqOp::Scan(op), doc, example, "W = S(a), D = 1")
 }
 
 const REDUCE_NUMBER: &str = "[a] -> a :: (a in number)";
@@ -65,14 +44,7 @@ const GATHER: &str = "([a], [int]) -> [a] :: (a in any)";
 const SCATTER: &str = "([a], [(int, a)]) -> [a] :: (a in any)";
 
 pub(super) const ROWS: &[PrimRow] = &[
-    seq(
-        "#",
-        LENGTH,
-        SeqOp::Length,
-        "The length of a sequence.",
-        "#\"abc\" → 3",
-        "W = 1, D = 1",
-    ),
+    seq("#", LENGTH, SeqOp::Length, "The length of a sequence.", "#\"abc\" → 3", "W = 1, D = 1"),
     seq(
         "length",
         LENGTH,

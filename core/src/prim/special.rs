@@ -12,14 +12,7 @@ const fn row(
     example: &'static str,
     cost: &'static str,
 ) -> PrimRow {
-    PrimRow {
-        name,
-        scheme,
-        kind,
-        doc,
-        example,
-        cost,
-    }
+    PrimRow { name, scheme, kind, doc, example, cost }
 }
 
 const fn host(name: &'static str, scheme: &'static str, op: HostOp, doc: &'static str) -> PrimRow {
@@ -27,14 +20,7 @@ const fn host(name: &'static str, scheme: &'static str, op: HostOp, doc: &'stati
 }
 
 const fn check(name: &'static str, code: FaultCode, doc: &'static str) -> PrimRow {
-    row(
-        name,
-        "bool -> bool",
-        PrimKind::Check(code),
-        doc,
-        "",
-        "W = 1, D = 1",
-    )
+    row(name, "bool -> bool", PrimKind::Check(code), doc, "", "W = 1, D = 1")
 }
 
 pub(super) const ROWS: &[PrimRow] = &[
@@ -95,16 +81,8 @@ pub(super) const ROWS: &[PrimRow] = &[
         "",
         "W = 1, D = 1",
     ),
-    check(
-        "_check_zip",
-        FaultCode::ZipLength,
-        "The lengths in `zip` agree.",
-    ),
-    check(
-        "_check_length",
-        FaultCode::NegativeLength,
-        "A length is not negative.",
-    ),
+    check("_check_zip", FaultCode::ZipLength, "The lengths in `zip` agree."),
+    check("_check_length", FaultCode::NegativeLength, "A length is not negative."),
     row(
         "error",
         "[char] -> a :: (a in any)",
@@ -144,30 +122,15 @@ pub(super) const ROWS: &[PrimRow] = &[
         HostOp::WriteText,
         "Writes to a stream.",
     ),
-    host(
-        "_open_in",
-        "[char] -> (int, (bool, [char]))",
-        HostOp::OpenIn,
-        "Opens a file to read.",
-    ),
-    host(
-        "_open_out",
-        "[char] -> (int, (bool, [char]))",
-        HostOp::OpenOut,
-        "Opens a file to write.",
-    ),
+    host("_open_in", "[char] -> (int, (bool, [char]))", HostOp::OpenIn, "Opens a file to read."),
+    host("_open_out", "[char] -> (int, (bool, [char]))", HostOp::OpenOut, "Opens a file to write."),
     host(
         "_open_append",
         "[char] -> (int, (bool, [char]))",
         HostOp::OpenAppend,
         "Opens a file to write at its end.",
     ),
-    host(
-        "_close",
-        "int -> (bool, [char])",
-        HostOp::Close,
-        "Closes a stream.",
-    ),
+    host("_close", "int -> (bool, [char])", HostOp::Close, "Closes a stream."),
     host(
         "_read_char",
         "int -> ((char, bool), (bool, [char]))",
@@ -192,12 +155,7 @@ pub(super) const ROWS: &[PrimRow] = &[
         HostOp::ReadText,
         "Up to a delimiter or a number of chars.",
     ),
-    host(
-        "_read_file",
-        "[char] -> ([char], (bool, [char]))",
-        HostOp::ReadFile,
-        "A whole file.",
-    ),
+    host("_read_file", "[char] -> ([char], (bool, [char]))", HostOp::ReadFile, "A whole file."),
     host(
         "_write_file",
         "([char], [char]) -> (bool, [char])",
@@ -222,42 +180,17 @@ pub(super) const ROWS: &[PrimRow] = &[
         HostOp::WriteObject,
         "A value into a file.",
     ),
-    host(
-        "_read_ints",
-        "[char] -> [int]",
-        HostOp::ReadInts,
-        "Ints in parentheses.",
-    ),
-    host(
-        "_read_floats",
-        "[char] -> [float]",
-        HostOp::ReadFloats,
-        "Floats in parentheses.",
-    ),
-    host(
-        "_shell",
-        "([char], [char]) -> [char]",
-        HostOp::Shell,
-        "Runs a command on an input.",
-    ),
+    host("_read_ints", "[char] -> [int]", HostOp::ReadInts, "Ints in parentheses."),
+    host("_read_floats", "[char] -> [float]", HostOp::ReadFloats, "Floats in parentheses."),
+    host("_shell", "([char], [char]) -> [char]", HostOp::Shell, "Runs a command on an input."),
     host(
         "_spawn",
         "[char] -> (int, (int, (int, bool)))",
         HostOp::Spawn,
         "Starts a command: its input, output and error streams.",
     ),
-    host(
-        "_getenv",
-        "[char] -> [char]",
-        HostOp::GetEnv,
-        "A variable of the environment.",
-    ),
-    host(
-        "_prompt",
-        "[char] -> [char]",
-        HostOp::Prompt,
-        "Prints a text and reads a line.",
-    ),
+    host("_getenv", "[char] -> [char]", HostOp::GetEnv, "A variable of the environment."),
+    host("_prompt", "[char] -> [char]", HostOp::Prompt, "Prints a text and reads a line."),
     host(
         "_read_csv",
         "(a, [char]) -> [a] :: (a in any)",

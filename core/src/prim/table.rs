@@ -37,7 +37,7 @@ pub enum SeqOp {
     Scatter,
     /// `([a], a, int) -> [a]`: `rep`; faults `Replace`.
     Replace,
-    /// `([a], [int]) -> [a]`: element k goes to place i[k]; faults `Permute`.
+    /// `([a], [int]) -> [a]`: element k goes to the k-th place; faults `Permute`.
     Permute,
     /// `([a], [bool]) -> [a]`: keeps where true; faults `PackLength`.
     Pack,

@@ -98,13 +98,12 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
             {
                 return End::At(i + 1);
             }
-            // The broken string or comment took the terminator of its line with it.
-            Kind::OpenText | Kind::ForeignComment
-                if open.is_empty() && seen && broke_off(tokens, i, text) =>
-            {
+            // A broken string or comment took the terminator of its line with it.
+            Kind::OpenText => return End::At(i + 1),
+            Kind::ForeignComment if open.is_empty() && seen && broke_off(tokens, i, text) => {
                 return End::At(i + 1);
             }
-            Kind::Semi | Kind::Dollar | Kind::OpenText | Kind::ForeignComment
+            Kind::Semi | Kind::Dollar | Kind::ForeignComment
                 if line_end.is_none()
                     && (matches!(token.kind, Kind::Semi | Kind::Dollar)
                         || seen && broke_off(tokens, i, text))

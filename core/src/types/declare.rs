@@ -17,6 +17,8 @@ pub(super) struct Reader<'a> {
     pub(super) fresh_code: &'a mut dyn FnMut() -> Ty,
     /// How many arguments a record takes.
     pub(super) arity: &'a dyn Fn(ItemId) -> usize,
+    /// Names already reported: once is enough.
+    pub(super) unknown: Vec<Name>,
     pub(super) diagnostics: Vec<Diagnostic<Loc>>,
 }
 
@@ -61,7 +63,12 @@ impl Reader<'_> {
         }
         let at = Loc { item: self.id, span: name.span };
         let Some(record) = self.names.type_records.get(&name.name) else {
-            let report = Diagnostic::error(Kind::Type, at, format!("`{}` is not a type", name.name));
+            if self.unknown.contains(&name.name) {
+                return Ty::Error;
+            }
+            self.unknown.push(name.name.clone());
+            let report =
+                Diagnostic::error(Kind::Type, at, format!("`{}` is not a type", name.name));
             let basic = ["int", "float", "bool", "char"].into_iter().map(Name::new);
             let all = basic.chain(self.variables.keys().cloned());
             let report = match closest(&name.name, all) {
@@ -166,6 +173,7 @@ fn declared_scheme(
             variables,
             fresh_code: &mut fresh_code,
             arity,
+            unknown: Vec::new(),
             diagnostics: Vec::new(),
         };
         (reader.read(&written.ty), reader.diagnostics.is_empty())

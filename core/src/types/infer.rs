@@ -214,6 +214,7 @@ impl Infer<'_> {
             variables,
             fresh_code: &mut fresh_code,
             arity: &arity,
+            unknown: Vec::new(),
             diagnostics: Vec::new(),
         };
         let read = reader.read(ty);
@@ -270,7 +271,9 @@ impl Infer<'_> {
                     let _ = self.unifier.unify(&ty, &actual, at);
                 }
                 let pattern = self.pattern(body, function.param);
-                if let Err(clash) = self.unifier.unify(&pattern, &param, body.at_pat(function.param)) {
+                if let Err(clash) =
+                    self.unifier.unify(&pattern, &param, body.at_pat(function.param))
+                {
                     self.report_annotation(body, function, &pattern, &param, &clash);
                 }
                 if let Some(expr) = function.body {
@@ -316,7 +319,9 @@ impl Infer<'_> {
                     Some(record) => match &*self.context.signature(*record) {
                         Signature::Record { scheme } => {
                             let (ty, _) = self.unifier.instantiate(scheme);
-                            let Ty::Function(f) = ty else { unreachable!("constructors have arrows") };
+                            let Ty::Function(f) = ty else {
+                                unreachable!("constructors have arrows")
+                            };
                             let at = body.at_pat(*content);
                             if let Err(clash) = self.unifier.unify(&f.param, &content_ty, at) {
                                 let name = name.name.clone();
@@ -324,9 +329,9 @@ impl Infer<'_> {
                             }
                             f.result.clone()
                         }
-                        Signature::Function { .. } | Signature::Values { .. } | Signature::Broken => {
-                            Ty::Error
-                        }
+                        Signature::Function { .. }
+                        | Signature::Values { .. }
+                        | Signature::Broken => Ty::Error,
                     },
                 }
             }

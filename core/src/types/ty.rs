@@ -105,10 +105,7 @@ pub struct Scheme {
 impl Scheme {
     /// A type without variables.
     pub fn mono(ty: Ty) -> Scheme {
-        Scheme {
-            vars: Vec::new(),
-            ty,
-        }
+        Scheme { vars: Vec::new(), ty }
     }
 }
 
@@ -123,7 +120,9 @@ impl Ty {
             Ty::Record(record, own) => {
                 Ty::Record(record.clone(), own.iter().map(|a| a.substitute(args)).collect())
             }
-            Ty::Code(code, own) => Ty::Code(*code, own.iter().map(|a| a.substitute(args)).collect()),
+            Ty::Code(code, own) => {
+                Ty::Code(*code, own.iter().map(|a| a.substitute(args)).collect())
+            }
             Ty::Function(f) => Ty::Function(Arc::new(FunctionTy {
                 param: f.param.substitute(args),
                 result: f.result.substitute(args),

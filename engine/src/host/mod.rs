@@ -205,10 +205,8 @@ impl Host for System {
                 Ok(Value::text(output.map_err(fault)?))
             }
             HostOp::Spawn => {
-                let [input, output, errors] = match self.streams.spawn(args[0].bytes()) {
-                    Ok(streams) => streams,
-                    Err(_) => [-1; 3],
-                };
+                let spawned = self.streams.spawn(args[0].bytes());
+                let [input, output, errors] = spawned.unwrap_or([-1; 3]);
                 let ok = Value::Bool(input >= 0);
                 let rest = Value::pair(Value::Int(errors), ok);
                 Ok(Value::pair(Value::Int(input), Value::pair(Value::Int(output), rest)))

@@ -111,9 +111,7 @@ impl Session {
         let words: Vec<String> = command.args.iter().map(word).collect();
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match (command.verb.name.folded(), &words[..]) {
-            ("describe", [name]) => {
-                self.doc(name).ok_or_else(|| format!("`{name}` is not known"))
-            }
+            ("describe", [name]) => self.doc(name).ok_or_else(|| format!("`{name}` is not known")),
             ("apropos", [word]) => {
                 let found: Vec<String> = self
                     .known()
@@ -161,7 +159,11 @@ impl Session {
             ["trace" | "profile", ..] => {
                 return Err("`trace` and `profile` are not available; try `nesl cost`".to_owned());
             }
-            _ => return Err("`set` knows `print_length`, `precision`, `arg_check`, `verbose`".to_owned()),
+            _ => {
+                return Err(
+                    "`set` knows `print_length`, `precision`, `arg_check`, `verbose`".to_owned()
+                );
+            }
         }
         Ok(format!("set {}", words.join(" ")))
     }

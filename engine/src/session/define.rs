@@ -47,8 +47,7 @@ impl Session {
     pub(super) fn redefine(&mut self, file: FileId, position: u32, form: &Form, sink: Sink<'_>) {
         let item = form.id();
         for name in &form.names {
-            let Some(Resolution::Item(old, _)) =
-                self.db.lookup(Before { file, position }, name)
+            let Some(Resolution::Item(old, _)) = self.db.lookup(Before { file, position }, name)
             else {
                 continue;
             };
@@ -81,9 +80,7 @@ impl Session {
                 Signature::Function { scheme: b, optional: y },
             ) => same_scheme(a, b) && x.is_empty() && y.is_empty(),
             (Signature::Values { values: a }, Signature::Values { values: b }) => {
-                let find = |values: &[(Name, _)]| {
-                    values.iter().position(|(n, _)| n == name)
-                };
+                let find = |values: &[(Name, _)]| values.iter().position(|(n, _)| n == name);
                 match (find(a), find(b)) {
                     (Some(i), Some(j)) => same_scheme(&a[i].1, &b[j].1),
                     _ => false,

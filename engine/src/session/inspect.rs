@@ -65,6 +65,22 @@ impl Session {
             return Ok(syntax::dump_tokens(text));
         }
         let file = self.look_at(name, text);
+        // As if it had been entered: a declared function is the one defined further down.
+        let replaced = self.replaced.clone();
+        for (position, form) in self.db.outline(file).forms.clone().iter().enumerate() {
+            self.redefine(file, position as u32, form, &mut |_| {});
+        }
+        let shown = self.dump_file(file, stage, function);
+        self.replaced = replaced;
+        shown
+    }
+
+    fn dump_file(
+        &self,
+        file: FileId,
+        stage: Stage,
+        function: Option<&str>,
+    ) -> Result<String, Vec<Diagnostic<FileRange>>> {
         let wanted = function.map(Name::new);
         let mut out = String::new();
         let mut found = false;
@@ -114,7 +130,8 @@ impl Session {
         let parsed = self.db.parsed(item);
         let show = |ty: &Ty| print_scheme(&Scheme { vars: types.vars.clone(), ty: ty.clone() });
         let snippet = |span| {
-            let slice: String = text[parsed.range(span)].split_whitespace().collect::<Vec<_>>().join(" ");
+            let slice: String =
+                text[parsed.range(span)].split_whitespace().collect::<Vec<_>>().join(" ");
             if slice.chars().count() > 40 {
                 slice.chars().take(39).chain(['…']).collect()
             } else {

@@ -284,9 +284,8 @@ pub(super) fn elaborate_function(
     args: Arc<[Ty]>,
 ) -> Result<ir::Program, Vec<Diagnostic<super::FileRange>>> {
     let program = Program { session, db: &session.db };
-    elaborate::elaborate_function(item, args, &program, session.settings.precision).map_err(|all| {
-        all.into_iter().map(|d| located(d.map(|l| session.db.place(l)))).collect()
-    })
+    elaborate::elaborate_function(item, args, &program, session.settings.precision)
+        .map_err(|all| all.into_iter().map(|d| located(d.map(|l| session.db.place(l)))).collect())
 }
 
 fn defines(form: &Form) -> bool {
@@ -349,4 +348,3 @@ fn seeds(program: &ir::Program) -> bool {
         found
     })
 }
-

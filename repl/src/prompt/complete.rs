@@ -14,18 +14,18 @@ pub enum Typed {
     Part,
 }
 
-/// Looks at what was typed. A form may leave out the last `;` if it cannot be anything but
-/// whole; a blank line at the end says that it is, so that nobody is ever stuck.
+/// Looks at what was typed. The last `;` may be left out where the form cannot go on, or is wrong
+/// already; a blank line at the end says that it is all there is, so that nobody is ever stuck.
 pub fn typed(text: &str) -> Typed {
     if text.trim_start().starts_with(':') || is_blank(text) || syntax::is_complete(text) {
         return Typed::Whole;
     }
+    let given_up = text.contains('\n') && text.trim_end_matches([' ', '\t']).ends_with('\n');
     let closed = terminated(text);
-    let given_up = text.contains('\n') && text.ends_with('\n') || text.ends_with("\n ");
-    if syntax::is_complete(&closed) && (given_up || parses(&closed)) {
-        Typed::Unterminated
-    } else if given_up {
+    if given_up {
         Typed::Whole
+    } else if syntax::is_complete(&closed) && !lacks_its_end(&closed) {
+        Typed::Unterminated
     } else {
         Typed::Part
     }
@@ -46,9 +46,55 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-fn parses(text: &str) -> bool {
-    syntax::split(text).iter().all(|item| {
+/// Whether all that is wrong with a text is that something is missing before its terminator.
+fn lacks_its_end(text: &str) -> bool {
+    let mut errors = syntax::split(text).into_iter().flat_map(|item| {
+        let start = usize::from(item.range.start());
         let parsed = syntax::parse_item(&text[item.range]);
-        parsed.diagnostics.iter().all(|d| d.severity != Severity::Error)
-    })
+        let places = parsed.diagnostics.into_iter().filter(|d| d.severity == Severity::Error);
+        places.map(move |d| start + usize::from(d.primary.at.end())).collect::<Vec<_>>()
+    });
+    errors.next().is_some_and(|first| first >= text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enter_runs_what_cannot_go_on() {
+        for text in ["1 + 2", "1 + 2;", "x = 3; x", "`;", ":type 1 +", "", "function f1(x) = x"] {
+            assert_ne!(typed(text), Typed::Part, "{text}");
+        }
+        // Wrong already; more would not help.
+        for text in ["{a * a : a of [1]}", "1 + * 2", "x = 3 4 )"] {
+            assert_ne!(typed(text), Typed::Part, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_begun_goes_on() {
+        let begun = [
+            "1 +",
+            "(1",
+            "function f1(x) =",
+            "if t then 1",
+            "let x = 1;",
+            "let x = 1",
+            "\"a",
+            "% a",
+        ];
+        for text in begun {
+            assert_eq!(typed(text), Typed::Part, "{text}");
+            assert_ne!(typed(&format!("{text}\n")), Typed::Part, "{text} and a blank line");
+        }
+    }
+
+    #[test]
+    fn a_terminator_is_added_only_if_it_lacks() {
+        assert_eq!(close("1 + 2"), "1 + 2;");
+        assert_eq!(close("1 + 2;\n"), "1 + 2;\n");
+        assert_eq!(close("`;"), "`;;");
+        assert_eq!(close("3 % three %"), "3 % three %;");
+    }
 }

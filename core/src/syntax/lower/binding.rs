@@ -4,7 +4,7 @@ use super::super::ast::{Expr, ExprId, PatId};
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
 use super::{Lower, Report, span};
-use crate::base::{Span, TextRange};
+use crate::base::{Span, TextRange, with_stack};
 
 impl Lower<'_> {
     pub(super) fn let_expr(&mut self, node: &Node) -> Expr {
@@ -12,7 +12,14 @@ impl Lower<'_> {
         let mut lowered: Vec<(PatId, ExprId)> = Vec::new();
         for binding in bindings {
             let [pat, equals, value] = &binding.kids[..] else { continue };
+            let before = self.diagnostics.len();
             let pattern = self.pattern(pat);
+            if !equals.present() && self.diagnostics.len() > before {
+                // What is no pattern has been reported; the rest is not looked at.
+                let body = self.add(Expr::Missing, span(body));
+                lowered.push((pattern, body));
+                return Expr::Let { bindings: lowered, body };
+            }
             if !equals.present() {
                 let report = self
                     .expected("`=` after the pattern of this `let`", equals.start)
@@ -29,17 +36,19 @@ impl Lower<'_> {
             let at = self.insert_after(within.start.saturating_sub(1));
             // What went wrong inside may be why it is not there.
             if self.diagnostics.iter().all(|d| d.primary.at.start() < opener.start()) {
-                let report = self.missing_in(node, within, bindings).label(opener, "the `let`");
+                let report = self.missing_in(within, bindings).label(opener, "the `let`");
                 let next = self.insert_at(1).start();
                 // Nothing but `let x = e`: a variable was meant.
                 let whole = node.start == 0 && !body.present() && bindings.len() == 1;
                 let report = if whole && !report.message.contains("before") {
                     let range = TextRange::new(opener.start(), next);
                     report.fix("a variable is defined without `let`", range, "")
-                } else if report.hints.is_empty() {
+                } else if !report.hints.is_empty() {
+                    report
+                } else if body.present() {
                     report.fix("add `in`", at, " in ")
                 } else {
-                    report
+                    report.hint("add `in` and what is to be computed")
                 };
                 self.report(report);
             }
@@ -53,24 +62,28 @@ impl Lower<'_> {
 
     /// The report of an `in` that is not there: before the line that begins in the middle of the
     /// last binding, if there is one.
-    fn missing_in(&mut self, node: &Node, within: &Node, bindings: &[Node]) -> Report {
-        let mut value = bindings.last().and_then(|binding| binding.kids.last()).unwrap_or(node);
-        loop {
-            match (value.kind, &value.kids[..]) {
-                (Kind::Juxtaposed, [_, argument]) if self.breaks_before(argument.start) => {
-                    let at = self.range(Span::new(argument.start, argument.start + 1));
-                    let found = self.found(argument.start);
-                    let end = self.insert_after(argument.start - 1);
-                    return self
-                        .error(at, format!("expected `in` before {found}, after the bindings"))
-                        .fix("add `in`", end, " in");
-                }
-                (Kind::Binary | Kind::Juxtaposed | Kind::Index | Kind::Tuple, [left, ..]) => {
-                    value = left;
-                }
-                _ => return self.expected("`in` and the body of the `let`", within.start),
+    fn missing_in(&mut self, within: &Node, bindings: &[Node]) -> Report {
+        let value = bindings.last().and_then(|binding| binding.kids.last());
+        let Some(line) = value.and_then(|value| self.new_line(value)) else {
+            return self.expected("`in` and the body of the `let`", within.start);
+        };
+        let at = self.range(Span::new(line, line + 1));
+        let found = self.found(line);
+        let end = self.insert_after(line - 1);
+        self.error(at, format!("expected `in` before {found}, after the bindings"))
+            .fix("add `in`", end, " in")
+    }
+
+    /// The first token in a node that is read as an argument but begins a line.
+    fn new_line(&self, node: &Node) -> Option<u32> {
+        with_stack(|| {
+            let inside = node.kids.iter().find_map(|kid| self.new_line(kid));
+            if inside.is_some() || node.kind != Kind::Juxtaposed {
+                return inside;
             }
-        }
+            let argument = node.kids[1].start;
+            self.breaks_before(argument).then_some(argument)
+        })
     }
 
     /// The bindings that `p = a q = b …` was meant to be, reported; usually just the one.

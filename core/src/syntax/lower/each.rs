@@ -113,7 +113,13 @@ impl Lower<'_> {
                 .hint("write `{body : x in xs; y in ys | condition}`"),
         };
         self.report(report);
-        let pat = self.add_pat(Pat::Missing, span(node));
+        let pat = match only.kind {
+            // What it binds is clear enough for the body.
+            Kind::Index | Kind::Juxtaposed if only.kids[0].kind == Kind::NameRef => {
+                self.pattern(&only.kids[0])
+            }
+            _ => self.add_pat(Pat::Missing, span(node)),
+        };
         let sequence = self.add(Expr::Missing, span(node));
         (pat, sequence)
     }

@@ -335,6 +335,9 @@ impl Lower<'_> {
     fn conditional(&mut self, node: &Node) -> Expr {
         let [c, then, a, otherwise, b] = &node.kids[..] else { return Expr::Missing };
         let cond = self.needed(c, "the condition after `if`");
+        if !c.present() && !then.present() {
+            return Expr::If { cond, then: cond, otherwise: cond };
+        }
         if !then.present() {
             let report = self
                 .expected("`then`", then.start)

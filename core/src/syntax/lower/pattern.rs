@@ -74,9 +74,7 @@ impl Lower<'_> {
                             }
                             None if ["fun", "fn", "lambda"].contains(&first.as_str()) => report
                                 .hint("a function value is written `x => …`, with no word before"),
-                            None => {
-                                report.hint("a pattern is a name, `a, b` or `record(pattern)`")
-                            }
+                            None => report.hint("a pattern is a name, `a, b` or `record(pattern)`"),
                         }
                     }
                 };

@@ -153,9 +153,7 @@ impl Infer<'_> {
     /// A name used as a value or called.
     fn name(&mut self, body: &mut Body<'_>, id: ExprId) -> Ty {
         match body.member.names.values.get(id).cloned() {
-            Some(Resolution::Local(pat)) => {
-                body.pats.get(pat).cloned().unwrap_or(Ty::Error)
-            }
+            Some(Resolution::Local(pat)) => body.pats.get(pat).cloned().unwrap_or(Ty::Error),
             Some(Resolution::Optional(index)) => body.optional[index as usize].clone(),
             Some(Resolution::Item(item, name)) => self.item(body, id, item, &name),
             Some(Resolution::Prim(prim)) => self.prim(body, id, prim),
@@ -212,8 +210,7 @@ impl Infer<'_> {
         let mut types: Vec<Ty> = operands.iter().map(|e| self.expr(body, *e)).collect();
         let Ty::Function(f) = ty else { return Ty::Error };
         let last = types.pop().expect("an operator has operands");
-        let whole =
-            types.into_iter().rev().fold(last, |rest, ty| Ty::Pair(ty.into(), rest.into()));
+        let whole = types.into_iter().rev().fold(last, |rest, ty| Ty::Pair(ty.into(), rest.into()));
         if let Err(clash) = self.unifier.unify(&f.param, &whole, body.at(id)) {
             let shown = if name == "negate" { "-" } else { name };
             self.report_call(body, id, op, &Name::new(shown), operands, None, &clash);

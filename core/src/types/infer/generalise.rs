@@ -64,14 +64,18 @@ impl Infer<'_> {
                 Ty::Var(v) => {
                     let class = self.unifier.class(v);
                     if let Some((_, other)) = seen.iter().find(|(w, _)| *w == v) {
-                        Some(format!("`{other}` and `{name}` are declared apart, but the body makes them one type"))
+                        Some(format!(
+                            "`{other}` and `{name}` are declared apart, but the body makes them one type"
+                        ))
                     } else {
                         seen.push((v, name.clone()));
                         let narrower = class != declared.class && includes(declared.class, class);
                         narrower.then(|| {
                             let needed = crate::types::class_name(class);
                             let said = crate::types::class_name(declared.class);
-                            format!("`{name}` is declared `in {said}`, but the body needs `in {needed}`")
+                            format!(
+                                "`{name}` is declared `in {said}`, but the body needs `in {needed}`"
+                            )
                         })
                     }
                 }
@@ -79,7 +83,9 @@ impl Infer<'_> {
                 other => {
                     let known = self.unifier.known(&other);
                     let shown = print_with(&known, &|_| None);
-                    Some(format!("`{name}` is declared a type variable, but the body makes it {shown}"))
+                    Some(format!(
+                        "`{name}` is declared a type variable, but the body makes it {shown}"
+                    ))
                 }
             };
             if let Some(message) = report {
@@ -155,7 +161,8 @@ impl Infer<'_> {
 
     /// A value must have one type (decision 15); a variable of class `any` has no values anyway.
     fn check_determined(&mut self, body: &mut Body<'_>, quantified: &[u32]) {
-        let (ItemKind::Binding { value, .. } | ItemKind::Expr(value)) = body.member.item.kind else {
+        let (ItemKind::Binding { value, .. } | ItemKind::Expr(value)) = body.member.item.kind
+        else {
             return;
         };
         let Some(ty) = body.exprs.get(value).cloned() else { return };
@@ -163,12 +170,17 @@ impl Infer<'_> {
         self.visit(&ty, &mut |v| {
             open |= !quantified.contains(&v) && self.unifier.class(v) != Class::Any;
         });
-        if open && body.diagnostics.is_empty() {
+        let fine = body.diagnostics.is_empty() && body.member.names.diagnostics.is_empty();
+        if open && fine {
             let shown = self.show(&ty);
             let at = body.at(value);
             body.report(
-                Diagnostic::error(Kind::Type, at, format!("the type of this is not determined: {shown}"))
-                    .hint("use it at one type, for instance through a function with an annotation"),
+                Diagnostic::error(
+                    Kind::Type,
+                    at,
+                    format!("the type of this is not determined: {shown}"),
+                )
+                .hint("use it at one type, for instance through a function with an annotation"),
             );
         }
     }
@@ -273,4 +285,3 @@ impl Closer<'_, '_> {
         }
     }
 }
-

@@ -17,7 +17,13 @@ impl Infer<'_> {
     }
 
     /// The type of an expression, and a label with it; for a variable also why it has that type.
-    fn side(&self, body: &Body<'_>, mut report: Diagnostic<Loc>, expr: ExprId, ty: &Ty) -> Diagnostic<Loc> {
+    fn side(
+        &self,
+        body: &Body<'_>,
+        mut report: Diagnostic<Loc>,
+        expr: ExprId,
+        ty: &Ty,
+    ) -> Diagnostic<Loc> {
         let shown = self.show(ty);
         report = report.label(body.at(expr), article(&shown));
         if let Some(Resolution::Local(pat)) = body.member.names.values.get(expr)
@@ -26,7 +32,8 @@ impl Infer<'_> {
             && let Pat::Name(name) = &body.member.item.pats[*pat]
             && place != body.at(expr)
         {
-            report = report.label(place, format!("`{name}` is {} because of this", article(&shown)));
+            report =
+                report.label(place, format!("`{name}` is {} because of this", article(&shown)));
         }
         report
     }
@@ -163,7 +170,10 @@ impl Infer<'_> {
         let has = |wanted: &Ty| types.contains(wanted);
         let any_sequence = types.iter().any(|ty| matches!(ty, Ty::Sequence(_)));
         let compares = COMPARISONS.contains(&name.folded());
-        if compares && types.iter().all(|ty| !matches!(ty, Ty::Int | Ty::Float | Ty::Char)) && types.len() == 2 {
+        if compares
+            && types.iter().all(|ty| !matches!(ty, Ty::Int | Ty::Float | Ty::Char))
+            && types.len() == 2
+        {
             return match name.folded() {
                 "==" => report.hint("compare with `eql(a, b)`, which works for every type"),
                 "/=" => report.hint("compare with `not(eql(a, b))`, which works for every type"),
@@ -173,14 +183,32 @@ impl Infer<'_> {
         if has(&Ty::Int) && has(&Ty::Float) {
             return report.hint("int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`");
         }
-        if matches!(name.folded(), "sqrt" | "ln" | "exp" | "sin" | "cos" | "tan" | "log" | "expt" | "round" | "floor" | "ceil" | "trunc") && has(&Ty::Int) {
+        if matches!(
+            name.folded(),
+            "sqrt"
+                | "ln"
+                | "exp"
+                | "sin"
+                | "cos"
+                | "tan"
+                | "log"
+                | "expt"
+                | "round"
+                | "floor"
+                | "ceil"
+                | "trunc"
+        ) && has(&Ty::Int)
+        {
             return report.hint("convert with `float(…)`; a float literal has a point: `4.0`");
         }
         if name.folded() == "^" && types.get(1) == Some(&Ty::Float) {
             return report.hint("`^` takes an int power; for floats use `expt(v, p)`");
         }
-        if name.folded() == "++" && types.iter().any(|ty| !matches!(ty, Ty::Sequence(_) | Ty::Var(_) | Ty::Error)) {
-            if let Some(Expr::Unary { .. }) = operands.first().map(|e| &body.member.item.exprs[*e]) {
+        if name.folded() == "++"
+            && types.iter().any(|ty| !matches!(ty, Ty::Sequence(_) | Ty::Var(_) | Ty::Error))
+        {
+            if let Some(Expr::Unary { .. }) = operands.first().map(|e| &body.member.item.exprs[*e])
+            {
                 return report.hint("unary operators bind tighter than `++`: write `#(a ++ b)`");
             }
             return report.hint("`++` joins sequences: write `[x]` for one element");
@@ -255,8 +283,10 @@ impl Infer<'_> {
     pub(super) fn report_not_sequence(&mut self, body: &mut Body<'_>, expr: ExprId, ty: &Ty) {
         let shown = self.show(ty);
         let at = body.at(expr);
-        let mut report = self
-            .error(at, format!("an apply-to-each goes over a sequence; this is {}", article(&shown)));
+        let mut report = self.error(
+            at,
+            format!("an apply-to-each goes over a sequence; this is {}", article(&shown)),
+        );
         if matches!(self.unifier.shallow(ty), Ty::Int) {
             report = report.hint("for the ints below n write `[0:n]`");
         }
@@ -367,8 +397,8 @@ impl Infer<'_> {
         clash: &Clash,
     ) {
         let (content, pattern) = (self.show(content), self.show(pattern));
-        let report = self
-            .error(at, format!("`{name}` holds {content}, this pattern takes {pattern} apart"));
+        let report =
+            self.error(at, format!("`{name}` holds {content}, this pattern takes {pattern} apart"));
         let report = self.explain(report, clash);
         body.report(report);
     }
@@ -390,7 +420,8 @@ impl Infer<'_> {
         );
         report = report.here(format!("these take {pattern}"));
         if let Some(annotation) = &function.annotation {
-            report = report.label(body.loc(annotation.ty.span), format!("declared to take {declared}"));
+            report =
+                report.label(body.loc(annotation.ty.span), format!("declared to take {declared}"));
         }
         let report = self.explain(report, clash);
         body.report(report);
@@ -411,12 +442,26 @@ impl Infer<'_> {
         let name = &function.name.name;
         let mut report = match &function.annotation {
             Some(annotation) => self
-                .error(at, format!("the body of `{name}` is {}, not {}", article(&found), article(&wanted)))
-                .label(body.loc(annotation.ty.span), format!("declared to give {}", article(&wanted))),
+                .error(
+                    at,
+                    format!(
+                        "the body of `{name}` is {}, not {}",
+                        article(&found),
+                        article(&wanted)
+                    ),
+                )
+                .label(
+                    body.loc(annotation.ty.span),
+                    format!("declared to give {}", article(&wanted)),
+                ),
             None => {
                 let report = self.error(
                     at,
-                    format!("`{name}` gives {} here, but {} where it calls itself", article(&found), article(&wanted)),
+                    format!(
+                        "`{name}` gives {} here, but {} where it calls itself",
+                        article(&found),
+                        article(&wanted)
+                    ),
                 );
                 match self.unifier.because(declared) {
                     Some(place) => report.label(place, format!("needs {} here", article(&wanted))),

@@ -72,10 +72,10 @@ fn sentence(what: &str, fit: &Fit) -> String {
         shape => format!("{coefficient} · {shape}"),
     };
     let percent = fit.error * 100.0;
-    if percent < 0.05 {
+    if fit.shape == "1" && percent < 0.05 {
         format!("{what} = {formula}")
     } else {
-        format!("{what} ≈ {formula}  (within {} %)", ratio(percent))
+        format!("{what} ≈ {formula}  (within {percent:.1} %)")
     }
 }
 

@@ -64,8 +64,10 @@ pub fn ratio(x: f64) -> String {
         grouped(x.round() as u64)
     } else if x >= 1.0 || x == 0.0 {
         format!("{x:.1}")
+    } else if x >= 0.001 {
+        format!("{x:.3}")
     } else {
-        format!("{x:.2e}")
+        format!("{x:.1e}")
     }
 }
 
