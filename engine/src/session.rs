@@ -146,6 +146,8 @@ pub struct Session {
     values: FxHashMap<(ItemId, Name), Value>,
     /// Definitions that took the place of others of the same name and type.
     replaced: FxHashMap<(ItemId, Name), ItemId>,
+    /// The seed of the settings that was handed on last.
+    seed: u64,
     /// Forms run since the last seeding: the root of their random keys.
     draws: i64,
     /// Nesting of `load`, to refuse a file that loads itself.
@@ -167,13 +169,13 @@ impl Session {
             db,
             sources,
             host: System::new(settings.seed),
+            seed: settings.seed,
             settings,
             interrupt: Arc::default(),
             last: None,
             scratch: None,
             values: FxHashMap::default(),
             replaced: FxHashMap::default(),
-
             draws: 0,
             loading: Vec::new(),
         }

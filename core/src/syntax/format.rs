@@ -13,7 +13,7 @@ use super::{form_of, lex, parse_item, split, too_deep};
 use doc::{Doc, layout};
 
 /// The width of a line.
-const WIDTH: usize = 80;
+const WIDTH: usize = 100;
 
 /// Formats a text: idempotent, and the same program.
 pub fn format(text: &str) -> String {
@@ -29,7 +29,9 @@ pub fn format(text: &str) -> String {
             blanks(&slice[last..], &mut out);
         }
     }
-    if !out.is_empty() {
+    // A back-quote with nothing behind it would make a char of the new line.
+    let dangling = out.ends_with('`') && lex(&out).last().is_some_and(|t| t.kind == Kind::Unknown);
+    if !out.is_empty() && !dangling {
         end_line(&mut out);
     }
     out
@@ -188,12 +190,7 @@ impl Writer<'_> {
             }
             Kind::Binding => {
                 let [pat, op, value, ..] = &node.kids[..] else { return Doc::nil() };
-                Doc::group(vec![
-                    self.node(pat),
-                    space(),
-                    self.token(op.start),
-                    Doc::nest(2, vec![Doc::Line, self.node(value)]),
-                ])
+                self.defined(pat, op, value)
             }
             Kind::ExprItem => self.node(&node.kids[0]),
             Kind::Command => self.command(node),
@@ -241,12 +238,7 @@ impl Writer<'_> {
             Kind::Let => self.let_expr(node),
             Kind::LetBinding => {
                 let [pat, equals, value] = &node.kids[..] else { return Doc::nil() };
-                Doc::group(vec![
-                    self.node(pat),
-                    space(),
-                    self.token(equals.start),
-                    Doc::nest(2, vec![Doc::Line, self.node(value)]),
-                ])
+                self.defined(pat, equals, value)
             }
             Kind::Each => self.each(node),
             Kind::EachBinding => match &node.kids[..] {
@@ -280,6 +272,22 @@ impl Writer<'_> {
         }
     }
 
+    /// `pattern = value`. A value that knows how to break stays on the line.
+    fn defined(&self, pat: &Node, equals: &Node, value: &Node) -> Doc {
+        let hangs = matches!(
+            value.kind,
+            Kind::Each | Kind::List | Kind::Paren | Kind::If | Kind::Let | Kind::Call
+        );
+        let start = vec![self.node(pat), Doc::text(" "), self.token(equals.start)];
+        let value = self.node(value);
+        let rest = if hangs {
+            vec![Doc::text(" "), value]
+        } else {
+            vec![Doc::nest(2, vec![Doc::Line, value])]
+        };
+        Doc::group(start.into_iter().chain(rest).collect())
+    }
+
     /// `a, b, c`, as many on a line as fit.
     fn separated(&self, kids: &[Node]) -> Doc {
         let mut docs = vec![self.node(&kids[0])];
@@ -308,13 +316,15 @@ impl Writer<'_> {
         let [c, then, a, otherwise, b] = &node.kids[..] else { return Doc::nil() };
         let space = || Doc::text(" ");
         let docs = vec![
-            self.token(node.start),
-            space(),
-            Doc::align(vec![self.node(c)]),
-            Doc::Line,
-            self.token(then.start),
-            space(),
-            Doc::align(vec![self.node(a)]),
+            Doc::group(vec![
+                self.token(node.start),
+                space(),
+                Doc::align(vec![self.node(c)]),
+                Doc::Line,
+                self.token(then.start),
+                space(),
+                Doc::align(vec![self.node(a)]),
+            ]),
             Doc::Line,
             self.token(otherwise.start),
             space(),
@@ -387,13 +397,10 @@ impl Writer<'_> {
         }
         docs.push(self.node(params));
         if annotation.present() {
-            docs.extend([
-                space(),
-                self.token(annotation.start - 1),
-                space(),
-                self.node(annotation),
-            ]);
+            let colon = self.token(annotation.start - 1);
+            docs.push(Doc::nest(4, vec![Doc::Line, colon, space(), self.node(annotation)]));
         }
+        let mut docs = vec![Doc::group(docs)];
         if doc.present() {
             docs.extend([Doc::Fresh, self.node(doc), Doc::Fresh]);
         } else if equals.present() {
@@ -401,7 +408,11 @@ impl Writer<'_> {
         }
         if equals.present() {
             docs.push(self.token(equals.start));
-            docs.push(Doc::nest(2, vec![Doc::Line, self.node(body)]));
+            if doc.present() {
+                docs.extend([space(), Doc::align(vec![self.node(body)])]);
+            } else {
+                docs.push(Doc::nest(2, vec![Doc::Line, self.node(body)]));
+            }
         }
         Doc::group(docs)
     }
@@ -470,8 +481,7 @@ mod tests {
             "function quicksort(a) = if #a < 2 then a else let pivot = a[#a/2]; less = {e in a | e < pivot}; equal = {e in a | e == pivot} in quicksort(less) ++ equal;",
             expect![[r#"
                 function quicksort(a) =
-                  if #a < 2
-                  then a
+                  if #a < 2 then a
                   else let pivot = a[#a / 2];
                            less = {e in a | e < pivot};
                            equal = {e in a | e == pivot}
@@ -495,6 +505,12 @@ mod tests {
                     1;
             "#]],
         );
+    }
+
+    #[test]
+    fn a_dangling_back_quote_makes_no_char() {
+        check("6`", expect!["6`"]);
+        check("``", expect!["``\n"]);
     }
 
     #[test]

@@ -155,6 +155,11 @@ impl Session {
         let globals = self.globals(item, &elaborated.program)?;
         ir::thread_keys(&mut elaborated.program);
         debug_assert_eq!(ir::verify(&elaborated.program), Vec::<String>::new());
+        if self.seed != self.settings.seed {
+            self.seed = self.settings.seed;
+            self.host.set_seed(self.seed);
+            self.draws = 0;
+        }
         let key = self.draws;
         self.draws += 1;
         if seeds(&elaborated.program) {
