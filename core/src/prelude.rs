@@ -151,7 +151,8 @@ mod tests {
 
     #[test]
     fn an_example_may_have_several_lines() {
-        let doc = parse_doc("Adds.\n Example: let x = 1\n          in x + 1 → 2\n Cost: W = 1, D = 1");
+        let doc =
+            parse_doc("Adds.\n Example: let x = 1\n          in x + 1 → 2\n Cost: W = 1, D = 1");
         assert_eq!(doc.examples, [("let x = 1\n  in x + 1".into(), "2".into())]);
         assert_eq!(doc.text, "Adds.");
         assert_eq!(doc.cost.as_deref(), Some("W = 1, D = 1"));

@@ -107,8 +107,9 @@ impl Page {
         let marker = folder.path().join("mark.nesl");
         std::fs::write(&marker, format!("print_line(\"{mark}\");")).expect("saved");
         let script = format!(
-            "{} run {} {} {} 2>&1",
+            "{} run --pictures {} {} {} {} 2>&1",
             env!("CARGO_BIN_EXE_nesl"),
+            folder.path().display(),
             before.display(),
             marker.display(),
             page.display()

@@ -440,9 +440,7 @@ impl<'p, 'h> Machine<'p, 'h> {
                 Output::Write(args, types) => {
                     self.host.call(HostOp::WriteText, &args, &types, &status)
                 }
-                Output::Draw(args, types) => {
-                    self.host.call(HostOp::Draw, &args, &types, &Ty::Bool)
-                }
+                Output::Draw(args, types) => self.host.call(HostOp::Draw, &args, &types, &Ty::Bool),
             };
             if let Err(fault) = done {
                 return Err(Stop { fault, at: Some(event.at) });

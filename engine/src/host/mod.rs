@@ -289,13 +289,16 @@ impl Host for System {
                     unreachable!("{numbers:?} are not numbers")
                 };
                 self.pictures
-                    .draw(window.int(), picture::Mark {
-                        shape: shape.int(),
-                        colour: colour.int(),
-                        size: size.int(),
-                        numbers: floats(numbers),
-                        text: text.bytes(),
-                    })
+                    .draw(
+                        window.int(),
+                        picture::Mark {
+                            shape: shape.int(),
+                            colour: colour.int(),
+                            size: size.int(),
+                            numbers: floats(numbers),
+                            text: text.bytes(),
+                        },
+                    )
                     .map_err(fault)?;
                 Ok(Value::Bool(true))
             }

@@ -198,9 +198,9 @@ impl Svg {
                     self.push(format_args!("{red:02x}{green:02x}{blue:02x}\""));
                 }
             }
-            Colour::Invert => self.push(format_args!(
-                " {attribute}=\"#fff\" style=\"mix-blend-mode:difference\""
-            )),
+            Colour::Invert => {
+                self.push(format_args!(" {attribute}=\"#fff\" style=\"mix-blend-mode:difference\""))
+            }
         }
     }
 
