@@ -277,3 +277,17 @@ fn many_points_are_one_shape() {
     assert_eq!(run.last(), "10000");
     assert_eq!(marks(&run).len(), 1);
 }
+
+/// Any bytes at all are a text of valid XML: what must not stand there is replaced.
+#[test]
+fn texts_are_escaped() {
+    let run = on_box("w_draw_string((0.0, 0.0), {code_char(i) : i in [0:128]}, w_black, box)");
+    let [text] = &marks(&run)[..] else { panic!("one text") };
+    let inside = text.split_once('>').expect("a tag").1.strip_suffix("</text>").expect("an end");
+    assert!(inside.chars().all(|c| c >= ' ' && c != '<' && c != '>'), "{inside}");
+    assert!(inside.contains("!\"#$%&amp;'()*+,-./0123456789:;&lt;=&gt;?@A"), "{inside}");
+    let run = on_box("w_draw_string((0.0, 0.0), {code_char(i) : i in [128:256]}, w_black, box)");
+    assert!(run.svg().contains("éê"), "bytes that are no UTF-8 are Latin-1");
+    let run = on_box("w_draw_string((0.0, 0.0), \"größer ≤\", w_black, box)");
+    assert!(run.svg().contains(">größer ≤</text>"));
+}
