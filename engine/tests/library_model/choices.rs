@@ -127,9 +127,9 @@ impl Choices {
         }
     }
 
-    /// A sequence of some values.
+    /// A sequence of some values; of none, an empty one.
     pub fn seq_from<T: Clone>(&mut self, from: &[T]) -> Vec<T> {
-        let length = self.length();
+        let length = if from.is_empty() { 0 } else { self.length() };
         (0..length).map(|_| self.pick(from)).collect()
     }
 
