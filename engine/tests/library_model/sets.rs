@@ -2,15 +2,12 @@
 
 use crate::choices::Choices;
 use crate::law::{Laws, for_any};
-use crate::value::Nesl;
+use crate::value::{Nesl, Text};
 
 pub fn laws(laws: &mut Laws) {
-    for_any!(laws; names, binary, groups, many);
-    laws.function("int_collect", Choices::seq::<(i64, f64)>, |kv| {
-        let mut groups = collect(&kv);
-        groups.sort_by_key(|(key, _)| *key);
-        Ok(groups)
-    });
+    for_any!(laws; names, binary, groups);
+    many::<i64>(laws);
+    many::<Text>(laws);
 }
 
 /// Places of the last occurrences. (A value with a nan in it is equal to none, not even itself.)

@@ -48,8 +48,6 @@ impl Nesl for i64 {
         if *self == i64::MIN || *self == i64::from(i32::MIN) {
             // Without its sign it is out of range.
             format!("(-{} - 1)", -(self + 1))
-        } else if *self < 0 {
-            format!("(-{})", -self)
         } else {
             self.to_string()
         }
@@ -79,7 +77,7 @@ impl Nesl for f64 {
         } else if *self == 0.0 && self.is_sign_negative() {
             "(0.0 * -1.0)".into()
         } else if *self < 0.0 {
-            format!("(-{})", (-self).literal())
+            format!("-{}", (-self).literal())
         } else if self.is_infinite() {
             "infinity".into()
         } else {
@@ -198,7 +196,7 @@ impl<T: Nesl> Nesl for Vec<T> {
     }
 
     fn random(choices: &mut Choices) -> Vec<T> {
-        let n = choices.length().min(4);
+        let n = choices.length().min(3);
         choices.seq_of(n)
     }
 
