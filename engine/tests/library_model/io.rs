@@ -48,7 +48,8 @@ pub fn check_printed(choices: &mut Choices) {
     let (n, s, c) = (choices.int(), choices.text(), choices.char());
     let flag = choices.once_in(2);
     let (number, literal) = (n.literal(), s.literal());
-    let said = |words: &str| if flag { Vec::new() } else { [text(words), s.clone(), end()].concat() };
+    let said =
+        |words: &str| if flag { Vec::new() } else { [text(words), s.clone(), end()].concat() };
     let shown = text(&n.to_string());
     let mut session = new_session(Precision::Bits64);
     let screen = Screen::default();

@@ -96,7 +96,13 @@ impl Laws {
             }
         };
         let body = body.to_owned();
-        self.all.push(Law { names: names.to_vec(), ty: A::ty(), pattern, body, batch: Box::new(batch) });
+        self.all.push(Law {
+            names: names.to_vec(),
+            ty: A::ty(),
+            pattern,
+            body,
+            batch: Box::new(batch),
+        });
     }
 }
 

@@ -98,8 +98,13 @@ fn check(themes: &[fn(&mut Laws)], seed: u64, narrow: bool) {
 }
 
 proptest! {
-    // A smaller seed is not a smaller input: there is nothing to shrink.
-    #![proptest_config(ProptestConfig { max_shrink_iters: 0, ..ProptestConfig::with_cases(3) })]
+    // A smaller seed is not a smaller input: there is nothing to shrink. And what a seed gives
+    // changes with every law that is added: there is nothing to keep.
+    #![proptest_config(ProptestConfig {
+        max_shrink_iters: 0,
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(3)
+    })]
 
     #[test]
     fn scalars_and_text(seed: u64, narrow: bool) {

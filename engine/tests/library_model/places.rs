@@ -77,7 +77,10 @@ fn flag_merge<T: Nesl>(laws: &mut Laws) {
     let choose = |c: &mut Choices| {
         let flags: Vec<bool> = c.seq();
         let trues = flags.iter().filter(|flag| **flag).count();
-        let (v1, v2) = (c.near(flags.len() - trues), c.near(trues));
+        let (mut v1, mut v2) = (flags.len() - trues, trues);
+        if c.once_in(4) {
+            (v1, v2) = if c.once_in(2) { (c.near(v1), c.near(v2)) } else { (v2, v1) };
+        }
         (flags, c.seq_of::<T>(v1), c.seq_of::<T>(v2))
     };
     laws.function("flag_merge", choose, |(flags, v1, v2)| {

@@ -45,9 +45,13 @@ fn logic(laws: &mut Laws) {
     laws.expression(&["nor"], "(x, y)", "x nor y", <(i64, i64)>::random, |(x, y)| Ok(!(x | y)));
     laws.expression(&["nor"], "(x, y)", "x nor y", <(bool, bool)>::random, |(x, y)| Ok(!(x || y)));
     laws.expression(&["nand"], "(x, y)", "x nand y", <(i64, i64)>::random, |(x, y)| Ok(!(x & y)));
-    laws.expression(&["nand"], "(x, y)", "x nand y", <(bool, bool)>::random, |(x, y)| {
-        Ok(!(x && y))
-    });
+    laws.expression(
+        &["nand"],
+        "(x, y)",
+        "x nand y",
+        <(bool, bool)>::random,
+        |(x, y)| Ok(!(x && y)),
+    );
 }
 
 /// A primitive on one float; nothing where it fails.

@@ -13,11 +13,15 @@ pub fn laws(laws: &mut Laws) {
 }
 
 fn index(laws: &mut Laws) {
-    laws.function("index", |c| c.int_from(-2, 8), |n: i64| match n {
-        ..0 => Err("A length must not be negative."),
-        0..=MAX_LENGTH => Ok((0..n).collect::<Vec<i64>>()),
-        _ => Err("Out of memory"),
-    });
+    laws.function(
+        "index",
+        |c| c.int_from(-2, 8),
+        |n: i64| match n {
+            ..0 => Err("A length must not be negative."),
+            0..=MAX_LENGTH => Ok((0..n).collect::<Vec<i64>>()),
+            _ => Err("Out of memory"),
+        },
+    );
 }
 
 fn flags(laws: &mut Laws) {
@@ -103,14 +107,22 @@ fn rotate<T: Nesl>(laws: &mut Laws) {
 }
 
 fn ends<T: Nesl>(laws: &mut Laws) {
-    laws.function("cons", |c| (T::random(c), c.seq()), |(x, mut v)| {
-        v.insert(0, x);
-        Ok(v)
-    });
-    laws.function("snoc", |c| (c.seq(), T::random(c)), |(mut v, x)| {
-        v.push(x);
-        Ok(v)
-    });
+    laws.function(
+        "cons",
+        |c| (T::random(c), c.seq()),
+        |(x, mut v)| {
+            v.insert(0, x);
+            Ok(v)
+        },
+    );
+    laws.function(
+        "snoc",
+        |c| (c.seq(), T::random(c)),
+        |(mut v, x)| {
+            v.push(x);
+            Ok(v)
+        },
+    );
 }
 
 /// A sequence and a number that is often within its length.
@@ -160,9 +172,9 @@ fn interleave<T: Nesl>(laws: &mut Laws) {
         if a.len() != b.len() && a.len() != b.len() + 1 {
             return Err("Length mismatch for function INTERLEAVE.");
         }
-        let (mut a, mut b) = (a.into_iter(), b.into_iter());
+        let mut b = b.into_iter();
         let mut turns = Vec::new();
-        while let Some(x) = a.next() {
+        for x in a {
             turns.push(x);
             turns.extend(b.next());
         }
@@ -171,16 +183,24 @@ fn interleave<T: Nesl>(laws: &mut Laws) {
 }
 
 fn shifts<T: Nesl>(laws: &mut Laws) {
-    laws.function("previous", |c| (c.seq(), T::random(c)), |(mut v, x)| {
-        v.insert(0, x);
-        v.pop();
-        Ok(v)
-    });
-    laws.function("next", |c| (c.seq(), T::random(c)), |(mut v, x)| {
-        v.push(x);
-        v.remove(0);
-        Ok(v)
-    });
+    laws.function(
+        "previous",
+        |c| (c.seq(), T::random(c)),
+        |(mut v, x)| {
+            v.insert(0, x);
+            v.pop();
+            Ok(v)
+        },
+    );
+    laws.function(
+        "next",
+        |c| (c.seq(), T::random(c)),
+        |(mut v, x)| {
+            v.push(x);
+            v.remove(0);
+            Ok(v)
+        },
+    );
 }
 
 /// The place of an element that no other one beats; the leftmost.
@@ -210,7 +230,16 @@ fn extremes_with_nan(laws: &mut Laws) {
         ("min_index", "Empty sequence in function MIN_INDEX."),
     ] {
         let body = format!("let i = {name}(v) in i >= 0 and i < #v");
-        laws.expression(&[name], "v", &body, Choices::seq::<f64>, move |v| {
+        let choose = |c: &mut Choices| {
+            let mut v: Vec<f64> = c.seq();
+            for x in &mut v {
+                if c.once_in(3) {
+                    *x = f64::NAN;
+                }
+            }
+            v
+        };
+        laws.expression(&[name], "v", &body, choose, move |v| {
             if v.is_empty() { Err(reason) } else { Ok(true) }
         });
     }

@@ -26,14 +26,14 @@ fn padding(laws: &mut Laws) {
 }
 
 fn capitals(laws: &mut Laws) {
-    let any = |c: &mut Choices| Char(c.below(256) as u8);
-    let code = |c: Char| i64::from(c.0);
-    laws.expression(&["lowercase"], "c", "char_code(lowercase(c))", any, move |c| {
-        Ok(code(Char(c.0.to_ascii_lowercase())))
-    });
-    laws.expression(&["uppercase"], "c", "char_code(uppercase(c))", any, move |c| {
-        Ok(code(Char(c.0.to_ascii_uppercase())))
-    });
+    fn codes(from: i64, convert: fn(&u8) -> u8) -> Vec<i64> {
+        (from as u8..=255).map(|c| i64::from(convert(&c))).collect()
+    }
+    let from = |c: &mut Choices| c.below(b'A'.into()) as i64;
+    let body = "{char_code(lowercase(code_char(i))) : i in [from:256]}";
+    laws.expression(&["lowercase"], "from", body, from, |n| Ok(codes(n, u8::to_ascii_lowercase)));
+    let body = "{char_code(uppercase(code_char(i))) : i in [from:256]}";
+    laws.expression(&["uppercase"], "from", body, from, |n| Ok(codes(n, u8::to_ascii_uppercase)));
     let choose = |c: &mut Choices| {
         let a: Text = c.seq();
         let mut b = a.clone();

@@ -95,19 +95,17 @@ fn make<K: Nesl>(laws: &mut Laws) {
     laws.expression(
         &["make_table"],
         "(example, room, kv, wanted)",
-        &format!(
-            "let empty = make_table(example, room); table = insert_table(kv, empty); \
-             some = subseq(table_entries(empty), 0, 0) ++ table_entries(table) \
-             in (some, search_table(wanted, table), search_table(wanted, empty))"
-        ),
+        "let empty = make_table(example, room); table = insert_table(kv, empty)
+         in (table_entries(empty), table_entries(table),
+             search_table(wanted, table), search_table(wanted, empty))",
         choose,
         |((_, _), room, kv, wanted)| -> Outcome<_> {
             if room < 0 {
                 return Err("A length must not be negative.");
             }
-            let none = look(Vec::<(K, f64)>::new(), wanted.clone()).1;
+            let (no_entries, none) = look::<K, f64>(Vec::new(), wanted.clone());
             let (entries, found) = look(table(&kv), wanted);
-            Ok((entries, found, none))
+            Ok((no_entries, entries, found, none))
         },
     );
 }
