@@ -5,7 +5,7 @@ use crate::value::Nesl;
 use nesl_engine::{Event, Precision, Session, Settings};
 
 /// Inputs in a batch.
-const BATCH: usize = 12;
+const BATCH: usize = 16;
 /// Inputs of a batch that must fail and are run: each is a form of its own.
 const FAILURES: usize = 2;
 /// How long a sequence may be in the sessions here.

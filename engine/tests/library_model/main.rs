@@ -103,7 +103,7 @@ proptest! {
     #![proptest_config(ProptestConfig {
         max_shrink_iters: 0,
         failure_persistence: None,
-        ..ProptestConfig::with_cases(3)
+        ..ProptestConfig::with_cases(2)
     })]
 
     #[test]
