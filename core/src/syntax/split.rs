@@ -92,15 +92,23 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
                     End::At(before(tokens, start, i))
                 };
             }
-            // Its end was forgotten, and the terminator is inside.
-            Kind::OpenText => return End::At(i + 1),
             Kind::Dollar if open.iter().all(|k| *k == Kind::LetKw) => return End::At(i + 1),
             Kind::Semi | Kind::Dollar
                 if open.is_empty() && !(context && continues_context(tokens, i + 1, text)) =>
             {
                 return End::At(i + 1);
             }
-            Kind::Semi | Kind::Dollar if line_end.is_none() && ends_a_line(tokens, i, text) => {
+            // A broken string or comment took the terminator of its line with it.
+            Kind::OpenText => return End::At(i + 1),
+            Kind::ForeignComment if open.is_empty() && seen && broke_off(tokens, i, text) => {
+                return End::At(i + 1);
+            }
+            Kind::Semi | Kind::Dollar | Kind::ForeignComment
+                if line_end.is_none()
+                    && (matches!(token.kind, Kind::Semi | Kind::Dollar)
+                        || seen && broke_off(tokens, i, text))
+                    && ends_a_line(tokens, i, text) =>
+            {
                 if by_lines {
                     return End::At(i + 1);
                 }
@@ -159,6 +167,11 @@ fn ends_a_line(tokens: &[Token], i: usize, text: &str) -> bool {
     }
 }
 
+/// Whether the text of a broken token ends with a terminator, and what follows begins a line.
+fn broke_off(tokens: &[Token], i: usize, text: &str) -> bool {
+    text[tokens[i].range].trim_end().ends_with([';', '$']) && ends_a_line(tokens, i, text)
+}
+
 /// What the form made of some tokens looks like.
 fn describe(tokens: &[Token], text: &str) -> RawItem {
     let start = tokens.first().map_or(TextSize::new(0), |t| t.range.start());
@@ -189,6 +202,10 @@ fn bound(tokens: &[&Token], text: &str) -> Option<Vec<Name>> {
     let mut names = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         match token.kind {
+            // Two operands side by side: `def g(x) = …`, or a `;` that is missing.
+            Kind::Name if i > 0 && matches!(tokens[i - 1].kind, Kind::Name | Kind::RParen) => {
+                return None;
+            }
             Kind::Name => {
                 let record = tokens.get(i + 1).is_some_and(|t| t.kind == Kind::LParen);
                 if !record {
