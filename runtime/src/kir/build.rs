@@ -1,0 +1,437 @@
+//! Building kir.
+//!
+//! A [`Body`] appends instructions to the innermost open block; the methods are named after the
+//! operations and give the values they define. Small things are simplified on the way (constants
+//! folded, the same constant made once a block), so that callers need not think of them.
+
+use super::data::{
+    Binary, Block, Combine, Extern, Function, FunctionId, Inst, Kernel, Literal, Op, Output, Sink,
+    Site, Space, Stage, Ty, Unary, Value, ValueTy,
+};
+
+/// Code under construction, for a function or a kernel.
+#[derive(Debug, Default)]
+pub struct Body {
+    types: Vec<ValueTy>,
+    open: Vec<Block>,
+    /// Per value, what it is if it is a constant.
+    constants: Vec<Option<Literal>>,
+}
+
+impl Body {
+    fn new() -> Body {
+        Body { open: vec![Block::default()], ..Body::default() }
+    }
+
+    /// A new value that nothing defines yet: a parameter, an index, something carried.
+    pub fn value(&mut self, ty: ValueTy) -> Value {
+        let value = Value(self.types.len() as u32);
+        self.types.push(ty);
+        self.constants.push(None);
+        value
+    }
+
+    /// The type of a value.
+    pub fn ty(&self, value: Value) -> ValueTy {
+        self.types[value.0 as usize]
+    }
+
+    /// The type of a scalar; that of the elements of an array.
+    ///
+    /// # Panics
+    /// If it is a mark.
+    pub fn element(&self, value: Value) -> Ty {
+        match self.ty(value) {
+            ValueTy::Scalar(ty) | ValueTy::Array(ty) => ty,
+            ValueTy::Mark => unreachable!("a mark has no elements"),
+        }
+    }
+
+    /// What a value is, if it is known to be a constant.
+    pub fn constant(&self, value: Value) -> Option<Literal> {
+        self.constants[value.0 as usize]
+    }
+
+    /// Opens a block: what follows is part of it until [`Body::end`].
+    pub fn begin(&mut self) {
+        self.open.push(Block::default());
+    }
+
+    /// Closes the innermost block.
+    ///
+    /// # Panics
+    /// If [`Body::begin`] did not open one.
+    pub fn end(&mut self, yields: Vec<Value>) -> Block {
+        assert!(self.open.len() > 1, "no block is open");
+        let mut block = self.open.pop().expect("there is one");
+        block.yields = yields;
+        block
+    }
+
+    /// Appends an instruction that defines values of these types.
+    pub fn push(&mut self, op: Op, types: &[ValueTy]) -> Vec<Value> {
+        let results: Vec<Value> = types.iter().map(|ty| self.value(*ty)).collect();
+        let block = self.open.last_mut().expect("a block is open");
+        block.insts.push(Inst { results: results.clone(), op });
+        results
+    }
+
+    fn scalar(&mut self, op: Op, ty: Ty) -> Value {
+        self.push(op, &[ValueTy::Scalar(ty)])[0]
+    }
+
+    /// A constant.
+    pub fn literal(&mut self, literal: Literal) -> Value {
+        let value = self.scalar(Op::Const(literal), literal.ty());
+        self.constants[value.0 as usize] = Some(literal);
+        value
+    }
+
+    /// A length or position.
+    pub fn i64(&mut self, x: i64) -> Value {
+        self.literal(Literal::I64(x))
+    }
+
+    /// A truth value.
+    pub fn bool(&mut self, x: bool) -> Value {
+        self.literal(Literal::Bool(x))
+    }
+
+    /// One operand.
+    pub fn unary(&mut self, op: Unary, a: Value) -> Value {
+        let ty = self.element(a);
+        if let (Unary::Not, Some(Literal::Bool(x))) = (op, self.constant(a)) {
+            return self.bool(!x);
+        }
+        self.scalar(Op::Unary(op, a), ty)
+    }
+
+    /// Two operands.
+    pub fn binary(&mut self, op: Binary, a: Value, b: Value) -> Value {
+        if let Some(known) = self.fold(op, a, b) {
+            return known;
+        }
+        let ty = if op.compares() { Ty::Bool } else { self.element(a) };
+        self.scalar(Op::Binary(op, a, b), ty)
+    }
+
+    /// The simple cases of lengths, positions and truth values.
+    fn fold(&mut self, op: Binary, a: Value, b: Value) -> Option<Value> {
+        use Binary::*;
+        match (op, self.constant(a), self.constant(b)) {
+            (Add, Some(Literal::I64(0)), _) | (Mul, Some(Literal::I64(1)), _) => Some(b),
+            (Add | Sub, _, Some(Literal::I64(0))) | (Mul, _, Some(Literal::I64(1))) => Some(a),
+            (And, Some(Literal::Bool(true)), _) | (Or, Some(Literal::Bool(false)), _) => Some(b),
+            (And, _, Some(Literal::Bool(true))) | (Or, _, Some(Literal::Bool(false))) => Some(a),
+            (_, Some(Literal::I64(x)), Some(Literal::I64(y))) => {
+                let number = match op {
+                    Add => x.wrapping_add(y),
+                    Sub => x.wrapping_sub(y),
+                    Mul => x.wrapping_mul(y),
+                    Min => x.min(y),
+                    Max => x.max(y),
+                    Eq => return Some(self.bool(x == y)),
+                    Ne => return Some(self.bool(x != y)),
+                    Lt => return Some(self.bool(x < y)),
+                    Le => return Some(self.bool(x <= y)),
+                    Gt => return Some(self.bool(x > y)),
+                    Ge => return Some(self.bool(x >= y)),
+                    Div | Rem | And | Or | Xor | Shl | Shr | ShrZero => return None,
+                };
+                Some(self.i64(number))
+            }
+            _ => None,
+        }
+    }
+
+    /// `a · b + c`, rounded once.
+    pub fn fma(&mut self, a: Value, b: Value, c: Value) -> Value {
+        let ty = self.element(a);
+        self.scalar(Op::Fma(a, b, c), ty)
+    }
+
+    /// `a` if `cond` else `b`, of scalars or arrays.
+    pub fn select(&mut self, cond: Value, a: Value, b: Value) -> Value {
+        match self.constant(cond) {
+            Some(Literal::Bool(true)) => a,
+            Some(Literal::Bool(false)) => b,
+            _ if a == b => a,
+            _ => {
+                let ty = self.ty(a);
+                self.push(Op::Select(cond, a, b), &[ty])[0]
+            }
+        }
+    }
+
+    /// To another scalar type.
+    pub fn convert(&mut self, to: Ty, a: Value) -> Value {
+        if self.element(a) == to {
+            return a;
+        }
+        self.scalar(Op::Convert(to, a), to)
+    }
+
+    /// The same bits as another type.
+    pub fn bits(&mut self, to: Ty, a: Value) -> Value {
+        self.scalar(Op::Bits(to, a), to)
+    }
+
+    /// A new array.
+    pub fn alloc(&mut self, ty: Ty, length: Value) -> Value {
+        self.push(Op::Alloc(ty, length), &[ValueTy::Array(ty)])[0]
+    }
+
+    /// An element.
+    pub fn load(&mut self, array: Value, index: Value) -> Value {
+        let ty = self.element(array);
+        self.scalar(Op::Load { array, index }, ty)
+    }
+
+    /// Writes an element.
+    pub fn store(&mut self, array: Value, index: Value, value: Value) {
+        self.push(Op::Store { array, index, value }, &[]);
+    }
+
+    /// An array from an element on.
+    pub fn slice(&mut self, array: Value, start: Value) -> Value {
+        if self.constant(start) == Some(Literal::I64(0)) {
+            return array;
+        }
+        let ty = self.ty(array);
+        self.push(Op::Slice(array, start), &[ty])[0]
+    }
+
+    /// Copies elements.
+    pub fn copy(&mut self, from: Value, to: Value, count: Value) {
+        self.push(Op::Copy { from, to, count }, &[]);
+    }
+
+    /// One of two blocks, which yield values of the same types.
+    pub fn branch(
+        &mut self,
+        cond: Value,
+        then: impl FnOnce(&mut Body) -> Vec<Value>,
+        otherwise: impl FnOnce(&mut Body) -> Vec<Value>,
+    ) -> Vec<Value> {
+        self.begin();
+        let yields = then(self);
+        let types: Vec<ValueTy> = yields.iter().map(|v| self.ty(*v)).collect();
+        let then = self.end(yields);
+        self.begin();
+        let yields = otherwise(self);
+        let otherwise = self.end(yields);
+        self.push(Op::If { cond, then, otherwise }, &types)
+    }
+
+    /// A loop with a condition. Both closures are given the values carried.
+    pub fn repeat_while(
+        &mut self,
+        init: Vec<Value>,
+        cond: impl FnOnce(&mut Body, &[Value]) -> Value,
+        body: impl FnOnce(&mut Body, &[Value]) -> Vec<Value>,
+    ) -> Vec<Value> {
+        let types: Vec<ValueTy> = init.iter().map(|v| self.ty(*v)).collect();
+        let carried: Vec<Value> = types.iter().map(|ty| self.value(*ty)).collect();
+        self.begin();
+        let going = cond(self, &carried);
+        let cond = self.end(vec![going]);
+        self.begin();
+        let next = body(self, &carried);
+        let body = self.end(next);
+        self.push(Op::While { init, carried, cond, body }, &types)
+    }
+
+    /// A counted loop. The closure is given the index and the values carried; it yields the next
+    /// ones, then an element for each reduction. The results are those of [`Op::For`].
+    pub fn count(
+        &mut self,
+        count: Value,
+        init: Vec<Value>,
+        reduce: Vec<Combine>,
+        body: impl FnOnce(&mut Body, Value, &[Value]) -> Vec<Value>,
+    ) -> Vec<Value> {
+        let types: Vec<ValueTy> = init.iter().map(|v| self.ty(*v)).collect();
+        let carried: Vec<Value> = types.iter().map(|ty| self.value(*ty)).collect();
+        let index = self.value(ValueTy::Scalar(Ty::I64));
+        self.begin();
+        let yields = body(self, index, &carried);
+        let types: Vec<ValueTy> = yields.iter().map(|v| self.ty(*v)).collect();
+        let body = self.end(yields);
+        self.push(Op::For { count, index, init, carried, reduce, body }, &types)
+    }
+
+    /// A call of a function whose results have these types.
+    pub fn call(&mut self, function: FunctionId, args: Vec<Value>, types: &[ValueTy]) -> Vec<Value> {
+        self.push(Op::Call(function, args), types)
+    }
+
+    /// A service of the runtime.
+    pub fn service(&mut self, service: Extern, args: Vec<Value>) -> Vec<Value> {
+        self.push(Op::Extern(service, args), service.results())
+    }
+
+    /// Ends the instance unless the condition holds.
+    pub fn check(&mut self, cond: Value, site: Site, detail: Vec<Value>) {
+        if self.constant(cond) != Some(Literal::Bool(true)) {
+            self.push(Op::Check { cond, site, detail }, &[]);
+        }
+    }
+
+    /// Ends the instance with a text.
+    pub fn fail(&mut self, site: Site, text: Value, length: Value) {
+        self.push(Op::Fail { site, text, length }, &[]);
+    }
+
+    /// How full the memory of the instance is.
+    pub fn mark(&mut self) -> Value {
+        self.push(Op::Mark, &[ValueTy::Mark])[0]
+    }
+
+    /// Lets go of what was allocated since a mark but for these arrays and their lengths.
+    pub fn compact(&mut self, since: Value, keep: Vec<(Value, Value)>) -> Vec<Value> {
+        let types: Vec<ValueTy> = keep.iter().map(|(array, _)| self.ty(*array)).collect();
+        self.push(Op::Compact { since, keep }, &types)
+    }
+
+    fn finish(mut self, yields: Vec<Value>) -> (Block, Vec<ValueTy>) {
+        assert!(self.open.len() == 1, "a block is still open");
+        let mut block = self.open.pop().expect("there is one");
+        block.yields = yields;
+        (block, self.types)
+    }
+}
+
+impl Extern {
+    /// The types of its operands.
+    pub fn params(self, keys: Ty) -> Vec<ValueTy> {
+        use ValueTy::{Array, Scalar};
+        match self {
+            Extern::RankUp | Extern::RankDown => {
+                vec![Array(keys), Scalar(Ty::I64), Array(Ty::I64)]
+            }
+            Extern::FloatText | Extern::FloatText32 => vec![Scalar(Ty::F64), Array(Ty::U8)],
+            Extern::ExpText => vec![Scalar(Ty::F64), Scalar(Ty::I64), Array(Ty::U8)],
+            Extern::ParseFloat => vec![Array(Ty::U8), Scalar(Ty::I64)],
+        }
+    }
+
+    /// The types of its results.
+    pub fn results(self) -> &'static [ValueTy] {
+        use ValueTy::Scalar;
+        match self {
+            Extern::RankUp | Extern::RankDown => &[],
+            Extern::FloatText | Extern::FloatText32 => &[Scalar(Ty::I64)],
+            Extern::ExpText => &[Scalar(Ty::I64), Scalar(Ty::Bool)],
+            Extern::ParseFloat => &[Scalar(Ty::F64), Scalar(Ty::Bool)],
+        }
+    }
+}
+
+/// A function under construction.
+#[derive(Debug)]
+pub struct FunctionBuilder {
+    /// Its code.
+    pub body: Body,
+    name: String,
+    params: Vec<Value>,
+}
+
+impl FunctionBuilder {
+    /// A function without parameters or code.
+    pub fn new(name: impl Into<String>) -> FunctionBuilder {
+        FunctionBuilder { body: Body::new(), name: name.into(), params: Vec::new() }
+    }
+
+    /// One more parameter.
+    pub fn param(&mut self, ty: ValueTy) -> Value {
+        let value = self.body.value(ty);
+        self.params.push(value);
+        value
+    }
+
+    /// The function, which yields these.
+    pub fn finish(self, yields: Vec<Value>) -> Function {
+        let results = yields.iter().map(|v| self.body.ty(*v)).collect();
+        let (body, types) = self.body.finish(yields);
+        Function { name: self.name, params: self.params, results, body, types }
+    }
+}
+
+/// A kernel under construction.
+#[derive(Debug)]
+pub struct KernelBuilder {
+    /// The code of the stage at hand.
+    pub body: Body,
+    name: String,
+    params: Vec<Value>,
+    space: Option<(Space, Vec<Value>)>,
+    stages: Vec<Stage>,
+    sinks: Vec<Sink>,
+    outputs: Vec<Ty>,
+}
+
+impl KernelBuilder {
+    /// A kernel without parameters, space or code.
+    pub fn new(name: impl Into<String>) -> KernelBuilder {
+        KernelBuilder {
+            body: Body::new(),
+            name: name.into(),
+            params: Vec::new(),
+            space: None,
+            stages: Vec::new(),
+            sinks: Vec::new(),
+            outputs: Vec::new(),
+        }
+    }
+
+    /// One more parameter: a scalar, or an array of the runtime.
+    pub fn param(&mut self, ty: ValueTy) -> Value {
+        let value = self.body.value(ty);
+        self.params.push(value);
+        value
+    }
+
+    /// One more output.
+    pub fn output(&mut self, ty: Ty) -> Output {
+        self.outputs.push(ty);
+        Output(self.outputs.len() as u32 - 1)
+    }
+
+    /// What the kernel goes over; the indices, for the body. Exactly once, before any code.
+    pub fn over(&mut self, space: Space) -> Vec<Value> {
+        let index = ValueTy::Scalar(Ty::I64);
+        let point: Vec<Value> = (0..space.rank()).map(|_| self.body.value(index)).collect();
+        self.space = Some((space, point.clone()));
+        point
+    }
+
+    /// Combines what the points have at the end of the stage at hand.
+    pub fn sink(&mut self, sink: Sink) {
+        self.sinks.push(sink);
+    }
+
+    /// Ends a stage: what follows sees the results of its sinks.
+    pub fn next_stage(&mut self) {
+        let code = std::mem::take(&mut self.body.open[0]);
+        self.stages.push(Stage { body: code, sinks: std::mem::take(&mut self.sinks) });
+    }
+
+    /// The kernel.
+    ///
+    /// # Panics
+    /// If it was not said what it goes over.
+    pub fn finish(mut self) -> Kernel {
+        self.next_stage();
+        let (space, point) = self.space.expect("a kernel goes over something");
+        let (_, types) = self.body.finish(Vec::new());
+        Kernel {
+            name: self.name,
+            params: self.params,
+            space,
+            point,
+            stages: self.stages,
+            outputs: self.outputs,
+            types,
+        }
+    }
+}
