@@ -10,4 +10,5 @@
 pub mod fault;
 pub mod kir;
 pub mod random;
+pub mod runtime;
 pub mod scalar;
