@@ -6,6 +6,7 @@
 //! ```text
 //! text ──syntax──▶ tokens, tree, ast ──names──▶ resolved ──types──▶ typed
 //!      ──elaborate──▶ ir ──interp──▶ value
+//! ir ──simplify──▶ ir
 //! ```
 //!
 //! | module | what it does |
@@ -18,6 +19,7 @@
 //! | [`ir`] | the typed, first-order, monomorphic, A-normal core language |
 //! | [`elaborate`] | typed ast → ir: patterns, overloading, polymorphism and function values gone |
 //! | [`interp`] | the direct interpreter: what a program means, and its work and depth |
+//! | [`simplify`] | ir → ir: inlining, folding, what is not needed |
 //! | [`db`] | all of it as incremental queries; alone in naming salsa |
 //!
 //! The crate is pure: no input or output, no clock, no device. What a program prints or reads
@@ -31,5 +33,6 @@ pub mod ir;
 pub mod names;
 pub mod prelude;
 pub mod prim;
+pub mod simplify;
 pub mod syntax;
 pub mod types;

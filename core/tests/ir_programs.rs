@@ -8,6 +8,7 @@ use nesl_core::db::Database;
 use nesl_core::elaborate::{self, Context, elaborate};
 use nesl_core::ir::{self, parse, print, print_with_sites, thread_keys, verify};
 use nesl_core::names::Names;
+use nesl_core::simplify::simplify;
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{Item, ItemKind};
 use nesl_core::types::{ItemTypes, Signature};
@@ -76,6 +77,11 @@ fn comes_back(program: &ir::Program) -> Result<(), String> {
     Ok(())
 }
 
+/// Whether it keeps the law when simplified.
+fn simplifies(program: &ir::Program) -> Result<(), String> {
+    comes_back(&simplify(program))
+}
+
 /// Tries the forms of a text that compute something, and counts them.
 fn forms_come_back(db: &mut Database, text: &str) -> Result<usize, String> {
     let file = db.add_file("program.nesl", text, None);
@@ -95,6 +101,7 @@ fn forms_come_back(db: &mut Database, text: &str) -> Result<usize, String> {
         comes_back(&program)?;
         thread_keys(&mut program);
         comes_back(&program)?;
+        simplifies(&program)?;
         count += 1;
     }
     Ok(count)

@@ -1,0 +1,102 @@
+//! Who calls whom.
+
+use crate::ir::{FunId, Op, Program};
+
+/// The call graph of what is reached from the form.
+pub(super) struct Calls {
+    order: Vec<FunId>,
+    recursive: Vec<bool>,
+    sizes: Vec<usize>,
+    times: Vec<usize>,
+}
+
+impl Calls {
+    pub(super) fn of(program: &Program) -> Calls {
+        let count = program.functions.len();
+        let mut calls = Calls {
+            order: Vec::new(),
+            recursive: vec![false; count],
+            sizes: vec![0; count],
+            times: vec![0; count],
+        };
+        let mut callees: Vec<Vec<FunId>> = Vec::with_capacity(count);
+        for (function, size) in program.functions.iter().zip(&mut calls.sizes) {
+            let mut called = Vec::new();
+            function.body.for_each_op(&mut |op| {
+                *size += 1;
+                if let Op::Call(callee, _) = op {
+                    called.push(*callee);
+                    calls.times[callee.0 as usize] += 1;
+                }
+            });
+            callees.push(called);
+        }
+        calls.search(program.main, &callees);
+        calls
+    }
+
+    /// Tarjan's algorithm, with a stack of its own: groups of functions that call each other
+    /// come after those they call.
+    fn search(&mut self, main: FunId, callees: &[Vec<FunId>]) {
+        const UNSEEN: usize = usize::MAX;
+        let count = callees.len();
+        let (mut number, mut low) = (vec![UNSEEN; count], vec![0; count]);
+        let mut waiting: Vec<usize> = Vec::new();
+        let mut is_waiting = vec![false; count];
+        let mut path: Vec<(usize, usize)> = vec![(main.0 as usize, 0)];
+        let mut next = 0;
+        while let Some((at, callee)) = path.last_mut() {
+            let at = *at;
+            if *callee == 0 {
+                (number[at], low[at]) = (next, next);
+                next += 1;
+                waiting.push(at);
+                is_waiting[at] = true;
+            }
+            if let Some(to) = callees[at].get(*callee) {
+                *callee += 1;
+                let to = to.0 as usize;
+                self.recursive[at] |= to == at;
+                if number[to] == UNSEEN {
+                    path.push((to, 0));
+                } else if is_waiting[to] {
+                    low[at] = low[at].min(number[to]);
+                }
+                continue;
+            }
+            path.pop();
+            if let Some((caller, _)) = path.last() {
+                low[*caller] = low[*caller].min(low[at]);
+            }
+            if low[at] == number[at] {
+                let group = waiting.iter().rposition(|f| *f == at).expect("it waits");
+                let group = waiting.split_off(group);
+                for function in &group {
+                    is_waiting[*function] = false;
+                    self.recursive[*function] |= group.len() > 1;
+                    self.order.push(FunId(*function as u32));
+                }
+            }
+        }
+    }
+
+    /// What is reached, callees before callers except inside a group.
+    pub(super) fn callees_first(&self) -> &[FunId] {
+        &self.order
+    }
+
+    /// Whether a function calls itself, perhaps through others.
+    pub(super) fn is_recursive(&self, id: FunId) -> bool {
+        self.recursive[id.0 as usize]
+    }
+
+    /// Operations in a function as written.
+    pub(super) fn size(&self, id: FunId) -> usize {
+        self.sizes[id.0 as usize]
+    }
+
+    /// Places it is called from.
+    pub(super) fn times(&self, id: FunId) -> usize {
+        self.times[id.0 as usize]
+    }
+}

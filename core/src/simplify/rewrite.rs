@@ -1,0 +1,383 @@
+//! The walk: one function, written anew.
+
+use super::calls::Calls;
+use crate::base::with_stack;
+use crate::ir::{
+    Atom, Block, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Site, Ty, Var,
+};
+use crate::prim::SeqOp;
+use nesl_runtime::scalar::{self, Precision, Scalar, ScalarOp};
+use rustc_hash::FxHashMap;
+
+/// Operations of a function that is put in place of any call of it.
+const SMALL: usize = 40;
+
+/// Operations after which a function takes in no more.
+const LARGE: usize = 4_000;
+
+pub(super) fn function(
+    program: &Program,
+    id: FunId,
+    simplified: &[Option<Function>],
+    calls: &Calls,
+) -> Function {
+    let old = &program.functions[id.0 as usize];
+    let mut rewriter = Rewriter {
+        simplified,
+        calls,
+        builder: FunctionBuilder::new(),
+        known: FxHashMap::default(),
+        scopes: vec![FxHashMap::default()],
+        written: 0,
+    };
+    let mut env = Env { atoms: FxHashMap::default(), called: None };
+    for (var, ty) in &old.params {
+        let param = rewriter.builder.param(ty.clone());
+        env.atoms.insert(*var, param);
+    }
+    let result = rewriter.block(&old.body, &mut env);
+    let new = rewriter.builder.finish(old.name.clone(), old.site, result);
+    Function { result: old.result.clone(), library: old.library, charge: old.charge.clone(), ..new }
+}
+
+/// Gives functions other numbers.
+pub(super) fn renumber_calls(block: &mut Block, place: &dyn Fn(FunId) -> FunId) {
+    with_stack(|| {
+        for binding in &mut block.lets {
+            match &mut binding.op {
+                Op::Call(callee, _) => *callee = place(*callee),
+                Op::If { then, otherwise, .. } => {
+                    renumber_calls(then, place);
+                    renumber_calls(otherwise, place);
+                }
+                Op::Nest(nest) => renumber_calls(&mut nest.body, place),
+                Op::Time(body) => renumber_calls(body, place),
+                Op::Copy(_)
+                | Op::Scalar(..)
+                | Op::Pair(..)
+                | Op::First(_)
+                | Op::Second(_)
+                | Op::Text(_)
+                | Op::List(_)
+                | Op::Seq(..)
+                | Op::Global(_)
+                | Op::Check { .. }
+                | Op::Error(_)
+                | Op::Host(..) => {}
+            }
+        }
+    });
+}
+
+/// What is known of a variable of the new function.
+enum Known {
+    Pair(Atom, Atom),
+    /// A sequence as long as this int says.
+    Length(Atom),
+    /// A sequence as long as another.
+    LengthOf(Atom),
+}
+
+/// A scalar expression, to be found again.
+#[derive(PartialEq, Eq, Hash)]
+enum Key {
+    Scalar(ScalarOp, Vec<KeyAtom>),
+    Length(Var),
+    Half(bool, Var),
+}
+
+#[derive(PartialEq, Eq, Hash)]
+enum KeyAtom {
+    Var(Var),
+    Unit,
+    Int(i64),
+    Float(u64),
+    Bool(bool),
+    Char(u8),
+}
+
+/// The variables of a function that is being read, and where its call stands if it was called
+/// from the user's program.
+struct Env {
+    atoms: FxHashMap<Var, Atom>,
+    called: Option<Site>,
+}
+
+impl Env {
+    fn atom(&self, atom: Atom) -> Atom {
+        match atom {
+            Atom::Var(var) => self.atoms[&var],
+            Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => atom,
+        }
+    }
+
+    fn list(&self, atoms: &[Atom]) -> Vec<Atom> {
+        atoms.iter().map(|atom| self.atom(*atom)).collect()
+    }
+}
+
+struct Rewriter<'a> {
+    simplified: &'a [Option<Function>],
+    calls: &'a Calls,
+    builder: FunctionBuilder,
+    known: FxHashMap<Var, Known>,
+    /// Scalar expressions that were computed, by open block.
+    scopes: Vec<FxHashMap<Key, Atom>>,
+    written: usize,
+}
+
+impl Rewriter<'_> {
+    /// Writes a block into the open one.
+    fn block(&mut self, block: &Block, env: &mut Env) -> Atom {
+        with_stack(|| {
+            for binding in &block.lets {
+                let atom = self.binding(binding, env);
+                env.atoms.insert(binding.var, atom);
+            }
+            env.atom(block.result)
+        })
+    }
+
+    /// Writes a block as one of its own.
+    fn inner(&mut self, block: &Block, env: &mut Env) -> Block {
+        self.builder.begin();
+        self.scopes.push(FxHashMap::default());
+        let result = self.block(block, env);
+        self.scopes.pop();
+        self.builder.end(result)
+    }
+
+    fn binding(&mut self, binding: &Let, env: &mut Env) -> Atom {
+        self.written += 1;
+        let site = env.called.unwrap_or(binding.site);
+        let op = match &binding.op {
+            Op::Copy(a) => return env.atom(*a),
+            Op::Scalar(op, args) => return self.scalar(*op, env.list(args), &binding.ty, site),
+            Op::Pair(a, b) => {
+                let (a, b) = (env.atom(*a), env.atom(*b));
+                let pair = self.builder.bind(binding.ty.clone(), Op::Pair(a, b), site);
+                self.remember(pair, Known::Pair(a, b));
+                return pair;
+            }
+            Op::First(pair) => return self.half(true, env.atom(*pair), &binding.ty, site),
+            Op::Second(pair) => return self.half(false, env.atom(*pair), &binding.ty, site),
+            Op::Seq(op, args) => return self.sequence(*op, env.list(args), &binding.ty, site),
+            Op::Call(callee, args) => {
+                return self.call(*callee, env.list(args), &binding.ty, site, env.called);
+            }
+            Op::If { cond, then, otherwise } => match env.atom(*cond) {
+                Atom::Bool(true) => return self.block(then, env),
+                Atom::Bool(false) => return self.block(otherwise, env),
+                cond => {
+                    let then = self.inner(then, env);
+                    let otherwise = self.inner(otherwise, env);
+                    Op::If { cond, then, otherwise }
+                }
+            },
+            Op::Nest(nest) => return self.nest(nest, &binding.ty, site, env),
+            Op::Check { cond, code, message } => match env.atom(*cond) {
+                Atom::Bool(true) => return Atom::Bool(true),
+                cond => Op::Check { cond, code: *code, message: message.clone() },
+            },
+            Op::List(args) => {
+                let length = Atom::Int(args.len() as i64);
+                let list = Op::List(env.list(args));
+                let list = self.builder.bind(binding.ty.clone(), list, site);
+                self.remember(list, Known::Length(length));
+                return list;
+            }
+            Op::Text(text) => {
+                let length = Atom::Int(text.len() as i64);
+                let text = self.builder.bind(binding.ty.clone(), Op::Text(text.clone()), site);
+                self.remember(text, Known::Length(length));
+                return text;
+            }
+            Op::Global(id) => Op::Global(*id),
+            Op::Error(text) => Op::Error(env.atom(*text)),
+            Op::Host(op, args) => Op::Host(*op, env.list(args)),
+            Op::Time(body) => Op::Time(self.inner(body, env)),
+        };
+        self.builder.bind(binding.ty.clone(), op, site)
+    }
+
+    fn nest(&mut self, nest: &Nest, ty: &Ty, site: Site, env: &mut Env) -> Atom {
+        let mut binders = Vec::new();
+        for (var, ty, sequence) in &nest.binders {
+            let fresh = self.builder.fresh(ty.clone());
+            let sequence = env.atom(*sequence);
+            env.atoms.insert(*var, Atom::Var(fresh));
+            binders.push((fresh, ty.clone(), sequence));
+        }
+        let over = binders[0].2;
+        let body = self.inner(&nest.body, env);
+        // The same elements again.
+        if let [(var, _, sequence)] = &binders[..]
+            && body.lets.is_empty()
+            && body.result == Atom::Var(*var)
+        {
+            return *sequence;
+        }
+        let nest = Nest { binders, body, serial: nest.serial };
+        let nest = self.builder.bind(ty.clone(), Op::Nest(nest), site);
+        self.remember(nest, Known::LengthOf(over));
+        nest
+    }
+
+    fn half(&mut self, first: bool, pair: Atom, ty: &Ty, site: Site) -> Atom {
+        let Atom::Var(var) = pair else {
+            return self.builder.bind(ty.clone(), Op::First(pair), site);
+        };
+        if let Some(Known::Pair(a, b)) = self.known.get(&var) {
+            return if first { *a } else { *b };
+        }
+        let op = if first { Op::First(pair) } else { Op::Second(pair) };
+        self.once(Key::Half(first, var), op, ty, site)
+    }
+
+    fn scalar(&mut self, op: ScalarOp, args: Vec<Atom>, ty: &Ty, site: Site) -> Atom {
+        if let Some(value) = fold(op, &args) {
+            return value;
+        }
+        let key = args.iter().map(key).collect();
+        self.once(Key::Scalar(op, key), Op::Scalar(op, args), ty, site)
+    }
+
+    /// Binds an operation, unless it was bound already where this place can see it.
+    fn once(&mut self, key: Key, op: Op, ty: &Ty, site: Site) -> Atom {
+        if let Some(atom) = self.scopes.iter().rev().find_map(|scope| scope.get(&key)) {
+            return *atom;
+        }
+        let atom = self.builder.bind(ty.clone(), op, site);
+        self.scopes.last_mut().expect("a scope is open").insert(key, atom);
+        atom
+    }
+
+    fn sequence(&mut self, op: SeqOp, args: Vec<Atom>, ty: &Ty, site: Site) -> Atom {
+        if let (SeqOp::Length, [of]) = (op, &args[..]) {
+            return self.length(*of, site);
+        }
+        let known = match (op, &args[..]) {
+            (SeqOp::Dist, [_, length]) => Some(Known::Length(*length)),
+            (SeqOp::Range, [Atom::Int(0), Atom::Int(1), end]) => Some(Known::Length(*end)),
+            (SeqOp::Gather, [_, places]) => Some(Known::LengthOf(*places)),
+            (SeqOp::Subseq, [_, Atom::Int(0), end]) => Some(Known::Length(*end)),
+            (SeqOp::Partition, [_, counts]) => Some(Known::LengthOf(*counts)),
+            (SeqOp::Scatter | SeqOp::Replace | SeqOp::Permute, [of, ..])
+            | (SeqOp::Scan(_) | SeqOp::RankUp | SeqOp::RankDown, [of]) => {
+                Some(Known::LengthOf(*of))
+            }
+            _ => None,
+        };
+        let atom = self.builder.bind(ty.clone(), Op::Seq(op, args), site);
+        if let Some(known) = known {
+            self.remember(atom, known);
+        }
+        atom
+    }
+
+    fn length(&mut self, of: Atom, site: Site) -> Atom {
+        let mut of = of;
+        while let Atom::Var(var) = of {
+            match self.known.get(&var) {
+                Some(Known::Length(length)) => return *length,
+                Some(Known::LengthOf(other)) => of = *other,
+                Some(Known::Pair(..)) | None => {
+                    let op = Op::Seq(SeqOp::Length, vec![of]);
+                    return self.once(Key::Length(var), op, &Ty::Int, site);
+                }
+            }
+        }
+        self.builder.bind(Ty::Int, Op::Seq(SeqOp::Length, vec![of]), site)
+    }
+
+    fn call(
+        &mut self,
+        callee: FunId,
+        args: Vec<Atom>,
+        ty: &Ty,
+        site: Site,
+        called: Option<Site>,
+    ) -> Atom {
+        let small = self.calls.size(callee) <= SMALL || self.calls.times(callee) == 1;
+        if let Some(function) = &self.simplified[callee.0 as usize]
+            && !self.calls.is_recursive(callee)
+            && small
+            && self.written < LARGE
+        {
+            let called = called.or(function.library.then_some(site));
+            let params = function.params.iter().map(|(var, _)| *var);
+            let mut env = Env { atoms: params.zip(args).collect(), called };
+            return self.block(&function.body, &mut env);
+        }
+        self.builder.bind(ty.clone(), Op::Call(callee, args), site)
+    }
+
+    fn remember(&mut self, atom: Atom, known: Known) {
+        if let Atom::Var(var) = atom {
+            self.known.insert(var, known);
+        }
+    }
+}
+
+/// The value of an operation on constants, where both precisions agree on it; and what is plain
+/// without knowing every operand.
+fn fold(op: ScalarOp, args: &[Atom]) -> Option<Atom> {
+    match (op, args) {
+        (ScalarOp::And, [Atom::Bool(true), x] | [x, Atom::Bool(true)])
+        | (ScalarOp::Or, [Atom::Bool(false), x] | [x, Atom::Bool(false)])
+        | (ScalarOp::Add, [Atom::Int(0), x] | [x, Atom::Int(0)])
+        | (ScalarOp::Sub, [x, Atom::Int(0)])
+        | (ScalarOp::Mul, [Atom::Int(1), x] | [x, Atom::Int(1)]) => return Some(*x),
+        (ScalarOp::And, [Atom::Bool(false), _] | [_, Atom::Bool(false)]) => {
+            return Some(Atom::Bool(false));
+        }
+        (ScalarOp::Or, [Atom::Bool(true), _] | [_, Atom::Bool(true)]) => {
+            return Some(Atom::Bool(true));
+        }
+        // Exact at both precisions.
+        (ScalarOp::ToFloat, [Atom::Int(x)]) if x.unsigned_abs() <= 1 << 24 => {
+            return Some(Atom::Float(*x as f64));
+        }
+        _ => {}
+    }
+    let args: Option<Vec<Scalar>> = args.iter().map(constant).collect();
+    let args = args?;
+    let wide = scalar::eval(op, &args, Precision::Bits64).ok()?;
+    let in_range = |x: &Scalar| match x {
+        Scalar::Int(x) => i32::try_from(*x).is_ok(),
+        Scalar::Float(_) => false,
+        Scalar::Bool(_) | Scalar::Char(_) => true,
+    };
+    let plain = args.iter().all(in_range) && in_range(&wide);
+    let narrow = || scalar::eval(op, &args, Precision::Bits32).ok();
+    if !plain || narrow() != Some(wide) {
+        return None;
+    }
+    Some(match wide {
+        Scalar::Int(x) => Atom::Int(x),
+        Scalar::Float(x) => Atom::Float(x),
+        Scalar::Bool(x) => Atom::Bool(x),
+        Scalar::Char(x) => Atom::Char(x),
+    })
+}
+
+fn constant(atom: &Atom) -> Option<Scalar> {
+    match *atom {
+        Atom::Int(x) => Some(Scalar::Int(x)),
+        Atom::Float(x) => Some(Scalar::Float(x)),
+        Atom::Bool(x) => Some(Scalar::Bool(x)),
+        Atom::Char(x) => Some(Scalar::Char(x)),
+        Atom::Var(_) | Atom::Unit => None,
+    }
+}
+
+fn key(atom: &Atom) -> KeyAtom {
+    match *atom {
+        Atom::Var(var) => KeyAtom::Var(var),
+        Atom::Unit => KeyAtom::Unit,
+        Atom::Int(x) => KeyAtom::Int(x),
+        Atom::Float(x) => KeyAtom::Float(x.to_bits()),
+        Atom::Bool(x) => KeyAtom::Bool(x),
+        Atom::Char(x) => KeyAtom::Char(x),
+    }
+}
