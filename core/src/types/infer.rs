@@ -6,7 +6,7 @@ mod generalise;
 mod report;
 mod words;
 
-use super::declare::{Reader, class_of, record_signature};
+use super::declare::{Owner, Reader, class_of, record_signature};
 use super::unify::Unifier;
 use super::{Class, Code, Context, ItemTypes, Member, Record, Scheme, Signature, Ty};
 use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
@@ -134,7 +134,7 @@ impl Infer<'_> {
         let code = Ty::Code(Code::Item(body.member.id), Arc::new([]));
         let ty = Ty::function(param, result, code);
         if let Some(annotation) = &function.annotation {
-            let written = self.annotation(body, annotation);
+            let written = self.annotation(body, annotation, Owner::Function);
             let at = body.loc(annotation.ty.span);
             match &written {
                 Ty::Function(w) => {
@@ -167,7 +167,7 @@ impl Infer<'_> {
     }
 
     /// A type as written, its declared variables as new ones.
-    fn annotation(&mut self, body: &mut Body<'_>, written: &TypeScheme) -> Ty {
+    fn annotation(&mut self, body: &mut Body<'_>, written: &TypeScheme, owner: Owner) -> Ty {
         let mut variables = FxHashMap::default();
         for (name, class) in &written.context {
             let at = body.loc(name.span);
@@ -187,6 +187,10 @@ impl Infer<'_> {
             let ty = self.unifier.fresh(known);
             variables.insert(name.name.clone(), ty.clone());
             self.declared.push(Declared { name: name.name.clone(), at, class: known, ty });
+            if let (Owner::Function, Some(only)) = (owner, known.only()) {
+                variables.insert(name.name.clone(), only);
+                continue;
+            }
         }
         self.read(body, &written.ty, variables)
     }
@@ -243,7 +247,7 @@ impl Infer<'_> {
             return;
         }
         let start = self.declared.len();
-        let content = self.annotation(body, &datatype.content);
+        let content = self.annotation(body, &datatype.content, Owner::Datatype);
         let vars: Vec<Class> = self.declared[start..].iter().map(|d| d.class).collect();
         let numbers: Vec<Ty> = self.declared[start..].iter().map(|d| d.ty.clone()).collect();
         self.declared.truncate(start);
