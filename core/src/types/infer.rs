@@ -9,7 +9,7 @@ mod words;
 use super::declare::{Owner, Reader, class_of, record_signature};
 use super::unify::Unifier;
 use super::{Class, Code, Context, ItemTypes, Member, Record, Scheme, Signature, Ty};
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
+use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span, with_stack};
 use crate::syntax::ast::{
     ArenaMap, Datatype, Expr, ExprId, Function, ItemKind, Pat, PatId, TypeExpr, TypeScheme,
 };
@@ -70,6 +70,8 @@ struct Body<'a> {
     uses: ArenaMap<ExprId, Use>,
     optional: Vec<Ty>,
     signature: Option<Signature>,
+    /// Whether a type that is too large was reported.
+    too_large: bool,
     diagnostics: Vec<Diagnostic<Loc>>,
 }
 
@@ -90,6 +92,7 @@ impl<'a> Body<'a> {
             uses: ArenaMap::default(),
             optional: Vec::new(),
             signature: None,
+            too_large: false,
             diagnostics: Vec::new(),
         }
     }
@@ -184,13 +187,13 @@ impl Infer<'_> {
                 variables.insert(name.name.clone(), Ty::Error);
                 continue;
             };
-            let ty = self.unifier.fresh(known);
-            variables.insert(name.name.clone(), ty.clone());
-            self.declared.push(Declared { name: name.name.clone(), at, class: known, ty });
             if let (Owner::Function, Some(only)) = (owner, known.only()) {
                 variables.insert(name.name.clone(), only);
                 continue;
             }
+            let ty = self.unifier.fresh(known);
+            variables.insert(name.name.clone(), ty.clone());
+            self.declared.push(Declared { name: name.name.clone(), at, class: known, ty });
         }
         self.read(body, &written.ty, variables)
     }
@@ -311,7 +314,14 @@ impl Infer<'_> {
 
     /// The type of a pattern: new variables for its names.
     fn pattern(&mut self, body: &mut Body<'_>, pat: PatId) -> Ty {
-        let ty = match &body.member.item.pats[pat] {
+        let ty = with_stack(|| self.pattern_inner(body, pat));
+        let ty = self.within_limit(body, ty, body.at_pat(pat));
+        body.pats.insert(pat, ty.clone());
+        ty
+    }
+
+    fn pattern_inner(&mut self, body: &mut Body<'_>, pat: PatId) -> Ty {
+        match &body.member.item.pats[pat] {
             Pat::Missing => Ty::Error,
             Pat::Name(_) => self.fresh(),
             Pat::Pair(a, b) => {
@@ -341,9 +351,7 @@ impl Infer<'_> {
                     },
                 }
             }
-        };
-        body.pats.insert(pat, ty.clone());
-        ty
+        }
     }
 
     /// The name a call is made by, for messages.
