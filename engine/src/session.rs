@@ -152,6 +152,8 @@ pub struct Session {
     seed: u64,
     /// Forms run since the last seeding: the root of their random keys.
     draws: i64,
+    /// The texts being run, each loaded by the one before it.
+    running: Vec<FileId>,
     /// Nesting of `load`, to refuse a file that loads itself.
     loading: Vec<std::path::PathBuf>,
 }
@@ -180,6 +182,7 @@ impl Session {
             replaced: FxHashMap::default(),
             broken: FxHashMap::default(),
             draws: 0,
+            running: Vec::new(),
             loading: Vec::new(),
         }
     }
@@ -192,6 +195,7 @@ impl Session {
         self.interrupt.store(false, Ordering::Relaxed);
         let file = self.db.add_file(name, text, self.last);
         self.sources.set(file, name, text);
+        self.find_loads(file);
         let mut summary = Summary::default();
         self.run_file(file, false, sink, &mut summary);
         self.last = Some(Before::all(file));
