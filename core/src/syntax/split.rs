@@ -156,15 +156,8 @@ fn is_class(word: &str) -> bool {
     CLASSES.iter().any(|c| c.eq_ignore_ascii_case(word))
 }
 
+/// Whether what follows a terminator, if anything does, begins in the first column.
 fn ends_a_line(tokens: &[Token], i: usize, text: &str) -> bool {
-    let end = usize::from(tokens[i].range.end());
-    let rest = &text[end..];
-    let Some(newline) = rest.find('\n') else {
-        return significant(tokens, i + 1).is_none();
-    };
-    if !rest[..newline].trim().is_empty() && !rest[..newline].trim_start().starts_with('%') {
-        return false;
-    }
     match significant(tokens, i + 1) {
         None => true,
         Some(next) => {
@@ -287,6 +280,12 @@ mod tests {
         assert_eq!(all[1].1, "h(2);");
         assert_eq!(all[2].1, "{3 : x in [1];");
         assert_eq!(all[3].1, "4;");
+    }
+
+    #[test]
+    fn a_long_line_without_an_end_is_one_form() {
+        let text = format!("{{let a = x; b = x in b : x in [0{}]}};", ", 0".repeat(PATIENCE));
+        assert_eq!(forms(&text).len(), 1);
     }
 
     #[test]
