@@ -153,6 +153,8 @@ pub struct Session {
     seed: u64,
     /// Forms run since the last seeding: the root of their random keys.
     draws: i64,
+    /// The texts being run, each loaded by the one before it.
+    running: Vec<FileId>,
     /// Nesting of `load`, to refuse a file that loads itself.
     loading: Vec<std::path::PathBuf>,
 }
@@ -181,6 +183,7 @@ impl Session {
             replaced: FxHashMap::default(),
             broken: FxHashMap::default(),
             draws: 0,
+            running: Vec::new(),
             loading: Vec::new(),
         }
     }
@@ -194,6 +197,7 @@ impl Session {
         self.host.pictures_mut().settle();
         let file = self.db.add_file(name, text, self.last);
         self.sources.set(file, name, text);
+        self.find_loads(file);
         let mut summary = Summary::default();
         self.run_file(file, false, sink, &mut summary);
         self.last = Some(Before::all(file));

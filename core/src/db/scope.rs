@@ -225,8 +225,11 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         ItemKind::Expr(_) | ItemKind::Command(_) | ItemKind::Missing => Span::default(),
     };
     let built_in = |name: &&Name| {
-        let known =
-            query::library_index(db).contains_key(*name) || Prim::find(name.folded()).is_some();
+        let scalar = form.kind == RawKind::Datatype
+            && matches!(name.folded(), "int" | "float" | "bool" | "char");
+        let known = scalar
+            || query::library_index(db).contains_key(*name)
+            || Prim::find(name.folded()).is_some();
         known && !crate::prelude::ADDED.contains(&name.folded())
     };
     form.names

@@ -2,12 +2,14 @@
 
 use super::build::Body;
 use super::{Context, pattern};
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name};
+use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
 use crate::ir::{self, FunId, GlobalId, Site};
 use crate::names::Names;
 use crate::prim::Derived;
 use crate::syntax::ast::{self, ExprId, Function, ItemKind, PatId};
-use crate::types::{ItemTypes, Scheme, Signature, Ty, print_type};
+use crate::types::{
+    ItemTypes, MAX_PARTS, Scheme, Signature, Ty, exceeds, print_type, record_content,
+};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -39,6 +41,8 @@ pub(super) struct Elaborator<'c> {
     names: FxHashMap<SmolStr, u32>,
     globals: Vec<ir::Global>,
     global_ids: FxHashMap<(ItemId, Name), GlobalId>,
+    /// The form the program is for, to say what is wrong with it as a whole.
+    form: Loc,
 }
 
 /// The function being elaborated.
@@ -57,7 +61,17 @@ pub(super) struct Frame<'c> {
 }
 
 impl<'c> Elaborator<'c> {
-    pub(super) fn new(context: &'c dyn Context, precision: Precision) -> Elaborator<'c> {
+    pub(super) fn new(
+        context: &'c dyn Context,
+        precision: Precision,
+        item: ItemId,
+    ) -> Elaborator<'c> {
+        let ast = context.ast(item);
+        let span = match &ast.kind {
+            ItemKind::Expr(value) | ItemKind::Binding { value, .. } => ast.expr_spans[*value],
+            ItemKind::Function(function) => function.name.span,
+            ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => Span::default(),
+        };
         Elaborator {
             context,
             precision,
@@ -68,6 +82,7 @@ impl<'c> Elaborator<'c> {
             names: FxHashMap::default(),
             globals: Vec::new(),
             global_ids: FxHashMap::default(),
+            form: Loc { item, span },
         }
     }
 
@@ -104,8 +119,46 @@ impl<'c> Elaborator<'c> {
         let id = FunId(self.functions.len() as u32);
         self.functions.push(None);
         self.ids.insert(instance.clone(), id);
-        self.todo.push((id, instance));
+        if self.too_large(&instance) {
+            self.report_too_large(&instance);
+        } else {
+            self.todo.push((id, instance));
+        }
         id
+    }
+
+    /// Whether a type grew too large on its way through polymorphic functions, each of which is
+    /// within the limit. An argument may carry functions, so it gets some more.
+    fn too_large(&self, instance: &Instance) -> bool {
+        let args = match instance {
+            Instance::Function(_, args)
+            | Instance::Lambda(_, _, args)
+            | Instance::Default(_, _, args) => &args[..],
+            Instance::Constant(..) | Instance::Derived(..) => &[],
+        };
+        args.iter().any(|ty| {
+            exceeds(ty, 4 * MAX_PARTS, &Ty::clone, &|record, args| {
+                record_content(&self.context.signature(record.item), args)
+            })
+        })
+    }
+
+    fn report_too_large(&mut self, instance: &Instance) {
+        if !self.diagnostics.is_empty() {
+            return;
+        }
+        let name = match instance {
+            Instance::Function(item, _)
+            | Instance::Lambda(item, ..)
+            | Instance::Default(item, ..)
+            | Instance::Constant(item, _) => self.context.name(*item),
+            Instance::Derived(..) => Name::new("a function"),
+        };
+        let message = format!("`{name}` is used here at a type that is too long");
+        self.diagnostics.push(
+            Diagnostic::error(Kind::Type, self.form, message)
+                .note(format!("a type may have {MAX_PARTS} parts")),
+        );
     }
 
     /// A function at given types; a later definition of the same type takes its place.

@@ -70,7 +70,7 @@ pub fn elaborate(
     context: &dyn Context,
     precision: Precision,
 ) -> Result<Elaborated, Vec<Diagnostic<Loc>>> {
-    let mut elaborator = instance::Elaborator::new(context, precision);
+    let mut elaborator = instance::Elaborator::new(context, precision, item);
     let (main, ty) = elaborator.main(item);
     let program = elaborator.finish(main)?;
     debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "elaboration keeps the law");
@@ -85,7 +85,7 @@ pub fn elaborate_function(
     context: &dyn Context,
     precision: Precision,
 ) -> Result<ir::Program, Vec<Diagnostic<Loc>>> {
-    let mut elaborator = instance::Elaborator::new(context, precision);
+    let mut elaborator = instance::Elaborator::new(context, precision, item);
     let main = elaborator.function(item, args);
     elaborator.finish(main)
 }

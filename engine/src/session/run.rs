@@ -24,7 +24,7 @@ impl Session {
         sink: Sink<'_>,
         summary: &mut Summary,
     ) {
-        self.find_loads(file);
+        self.running.push(file);
         self.check_ahead(file);
         let forms = self.db.outline(file).forms.clone();
         for (position, form) in forms.iter().enumerate() {
@@ -32,6 +32,17 @@ impl Session {
                 break;
             }
             self.run_form(file, position as u32, form, quiet, sink, summary);
+        }
+        self.running.pop();
+    }
+
+    /// Looks again at the forms still to come, which see more than when they were looked at.
+    pub(super) fn check_again(&mut self) {
+        for (item, _) in std::mem::take(&mut self.broken) {
+            self.db.set_disabled(item, false);
+        }
+        for file in self.running.clone() {
+            self.check_ahead(file);
         }
     }
 
