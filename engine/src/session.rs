@@ -4,6 +4,7 @@ mod command;
 mod define;
 mod inspect;
 mod run;
+mod watch;
 
 use crate::Sources;
 use crate::host::System;
@@ -152,6 +153,8 @@ pub struct Session {
     seed: u64,
     /// Forms run since the last seeding: the root of their random keys.
     draws: i64,
+    /// What is watched of the functions of a name.
+    watches: FxHashMap<Name, watch::Watch>,
     /// Nesting of `load`, to refuse a file that loads itself.
     loading: Vec<std::path::PathBuf>,
 }
@@ -180,6 +183,7 @@ impl Session {
             replaced: FxHashMap::default(),
             broken: FxHashMap::default(),
             draws: 0,
+            watches: FxHashMap::default(),
             loading: Vec::new(),
         }
     }

@@ -78,8 +78,10 @@ impl<'c> Elaborator<'c> {
             Expr::Let { bindings, body } => {
                 for (pat, value) in bindings {
                     let site = frame.site(*value);
-                    let value = self.expr(frame, *value);
-                    self.bind(frame, *pat, value, site);
+                    self.begin_binding(frame, *value);
+                    let atom = self.expr(frame, *value);
+                    self.end_binding(frame, *pat, *value, atom);
+                    self.bind(frame, *pat, atom, site);
                 }
                 self.expr(frame, *body)
             }
@@ -220,7 +222,9 @@ impl<'c> Elaborator<'c> {
             self.bind(frame, *pat, Atom::Var(var), site);
             binders.push((var, ty, *sequence));
         }
+        frame.nests += 1;
         let result = self.expr(frame, body);
+        frame.nests -= 1;
         let ty = Ty::Sequence(Box::new(frame.body.ty(result)));
         let body = frame.body.close(result);
         frame.body.push(ty, Op::Nest(Nest { binders, body, serial }), site)

@@ -1,10 +1,11 @@
 //! Running the forms of a text, in order.
 
-use super::{Binding, Event, Session, Sink, Summary, is_error, located, place};
+use super::watch::Watcher;
+use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, located, place};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
 use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Step};
-use nesl_core::interp::{self, Failure, Value};
+use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir;
 use nesl_core::names::Names;
 use nesl_core::prim::HostOp;
@@ -138,7 +139,7 @@ impl Session {
         if !quiet {
             let expression = matches!(ast.kind, ItemKind::Expr(_));
             sink(Event::Bound(Binding {
-                name: shown_name(ast),
+                name: elaborate::form_name(ast),
                 value: self.show(&outcome.value, &elaborated.ty),
                 ty: self.shown_type(item, &elaborated.ty),
                 expression,
@@ -176,7 +177,16 @@ impl Session {
             log_scan: self.settings.log_scan,
         };
         self.host.set_precision(self.settings.precision);
-        let run = interp::run(&elaborated.program, &globals, key, &mut self.host, &options);
+        let (program, watched) = (&elaborated.program, &elaborated.watched);
+        let host = &mut self.host;
+        let run = if watched.functions.is_empty() && watched.marks.is_empty() {
+            interp::run(program, &globals, key, host, &options)
+        } else {
+            let mut watcher = Watcher::new(&self.db, &self.settings, &self.watches, watched);
+            let run = interp::run_watched(program, &globals, key, host, &options, &mut watcher);
+            host.print(watcher.profile().as_bytes());
+            run
+        };
         self.host.flush();
         match run {
             Ok(outcome) => Ok((elaborated, outcome)),
@@ -188,7 +198,7 @@ impl Session {
         &self,
         item: ItemId,
     ) -> Result<Elaborated, Vec<Diagnostic<super::FileRange>>> {
-        let program = Program { session: self, db: &self.db };
+        let program = Program { session: self, db: &self.db, watching: true };
         elaborate::elaborate(item, &program, self.settings.precision)
             .map_err(|all| all.into_iter().map(|d| located(d.map(|l| self.db.place(l)))).collect())
     }
@@ -237,10 +247,7 @@ impl Session {
 
     /// A value as text.
     pub(super) fn show(&self, value: &Value, ty: &Ty) -> String {
-        let content = |record: &nesl_core::types::Record, args: &[Ty]| {
-            nesl_core::types::record_content(self.db.signature(record.item), args)
-        };
-        crate::show::show(value, ty, &content, self.settings.print_length, self.settings.precision)
+        show_value(&self.db, &self.settings, value, ty)
     }
 
     fn shown_type(&self, item: ItemId, ty: &Ty) -> String {
@@ -249,10 +256,20 @@ impl Session {
     }
 }
 
+/// A value as text, by the settings.
+pub(super) fn show_value(db: &Database, settings: &Settings, value: &Value, ty: &Ty) -> String {
+    let content = |record: &nesl_core::types::Record, args: &[Ty]| {
+        nesl_core::types::record_content(db.signature(record.item), args)
+    };
+    crate::show::show(value, ty, &content, settings.print_length, settings.precision)
+}
+
 /// The program as the elaborator sees it: the database, with the session's redefinitions.
 struct Program<'a> {
     session: &'a Session,
     db: &'a Database,
+    /// The program is to be run, not looked at.
+    watching: bool,
 }
 
 impl elaborate::Context for Program<'_> {
@@ -283,6 +300,11 @@ impl elaborate::Context for Program<'_> {
     fn is_library(&self, item: ItemId) -> bool {
         self.db.is_library(item)
     }
+
+    fn watched(&self, item: ItemId) -> bool {
+        let watches = &self.session.watches;
+        self.watching && !watches.is_empty() && watches.contains_key(&self.name(item))
+    }
 }
 
 /// Elaborates a function for looking at it.
@@ -291,7 +313,7 @@ pub(super) fn elaborate_function(
     item: ItemId,
     args: Arc<[Ty]>,
 ) -> Result<ir::Program, Vec<Diagnostic<super::FileRange>>> {
-    let program = Program { session, db: &session.db };
+    let program = Program { session, db: &session.db, watching: false };
     elaborate::elaborate_function(item, args, &program, session.settings.precision)
         .map_err(|all| all.into_iter().map(|d| located(d.map(|l| session.db.place(l)))).collect())
 }
@@ -321,31 +343,6 @@ fn part(value: &Value, way: &[Step]) -> Value {
         (Value::Pair(pair), Step::Second) => pair.1.clone(),
         (other, _) => unreachable!("a pattern took {other:?} apart"),
     })
-}
-
-/// `it`, `x`, `(a, b)`: what a form binds, as the original prints it.
-fn shown_name(ast: &ast::Item) -> String {
-    fn pattern(ast: &ast::Item, pat: ast::PatId, nested: bool) -> String {
-        match &ast.pats[pat] {
-            ast::Pat::Name(name) => name.to_string(),
-            ast::Pat::Missing => "_".to_owned(),
-            ast::Pat::Pair(a, b) => {
-                let inside = format!("{}, {}", pattern(ast, *a, true), pattern(ast, *b, false));
-                if nested { format!("({inside})") } else { inside }
-            }
-            ast::Pat::Record { name, content } => {
-                format!("{}({})", name.name, pattern(ast, *content, false))
-            }
-        }
-    }
-    match &ast.kind {
-        ItemKind::Binding { pattern: pat, .. } => pattern(ast, *pat, true),
-        ItemKind::Expr(_)
-        | ItemKind::Function(_)
-        | ItemKind::Datatype(_)
-        | ItemKind::Command(_)
-        | ItemKind::Missing => "it".to_owned(),
-    }
 }
 
 /// Whether a program sets the seed.
