@@ -120,13 +120,21 @@ impl Database {
 
     /// Turns a form off (it failed: it defines nothing for those after it) or on again.
     pub fn set_disabled(&mut self, item: ItemId, disabled: bool) {
-        outline::change(self, item, |form| form.disabled = disabled);
+        let input = query::item(item);
+        if input.disabled(self) != disabled {
+            input.set_disabled(self).to(disabled);
+        }
+    }
+
+    /// Whether a form is turned off.
+    pub fn is_disabled(&self, item: ItemId) -> bool {
+        query::item(item).disabled(self)
     }
 
     /// Says which text a `load` form has loaded: its definitions are seen after the form.
     pub fn set_loaded(&mut self, item: ItemId, loaded: Option<FileId>) {
         let loaded = loaded.map(|f| self.input(f));
-        outline::change(self, item, |form| form.loaded = loaded);
+        outline::set_loaded(self, item, loaded);
     }
 
     /// The text that a `load` form has loaded.

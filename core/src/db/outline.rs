@@ -28,8 +28,6 @@ pub struct Form {
     pub kind: RawKind,
     /// The names it defines.
     pub names: Vec<Name>,
-    /// It failed: it defines nothing.
-    pub disabled: bool,
     /// For a `load`: the file whose definitions come in here.
     pub(super) loaded: Option<File>,
 }
@@ -41,7 +39,7 @@ impl Form {
     }
 
     pub(super) fn blank(item: Item) -> Form {
-        Form { item, kind: RawKind::Blank, names: Vec::new(), disabled: false, loaded: None }
+        Form { item, kind: RawKind::Blank, names: Vec::new(), loaded: None }
     }
 }
 
@@ -69,27 +67,35 @@ pub(super) fn update(db: &mut Database, file: File, text: &str) {
 
     let mut forms = Vec::with_capacity(raw.len());
     let mut changes: Vec<(Item, Arc<str>)> = Vec::new();
+    let mut enabled: Vec<Item> = Vec::new();
     for (raw, kept) in raw.iter().zip(taken) {
         let slice = &text[raw.range];
-        let (item, disabled, loaded) = match kept {
-            Some(form) => (Some(form.item), form.disabled, form.loaded),
-            None => (left.pop().map(|form| form.item).or_else(|| spare.pop()), false, None),
+        let (item, loaded) = match kept {
+            Some(form) => (Some(form.item), form.loaded),
+            None => (left.pop().map(|form| form.item).or_else(|| spare.pop()), None),
         };
         let item = match item {
             Some(item) => {
+                if kept.is_none() && item.disabled(db) {
+                    // That another form failed there says nothing about this one.
+                    enabled.push(item);
+                }
                 if &**item.text(db) != slice {
                     changes.push((item, slice.into()));
                 }
                 item
             }
-            None => Item::new(db, file, slice.into()),
+            None => Item::new(db, file, slice.into(), false),
         };
-        forms.push(form(raw, item, disabled, loaded));
+        forms.push(form(raw, item, loaded));
     }
     spare.extend(left.iter().map(|form| form.item));
 
     for (item, text) in changes {
         item.set_text(db).to(text);
+    }
+    for item in enabled {
+        item.set_disabled(db).to(false);
     }
     if &**file.text(db) != text {
         file.set_text(db).to(text.into());
@@ -102,19 +108,21 @@ pub(super) fn update(db: &mut Database, file: File, text: &str) {
 
 type Key<'a> = (RawKind, &'a Vec<Name>);
 
-fn form(raw: &RawItem, item: Item, disabled: bool, loaded: Option<File>) -> Form {
-    Form { item, kind: raw.kind, names: raw.names.clone(), disabled, loaded }
+fn form(raw: &RawItem, item: Item, loaded: Option<File>) -> Form {
+    Form { item, kind: raw.kind, names: raw.names.clone(), loaded }
 }
 
-/// Changes what is noted of one form.
-pub(super) fn change(db: &mut Database, id: ItemId, edit: impl FnOnce(&mut Form)) {
+/// Notes what a form has loaded.
+pub(super) fn set_loaded(db: &mut Database, id: ItemId, loaded: Option<File>) {
     let item = super::query::item(id);
+    // The outline is long, and most forms load nothing.
+    if super::scope::form(db, item).is_none_or(|form| form.loaded == loaded) {
+        return;
+    }
     let file = item.file(db);
     let mut outline = Outline::clone(file.outline(db));
     if let Some(form) = outline.forms.iter_mut().find(|form| form.item == item) {
-        edit(form);
+        form.loaded = loaded;
     }
-    if **file.outline(db) != outline {
-        set_outline(db, file, Arc::new(outline));
-    }
+    set_outline(db, file, Arc::new(outline));
 }

@@ -59,7 +59,7 @@ impl Scope for ItemScope<'_> {
         let form = forms.iter().find(|form| form.names.contains(name))?;
         let at = forms.iter().position(|f| f.item == form.item)?;
         let place = Loc { item: form.id(), span: query::ast(self.db, form.item).span };
-        if form.disabled {
+        if form.item.disabled(self.db) {
             Some((format!("`{name}` was not defined: its form failed"), Some(place)))
         } else if at > own && form.kind != RawKind::Expr {
             Some((format!("`{name}` is used before it is defined"), Some(place)))
@@ -147,7 +147,7 @@ pub(super) fn lookup_at(
         let forms = &file.outline(db).forms;
         let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
         let mut below = positions.iter().map(|p| &forms[*p as usize]);
-        if let Some(form) = below.find(|f| forward(f.kind)) {
+        if let Some(form) = below.find(|f| forward(f.kind) && !f.item.disabled(db)) {
             return found(form.item);
         }
     }
@@ -178,7 +178,9 @@ fn in_library(db: &dyn Db, name: &Name) -> Option<Resolution> {
 fn latest(db: &dyn Db, file: File, position: u32, name: &Name) -> Option<Item> {
     let forms = &file.outline(db).forms;
     let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
-    let own = positions.iter().rev().copied().find(|p| *p < position);
+    let before = &positions[..positions.partition_point(|p| *p < position)];
+    let stands = |p: &u32| !forms[*p as usize].item.disabled(db);
+    let own = before.iter().rev().copied().find(stands);
     for (at, loaded) in query::loads(db, file).iter().rev().filter(|(p, _)| *p < position) {
         if own.is_some_and(|own| own > *at) {
             break;

@@ -43,7 +43,7 @@ impl Session {
             let forms = self.db.outline(file).forms.clone();
             let broken: Vec<_> = forms
                 .iter()
-                .filter(|form| !form.disabled && defines(form))
+                .filter(|form| !self.db.is_disabled(form.id()) && defines(form))
                 .map(|form| (form.id(), self.db.diagnostics(form.id())))
                 .filter(|(_, diagnostics)| diagnostics.iter().any(is_error))
                 .collect();
