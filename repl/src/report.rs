@@ -7,6 +7,10 @@ use crate::render::Renderer;
 use nesl_core::base::Diagnostic;
 use nesl_engine::{Binding, Event, FileRange, Session, Sources, Summary};
 
+/// So many problems of one text are shown: nobody reads more, and more would push the first ones,
+/// which explain the others, off the screen.
+const MOST_SHOWN: usize = 200;
+
 /// Shows what happens in a session.
 pub struct Reporter {
     /// Standard output.
@@ -14,6 +18,8 @@ pub struct Reporter {
     /// Messages for people.
     pub renderer: Renderer,
     quiet: bool,
+    /// Problems of the text at hand.
+    problems: usize,
 }
 
 impl Reporter {
@@ -24,7 +30,7 @@ impl Reporter {
         session.set_output(Box::new(output.clone()));
         interrupt::install(&session);
         let renderer = Renderer::new(global.colors(&std::io::stderr()));
-        (Reporter { output, renderer, quiet: global.quiet }, session)
+        (Reporter { output, renderer, quiet: global.quiet, problems: 0 }, session)
     }
 
     /// Enters a text and shows what comes of it.
@@ -69,6 +75,7 @@ impl Reporter {
         bound: &mut dyn FnMut(Binding),
     ) -> Summary {
         let sources = session.sources();
+        self.problems = 0;
         let summary = interrupt::during(|| {
             session.enter(name, text, &mut |event| match event {
                 Event::Bound(binding) => {
@@ -90,6 +97,7 @@ impl Reporter {
                 }
             })
         });
+        self.more();
         if summary.interrupted {
             self.output.settle();
             eprintln!("Interrupted.");
@@ -104,7 +112,20 @@ impl Reporter {
     }
 
     fn show(&mut self, sources: &Sources, diagnostic: &Diagnostic<FileRange>) {
-        self.output.settle();
-        eprint!("{}", self.renderer.render(sources, diagnostic));
+        self.problems += 1;
+        if self.problems <= MOST_SHOWN {
+            self.output.settle();
+            eprint!("{}", self.renderer.render(sources, diagnostic));
+        }
+    }
+
+    /// Ends a text: says how many of its problems were not shown.
+    pub fn more(&mut self) {
+        let more = std::mem::take(&mut self.problems).saturating_sub(MOST_SHOWN);
+        if more > 0 {
+            self.output.settle();
+            let are = if more == 1 { "problem is" } else { "problems are" };
+            eprintln!("{more} more {are} not shown; `nesl check --json` lists all of a file's.");
+        }
     }
 }

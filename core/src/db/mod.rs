@@ -26,8 +26,8 @@ use crate::base::{Diagnostic, ItemId, Loc, Name, Span, TextRange};
 use crate::names::Names;
 use crate::syntax::{Parsed, RawKind, ast};
 use crate::types::{ItemTypes, Signature};
-use salsa::Setter;
 use salsa::plumbing::{AsId, FromId};
+use salsa::{Durability, Setter};
 use std::sync::{Arc, Mutex};
 
 pub use outline::{Form, Outline};
@@ -92,7 +92,8 @@ impl Database {
             let file = db.add(name, text, None, true);
             library.push(db.input(file));
         }
-        query::Library::new(&db, library.into());
+        let _library =
+            query::Library::builder(library.into()).durability(Durability::HIGH).new(&db);
         db
     }
 
@@ -103,7 +104,9 @@ impl Database {
 
     fn add(&mut self, name: &str, text: &str, before: Option<Before>, library: bool) -> FileId {
         let before = before.map(|b| (self.input(b.file), b.position));
-        let file = query::File::new(self, name.into(), "".into(), library, before, Arc::default());
+        let file = query::File::builder(name.into(), "".into(), library, before, Arc::default())
+            .durability(lasting(library))
+            .new(self);
         let id = {
             let mut files = self.files.lock().unwrap_or_else(|e| e.into_inner());
             files.push(file);
@@ -148,10 +151,10 @@ impl Database {
         let input = self.input(file);
         let before = before.map(|b| (self.input(b.file), b.position));
         if &**input.name(self) != name {
-            input.set_name(self).to(name.into());
+            input.set_name(self).with_durability(Durability::MEDIUM).to(name.into());
         }
         if input.before(self) != before {
-            input.set_before(self).to(before);
+            input.set_before(self).with_durability(Durability::MEDIUM).to(before);
         }
     }
 
@@ -307,5 +310,12 @@ pub(crate) fn forward(kind: RawKind) -> bool {
 
 /// Sets a salsa input field; here so that no other file needs the trait.
 pub(crate) fn set_outline(db: &mut Database, file: query::File, outline: Arc<Outline>) {
-    file.set_outline(db).to(outline);
+    let durability = lasting(file.library(db));
+    file.set_outline(db).with_durability(durability).to(outline);
+}
+
+/// How long texts last: the library's for ever, the user's longer than the news that a form has
+/// failed. What depends on none but longer lasting inputs is not looked at when others change.
+fn lasting(library: bool) -> Durability {
+    if library { Durability::HIGH } else { Durability::MEDIUM }
 }
