@@ -4,6 +4,7 @@ mod command;
 mod define;
 mod inspect;
 mod run;
+mod stored;
 mod watch;
 
 use crate::Sources;
@@ -145,6 +146,8 @@ pub struct Session {
     scratch: Option<FileId>,
     /// The values of top-level variables.
     values: FxHashMap<(ItemId, Name), Value>,
+    /// Those that are kept in files.
+    stored: stored::Stored,
     /// Definitions that took the place of others of the same name and type.
     replaced: FxHashMap<(ItemId, Name), ItemId>,
     /// What is wrong with the definitions of the text being entered that were turned off ahead.
@@ -180,6 +183,7 @@ impl Session {
             last: None,
             scratch: None,
             values: FxHashMap::default(),
+            stored: stored::Stored::default(),
             replaced: FxHashMap::default(),
             broken: FxHashMap::default(),
             draws: 0,

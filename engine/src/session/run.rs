@@ -131,10 +131,14 @@ impl Session {
             }
         };
         let seconds = started.elapsed().as_secs_f64();
-        self.redefine(file, position, form, sink);
-        for (name, way) in names_of(ast) {
-            self.values.insert((item, name), part(&outcome.value, &way));
+        if let Err(message) = self.keep(item, ast, &elaborated.program, &outcome.value) {
+            summary.errors += 1;
+            let at = place(self.db.whole(item));
+            sink(Event::Diagnostic(Diagnostic::error(Kind::Runtime, at, message)));
+            self.fail(item);
+            return;
         }
+        self.redefine(file, position, form, sink);
         summary.ok += 1;
         if !quiet {
             let expression = matches!(ast.kind, ItemKind::Expr(_));
@@ -148,6 +152,27 @@ impl Session {
                 at: place(self.db.whole(item)),
             }));
         }
+    }
+
+    /// Keeps the values of the variables of a form: in memory, or in files after `|=`.
+    fn keep(
+        &mut self,
+        item: ItemId,
+        ast: &ast::Item,
+        program: &ir::Program,
+        value: &Value,
+    ) -> Result<(), String> {
+        let stored = matches!(ast.kind, ItemKind::Binding { stored: true, .. });
+        let ty = &program.functions[program.main.0 as usize].result;
+        for (name, way) in names_of(ast) {
+            let part = part(value, &way);
+            if stored {
+                self.stored.write(item, name, &part, part_type(ty, &way))?;
+            } else {
+                self.values.insert((item, name), part);
+            }
+        }
+        Ok(())
     }
 
     /// Elaborates and runs a form.
@@ -214,8 +239,18 @@ impl Session {
             match self.values.get(&(global.item, Name::new(&global.name))) {
                 Some(value) => values.push(value.clone()),
                 None => {
+                    let name = Name::new(&global.name);
+                    let precision = self.settings.precision;
+                    let read = self.stored.read(global.item, &name, &global.ty, precision);
+                    if let Some(Ok(value)) = read {
+                        values.push(value);
+                        continue;
+                    }
                     let at = place(self.db.whole(item));
-                    let message = format!("`{}` has no value yet", global.name);
+                    let message = match read {
+                        Some(Err(message)) => message,
+                        _ => format!("`{}` has no value yet", global.name),
+                    };
                     return Err(vec![
                         Diagnostic::error(Kind::Name, at, message)
                             .label(place(self.db.whole(global.item)), "it is defined here"),
@@ -342,6 +377,14 @@ fn part(value: &Value, way: &[Step]) -> Value {
         (Value::Pair(pair), Step::First) => pair.0.clone(),
         (Value::Pair(pair), Step::Second) => pair.1.clone(),
         (other, _) => unreachable!("a pattern took {other:?} apart"),
+    })
+}
+
+fn part_type<'t>(ty: &'t ir::Ty, way: &[Step]) -> &'t ir::Ty {
+    way.iter().fold(ty, |ty, step| match (ty, step) {
+        (ir::Ty::Pair(first, _), Step::First) => first,
+        (ir::Ty::Pair(_, second), Step::Second) => second,
+        (other, _) => unreachable!("a pattern took {other} apart"),
     })
 }
 
