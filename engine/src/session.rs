@@ -173,13 +173,16 @@ impl Session {
         for file in db.library() {
             sources.set(file, &db.file_name(file), &db.file_text(file));
         }
+        let interrupt = Arc::<AtomicBool>::default();
+        let mut host = System::new(settings.seed);
+        host.set_interrupt(interrupt.clone());
         Session {
             db,
             sources,
-            host: System::new(settings.seed),
+            host,
             seed: settings.seed,
             settings,
-            interrupt: Arc::default(),
+            interrupt,
             last: None,
             scratch: None,
             values: FxHashMap::default(),

@@ -21,6 +21,7 @@ mod output;
 mod process;
 mod scan;
 mod stream;
+mod wait;
 
 use nesl_core::interp::{Host, Sequence, Value};
 use nesl_core::ir::Ty;
@@ -29,13 +30,17 @@ use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::scalar::Precision;
 use output::Output;
 use std::io::{BufRead, Write};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use stream::Streams;
+use wait::Interrupt;
 
 /// The machine a session runs on.
 pub struct System {
     output: Output,
     streams: Streams,
+    interrupt: Interrupt,
     seed: u64,
     precision: Precision,
     started: Instant,
@@ -47,6 +52,7 @@ impl System {
         System {
             output: Output::process(),
             streams: Streams::new(),
+            interrupt: Interrupt::default(),
             seed,
             precision: Precision::Bits64,
             started: Instant::now(),
@@ -62,6 +68,12 @@ impl System {
     /// Takes the standard input from elsewhere.
     pub fn set_input(&mut self, input: Box<dyn BufRead + Send>) {
         self.streams.set_input(input);
+    }
+
+    /// What is set when waiting (for input, for a command) is to end.
+    pub fn set_interrupt(&mut self, flag: Arc<AtomicBool>) {
+        self.interrupt = Interrupt::new(flag);
+        self.streams.set_interrupt(self.interrupt.clone());
     }
 
     /// The width of the numbers that are read and written.
@@ -98,6 +110,32 @@ impl Host for System {
     }
 
     fn call(
+        &mut self,
+        op: HostOp,
+        args: &[Value],
+        types: &[Ty],
+        result: &Ty,
+    ) -> Result<Value, Fault> {
+        let done = self.perform(op, args, types, result);
+        // Whatever became of it: who was waiting has been told to stop.
+        if self.interrupt.wished() {
+            self.streams.kill();
+            return Err(FaultCode::Interrupted.into());
+        }
+        done
+    }
+
+    fn clock(&mut self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
+impl System {
+    fn perform(
         &mut self,
         op: HostOp,
         args: &[Value],
@@ -201,7 +239,7 @@ impl Host for System {
             }
             HostOp::Shell => {
                 let [command, input] = spread(args);
-                let output = process::shell(command.bytes(), input.bytes());
+                let output = process::shell(command.bytes(), input.bytes(), &self.interrupt);
                 Ok(Value::text(output.map_err(fault)?))
             }
             HostOp::Spawn => {
@@ -257,14 +295,6 @@ impl Host for System {
                 Ok(Value::Bool(true))
             }
         }
-    }
-
-    fn clock(&mut self) -> f64 {
-        self.started.elapsed().as_secs_f64()
-    }
-
-    fn seed(&self) -> u64 {
-        self.seed
     }
 }
 
