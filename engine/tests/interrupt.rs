@@ -49,5 +49,7 @@ fn a_command_that_closed_its_output_is_stopped() {
 
 #[test]
 fn reading_from_a_command_is_stopped() {
-    stop("let ((a, out, b), ok) = spawn(\"sleep 60\", nullstr, nullstr, nullstr) in read_line(out);");
+    stop(
+        "let ((a, out, b), ok) = spawn(\"sleep 60\", nullstr, nullstr, nullstr) in read_line(out);",
+    );
 }

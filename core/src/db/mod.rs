@@ -242,6 +242,10 @@ impl Database {
             .iter()
             .map(|d| d.clone().map(|range| self.in_file(item, range)))
             .collect();
+        if all.is_empty() {
+            let input = query::item(item);
+            all.extend(scope::unterminated(self, input).map(|d| d.map(|loc| self.place(loc))));
+        }
         let below = query::diagnostics(self, query::item(item));
         all.extend(below.iter().map(|d| d.clone().map(|loc| self.place(loc))));
         all.sort_by_key(|d| d.primary.at.range.start());

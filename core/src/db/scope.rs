@@ -9,8 +9,8 @@ use super::{Db, FileId, forward};
 use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
 use crate::names::{Resolution, Scope};
 use crate::prim::Prim;
-use crate::syntax::RawKind;
 use crate::syntax::ast::ItemKind;
+use crate::syntax::{Kind as Token, RawKind};
 use crate::types::{Context, Signature};
 use std::sync::Arc;
 
@@ -208,6 +208,27 @@ pub(super) fn known(db: &dyn Db, file: File) -> Vec<Name> {
     all.sort();
     all.dedup();
     all
+}
+
+/// The error of a form that ends only because a definition begins. The last of a text may end
+/// with it.
+pub(super) fn unterminated(db: &dyn Db, item: Item) -> Option<Diagnostic<Loc>> {
+    let tokens = &query::parse(db, item).tokens;
+    if tokens.last().is_none_or(|t| matches!(t.kind, Token::Semi | Token::Dollar)) {
+        return None;
+    }
+    let file = item.file(db);
+    let position = *query::positions(db, file).get(&item)? as usize;
+    let below = file.outline(db).forms.get(position + 1..)?;
+    let next = below.iter().find(|form| form.kind != RawKind::Blank)?;
+    let end = tokens.len() as u32;
+    let at = Loc { item: item.into(), span: Span::new(end, end) };
+    let name = next.names.first()?;
+    Some(
+        Diagnostic::error(Kind::Syntax, at, format!("a `;` is missing before `{name}`"))
+            .here("this form ends here")
+            .fix("add `;`", at, ";"),
+    )
 }
 
 /// Errors about definitions that may not be: those of built-in names.
