@@ -92,8 +92,7 @@ impl Database {
             let file = db.add(name, text, None, true);
             library.push(db.input(file));
         }
-        let _library =
-            query::Library::builder(library.into()).durability(Durability::HIGH).new(&db);
+        let _library = query::Library::builder(library.into()).durability(TEXTS).new(&db);
         db
     }
 
@@ -105,7 +104,11 @@ impl Database {
     fn add(&mut self, name: &str, text: &str, before: Option<Before>, library: bool) -> FileId {
         let before = before.map(|b| (self.input(b.file), b.position));
         let file = query::File::builder(name.into(), "".into(), library, before, Arc::default())
-            .durability(lasting(library))
+            .durability(TEXTS)
+            // Nobody has seen these yet: filling them in is no news to those that depend on
+            // lasting inputs only.
+            .text_durability(Durability::LOW)
+            .outline_durability(Durability::LOW)
             .new(self);
         let id = {
             let mut files = self.files.lock().unwrap_or_else(|e| e.into_inner());
@@ -125,7 +128,7 @@ impl Database {
     pub fn set_disabled(&mut self, item: ItemId, disabled: bool) {
         let input = query::item(item);
         if input.disabled(self) != disabled {
-            input.set_disabled(self).to(disabled);
+            input.set_disabled(self).with_durability(FAILURES).to(disabled);
         }
     }
 
@@ -151,10 +154,10 @@ impl Database {
         let input = self.input(file);
         let before = before.map(|b| (self.input(b.file), b.position));
         if &**input.name(self) != name {
-            input.set_name(self).with_durability(Durability::MEDIUM).to(name.into());
+            input.set_name(self).with_durability(TEXTS).to(name.into());
         }
         if input.before(self) != before {
-            input.set_before(self).with_durability(Durability::MEDIUM).to(before);
+            input.set_before(self).with_durability(TEXTS).to(before);
         }
     }
 
@@ -314,12 +317,10 @@ pub(crate) fn forward(kind: RawKind) -> bool {
 
 /// Sets a salsa input field; here so that no other file needs the trait.
 pub(crate) fn set_outline(db: &mut Database, file: query::File, outline: Arc<Outline>) {
-    let durability = lasting(file.library(db));
-    file.set_outline(db).with_durability(durability).to(outline);
+    file.set_outline(db).with_durability(TEXTS).to(outline);
 }
 
-/// How long texts last: the library's for ever, the user's longer than the news that a form has
-/// failed. What depends on none but longer lasting inputs is not looked at when others change.
-fn lasting(library: bool) -> Durability {
-    if library { Durability::HIGH } else { Durability::MEDIUM }
-}
+/// How long texts last: longer than the news that a form has failed, which in turn is rarer than a
+/// new text. What depends on none but longer lasting inputs is not looked at when others change.
+const TEXTS: Durability = Durability::HIGH;
+const FAILURES: Durability = Durability::MEDIUM;

@@ -4,7 +4,7 @@
 //! inputs is what makes everything behind them incremental.
 
 use super::query::{File, Item};
-use super::{Database, lasting, set_outline};
+use super::{Database, FAILURES, TEXTS, set_outline};
 use crate::base::{ItemId, Name};
 use crate::syntax::{RawItem, RawKind, split};
 use rustc_hash::FxHashMap;
@@ -50,7 +50,6 @@ impl Form {
 /// function that is being renamed stays itself.
 pub(super) fn update(db: &mut Database, file: File, text: &str) {
     let raw = split(text);
-    let durability = lasting(file.library(db));
     let old = file.outline(db).clone();
     let mut by_key: FxHashMap<Key<'_>, Vec<&Form>> = FxHashMap::default();
     for form in old.forms.iter().rev() {
@@ -87,8 +86,8 @@ pub(super) fn update(db: &mut Database, file: File, text: &str) {
                 item
             }
             None => Item::builder(file, slice.into(), false)
-                .file_durability(durability)
-                .text_durability(durability)
+                .durability(TEXTS)
+                .disabled_durability(FAILURES)
                 .new(db),
         };
         forms.push(form(raw, item, loaded));
@@ -96,13 +95,13 @@ pub(super) fn update(db: &mut Database, file: File, text: &str) {
     spare.extend(left.iter().map(|form| form.item));
 
     for (item, text) in changes {
-        item.set_text(db).with_durability(durability).to(text);
+        item.set_text(db).with_durability(TEXTS).to(text);
     }
     for item in enabled {
-        item.set_disabled(db).to(false);
+        item.set_disabled(db).with_durability(FAILURES).to(false);
     }
     if &**file.text(db) != text {
-        file.set_text(db).with_durability(durability).to(text.into());
+        file.set_text(db).with_durability(TEXTS).to(text.into());
     }
     let outline = Outline { forms, spare };
     if *old != outline {
