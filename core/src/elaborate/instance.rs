@@ -1,8 +1,8 @@
 //! Instances: which functions the program needs, at which types.
 
 use super::build::Body;
-use super::{Context, pattern};
 use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
+use super::{Context, Mark, Watched, WatchedFunction, pattern};
 use crate::ir::{self, FunId, GlobalId, Site};
 use crate::names::Names;
 use crate::prim::Derived;
@@ -43,6 +43,10 @@ pub(super) struct Elaborator<'c> {
     global_ids: FxHashMap<(ItemId, Name), GlobalId>,
     /// The form the program is for, to say what is wrong with it as a whole.
     form: Loc,
+    pub(super) watched: Watched,
+    /// The marks of the function being elaborated, and what it is if it is watched.
+    pub(super) marks: Vec<(ir::Var, Mark)>,
+    pub(super) noted: Option<WatchedFunction>,
 }
 
 /// The function being elaborated.
@@ -58,6 +62,10 @@ pub(super) struct Frame<'c> {
     /// What each optional parameter is.
     pub(super) optional: Vec<ir::Atom>,
     pub(super) body: Body,
+    /// Whether its bindings are marked.
+    pub(super) watched: bool,
+    /// How many apply-to-each are open around.
+    pub(super) nests: u32,
 }
 
 impl<'c> Elaborator<'c> {
@@ -83,6 +91,9 @@ impl<'c> Elaborator<'c> {
             globals: Vec::new(),
             global_ids: FxHashMap::default(),
             form: Loc { item, span },
+            watched: Watched::default(),
+            marks: Vec::new(),
+            noted: None,
         }
     }
 
@@ -214,9 +225,14 @@ impl<'c> Elaborator<'c> {
     }
 
     /// Elaborates all that is still to do.
-    pub(super) fn finish(mut self, main: FunId) -> Result<ir::Program, Vec<Diagnostic<Loc>>> {
+    pub(super) fn finish(
+        mut self,
+        main: FunId,
+    ) -> Result<(ir::Program, Watched), Vec<Diagnostic<Loc>>> {
+        self.attribute(main);
         while let Some((id, instance)) = self.todo.pop() {
             let function = self.elaborate(&instance);
+            self.attribute(id);
             self.functions[id.0 as usize] = Some(function);
         }
         if !self.diagnostics.is_empty() {
@@ -224,7 +240,8 @@ impl<'c> Elaborator<'c> {
         }
         let functions =
             self.functions.into_iter().map(|f| f.expect("every instance is elaborated"));
-        Ok(ir::Program { functions: functions.collect(), globals: self.globals, main })
+        let program = ir::Program { functions: functions.collect(), globals: self.globals, main };
+        Ok((program, self.watched))
     }
 
     pub(super) fn frame(&self, item: ItemId, args: Arc<[Ty]>) -> Frame<'c> {
@@ -237,6 +254,8 @@ impl<'c> Elaborator<'c> {
             env: FxHashMap::default(),
             optional: Vec::new(),
             body: Body::default(),
+            watched: self.context.watched(item),
+            nests: 0,
         }
     }
 
@@ -256,6 +275,7 @@ impl<'c> Elaborator<'c> {
         let ItemKind::Function(function) = &ast.kind else {
             unreachable!("an instance of what is not a function")
         };
+        self.note_watched(&frame, function);
         let mut params = self.parameters(&mut frame, function.param);
         for (_, default) in &function.optional {
             let ty = self.lower(&frame.ty(*default));

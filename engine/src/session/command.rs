@@ -170,12 +170,13 @@ impl Session {
             None => "all".to_owned(),
         };
         format!(
-            "precision {}\nseed {}\nprint_length {length}\narg_check on",
+            "precision {}\nseed {}\nprint_length {length}\narg_check on{}",
             match self.settings.precision {
                 super::Precision::Bits32 => 32,
                 super::Precision::Bits64 => 64,
             },
             self.settings.seed,
+            self.watch_status(),
         )
     }
 
@@ -191,13 +192,13 @@ impl Session {
             ["precision", "64"] => self.settings.precision = super::Precision::Bits64,
             // Checks are never dropped here, and there is nothing else to be verbose about.
             ["arg_check" | "verbose", "on" | "off"] | ["memory_size", _] => {}
-            ["trace" | "profile", ..] => {
-                return Err("`trace` and `profile` are not available; try `nesl cost`".to_owned());
-            }
+            ["trace", rest @ ..] => self.set_trace(rest)?,
+            ["profile", rest @ ..] => self.set_profile(rest)?,
             _ => {
-                return Err(
-                    "`set` knows `print_length`, `precision`, `arg_check`, `verbose`".to_owned()
-                );
+                return Err("`set` knows `print_length n`, `precision 32` or `64`, \
+                            `arg_check on` or `off`, `verbose on` or `off`, `trace function level`, \
+                            `profile function on` or `off`"
+                    .to_owned());
             }
         }
         Ok(format!("set {}", words.join(" ")))
@@ -244,4 +245,7 @@ show code name;      the text of a function
 show status;         the settings
 set print_length n;  how much of a sequence is shown
 set precision 32;    32- or 64-bit numbers
+set trace name n;    show its calls: 1 that they happen, 2 with arguments and results,
+                     3 and bindings, 4 and those inside apply-to-each; 0 not at all
+set profile name on; how long its bindings take
 exit;";
