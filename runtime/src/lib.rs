@@ -8,5 +8,6 @@
 //! This crate imports nothing of ours; everything else stands on it.
 
 pub mod fault;
+pub mod math;
 pub mod random;
 pub mod scalar;
