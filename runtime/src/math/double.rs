@@ -50,7 +50,7 @@ pub(super) fn at_most<O: Ops>(o: &O, x: O::F, most: f64) -> O::F {
 #[inline(always)]
 pub(super) fn with_sign<O: Ops>(o: &O, y: O::F, sign_of: O::I) -> O::F {
     let sign = o.iand(sign_of, o.int(o.format().sign()));
-    o.from_bits(o.ixor(o.bits(y), sign))
+    o.of_bits(o.ixor(o.bits(y), sign))
 }
 
 /// 2^k for an integer in the range of normal exponents.
@@ -59,7 +59,7 @@ pub(super) fn power_of_two<O: Ops>(o: &O, k: O::F) -> O::F {
     let format = o.format();
     // The low bits of the sum are k with the bias; the shift drops the others.
     let biased = o.add(k, o.float(format.magic + format.bias as f64));
-    o.from_bits(o.shl(o.bits(biased), format.stored))
+    o.of_bits(o.shl(o.bits(biased), format.stored))
 }
 
 /// `y · 2^k` for an integer, rounded once, where `y` is about 1. In two steps, because 2^k may be

@@ -60,10 +60,10 @@ pub fn ln<O: Ops>(o: &O, x: O::F) -> O::F {
     let moved = o.iadd(o.bits(normal), o.int(format.bits_of(1.0) - root_half));
     let binade = pow2(i64::from(format.stored));
     let biased = o.iadd(o.shr(moved, format.stored), o.int(format.bits_of(binade)));
-    let k = o.sub(o.from_bits(biased), o.float(binade + format.bias as f64));
+    let k = o.sub(o.of_bits(biased), o.float(binade + format.bias as f64));
     let k = o.sub(k, lifted);
     let significand = o.iand(moved, o.int((1 << format.stored) - 1));
-    let f = o.sub(o.from_bits(o.iadd(significand, o.int(root_half))), o.float(1.0));
+    let f = o.sub(o.of_bits(o.iadd(significand, o.int(root_half))), o.float(1.0));
 
     let s = o.div(f, o.add(f, o.float(2.0)));
     let z = o.mul(s, s);

@@ -114,7 +114,7 @@ macro_rules! native {
             }
 
             #[inline(always)]
-            fn from_bits(&self, a: $int) -> $float {
+            fn of_bits(&self, a: $int) -> $float {
                 <$float>::from_bits(a as $unsigned)
             }
 

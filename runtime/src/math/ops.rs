@@ -50,7 +50,7 @@ pub trait Ops {
     /// The bits of a float.
     fn bits(&self, a: Self::F) -> Self::I;
     /// The float with these bits.
-    fn from_bits(&self, a: Self::I) -> Self::F;
+    fn of_bits(&self, a: Self::I) -> Self::F;
     /// A constant; at 32 bits the low half of `x`.
     fn int(&self, x: i64) -> Self::I;
     /// `a + b`, wrapping.

@@ -50,7 +50,7 @@ fn reduce_huge<O: Ops>(o: &O, a: O::F) -> [O::F; 3] {
     let binade = pow2(i64::from(format.stored));
     let biased = o.iadd(o.shr(o.bits(a), format.stored), o.int(format.bits_of(binade)));
     let bias = binade + (format.bias + i64::from(format.stored)) as f64;
-    let exponent = o.sub(o.from_bits(biased), o.float(bias));
+    let exponent = o.sub(o.of_bits(biased), o.float(bias));
     let per_digit = o.float(representable(format.bits, 1.0 / digit));
     let middle = o.float(representable(format.bits, 1.0 - (digit - 1.0) / (2.0 * digit)));
     let first = o.add(o.fma(exponent, per_digit, middle), magic);

@@ -1,11 +1,11 @@
 //! `float`: IEEE, rounded after every operation.
 //!
-//! Arithmetic at 32 bits is done in `f32`. Transcendental functions are `libm`'s at 64 bits, so
-//! that every platform gives the same bits; at 32 bits they are those, rounded: nearly always
-//! the correctly rounded result.
+//! Arithmetic at 32 bits is done in `f32`. Transcendental functions are those of [`crate::math`],
+//! so that every platform and backend gives the same bits.
 
 use super::{Precision, Scalar, ScalarOp, compare, refuse};
 use crate::fault::FaultCode;
+use crate::math::{Function, evaluate32, evaluate64};
 
 /// An operation on one float.
 pub(super) fn unary(op: ScalarOp, a: f64, precision: Precision) -> Result<Scalar, FaultCode> {
@@ -23,18 +23,18 @@ pub(super) fn unary(op: ScalarOp, a: f64, precision: Precision) -> Result<Scalar
             if a < 0.0 {
                 return Err(FaultCode::LnNegative);
             }
-            libm::log(a)
+            evaluate(Function::Ln, a, precision)
         }
-        ScalarOp::Exp => libm::exp(a),
-        ScalarOp::Sin => libm::sin(a),
-        ScalarOp::Cos => libm::cos(a),
-        ScalarOp::Tan => libm::tan(a),
-        ScalarOp::Asin => libm::asin(a),
-        ScalarOp::Acos => libm::acos(a),
-        ScalarOp::Atan => libm::atan(a),
-        ScalarOp::Sinh => libm::sinh(a),
-        ScalarOp::Cosh => libm::cosh(a),
-        ScalarOp::Tanh => libm::tanh(a),
+        ScalarOp::Exp => evaluate(Function::Exp, a, precision),
+        ScalarOp::Sin => evaluate(Function::Sin, a, precision),
+        ScalarOp::Cos => evaluate(Function::Cos, a, precision),
+        ScalarOp::Tan => evaluate(Function::Tan, a, precision),
+        ScalarOp::Asin => evaluate(Function::Asin, a, precision),
+        ScalarOp::Acos => evaluate(Function::Acos, a, precision),
+        ScalarOp::Atan => evaluate(Function::Atan, a, precision),
+        ScalarOp::Sinh => evaluate(Function::Sinh, a, precision),
+        ScalarOp::Cosh => evaluate(Function::Cosh, a, precision),
+        ScalarOp::Tanh => evaluate(Function::Tanh, a, precision),
         ScalarOp::Floor => return to_int(a.floor(), precision),
         ScalarOp::Ceil => return to_int(a.ceil(), precision),
         ScalarOp::Trunc => return to_int(a.trunc(), precision),
@@ -43,6 +43,13 @@ pub(super) fn unary(op: ScalarOp, a: f64, precision: Precision) -> Result<Scalar
         other => refuse(other, &[Scalar::Float(a)]),
     };
     Ok(Scalar::Float(canonical(precision.round(value))))
+}
+
+fn evaluate(function: Function, a: f64, precision: Precision) -> f64 {
+    match precision {
+        Precision::Bits32 => evaluate32(function, a as f32).into(),
+        Precision::Bits64 => evaluate64(function, a),
+    }
 }
 
 /// An operation on two floats. None of them faults.
