@@ -95,6 +95,8 @@ pub fn atan<O: Ops>(o: &O, x: O::F) -> O::F {
     let base = choose(zero, o.float(half_pi / 2.0), o.float(half_pi));
     let base_low = choose(zero, o.float(half_pi_low / 2.0), o.float(half_pi_low));
     let z = o.mul(t, t);
+    // atan'(t) · t_low is nearly (1 - t²) · t_low.
+    let t_low = o.fma(o.neg(z), t_low, t_low);
     let relative = o.mul(z, polynomial(o, c.atan, z));
     with_sign(o, finish(o, (base, base_low), (t, t_low), relative), o.bits(x))
 }

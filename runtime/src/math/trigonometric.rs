@@ -64,6 +64,8 @@ fn sine_and_cosine<O: Ops>(o: &O, r: O::F, low: O::F) -> SineAndCosine<O::F> {
 
     // sin'(r) · low is nearly (1 - r²/2) · low.
     let moved = o.fma(o.neg(half_z), low, low);
+    // What rounding r² has lost, in the first term of the polynomial.
+    let moved = o.fma(o.mul(z_low, r), o.float(c.sin[0]), moved);
     let sine = (r, o.fma(o.mul(z, r), polynomial(o, c.sin, z), moved));
 
     let (large, rest) = fast_two_sum(o, o.float(1.0), o.neg(half_z));
