@@ -7,7 +7,7 @@
 //! for scalars, vectors or GPU threads ([`emit`] on an implementation of [`Ops`] of the backend).
 //!
 //! # Contract
-//! * The result is within 0.85 units in the last place of the true value, at both widths, also
+//! * The result is within 0.8 units in the last place of the true value, at both widths, also
 //!   among subnormal numbers; the bound measured stands at each function. Special cases are those
 //!   of IEEE 754-2019 and C: NaN in, some NaN out; zeros keep their sign where the function is
 //!   odd; overflow gives an infinity and begins where it must.

@@ -19,28 +19,16 @@ pub(super) fn unary(op: ScalarOp, a: f64, precision: Precision) -> Result<Scalar
             }
             a.sqrt()
         }
-        ScalarOp::Ln => {
-            if a < 0.0 {
-                return Err(FaultCode::LnNegative);
-            }
-            evaluate(Function::Ln, a, precision)
-        }
-        ScalarOp::Exp => evaluate(Function::Exp, a, precision),
-        ScalarOp::Sin => evaluate(Function::Sin, a, precision),
-        ScalarOp::Cos => evaluate(Function::Cos, a, precision),
-        ScalarOp::Tan => evaluate(Function::Tan, a, precision),
-        ScalarOp::Asin => evaluate(Function::Asin, a, precision),
-        ScalarOp::Acos => evaluate(Function::Acos, a, precision),
-        ScalarOp::Atan => evaluate(Function::Atan, a, precision),
-        ScalarOp::Sinh => evaluate(Function::Sinh, a, precision),
-        ScalarOp::Cosh => evaluate(Function::Cosh, a, precision),
-        ScalarOp::Tanh => evaluate(Function::Tanh, a, precision),
+        ScalarOp::Ln if a < 0.0 => return Err(FaultCode::LnNegative),
         ScalarOp::Floor => return to_int(a.floor(), precision),
         ScalarOp::Ceil => return to_int(a.ceil(), precision),
         ScalarOp::Trunc => return to_int(a.trunc(), precision),
         ScalarOp::Round => return to_int(a.round(), precision),
         ScalarOp::FloatBits => return Ok(Scalar::Int(bits(a, precision))),
-        other => refuse(other, &[Scalar::Float(a)]),
+        other => match other.function() {
+            Some(function) => evaluate(function, a, precision),
+            None => refuse(other, &[Scalar::Float(a)]),
+        },
     };
     Ok(Scalar::Float(canonical(precision.round(value))))
 }

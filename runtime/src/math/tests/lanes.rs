@@ -161,15 +161,27 @@ fn lanes_agree_with_scalars() {
     }
 }
 
-/// Not a law; a change here is a change of speed everywhere.
+/// Not a law; but a change here is a change of speed everywhere.
 #[test]
 fn instructions() {
-    let count = |x| {
-        Function::ALL.map(|function| {
-            let lanes = Lanes::default();
-            emit(function, &lanes, [x; LANES]);
-            format!("{function:?} {}", lanes.instructions.get())
-        })
+    let count = |function, x| {
+        let lanes = Lanes::default();
+        emit(function, &lanes, [x; LANES]);
+        lanes.instructions.get()
     };
-    println!("common {:?}\nrare {:?}", count(0.3), count(1e300));
+    let table = Function::ALL
+        .map(|function| format!("{function:?} {} {}", count(function, 0.3), count(function, 1e300)))
+        .join("\n");
+    expect_test::expect![[r#"
+        Exp 37 37
+        Ln 48 48
+        Sin 57 442
+        Cos 57 442
+        Tan 71 456
+        Asin 41 41
+        Acos 45 45
+        Atan 59 59
+        Sinh 72 72
+        Cosh 58 58
+        Tanh 68 68"#]].assert_eq(&table);
 }
