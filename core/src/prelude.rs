@@ -1,7 +1,8 @@
 //! The library that is written in NESL: its files, and how to read its doc strings.
 //!
 //! A doc string says what the function does, then has lines that begin with `Example:` (any
-//! number; an expression, ` → `, its value) and a last one that begins with `Cost:`. A cost of the
+//! number; an expression, ` → `, its value; it goes on over lines up to the arrow) and a last one
+//! that begins with `Cost:`. A cost of the
 //! form `W = S(v) + L(i) + 1, D = 1` is what a call is charged in place of what its body would
 //! cost; `D = 1 (scan)` says that scans or reductions are inside, which matters only when those
 //! are charged a depth of log n. Any other cost is for people.
@@ -19,6 +20,7 @@ pub const FILES: &[(&str, &str)] = &[
     ("io.nesl", include_str!("../prelude/io.nesl")),
     ("higher_order.nesl", include_str!("../prelude/higher_order.nesl")),
     ("formats.nesl", include_str!("../prelude/formats.nesl")),
+    ("graphics.nesl", include_str!("../prelude/graphics.nesl")),
 ];
 
 /// Operators that are functions of the prelude: how they are written, and the function's name. (A
@@ -39,6 +41,9 @@ pub const ADDED: &[&str] = &[
     "write_matrix_market",
     "hash_table",
     "stream",
+    "w_rgb",
+    "w_box",
+    "w_window",
 ];
 
 /// The name of the prelude's function for an operator.
@@ -72,9 +77,17 @@ pub struct Doc {
 /// Takes a doc string apart. Any text will do: what is not an example or a cost is prose.
 pub fn parse_doc(text: &str) -> Doc {
     let mut doc = Doc::default();
-    for line in text.lines().map(str::trim) {
+    let mut lines = text.lines().map(str::trim);
+    while let Some(line) = lines.next() {
         if let Some(example) = line.strip_prefix("Example:") {
-            let (source, value) = example.split_once('→').unwrap_or((example, ""));
+            let mut example = example.to_owned();
+            while !example.contains('→')
+                && let Some(more) = lines.next()
+            {
+                example += "\n  ";
+                example += more;
+            }
+            let (source, value) = example.split_once('→').unwrap_or((&example, ""));
             doc.examples.push((source.trim().to_owned(), value.trim().to_owned()));
         } else if let Some(cost) = line.strip_prefix("Cost:") {
             doc.cost = Some(cost.trim().to_owned());
@@ -134,6 +147,15 @@ mod tests {
         assert_eq!(doc.text, "The first `n` elements; the last ones.");
         assert_eq!(doc.examples, [("take([1], 1)".into(), "[1]".into())]);
         assert_eq!(doc.cost.as_deref(), Some("W = S(result), D = 1"));
+    }
+
+    #[test]
+    fn an_example_may_have_several_lines() {
+        let doc =
+            parse_doc("Adds.\n Example: let x = 1\n          in x + 1 → 2\n Cost: W = 1, D = 1");
+        assert_eq!(doc.examples, [("let x = 1\n  in x + 1".into(), "2".into())]);
+        assert_eq!(doc.text, "Adds.");
+        assert_eq!(doc.cost.as_deref(), Some("W = 1, D = 1"));
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub fn decode(bytes: Vec<u8>) -> String {
         .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
 }
 
+pub use host::picture::Picture;
 pub use session::{
     Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,
     Stage, Summary,

@@ -7,6 +7,7 @@ mod run;
 
 use crate::Sources;
 use crate::host::System;
+use crate::host::picture::Picture;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
 use nesl_core::interp::Value;
@@ -190,12 +191,19 @@ impl Session {
     /// A form that fails defines nothing; those after it still run.
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
         self.interrupt.store(false, Ordering::Relaxed);
+        self.host.pictures_mut().settle();
         let file = self.db.add_file(name, text, self.last);
         self.sources.set(file, name, text);
         let mut summary = Summary::default();
         self.run_file(file, false, sink, &mut summary);
         self.last = Some(Before::all(file));
         summary
+    }
+
+    /// What was drawn on windows so far, in the order in which they were made; those that the last
+    /// entry drew on say so.
+    pub fn pictures(&self) -> &[Picture] {
+        self.host.pictures().all()
     }
 
     /// The name and text of a file that a diagnostic points into (the library's, too).

@@ -1,6 +1,6 @@
 //! The library and the example programs, run: every example in a doc has the value it states, and
 //! every program in `examples/` gives what is kept in `examples/expected/`: what it prints and the
-//! values of its top-level expressions (`BLESS=1` renews the files).
+//! values of its top-level expressions, and the pictures it draws (`BLESS=1` renews the files).
 
 use nesl_core::db::Database;
 use nesl_core::prelude::parse_doc;
@@ -26,8 +26,17 @@ impl Write for Screen {
     }
 }
 
-/// Runs a text in a new session: everything it prints and says, and how many errors there were.
-fn run(name: &str, text: &str) -> (String, usize) {
+/// What became of a program.
+struct Run {
+    /// Everything it printed, and the session said.
+    output: String,
+    errors: usize,
+    /// The names and texts of its pictures' files.
+    pictures: Vec<(String, String)>,
+}
+
+/// Runs a text in a new session.
+fn run(name: &str, text: &str) -> Run {
     let screen = Screen::default();
     let mut session = Session::new(Settings::default());
     session.set_output(Box::new(screen.clone()));
@@ -44,7 +53,15 @@ fn run(name: &str, text: &str) -> (String, usize) {
         writeln!(out, "{line}").expect("a Vec takes everything");
     });
     let bytes = screen.0.lock().expect("nobody panicked").clone();
-    (String::from_utf8_lossy(&bytes).into_owned(), summary.errors)
+    Run {
+        output: String::from_utf8_lossy(&bytes).into_owned(),
+        errors: summary.errors,
+        pictures: session
+            .pictures()
+            .iter()
+            .map(|picture| (picture.file_name().to_owned(), picture.svg()))
+            .collect(),
+    }
 }
 
 /// Every example of the library: an expression, its value.
@@ -67,7 +84,7 @@ fn examples() -> Vec<(String, String)> {
 fn examples_have_the_values_they_state() {
     let mut wrong = Vec::new();
     for (source, value) in examples() {
-        let (output, errors) = run("example", &format!("{source};"));
+        let Run { output, errors, .. } = run("example", &format!("{source};"));
         let last = output.lines().last().unwrap_or_default();
         // What was printed without a newline stands before the value.
         if errors > 0 || !last.contains(&format!("it = {value} : ")) {
@@ -96,14 +113,18 @@ fn programs_print_what_is_expected() {
     for path in programs {
         let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).expect("a readable program");
-        let (output, errors) = run(&name, &text);
-        let expected = Path::new("examples/expected").join(format!("{name}.out"));
-        if std::env::var_os("BLESS").is_some() {
-            std::fs::write(&expected, &output).expect("a writable folder");
-        }
-        let wanted = std::fs::read_to_string(&expected).unwrap_or_default();
-        if errors > 0 || output != wanted {
+        let Run { output, errors, pictures } = run(&name, &text);
+        if errors > 0 {
             wrong.push(format!("{name}: {errors} errors\n{output}"));
+        }
+        for (file, text) in [(format!("{name}.out"), output)].into_iter().chain(pictures) {
+            let expected = Path::new("examples/expected").join(&file);
+            if std::env::var_os("BLESS").is_some() {
+                std::fs::write(&expected, &text).expect("a writable folder");
+            }
+            if std::fs::read_to_string(&expected).unwrap_or_default() != text {
+                wrong.push(format!("{name}: {file} differs\n{text}"));
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

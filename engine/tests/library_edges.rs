@@ -112,6 +112,7 @@ fn nesting() {
             "[0, 50, 100]",
         ),
         ("median(dist(7, 100))", "7"),
+        ("{kth_smallest([nan, 1.0, nan, 0.5], k) : k in [0:4]}", "[0.5, 1.0, nan, nan]"),
         ("find(3, [] int)", "-1"),
         ("search_for_subseqs(\"\", \"abc\")", "[0, 1, 2, 3]"),
         ("search_for_subseqs(\"abcd\", \"abc\")", "[]"),
@@ -147,6 +148,7 @@ fn sets_and_tables() {
 fn text() {
     check(&[
         ("\"abc\" || 0", "\"abc\""),
+        ("\"\" || min_int", "error: Out of memory"),
         ("linify([newline])", "[\"\"]"),
         ("linify(\"\")", "[]"),
         ("wordify(\"   \")", "[]"),

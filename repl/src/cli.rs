@@ -77,6 +77,9 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub precision: Bits,
+    /// Write the pictures that programs draw to this folder [default: the current one]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub pictures: Option<PathBuf>,
     /// Seed of the random numbers
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     pub seed: u64,
@@ -115,7 +118,8 @@ pub enum Command {
     #[command(after_help = "\
 Each form prints one line: `it = VALUE : TYPE` for an expression, `x = VALUE : TYPE` for a binding,
 `f = fn : TYPE` for a function. Errors go to standard error with their place; forms after a failing
-one still run. Several files run one after the other in the same session.
+one still run. Several files run one after the other in the same session. At the end every window
+that was drawn on is written as a picture, TITLE.svg.
 
 Examples:
   nesl run primes.nesl

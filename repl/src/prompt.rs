@@ -102,6 +102,9 @@ fn enter(reporter: &mut Reporter, session: &mut Session, text: &str, number: usi
         if summary.exit { Flow::Leave } else { Flow::Go }
     }));
     reporter.output.settle();
+    if let Err(error) = reporter.write_pictures(session) {
+        eprintln!("nesl: {error:#}");
+    }
     entered.unwrap_or_else(|_| {
         eprintln!("The session goes on.");
         Flow::Go

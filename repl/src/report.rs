@@ -4,8 +4,11 @@ use crate::cli::Global;
 use crate::interrupt;
 use crate::output::Output;
 use crate::render::Renderer;
+use anyhow::{Context, Result};
 use nesl_core::base::Diagnostic;
 use nesl_engine::{Binding, Event, FileRange, Session, Sources, Summary};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// Shows what happens in a session.
 pub struct Reporter {
@@ -14,6 +17,10 @@ pub struct Reporter {
     /// Messages for people.
     pub renderer: Renderer,
     quiet: bool,
+    /// Pictures that were drawn on since they were written, by their places in the session.
+    drawn: BTreeSet<usize>,
+    /// Where they are written; the current folder if there is no other.
+    folder: Option<PathBuf>,
 }
 
 impl Reporter {
@@ -24,7 +31,8 @@ impl Reporter {
         session.set_output(Box::new(output.clone()));
         interrupt::install(&session);
         let renderer = Renderer::new(global.colors(&std::io::stderr()));
-        (Reporter { output, renderer, quiet: global.quiet }, session)
+        let (quiet, folder) = (global.quiet, global.pictures.clone());
+        (Reporter { output, renderer, quiet, drawn: BTreeSet::new(), folder }, session)
     }
 
     /// Enters a text and shows what comes of it.
@@ -90,12 +98,32 @@ impl Reporter {
                 }
             })
         });
+        let pictures = session.pictures().iter().enumerate();
+        self.drawn.extend(pictures.filter(|(_, picture)| picture.changed()).map(|(at, _)| at));
         if summary.interrupted {
             self.output.settle();
             eprintln!("Interrupted.");
         }
         self.output.show();
         summary
+    }
+
+    /// Writes the pictures that were drawn since the last time, and says so.
+    pub fn write_pictures(&mut self, session: &Session) -> Result<()> {
+        for at in std::mem::take(&mut self.drawn) {
+            let picture = &session.pictures()[at];
+            let mut path = PathBuf::from(picture.file_name());
+            if let Some(folder) = &self.folder {
+                path = folder.join(path);
+            }
+            std::fs::write(&path, picture.svg())
+                .with_context(|| format!("cannot write {}", path.display()))?;
+            if !self.quiet {
+                self.output.settle();
+                eprintln!("Drew {}.", path.display());
+            }
+        }
+        Ok(())
     }
 
     /// Shows a diagnostic on standard error, after what was printed before it.

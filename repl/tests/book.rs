@@ -4,10 +4,12 @@
 //! compared, messages included. The blocks of a page are one session, as a reader would type them;
 //! one that has errors is left out of what later blocks see. In a ```` ```console ```` block every
 //! line that begins with `$ nesl` is run in the workspace's root, and what follows it is what it
-//! prints. A line `…` stands for any lines. The list in `library.md` is the library's own
+//! prints. A line `…` stands for any lines. A picture that a page draws and shows is kept next to it.
+//! The list in `library.md` is the library's own
 //! documentation. `BLESS=1` writes what happens into the pages.
 
 use nesl_engine::{Completion, Session, Settings};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -18,7 +20,7 @@ fn every_example_does_what_the_page_says() {
     let mut examples = 0;
     for page in pages() {
         let text = std::fs::read_to_string(&page).expect("a readable page");
-        let mut checked = Page { session: String::new(), out: String::new(), examples: 0 };
+        let mut checked = Page::default();
         if page.ends_with("library.md") {
             checked.out = library(&text);
             checked.examples = 1;
@@ -26,6 +28,17 @@ fn every_example_does_what_the_page_says() {
             checked.run(&text);
         }
         examples += checked.examples;
+        for (name, picture) in &checked.pictures {
+            if !text.contains(&format!("]({name})")) {
+                continue;
+            }
+            let path = page.with_file_name(name);
+            if bless {
+                std::fs::write(&path, picture).expect("written");
+            } else if std::fs::read_to_string(&path).unwrap_or_default() != *picture {
+                wrong += &format!("{}: not what is drawn\n", path.display());
+            }
+        }
         if checked.out == text {
             continue;
         }
@@ -62,11 +75,14 @@ fn library(text: &str) -> String {
 }
 
 /// A page being rewritten as what happens.
+#[derive(Default)]
 struct Page {
     /// What the blocks so far define.
     session: String,
     out: String,
     examples: usize,
+    /// The pictures that were drawn: the names of their files, and their texts.
+    pictures: BTreeMap<String, String>,
 }
 
 impl Page {
@@ -107,13 +123,24 @@ impl Page {
         let marker = folder.path().join("mark.nesl");
         std::fs::write(&marker, format!("print_line(\"{mark}\");")).expect("saved");
         let script = format!(
-            "{} run {} {} {} 2>&1",
+            "{} run --pictures {} {} {} {} 2>&1",
             env!("CARGO_BIN_EXE_nesl"),
+            folder.path().display(),
             before.display(),
             marker.display(),
             page.display()
         );
-        let printed = shell(&script);
+        let mut printed = shell(&script);
+        // What blocks before this one drew is drawn again.
+        for name in self.pictures.keys() {
+            printed = printed.replace(&format!("Drew {}/{name}.\n", folder.path().display()), "");
+        }
+        for entry in std::fs::read_dir(folder.path()).expect("the folder").flatten() {
+            if entry.path().extension().is_some_and(|ending| ending == "svg") {
+                let picture = std::fs::read_to_string(entry.path()).expect("a text");
+                self.pictures.insert(entry.file_name().to_string_lossy().into_owned(), picture);
+            }
+        }
         // The result of the mark itself is a line more.
         let after = printed.split_once(mark).map_or("", |(_, after)| after);
         let after = after.splitn(3, '\n').nth(2).unwrap_or("");

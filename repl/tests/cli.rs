@@ -511,3 +511,51 @@ fn ctrl_c_ends_a_run_that_computes() {
     assert!(!out.contains("it = 2"), "{out}");
     assert!(String::from_utf8_lossy(&output.stderr).contains("nterrupted"));
 }
+
+/// A program that draws on two windows of one title.
+const DRAWS: &str = "function draw(n) =
+  let (window, box) = w_make_window_box(((0, 0), (20, 10)), ((0.0, 0.0), (2.0, 1.0)), \"a b\", w_white, display)
+  in w_draw_point((1.0, 0.5), w_red, box);
+draw(1); draw(2);";
+
+#[test]
+fn pictures_are_written_when_a_run_ends() {
+    let folder = Folder::new(&[("draws.nesl", DRAWS)]);
+    let ran = folder.nesl(&["run", "draws.nesl"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, "Drew a-b.svg.\nDrew a-b-2.svg.\n"));
+    for name in ["a-b.svg", "a-b-2.svg"] {
+        let svg = folder.read(name);
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"), "{svg}");
+        assert!(svg.contains("<path d=\"M10 5h0\""), "{svg}");
+    }
+}
+
+#[test]
+fn pictures_go_where_they_are_sent() {
+    let folder = Folder::new(&[("draws.nesl", DRAWS)]);
+    std::fs::create_dir(folder.path().join("out")).expect("a folder");
+    let ran = folder.nesl(&["run", "-q", "--pictures", "out", "draws.nesl"]);
+    assert_eq!((ran.code, ran.err.as_str()), (0, ""));
+    assert!(folder.read("out/a-b.svg").starts_with("<svg "));
+    let ran = folder.nesl(&["eval", "--pictures", "nowhere", DRAWS]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.starts_with("nesl: cannot write nowhere"), "{}", ran.err);
+}
+
+/// What a program drew before it failed is there to look at; so is what came through a pipe.
+#[test]
+fn pictures_of_programs_that_fail_are_written() {
+    let folder = Folder::new(&[]);
+    let ran = folder.with_input(&[], &format!("{DRAWS}\n1 / 0;\n"));
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.ends_with("Drew a-b.svg.\nDrew a-b-2.svg.\n"), "{}", ran.err);
+    assert!(folder.read("a-b.svg").starts_with("<svg "));
+}
+
+#[test]
+fn measuring_and_checking_draw_nothing() {
+    let folder = Folder::new(&[("draws.nesl", DRAWS)]);
+    assert_eq!(folder.nesl(&["check", "draws.nesl"]).code, 0);
+    assert_eq!(folder.nesl(&["cost", "draws.nesl"]).code, 0);
+    assert!(!folder.path().join("a-b.svg").exists());
+}

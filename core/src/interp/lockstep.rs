@@ -1,4 +1,4 @@
-//! The order in which a nest prints.
+//! The order in which a nest prints and draws.
 //!
 //! The original runs the instances of an apply-to-each in lockstep, each operation for all of
 //! them: `{(print(x), print(x+10)) : x in [1,2,3]}` prints `1 2 3 11 12 13`, and a conditional
@@ -11,7 +11,7 @@
 use super::value::Value;
 use crate::ir::{Site, Ty};
 
-/// Something to print.
+/// Something to print or draw.
 pub(super) struct Event {
     /// The let positions and branches that led here from the nest's body. The instance is not
     /// part of it, except where instances are serial. Two events whose paths agree up to some
@@ -28,6 +28,8 @@ pub(super) enum Output {
     Print(Value),
     /// To a stream: the operands of `WriteText` and their types.
     Write(Vec<Value>, Vec<Ty>),
+    /// To a picture: the operands of `Draw` and their types.
+    Draw(Vec<Value>, Vec<Ty>),
 }
 
 /// What has been put off.

@@ -403,6 +403,11 @@ impl<'p, 'h> Machine<'p, 'h> {
                 self.put_off(outermost, Output::Write(values, types), binding.site);
                 Ok(Value::pair(Value::Bool(true), Value::text("")))
             }
+            (HostOp::Draw, Some(outermost)) => {
+                let types = self.types_of(args);
+                self.put_off(outermost, Output::Draw(values, types), binding.site);
+                Ok(Value::Bool(true))
+            }
             (op, _) => {
                 let types = self.types_of(args);
                 Ok(self.host.call(op, &values, &types, &binding.ty)?)
@@ -427,15 +432,18 @@ impl<'p, 'h> Machine<'p, 'h> {
     fn perform_events(&mut self) -> Result<(), Stop> {
         let status = Ty::pair(Ty::Bool, Ty::text());
         for event in self.lockstep.take() {
-            match event.what {
-                Output::Print(text) => self.host.print(printed(&text)),
-                Output::Write(args, types) => {
-                    let written = self.host.call(HostOp::WriteText, &args, &types, &status);
-                    if let Err(fault) = written {
-                        let at = Some(event.at);
-                        return Err(Stop { fault, at });
-                    }
+            let done = match event.what {
+                Output::Print(text) => {
+                    self.host.print(printed(&text));
+                    continue;
                 }
+                Output::Write(args, types) => {
+                    self.host.call(HostOp::WriteText, &args, &types, &status)
+                }
+                Output::Draw(args, types) => self.host.call(HostOp::Draw, &args, &types, &Ty::Bool),
+            };
+            if let Err(fault) = done {
+                return Err(Stop { fault, at: Some(event.at) });
             }
         }
         Ok(())

@@ -65,6 +65,7 @@ mnemonics! { HostOp:
     GetEnv = "get_env", Prompt = "prompt", ReadCsv = "read_csv", WriteCsv = "write_csv",
     ReadNpy = "read_npy", WriteNpy = "write_npy",
     ReadMatrixMarket = "read_matrix_market", WriteMatrixMarket = "write_matrix_market",
+    MakeWindow = "make_window", Draw = "draw",
 }
 
 mnemonics! { FaultCode:

@@ -127,6 +127,8 @@ pub fn host_arity(op: HostOp) -> usize {
         WriteText | WriteFile | AppendFile | ReadObject | WriteObject | Shell | ReadCsv
         | ReadNpy | WriteNpy | WriteMatrixMarket => 2,
         ReadText | WriteCsv => 3,
+        MakeWindow => 4,
+        Draw => 6,
     }
 }
 
@@ -173,6 +175,11 @@ pub fn host(op: HostOp, args: &[Ty], result: &Ty) -> Result<(), String> {
         WriteNpy => (Ty::pair(free, text()), Ty::Bool),
         ReadMatrixMarket => (text(), matrix()),
         WriteMatrixMarket => (Ty::pair(matrix(), text()), Ty::Bool),
+        MakeWindow => (Ty::tuple([text(), Ty::Int, Ty::Int, Ty::Int]), Ty::Int),
+        Draw => {
+            let numbers = Ty::sequence(Ty::Float);
+            (Ty::tuple([Ty::Int, Ty::Int, Ty::Int, Ty::Int, numbers, text()]), Ty::Bool)
+        }
     };
     if given != takes {
         return Err(format!("{op:?} takes {takes}, not {given}"));

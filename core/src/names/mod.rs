@@ -13,7 +13,7 @@ use crate::syntax::ast::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use suggest::closest;
-use suggest::foreign;
+use suggest::{foreign, interactive};
 
 /// What a use of a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -241,6 +241,11 @@ impl Resolver<'_> {
                     Some(place) => report.label(place, "here"),
                     None => report,
                 }
+            }
+            None if let Some(instead) = interactive(name) => {
+                let why =
+                    format!("`{name}` needs somebody at the window, but windows are pictures");
+                Diagnostic::error(Kind::Name, at, why).hint(instead)
             }
             None => {
                 let report = Diagnostic::error(Kind::Name, at, format!("`{name}` is undefined"));

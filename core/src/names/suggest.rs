@@ -34,6 +34,20 @@ pub(super) fn foreign(name: &Name) -> Option<&'static str> {
     })
 }
 
+/// What to do in place of a function of NESL 3.1 that needs a person at a window.
+pub(super) fn interactive(name: &Name) -> Option<&'static str> {
+    Some(match name.folded() {
+        "w_get_input" | "w_get_input_noblock" | "w_get_button_input" => {
+            "leave it out; `prompt(text)` asks for a line at the terminal"
+        }
+        "w_get_zoom_box" => "say which part to show: `((x, y), width, height)`",
+        "w_add_button" | "w_add_button_stack" => {
+            "leave it out, or write its name with `w_add_text_box` and `w_write_text_centered`"
+        }
+        _ => return None,
+    })
+}
+
 /// The edit distance, where swapping neighbours counts as one (Damerau 1964).
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let mut before: Vec<usize> = Vec::new();

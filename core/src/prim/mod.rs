@@ -63,9 +63,10 @@ impl Prim {
 }
 
 impl HostOp {
-    /// Whether instances of an apply-to-each may do it: printing and writing, in their order.
+    /// Whether instances of an apply-to-each may do it: printing, writing and drawing, in their
+    /// order.
     pub fn in_parallel(self) -> bool {
-        matches!(self, HostOp::PrintText | HostOp::WriteText)
+        matches!(self, HostOp::PrintText | HostOp::WriteText | HostOp::Draw)
     }
 }
 

@@ -227,4 +227,16 @@ pub(super) const ROWS: &[PrimRow] = &[
         HostOp::WriteMatrixMarket,
         "A matrix into a file.",
     ),
+    host(
+        "_make_window",
+        "([char], (int, (int, int))) -> int",
+        HostOp::MakeWindow,
+        "Begins a picture: its title, width, height and colour.",
+    ),
+    host(
+        "_draw",
+        "(int, (int, (int, (int, ([float], [char]))))) -> bool",
+        HostOp::Draw,
+        "Adds to a picture: its window, the shape, colour, size, numbers and text.",
+    ),
 ];

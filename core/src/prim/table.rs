@@ -67,7 +67,7 @@ pub enum SeqOp {
     ParseFloat,
 }
 
-/// The operations outside the language. All but the printing ones are refused inside an
+/// The operations outside the language. All but printing and drawing are refused inside an
 /// apply-to-each at compile time.
 ///
 /// A stream is its number: 0, 1 and 2 are standard input, output and error, -1 is none
@@ -133,6 +133,26 @@ pub enum HostOp {
     ReadMatrixMarket,
     /// `(((int, int), [(int, (int, float))]), [char] name) -> bool`
     WriteMatrixMarket,
+    /// `([char] title, (int width, (int height, int colour))) -> int window`; faults `Host`.
+    MakeWindow,
+    /// `(int window, (int shape, (int colour, (int size, ([float] numbers, [char] text))))) -> bool`:
+    /// adds a shape to a window's picture; allowed in parallel; faults `Host`. Numbers are pixels
+    /// from the window's lower left corner; the first four are the box that is drawn in (left,
+    /// bottom, width, height), the others depend on the shape:
+    ///
+    /// | shape | | numbers after the box | size |
+    /// |---|---|---|---|
+    /// | 0 | points | x, y of each | diameter |
+    /// | 1 | segments | x, y, x, y of each | width |
+    /// | 2 | connected lines | x, y of each corner | width |
+    /// | 3 | outlines of rectangles | x, y, width, height of each | width of the line |
+    /// | 4 | filled rectangles | x, y, width, height of each | |
+    /// | 5 | a filled polygon | x, y of each corner | |
+    /// | 6 | a text that begins at a point | x, y | |
+    /// | 7 | a text centred around a point | x, y | |
+    /// | 8 | the box, empty | | |
+    /// | 9 | the end of the picture | | |
+    Draw,
 }
 
 /// What a primitive is.

@@ -11,30 +11,33 @@ use super::grammar::{self, Node};
 use super::lexer::{Kind, Token};
 use super::{form_of, lex, parse_item, split, too_deep};
 use doc::{Doc, layout};
+use rustc_hash::FxHashSet;
+use std::cell::RefCell;
 
 /// The width of a line.
 const WIDTH: usize = 100;
 
 /// Formats a text: idempotent, and the same program.
 pub fn format(text: &str) -> String {
-    let mut out = String::new();
+    let mut out = Lines::default();
     for item in split(text) {
         let slice = &text[item.range];
         let (first, last) = significant(slice);
-        blanks(&slice[..first], &mut out);
+        out.blanks(&slice[..first]);
         if first < last {
-            start_line(&mut out);
-            out.push_str(&form(&slice[first..last]));
+            out.start();
+            out.solid(&form(&slice[first..last]));
             // A last form without a terminator may have comments behind it.
-            blanks(&slice[last..], &mut out);
+            out.blanks(&slice[last..]);
         }
     }
     // A back-quote with nothing behind it would make a char of the new line.
-    let dangling = out.ends_with('`') && lex(&out).last().is_some_and(|t| t.kind == Kind::Unknown);
-    if !out.is_empty() && !dangling {
-        end_line(&mut out);
+    let text = &out.text;
+    let dangling = text.ends_with('`') && lex(text).last().is_some_and(|t| t.kind == Kind::Unknown);
+    if !text.is_empty() && !dangling {
+        out.end();
     }
-    out
+    out.text
 }
 
 /// Where the first token that is no blank or comment begins, and the last one ends.
@@ -46,53 +49,71 @@ fn significant(text: &str) -> (usize, usize) {
     (first.range.start().into(), last.range.end().into())
 }
 
-/// The blanks and comments around forms: comments as they are, on the line they were on; at most
-/// one empty line between two. What stands behind the last comment is left to who comes next.
-fn blanks(trivia: &str, out: &mut String) {
-    let mut lines = 0;
-    for token in lex(trivia) {
-        let text = &trivia[token.range];
-        if token.kind == Kind::Blank {
-            lines += text.matches('\n').count();
-            continue;
-        }
-        match lines {
-            _ if out.is_empty() => {}
-            0 => out.push(' '),
-            1 => end_line(out),
-            _ => {
-                end_line(out);
-                out.push('\n');
+/// What has been written, and how much of it is forms and comments: a line break in there is
+/// none of ours (a character can be one).
+#[derive(Default)]
+struct Lines {
+    text: String,
+    solid: usize,
+    /// The last thing written is a comment.
+    comment: bool,
+}
+
+impl Lines {
+    fn solid(&mut self, text: &str) {
+        self.text.push_str(text);
+        self.solid = self.text.len();
+        self.comment = false;
+    }
+
+    /// The blanks and comments around forms: comments as they are, on the line they were on; at
+    /// most one empty line between two. What stands behind the last comment is left to who comes
+    /// next.
+    fn blanks(&mut self, trivia: &str) {
+        let mut lines = 0;
+        for token in lex(trivia) {
+            let text = &trivia[token.range];
+            if token.kind == Kind::Blank {
+                lines += text.matches('\n').count();
+                continue;
             }
+            match lines {
+                _ if self.text.is_empty() => {}
+                0 => self.text.push(' '),
+                1 => self.end(),
+                _ => {
+                    self.end();
+                    self.text.push('\n');
+                }
+            }
+            // One that is never closed has taken the end of the text with it.
+            let open = token.kind == Kind::OpenComment;
+            self.solid(if open { text.trim_end_matches('\n') } else { text });
+            self.comment = true;
+            lines = 0;
         }
-        out.push_str(text);
-        lines = 0;
-    }
-    // Remembered as line ends for the form that follows.
-    if !out.is_empty() {
-        match lines {
-            0 => {}
-            1 => out.push('\n'),
-            _ => out.push_str("\n\n"),
+        // Remembered as line ends for the form that follows.
+        if !self.text.is_empty() {
+            self.text.push_str(["", "\n", "\n\n"][lines.min(2)]);
         }
     }
-}
 
-/// A form begins on a line of its own.
-fn start_line(out: &mut String) {
-    if !out.is_empty() && !out.ends_with('\n') {
-        // Behind a comment on the same line it may stay.
-        out.push(if out.ends_with('%') { ' ' } else { '\n' });
+    /// A form begins on a line of its own.
+    fn start(&mut self) {
+        if !self.text.is_empty() && !self.text[self.solid..].ends_with('\n') {
+            // Behind a comment on the same line it may stay.
+            self.text.push(if self.comment { ' ' } else { '\n' });
+        }
     }
-}
 
-/// Ends the last line, without empty ones behind it.
-fn end_line(out: &mut String) {
-    while out.ends_with("\n\n") {
-        out.pop();
-    }
-    if !out.ends_with('\n') {
-        out.push('\n');
+    /// Ends the last line, without empty ones behind it.
+    fn end(&mut self) {
+        while self.text[self.solid..].ends_with("\n\n") {
+            self.text.pop();
+        }
+        if !self.text[self.solid..].ends_with('\n') {
+            self.text.push('\n');
+        }
     }
 }
 
@@ -119,7 +140,7 @@ fn lay_out(text: &str) -> Option<String> {
     let kinds: Vec<Kind> = tokens[..end].iter().map(|t| t.kind).collect();
     let node = grammar::parse(form_of(text), &kinds);
     let comments = comments(text, &all);
-    let writer = Writer { text, tokens, comments };
+    let writer = Writer { text, tokens, comments, hoisted: RefCell::default() };
     let mut docs = vec![writer.node(&node)];
     for i in end..tokens.len() {
         docs.push(writer.token(i as u32));
@@ -127,19 +148,40 @@ fn lay_out(text: &str) -> Option<String> {
     Some(layout(&Doc::Concat(docs), WIDTH))
 }
 
-/// The comments before each significant token, and whether they stand on lines of their own.
-fn comments(text: &str, all: &[Token]) -> Vec<Vec<(String, bool)>> {
-    let mut out = vec![Vec::new()];
+/// A comment in front of a significant token, and where it stands.
+struct Remark {
+    text: String,
+    place: Place,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// At the end of the line of the token before.
+    Behind,
+    /// On a line of its own.
+    Alone,
+    /// On the line of the token that follows.
+    Before,
+}
+
+/// The comments before each significant token.
+fn comments(text: &str, all: &[Token]) -> Vec<Vec<Remark>> {
+    let mut out: Vec<Vec<Remark>> = vec![Vec::new()];
     let mut fresh = false;
-    for (i, token) in all.iter().enumerate() {
+    for token in all {
+        let last = out.last_mut().expect("there is a list for the next token");
         match token.kind {
-            Kind::Blank => fresh |= text[token.range].contains('\n'),
-            Kind::Comment | Kind::OpenComment => {
-                let next = all.get(i + 1).map(|t| &text[t.range]).unwrap_or_default();
-                let alone = fresh && next.contains('\n');
-                let last = out.last_mut().expect("there is a list for the next token");
-                last.push((text[token.range].to_owned(), alone));
-                fresh = false;
+            Kind::Blank if text[token.range].contains('\n') => {
+                // What stood last on a line that ends here is before nothing on it.
+                for remark in last.iter_mut().filter(|remark| remark.place == Place::Before) {
+                    remark.place = if fresh { Place::Alone } else { Place::Behind };
+                }
+                fresh = true;
+            }
+            Kind::Blank => {}
+            Kind::Comment | Kind::OpenComment | Kind::ForeignComment => {
+                let text = text[token.range].to_owned();
+                last.push(Remark { text, place: Place::Before });
             }
             _ => {
                 out.push(Vec::new());
@@ -153,23 +195,39 @@ fn comments(text: &str, all: &[Token]) -> Vec<Vec<(String, bool)>> {
 struct Writer<'a> {
     text: &'a str,
     tokens: &'a [Token],
-    comments: Vec<Vec<(String, bool)>>,
+    comments: Vec<Vec<Remark>>,
+    /// Tokens whose comments are already in front of the node they begin.
+    hoisted: RefCell<FxHashSet<u32>>,
 }
 
 impl Writer<'_> {
-    /// A token, after its comments.
+    /// A token, after the comments before it, and before those behind it on its line.
     fn token(&self, index: u32) -> Doc {
         let Some(token) = self.tokens.get(index as usize) else { return Doc::nil() };
+        let mut docs = self.hoist(index);
+        docs.push(Doc::text(&self.text[token.range]));
+        let next = self.comments.get(index as usize + 1);
+        for remark in next.into_iter().flatten().filter(|remark| remark.place == Place::Behind) {
+            docs.push(Doc::Behind(remark.text.as_str().into()));
+        }
+        Doc::Concat(docs)
+    }
+
+    /// The comments before a token, once: a node has them in front of its group, so that a
+    /// comment on a line of its own does not break what follows it.
+    fn hoist(&self, index: u32) -> Vec<Doc> {
         let mut docs = Vec::new();
-        for (comment, alone) in &self.comments[index as usize] {
-            if *alone {
-                docs.extend([Doc::Fresh, Doc::text(comment), Doc::Fresh]);
-            } else {
-                docs.extend([Doc::text(comment), Doc::text(" ")]);
+        if !self.hoisted.borrow_mut().insert(index) {
+            return docs;
+        }
+        for remark in self.comments.get(index as usize).into_iter().flatten() {
+            match remark.place {
+                Place::Behind => {}
+                Place::Alone => docs.extend([Doc::Fresh, Doc::text(&remark.text), Doc::Fresh]),
+                Place::Before => docs.extend([Doc::text(&remark.text), Doc::text(" ")]),
             }
         }
-        docs.push(Doc::text(&self.text[token.range]));
-        Doc::Concat(docs)
+        docs
     }
 
     fn tokens(&self, from: u32, to: u32) -> Doc {
@@ -177,7 +235,12 @@ impl Writer<'_> {
     }
 
     fn node(&self, node: &Node) -> Doc {
-        crate::base::with_stack(|| self.node_inner(node))
+        if !node.present() {
+            return crate::base::with_stack(|| self.node_inner(node));
+        }
+        let mut docs = self.hoist(node.start);
+        docs.push(crate::base::with_stack(|| self.node_inner(node)));
+        Doc::Concat(docs)
     }
 
     fn node_inner(&self, node: &Node) -> Doc {

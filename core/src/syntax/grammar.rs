@@ -110,11 +110,19 @@ fn function<'a>() -> impl Parser<'a, In<'a>, Node, Extra> {
         .then(params)
         .then(annotation)
         .then(leaf(Kind::Literal, just(Kind::Text).ignored()).or(missing()))
-        .then(maybe(Kind::Equals))
+        .then(definition_sign())
         .then(expr())
         .map_with(|(((((name, params), ty), doc), equals), body), x| {
             Node::new(Kind::Function, x.span(), vec![name, params, ty, doc, equals, body])
         })
+}
+
+/// `=`, or what people write for it; may be absent.
+fn definition_sign<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
+    one_of([Kind::Equals, Kind::EqEq, Kind::FatArrow, Kind::Assign])
+        .ignored()
+        .or(empty())
+        .map_with(|(), x| Node::new(Kind::Token, x.span(), vec![]))
 }
 
 /// `datatype name type`
@@ -329,7 +337,7 @@ fn operators<'a>(
             Node::new(Kind::If, x.span(), vec![c, then, a, otherwise, b])
         });
     let let_binding = pattern()
-        .then(maybe(Kind::Equals))
+        .then(definition_sign())
         .then(expr.clone())
         .map_with(|((pat, equals), value), x| {
             Node::new(Kind::LetBinding, x.span(), vec![pat, equals, value])
@@ -364,11 +372,11 @@ fn operators<'a>(
         infix(right(9), op(&[Kind::Assign]), of(Kind::Option)),
         infix(right(10), op(&[Kind::FatArrow]), of(Kind::Lambda)),
         infix(left(14), op(&[Kind::OrKw, Kind::NorKw, Kind::XorKw]), binary),
-        infix(left(16), op(&[Kind::AndKw, Kind::NandKw]), binary),
+        infix(left(16), op(&[Kind::AndKw, Kind::NandKw, Kind::ForeignAnd]), binary),
         infix(left(20), op(COMPARISONS), binary),
         infix(left(40), op(&[Kind::Plus, Kind::Minus, Kind::PlusPlus]), binary),
         infix(left(42), op(&[Kind::Star, Kind::Slash, Kind::Bars]), binary),
-        infix(left(44), op(&[Kind::Caret]), binary),
+        infix(left(44), op(&[Kind::Caret, Kind::ForeignPower]), binary),
         infix(left(46), op(&[Kind::LeftArrow]), binary),
         infix(right(48), op(&[Kind::RightArrow]), binary),
         prefix(

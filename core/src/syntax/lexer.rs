@@ -18,6 +18,9 @@ pub enum Kind {
     Comment,
     #[regex(r"%[^%]*")]
     OpenComment,
+    /// `// …`, a comment of other languages.
+    #[regex(r"//[^\n]*", allow_greedy = true)]
+    ForeignComment,
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
     Name,
     #[regex(r"[0-9]+")]
@@ -102,6 +105,12 @@ pub enum Kind {
     Bar,
     #[token("|=")]
     BarEq,
+    /// `**`: not NESL, but what it means is clear.
+    #[token("**")]
+    ForeignPower,
+    /// `&&`: likewise.
+    #[token("&&")]
+    ForeignAnd,
     /// `!=` and `<>`: not NESL, but what they mean is clear.
     #[token("!=")]
     #[token("<>")]
@@ -124,6 +133,8 @@ pub enum Kind {
     TrueKw,
     FalseKw,
     TimeKw,
+    /// `pair` and `closure`, which mean nothing yet.
+    ReservedKw,
 
     // Nodes.
     Root,
@@ -170,7 +181,7 @@ pub enum Kind {
 impl Kind {
     /// Blank or comment: of no consequence for the meaning.
     pub fn is_trivia(self) -> bool {
-        matches!(self, Kind::Blank | Kind::Comment | Kind::OpenComment)
+        matches!(self, Kind::Blank | Kind::Comment | Kind::OpenComment | Kind::ForeignComment)
     }
 }
 
@@ -238,6 +249,7 @@ fn keyword(word: &str) -> Kind {
         "t" => Kind::TrueKw,
         "f" => Kind::FalseKw,
         "time" => Kind::TimeKw,
+        "pair" | "closure" => Kind::ReservedKw,
         _ => Kind::Name,
     }
 }

@@ -3,6 +3,7 @@
 //! The grammar is silent; here, where the whole form is in view, what is missing or out of place
 //! is put in the user's words, with a way out where one is known.
 
+mod binding;
 mod each;
 mod expr;
 mod form;
@@ -34,6 +35,10 @@ struct Lower<'a> {
     diagnostics: Vec<Report>,
     /// How many parts the type at hand has so far.
     type_parts: usize,
+    /// Tokens before which a bracket should have been closed: what else is wrong there follows.
+    unclosed: Vec<u32>,
+    /// In the value of a `let` binding, where `x = 1 y = 2` misses a `;`.
+    in_let: bool,
 }
 
 impl<'a> Lower<'a> {
@@ -47,11 +52,20 @@ impl<'a> Lower<'a> {
             pat_spans: ArenaMap::default(),
             diagnostics: Vec::new(),
             type_parts: 0,
+            unclosed: Vec::new(),
+            in_let: false,
         }
     }
 
     fn finish(self, kind: super::ast::ItemKind, span: Span) -> (Item, Vec<Report>) {
-        let Lower { exprs, expr_spans, pats, pat_spans, diagnostics, .. } = self;
+        let unclosed: Vec<TextSize> =
+            self.unclosed.iter().map(|index| self.insert_at(*index).start()).collect();
+        let Lower { exprs, expr_spans, pats, pat_spans, mut diagnostics, .. } = self;
+        // One message a place, the first that was made; none where a bracket is missing.
+        diagnostics.sort_by_key(|d| d.primary.at.start());
+        diagnostics.dedup_by_key(|d| d.primary.at.start());
+        diagnostics
+            .retain(|d| d.primary.at.is_empty() || !unclosed.contains(&d.primary.at.start()));
         (Item { kind, span, exprs, expr_spans, pats, pat_spans }, diagnostics)
     }
 
@@ -123,7 +137,11 @@ impl<'a> Lower<'a> {
     fn expected(&mut self, what: &str, index: u32) -> Report {
         let at = self.range(Span::new(index, index + 1));
         let found = self.found(index);
-        self.error(at, format!("expected {what}, found {found}"))
+        let report = self.error(at, format!("expected {what}, found {found}"));
+        match self.token_kind(index) {
+            Some(Kind::ReservedKw) => report.hint("it is a reserved word"),
+            _ => report,
+        }
     }
 
     /// Reports a bracket that is never closed.
@@ -135,6 +153,11 @@ impl<'a> Lower<'a> {
         if close.present() || self.diagnostics.iter().any(explained) {
             return;
         }
+        if self.closes_later(open, close.start) {
+            self.does_not_belong(open, close.start, bracket);
+            return;
+        }
+        self.unclosed.push(close.start);
         let at = self.range(Span::new(close.start, close.start));
         let what = self.token_text(open).to_owned();
         let report = self
@@ -145,19 +168,92 @@ impl<'a> Lower<'a> {
         self.report(report);
     }
 
-    /// The first token of a span that begins a line and could begin an expression behind a whole
-    /// one: where a separator was forgotten.
-    fn fresh_line(&self, span: Span) -> Option<u32> {
-        let tokens = self.tokens;
-        (span.start + 1..span.end).find(|i| {
-            let (Some(before), Some(token)) =
-                (tokens.get(*i as usize - 1), tokens.get(*i as usize))
-            else {
-                return false;
-            };
-            let gap = &self.text[usize::from(before.range.end())..usize::from(token.range.start())];
-            gap.contains('\n') && ends_value(before.kind) && begins_value(token.kind)
-        })
+    /// Whether the bracket opened at `open` is closed after all, behind what stands at `from`.
+    fn closes_later(&self, open: u32, from: u32) -> bool {
+        let closer = match self.token_kind(open) {
+            Some(Kind::LBracket) => Kind::RBracket,
+            Some(Kind::LBrace) => Kind::RBrace,
+            _ => Kind::RParen,
+        };
+        let mut depth = 0usize;
+        for token in self.tokens.iter().skip(from as usize) {
+            match token.kind {
+                Kind::LParen | Kind::CallParen | Kind::LBracket | Kind::LBrace => depth += 1,
+                Kind::RParen | Kind::RBracket | Kind::RBrace if depth > 0 => depth -= 1,
+                Kind::RParen | Kind::RBracket | Kind::RBrace => return token.kind == closer,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// Reports the token at which what stands in brackets ends too soon.
+    fn does_not_belong(&mut self, open: u32, index: u32, bracket: &str) {
+        let opener = self.token_kind(open);
+        let separators = match opener {
+            Some(Kind::LBrace) => "`;`, `|` or",
+            _ => "`,` or",
+        };
+        let mut report = self.expected(&format!("{separators} `{bracket}`"), index);
+        let function = self.token_kind(0) == Some(Kind::FunctionKw);
+        let index_kind = self.token_kind(index);
+        report = match (opener, index_kind) {
+            (Some(Kind::LBrace), Some(Kind::InKw)) => {
+                report.hint("bindings are separated by `;`: `{… : x in xs; y in ys}`")
+            }
+            (Some(Kind::LBrace), Some(Kind::Bar)) => {
+                report.hint("there is one condition: join several with `and`")
+            }
+            (Some(Kind::LBrace), Some(Kind::Colon)) => {
+                let at = self.range(Span::new(index, index + 1));
+                report.fix("a condition stands behind `|`", at, "|")
+            }
+            (Some(Kind::LBracket), Some(Kind::InKw)) => {
+                report.hint("an apply-to-each is written with braces: `{… : x in xs}`")
+            }
+            (_, Some(Kind::InKw)) => report.hint("`in` belongs to `let` or to `{… : x in …}`"),
+            (Some(Kind::LParen | Kind::CallParen), Some(Kind::Colon)) if function => report.hint(
+                "types stand behind the parameters: `function g(x, y) : int, int -> int = …`",
+            ),
+            (Some(Kind::LParen | Kind::CallParen | Kind::LBracket), Some(Kind::Semi)) => {
+                let at = self.range(Span::new(index, index + 1));
+                report.fix("write `,`", at, ",")
+            }
+            _ => report,
+        };
+        self.report(report);
+    }
+
+    /// Whether a line ends before a token.
+    fn breaks_before(&self, index: u32) -> bool {
+        let Some(before) = index.checked_sub(1) else { return false };
+        match (self.tokens.get(before as usize), self.tokens.get(index as usize)) {
+            (Some(before), Some(token)) => {
+                self.text[TextRange::new(before.range.end(), token.range.start())].contains('\n')
+            }
+            _ => false,
+        }
+    }
+
+    /// Just behind a token.
+    fn insert_after(&self, index: u32) -> TextRange {
+        TextRange::empty(
+            self.tokens.get(index as usize).map_or(TextSize::new(0), |t| t.range.end()),
+        )
+    }
+
+    /// Reports what stands for the `=` of a definition or binding, if it is not `=`.
+    fn wrong_sign(&mut self, sign: &Node, what: &str) {
+        if sign.present() && self.token_kind(sign.start) != Some(Kind::Equals) {
+            let at = self.node_range(sign);
+            let found = self.found(sign.start);
+            let report = self.error(at, format!("{what} is written with `=`, not {found}")).fix(
+                "write `=`",
+                at,
+                "=",
+            );
+            self.report(report);
+        }
     }
 
     fn insert_at(&self, index: u32) -> TextRange {
@@ -167,27 +263,6 @@ impl<'a> Lower<'a> {
         );
         TextRange::empty(start)
     }
-}
-
-fn ends_value(kind: Kind) -> bool {
-    begins_value(kind) && !matches!(kind, Kind::LParen | Kind::LBracket | Kind::LBrace)
-        || matches!(kind, Kind::RParen | Kind::RBracket | Kind::RBrace)
-}
-
-fn begins_value(kind: Kind) -> bool {
-    matches!(
-        kind,
-        Kind::Name
-            | Kind::Int
-            | Kind::Float
-            | Kind::Char
-            | Kind::Text
-            | Kind::TrueKw
-            | Kind::FalseKw
-            | Kind::LParen
-            | Kind::LBracket
-            | Kind::LBrace
-    )
 }
 
 fn span(node: &Node) -> Span {

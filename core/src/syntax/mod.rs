@@ -105,10 +105,13 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     let mut significant = Vec::new();
     let mut tokens: Vec<Token> = Vec::new();
     let mut open_comment = None;
+    let mut foreign_comments = Vec::new();
     for (i, token) in all.iter().enumerate() {
         if token.kind.is_trivia() {
-            if token.kind == Kind::OpenComment {
-                open_comment = Some(token.range);
+            match token.kind {
+                Kind::OpenComment => open_comment = Some(token.range),
+                Kind::ForeignComment => foreign_comments.push(token.range),
+                _ => {}
             }
             continue;
         }
@@ -159,6 +162,15 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
             ),
         );
     }
+    for at in foreign_comments {
+        let words = text[at].trim_start_matches('/').trim().replace('%', "");
+        diagnostics.push(Diagnostic::error(Sort::Syntax, at, "`//` does not begin a comment").fix(
+            "write `% … %`",
+            at,
+            format!("% {words} %"),
+        ));
+    }
+    diagnostics.sort_by_key(|d| d.primary.at.start());
     let green = tree::build(&node, all, &significant, text);
     Parsed { green, ast: Arc::new(item), tokens: tokens.into(), diagnostics }
 }

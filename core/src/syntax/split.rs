@@ -92,15 +92,23 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
                     End::At(before(tokens, start, i))
                 };
             }
-            // Its end was forgotten, and the terminator is inside.
-            Kind::OpenText => return End::At(i + 1),
             Kind::Dollar if open.iter().all(|k| *k == Kind::LetKw) => return End::At(i + 1),
             Kind::Semi | Kind::Dollar
                 if open.is_empty() && !(context && continues_context(tokens, i + 1, text)) =>
             {
                 return End::At(i + 1);
             }
-            Kind::Semi | Kind::Dollar if line_end.is_none() && ends_a_line(tokens, i, text) => {
+            // A broken string or comment took the terminator of its line with it.
+            Kind::OpenText => return End::At(i + 1),
+            Kind::ForeignComment if open.is_empty() && seen && broke_off(tokens, i, text) => {
+                return End::At(i + 1);
+            }
+            Kind::Semi | Kind::Dollar | Kind::ForeignComment
+                if line_end.is_none()
+                    && (matches!(token.kind, Kind::Semi | Kind::Dollar)
+                        || seen && broke_off(tokens, i, text))
+                    && ends_a_line(tokens, i, text) =>
+            {
                 if by_lines {
                     return End::At(i + 1);
                 }
@@ -148,13 +156,8 @@ fn is_class(word: &str) -> bool {
     CLASSES.iter().any(|c| c.eq_ignore_ascii_case(word))
 }
 
+/// Whether what follows a terminator, if anything does, begins in the first column.
 fn ends_a_line(tokens: &[Token], i: usize, text: &str) -> bool {
-    let end = usize::from(tokens[i].range.end());
-    let rest = &text[end..];
-    let Some(newline) = rest.find('\n') else { return true };
-    if !rest[..newline].trim().is_empty() && !rest[..newline].trim_start().starts_with('%') {
-        return false;
-    }
     match significant(tokens, i + 1) {
         None => true,
         Some(next) => {
@@ -162,6 +165,11 @@ fn ends_a_line(tokens: &[Token], i: usize, text: &str) -> bool {
             at == 0 || text.as_bytes()[at - 1] == b'\n'
         }
     }
+}
+
+/// Whether the text of a broken token ends with a terminator, and what follows begins a line.
+fn broke_off(tokens: &[Token], i: usize, text: &str) -> bool {
+    text[tokens[i].range].trim_end().ends_with([';', '$']) && ends_a_line(tokens, i, text)
 }
 
 /// What the form made of some tokens looks like.
@@ -194,6 +202,10 @@ fn bound(tokens: &[&Token], text: &str) -> Option<Vec<Name>> {
     let mut names = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         match token.kind {
+            // Two operands side by side: `def g(x) = …`, or a `;` that is missing.
+            Kind::Name if i > 0 && matches!(tokens[i - 1].kind, Kind::Name | Kind::RParen) => {
+                return None;
+            }
             Kind::Name => {
                 let record = tokens.get(i + 1).is_some_and(|t| t.kind == Kind::LParen);
                 if !record {
@@ -268,6 +280,12 @@ mod tests {
         assert_eq!(all[1].1, "h(2);");
         assert_eq!(all[2].1, "{3 : x in [1];");
         assert_eq!(all[3].1, "4;");
+    }
+
+    #[test]
+    fn a_long_line_without_an_end_is_one_form() {
+        let text = format!("{{let a = x; b = x in b : x in [0{}]}};", ", 0".repeat(PATIENCE));
+        assert_eq!(forms(&text).len(), 1);
     }
 
     #[test]

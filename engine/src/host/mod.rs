@@ -18,9 +18,11 @@ pub mod matrix_market;
 pub mod npy;
 pub mod object;
 mod output;
+pub mod picture;
 mod process;
 mod scan;
 mod stream;
+mod svg;
 
 use nesl_core::interp::{Host, Sequence, Value};
 use nesl_core::ir::Ty;
@@ -28,6 +30,7 @@ use nesl_core::prim::HostOp;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::scalar::Precision;
 use output::Output;
+use picture::Pictures;
 use std::io::{BufRead, Write};
 use std::time::Instant;
 use stream::Streams;
@@ -36,6 +39,7 @@ use stream::Streams;
 pub struct System {
     output: Output,
     streams: Streams,
+    pictures: Pictures,
     seed: u64,
     precision: Precision,
     started: Instant,
@@ -47,6 +51,7 @@ impl System {
         System {
             output: Output::process(),
             streams: Streams::new(),
+            pictures: Pictures::default(),
             seed,
             precision: Precision::Bits64,
             started: Instant::now(),
@@ -62,6 +67,16 @@ impl System {
     /// Takes the standard input from elsewhere.
     pub fn set_input(&mut self, input: Box<dyn BufRead + Send>) {
         self.streams.set_input(input);
+    }
+
+    /// The pictures that were drawn.
+    pub fn pictures(&self) -> &Pictures {
+        &self.pictures
+    }
+
+    /// The pictures that were drawn, to be told what was shown of them.
+    pub fn pictures_mut(&mut self) -> &mut Pictures {
+        &mut self.pictures
     }
 
     /// The width of the numbers that are read and written.
@@ -107,7 +122,12 @@ impl Host for System {
         // What was written to a file must be there for whoever reads it next; a person who is
         // asked must see the question.
         match op {
-            HostOp::PrintText | HostOp::WriteText | HostOp::Seed | HostOp::GetEnv => {}
+            HostOp::PrintText
+            | HostOp::WriteText
+            | HostOp::Seed
+            | HostOp::GetEnv
+            | HostOp::MakeWindow
+            | HostOp::Draw => {}
             HostOp::Shell | HostOp::Spawn | HostOp::Prompt => self.flush(),
             _ if self.streams.reads_input(op, args) => self.flush(),
             _ => self.streams.flush(),
@@ -254,6 +274,32 @@ impl Host for System {
                 let [matrix, name] = spread(args);
                 let text = matrix_market::write(&matrix, self.precision).map_err(fault)?;
                 file::write(name.bytes(), &text).map_err(fault)?;
+                Ok(Value::Bool(true))
+            }
+            HostOp::MakeWindow => {
+                let [title, width, height, colour] = spread(args);
+                let title = crate::decode(title.bytes().to_vec());
+                let sizes = [width.int(), height.int()];
+                let window = self.pictures.open(title, sizes, colour.int()).map_err(fault)?;
+                Ok(Value::Int(window))
+            }
+            HostOp::Draw => {
+                let [window, shape, colour, size, numbers, text] = spread(args);
+                let Value::Sequence(numbers) = &numbers else {
+                    unreachable!("{numbers:?} are not numbers")
+                };
+                self.pictures
+                    .draw(
+                        window.int(),
+                        picture::Mark {
+                            shape: shape.int(),
+                            colour: colour.int(),
+                            size: size.int(),
+                            numbers: floats(numbers),
+                            text: text.bytes(),
+                        },
+                    )
+                    .map_err(fault)?;
                 Ok(Value::Bool(true))
             }
         }

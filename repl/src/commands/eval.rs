@@ -18,5 +18,6 @@ pub fn run(global: &Global, texts: &[String]) -> Result<u8> {
         }
     }
     reporter.output.settle();
+    reporter.write_pictures(&session)?;
     Ok(code)
 }

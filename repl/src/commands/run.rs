@@ -20,6 +20,7 @@ pub fn run(global: &Global, files: &[PathBuf]) -> Result<u8> {
         }
     }
     reporter.output.settle();
+    reporter.write_pictures(&session)?;
     Ok(code)
 }
 

@@ -44,5 +44,6 @@ pub fn run(mut reporter: Reporter, mut session: Session) -> Result<u8> {
         pending.clear();
     }
     reporter.output.settle();
+    reporter.write_pictures(&session)?;
     Ok(code)
 }

@@ -11,6 +11,9 @@ pub(super) enum Doc {
     Line,
     /// A new line, unless nothing stands on this one yet. Breaks all groups around it.
     Fresh,
+    /// A comment behind what stands on the line, which ends with it. Breaks all groups around
+    /// it, and takes no room.
+    Behind(Rc<str>),
     /// One after the other.
     Concat(Vec<Doc>),
     /// Indented further.
@@ -45,13 +48,19 @@ impl Doc {
 
 /// Lays a document out in lines of a width, beginning at a column.
 pub(super) fn layout(doc: &Doc, width: usize) -> String {
-    let mut out = Output { text: String::new(), column: 0, indent: 0, blank: true, space: false };
+    let mut out = Output { blank: true, ..Output::default() };
     // What is still to be laid out: indentation, whether lines are broken, document.
     let mut todo: Vec<(usize, bool, &Doc)> = vec![(0, true, doc)];
     while let Some((indent, broken, doc)) = todo.pop() {
         match doc {
             Doc::Text(text) if &**text == " " => out.space(),
-            Doc::Text(text) => out.word(text),
+            Doc::Text(text) => {
+                if out.ended {
+                    out.newline(indent);
+                }
+                out.word(text);
+            }
+            Doc::Behind(text) => out.behind(text),
             Doc::Line if !broken => out.space(),
             Doc::Line => out.newline(indent),
             Doc::Fresh => {
@@ -63,6 +72,7 @@ pub(super) fn layout(doc: &Doc, width: usize) -> String {
             }
             Doc::Concat(docs) => todo.extend(docs.iter().rev().map(|d| (indent, broken, d))),
             Doc::Nest(by, inner) => todo.push((indent + by, broken, inner)),
+            Doc::Align(inner) if out.ended => todo.push((indent, broken, inner)),
             Doc::Align(inner) => todo.push((out.column_now(), broken, inner)),
             Doc::Group(inner) => {
                 let room = width.saturating_sub(out.column_now());
@@ -74,6 +84,7 @@ pub(super) fn layout(doc: &Doc, width: usize) -> String {
     out.text
 }
 
+#[derive(Default)]
 struct Output {
     text: String,
     column: usize,
@@ -83,6 +94,8 @@ struct Output {
     blank: bool,
     /// A space is due before the next word; at the end of a line it is dropped.
     space: bool,
+    /// A comment ended the line: the next word begins another.
+    ended: bool,
 }
 
 impl Output {
@@ -109,8 +122,18 @@ impl Output {
         };
     }
 
+    fn behind(&mut self, comment: &str) {
+        if !self.blank {
+            self.text.push(' ');
+        }
+        self.text.push_str(comment);
+        self.blank = false;
+        self.space = false;
+        self.ended = true;
+    }
+
     fn space(&mut self) {
-        if !self.blank && !self.space {
+        if !self.ended && !self.blank && !self.space {
             self.space = true;
             self.column += 1;
         }
@@ -118,6 +141,7 @@ impl Output {
 
     fn newline(&mut self, indent: usize) {
         self.space = false;
+        self.ended = false;
         self.text.push('\n');
         self.indent = indent;
         self.column = 0;
@@ -146,8 +170,8 @@ fn fits(group: &Doc, room: usize, after: &[(usize, bool, &Doc)]) -> bool {
             },
             Doc::Line if !broken => room -= 1,
             Doc::Line => return true,
-            // A comment on its own line: all around it breaks.
-            Doc::Fresh => return broken,
+            // A comment ends the line: all around it breaks.
+            Doc::Fresh | Doc::Behind(_) => return broken,
             Doc::Concat(docs) => todo.extend(docs.iter().rev().map(|d| (broken, d))),
             Doc::Nest(_, inner) | Doc::Align(inner) => todo.push((broken, inner)),
             // Behind the group, another may break where it likes.

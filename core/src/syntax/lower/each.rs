@@ -1,6 +1,6 @@
 //! Apply-to-each.
 
-use super::super::ast::{Expr, ExprId, PatId};
+use super::super::ast::{Expr, ExprId, Pat, PatId};
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
 use super::{Lower, Report, span};
@@ -33,7 +33,12 @@ impl Lower<'_> {
                 self.add(Expr::Missing, span(first))
             }
         };
+        // `{x in xs : x + 1}`: the second is no binding, and that is known by now.
+        let swapped = colon.present() && first.kids.len() > 1;
         for binding in rest {
+            if swapped && binding.kids.len() == 1 {
+                continue;
+            }
             let pair = self.each_binding(binding, false);
             bindings.push(pair);
         }
@@ -95,20 +100,30 @@ impl Lower<'_> {
             Kind::Missing => {
                 self.expected("a binding `x in xs`", node.start).hint("write `{body : x in xs}`")
             }
-            Kind::Binary if self.token_kind(only.kids[0].end) == Some(Kind::Equals) => {
-                let equals = self.range(Span::new(only.kids[0].end, only.kids[0].end + 1));
-                self.error(equals, "a sequence is gone over by `in`, not by `=`").fix(
-                    "write `in`",
-                    equals,
-                    "in",
-                )
+            Kind::Binary
+                if matches!(
+                    self.token_kind(only.kids[0].end),
+                    Some(Kind::Equals | Kind::LeftArrow)
+                ) =>
+            {
+                // `x = xs`, `x <- xs`: clear enough to go on with.
+                let sign = only.kids[0].end;
+                let at = self.range(Span::new(sign, sign + 1));
+                let found = self.found(sign);
+                let report = self
+                    .error(at, format!("a sequence is gone over by `in`, not by {found}"))
+                    .fix("write `in`", at, "in");
+                self.report(report);
+                let pattern = self.pattern(&only.kids[0]);
+                let sequence = self.needed(&only.kids[1], "a sequence after `in`");
+                return (pattern, sequence);
             }
             _ if foreign.is_some() => self.foreign_for(foreign.unwrap_or(0)),
             Kind::Index | Kind::Juxtaposed if only.kids[0].kind == Kind::NameRef => {
-                let insert = self.insert_at(only.kids[0].end);
-                self.error(at, "this binding has no `in`").fix("add `in`", insert, "in ")
+                let insert = self.insert_after(only.kids[0].end - 1);
+                self.error(at, "this binding has no `in`").fix("add `in`", insert, " in")
             }
-            Kind::Tuple | Kind::Literal if alone => self
+            Kind::Tuple | Kind::Literal | Kind::Paren if alone => self
                 .error(at, "this is no apply-to-each: there is no binding")
                 .hint("a sequence is written with brackets: `[1, 2, 3]`"),
             _ => self
@@ -116,10 +131,17 @@ impl Lower<'_> {
                 .hint("write `{body : x in xs; y in ys | condition}`"),
         };
         self.report(report);
-        let pat = self.add_pat(super::super::ast::Pat::Missing, span(node));
+        let pat = match only.kind {
+            // What it binds is clear enough for the body.
+            Kind::Index | Kind::Juxtaposed if only.kids[0].kind == Kind::NameRef => {
+                self.pattern(&only.kids[0])
+            }
+            _ => self.add_pat(Pat::Missing, span(node)),
+        };
         let sequence = self.add(Expr::Missing, span(node));
         (pat, sequence)
     }
+
     /// `{x for x in xs}`
     fn foreign_for(&mut self, index: u32) -> Report {
         let at = self.range(Span::new(index, index + 1));

@@ -1,6 +1,6 @@
 //! Expressions.
 
-use super::super::ast::{BinaryOp, Expr, ExprId, FloatBits, Ident, PatId, UnaryOp};
+use super::super::ast::{BinaryOp, Expr, ExprId, FloatBits, Ident, UnaryOp};
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
 use super::{Lower, span};
@@ -9,6 +9,10 @@ use crate::base::{Name, Span};
 impl Lower<'_> {
     /// An expression.
     pub(super) fn expr(&mut self, node: &Node) -> ExprId {
+        let operator = matches!(node.kind, Kind::Binary | Kind::Unary | Kind::Juxtaposed);
+        if self.in_let && !operator {
+            return self.outside_let(|lower| lower.expr(node));
+        }
         crate::base::with_stack(|| self.expr_inner(node))
     }
 
@@ -71,9 +75,13 @@ impl Lower<'_> {
             }
             Kind::Option => {
                 let at = self.node_range(node);
-                let report = self
-                    .error(at, "`:=` names an optional argument of a call")
-                    .hint("to compare write `==`, to bind `let x = … in …`");
+                let sign = Span::new(node.kids[0].end, node.kids[0].end + 1);
+                let sign = self.range(sign);
+                let report = self.error(at, "`:=` names an optional argument of a call");
+                let report = match node.start {
+                    0 => report.fix("a variable is defined with `=`", sign, "="),
+                    _ => report.hint("to compare write `==`, to bind `let x = … in …`"),
+                };
                 self.report(report);
                 Expr::Missing
             }
@@ -277,6 +285,13 @@ impl Lower<'_> {
     }
 
     fn unary(&mut self, node: &Node) -> Expr {
+        // The least int has no positive counterpart to negate.
+        if self.token_kind(node.start) == Some(Kind::Minus)
+            && node.kids[0].kind == Kind::Literal
+            && self.node_text(&node.kids[0]) == "9223372036854775808"
+        {
+            return Expr::Int(i64::MIN);
+        }
         let op = match self.token_kind(node.start) {
             Some(Kind::Hash) => UnaryOp::Length,
             Some(Kind::At) => UnaryOp::String,
@@ -293,11 +308,29 @@ impl Lower<'_> {
         let word = self.token_text(at).to_owned();
         let op = match self.token_kind(at) {
             Some(Kind::Equals) => {
-                let report = self.equals(&node.kids[0], op_span);
-                self.report(report);
+                if self.missing_semicolon(&node.kids[0], op_span) {
+                    // Both sides may hold more mistakes.
+                    self.expr(&node.kids[0]);
+                    self.outside_let(|lower| lower.expr(&node.kids[1]));
+                    return Expr::Missing;
+                }
+                let range = self.range(op_span);
+                if !node.kids[0].present() {
+                    let report = self.error(range, "`=` has nothing on its left");
+                    self.report(report);
+                    return Expr::Missing;
+                }
+                let mut report = self.error(range, "`=` defines; it does not compare");
+                if node.kids[0].kind == Kind::Index {
+                    report = report
+                        .hint("a sequence is never changed; `rep(a, v, i)` is a changed copy");
+                }
+                self.report(report.fix("write `==` to compare", range, "=="));
                 BinaryOp::Eq
             }
             Some(Kind::ForeignNotEq) => BinaryOp::Ne,
+            Some(Kind::ForeignAnd) => BinaryOp::And,
+            Some(Kind::ForeignPower) => BinaryOp::Power,
             Some(kind) => binary_op(kind).unwrap_or(BinaryOp::Eq),
             None => BinaryOp::Eq,
         };
@@ -323,7 +356,7 @@ impl Lower<'_> {
             let report = self
                 .expected("`then`", then.start)
                 .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`")
-                .hint("write `if c then a else b`");
+                .fix("add `then`", self.insert_after(then.start.saturating_sub(1)), " then");
             self.report(report);
             // What follows was not parsed as a branch: one error is enough.
             let then = self.add(Expr::Missing, span(a));
@@ -347,68 +380,6 @@ impl Lower<'_> {
         }
         let no = self.needed(b, "an expression after `else`");
         Expr::If { cond, then: yes, otherwise: no }
-    }
-
-    fn let_expr(&mut self, node: &Node) -> Expr {
-        let [within, body, bindings @ ..] = &node.kids[..] else { return Expr::Missing };
-        let mut lowered: Vec<(PatId, ExprId)> = Vec::new();
-        for binding in bindings {
-            let [pat, equals, value] = &binding.kids[..] else { continue };
-            let before = self.diagnostics.len();
-            if !pat.present() && self.token_kind(pat.start) == Some(Kind::LBracket) {
-                let report = self.no_sequences(self.range(Span::new(pat.start, pat.start + 1)));
-                self.report(report);
-                return Expr::Missing;
-            }
-            let pattern = self.pattern(pat);
-            if !equals.present() && self.diagnostics.len() > before {
-                // What is no pattern has been reported; the rest is not looked at.
-                let body = self.add(Expr::Missing, span(body));
-                lowered.push((pattern, body));
-                return Expr::Let { bindings: lowered, body };
-            }
-            if !equals.present() {
-                let report = self.expected("`=` after the pattern of this `let`", equals.start);
-                let report = if self.token_kind(equals.start) == Some(Kind::EqEq) {
-                    let at = self.range(Span::new(equals.start, equals.start + 1));
-                    report.fix("`==` compares; write `=`", at, "=")
-                } else {
-                    report.hint("write `let x = … in …`")
-                };
-                self.report(report);
-                lowered.push((pattern, self.add(Expr::Missing, span(value))));
-                continue;
-            }
-            let value = self.needed(value, "an expression after `=`");
-            lowered.push((pattern, value));
-        }
-        if !within.present() {
-            let opener = self.range(Span::new(node.start, node.start + 1));
-            let last = bindings.last().and_then(|binding| binding.kids.last());
-            let line = last.and_then(|value| self.fresh_line(span(value)));
-            // A binding whose `=` was read as a comparison: its `;` is missing.
-            if self.diagnostics.iter().all(|d| d.primary.at.start() < opener.start()) {
-                let report = match line {
-                    Some(line) => {
-                        let here = self.range(Span::new(line, line + 1));
-                        self.error(here, "this `let` has no `in`")
-                            .here("expected `in` before this")
-                            .label(opener, "the `let`")
-                            .fix("add `in`", self.insert_at(line), "in ")
-                    }
-                    None => self
-                        .expected("`in` and the body of the `let`", within.start)
-                        .label(opener, "the `let`")
-                        .hint("write `let x = … in …`"),
-                };
-                self.report(report);
-            }
-            let body =
-                if body.present() { self.expr(body) } else { self.add(Expr::Missing, span(body)) };
-            return Expr::Let { bindings: lowered, body };
-        }
-        let body = self.needed(body, "the body of the `let` after `in`");
-        Expr::Let { bindings: lowered, body }
     }
 }
 

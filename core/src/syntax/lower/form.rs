@@ -55,11 +55,27 @@ impl Lower<'_> {
                         self.error(token.range, format!("`{text}` means nothing in NESL"));
                     report = match text {
                         "!" => report.hint("write `not(x)` to negate; Lisp is not available"),
-                        "&" | "&&" => report.fix("write `and`", token.range, "and"),
+                        "&" => report.fix("write `and`", token.range, "and"),
                         "." => report.hint("a number needs a digit; take records apart by pattern"),
                         "?" => report.hint("write `if c then a else b`"),
                         _ => report,
                     };
+                    self.report(report);
+                }
+                Kind::ForeignPower => {
+                    let report = self.error(token.range, "`**` is not an operator").fix(
+                        "write `^`",
+                        token.range,
+                        "^",
+                    );
+                    self.report(report);
+                }
+                Kind::ForeignAnd => {
+                    let report = self.error(token.range, "`&&` means nothing in NESL").fix(
+                        "write `and`",
+                        token.range,
+                        self.word_for(*token, "and"),
+                    );
                     self.report(report);
                 }
                 Kind::ForeignNotEq => {
@@ -71,6 +87,16 @@ impl Lower<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// A word in place of a sign, with the blanks it needs.
+    fn word_for(&self, sign: Token, word: &str) -> String {
+        let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
+        let bytes = self.text.as_bytes();
+        let (start, end) = (usize::from(sign.range.start()), usize::from(sign.range.end()));
+        let before = if letter(bytes[..start].last()) { " " } else { "" };
+        let after = if letter(bytes.get(end)) { " " } else { "" };
+        format!("{before}{word}{after}")
     }
 
     /// Tokens that belong to nothing: one error for them all.
@@ -106,6 +132,7 @@ impl Lower<'_> {
                 report.hint("a range is written `[s:e]`, a type `function g(x) : int -> int = …`")
             }
             Some(Kind::Bar) => report.hint("`|` stands only inside `{…}`; `or` is the operator"),
+            Some(Kind::ReservedKw) => report.hint("it is a reserved word"),
             Some(Kind::FunctionKw | Kind::DatatypeKw) => {
                 report.hint("end the form before it with `;`")
             }
@@ -116,19 +143,32 @@ impl Lower<'_> {
 
     fn expression(&mut self, node: &Node) -> ItemKind {
         let value = self.expr(&node.kids[0]);
-        if let Expr::Name(name) = &self.exprs[value]
-            && node.kids.len() > 1
-            && ["def", "fn", "fun", "let", "var", "val", "lambda", "define"]
-                .contains(&name.folded())
-        {
-            let at = self.node_range(&node.kids[0]);
-            let report = self
-                .error(at, format!("`{name}` does not begin a definition"))
-                .hint("write `function g(x) = …` or `x = …`");
-            self.report(report);
+        if self.other_language(node.kids.len() > 1) || self.exprs[value] == Expr::Missing {
             return ItemKind::Missing;
         }
         ItemKind::Expr(value)
+    }
+
+    /// `def g(x) = …` and the like: one message instead of those it led to.
+    fn other_language(&mut self, left_over: bool) -> bool {
+        let word = self.token_text(0).to_ascii_lowercase();
+        let function = ["def", "fn", "fun", "func", "define", "defun"].contains(&word.as_str());
+        let variable = ["val", "var", "const"].contains(&word.as_str());
+        let wrong = left_over || !self.diagnostics.is_empty();
+        if !wrong || !(function || variable) || self.token_kind(1) != Some(Kind::Name) {
+            return false;
+        }
+        self.diagnostics.clear();
+        let at = self.range(Span::new(0, 1));
+        let report = self.error(at, format!("`{word}` does not begin a definition"));
+        let report = if function {
+            report.fix("a function is defined with `function g(x) = …`", at, "function")
+        } else {
+            let next = self.insert_at(1);
+            report.fix("a variable is defined with `x = …`", at.cover(next), "")
+        };
+        self.report(report);
+        true
     }
 
     fn binding(&mut self, node: &Node) -> ItemKind {
@@ -178,18 +218,13 @@ impl Lower<'_> {
             self.report(report);
             self.add_pat(super::super::ast::Pat::Missing, span(params))
         };
-        let colon =
-            equals.start.checked_sub(1).filter(|i| self.token_kind(*i) == Some(Kind::Colon));
-        if colon.is_some() && !annotation.present() {
-            let report = self
-                .expected("a type after `:`", equals.start)
-                .hint("write `: argument -> result`");
-            self.report(report);
-        }
-        let annotation = annotation.present().then(|| self.type_scheme(annotation));
+        let colon = self.token_kind(annotation.start.wrapping_sub(1)) == Some(Kind::Colon)
+            && annotation.start > params.end;
+        let annotation = (annotation.present() || colon).then(|| self.type_scheme(annotation));
         let doc = doc.present().then(|| {
             String::from_utf8_lossy(&super::expr::unescape(self.node_text(doc))).into_owned()
         });
+        self.wrong_sign(equals, "a definition");
         let body = if equals.present() {
             Some(self.needed(body, &format!("the body of `{}`", name.name)))
         } else if annotation.is_some() && doc.is_none() && !body.present() {
@@ -197,7 +232,18 @@ impl Lower<'_> {
         } else {
             let report = self.missing_equals(&name.name, equals, params);
             self.report(report);
-            Some(self.add(Expr::Missing, span(body)))
+            // What follows is a body only if it could begin one.
+            let starts = body.present()
+                && !matches!(
+                    self.token_kind(body.start),
+                    Some(Kind::RightArrow | Kind::LeftArrow | Kind::Equals)
+                )
+                && !(params.kind == Kind::NameRef && params.present());
+            let before = self.diagnostics.len();
+            let lowered =
+                if starts { self.expr(body) } else { self.add(Expr::Missing, span(body)) };
+            self.diagnostics.truncate(before);
+            Some(lowered)
         };
         ItemKind::Function(Function { name, param, optional, annotation, doc, body })
     }
@@ -207,7 +253,16 @@ impl Lower<'_> {
         let more = self.token_kind(equals.start) == Some(Kind::Name);
         let report = self.expected(&format!("`=` and the body of `{name}`"), equals.start);
         if bare && more {
-            report.hint(format!("parameters stand in parentheses: `function {name}(x, y) = …`"))
+            // `function g x y`.
+            let mut last = equals.start;
+            while self.token_kind(last + 1) == Some(Kind::Name) {
+                last += 1;
+            }
+            let names: Vec<&str> = (params.start..=last).map(|i| self.token_text(i)).collect();
+            let at = self.range(Span::new(params.start, last + 1));
+            report.fix("parameters stand in parentheses", at, format!("({})", names.join(", ")))
+        } else if self.token_kind(equals.start) == Some(Kind::RightArrow) {
+            report.hint("a type is written after `:`, as in `: int -> int`")
         } else {
             let at = self.insert_at(equals.start);
             report.fix("add `=`", at, "= ")
@@ -255,8 +310,13 @@ impl Lower<'_> {
                     args.push(CommandArg::Text(String::from_utf8_lossy(&bytes).into_owned(), here));
                 }
                 Some(Kind::Int) => {
-                    let value = self.token_text(i).parse().unwrap_or(i64::MAX);
-                    args.push(CommandArg::Int(value, here));
+                    let value = self.token_text(i).parse();
+                    args.extend(self.command_int(value, here));
+                }
+                Some(Kind::Minus) if self.token_kind(i + 1) == Some(Kind::Int) => {
+                    let value = format!("-{}", self.token_text(i + 1)).parse();
+                    args.extend(self.command_int(value, Span::new(i, i + 2)));
+                    i += 1;
                 }
                 _ if self.token_kind(i + 1) == Some(Kind::Assign) => {
                     let name = Ident { name: Name::new(self.token_text(i)), span: here };
@@ -273,6 +333,16 @@ impl Lower<'_> {
             i += 1;
         }
         ItemKind::Command(Command { verb, args })
+    }
+
+    fn command_int<E>(&mut self, value: Result<i64, E>, here: Span) -> Option<CommandArg> {
+        if let Ok(value) = value {
+            return Some(CommandArg::Int(value, here));
+        }
+        let at = self.range(here);
+        let report = self.error(at, "this number does not fit an int of 64 bits");
+        self.report(report);
+        None
     }
 
     fn command_value(&mut self, index: u32) -> ExprId {

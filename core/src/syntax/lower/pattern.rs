@@ -33,7 +33,9 @@ impl Lower<'_> {
                 self.need_close(node.start, &node.kids[1], ")");
                 id
             }
-            Kind::Call | Kind::Juxtaposed if node.kids[0].kind == Kind::NameRef => {
+            Kind::Call | Kind::Juxtaposed
+                if node.kids[0].kind == Kind::NameRef && node.kids[1].kind == Kind::Paren =>
+            {
                 let name = self.ident(&node.kids[0]);
                 let content = self.pattern(&node.kids[1]);
                 self.add_pat(Pat::Record { name, content }, span(node))
@@ -60,8 +62,19 @@ impl Lower<'_> {
                     }
                     _ => {
                         let at = self.node_range(node);
-                        self.error(at, "this is not a pattern")
-                            .hint("a pattern is a name, `a, b` or `record(pattern)`")
+                        let report = self.error(at, "this is not a pattern");
+                        let first = self.token_text(node.start).to_ascii_lowercase();
+                        let words = node.start..node.end;
+                        let for_word = words.into_iter().find(|i| self.token_text(*i) == "for");
+                        match for_word {
+                            Some(word) => {
+                                let at = self.range(crate::base::Span::new(word, word + 1));
+                                report.fix("write `:` for `for`", at, ":")
+                            }
+                            None if ["fun", "fn", "lambda"].contains(&first.as_str()) => report
+                                .hint("a function value is written `x => …`, with no word before"),
+                            None => report.hint("a pattern is a name, `a, b` or `record(pattern)`"),
+                        }
                     }
                 };
                 self.report(report);
@@ -76,6 +89,9 @@ impl Lower<'_> {
             return self.pattern(node);
         }
         let inside = &node.kids[0];
+        if self.equals_in_parameters(node) {
+            return self.add_pat(Pat::Missing, span(node));
+        }
         let parts: Vec<&Node> =
             if inside.kind == Kind::Tuple { inside.kids.iter().collect() } else { vec![inside] };
         let mut positional: Vec<Node> = Vec::new();
@@ -116,6 +132,27 @@ impl Lower<'_> {
                 self.pattern(&Node { kind: Kind::Tuple, start, end, kids: positional })
             }
         }
+    }
+
+    /// `function g(x = e`, the parentheses never closed: the `=` is that of the definition.
+    fn equals_in_parameters(&mut self, node: &Node) -> bool {
+        let inside = &node.kids[0];
+        let last = if inside.kind == Kind::Tuple { inside.kids.last() } else { Some(inside) };
+        let Some(last) = last.filter(|last| last.kind == Kind::Binary) else { return false };
+        let sign = last.kids[0].end;
+        if node.kids[1].present() || self.token_kind(sign) != Some(Kind::Equals) {
+            return false;
+        }
+        let opener = self.range(crate::base::Span::new(node.start, node.start + 1));
+        let at = self.insert_after(sign - 1);
+        let report = self
+            .error(at, "this `(` is never closed")
+            .here("expected `)` here")
+            .label(opener, "opened here")
+            .fix("add `)`", at, ")");
+        self.report(report);
+        self.unclosed.push(node.end);
+        true
     }
 
     /// `name := value`

@@ -6,30 +6,6 @@ use super::{Lower, Report};
 use crate::base::{Span, TextRange, TextSize};
 
 impl Lower<'_> {
-    /// `=` inside an expression: a comparison, or the next definition without a `;` before it.
-    pub(super) fn equals(&mut self, left: &Node, op: Span) -> Report {
-        let line = op.start.checked_sub(1).filter(|_| left.kind == Kind::Juxtaposed);
-        let line =
-            line.filter(|name| self.fresh_line(Span::new(left.start, left.end)) == Some(*name));
-        let at = self.range(op);
-        match line {
-            Some(name) => {
-                let here = self.range(Span::new(name, name + 1));
-                let end = self.range(Span::new(name - 1, name)).end();
-                self.error(here, "a `;` is missing before this definition").fix(
-                    "add `;`",
-                    TextRange::empty(end),
-                    ";",
-                )
-            }
-            None => self.error(at, "`=` defines; it does not compare").fix(
-                "write `==` to compare",
-                at,
-                "==",
-            ),
-        }
-    }
-
     /// `'a'` for a char, `'text'` for a string: the report at the second quote.
     pub(super) fn quotes(&mut self, node: &Node) -> Option<Report> {
         let first = node.start.checked_sub(2)?;
@@ -80,10 +56,12 @@ impl Lower<'_> {
             .hint("bind the sequence to a name and index it, or use `vsep`")
     }
 
-    /// Where the quote of an open string was probably forgotten: before the `;` that ends its line.
+    /// Where the quote of an open string was probably forgotten: before the brackets and the `;` that end
+    /// its line.
     pub(super) fn open_string_end(&self, token: TextRange) -> TextSize {
         let text = self.text[token].trim_end();
-        let inside = text.strip_suffix([';', '$']).filter(|rest| rest.len() > 1).unwrap_or(text);
+        let inside = text.trim_end_matches([';', '$', ' ', ')']);
+        let inside = if inside.len() > 1 { inside } else { text };
         token.start() + TextSize::of(inside)
     }
 }

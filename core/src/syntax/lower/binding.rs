@@ -1,0 +1,178 @@
+//! `let`, and the separators that are forgotten in and around bindings.
+
+use super::super::ast::{Expr, ExprId, PatId};
+use super::super::grammar::Node;
+use super::super::lexer::Kind;
+use super::{Lower, Report, span};
+use crate::base::{Span, TextRange, with_stack};
+
+impl Lower<'_> {
+    pub(super) fn let_expr(&mut self, node: &Node) -> Expr {
+        let [within, body, bindings @ ..] = &node.kids[..] else { return Expr::Missing };
+        let mut lowered: Vec<(PatId, ExprId)> = Vec::new();
+        for binding in bindings {
+            let [pat, equals, value] = &binding.kids[..] else { continue };
+            let before = self.diagnostics.len();
+            if !pat.present() && self.token_kind(pat.start) == Some(Kind::LBracket) {
+                let report = self.no_sequences(self.range(Span::new(pat.start, pat.start + 1)));
+                self.report(report);
+                return Expr::Missing;
+            }
+            let pattern = self.pattern(pat);
+            if !equals.present() && self.diagnostics.len() > before {
+                // What is no pattern has been reported; the rest is not looked at.
+                let body = self.add(Expr::Missing, span(body));
+                lowered.push((pattern, body));
+                return Expr::Let { bindings: lowered, body };
+            }
+            if !equals.present() {
+                let report = self
+                    .expected("`=` after the pattern of this `let`", equals.start)
+                    .hint("write `let x = … in …`");
+                self.report(report);
+                lowered.push((pattern, self.add(Expr::Missing, span(value))));
+                continue;
+            }
+            self.wrong_sign(equals, "a binding");
+            self.run_of_bindings(pattern, value, &mut lowered);
+        }
+        if !within.present() {
+            let opener = self.range(Span::new(node.start, node.start + 1));
+            let at = self.insert_after(within.start.saturating_sub(1));
+            // What went wrong inside may be why it is not there.
+            if self.diagnostics.iter().all(|d| d.primary.at.start() < opener.start()) {
+                let report = self.missing_in(within, bindings).label(opener, "the `let`");
+                let next = self.insert_at(1).start();
+                // Nothing but `let x = e`: a variable was meant.
+                let whole = node.start == 0 && !body.present() && bindings.len() == 1;
+                let report = if whole && !report.message.contains("before") {
+                    let range = TextRange::new(opener.start(), next);
+                    report.fix("a variable is defined without `let`", range, "")
+                } else if !report.hints.is_empty() {
+                    report
+                } else if body.present() {
+                    report.fix("add `in`", at, " in ")
+                } else {
+                    report.hint("add `in` and what is to be computed")
+                };
+                self.report(report);
+            }
+            let body =
+                if body.present() { self.expr(body) } else { self.add(Expr::Missing, span(body)) };
+            return Expr::Let { bindings: lowered, body };
+        }
+        let body = self.needed(body, "the body of the `let` after `in`");
+        Expr::Let { bindings: lowered, body }
+    }
+
+    /// The report of an `in` that is not there: before the line that begins in the middle of the
+    /// last binding, if there is one.
+    fn missing_in(&mut self, within: &Node, bindings: &[Node]) -> Report {
+        let value = bindings.last().and_then(|binding| binding.kids.last());
+        let Some(line) = value.and_then(|value| self.new_line(value)) else {
+            return self.expected("`in` and the body of the `let`", within.start);
+        };
+        let at = self.range(Span::new(line, line + 1));
+        let found = self.found(line);
+        let end = self.insert_after(line - 1);
+        self.error(at, format!("expected `in` before {found}, after the bindings"))
+            .fix("add `in`", end, " in")
+    }
+
+    /// The first token in a node that is read as an argument but begins a line.
+    fn new_line(&self, node: &Node) -> Option<u32> {
+        with_stack(|| {
+            let inside = node.kids.iter().find_map(|kid| self.new_line(kid));
+            if inside.is_some() || node.kind != Kind::Juxtaposed {
+                return inside;
+            }
+            let argument = node.kids[1].start;
+            self.breaks_before(argument).then_some(argument)
+        })
+    }
+
+    /// The bindings that `p = a q = b …` was meant to be, reported; usually just the one.
+    fn run_of_bindings(&mut self, pattern: PatId, value: &Node, out: &mut Vec<(PatId, ExprId)>) {
+        // The tree is `((a q) = (b r)) = c`.
+        let mut parts: Vec<(Span, &Node)> = Vec::new();
+        let mut node = value;
+        while let (Kind::Binary, [left, right]) = (node.kind, &node.kids[..]) {
+            if self.token_kind(left.end) != Some(Kind::Equals) {
+                break;
+            }
+            parts.push((Span::new(left.end, left.end + 1), right));
+            node = left;
+        }
+        let first = node;
+        let between = parts.get(1..).unwrap_or_default();
+        let run = !parts.is_empty()
+            && first.kind == Kind::Juxtaposed
+            && between.iter().all(|(_, right)| right.kind == Kind::Juxtaposed);
+        if !run {
+            let outer = std::mem::replace(&mut self.in_let, true);
+            let value = self.needed(value, "an expression after `=`");
+            self.in_let = outer;
+            out.push((pattern, value));
+            return;
+        }
+        let (mut pattern, mut current) = (pattern, first);
+        for (sign, right) in parts.into_iter().rev() {
+            let outer = std::mem::replace(&mut self.in_let, true);
+            self.missing_semicolon(current, sign);
+            self.in_let = outer;
+            let value = self.outside_let(|lower| lower.expr(&current.kids[0]));
+            out.push((pattern, value));
+            pattern = self.pattern(&current.kids[1]);
+            current = right;
+        }
+        let value = self.outside_let(|lower| lower.needed(current, "an expression after `=`"));
+        out.push((pattern, value));
+    }
+
+    /// `1 y = 2`, where a line or a binding of a `let` should have ended before `y`.
+    pub(super) fn missing_semicolon(&mut self, left: &Node, sign: Span) -> bool {
+        let mut node = left;
+        while matches!(node.kind, Kind::Binary | Kind::Unary) {
+            let Some(last) = node.kids.last() else { return false };
+            node = last;
+        }
+        let Kind::Juxtaposed = node.kind else { return false };
+        let pattern = &node.kids[1];
+        let bindable = matches!(pattern.kind, Kind::NameRef | Kind::Paren | Kind::Call);
+        if !bindable || !(self.in_let || self.breaks_before(pattern.start)) {
+            return false;
+        }
+        let at = self.range(Span::new(pattern.start, sign.start));
+        let found = self.node_text(pattern).to_owned();
+        let end = self.insert_after(pattern.start - 1);
+        let mut report = self
+            .error(at, format!("expected `;` before `{found}`, which begins a binding"))
+            .fix("end the one before with `;`", end, ";");
+        if let Some((range, words)) = self.foreign_comment(pattern.start - 1) {
+            report = report.fix("a comment is written `% … %`", range, format!("% {words} %"));
+        }
+        self.report(report);
+        true
+    }
+
+    /// The line of a token, if it looks like a comment of another language.
+    fn foreign_comment(&self, index: u32) -> Option<(TextRange, String)> {
+        let token = usize::from(self.tokens.get(index as usize)?.range.start());
+        let start = self.text[..token].rfind('\n').map_or(0, |at| at + 1);
+        let end = self.text[token..].find('\n').map_or(self.text.len(), |at| token + at);
+        let line = self.text[start..end].trim_end();
+        let from = ["-- ", "# "].iter().find_map(|mark| line.find(mark))?;
+        let words = line[from..].trim_start_matches(['-', '#', ' ']);
+        let range =
+            TextRange::new(((start + from) as u32).into(), ((start + line.len()) as u32).into());
+        (words.contains(' ') && !line.contains('%')).then(|| (range, words.to_owned()))
+    }
+
+    /// Lowers what is inside a binding of a `let`, but not its value itself.
+    pub(super) fn outside_let<T>(&mut self, lower: impl FnOnce(&mut Self) -> T) -> T {
+        let outer = std::mem::replace(&mut self.in_let, false);
+        let out = lower(self);
+        self.in_let = outer;
+        out
+    }
+}

@@ -1,0 +1,197 @@
+//! A law: an expression, and what it gives.
+
+use crate::choices::{Choices, Shape};
+use crate::value::Nesl;
+use nesl_engine::{Event, Precision, Session, Settings};
+
+/// Inputs in a batch.
+const BATCH: usize = 16;
+/// Inputs of a batch that must fail and are run: each is a form of its own.
+const FAILURES: usize = 2;
+/// How long a sequence may be in the sessions here.
+pub const MAX_LENGTH: i64 = 10_000;
+
+/// A result, or how the message begins.
+pub type Outcome<R> = Result<R, &'static str>;
+
+/// A law about functions of the library.
+pub struct Law {
+    /// The functions.
+    pub names: Vec<&'static str>,
+    /// The type of what goes in, to tell the laws of a polymorphic function apart.
+    ty: String,
+    /// How the input is bound.
+    pattern: &'static str,
+    body: String,
+    batch: Box<dyn Fn(&mut Choices) -> Batch>,
+}
+
+/// Inputs, as expressions, and what must come out.
+struct Batch {
+    inputs: Vec<String>,
+    shown: Vec<String>,
+    /// All that comes out, shown as one sequence.
+    together: String,
+    failures: Vec<(String, &'static str)>,
+}
+
+/// Laws, as they are collected.
+pub struct Laws {
+    /// For models that depend on it.
+    pub precision: Precision,
+    pub all: Vec<Law>,
+}
+
+impl Laws {
+    pub fn new(precision: Precision) -> Laws {
+        Laws { precision, all: Vec::new() }
+    }
+
+    /// A law about a call of a function with some input.
+    pub fn function<A: Nesl, R: Nesl>(
+        &mut self,
+        name: &'static str,
+        choose: impl Fn(&mut Choices) -> A + 'static,
+        model: impl Fn(A) -> Outcome<R> + 'static,
+    ) {
+        self.expression(&[name], "x", &format!("{name}(x)"), choose, model);
+    }
+
+    /// A law about an expression, in which a pattern is bound to the input.
+    pub fn expression<A: Nesl, R: Nesl>(
+        &mut self,
+        names: &[&'static str],
+        pattern: &'static str,
+        body: &str,
+        choose: impl Fn(&mut Choices) -> A + 'static,
+        model: impl Fn(A) -> Outcome<R> + 'static,
+    ) {
+        let precision = self.precision;
+        let batch = move |choices: &mut Choices| {
+            let mut inputs = Vec::new();
+            let mut results = Vec::new();
+            let mut failures = Vec::new();
+            for i in 0..BATCH {
+                choices.shape = match i {
+                    0 => Shape::Empty,
+                    1 => Shape::Single,
+                    2 => Shape::Equal,
+                    _ => Shape::Any,
+                };
+                let input = choose(choices);
+                let literal = input.literal();
+                match model(input) {
+                    Ok(result) => {
+                        inputs.push(literal);
+                        results.push(result);
+                    }
+                    Err(reason) => failures.push((literal, reason)),
+                }
+            }
+            Batch {
+                inputs,
+                shown: results.iter().map(|result| result.shown(precision)).collect(),
+                together: R::shown_all(&results, precision),
+                failures,
+            }
+        };
+        let body = body.to_owned();
+        self.all.push(Law {
+            names: names.to_vec(),
+            ty: A::ty(),
+            pattern,
+            body,
+            batch: Box::new(batch),
+        });
+    }
+}
+
+impl Law {
+    /// Puts a batch through the law; says what is wrong.
+    pub fn check(&self, session: &mut Session, choices: &mut Choices) -> Result<(), String> {
+        let batch = (self.batch)(choices);
+        let single = |input: &str| format!("let {} = {input} in {}", self.pattern, self.body);
+        if !batch.inputs.is_empty() {
+            let inputs = batch.inputs.join(", ");
+            let all = format!("{{{} : {} in [{inputs}]}}", self.body, self.pattern);
+            let found = value(session, &all);
+            let agrees = found == batch.together;
+            let alone = if agrees { 1 } else { batch.inputs.len() };
+            for (input, expected) in batch.inputs.iter().zip(&batch.shown).take(alone) {
+                let source = single(input);
+                let found = value(session, &source);
+                if found != *expected {
+                    return Err(self.complaint(&source, expected, &found));
+                }
+            }
+            if !agrees {
+                return Err(self.complaint(&all, &batch.together, &found));
+            }
+        }
+        for (input, reason) in batch.failures.iter().take(FAILURES) {
+            let source = single(input);
+            let found = value(session, &source);
+            // Particulars may follow in place of the full stop.
+            if !found.starts_with(&format!("error: {}", reason.trim_end_matches('.'))) {
+                return Err(self.complaint(&source, reason, &found));
+            }
+        }
+        Ok(())
+    }
+
+    fn complaint(&self, source: &str, expected: &str, found: &str) -> String {
+        let names = self.names.join(", ");
+        format!("{names} on {}\n{source}\n  expected {expected}\n  found    {found}", self.ty)
+    }
+}
+
+/// A session that shows all of every value.
+pub fn new_session(precision: Precision) -> Session {
+    let mut session = Session::new(Settings {
+        precision,
+        print_length: None,
+        max_length: MAX_LENGTH as usize,
+        max_depth: 10_000,
+        ..Settings::default()
+    });
+    session.set_output(Box::new(std::io::sink()));
+    session
+}
+
+/// The value of an expression as it is shown, or the first line of what is wrong.
+pub fn value(session: &mut Session, source: &str) -> String {
+    let mut shown = String::new();
+    session.enter("law", &format!("{source};"), &mut |event| match event {
+        Event::Bound(binding) => shown = binding.value,
+        Event::Diagnostic(diagnostic) => shown = format!("error: {}", diagnostic.message),
+        Event::Text(_) => {}
+    });
+    shown
+}
+
+/// Adds the laws of a function that takes anything, for types of every make.
+macro_rules! for_any {
+    ($laws:expr; $($law:ident),+) => {
+        $(
+            $law::<i64>($laws);
+            $law::<f64>($laws);
+            $law::<(bool, $crate::value::Char)>($laws);
+            $law::<$crate::value::Text>($laws);
+            $law::<Vec<Vec<i64>>>($laws);
+        )+
+    };
+}
+
+/// Adds the laws of a function that takes what has an order.
+macro_rules! for_ordinals {
+    ($laws:expr; $($law:ident),+) => {
+        $(
+            $law::<i64>($laws);
+            $law::<f64>($laws);
+            $law::<$crate::value::Char>($laws);
+        )+
+    };
+}
+
+pub(crate) use for_any;
+pub(crate) use for_ordinals;
