@@ -7,10 +7,12 @@
 //! for scalars, vectors or GPU threads ([`emit`] on an implementation of [`Ops`] of the backend).
 //!
 //! # Contract
-//! * The result is within 0.8 units in the last place of the true value, at both widths, also
-//!   among subnormal numbers; the bound measured stands at each function. Special cases are those
-//!   of IEEE 754-2019 and C: NaN in, some NaN out; zeros keep their sign where the function is
-//!   odd; overflow gives an infinity and begins where it must.
+//! * The result is within 0.8 units in the last place (ulp) of the true value, at both widths,
+//!   also among subnormal numbers. The largest error measured stands at each function: at 64 bits
+//!   over 700,000 random and hard points, at 32 bits over all floats (of one sign where the
+//!   function is odd or even; of the angles above 2¹⁴ one in sixteen).
+//! * Special cases are those of IEEE 754-2019 and C: NaN in, some NaN out; zeros keep their sign
+//!   where the function is odd; overflow gives an infinity and begins where it must.
 //! * Odd and even functions are so exactly.
 //! * No branches but [`Ops::when`], no tables in memory, no loops in what is emitted.
 //! * The bits depend on each operation being rounded once, as it is written: a backend must not

@@ -4,7 +4,8 @@ use super::Ops;
 use super::double::{at_most, fast_two_sum, polynomial, scale};
 use super::format::pow2;
 
-/// e^x. Largest error measured: EXP_64 ulp, at 32 bits EXP_32.
+/// e^x. Largest error measured: 0.77 ulp, at 32 bits 0.77; that is where the result is subnormal
+/// and rounded twice, elsewhere it is 0.66.
 #[inline(always)]
 pub fn exp<O: Ops>(o: &O, x: O::F) -> O::F {
     let format = o.format();
@@ -41,8 +42,8 @@ pub(super) fn exp_parts<O: Ops>(o: &O, x: O::F) -> Parts<O::F> {
     Parts { exponent: k, high, low: o.add(low, tail) }
 }
 
-/// The natural logarithm; of a negative number NaN, of zeros -∞. Largest error measured: LN_64
-/// ulp, at 32 bits LN_32.
+/// The natural logarithm; of a negative number NaN, of zeros -∞. Largest error measured: 0.63
+/// ulp, at 32 bits 0.66.
 ///
 /// x = 2^k (1 + f) with 1 + f in [√½, √2), and with s = f / (2 + f)
 /// ln(1 + f) = f - f²/2 + s (f²/2 + s² P(s²)).

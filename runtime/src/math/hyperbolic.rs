@@ -4,7 +4,7 @@ use super::Ops;
 use super::double::{at_most, fast_two_sum, polynomial, power_of_two, scale, two_sum, with_sign};
 use super::exponential::exp_parts;
 
-/// The hyperbolic sine. Largest error measured: SINH_64 ulp, at 32 bits SINH_32.
+/// The hyperbolic sine. Largest error measured: 0.69 ulp, at 32 bits 0.73.
 ///
 /// Up to 1, x + x³ P(x²); above, (e^x - e^-x) / 2.
 #[inline(always)]
@@ -19,8 +19,8 @@ pub fn sinh<O: Ops>(o: &O, x: O::F) -> O::F {
     with_sign(o, o.select(o.lt(a, o.float(1.0)), small, large), o.bits(x))
 }
 
-/// The hyperbolic cosine, (e^x + e^-x) / 2. Largest error measured: COSH_64 ulp, at 32 bits
-/// COSH_32.
+/// The hyperbolic cosine, (e^x + e^-x) / 2. Largest error measured: 0.64 ulp, at 32
+/// bits 0.66.
 #[inline(always)]
 pub fn cosh<O: Ops>(o: &O, x: O::F) -> O::F {
     let e = halves(o, o.abs(x));
@@ -55,7 +55,7 @@ fn halves<O: Ops>(o: &O, a: O::F) -> Halves<O::F> {
     }
 }
 
-/// The hyperbolic tangent. Largest error measured: TANH_64 ulp, at 32 bits TANH_32.
+/// The hyperbolic tangent. Largest error measured: 0.67 ulp, at 32 bits 0.72.
 ///
 /// Up to 0.55, x + x³ P(x²); above, 1 - 2 / (e^2x + 1).
 #[inline(always)]

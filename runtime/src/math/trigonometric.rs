@@ -4,7 +4,7 @@ use super::Ops;
 use super::double::{fast_two_sum, polynomial, with_sign};
 use super::reduction::reduce;
 
-/// The sine. Largest error measured: SIN_64 ulp, at 32 bits SIN_32.
+/// The sine. Largest error measured: 0.65 ulp, at 32 bits 0.67.
 #[inline(always)]
 pub fn sin<O: Ops>(o: &O, x: O::F) -> O::F {
     let r = reduce(o, o.abs(x));
@@ -15,7 +15,7 @@ pub fn sin<O: Ops>(o: &O, x: O::F) -> O::F {
     with_sign(o, y, o.ixor(sign, o.bits(x)))
 }
 
-/// The cosine. Largest error measured: COS_64 ulp, at 32 bits COS_32.
+/// The cosine. Largest error measured: 0.66 ulp, at 32 bits 0.67.
 #[inline(always)]
 pub fn cos<O: Ops>(o: &O, x: O::F) -> O::F {
     let r = reduce(o, o.abs(x));
@@ -26,7 +26,7 @@ pub fn cos<O: Ops>(o: &O, x: O::F) -> O::F {
     with_sign(o, y, sign)
 }
 
-/// The tangent. Largest error measured: TAN_64 ulp, at 32 bits TAN_32.
+/// The tangent. Largest error measured: 0.69 ulp, at 32 bits 0.78.
 ///
 /// The quotient of the sine and the cosine, or minus its inverse, both known in pairs, with the
 /// remainder of the division put back.

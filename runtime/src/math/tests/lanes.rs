@@ -183,5 +183,6 @@ fn instructions() {
         Atan 59 59
         Sinh 72 72
         Cosh 58 58
-        Tanh 68 68"#]].assert_eq(&table);
+        Tanh 68 68"#]]
+    .assert_eq(&table);
 }
