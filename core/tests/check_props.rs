@@ -99,3 +99,18 @@ fn depth_is_no_obstacle() {
         }
     }
 }
+
+#[test]
+fn length_is_no_obstacle() {
+    let names: Vec<String> = (0..30_000).map(|i| format!("a{i}")).collect();
+    let names = names.join(", ");
+    for text in [
+        format!("let ({names}) = 1 in a0;"),
+        format!("function g({names}) = a0;"),
+        format!("({}1);", "1, ".repeat(30_000)),
+        format!("[1]{};", "[0]".repeat(30_000)),
+        format!("function g(x) = x{};", "[0]".repeat(30_000)),
+    ] {
+        assert!(!check(&text).expect("places are inside").is_empty(), "{text:.40}");
+    }
+}

@@ -4,6 +4,8 @@ mod command;
 mod define;
 mod inspect;
 mod run;
+mod stored;
+mod watch;
 
 use crate::Sources;
 use crate::host::System;
@@ -145,6 +147,8 @@ pub struct Session {
     scratch: Option<FileId>,
     /// The values of top-level variables.
     values: FxHashMap<(ItemId, Name), Value>,
+    /// Those that are kept in files.
+    stored: stored::Stored,
     /// Definitions that took the place of others of the same name and type.
     replaced: FxHashMap<(ItemId, Name), ItemId>,
     /// What is wrong with the definitions of the text being entered that were turned off ahead.
@@ -153,6 +157,10 @@ pub struct Session {
     seed: u64,
     /// Forms run since the last seeding: the root of their random keys.
     draws: i64,
+    /// The texts being run, each loaded by the one before it.
+    running: Vec<FileId>,
+    /// What is watched of the functions of a name.
+    watches: FxHashMap<Name, watch::Watch>,
     /// Nesting of `load`, to refuse a file that loads itself.
     loading: Vec<std::path::PathBuf>,
 }
@@ -168,19 +176,25 @@ impl Session {
         for file in db.library() {
             sources.set(file, &db.file_name(file), &db.file_text(file));
         }
+        let interrupt = Arc::<AtomicBool>::default();
+        let mut host = System::new(settings.seed);
+        host.set_interrupt(interrupt.clone());
         Session {
             db,
             sources,
-            host: System::new(settings.seed),
+            host,
             seed: settings.seed,
             settings,
-            interrupt: Arc::default(),
+            interrupt,
             last: None,
             scratch: None,
             values: FxHashMap::default(),
+            stored: stored::Stored::default(),
             replaced: FxHashMap::default(),
             broken: FxHashMap::default(),
             draws: 0,
+            running: Vec::new(),
+            watches: FxHashMap::default(),
             loading: Vec::new(),
         }
     }
@@ -194,6 +208,7 @@ impl Session {
         self.host.pictures_mut().settle();
         let file = self.db.add_file(name, text, self.last);
         self.sources.set(file, name, text);
+        self.find_loads(file);
         let mut summary = Summary::default();
         self.run_file(file, false, sink, &mut summary);
         self.last = Some(Before::all(file));

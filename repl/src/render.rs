@@ -145,7 +145,7 @@ impl Renderer {
     fn prepare(&mut self, sources: &dyn Sources, file: FileId) {
         let (name, text) = sources.source(file);
         // A session may use one file for several texts that are only looked at.
-        if self.files.get(&file).is_some_and(|known| *known.lines.text() == *text) {
+        if self.files.get(&file).is_some_and(|known| known.lines.is_of(&text)) {
             return;
         }
         let first_line = self.first_lines.get(&file).copied().unwrap_or(0);

@@ -10,6 +10,10 @@ use nesl_engine::{Binding, Event, FileRange, Session, Sources, Summary};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+/// So many problems of one text are shown: nobody reads more, and more would push the first ones,
+/// which explain the others, off the screen.
+const MOST_SHOWN: usize = 200;
+
 /// Shows what happens in a session.
 pub struct Reporter {
     /// Standard output.
@@ -21,6 +25,8 @@ pub struct Reporter {
     drawn: BTreeSet<usize>,
     /// Where they are written; the current folder if there is no other.
     folder: Option<PathBuf>,
+    /// Problems of the text at hand.
+    problems: usize,
 }
 
 impl Reporter {
@@ -32,7 +38,8 @@ impl Reporter {
         interrupt::install(&session);
         let renderer = Renderer::new(global.colors(&std::io::stderr()));
         let (quiet, folder) = (global.quiet, global.pictures.clone());
-        (Reporter { output, renderer, quiet, drawn: BTreeSet::new(), folder }, session)
+        let drawn = BTreeSet::new();
+        (Reporter { output, renderer, quiet, drawn, folder, problems: 0 }, session)
     }
 
     /// Enters a text and shows what comes of it.
@@ -77,6 +84,7 @@ impl Reporter {
         bound: &mut dyn FnMut(Binding),
     ) -> Summary {
         let sources = session.sources();
+        self.problems = 0;
         let summary = interrupt::during(|| {
             session.enter(name, text, &mut |event| match event {
                 Event::Bound(binding) => {
@@ -100,6 +108,7 @@ impl Reporter {
         });
         let pictures = session.pictures().iter().enumerate();
         self.drawn.extend(pictures.filter(|(_, picture)| picture.changed()).map(|(at, _)| at));
+        self.more();
         if summary.interrupted {
             self.output.settle();
             eprintln!("Interrupted.");
@@ -132,7 +141,20 @@ impl Reporter {
     }
 
     fn show(&mut self, sources: &Sources, diagnostic: &Diagnostic<FileRange>) {
-        self.output.settle();
-        eprint!("{}", self.renderer.render(sources, diagnostic));
+        self.problems += 1;
+        if self.problems <= MOST_SHOWN {
+            self.output.settle();
+            eprint!("{}", self.renderer.render(sources, diagnostic));
+        }
+    }
+
+    /// Ends a text: says how many of its problems were not shown.
+    pub fn more(&mut self) {
+        let more = std::mem::take(&mut self.problems).saturating_sub(MOST_SHOWN);
+        if more > 0 {
+            self.output.settle();
+            let are = if more == 1 { "problem is" } else { "problems are" };
+            eprintln!("{more} more {are} not shown; `nesl check --json` lists all of a file's.");
+        }
     }
 }

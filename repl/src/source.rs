@@ -84,9 +84,9 @@ impl Lines {
         Lines { text, starts }
     }
 
-    /// The text.
-    pub fn text(&self) -> &str {
-        &self.text
+    /// Whether this is about a text. Costs nothing if it is the very same one.
+    pub fn is_of(&self, text: &Arc<str>) -> bool {
+        Arc::ptr_eq(&self.text, text) || self.text == *text
     }
 
     /// The number of characters before a byte; an offset past the end is the end, one inside a

@@ -130,6 +130,21 @@ fn run_goes_on_after_an_error() {
 }
 
 #[test]
+fn only_the_first_of_very_many_problems_are_shown() {
+    let many: String = (0..203).map(|i| format!("1 + \"{i}\";\n")).collect();
+    let folder = Folder::new(&[("many.nesl", &many)]);
+    let last = "3 more problems are not shown; `nesl check --json` lists all of a file's.\n";
+    let ran = folder.nesl(&["run", "many.nesl"]).code(1);
+    assert_eq!(ran.err.matches("Type error").count(), 200);
+    assert!(ran.err.ends_with(last), "{}", ran.err);
+    let ran = folder.nesl(&["check", "many.nesl"]).code(1);
+    assert_eq!(ran.err.matches("Type error").count(), 200);
+    assert!(ran.err.ends_with(&format!("{last}1 file checked: 203 errors\n")), "{}", ran.err);
+    let ran = folder.nesl(&["check", "--json", "many.nesl"]).code(1);
+    assert_eq!(ran.out.lines().count(), 203);
+}
+
+#[test]
 fn run_takes_several_files_and_standard_input() {
     let folder = Folder::new(&[("a.nesl", "x = 1;"), ("b.nesl", "y = x + 1;")]);
     let ran = folder.with_input(&["run", "a.nesl", "b.nesl", "-"], "x + y;\nz;\n");

@@ -8,6 +8,7 @@ mod float;
 mod int;
 
 use crate::fault::FaultCode;
+use crate::math::Function;
 use crate::random;
 
 /// How many bits an `int` and a `float` have in a session.
@@ -184,6 +185,61 @@ impl Precision {
         match self {
             Precision::Bits32 => 32,
             Precision::Bits64 => 64,
+        }
+    }
+}
+
+impl ScalarOp {
+    /// The mathematical function that this operation computes, where its checks pass: what a
+    /// backend writes down with [`crate::math::emit`].
+    pub fn function(self) -> Option<Function> {
+        match self {
+            ScalarOp::Ln => Some(Function::Ln),
+            ScalarOp::Exp => Some(Function::Exp),
+            ScalarOp::Sin => Some(Function::Sin),
+            ScalarOp::Cos => Some(Function::Cos),
+            ScalarOp::Tan => Some(Function::Tan),
+            ScalarOp::Asin => Some(Function::Asin),
+            ScalarOp::Acos => Some(Function::Acos),
+            ScalarOp::Atan => Some(Function::Atan),
+            ScalarOp::Sinh => Some(Function::Sinh),
+            ScalarOp::Cosh => Some(Function::Cosh),
+            ScalarOp::Tanh => Some(Function::Tanh),
+            ScalarOp::Add
+            | ScalarOp::Sub
+            | ScalarOp::Mul
+            | ScalarOp::Div
+            | ScalarOp::Rem
+            | ScalarOp::Mod
+            | ScalarOp::Neg
+            | ScalarOp::Abs
+            | ScalarOp::Max
+            | ScalarOp::Min
+            | ScalarOp::Eq
+            | ScalarOp::Ne
+            | ScalarOp::Lt
+            | ScalarOp::Le
+            | ScalarOp::Gt
+            | ScalarOp::Ge
+            | ScalarOp::Not
+            | ScalarOp::And
+            | ScalarOp::Or
+            | ScalarOp::Xor
+            | ScalarOp::Shl
+            | ScalarOp::Shr
+            | ScalarOp::Sqrt
+            | ScalarOp::Floor
+            | ScalarOp::Ceil
+            | ScalarOp::Trunc
+            | ScalarOp::Round
+            | ScalarOp::ToFloat
+            | ScalarOp::BoolToInt
+            | ScalarOp::CharToInt
+            | ScalarOp::IntToChar
+            | ScalarOp::FloatBits
+            | ScalarOp::Mix
+            | ScalarOp::Rand
+            | ScalarOp::Split => None,
         }
     }
 }

@@ -26,8 +26,8 @@ use crate::base::{Diagnostic, ItemId, Loc, Name, Span, TextRange};
 use crate::names::Names;
 use crate::syntax::{Parsed, RawKind, ast};
 use crate::types::{ItemTypes, Signature};
-use salsa::Setter;
 use salsa::plumbing::{AsId, FromId};
+use salsa::{Durability, Setter};
 use std::sync::{Arc, Mutex};
 
 pub use outline::{Form, Outline};
@@ -92,7 +92,7 @@ impl Database {
             let file = db.add(name, text, None, true);
             library.push(db.input(file));
         }
-        query::Library::new(&db, library.into());
+        let _library = query::Library::builder(library.into()).durability(TEXTS).new(&db);
         db
     }
 
@@ -103,7 +103,13 @@ impl Database {
 
     fn add(&mut self, name: &str, text: &str, before: Option<Before>, library: bool) -> FileId {
         let before = before.map(|b| (self.input(b.file), b.position));
-        let file = query::File::new(self, name.into(), "".into(), library, before, Arc::default());
+        let file = query::File::builder(name.into(), "".into(), library, before, Arc::default())
+            .durability(TEXTS)
+            // Nobody has seen these yet: filling them in is no news to those that depend on
+            // lasting inputs only.
+            .text_durability(Durability::LOW)
+            .outline_durability(Durability::LOW)
+            .new(self);
         let id = {
             let mut files = self.files.lock().unwrap_or_else(|e| e.into_inner());
             files.push(file);
@@ -120,13 +126,21 @@ impl Database {
 
     /// Turns a form off (it failed: it defines nothing for those after it) or on again.
     pub fn set_disabled(&mut self, item: ItemId, disabled: bool) {
-        outline::change(self, item, |form| form.disabled = disabled);
+        let input = query::item(item);
+        if input.disabled(self) != disabled {
+            input.set_disabled(self).with_durability(FAILURES).to(disabled);
+        }
+    }
+
+    /// Whether a form is turned off.
+    pub fn is_disabled(&self, item: ItemId) -> bool {
+        query::item(item).disabled(self)
     }
 
     /// Says which text a `load` form has loaded: its definitions are seen after the form.
     pub fn set_loaded(&mut self, item: ItemId, loaded: Option<FileId>) {
         let loaded = loaded.map(|f| self.input(f));
-        outline::change(self, item, |form| form.loaded = loaded);
+        outline::set_loaded(self, item, loaded);
     }
 
     /// The text that a `load` form has loaded.
@@ -140,10 +154,10 @@ impl Database {
         let input = self.input(file);
         let before = before.map(|b| (self.input(b.file), b.position));
         if &**input.name(self) != name {
-            input.set_name(self).to(name.into());
+            input.set_name(self).with_durability(TEXTS).to(name.into());
         }
         if input.before(self) != before {
-            input.set_before(self).to(before);
+            input.set_before(self).with_durability(TEXTS).to(before);
         }
     }
 
@@ -231,6 +245,10 @@ impl Database {
             .iter()
             .map(|d| d.clone().map(|range| self.in_file(item, range)))
             .collect();
+        if all.is_empty() {
+            let input = query::item(item);
+            all.extend(scope::unterminated(self, input).map(|d| d.map(|loc| self.place(loc))));
+        }
         let below = query::diagnostics(self, query::item(item));
         all.extend(below.iter().map(|d| d.clone().map(|loc| self.place(loc))));
         all.sort_by_key(|d| d.primary.at.range.start());
@@ -299,5 +317,10 @@ pub(crate) fn forward(kind: RawKind) -> bool {
 
 /// Sets a salsa input field; here so that no other file needs the trait.
 pub(crate) fn set_outline(db: &mut Database, file: query::File, outline: Arc<Outline>) {
-    file.set_outline(db).to(outline);
+    file.set_outline(db).with_durability(TEXTS).to(outline);
 }
+
+/// How long texts last: longer than the news that a form has failed, which in turn is rarer than a
+/// new text. What depends on none but longer lasting inputs is not looked at when others change.
+const TEXTS: Durability = Durability::HIGH;
+const FAILURES: Durability = Durability::MEDIUM;

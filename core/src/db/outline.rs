@@ -4,7 +4,7 @@
 //! inputs is what makes everything behind them incremental.
 
 use super::query::{File, Item};
-use super::{Database, set_outline};
+use super::{Database, FAILURES, TEXTS, set_outline};
 use crate::base::{ItemId, Name};
 use crate::syntax::{RawItem, RawKind, split};
 use rustc_hash::FxHashMap;
@@ -28,8 +28,6 @@ pub struct Form {
     pub kind: RawKind,
     /// The names it defines.
     pub names: Vec<Name>,
-    /// It failed: it defines nothing.
-    pub disabled: bool,
     /// For a `load`: the file whose definitions come in here.
     pub(super) loaded: Option<File>,
 }
@@ -41,7 +39,7 @@ impl Form {
     }
 
     pub(super) fn blank(item: Item) -> Form {
-        Form { item, kind: RawKind::Blank, names: Vec::new(), disabled: false, loaded: None }
+        Form { item, kind: RawKind::Blank, names: Vec::new(), loaded: None }
     }
 }
 
@@ -69,30 +67,41 @@ pub(super) fn update(db: &mut Database, file: File, text: &str) {
 
     let mut forms = Vec::with_capacity(raw.len());
     let mut changes: Vec<(Item, Arc<str>)> = Vec::new();
+    let mut enabled: Vec<Item> = Vec::new();
     for (raw, kept) in raw.iter().zip(taken) {
         let slice = &text[raw.range];
-        let (item, disabled, loaded) = match kept {
-            Some(form) => (Some(form.item), form.disabled, form.loaded),
-            None => (left.pop().map(|form| form.item).or_else(|| spare.pop()), false, None),
+        let (item, loaded) = match kept {
+            Some(form) => (Some(form.item), form.loaded),
+            None => (left.pop().map(|form| form.item).or_else(|| spare.pop()), None),
         };
         let item = match item {
             Some(item) => {
+                if kept.is_none() && item.disabled(db) {
+                    // That another form failed there says nothing about this one.
+                    enabled.push(item);
+                }
                 if &**item.text(db) != slice {
                     changes.push((item, slice.into()));
                 }
                 item
             }
-            None => Item::new(db, file, slice.into()),
+            None => Item::builder(file, slice.into(), false)
+                .durability(TEXTS)
+                .disabled_durability(FAILURES)
+                .new(db),
         };
-        forms.push(form(raw, item, disabled, loaded));
+        forms.push(form(raw, item, loaded));
     }
     spare.extend(left.iter().map(|form| form.item));
 
     for (item, text) in changes {
-        item.set_text(db).to(text);
+        item.set_text(db).with_durability(TEXTS).to(text);
+    }
+    for item in enabled {
+        item.set_disabled(db).with_durability(FAILURES).to(false);
     }
     if &**file.text(db) != text {
-        file.set_text(db).to(text.into());
+        file.set_text(db).with_durability(TEXTS).to(text.into());
     }
     let outline = Outline { forms, spare };
     if *old != outline {
@@ -102,19 +111,21 @@ pub(super) fn update(db: &mut Database, file: File, text: &str) {
 
 type Key<'a> = (RawKind, &'a Vec<Name>);
 
-fn form(raw: &RawItem, item: Item, disabled: bool, loaded: Option<File>) -> Form {
-    Form { item, kind: raw.kind, names: raw.names.clone(), disabled, loaded }
+fn form(raw: &RawItem, item: Item, loaded: Option<File>) -> Form {
+    Form { item, kind: raw.kind, names: raw.names.clone(), loaded }
 }
 
-/// Changes what is noted of one form.
-pub(super) fn change(db: &mut Database, id: ItemId, edit: impl FnOnce(&mut Form)) {
+/// Notes what a form has loaded.
+pub(super) fn set_loaded(db: &mut Database, id: ItemId, loaded: Option<File>) {
     let item = super::query::item(id);
+    // The outline is long, and most forms load nothing.
+    if super::scope::form(db, item).is_none_or(|form| form.loaded == loaded) {
+        return;
+    }
     let file = item.file(db);
     let mut outline = Outline::clone(file.outline(db));
     if let Some(form) = outline.forms.iter_mut().find(|form| form.item == item) {
-        edit(form);
+        form.loaded = loaded;
     }
-    if **file.outline(db) != outline {
-        set_outline(db, file, Arc::new(outline));
-    }
+    set_outline(db, file, Arc::new(outline));
 }

@@ -36,6 +36,10 @@ pub(crate) struct Item {
     pub file: File,
     /// Its text, from the end of the form before it.
     pub text: Arc<str>,
+    /// It failed: it defines nothing. Not part of the outline, so that a text of thousands of
+    /// failing forms is not looked at as a whole for each of them.
+    #[returns(copy)]
+    pub disabled: bool,
 }
 
 /// The library's files.
@@ -67,15 +71,14 @@ pub(crate) fn ast(db: &dyn Db, item: Item) -> Arc<Ast> {
     parse(db, item).ast.clone()
 }
 
-/// Where the names of a file are defined: name → positions in its outline.
+/// Where the names of a file are defined: name → positions in its outline, those of forms that
+/// failed included.
 #[salsa::tracked]
 pub(crate) fn index(db: &dyn Db, file: File) -> FxHashMap<Name, Vec<u32>> {
     let mut index: FxHashMap<Name, Vec<u32>> = FxHashMap::default();
     for (position, form) in file.outline(db).forms.iter().enumerate() {
-        if !form.disabled {
-            for name in &form.names {
-                index.entry(name.clone()).or_default().push(position as u32);
-            }
+        for name in &form.names {
+            index.entry(name.clone()).or_default().push(position as u32);
         }
     }
     index

@@ -9,8 +9,8 @@ use super::{Db, FileId, forward};
 use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
 use crate::names::{Resolution, Scope};
 use crate::prim::Prim;
-use crate::syntax::RawKind;
 use crate::syntax::ast::ItemKind;
+use crate::syntax::{Kind as Token, RawKind};
 use crate::types::{Context, Signature};
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ impl Scope for ItemScope<'_> {
         let form = forms.iter().find(|form| form.names.contains(name))?;
         let at = forms.iter().position(|f| f.item == form.item)?;
         let place = Loc { item: form.id(), span: query::ast(self.db, form.item).span };
-        if form.disabled {
+        if form.item.disabled(self.db) {
             Some((format!("`{name}` was not defined: its form failed"), Some(place)))
         } else if at > own && form.kind != RawKind::Expr {
             Some((format!("`{name}` is used before it is defined"), Some(place)))
@@ -147,7 +147,7 @@ pub(super) fn lookup_at(
         let forms = &file.outline(db).forms;
         let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
         let mut below = positions.iter().map(|p| &forms[*p as usize]);
-        if let Some(form) = below.find(|f| forward(f.kind)) {
+        if let Some(form) = below.find(|f| forward(f.kind) && !f.item.disabled(db)) {
             return found(form.item);
         }
     }
@@ -178,7 +178,9 @@ fn in_library(db: &dyn Db, name: &Name) -> Option<Resolution> {
 fn latest(db: &dyn Db, file: File, position: u32, name: &Name) -> Option<Item> {
     let forms = &file.outline(db).forms;
     let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
-    let own = positions.iter().rev().copied().find(|p| *p < position);
+    let before = &positions[..positions.partition_point(|p| *p < position)];
+    let stands = |p: &u32| !forms[*p as usize].item.disabled(db);
+    let own = before.iter().rev().copied().find(stands);
     for (at, loaded) in query::loads(db, file).iter().rev().filter(|(p, _)| *p < position) {
         if own.is_some_and(|own| own > *at) {
             break;
@@ -208,6 +210,27 @@ pub(super) fn known(db: &dyn Db, file: File) -> Vec<Name> {
     all
 }
 
+/// The error of a form that ends only because a definition begins. The last of a text may end
+/// with it.
+pub(super) fn unterminated(db: &dyn Db, item: Item) -> Option<Diagnostic<Loc>> {
+    let tokens = &query::parse(db, item).tokens;
+    if tokens.last().is_none_or(|t| matches!(t.kind, Token::Semi | Token::Dollar)) {
+        return None;
+    }
+    let file = item.file(db);
+    let position = *query::positions(db, file).get(&item)? as usize;
+    let below = file.outline(db).forms.get(position + 1..)?;
+    let next = below.iter().find(|form| form.kind != RawKind::Blank)?;
+    let end = tokens.len() as u32;
+    let at = Loc { item: item.into(), span: Span::new(end, end) };
+    let name = next.names.first()?;
+    Some(
+        Diagnostic::error(Kind::Syntax, at, format!("a `;` is missing before `{name}`"))
+            .here("this form ends here")
+            .fix("add `;`", at, ";"),
+    )
+}
+
 /// Errors about definitions that may not be: those of built-in names.
 pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
     if item.file(db).library(db) {
@@ -225,8 +248,11 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         ItemKind::Expr(_) | ItemKind::Command(_) | ItemKind::Missing => Span::default(),
     };
     let built_in = |name: &&Name| {
-        let known =
-            query::library_index(db).contains_key(*name) || Prim::find(name.folded()).is_some();
+        let scalar = form.kind == RawKind::Datatype
+            && matches!(name.folded(), "int" | "float" | "bool" | "char");
+        let known = scalar
+            || query::library_index(db).contains_key(*name)
+            || Prim::find(name.folded()).is_some();
         known && !crate::prelude::ADDED.contains(&name.folded())
     };
     form.names

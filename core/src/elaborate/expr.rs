@@ -1,7 +1,7 @@
 //! Expressions.
 
 use super::instance::{Elaborator, Frame, Instance};
-use crate::base::{Diagnostic, Kind, Loc, Name, with_stack};
+use crate::base::{Diagnostic, Kind, Loc, Name, Span, with_stack};
 use crate::ir::{Atom, Nest, Op, Ty};
 use crate::names::Resolution;
 use crate::prim::{Constant, Prim, PrimKind, SeqOp};
@@ -78,8 +78,10 @@ impl<'c> Elaborator<'c> {
             Expr::Let { bindings, body } => {
                 for (pat, value) in bindings {
                     let site = frame.site(*value);
-                    let value = self.expr(frame, *value);
-                    self.bind(frame, *pat, value, site);
+                    self.begin_binding(frame, *value);
+                    let atom = self.expr(frame, *value);
+                    self.end_binding(frame, *pat, *value, atom);
+                    self.bind(frame, *pat, atom, site);
                 }
                 self.expr(frame, *body)
             }
@@ -178,8 +180,9 @@ impl<'c> Elaborator<'c> {
         let mut sequences: Vec<Atom> =
             bindings.iter().map(|(_, sequence)| self.expr(frame, *sequence)).collect();
         let pats: Vec<PatId> = bindings.iter().map(|(pat, _)| *pat).collect();
+        let over = self.bindings_site(frame, id, bindings);
         if let Some(sieve) = sieve {
-            let flags = self.nest(frame, &pats, &sequences, sieve, serial);
+            let flags = self.nest(frame, &pats, &sequences, sieve, serial, over);
             for sequence in &mut sequences {
                 let ty = frame.body.ty(*sequence);
                 let op = Op::Seq(SeqOp::Pack, vec![*sequence, flags]);
@@ -193,7 +196,24 @@ impl<'c> Elaborator<'c> {
         {
             return only;
         }
-        self.nest(frame, &pats, &sequences, body, serial)
+        self.nest(frame, &pats, &sequences, body, serial, over)
+    }
+
+    /// Where the bindings of an apply-to-each stand: what is to blame for their lengths.
+    fn bindings_site(
+        &self,
+        frame: &Frame<'c>,
+        id: ExprId,
+        bindings: &[(PatId, ExprId)],
+    ) -> crate::ir::Site {
+        match (bindings.first(), bindings.last()) {
+            (Some((pat, _)), Some((_, sequence))) => {
+                let start = frame.ast.pat_spans[*pat].start;
+                let end = frame.ast.expr_spans[*sequence].end;
+                frame.site_of(Span::new(start, end.max(start)))
+            }
+            _ => frame.site(id),
+        }
     }
 
     /// The binding whose element is the body, if it is no more than that.
@@ -210,6 +230,7 @@ impl<'c> Elaborator<'c> {
         sequences: &[Atom],
         body: ExprId,
         serial: bool,
+        over: crate::ir::Site,
     ) -> Atom {
         let site = frame.site(body);
         let mut binders = Vec::with_capacity(pats.len());
@@ -220,10 +241,12 @@ impl<'c> Elaborator<'c> {
             self.bind(frame, *pat, Atom::Var(var), site);
             binders.push((var, ty, *sequence));
         }
+        frame.nests += 1;
         let result = self.expr(frame, body);
+        frame.nests -= 1;
         let ty = Ty::Sequence(Box::new(frame.body.ty(result)));
         let body = frame.body.close(result);
-        frame.body.push(ty, Op::Nest(Nest { binders, body, serial }), site)
+        frame.body.push(ty, Op::Nest(Nest { binders, body, serial }), over)
     }
 
     /// An operator on its operands.

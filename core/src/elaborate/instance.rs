@@ -1,13 +1,15 @@
 //! Instances: which functions the program needs, at which types.
 
 use super::build::Body;
-use super::{Context, pattern};
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name};
+use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
+use super::{Context, Mark, Watched, WatchedFunction, pattern};
 use crate::ir::{self, FunId, GlobalId, Site};
 use crate::names::Names;
 use crate::prim::Derived;
 use crate::syntax::ast::{self, ExprId, Function, ItemKind, PatId};
-use crate::types::{ItemTypes, Scheme, Signature, Ty, print_type};
+use crate::types::{
+    ItemTypes, MAX_PARTS, Scheme, Signature, Ty, exceeds, print_type, record_content,
+};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -39,6 +41,12 @@ pub(super) struct Elaborator<'c> {
     names: FxHashMap<SmolStr, u32>,
     globals: Vec<ir::Global>,
     global_ids: FxHashMap<(ItemId, Name), GlobalId>,
+    /// The form the program is for, to say what is wrong with it as a whole.
+    form: Loc,
+    pub(super) watched: Watched,
+    /// The marks of the function being elaborated, and what it is if it is watched.
+    pub(super) marks: Vec<(ir::Var, Mark)>,
+    pub(super) noted: Option<WatchedFunction>,
 }
 
 /// The function being elaborated.
@@ -54,10 +62,24 @@ pub(super) struct Frame<'c> {
     /// What each optional parameter is.
     pub(super) optional: Vec<ir::Atom>,
     pub(super) body: Body,
+    /// Whether its bindings are marked.
+    pub(super) watched: bool,
+    /// How many apply-to-each are open around.
+    pub(super) nests: u32,
 }
 
 impl<'c> Elaborator<'c> {
-    pub(super) fn new(context: &'c dyn Context, precision: Precision) -> Elaborator<'c> {
+    pub(super) fn new(
+        context: &'c dyn Context,
+        precision: Precision,
+        item: ItemId,
+    ) -> Elaborator<'c> {
+        let ast = context.ast(item);
+        let span = match &ast.kind {
+            ItemKind::Expr(value) | ItemKind::Binding { value, .. } => ast.expr_spans[*value],
+            ItemKind::Function(function) => function.name.span,
+            ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => Span::default(),
+        };
         Elaborator {
             context,
             precision,
@@ -68,6 +90,10 @@ impl<'c> Elaborator<'c> {
             names: FxHashMap::default(),
             globals: Vec::new(),
             global_ids: FxHashMap::default(),
+            form: Loc { item, span },
+            watched: Watched::default(),
+            marks: Vec::new(),
+            noted: None,
         }
     }
 
@@ -104,8 +130,46 @@ impl<'c> Elaborator<'c> {
         let id = FunId(self.functions.len() as u32);
         self.functions.push(None);
         self.ids.insert(instance.clone(), id);
-        self.todo.push((id, instance));
+        if self.too_large(&instance) {
+            self.report_too_large(&instance);
+        } else {
+            self.todo.push((id, instance));
+        }
         id
+    }
+
+    /// Whether a type grew too large on its way through polymorphic functions, each of which is
+    /// within the limit. An argument may carry functions, so it gets some more.
+    fn too_large(&self, instance: &Instance) -> bool {
+        let args = match instance {
+            Instance::Function(_, args)
+            | Instance::Lambda(_, _, args)
+            | Instance::Default(_, _, args) => &args[..],
+            Instance::Constant(..) | Instance::Derived(..) => &[],
+        };
+        args.iter().any(|ty| {
+            exceeds(ty, 4 * MAX_PARTS, &Ty::clone, &|record, args| {
+                record_content(&self.context.signature(record.item), args)
+            })
+        })
+    }
+
+    fn report_too_large(&mut self, instance: &Instance) {
+        if !self.diagnostics.is_empty() {
+            return;
+        }
+        let name = match instance {
+            Instance::Function(item, _)
+            | Instance::Lambda(item, ..)
+            | Instance::Default(item, ..)
+            | Instance::Constant(item, _) => self.context.name(*item),
+            Instance::Derived(..) => Name::new("a function"),
+        };
+        let message = format!("`{name}` is used here at a type that is too long");
+        self.diagnostics.push(
+            Diagnostic::error(Kind::Type, self.form, message)
+                .note(format!("a type may have {MAX_PARTS} parts")),
+        );
     }
 
     /// A function at given types; a later definition of the same type takes its place.
@@ -161,9 +225,14 @@ impl<'c> Elaborator<'c> {
     }
 
     /// Elaborates all that is still to do.
-    pub(super) fn finish(mut self, main: FunId) -> Result<ir::Program, Vec<Diagnostic<Loc>>> {
+    pub(super) fn finish(
+        mut self,
+        main: FunId,
+    ) -> Result<(ir::Program, Watched), Vec<Diagnostic<Loc>>> {
+        self.attribute(main);
         while let Some((id, instance)) = self.todo.pop() {
             let function = self.elaborate(&instance);
+            self.attribute(id);
             self.functions[id.0 as usize] = Some(function);
         }
         if !self.diagnostics.is_empty() {
@@ -171,7 +240,8 @@ impl<'c> Elaborator<'c> {
         }
         let functions =
             self.functions.into_iter().map(|f| f.expect("every instance is elaborated"));
-        Ok(ir::Program { functions: functions.collect(), globals: self.globals, main })
+        let program = ir::Program { functions: functions.collect(), globals: self.globals, main };
+        Ok((program, self.watched))
     }
 
     pub(super) fn frame(&self, item: ItemId, args: Arc<[Ty]>) -> Frame<'c> {
@@ -184,6 +254,8 @@ impl<'c> Elaborator<'c> {
             env: FxHashMap::default(),
             optional: Vec::new(),
             body: Body::default(),
+            watched: self.context.watched(item),
+            nests: 0,
         }
     }
 
@@ -203,6 +275,7 @@ impl<'c> Elaborator<'c> {
         let ItemKind::Function(function) = &ast.kind else {
             unreachable!("an instance of what is not a function")
         };
+        self.note_watched(&frame, function);
         let mut params = self.parameters(&mut frame, function.param);
         for (_, default) in &function.optional {
             let ty = self.lower(&frame.ty(*default));

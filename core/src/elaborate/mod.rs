@@ -22,6 +22,7 @@ mod expr;
 mod instance;
 mod lower;
 mod pattern;
+mod watch;
 
 use crate::base::{Diagnostic, ItemId, Loc, Name};
 use crate::ir;
@@ -32,6 +33,7 @@ use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
 pub use pattern::{Step, bound_names};
+pub use watch::{Mark, Watched, WatchedBinding, WatchedFunction, form_name};
 
 /// What elaboration asks about the program.
 pub trait Context {
@@ -50,6 +52,11 @@ pub trait Context {
     fn name(&self, item: ItemId) -> Name;
     /// Whether it belongs to the library.
     fn is_library(&self, item: ItemId) -> bool;
+    /// Whether the calls and bindings of a function are watched, and so to be marked.
+    fn watched(&self, item: ItemId) -> bool {
+        let _ = item;
+        false
+    }
 }
 
 /// A form made into a program.
@@ -59,6 +66,8 @@ pub struct Elaborated {
     pub program: ir::Program,
     /// The type of that value, as the user sees it.
     pub ty: Ty,
+    /// What of it is watched.
+    pub watched: Watched,
 }
 
 /// Elaborates a top-level expression or binding, and what it calls.
@@ -70,11 +79,11 @@ pub fn elaborate(
     context: &dyn Context,
     precision: Precision,
 ) -> Result<Elaborated, Vec<Diagnostic<Loc>>> {
-    let mut elaborator = instance::Elaborator::new(context, precision);
+    let mut elaborator = instance::Elaborator::new(context, precision, item);
     let (main, ty) = elaborator.main(item);
-    let program = elaborator.finish(main)?;
+    let (program, watched) = elaborator.finish(main)?;
     debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "elaboration keeps the law");
-    Ok(Elaborated { program, ty })
+    Ok(Elaborated { program, ty, watched })
 }
 
 /// Elaborates a function at given types, and what it calls; for looking at it. `main` is the
@@ -85,7 +94,7 @@ pub fn elaborate_function(
     context: &dyn Context,
     precision: Precision,
 ) -> Result<ir::Program, Vec<Diagnostic<Loc>>> {
-    let mut elaborator = instance::Elaborator::new(context, precision);
+    let mut elaborator = instance::Elaborator::new(context, precision, item);
     let main = elaborator.function(item, args);
-    elaborator.finish(main)
+    elaborator.finish(main).map(|(program, _)| program)
 }

@@ -13,7 +13,7 @@ use super::context::Context;
 use super::cost::{self, Cost};
 use super::lockstep::{Event, Lockstep, Output};
 use super::value::{Builder, Sequence, Value};
-use super::{Failure, Host, Options, Outcome, structure};
+use super::{Failure, Host, Observer, Options, Outcome, structure};
 use crate::ir::{Atom, Block, FunId, Function, Let, Nest, Op, Program, Site, Ty, Var};
 use crate::prim::HostOp;
 use nesl_runtime::fault::{Fault, FaultCode};
@@ -29,6 +29,7 @@ pub(super) struct Machine<'p, 'h> {
     program: &'p Program,
     globals: &'p [Value],
     host: &'h mut dyn Host,
+    observer: Option<&'h mut dyn Observer>,
     context: Context<'p>,
     max_depth: usize,
     log_scan: bool,
@@ -106,11 +107,13 @@ impl<'p, 'h> Machine<'p, 'h> {
         globals: &'p [Value],
         host: &'h mut dyn Host,
         options: &Options<'p>,
+        observer: Option<&'h mut dyn Observer>,
     ) -> Machine<'p, 'h> {
         Machine {
             program,
             globals,
             host,
+            observer,
             context: Context::new(options),
             max_depth: options.max_depth,
             log_scan: options.log_scan,
@@ -173,7 +176,13 @@ impl<'p, 'h> Machine<'p, 'h> {
     /// Begins a binding: computes and binds it, or pushes what will.
     fn begin(&mut self, binding: &'p Let) -> Result<(), Stop> {
         let value = match &binding.op {
-            Op::Copy(atom) => self.atom(*atom),
+            Op::Copy(atom) => {
+                let value = self.atom(*atom);
+                if let Some(observer) = &mut self.observer {
+                    observer.copied(self.host, self.function, binding.var, &value);
+                }
+                value
+            }
             Op::Scalar(op, args) => self.scalar(*op, args)?,
             Op::Pair(first, second) => Value::pair(self.atom(*first), self.atom(*second)),
             Op::First(pair) => self.half(*pair, |first, _| first.clone()),
@@ -285,6 +294,11 @@ impl<'p, 'h> Machine<'p, 'h> {
         }));
         self.base = base;
         self.function = callee;
+        if let Some(observer) = &mut self.observer {
+            let place = |(var, _): &(Var, Ty)| self.values[base + var.0 as usize].clone();
+            let args: Vec<Value> = function.params.iter().map(place).collect();
+            observer.enter(self.host, callee, &args);
+        }
         self.push_block(&function.body, 0);
         Ok(())
     }
@@ -293,6 +307,9 @@ impl<'p, 'h> Machine<'p, 'h> {
         let Some(Frame::Call(call)) = self.frames.pop() else {
             unreachable!("a call ends");
         };
+        if let Some(observer) = &mut self.observer {
+            observer.leave(self.host, self.function, result);
+        }
         let function = self.current();
         if let (Some(charge), Some(before)) = (&function.charge, call.before) {
             let args: Vec<Value> =

@@ -25,7 +25,7 @@ mod value;
 
 pub use value::{Builder, Sequence, Value};
 
-use crate::ir::{Program, Site, Ty};
+use crate::ir::{FunId, Program, Site, Ty, Var};
 use crate::prim::HostOp;
 use nesl_runtime::fault::Fault;
 use nesl_runtime::scalar::Precision;
@@ -85,6 +85,16 @@ pub struct Failure {
     pub trace: Vec<(Site, bool)>,
 }
 
+/// Someone who watches a program run. Instances of an apply-to-each are seen one after the other.
+pub trait Observer {
+    /// A function is called.
+    fn enter(&mut self, host: &mut dyn Host, function: FunId, args: &[Value]);
+    /// A call is done.
+    fn leave(&mut self, host: &mut dyn Host, function: FunId, result: &Value);
+    /// A [`Copy`](crate::ir::Op::Copy) was made in a function.
+    fn copied(&mut self, host: &mut dyn Host, function: FunId, var: Var, value: &Value);
+}
+
 /// Runs a program, which must be lawful ([`verify`](crate::ir::verify())). `globals` are the values
 /// of `program.globals`; `key` is the argument of a `main` that draws random numbers.
 ///
@@ -97,5 +107,17 @@ pub fn run(
     host: &mut dyn Host,
     options: &Options<'_>,
 ) -> Result<Outcome, Failure> {
-    machine::Machine::new(program, globals, host, options).run(key)
+    machine::Machine::new(program, globals, host, options, None).run(key)
+}
+
+/// Runs a program as [`run`] does, while someone watches.
+pub fn run_watched(
+    program: &Program,
+    globals: &[Value],
+    key: i64,
+    host: &mut dyn Host,
+    options: &Options<'_>,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, Failure> {
+    machine::Machine::new(program, globals, host, options, Some(observer)).run(key)
 }

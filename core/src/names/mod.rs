@@ -147,27 +147,29 @@ impl Resolver<'_> {
 
     /// Brings the variables of some patterns into scope; together they name nothing twice.
     fn bind(&mut self, pats: &[PatId]) {
-        let start = self.locals.len();
+        let mut bound = FxHashMap::default();
         for pat in pats {
-            self.bind_one(*pat, start);
+            self.bind_one(*pat, &mut bound);
         }
     }
 
-    fn bind_one(&mut self, pat: PatId, start: usize) {
+    /// `bound` has the names met so far.
+    fn bind_one(&mut self, pat: PatId, bound: &mut FxHashMap<Name, PatId>) {
         let item = self.item;
         let span = item.pat_spans[pat];
         match &item.pats[pat] {
             Pat::Missing => {}
             Pat::Name(name) => {
-                let earlier = self.locals[start..].iter().find(|(n, _)| n == name).map(|(_, b)| *b);
-                if let Some(Bound::Pattern(first)) = earlier {
+                let first = *bound.entry(name.clone()).or_insert(pat);
+                if first != pat {
                     self.repeated(name, span, Some(item.pat_spans[first]));
                 }
                 self.locals.push((name.clone(), Bound::Pattern(pat)));
             }
             Pat::Pair(a, b) => {
-                self.bind_one(*a, start);
-                self.bind_one(*b, start);
+                // A long tuple is deep on its right.
+                self.bind_one(*a, bound);
+                with_stack(|| self.bind_one(*b, bound));
             }
             Pat::Record { name, content } => {
                 match self.scope.record(&name.name) {
@@ -177,7 +179,7 @@ impl Resolver<'_> {
                     }
                     None => self.unknown_record(name),
                 }
-                self.bind_one(*content, start);
+                with_stack(|| self.bind_one(*content, bound));
             }
         }
     }

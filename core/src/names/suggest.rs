@@ -14,8 +14,8 @@ pub fn closest(name: &Name, known: impl Iterator<Item = Name>) -> Option<Name> {
     known
         .filter(|n| is_word(n) && n.folded() != wanted)
         .filter(|n| n.folded().len().abs_diff(wanted.len()) <= limit)
-        .map(|n| (distance(wanted.as_bytes(), n.folded().as_bytes()), n))
-        .filter(|(d, n)| *d <= limit && *d < wanted.len() && *d < n.folded().len())
+        .filter_map(|n| Some((distance(wanted.as_bytes(), n.folded().as_bytes(), limit)?, n)))
+        .filter(|(d, n)| *d < wanted.len() && *d < n.folded().len())
         .min_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(&b.1)))
         .map(|(_, n)| n)
 }
@@ -48,8 +48,9 @@ pub(super) fn interactive(name: &Name) -> Option<&'static str> {
     })
 }
 
-/// The edit distance, where swapping neighbours counts as one (Damerau 1964).
-fn distance(a: &[u8], b: &[u8]) -> usize {
+/// The edit distance, where swapping neighbours counts as one (Damerau 1964), if it is at most
+/// `limit`.
+fn distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();
     for i in 0..a.len() {
@@ -62,9 +63,13 @@ fn distance(a: &[u8], b: &[u8]) -> usize {
             }
             row.push(best);
         }
+        let beyond = |row: &[usize]| row.iter().all(|d| *d > limit);
+        if beyond(&row) && beyond(&last) {
+            return None;
+        }
         before = std::mem::replace(&mut last, row);
     }
-    last[b.len()]
+    Some(last[b.len()]).filter(|d| *d <= limit)
 }
 
 #[cfg(test)]

@@ -157,9 +157,11 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
         diagnostics.clear();
         let at = TextRange::at(range.start(), TextSize::new(1));
         diagnostics.push(
-            Diagnostic::error(Sort::Syntax, at, "this comment is never closed").hint(
-                "comments run from one `%` to the next `%`; close it, or count the `%`s above",
-            ),
+            Diagnostic::error(Sort::Syntax, at, "this comment is never closed").hint(comment_hint(
+                &text[range],
+                &tokens,
+                text,
+            )),
         );
     }
     for at in foreign_comments {
@@ -173,6 +175,23 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     diagnostics.sort_by_key(|d| d.primary.at.start());
     let green = tree::build(&node, all, &significant, text);
     Parsed { green, ast: Arc::new(item), tokens: tokens.into(), diagnostics }
+}
+
+/// What to do about a comment that is never closed. In `5 % 2;` it was to be a remainder.
+fn comment_hint(comment: &str, before: &[Token], text: &str) -> String {
+    let operand = comment[1..].trim().trim_end_matches([';', '$']).trim_end();
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let short = !operand.is_empty() && operand.chars().all(word);
+    match before.last() {
+        Some(last) if short && matches!(last.kind, Kind::Int | Kind::Name) => {
+            format!(
+                "`%` begins a comment; the remainder is `rem({}, {operand})`",
+                &text[last.range]
+            )
+        }
+        _ => "comments run from one `%` to the next `%`; close it, or count the `%`s above"
+            .to_owned(),
+    }
 }
 
 fn follows_a_callee(before: &[Token], paren: Token) -> bool {

@@ -143,11 +143,11 @@ pub fn declared_signature(
             if !matches!(annotation.ty.kind, TypeExprKind::Arrow(..)) {
                 return None;
             }
-            let scheme = declared_scheme(id, annotation, names, arity)?;
+            let scheme = declared_scheme(id, annotation, Owner::Function, names, arity)?;
             Some(Signature::Function { scheme, optional: Vec::new() })
         }
         ItemKind::Datatype(datatype) => {
-            let content = declared_scheme(id, &datatype.content, names, arity)?;
+            let content = declared_scheme(id, &datatype.content, Owner::Datatype, names, arity)?;
             let record = Record { item: id, name: datatype.name.name.clone() };
             Some(record_signature(record, content))
         }
@@ -163,19 +163,34 @@ pub(super) fn record_signature(record: Record, content: Scheme) -> Signature {
     Signature::Record { scheme: Scheme { vars: content.vars, ty } }
 }
 
+/// Whose variables a context declares.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// A variable in a class of one is that type.
+    Function,
+    /// Every variable is an argument of the type.
+    Datatype,
+}
+
 /// The scheme a type and its context say: variables as declared, then function identities in the
 /// order in which they are met. Inference orders them in the same way.
 fn declared_scheme(
     id: ItemId,
     written: &TypeScheme,
+    owner: Owner,
     names: &Names,
     arity: &dyn Fn(ItemId) -> usize,
 ) -> Option<Scheme> {
     let mut vars = Vec::new();
     let mut variables = FxHashMap::default();
     for (name, class) in &written.context {
+        let class = class_of(class.name.folded())?;
+        if let (Owner::Function, Some(only)) = (owner, class.only()) {
+            variables.insert(name.name.clone(), only);
+            continue;
+        }
         variables.insert(name.name.clone(), Ty::Var(vars.len() as u32));
-        vars.push(class_of(class.name.folded())?);
+        vars.push(class);
     }
     let mut next = vars.len() as u32;
     let mut fresh_code = || {
@@ -224,7 +239,7 @@ pub fn scheme_of_text(text: &str) -> Scheme {
             ItemKind::Function(f) => f
                 .annotation
                 .as_ref()
-                .and_then(|a| declared_scheme(ItemId(0), a, &names, &|_| 0))
+                .and_then(|a| declared_scheme(ItemId(0), a, Owner::Function, &names, &|_| 0))
                 .unwrap_or_else(|| Scheme::mono(Ty::Error)),
             _ => Scheme::mono(Ty::Error),
         },

@@ -6,10 +6,10 @@ mod generalise;
 mod report;
 mod words;
 
-use super::declare::{Reader, class_of, record_signature};
+use super::declare::{Owner, Reader, class_of, record_signature};
 use super::unify::Unifier;
 use super::{Class, Code, Context, ItemTypes, Member, Record, Scheme, Signature, Ty};
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
+use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span, with_stack};
 use crate::syntax::ast::{
     ArenaMap, Datatype, Expr, ExprId, Function, ItemKind, Pat, PatId, TypeExpr, TypeScheme,
 };
@@ -70,6 +70,8 @@ struct Body<'a> {
     uses: ArenaMap<ExprId, Use>,
     optional: Vec<Ty>,
     signature: Option<Signature>,
+    /// Whether a type that is too large was reported.
+    too_large: bool,
     diagnostics: Vec<Diagnostic<Loc>>,
 }
 
@@ -90,6 +92,7 @@ impl<'a> Body<'a> {
             uses: ArenaMap::default(),
             optional: Vec::new(),
             signature: None,
+            too_large: false,
             diagnostics: Vec::new(),
         }
     }
@@ -134,7 +137,7 @@ impl Infer<'_> {
         let code = Ty::Code(Code::Item(body.member.id), Arc::new([]));
         let ty = Ty::function(param, result, code);
         if let Some(annotation) = &function.annotation {
-            let written = self.annotation(body, annotation);
+            let written = self.annotation(body, annotation, Owner::Function);
             let at = body.loc(annotation.ty.span);
             match &written {
                 Ty::Function(w) => {
@@ -167,7 +170,7 @@ impl Infer<'_> {
     }
 
     /// A type as written, its declared variables as new ones.
-    fn annotation(&mut self, body: &mut Body<'_>, written: &TypeScheme) -> Ty {
+    fn annotation(&mut self, body: &mut Body<'_>, written: &TypeScheme, owner: Owner) -> Ty {
         let mut variables = FxHashMap::default();
         for (name, class) in &written.context {
             let at = body.loc(name.span);
@@ -184,6 +187,10 @@ impl Infer<'_> {
                 variables.insert(name.name.clone(), Ty::Error);
                 continue;
             };
+            if let (Owner::Function, Some(only)) = (owner, known.only()) {
+                variables.insert(name.name.clone(), only);
+                continue;
+            }
             let ty = self.unifier.fresh(known);
             variables.insert(name.name.clone(), ty.clone());
             self.declared.push(Declared { name: name.name.clone(), at, class: known, ty });
@@ -243,7 +250,7 @@ impl Infer<'_> {
             return;
         }
         let start = self.declared.len();
-        let content = self.annotation(body, &datatype.content);
+        let content = self.annotation(body, &datatype.content, Owner::Datatype);
         let vars: Vec<Class> = self.declared[start..].iter().map(|d| d.class).collect();
         let numbers: Vec<Ty> = self.declared[start..].iter().map(|d| d.ty.clone()).collect();
         self.declared.truncate(start);
@@ -307,7 +314,14 @@ impl Infer<'_> {
 
     /// The type of a pattern: new variables for its names.
     fn pattern(&mut self, body: &mut Body<'_>, pat: PatId) -> Ty {
-        let ty = match &body.member.item.pats[pat] {
+        let ty = with_stack(|| self.pattern_inner(body, pat));
+        let ty = self.within_limit(body, ty, body.at_pat(pat));
+        body.pats.insert(pat, ty.clone());
+        ty
+    }
+
+    fn pattern_inner(&mut self, body: &mut Body<'_>, pat: PatId) -> Ty {
+        match &body.member.item.pats[pat] {
             Pat::Missing => Ty::Error,
             Pat::Name(_) => self.fresh(),
             Pat::Pair(a, b) => {
@@ -337,9 +351,7 @@ impl Infer<'_> {
                     },
                 }
             }
-        };
-        body.pats.insert(pat, ty.clone());
-        ty
+        }
     }
 
     /// The name a call is made by, for messages.

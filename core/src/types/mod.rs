@@ -9,6 +9,7 @@ mod declare;
 mod infer;
 mod print;
 mod serial;
+mod size;
 mod ty;
 mod unify;
 
@@ -16,6 +17,8 @@ pub use declare::{declared_signature, scheme_of_text};
 pub use infer::infer;
 pub use print::{class_name, print_scheme, print_type};
 pub use serial::serial_calls;
+pub use size::MAX_PARTS;
+pub(crate) use size::exceeds;
 pub use ty::{Basic, Class, Code, FunctionTy, Record, Scheme, Ty};
 
 use crate::base::{Diagnostic, ItemId, Loc, Name};

@@ -81,6 +81,19 @@ pub enum Class {
     Just(Basic),
 }
 
+impl Class {
+    /// The type of a class of one. A variable of a function in it is that type by another name.
+    pub(super) fn only(self) -> Option<Ty> {
+        match self {
+            Class::Just(Basic::Int) => Some(Ty::Int),
+            Class::Just(Basic::Float) => Some(Ty::Float),
+            Class::Just(Basic::Bool) => Some(Ty::Bool),
+            Class::Just(Basic::Char) => Some(Ty::Char),
+            Class::Any | Class::Ordinal | Class::Logical | Class::Number => None,
+        }
+    }
+}
+
 /// The scalar types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "they are what they say")]

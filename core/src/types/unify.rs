@@ -1,6 +1,6 @@
 //! The unifier: type variables with classes, and why each got its type.
 
-use super::{Basic, Class, FunctionTy, Scheme, Ty};
+use super::{Basic, Class, FunctionTy, MAX_PARTS, Scheme, Ty};
 use crate::base::Loc;
 use std::sync::Arc;
 
@@ -80,26 +80,27 @@ impl Unifier {
         place
     }
 
-    /// A type with all that is known put in; free variables by `free`.
+    /// A type with all that is known put in; free variables by `free`. What is nested more deeply
+    /// than any type may be is cut off there: it is reported elsewhere.
     pub(super) fn resolve(&self, ty: &Ty, free: &mut dyn FnMut(u32) -> Ty) -> Ty {
+        self.resolve_within(ty, MAX_PARTS, free)
+    }
+
+    fn resolve_within(&self, ty: &Ty, levels: usize, free: &mut dyn FnMut(u32) -> Ty) -> Ty {
+        let Some(levels) = levels.checked_sub(1) else { return Ty::Error };
+        let mut at = |part: &Ty| self.resolve_within(part, levels, free);
         match self.shallow(ty) {
             Ty::Var(v) => free(v),
             Ty::Pair(a, b) => {
-                let a = self.resolve(&a, free);
-                Ty::Pair(a.into(), self.resolve(&b, free).into())
+                let a = at(&a);
+                Ty::Pair(a.into(), at(&b).into())
             }
-            Ty::Sequence(a) => Ty::Sequence(self.resolve(&a, free).into()),
-            Ty::Record(record, args) => {
-                Ty::Record(record, args.iter().map(|a| self.resolve(a, free)).collect())
-            }
-            Ty::Code(code, args) => {
-                Ty::Code(code, args.iter().map(|a| self.resolve(a, free)).collect())
-            }
+            Ty::Sequence(a) => Ty::Sequence(at(&a).into()),
+            Ty::Record(record, args) => Ty::Record(record, args.iter().map(at).collect()),
+            Ty::Code(code, args) => Ty::Code(code, args.iter().map(at).collect()),
             Ty::Function(f) => {
-                let param = self.resolve(&f.param, free);
-                let result = self.resolve(&f.result, free);
-                let code = self.resolve(&f.code, free);
-                Ty::Function(Arc::new(FunctionTy { param, result, code }))
+                let (param, result) = (at(&f.param), at(&f.result));
+                Ty::Function(Arc::new(FunctionTy { param, result, code: at(&f.code) }))
             }
             other @ (Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char) => other,
         }

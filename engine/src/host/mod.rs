@@ -23,6 +23,7 @@ mod process;
 mod scan;
 mod stream;
 mod svg;
+mod wait;
 
 use nesl_core::interp::{Host, Sequence, Value};
 use nesl_core::ir::Ty;
@@ -32,14 +33,18 @@ use nesl_runtime::scalar::Precision;
 use output::Output;
 use picture::Pictures;
 use std::io::{BufRead, Write};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use stream::Streams;
+use wait::Interrupt;
 
 /// The machine a session runs on.
 pub struct System {
     output: Output,
     streams: Streams,
     pictures: Pictures,
+    interrupt: Interrupt,
     seed: u64,
     precision: Precision,
     started: Instant,
@@ -52,6 +57,7 @@ impl System {
             output: Output::process(),
             streams: Streams::new(),
             pictures: Pictures::default(),
+            interrupt: Interrupt::default(),
             seed,
             precision: Precision::Bits64,
             started: Instant::now(),
@@ -77,6 +83,12 @@ impl System {
     /// The pictures that were drawn, to be told what was shown of them.
     pub fn pictures_mut(&mut self) -> &mut Pictures {
         &mut self.pictures
+    }
+
+    /// What is set when waiting (for input, for a command) is to end.
+    pub fn set_interrupt(&mut self, flag: Arc<AtomicBool>) {
+        self.interrupt = Interrupt::new(flag);
+        self.streams.set_interrupt(self.interrupt.clone());
     }
 
     /// The width of the numbers that are read and written.
@@ -113,6 +125,32 @@ impl Host for System {
     }
 
     fn call(
+        &mut self,
+        op: HostOp,
+        args: &[Value],
+        types: &[Ty],
+        result: &Ty,
+    ) -> Result<Value, Fault> {
+        let done = self.perform(op, args, types, result);
+        // Whatever became of it: who was waiting has been told to stop.
+        if self.interrupt.wished() {
+            self.streams.kill();
+            return Err(FaultCode::Interrupted.into());
+        }
+        done
+    }
+
+    fn clock(&mut self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+
+    fn seed(&self) -> u64 {
+        self.seed
+    }
+}
+
+impl System {
+    fn perform(
         &mut self,
         op: HostOp,
         args: &[Value],
@@ -221,7 +259,7 @@ impl Host for System {
             }
             HostOp::Shell => {
                 let [command, input] = spread(args);
-                let output = process::shell(command.bytes(), input.bytes());
+                let output = process::shell(command.bytes(), input.bytes(), &self.interrupt);
                 Ok(Value::text(output.map_err(fault)?))
             }
             HostOp::Spawn => {
@@ -303,14 +341,6 @@ impl Host for System {
                 Ok(Value::Bool(true))
             }
         }
-    }
-
-    fn clock(&mut self) -> f64 {
-        self.started.elapsed().as_secs_f64()
-    }
-
-    fn seed(&self) -> u64 {
-        self.seed
     }
 }
 

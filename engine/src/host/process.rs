@@ -1,9 +1,11 @@
 //! Commands of the system and its environment.
 
 use super::file::reason;
+use super::wait::{Interrupt, Pump};
 use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Write};
 use std::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Duration;
 
 /// A command that runs beside the program.
 pub(super) struct Spawned {
@@ -14,33 +16,44 @@ pub(super) struct Spawned {
 }
 
 /// What a command prints when it is given `input`. That it fails is its own affair: it says so on
-/// standard error, which is ours.
-pub(super) fn shell(command: &[u8], input: &[u8]) -> Result<Vec<u8>, String> {
+/// standard error, which is ours. The wish to stop ends it.
+pub(super) fn shell(
+    command: &[u8],
+    input: &[u8],
+    interrupt: &Interrupt,
+) -> Result<Vec<u8>, String> {
     let mut child = command_line(command)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|e| format!("cannot run a command: {}", reason(&e)))?;
-    let stdin = child.stdin.take();
-    let stdout = child.stdout.take();
-    let mut output = Vec::new();
     // A command may print before it has read everything: feed it from beside.
-    let read = std::thread::scope(|scope| {
-        scope.spawn(move || {
-            if let Some(mut stdin) = stdin {
-                let _ = stdin.write_all(input);
-            }
+    if let Some(mut stdin) = child.stdin.take() {
+        let input = input.to_vec();
+        std::thread::spawn(move || {
+            let _ = stdin.write_all(&input);
         });
-        match stdout {
-            Some(mut stdout) => stdout.read_to_end(&mut output),
-            None => Ok(0),
-        }
-    });
-    let ended = child.wait();
-    match read.and(ended) {
-        Ok(_) => Ok(output),
-        Err(error) => Err(format!("a command failed: {}", reason(&error))),
     }
+    let mut output = Vec::new();
+    let read = match child.stdout.take() {
+        Some(stdout) => Pump::new(stdout, interrupt.clone()).read_to_end(&mut output),
+        None => Ok(0),
+    };
+    let ended = read.and_then(|_| {
+        interrupt.wait(|patience| match child.try_wait() {
+            Ok(None) => {
+                std::thread::sleep(patience.min(Duration::from_millis(1)));
+                None
+            }
+            Ok(Some(_)) => Some(Ok(())),
+            Err(error) => Some(Err(error)),
+        })?
+    });
+    ended.map_err(|error| {
+        let _ = child.kill().and_then(|()| child.wait());
+        format!("a command failed: {}", reason(&error))
+    })?;
+    Ok(output)
 }
 
 /// Starts a command.

@@ -4,6 +4,7 @@
 
 use super::file::{LARGEST, complaint, path, reason, too_large};
 use super::process;
+use super::wait::{Interrupt, Pump};
 use nesl_core::interp::Value;
 use nesl_core::prim::HostOp;
 use std::collections::BTreeMap;
@@ -16,9 +17,12 @@ pub(super) struct Streams {
     next: i64,
     /// Standard input; the process's if there is no other.
     input: Option<Box<dyn BufRead + Send>>,
+    /// Whether some of the line that the terminal gave last is still to be read.
+    line_left: bool,
     /// Something was written that may not have gone out.
     dirty: bool,
     children: Vec<Child>,
+    interrupt: Interrupt,
 }
 
 enum Stream {
@@ -36,7 +40,19 @@ enum End {
 
 impl Streams {
     pub(super) fn new() -> Streams {
-        Streams { open: BTreeMap::new(), next: 3, input: None, dirty: false, children: Vec::new() }
+        Streams {
+            open: BTreeMap::new(),
+            next: 3,
+            input: None,
+            line_left: false,
+            dirty: false,
+            children: Vec::new(),
+            interrupt: Interrupt::default(),
+        }
+    }
+
+    pub(super) fn set_interrupt(&mut self, interrupt: Interrupt) {
+        self.interrupt = interrupt;
     }
 
     pub(super) fn set_input(&mut self, input: Box<dyn BufRead + Send>) {
@@ -75,8 +91,8 @@ impl Streams {
         // Unbuffered: the command must see what it is sent before its answer is read.
         Ok([
             self.add(Stream::Output(Box::new(spawned.input))),
-            self.add(Stream::Input(Box::new(BufReader::new(spawned.output)))),
-            self.add(Stream::Input(Box::new(BufReader::new(spawned.errors)))),
+            self.add(Stream::Input(Box::new(Pump::new(spawned.output, self.interrupt.clone())))),
+            self.add(Stream::Input(Box::new(Pump::new(spawned.errors, self.interrupt.clone())))),
         ])
     }
 
@@ -177,7 +193,10 @@ impl Streams {
             // The process's input is locked only while it is read: the prompt reads it, too.
             0 => match &mut self.input {
                 Some(reader) => read(reader),
-                None => read(&mut io::stdin().lock()),
+                None => {
+                    let (left, interrupt) = (&mut self.line_left, &self.interrupt);
+                    read(&mut Terminal { input: io::stdin().lock(), left, interrupt })
+                }
             },
             -1 => read(&mut io::empty()),
             1 | 2 => return Err("a standard output cannot be read from".to_owned()),
@@ -199,9 +218,50 @@ impl Streams {
         number
     }
 
+    /// Ends the commands that are still at work.
+    pub(super) fn kill(&mut self) {
+        for mut child in std::mem::take(&mut self.children) {
+            let _ = child.kill().and_then(|()| child.wait());
+        }
+    }
+
     /// Forgets commands that have ended.
     fn reap(&mut self) {
         self.children.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+    }
+}
+
+/// The process's standard input, waited for if it is a terminal.
+struct Terminal<'a> {
+    input: io::StdinLock<'static>,
+    left: &'a mut bool,
+    interrupt: &'a Interrupt,
+}
+
+impl BufRead for Terminal<'_> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if !*self.left {
+            self.interrupt.wait_for_terminal()?;
+        }
+        let buffer = self.input.fill_buf()?;
+        *self.left = !buffer.is_empty();
+        Ok(buffer)
+    }
+
+    fn consume(&mut self, amount: usize) {
+        // What was given is still there, so that this does not wait.
+        let given = if *self.left { self.input.fill_buf().map_or(0, <[u8]>::len) } else { 0 };
+        *self.left = given > amount;
+        self.input.consume(amount);
+    }
+}
+
+impl io::Read for Terminal<'_> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let amount = self.fill_buf()?.len().min(into.len());
+        let read = self.input.read(&mut into[..amount])?;
+        *self.left = read == amount && amount == into.len();
+        Ok(read)
     }
 }
 

@@ -1,11 +1,14 @@
 //! Top-level commands (LANGUAGE section 8).
 
 use super::{Event, Session, Sink, Summary, place};
-use nesl_core::base::{Diagnostic, Kind};
+use nesl_core::base::{Diagnostic, Kind, with_stack};
 use nesl_core::db::{Before, FileId, Form};
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{Command, CommandArg, ItemKind};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// How many files may be inside each other.
+const MAX_LOADS: usize = 64;
 
 impl Session {
     /// Reads the texts that `load` forms name, so that the forms after them see what they define.
@@ -20,20 +23,30 @@ impl Session {
             if command.verb.name.folded() != "load" {
                 continue;
             }
-            let Some((path, text)) = loaded_name(command).and_then(|name| read(&name)) else {
-                continue;
-            };
-            if self.loading.contains(&path) || self.loading.len() >= 64 {
-                continue;
+            if let Some((path, text)) = loaded_name(command).and_then(|name| read(&name)) {
+                let at = Before { file, position: position as u32 };
+                self.attach(at, form, &path, &text);
             }
-            let before = Before { file, position: position as u32 };
-            let loaded = self.db.add_file(&path.to_string_lossy(), &text, Some(before));
-            self.sources.set(loaded, &path.to_string_lossy(), &text);
-            self.loading.push(path);
-            self.find_loads(loaded);
-            self.loading.pop();
-            self.db.set_loaded(form.id(), Some(loaded));
         }
+    }
+
+    /// Puts the text that a `load` form names behind it, unless it is being loaded already.
+    fn attach(&mut self, at: Before, form: &Form, path: &Path, text: &str) -> Option<FileId> {
+        if self.is_loading(path) {
+            return None;
+        }
+        let name = path.to_string_lossy();
+        let loaded = self.db.add_file(&name, text, Some(at));
+        self.sources.set(loaded, &name, text);
+        self.loading.push(same(path));
+        self.find_loads(loaded);
+        self.loading.pop();
+        self.db.set_loaded(form.id(), Some(loaded));
+        Some(loaded)
+    }
+
+    fn is_loading(&self, path: &Path) -> bool {
+        self.loading.len() >= MAX_LOADS || self.loading.contains(&same(path))
     }
 
     pub(super) fn command(
@@ -77,16 +90,14 @@ impl Session {
     }
 
     fn load(&mut self, form: &Form, command: &Command, sink: Sink<'_>, summary: &mut Summary) {
-        let Some(loaded) = self.db.loaded(form.id()) else {
-            let message = match loaded_name(command) {
-                Some(name) if read(&name).is_some() => format!("`{name}` loads itself"),
-                Some(name) => format!("cannot read `{name}.nesl` or `{name}`"),
-                None => "`load` needs the name of a file: `load \"name\";`".to_owned(),
-            };
-            let at = place(self.db.whole(form.id()));
-            summary.errors += 1;
-            sink(Event::Diagnostic(Diagnostic::error(Kind::Name, at, message)));
-            return;
+        let (path, loaded) = match self.find_loaded(form, command) {
+            Ok(found) => found,
+            Err(message) => {
+                let at = place(self.db.whole(form.id()));
+                summary.errors += 1;
+                sink(Event::Diagnostic(Diagnostic::error(Kind::Name, at, message)));
+                return;
+            }
         };
         let print = command.args.iter().any(|arg| match arg {
             CommandArg::Option(name, value) => {
@@ -96,7 +107,31 @@ impl Session {
             }
             CommandArg::Word(_) | CommandArg::Text(..) | CommandArg::Int(..) => false,
         });
-        self.run_loaded(loaded, !print, sink, summary);
+        self.loading.push(same(&path));
+        with_stack(|| self.run_loaded(loaded, !print, sink, summary));
+        self.loading.pop();
+    }
+
+    /// The text that a `load` form means when it runs. That may not be what was there when the
+    /// file with the form was read: forms before this one can have written it.
+    fn find_loaded(&mut self, form: &Form, command: &Command) -> Result<(PathBuf, FileId), String> {
+        let Some(name) = loaded_name(command) else {
+            return Err("`load` needs the name of a file: `load \"name\";`".to_owned());
+        };
+        let Some((path, text)) = read(&name) else {
+            return Err(format!("cannot read `{name}.nesl` or `{name}`"));
+        };
+        if self.is_loading(&path) {
+            return Err(format!("`{name}` loads itself"));
+        }
+        let known = self.db.loaded(form.id()).filter(|file| *self.db.file_text(*file) == *text);
+        if let Some(file) = known {
+            return Ok((path, file));
+        }
+        let at = self.last.expect("a form that runs has a place");
+        let file = self.attach(at, form, &path, &text).expect("it is not being loaded");
+        self.check_again();
+        Ok((path, file))
     }
 
     fn run_loaded(&mut self, file: FileId, quiet: bool, sink: Sink<'_>, summary: &mut Summary) {
@@ -135,12 +170,13 @@ impl Session {
             None => "all".to_owned(),
         };
         format!(
-            "precision {}\nseed {}\nprint_length {length}\narg_check on",
+            "precision {}\nseed {}\nprint_length {length}\narg_check on{}",
             match self.settings.precision {
                 super::Precision::Bits32 => 32,
                 super::Precision::Bits64 => 64,
             },
             self.settings.seed,
+            self.watch_status(),
         )
     }
 
@@ -156,13 +192,13 @@ impl Session {
             ["precision", "64"] => self.settings.precision = super::Precision::Bits64,
             // Checks are never dropped here, and there is nothing else to be verbose about.
             ["arg_check" | "verbose", "on" | "off"] | ["memory_size", _] => {}
-            ["trace" | "profile", ..] => {
-                return Err("`trace` and `profile` are not available; try `nesl cost`".to_owned());
-            }
+            ["trace", rest @ ..] => self.set_trace(rest)?,
+            ["profile", rest @ ..] => self.set_profile(rest)?,
             _ => {
-                return Err(
-                    "`set` knows `print_length`, `precision`, `arg_check`, `verbose`".to_owned()
-                );
+                return Err("`set` knows `print_length n`, `precision 32` or `64`, \
+                            `arg_check on` or `off`, `verbose on` or `off`, `trace function level`, \
+                            `profile function on` or `off`"
+                    .to_owned());
             }
         }
         Ok(format!("set {}", words.join(" ")))
@@ -185,6 +221,11 @@ fn loaded_name(command: &Command) -> Option<String> {
     })
 }
 
+/// A path by which to tell whether two files are the same.
+fn same(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
 /// The file that `load "name"` means: with `.nesl` added, then as it is.
 fn read(name: &str) -> Option<(PathBuf, String)> {
     for path in [PathBuf::from(format!("{name}.nesl")), PathBuf::from(name)] {
@@ -204,4 +245,7 @@ show code name;      the text of a function
 show status;         the settings
 set print_length n;  how much of a sequence is shown
 set precision 32;    32- or 64-bit numbers
+set trace name n;    show its calls: 1 that they happen, 2 with arguments and results,
+                     3 and bindings, 4 and those inside apply-to-each; 0 not at all
+set profile name on; how long its bindings take
 exit;";

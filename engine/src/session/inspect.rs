@@ -9,6 +9,7 @@ use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::ItemKind;
 use nesl_core::types::{Class, Scheme, Signature, Ty, print_scheme};
 use nesl_core::{ir, syntax};
+use rustc_hash::FxHashSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -84,6 +85,7 @@ impl Session {
         let wanted = function.map(Name::new);
         let mut out = String::new();
         let mut found = false;
+        let mut printed = FxHashSet::default();
         for form in self.db.outline(file).forms.clone() {
             if form.kind == RawKind::Blank {
                 continue;
@@ -106,7 +108,7 @@ impl Session {
                     if stage == Stage::Types {
                         self.dump_types(&form, &mut out);
                     } else {
-                        self.dump_ir(&form, &mut out)?;
+                        self.dump_ir(&form, &mut printed, &mut out)?;
                     }
                 }
             }
@@ -149,6 +151,7 @@ impl Session {
     fn dump_ir(
         &self,
         form: &nesl_core::db::Form,
+        printed: &mut FxHashSet<String>,
         out: &mut String,
     ) -> Result<(), Vec<Diagnostic<FileRange>>> {
         let item = form.id();
@@ -174,7 +177,17 @@ impl Session {
             | ItemKind::Missing => return Ok(()),
         };
         ir::thread_keys(&mut program);
-        let _ = writeln!(out, "{}", ir::print(&program));
+        // What an earlier form needed just so is not shown again; `main` is each form's own.
+        let whole = ir::print(&program);
+        let mut parts = whole.split("\n\nfn ");
+        out.push_str(parts.next().unwrap_or(""));
+        for part in parts {
+            let part = part.trim_end();
+            if part.starts_with("\"main\"") || printed.insert(part.to_owned()) {
+                let _ = write!(out, "\n\nfn {part}");
+            }
+        }
+        out.push_str("\n\n");
         Ok(())
     }
 

@@ -1,10 +1,11 @@
 //! Running the forms of a text, in order.
 
-use super::{Binding, Event, Session, Sink, Summary, is_error, located, place};
+use super::watch::Watcher;
+use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, located, place};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
 use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Step};
-use nesl_core::interp::{self, Failure, Value};
+use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir;
 use nesl_core::names::Names;
 use nesl_core::prim::HostOp;
@@ -24,7 +25,7 @@ impl Session {
         sink: Sink<'_>,
         summary: &mut Summary,
     ) {
-        self.find_loads(file);
+        self.running.push(file);
         self.check_ahead(file);
         let forms = self.db.outline(file).forms.clone();
         for (position, form) in forms.iter().enumerate() {
@@ -32,6 +33,17 @@ impl Session {
                 break;
             }
             self.run_form(file, position as u32, form, quiet, sink, summary);
+        }
+        self.running.pop();
+    }
+
+    /// Looks again at the forms still to come, which see more than when they were looked at.
+    pub(super) fn check_again(&mut self) {
+        for (item, _) in std::mem::take(&mut self.broken) {
+            self.db.set_disabled(item, false);
+        }
+        for file in self.running.clone() {
+            self.check_ahead(file);
         }
     }
 
@@ -42,7 +54,7 @@ impl Session {
             let forms = self.db.outline(file).forms.clone();
             let broken: Vec<_> = forms
                 .iter()
-                .filter(|form| !form.disabled && defines(form))
+                .filter(|form| !self.db.is_disabled(form.id()) && defines(form))
                 .map(|form| (form.id(), self.db.diagnostics(form.id())))
                 .filter(|(_, diagnostics)| diagnostics.iter().any(is_error))
                 .collect();
@@ -130,15 +142,19 @@ impl Session {
             }
         };
         let seconds = started.elapsed().as_secs_f64();
-        self.redefine(file, position, form, sink);
-        for (name, way) in names_of(ast) {
-            self.values.insert((item, name), part(&outcome.value, &way));
+        if let Err(message) = self.keep(item, ast, &elaborated.program, &outcome.value) {
+            summary.errors += 1;
+            let at = place(self.db.whole(item));
+            sink(Event::Diagnostic(Diagnostic::error(Kind::Runtime, at, message)));
+            self.fail(item);
+            return;
         }
+        self.redefine(file, position, form, sink);
         summary.ok += 1;
         if !quiet {
             let expression = matches!(ast.kind, ItemKind::Expr(_));
             sink(Event::Bound(Binding {
-                name: shown_name(ast),
+                name: elaborate::form_name(ast),
                 value: self.show(&outcome.value, &elaborated.ty),
                 ty: self.shown_type(item, &elaborated.ty),
                 expression,
@@ -147,6 +163,27 @@ impl Session {
                 at: place(self.db.whole(item)),
             }));
         }
+    }
+
+    /// Keeps the values of the variables of a form: in memory, or in files after `|=`.
+    fn keep(
+        &mut self,
+        item: ItemId,
+        ast: &ast::Item,
+        program: &ir::Program,
+        value: &Value,
+    ) -> Result<(), String> {
+        let stored = matches!(ast.kind, ItemKind::Binding { stored: true, .. });
+        let ty = &program.functions[program.main.0 as usize].result;
+        for (name, way) in names_of(ast) {
+            let part = part(value, &way);
+            if stored {
+                self.stored.write(item, name, &part, part_type(ty, &way))?;
+            } else {
+                self.values.insert((item, name), part);
+            }
+        }
+        Ok(())
     }
 
     /// Elaborates and runs a form.
@@ -176,7 +213,16 @@ impl Session {
             log_scan: self.settings.log_scan,
         };
         self.host.set_precision(self.settings.precision);
-        let run = interp::run(&elaborated.program, &globals, key, &mut self.host, &options);
+        let (program, watched) = (&elaborated.program, &elaborated.watched);
+        let host = &mut self.host;
+        let run = if watched.functions.is_empty() && watched.marks.is_empty() {
+            interp::run(program, &globals, key, host, &options)
+        } else {
+            let mut watcher = Watcher::new(&self.db, &self.settings, &self.watches, watched);
+            let run = interp::run_watched(program, &globals, key, host, &options, &mut watcher);
+            host.print(watcher.profile().as_bytes());
+            run
+        };
         self.host.flush();
         match run {
             Ok(outcome) => Ok((elaborated, outcome)),
@@ -188,7 +234,7 @@ impl Session {
         &self,
         item: ItemId,
     ) -> Result<Elaborated, Vec<Diagnostic<super::FileRange>>> {
-        let program = Program { session: self, db: &self.db };
+        let program = Program { session: self, db: &self.db, watching: true };
         elaborate::elaborate(item, &program, self.settings.precision)
             .map_err(|all| all.into_iter().map(|d| located(d.map(|l| self.db.place(l)))).collect())
     }
@@ -204,8 +250,18 @@ impl Session {
             match self.values.get(&(global.item, Name::new(&global.name))) {
                 Some(value) => values.push(value.clone()),
                 None => {
+                    let name = Name::new(&global.name);
+                    let precision = self.settings.precision;
+                    let read = self.stored.read(global.item, &name, &global.ty, precision);
+                    if let Some(Ok(value)) = read {
+                        values.push(value);
+                        continue;
+                    }
                     let at = place(self.db.whole(item));
-                    let message = format!("`{}` has no value yet", global.name);
+                    let message = match read {
+                        Some(Err(message)) => message,
+                        _ => format!("`{}` has no value yet", global.name),
+                    };
                     return Err(vec![
                         Diagnostic::error(Kind::Name, at, message)
                             .label(place(self.db.whole(global.item)), "it is defined here"),
@@ -237,10 +293,7 @@ impl Session {
 
     /// A value as text.
     pub(super) fn show(&self, value: &Value, ty: &Ty) -> String {
-        let content = |record: &nesl_core::types::Record, args: &[Ty]| {
-            nesl_core::types::record_content(self.db.signature(record.item), args)
-        };
-        crate::show::show(value, ty, &content, self.settings.print_length, self.settings.precision)
+        show_value(&self.db, &self.settings, value, ty)
     }
 
     fn shown_type(&self, item: ItemId, ty: &Ty) -> String {
@@ -249,10 +302,20 @@ impl Session {
     }
 }
 
+/// A value as text, by the settings.
+pub(super) fn show_value(db: &Database, settings: &Settings, value: &Value, ty: &Ty) -> String {
+    let content = |record: &nesl_core::types::Record, args: &[Ty]| {
+        nesl_core::types::record_content(db.signature(record.item), args)
+    };
+    crate::show::show(value, ty, &content, settings.print_length, settings.precision)
+}
+
 /// The program as the elaborator sees it: the database, with the session's redefinitions.
 struct Program<'a> {
     session: &'a Session,
     db: &'a Database,
+    /// The program is to be run, not looked at.
+    watching: bool,
 }
 
 impl elaborate::Context for Program<'_> {
@@ -283,6 +346,11 @@ impl elaborate::Context for Program<'_> {
     fn is_library(&self, item: ItemId) -> bool {
         self.db.is_library(item)
     }
+
+    fn watched(&self, item: ItemId) -> bool {
+        let watches = &self.session.watches;
+        self.watching && !watches.is_empty() && watches.contains_key(&self.name(item))
+    }
 }
 
 /// Elaborates a function for looking at it.
@@ -291,7 +359,7 @@ pub(super) fn elaborate_function(
     item: ItemId,
     args: Arc<[Ty]>,
 ) -> Result<ir::Program, Vec<Diagnostic<super::FileRange>>> {
-    let program = Program { session, db: &session.db };
+    let program = Program { session, db: &session.db, watching: false };
     elaborate::elaborate_function(item, args, &program, session.settings.precision)
         .map_err(|all| all.into_iter().map(|d| located(d.map(|l| session.db.place(l)))).collect())
 }
@@ -323,29 +391,12 @@ fn part(value: &Value, way: &[Step]) -> Value {
     })
 }
 
-/// `it`, `x`, `(a, b)`: what a form binds, as the original prints it.
-fn shown_name(ast: &ast::Item) -> String {
-    fn pattern(ast: &ast::Item, pat: ast::PatId, nested: bool) -> String {
-        match &ast.pats[pat] {
-            ast::Pat::Name(name) => name.to_string(),
-            ast::Pat::Missing => "_".to_owned(),
-            ast::Pat::Pair(a, b) => {
-                let inside = format!("{}, {}", pattern(ast, *a, true), pattern(ast, *b, false));
-                if nested { format!("({inside})") } else { inside }
-            }
-            ast::Pat::Record { name, content } => {
-                format!("{}({})", name.name, pattern(ast, *content, false))
-            }
-        }
-    }
-    match &ast.kind {
-        ItemKind::Binding { pattern: pat, .. } => pattern(ast, *pat, true),
-        ItemKind::Expr(_)
-        | ItemKind::Function(_)
-        | ItemKind::Datatype(_)
-        | ItemKind::Command(_)
-        | ItemKind::Missing => "it".to_owned(),
-    }
+fn part_type<'t>(ty: &'t ir::Ty, way: &[Step]) -> &'t ir::Ty {
+    way.iter().fold(ty, |ty, step| match (ty, step) {
+        (ir::Ty::Pair(first, _), Step::First) => first,
+        (ir::Ty::Pair(_, second), Step::Second) => second,
+        (other, _) => unreachable!("a pattern took {other} apart"),
+    })
 }
 
 /// Whether a program sets the seed.

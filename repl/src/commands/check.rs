@@ -27,6 +27,7 @@ pub fn run(global: &Global, files: &[PathBuf], as_json: bool, types: bool) -> Re
                 reporter.diagnostic(&session, diagnostic);
             }
         }
+        reporter.more();
         if types {
             // What has no type has an error instead.
             for (name, ty) in report.definitions.iter().filter(|(_, ty)| ty != "?") {

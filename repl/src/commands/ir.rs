@@ -21,6 +21,7 @@ pub fn run(global: &Global, path: &Path, stage: Stage, function: Option<&str>) -
             for diagnostic in &diagnostics {
                 reporter.diagnostic(&session, diagnostic);
             }
+            reporter.more();
             Ok(FAILED)
         }
     }

@@ -1,11 +1,11 @@
 //! `float`: IEEE, rounded after every operation.
 //!
-//! Arithmetic at 32 bits is done in `f32`. Transcendental functions are `libm`'s at 64 bits, so
-//! that every platform gives the same bits; at 32 bits they are those, rounded: nearly always
-//! the correctly rounded result.
+//! Arithmetic at 32 bits is done in `f32`. Transcendental functions are those of [`crate::math`],
+//! so that every platform and backend gives the same bits.
 
 use super::{Precision, Scalar, ScalarOp, compare, refuse};
 use crate::fault::FaultCode;
+use crate::math::{Function, evaluate32, evaluate64};
 
 /// An operation on one float.
 pub(super) fn unary(op: ScalarOp, a: f64, precision: Precision) -> Result<Scalar, FaultCode> {
@@ -19,30 +19,25 @@ pub(super) fn unary(op: ScalarOp, a: f64, precision: Precision) -> Result<Scalar
             }
             a.sqrt()
         }
-        ScalarOp::Ln => {
-            if a < 0.0 {
-                return Err(FaultCode::LnNegative);
-            }
-            libm::log(a)
-        }
-        ScalarOp::Exp => libm::exp(a),
-        ScalarOp::Sin => libm::sin(a),
-        ScalarOp::Cos => libm::cos(a),
-        ScalarOp::Tan => libm::tan(a),
-        ScalarOp::Asin => libm::asin(a),
-        ScalarOp::Acos => libm::acos(a),
-        ScalarOp::Atan => libm::atan(a),
-        ScalarOp::Sinh => libm::sinh(a),
-        ScalarOp::Cosh => libm::cosh(a),
-        ScalarOp::Tanh => libm::tanh(a),
+        ScalarOp::Ln if a < 0.0 => return Err(FaultCode::LnNegative),
         ScalarOp::Floor => return to_int(a.floor(), precision),
         ScalarOp::Ceil => return to_int(a.ceil(), precision),
         ScalarOp::Trunc => return to_int(a.trunc(), precision),
         ScalarOp::Round => return to_int(a.round(), precision),
         ScalarOp::FloatBits => return Ok(Scalar::Int(bits(a, precision))),
-        other => refuse(other, &[Scalar::Float(a)]),
+        other => match other.function() {
+            Some(function) => evaluate(function, a, precision),
+            None => refuse(other, &[Scalar::Float(a)]),
+        },
     };
     Ok(Scalar::Float(canonical(precision.round(value))))
+}
+
+fn evaluate(function: Function, a: f64, precision: Precision) -> f64 {
+    match precision {
+        Precision::Bits32 => evaluate32(function, a as f32).into(),
+        Precision::Bits64 => evaluate64(function, a),
+    }
 }
 
 /// An operation on two floats. None of them faults.

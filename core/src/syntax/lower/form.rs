@@ -309,13 +309,10 @@ impl Lower<'_> {
                     let bytes = super::expr::unescape(self.token_text(i));
                     args.push(CommandArg::Text(String::from_utf8_lossy(&bytes).into_owned(), here));
                 }
-                Some(Kind::Int) => {
-                    let value = self.token_text(i).parse();
-                    args.extend(self.command_int(value, here));
-                }
+                Some(Kind::Int) => args.push(CommandArg::Int(self.command_int(i, i), here)),
                 Some(Kind::Minus) if self.token_kind(i + 1) == Some(Kind::Int) => {
-                    let value = format!("-{}", self.token_text(i + 1)).parse();
-                    args.extend(self.command_int(value, Span::new(i, i + 2)));
+                    let value = self.command_int(i, i + 1);
+                    args.push(CommandArg::Int(value, Span::new(i, i + 2)));
                     i += 1;
                 }
                 _ if self.token_kind(i + 1) == Some(Kind::Assign) => {
@@ -335,14 +332,16 @@ impl Lower<'_> {
         ItemKind::Command(Command { verb, args })
     }
 
-    fn command_int<E>(&mut self, value: Result<i64, E>, here: Span) -> Option<CommandArg> {
-        if let Ok(value) = value {
-            return Some(CommandArg::Int(value, here));
-        }
-        let at = self.range(here);
-        let report = self.error(at, "this number does not fit an int of 64 bits");
-        self.report(report);
-        None
+    /// A number with its sign, which are the tokens `first` to `last`.
+    fn command_int(&mut self, first: u32, last: u32) -> i64 {
+        let at = self.range(Span::new(first, last + 1));
+        let sign = if first == last { "" } else { "-" };
+        let digits = self.token_text(last);
+        format!("{sign}{digits}").parse().unwrap_or_else(|_| {
+            let report = self.error(at, "this number is too large for a command");
+            self.report(report);
+            0
+        })
     }
 
     fn command_value(&mut self, index: u32) -> ExprId {

@@ -6,15 +6,47 @@ use crate::names::Resolution;
 use crate::prim::Prim;
 use crate::syntax::ast::{Expr, ExprId, Ident, PatId};
 use crate::types::declare;
-use crate::types::{Code, Signature, Ty};
+use crate::types::{Code, MAX_PARTS, Signature, Ty, exceeds, record_content};
 use std::sync::Arc;
 
 impl Infer<'_> {
     /// The type of an expression.
     pub(super) fn expr(&mut self, body: &mut Body<'_>, id: ExprId) -> Ty {
         let ty = with_stack(|| self.expr_inner(body, id));
+        let ty = self.within_limit(body, ty, body.at(id));
         body.exprs.insert(id, ty.clone());
         ty
+    }
+
+    /// The type, if it is not too large. Every expression and pattern is looked at, so that what
+    /// is too large is found before it grows further.
+    pub(super) fn within_limit(&self, body: &mut Body<'_>, ty: Ty, at: Loc) -> Ty {
+        if body.too_large {
+            // What is built from it is no smaller; one report is enough.
+            return Ty::Error;
+        }
+        if !self.too_large(&ty) {
+            return ty;
+        }
+        body.too_large = true;
+        body.report(
+            Diagnostic::error(Kind::Type, at, "the type of this is too long")
+                .note(format!("a type may have {MAX_PARTS} parts"))
+                .hint("keep values of one type in a sequence"),
+        );
+        Ty::Error
+    }
+
+    pub(super) fn too_large(&self, ty: &Ty) -> bool {
+        match self.unifier.shallow(ty) {
+            Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Var(_) => false,
+            ty => exceeds(&ty, MAX_PARTS, &|part| self.unifier.shallow(part), &|record, args| {
+                if self.group.contains(&record.item) {
+                    return Ty::Error;
+                }
+                record_content(&self.context.signature(record.item), args)
+            }),
+        }
     }
 
     fn expr_inner(&mut self, body: &mut Body<'_>, id: ExprId) -> Ty {

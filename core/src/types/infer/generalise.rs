@@ -2,7 +2,7 @@
 
 use super::{Body, Infer, Use};
 use crate::base::{Diagnostic, ItemId, Kind, Name};
-use crate::syntax::ast::{ItemKind, Pat, PatId};
+use crate::syntax::ast::{ExprId, ItemKind, Pat, PatId};
 use crate::types::print::print_with;
 use crate::types::unify::includes;
 use crate::types::{Class, Code, FunctionTy, ItemTypes, Scheme, Signature, Ty};
@@ -12,14 +12,23 @@ use std::sync::Arc;
 impl Infer<'_> {
     /// Closes the types of the group over its free variables.
     pub(super) fn generalise(mut self, mut bodies: Vec<Body<'_>>) -> FxHashMap<ItemId, ItemTypes> {
-        self.check_declared(&mut bodies);
-        let vars = self.quantified(&bodies);
+        for body in &mut bodies {
+            self.check_sizes(body);
+        }
+        // Types that are too long are not looked through.
+        let within = bodies.iter().all(|body| !body.too_large);
+        let mut vars = Vec::new();
+        if within {
+            self.check_declared(&mut bodies);
+            vars = self.quantified(&bodies);
+        }
         let classes: Vec<Class> = vars.iter().map(|v| self.unifier.class(*v)).collect();
         for body in &mut bodies {
             self.check_determined(body, &vars);
         }
         let closer = Closer {
             infer: &self,
+            within,
             numbers: vars.iter().enumerate().map(|(i, v)| (*v, i as u32)).collect(),
             own: (0..vars.len() as u32).map(Ty::Var).collect(),
         };
@@ -52,6 +61,20 @@ impl Infer<'_> {
         out
     }
 
+    /// A type may have grown after its expression was looked at: `x[0]` says more about `x`.
+    fn check_sizes(&mut self, body: &mut Body<'_>) {
+        let exprs: Vec<ExprId> = body.exprs.iter().map(|(e, _)| e).collect();
+        for expr in exprs {
+            let ty = std::mem::replace(&mut body.exprs[expr], Ty::Error);
+            body.exprs[expr] = self.within_limit(body, ty, body.at(expr));
+        }
+        let pats: Vec<PatId> = body.pats.iter().map(|(p, _)| p).collect();
+        for pat in pats {
+            let ty = std::mem::replace(&mut body.pats[pat], Ty::Error);
+            body.pats[pat] = self.within_limit(body, ty, body.at_pat(pat));
+        }
+    }
+
     /// An annotation may be more special than the body, never more general.
     fn check_declared(&mut self, bodies: &mut [Body<'_>]) {
         let mut seen: Vec<(u32, Name)> = Vec::new();
@@ -81,8 +104,7 @@ impl Infer<'_> {
                 }
                 Ty::Error => None,
                 other => {
-                    let known = self.unifier.known(&other);
-                    let shown = print_with(&known, &|_| None);
+                    let shown = self.show(&other);
                     Some(format!(
                         "`{name}` is declared a type variable, but the body makes it {shown}"
                     ))
@@ -187,6 +209,9 @@ impl Infer<'_> {
 
     /// A type for people, as far as it is known.
     pub(super) fn show(&self, ty: &Ty) -> String {
+        if self.too_large(ty) {
+            return "a type that is too long".to_owned();
+        }
         let known = self.unifier.known(ty);
         print_with(&known, &|v| {
             let class = self.unifier.class(v);
@@ -198,6 +223,8 @@ impl Infer<'_> {
 /// Puts numbers of the scheme in place of the unifier's variables.
 struct Closer<'a, 'c> {
     infer: &'a Infer<'c>,
+    /// Whether no type of the group is too long.
+    within: bool,
     numbers: FxHashMap<u32, u32>,
     /// All variables of the group, which its own functions are used at.
     own: Arc<[Ty]>,
@@ -243,7 +270,8 @@ impl Closer<'_, '_> {
     }
 
     fn signature(&self, body: &Body<'_>, classes: &[Class]) -> Signature {
-        if !body.diagnostics.is_empty() || !body.member.names.diagnostics.is_empty() {
+        let fine = body.diagnostics.is_empty() && body.member.names.diagnostics.is_empty();
+        if !fine || !self.within {
             return Signature::Broken;
         }
         if let Some(signature) = &body.signature {

@@ -1,0 +1,73 @@
+//! Which variable is used where.
+
+use crate::base::with_stack;
+use crate::ir::{Atom, Block, Op, Var};
+use rustc_hash::FxHashMap;
+
+/// The uses of the variables of a function.
+#[derive(Default)]
+pub(super) struct Uses {
+    of: FxHashMap<Var, Use>,
+}
+
+#[derive(Default)]
+struct Use {
+    count: usize,
+    /// How many nests are around the definition, and the use.
+    defined: usize,
+    used: usize,
+    /// The blocks they are in.
+    home: usize,
+    block: usize,
+}
+
+impl Uses {
+    pub(super) fn of(body: &Block) -> Uses {
+        let mut uses = Uses::default();
+        let mut blocks = 0;
+        uses.block(body, 0, &mut blocks);
+        uses
+    }
+
+    fn block(&mut self, block: &Block, depth: usize, blocks: &mut usize) {
+        let here = *blocks;
+        *blocks += 1;
+        with_stack(|| {
+            for binding in &block.lets {
+                for atom in binding.op.atoms() {
+                    self.used(atom, depth, here);
+                }
+                let inner = depth + usize::from(matches!(binding.op, Op::Nest(_)));
+                for block in binding.op.blocks() {
+                    self.block(block, inner, blocks);
+                }
+                let entry = self.of.entry(binding.var).or_default();
+                (entry.defined, entry.home) = (depth, here);
+            }
+            self.used(block.result, depth, here);
+        });
+    }
+
+    fn used(&mut self, atom: Atom, depth: usize, block: usize) {
+        if let Atom::Var(var) = atom {
+            let entry = self.of.entry(var).or_default();
+            entry.count += 1;
+            (entry.used, entry.block) = (depth, block);
+        }
+    }
+
+    /// Whether a variable is used once, and not by every instance of a nest further in.
+    pub(super) fn once(&self, var: Var) -> bool {
+        self.of.get(&var).is_some_and(|u| u.count == 1 && u.used == u.defined)
+    }
+
+    /// Whether its only use is in the block that defines it.
+    pub(super) fn at_home(&self, var: Var) -> bool {
+        self.of.get(&var).is_some_and(|u| u.home == u.block)
+    }
+
+    /// Whether nobody uses it.
+    pub(super) fn never(&self, var: Var) -> bool {
+        self.of.get(&var).is_none_or(|u| u.count == 0)
+    }
+}

@@ -1,0 +1,101 @@
+//! `x |= exp;`: values kept in files, read back where they are used.
+//!
+//! A value that is stored takes no memory between the forms that use it. The files are the
+//! session's own, in a folder of its own among the temporary files, and go when it ends;
+//! `write_object_to_file` keeps a value for longer.
+
+use crate::host::object;
+use nesl_core::base::{ItemId, Name};
+use nesl_core::interp::Value;
+use nesl_core::ir::Ty;
+use nesl_runtime::scalar::Precision;
+use rustc_hash::FxHashMap;
+use std::io::{ErrorKind, Result};
+use std::path::PathBuf;
+
+/// The stored variables of a session.
+#[derive(Default)]
+pub(super) struct Stored {
+    /// Made when first needed.
+    folder: Option<PathBuf>,
+    files: FxHashMap<(ItemId, Name), PathBuf>,
+    /// Files written so far.
+    written: usize,
+}
+
+impl Stored {
+    /// Stores the value of a variable. An error is a text for people.
+    pub(super) fn write(
+        &mut self,
+        item: ItemId,
+        name: Name,
+        value: &Value,
+        ty: &Ty,
+    ) -> std::result::Result<(), String> {
+        let text = object::write(value, ty, Precision::Bits64);
+        let result = self.folder().and_then(|folder| {
+            let path = folder.join(format!("{}-{name}", self.written));
+            std::fs::write(&path, &text)?;
+            Ok(path)
+        });
+        match result {
+            Ok(path) => {
+                self.written += 1;
+                self.files.insert((item, name), path);
+                Ok(())
+            }
+            Err(error) => Err(format!("`{name}` cannot be stored: {error}")),
+        }
+    }
+
+    /// Reads the value of a variable back, if it is stored.
+    pub(super) fn read(
+        &self,
+        item: ItemId,
+        name: &Name,
+        ty: &Ty,
+        precision: Precision,
+    ) -> Option<std::result::Result<Value, String>> {
+        let path = self.files.get(&(item, name.clone()))?;
+        let text = std::fs::read(path).map_err(|error| error.to_string());
+        let value = text.and_then(|text| object::read(&text, name.as_written(), ty, precision));
+        Some(value.map_err(|why| format!("the stored value of `{name}` cannot be read: {why}")))
+    }
+
+    fn folder(&mut self) -> Result<PathBuf> {
+        if let Some(folder) = &self.folder {
+            return Ok(folder.clone());
+        }
+        let process = std::process::id();
+        for attempt in 0.. {
+            let folder = std::env::temp_dir().join(format!("nesl-{process}-{attempt}"));
+            match private_folder(&folder) {
+                Ok(()) => {
+                    self.folder = Some(folder.clone());
+                    return Ok(folder);
+                }
+                // Another session's of this process, or of one that was killed.
+                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        unreachable!("some number is free")
+    }
+}
+
+impl Drop for Stored {
+    fn drop(&mut self) {
+        if let Some(folder) = &self.folder {
+            // What cannot be removed is left to whoever clears temporary files.
+            let _ = std::fs::remove_dir_all(folder);
+        }
+    }
+}
+
+/// A folder that nobody else can look into.
+fn private_folder(path: &std::path::Path) -> Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(path)
+}
