@@ -20,6 +20,7 @@
 //! | [`elaborate`] | typed ast → ir: patterns, overloading, polymorphism and function values gone |
 //! | [`interp`] | the direct interpreter: what a program means, and its work and depth |
 //! | [`simplify`] | ir → ir: inlining, folding, what is not needed |
+//! | [`lower`] | ir → kir, what runtimes execute |
 //! | [`db`] | all of it as incremental queries; alone in naming salsa |
 //!
 //! The crate is pure: no input or output, no clock, no device. What a program prints or reads
@@ -30,6 +31,7 @@ pub mod db;
 pub mod elaborate;
 pub mod interp;
 pub mod ir;
+pub mod lower;
 pub mod names;
 pub mod prelude;
 pub mod prim;

@@ -9,10 +9,11 @@
 //! |---|---|
 //! | `layout` | how values lie in kir: structures of arrays, views |
 //! | `scalar` | scalar operations, with their checks |
-//! | `random` | keys and random numbers |
+//! | `random`, `math` | random numbers, mathematical functions |
 //! | `thread` | everything else |
 
 mod layout;
+mod math;
 mod random;
 mod scalar;
 mod thread;

@@ -12,7 +12,7 @@ const WORD: ValueTy = ValueTy::Scalar(Ty::I64);
 impl Thread<'_> {
     /// The key of a child.
     pub(super) fn split(&mut self, key: Value, child: Value) -> Value {
-        let bits = self.block(key, child, 1);
+        let bits = self.random_bits(key, child, 1);
         self.body.convert(self.int_ty(), bits[1])
     }
 
@@ -29,7 +29,7 @@ impl Thread<'_> {
         }
         self.check(fine, FaultCode::RandBound, site, &[]);
         let seed = self.body.i64(0);
-        let bits = self.block(seed, key, 2);
+        let bits = self.random_bits(seed, key, 2);
         match ty {
             Ty::F64 => self.uniform(bits[0], bound, 11, -53, Ty::I64),
             Ty::F32 => self.uniform(bits[0], bound, 40, -24, Ty::I32),
@@ -60,7 +60,7 @@ impl Thread<'_> {
     }
 
     /// 128 random bits, the high word first.
-    fn block(&mut self, key: Value, counter: Value, purpose: i64) -> Vec<Value> {
+    fn random_bits(&mut self, key: Value, counter: Value, purpose: i64) -> Vec<Value> {
         let key = self.body.convert(Ty::I64, key);
         let counter = self.body.convert(Ty::I64, counter);
         let purpose = self.body.i64(purpose);

@@ -194,7 +194,7 @@ impl<'a> Thread<'a> {
             (Columns::Segments(segments), Ty::Sequence(within)) => {
                 let array = self.from_start(segments.lengths);
                 arrays.push((array, out.output()));
-                let pool = self.tiled(segments, length, within);
+                let pool = self.tiled(segments, length);
                 inner.push((pool, within));
             }
             (Columns::Pair(_) | Columns::Segments(_), _) => unreachable!("types were checked"),

@@ -8,12 +8,29 @@ use nesl_runtime::kir::{Literal, Op, Value, ValueTy};
 use std::rc::Rc;
 
 impl<'a> Thread<'a> {
-    /// One of two values. Arrays that are the same on both sides stay the same, so that a choice
-    /// between two cuts of a sequence is a cut of it.
+    /// One of two values.
     pub(super) fn choice(
         &mut self,
         cond: Value,
         ty: &'a Ty,
+        then: impl FnOnce(&mut Self) -> Rep<'a>,
+        otherwise: impl FnOnce(&mut Self) -> Rep<'a>,
+    ) -> Rep<'a> {
+        let then = |t: &mut Self| {
+            let value = then(t);
+            t.settle(&value, ty)
+        };
+        self.join(cond, then, |t| {
+            let value = otherwise(t);
+            t.settle(&value, ty)
+        })
+    }
+
+    /// One of two values with nothing delayed in them. Arrays that are the same on both sides
+    /// stay the same, so that a choice between two cuts of a sequence is a cut of it.
+    pub(super) fn join(
+        &mut self,
+        cond: Value,
         then: impl FnOnce(&mut Self) -> Rep<'a>,
         otherwise: impl FnOnce(&mut Self) -> Rep<'a>,
     ) -> Rep<'a> {
@@ -25,11 +42,9 @@ impl<'a> Thread<'a> {
         let zero = self.body.i64(0);
         self.body.begin();
         let first = then(self);
-        let first = self.settle(&first, ty);
         let mut then = self.body.end(Vec::new());
         self.body.begin();
         let second = otherwise(self);
-        let second = self.settle(&second, ty);
         let mut otherwise = self.body.end(Vec::new());
         let mut types: Vec<ValueTy> = Vec::new();
         merge(&first, &second, zero, &mut |a, b| {

@@ -135,7 +135,7 @@ impl<'a> Thread<'a> {
             },
             Op::Text(text) => self.text(text),
             Op::List(args) => self.list(args, &binding.ty),
-            Op::Seq(op, args) => self.sequence(*op, args, &binding.ty, site),
+            Op::Seq(op, args) => self.sequence(*op, args, site),
             Op::Call(callee, args) => self.call(*callee, args, &binding.ty, site),
             Op::If { cond, then, otherwise } => {
                 let cond = self.atom(*cond).scalar();
@@ -295,7 +295,9 @@ impl<'a> Thread<'a> {
     /// A mathematical function.
     pub(super) fn math(&mut self, op: ScalarOp, a: Value) -> Value {
         let ty = self.body.element(a);
-        let function = self.helper(Helper::Math(op), |name| super::scalar::math(name, op, ty));
+        let meaning = op.function().expect("it is a mathematical one");
+        let function =
+            self.helper(Helper::Math(op), |name| super::math::function(name, meaning, ty));
         self.body.call(function, vec![a], &[ValueTy::Scalar(ty)])[0]
     }
 

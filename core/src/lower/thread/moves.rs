@@ -4,21 +4,15 @@ use super::super::layout::{Columns, Leaf, Rep, Segments, Sequence, Stored};
 use super::Thread;
 use super::collect::is_flat;
 use super::delayed::{Form, is_faulty, is_filter};
-use crate::ir::{Atom, Site, Ty};
+use crate::ir::{Atom, Site};
 use crate::prim::SeqOp;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{self, Binary, Combine, Extern, Value};
 use std::rc::Rc;
 
 impl<'a> Thread<'a> {
-    /// An operation on sequences; `ty` is the type of its result.
-    pub(super) fn sequence(
-        &mut self,
-        op: SeqOp,
-        args: &[Atom],
-        ty: &'a Ty,
-        site: Site,
-    ) -> Rep<'a> {
+    /// An operation on sequences.
+    pub(super) fn sequence(&mut self, op: SeqOp, args: &[Atom], site: Site) -> Rep<'a> {
         match op {
             SeqOp::Length => {
                 let of = self.any(args[0]);
@@ -39,7 +33,7 @@ impl<'a> Thread<'a> {
             SeqOp::Permute => self.permute(args[0], args[1], site),
             SeqOp::Pack => self.pack(args[0], args[1], site),
             SeqOp::Append => self.append_both(args[0], args[1]),
-            SeqOp::Flatten => self.flatten(args[0], ty),
+            SeqOp::Flatten => self.flatten(args[0]),
             SeqOp::Partition => self.partition(args[0], args[1], site),
             SeqOp::Subseq => self.subseq(args, site),
             SeqOp::Reduce(with) => self.reduce(with, args[0]),
@@ -282,11 +276,10 @@ impl<'a> Thread<'a> {
     }
 
     /// One level of nesting less.
-    fn flatten(&mut self, of: Atom, ty: &'a Ty) -> Rep<'a> {
+    fn flatten(&mut self, of: Atom) -> Rep<'a> {
         let of = self.stored(of);
         let segments = of.columns.segments();
-        let element = ty.element().expect("types were checked");
-        Rep::Sequence(Sequence::Stored(self.tiled(&segments, of.length, element)))
+        Rep::Sequence(Sequence::Stored(self.tiled(&segments, of.length)))
     }
 
     /// The elements of `count` segments behind one another: a part of the pool itself where the
@@ -295,7 +288,6 @@ impl<'a> Thread<'a> {
         &mut self,
         segments: &Rc<Segments>,
         count: Value,
-        element: &'a Ty,
     ) -> Stored {
         let zero = self.body.i64(0);
         // Where they begin, how many elements they have, and whether each begins where the one
@@ -332,9 +324,15 @@ impl<'a> Thread<'a> {
         let (end, tiled) = (results[0], results[1]);
         let length = self.body.binary(Binary::Sub, end, begin);
         let pool = segments.pool.clone();
-        self.begin_tiled(tiled, length, element, |t| t.cut(&pool, begin), |t| {
-            t.gather_segments(count, segments, length)
-        })
+        let joined = self.join(
+            tiled,
+            |t| Rep::stored(length, t.cut(&pool, begin)),
+            |t| Rep::stored(length, t.gather_segments(count, segments, length)),
+        );
+        match joined {
+            Rep::Sequence(Sequence::Stored(stored)) => stored,
+            _ => unreachable!("both sides are stored"),
+        }
     }
 
     /// The elements of segments, copied behind one another.
