@@ -13,3 +13,5 @@ pub mod math;
 pub mod random;
 pub mod runtime;
 pub mod scalar;
+pub mod services;
+pub mod stack;
