@@ -1,8 +1,8 @@
 //! Instances: which functions the program needs, at which types.
 
 use super::build::Body;
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
 use super::{Context, Mark, Watched, WatchedFunction, pattern};
+use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
 use crate::ir::{self, FunId, GlobalId, Site};
 use crate::names::Names;
 use crate::prim::Derived;

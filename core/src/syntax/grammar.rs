@@ -280,7 +280,7 @@ fn primary<'a>(
 }
 
 /// Tokens that `'` makes a function value of.
-const QUOTABLE: [Kind; 22] = [
+const QUOTABLE: [Kind; 24] = [
     Kind::Name,
     Kind::Plus,
     Kind::Minus,
@@ -296,6 +296,8 @@ const QUOTABLE: [Kind; 22] = [
     Kind::GreaterEq,
     Kind::PlusPlus,
     Kind::Bars,
+    Kind::RightArrow,
+    Kind::LeftArrow,
     Kind::Hash,
     Kind::At,
     Kind::AndKw,
@@ -349,10 +351,11 @@ fn operators<'a>(
         .then(more)
         .then(maybe(Kind::InKw))
         .then(expr)
-        .map_with(|(((first, more), within), body), x| {
+        .map_with(|(((first, mut more), within), body), x| {
+            // One `;` before `in` is allowed.
+            more.pop_if(|last| !last.present());
             let mut kids = vec![within, body, first];
-            // `;` before `in` is allowed.
-            kids.extend(more.into_iter().filter(Node::present));
+            kids.extend(more);
             Node::new(Kind::Let, x.span(), kids)
         });
     let atom =

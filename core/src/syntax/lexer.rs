@@ -12,7 +12,8 @@ use logos::Logos;
 #[repr(u16)]
 #[allow(missing_docs, reason = "the patterns say what they are")]
 pub enum Kind {
-    #[regex(r"[ \t\r\n\x0C]+")]
+    // A byte order mark counts as a blank.
+    #[regex(r"[ \t\r\n\x0C\u{FEFF}]+")]
     Blank,
     #[regex(r"%[^%]*%")]
     Comment,

@@ -160,7 +160,9 @@ fn every_function_has_a_law_or_a_reason() {
     for file in db.library() {
         for name in db.outline(file).forms.iter().flat_map(|form| &form.names) {
             let shown = prelude::shown(name.folded());
-            if !prim::is_internal(shown) {
+            // Pictures are compared with pictures, in tests of their own.
+            let draws = shown.starts_with("w_") || shown == "display";
+            if !prim::is_internal(shown) && !draws {
                 public.insert(shown.to_owned());
             }
         }

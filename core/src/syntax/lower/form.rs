@@ -54,6 +54,7 @@ impl Lower<'_> {
                     let mut report =
                         self.error(token.range, format!("`{text}` means nothing in NESL"));
                     report = match text {
+                        ".." => report.hint("write `[1:5]`, which ends before 5"),
                         "!" => report.hint("write `not(x)` to negate; Lisp is not available"),
                         "&" => report.fix("write `and`", token.range, "and"),
                         "." => report.hint("a number needs a digit; take records apart by pattern"),
