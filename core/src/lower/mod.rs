@@ -7,17 +7,19 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `layout` | how values lie in kir: structures of arrays, views |
+//! | `layout`, `data` | how values lie in kir: structures of arrays, views |
 //! | `scalar` | scalar operations, with their checks |
 //! | `random`, `math` | random numbers, mathematical functions |
 //! | `thread` | everything else |
 
+mod data;
 mod layout;
 mod math;
 mod random;
 mod scalar;
 mod thread;
 
+pub use data::{Given, Part, parts_of, value_of};
 pub use layout::{columns, parts};
 pub use thread::thread;
 
