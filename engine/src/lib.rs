@@ -5,6 +5,7 @@
 //! The session never prints and never exits: that is for the faces.
 
 pub mod cost;
+mod execute;
 pub mod host;
 pub mod session;
 pub mod show;

@@ -7,6 +7,7 @@ mod run;
 mod stored;
 mod watch;
 
+use crate::execute::Executor;
 use crate::Sources;
 use crate::host::System;
 use crate::host::picture::Picture;
@@ -19,6 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use nesl_core::db::FileId;
+use nesl_runtime::runtime::Runtime;
 pub use nesl_runtime::scalar::Precision;
 
 /// Bytes of a file of the session.
@@ -141,6 +143,8 @@ pub struct Session {
     host: System,
     settings: Settings,
     interrupt: Arc<AtomicBool>,
+    /// What programs run on, if not the direct interpreter.
+    executor: Option<Executor>,
     /// What the next entry sees.
     last: Option<Before>,
     /// A file for texts that are only looked at.
@@ -186,6 +190,7 @@ impl Session {
             seed: settings.seed,
             settings,
             interrupt,
+            executor: None,
             last: None,
             scratch: None,
             values: FxHashMap::default(),
@@ -197,6 +202,12 @@ impl Session {
             watches: FxHashMap::default(),
             loading: Vec::new(),
         }
+    }
+
+    /// Runs programs on a runtime from now on; without one, on the direct interpreter. The
+    /// runtime is to be made with [`Session::interrupt_handle`].
+    pub fn set_runtime(&mut self, runtime: Option<Box<dyn Runtime>>) {
+        self.executor = runtime.map(Executor::new);
     }
 
     /// Checks and runs a text; `name` is what messages call it. What the program prints goes to

@@ -1,6 +1,10 @@
 //! What can be said on the command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use nesl_runtime::kir::reference::Reference;
+use nesl_runtime::runtime::{self, Runtime};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use nesl_engine::session::Precision;
 use nesl_engine::{Settings, Stage};
 use std::io::IsTerminal;
@@ -77,6 +81,17 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub precision: Bits,
+    /// What programs run on: `reference` (the direct interpreter) or `kir` (the interpreter of
+    /// kernels)
+    #[arg(
+        long,
+        global = true,
+        value_name = "NAME",
+        default_value = "reference",
+        value_enum,
+        hide_possible_values = true
+    )]
+    pub runtime: RuntimeName,
     /// Write the pictures that programs draw to this folder [default: the current one]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub pictures: Option<PathBuf>,
@@ -105,6 +120,15 @@ pub enum Bits {
     /// 64-bit ints and double floats
     #[value(name = "64")]
     Double,
+}
+
+/// What programs run on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RuntimeName {
+    /// The direct interpreter
+    Reference,
+    /// The interpreter of kernels
+    Kir,
 }
 
 /// A limit on what is shown; `None` is none.
@@ -278,6 +302,15 @@ impl Global {
             settings.print_length = length;
         }
         settings
+    }
+
+    /// What the programs of a session run on; nothing for the direct interpreter.
+    pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> Option<Box<dyn Runtime>> {
+        let options = runtime::Options { interrupt, ..runtime::Options::default() };
+        match self.runtime {
+            RuntimeName::Reference => None,
+            RuntimeName::Kir => Some(Box::new(Reference::new(options))),
+        }
     }
 
     /// Whether to colour what goes to `stream`.

@@ -35,6 +35,7 @@ impl Reporter {
         let output = Output::stdout();
         let mut session = Session::new(global.settings());
         session.set_output(Box::new(output.clone()));
+        session.set_runtime(global.runtime(session.interrupt_handle()));
         interrupt::install(&session);
         let renderer = Renderer::new(global.colors(&std::io::stderr()));
         let (quiet, folder) = (global.quiet, global.pictures.clone());

@@ -8,11 +8,13 @@
 //! | module | what it does |
 //! |---|---|
 //! | `layout`, `data` | how values lie in kir: structures of arrays, views |
+//! | `globals` | top-level variables as parameters |
 //! | `scalar` | scalar operations, with their checks |
 //! | `random`, `math` | random numbers, mathematical functions |
 //! | `thread` | everything else |
 
 mod data;
+mod globals;
 mod layout;
 mod math;
 mod random;
@@ -23,18 +25,20 @@ pub use data::{Given, Part, parts_of, value_of};
 pub use layout::{columns, parts};
 pub use thread::thread;
 
-use crate::ir::Site;
-use nesl_runtime::fault::FaultCode;
+use crate::ir::{GlobalId, Site};
+use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir;
 use smol_str::SmolStr;
 
 /// A program as kir.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// One kernel, over a single point: it takes the parts of the globals and, if the program
-    /// draws random numbers, the key; then an array for each scalar of the result, in whose first
-    /// element it is stored, and an array of one i64 for each length (see [`columns`]).
+    /// One kernel, over a single point. Its parameters are the number of points (1); the key, if
+    /// the program draws random numbers; the parts of the globals; an array for each scalar and
+    /// each length of the result, in whose first element it is stored (see [`Given`]).
     pub module: kir::Module,
+    /// The globals it takes.
+    pub globals: Vec<GlobalId>,
     /// What each [`kir::Site`] is.
     pub causes: Vec<Cause>,
 }
@@ -46,9 +50,60 @@ pub struct Cause {
     pub code: FaultCode,
     /// The message of a [`FaultCode::Message`].
     pub message: SmolStr,
+    /// What the details say.
+    pub detail: Detail,
     /// Where.
     pub site: Site,
     /// It stands in the library: the first detail is the [`kir::Site`] of the call that left the
     /// user's program.
     pub library: bool,
+}
+
+/// What the details of a failed check say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Detail {
+    /// Nothing.
+    None,
+    /// An index and a length.
+    Bounds,
+    /// Two lengths.
+    Lengths,
+    /// An index that occurs twice.
+    Twice,
+    /// Start, end and stride of a range.
+    Range,
+    /// A length.
+    Length,
+    /// A count.
+    Count,
+    /// The sum of some counts, and a length.
+    Sum,
+    /// Start, end and length of what was to be cut.
+    Cut,
+    /// Digits after the point.
+    Digits,
+}
+
+impl Cause {
+    /// The fault, as the direct interpreter words it.
+    pub fn fault(&self, detail: &[i64], text: Option<&[u8]>) -> Fault {
+        let detail = if self.library { detail.get(1..).unwrap_or_default() } else { detail };
+        if let Some(text) = text {
+            return Fault::with(self.code, String::from_utf8_lossy(text).into_owned());
+        }
+        let words = match (self.detail, detail) {
+            (Detail::Bounds, [index, length]) => format!("index {index}, length {length}"),
+            (Detail::Lengths, [first, second]) => format!("lengths {first} and {second}"),
+            (Detail::Twice, [index]) => format!("index {index} occurs twice"),
+            (Detail::Range, [start, end, stride]) => format!("[{start}:{end}:{stride}]"),
+            (Detail::Length, [length]) => format!("length {length}"),
+            (Detail::Count, [count]) => format!("a count of {count}"),
+            (Detail::Sum, [sum, length]) => format!("counts sum to {sum}, length {length}"),
+            (Detail::Cut, [start, end, length]) => format!("from {start} to {end}, length {length}"),
+            (Detail::Digits, [digits]) => format!("{digits} digits"),
+            _ if self.message.is_empty() => return Fault::new(self.code),
+            _ => self.message.to_string(),
+        };
+        Fault::with(self.code, words)
+    }
 }

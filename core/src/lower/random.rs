@@ -27,8 +27,8 @@ impl Thread<'_> {
             let finite = self.body.binary(Binary::Lt, bound, infinity);
             fine = self.body.binary(Binary::And, positive, finite);
         }
-        self.check(fine, FaultCode::RandBound, site, &[]);
-        let seed = self.body.i64(0);
+        self.check(fine, FaultCode::RandBound, site);
+        let seed = self.seed();
         let bits = self.random_bits(seed, key, 2);
         match ty {
             Ty::F64 => self.uniform(bits[0], bound, 11, -53, Ty::I64),

@@ -72,7 +72,7 @@ impl Thread<'_> {
                 let limit = self.int(256);
                 let high = self.body.binary(Binary::Lt, a, limit);
                 let fits = self.body.binary(Binary::And, low, high);
-                self.check(fits, FaultCode::CodeChar, site, &[a]);
+                self.check(fits, FaultCode::CodeChar, site);
                 self.body.convert(Ty::U8, a)
             }
             ScalarOp::FloatBits => self.float_bits(a),
@@ -111,7 +111,7 @@ impl Thread<'_> {
         }
         let zero = self.int(0);
         let fine = self.body.binary(Binary::Ne, b, zero);
-        self.check(fine, code, site, &[]);
+        self.check(fine, code, site);
     }
 
     /// Whether a divisor is a constant by which nothing goes wrong.
@@ -131,7 +131,7 @@ impl Thread<'_> {
             let other = self.body.binary(Binary::Ne, a, least);
             let divisor = self.body.binary(Binary::Ne, b, minus);
             let fine = self.body.binary(Binary::Or, other, divisor);
-            self.check(fine, FaultCode::IntegerOverflow, site, &[]);
+            self.check(fine, FaultCode::IntegerOverflow, site);
         }
         self.body.binary(Binary::Div, a, b)
     }
@@ -164,7 +164,7 @@ impl Thread<'_> {
         let width = self.int(i64::from(self.precision.bits()));
         let high = self.body.binary(Binary::Lt, count, width);
         let fits = self.body.binary(Binary::And, low, high);
-        self.check(fits, FaultCode::ShiftCount, site, &[count]);
+        self.check(fits, FaultCode::ShiftCount, site);
         self.body.binary(op, a, count)
     }
 
@@ -172,7 +172,7 @@ impl Thread<'_> {
         let zero = self.float_like(a, 0.0);
         let negative = self.body.binary(Binary::Lt, a, zero);
         let fine = self.body.unary(Unary::Not, negative);
-        self.check(fine, code, site, &[]);
+        self.check(fine, code, site);
     }
 
     /// A whole number near a float, as an int, if it is one.
@@ -188,7 +188,7 @@ impl Thread<'_> {
         let above = self.body.binary(Binary::Ge, whole, low);
         let below = self.body.binary(Binary::Lt, whole, high);
         let fits = self.body.binary(Binary::And, above, below);
-        self.check(fits, FaultCode::FloatToInt, site, &[]);
+        self.check(fits, FaultCode::FloatToInt, site);
         self.body.convert(self.int_ty(), whole)
     }
 

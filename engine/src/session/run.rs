@@ -212,6 +212,18 @@ impl Session {
             interrupt: Some(&self.interrupt),
             log_scan: self.settings.log_scan,
         };
+        if elaborated.watched.functions.is_empty()
+            && let Some(executor) = &self.executor
+        {
+            let (precision, seed) = (self.settings.precision, self.seed);
+            match executor.run(&elaborated.program, &globals, key, precision, seed) {
+                Some(Ok(value)) => {
+                    return Ok((elaborated, interp::Outcome { value, work: 0, depth: 0 }));
+                }
+                Some(Err(failure)) => return Err(vec![self.failure(item, &failure)]),
+                None => {}
+            }
+        }
         self.host.set_precision(self.settings.precision);
         let (program, watched) = (&elaborated.program, &elaborated.watched);
         let host = &mut self.host;

@@ -283,7 +283,7 @@ pub enum Op {
         cond: Value,
         /// Where it stands.
         site: Site,
-        /// Up to two i64 that tell more: the index and the length, say.
+        /// Up to four i64 that tell more: the index and the length, say.
         detail: Vec<Value>,
     },
     /// Ends the instance with a failure that has a text (an array of u8 and its length, i64).

@@ -1,5 +1,6 @@
 //! Lists, texts, reductions, scans, ranks.
 
+use super::super::Detail;
 use super::super::layout::{Columns, Leaf, Rep, Sequence, Stored};
 use super::delayed::{Form, is_filter};
 use super::{Helper, Thread};
@@ -166,7 +167,8 @@ impl<'a> Thread<'a> {
         let room = self.body.i64(64);
         let leaf = self.alloc(kir::Ty::U8, room);
         let results = self.body.service(Extern::ExpText, vec![number, digits, leaf.array]);
-        self.check(results[1], FaultCode::ExpString, site, &[digits]);
+        let detail = (Detail::Digits, &[digits][..]);
+        self.check_detail(results[1], FaultCode::ExpString, site, detail);
         Rep::stored(results[0], Columns::Scalars(leaf))
     }
 

@@ -90,7 +90,13 @@ impl<'a> Thread<'a> {
     /// The site of a call that leaves the user's program, as a value.
     fn origin_at(&mut self, site: Site) -> Value {
         let code = nesl_runtime::fault::FaultCode::Message;
-        let cause = super::Cause { code, message: "".into(), site, library: false };
+        let cause = super::Cause {
+            code,
+            message: "".into(),
+            detail: super::Detail::None,
+            site,
+            library: false,
+        };
         let site = self.site(cause);
         self.body.i64(i64::from(site.0))
     }

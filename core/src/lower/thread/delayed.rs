@@ -1,6 +1,7 @@
 //! Sequences that are not stored.
 
 use super::super::layout::{Columns, Leaf, Rep, Sequence, Stored};
+use super::super::Detail;
 use super::Thread;
 use crate::base::with_stack;
 use crate::ir::{Let, Nest, Site, Ty};
@@ -62,7 +63,8 @@ impl<'a> Thread<'a> {
         for source in &sources[1..] {
             let other = self.length_of(source);
             let same = self.body.binary(Binary::Eq, length, other);
-            self.check(same, FaultCode::NestLength, site, &[length, other]);
+            let detail = (Detail::Lengths, &[length, other][..]);
+            self.check_detail(same, FaultCode::NestLength, site, detail);
         }
         let faulty = nest.body.lets.iter().any(may_fault) || sources.iter().any(is_faulty);
         // A map over what is left of a filter is a filter of the map: one that may fault must
@@ -150,7 +152,7 @@ impl<'a> Thread<'a> {
         let low = self.body.binary(Binary::Ge, place, zero);
         let high = self.body.binary(Binary::Lt, place, length);
         let inside = self.body.binary(Binary::And, low, high);
-        self.check(inside, code, site, &[place, length]);
+        self.check_detail(inside, code, site, (Detail::Bounds, &[place, length]));
     }
 
     /// A sequence in memory; of what is stored, itself.

@@ -28,7 +28,7 @@ mod uses;
 pub(in crate::lower) use delayed::Delayed;
 
 use super::layout::{self, Columns, Leaf, Rep, Sequence, Stored};
-use super::{Cause, Lowered};
+use super::{Cause, Detail, Lowered, globals};
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunId, Let, Op, Program, Site, Ty, Var};
 use nesl_runtime::fault::FaultCode;
@@ -38,9 +38,9 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use std::cell::RefCell;
 
-/// Lowers a lawful, simplified program; `None` if it does something only a host can do: printing,
-/// files, clocks.
-pub fn thread(program: &Program, precision: Precision) -> Option<Lowered> {
+/// Lowers a lawful, simplified program whose random numbers have this seed; `None` if it does
+/// something only a host can do: printing, files, clocks.
+pub fn thread(program: &Program, precision: Precision, seed: u64) -> Option<Lowered> {
     let mut host = false;
     for function in &program.functions {
         function.body.for_each_op(&mut |op| host |= matches!(op, Op::Host(..) | Op::Time(_)));
@@ -48,14 +48,16 @@ pub fn thread(program: &Program, precision: Precision) -> Option<Lowered> {
     if host {
         return None;
     }
-    let shared = RefCell::new(Shared::default());
+    let (program, globals) = globals::as_parameters(program);
+    let shared = RefCell::new(Shared { seed, ..Shared::default() });
+    let ids = (0..program.functions.len() as u32).map(FunId);
     let functions: Vec<Function> =
-        (0..program.functions.len() as u32).map(|id| calls::function(program, FunId(id), precision, &shared)).collect();
-    let kernel = form::kernel(program, precision, &shared);
+        ids.map(|id| calls::function(&program, id, precision, &shared)).collect();
+    let kernel = form::kernel(&program, precision, &shared);
     let shared = shared.into_inner();
     let functions = functions.into_iter().chain(shared.helpers.into_iter().map(|(_, f)| f));
     let module = kir::Module { functions: functions.collect(), kernels: vec![kernel] };
-    Some(Lowered { module, causes: shared.causes })
+    Some(Lowered { module, globals, causes: shared.causes })
 }
 
 /// A function that the lowering itself needs.
@@ -75,6 +77,7 @@ pub(super) struct Shared {
     causes: Vec<Cause>,
     sites: FxHashMap<Cause, kir::Site>,
     helpers: Vec<(Helper, Function)>,
+    seed: u64,
 }
 
 /// A function that is being lowered.
@@ -142,10 +145,10 @@ impl<'a> Thread<'a> {
                 self.choice(cond, &binding.ty, |t| t.block(then), |t| t.block(otherwise))
             }
             Op::Nest(nest) => self.nest(nest, site),
-            Op::Global(id) => unreachable!("{id:?} is a parameter by now"),
+            Op::Global(_) => unreachable!("globals are parameters by now"),
             Op::Check { cond, code, message } => {
                 let cond = self.atom(*cond).scalar();
-                self.check_with(cond, *code, message, site, &[]);
+                self.check_with(cond, *code, message, site, (Detail::None, &[]));
                 Rep::Scalar(cond)
             }
             Op::Error(text) => self.error(*text, &binding.ty, site),
@@ -249,7 +252,18 @@ impl<'a> Thread<'a> {
     }
 
     /// Faults unless a condition holds.
-    pub(super) fn check(&mut self, cond: Value, code: FaultCode, site: Site, detail: &[Value]) {
+    pub(super) fn check(&mut self, cond: Value, code: FaultCode, site: Site) {
+        self.check_with(cond, code, &SmolStr::default(), site, (Detail::None, &[]));
+    }
+
+    /// The same, and says more.
+    fn check_detail(
+        &mut self,
+        cond: Value,
+        code: FaultCode,
+        site: Site,
+        detail: (Detail, &[Value]),
+    ) {
         self.check_with(cond, code, &SmolStr::default(), site, detail);
     }
 
@@ -259,15 +273,21 @@ impl<'a> Thread<'a> {
         code: FaultCode,
         message: &SmolStr,
         site: Site,
-        detail: &[Value],
+        (detail, values): (Detail, &[Value]),
     ) {
         let library = self.origin.is_some();
-        let site = self.site(Cause { code, message: message.clone(), site, library });
+        let site = self.site(Cause { code, message: message.clone(), detail, site, library });
         let mut all: Vec<Value> = self.origin.into_iter().collect();
-        for value in detail {
+        for value in values {
             all.push(self.position(*value));
         }
         self.body.check(cond, site, all);
+    }
+
+    /// The seed of the random numbers.
+    pub(super) fn seed(&mut self) -> Value {
+        let seed = self.shared.borrow().seed;
+        self.body.i64(seed as i64)
     }
 
     /// The number of a cause.
@@ -306,8 +326,8 @@ impl<'a> Thread<'a> {
         let text = self.stored(text);
         let array = self.from_start(text.columns.leaf());
         let library = self.origin.is_some();
-        let message = SmolStr::default();
-        let site = self.site(Cause { code: FaultCode::Message, message, site, library });
+        let (code, message, detail) = (FaultCode::Message, SmolStr::default(), Detail::None);
+        let site = self.site(Cause { code, message, detail, site, library });
         self.body.fail(site, array, text.length);
         let zero = self.zero_parts(ty);
         self.rebuild(ty, &mut zero.into_iter())

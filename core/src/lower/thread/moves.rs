@@ -1,6 +1,7 @@
 //! The operations on sequences: which is which, and those that move elements.
 
 use super::super::layout::{Columns, Leaf, Rep, Segments, Sequence, Stored};
+use super::super::Detail;
 use super::Thread;
 use super::collect::is_flat;
 use super::delayed::{Form, is_faulty, is_filter};
@@ -83,10 +84,10 @@ impl<'a> Thread<'a> {
         let forward = self.body.binary(Binary::Ge, to, from);
         let positive = self.body.binary(Binary::Ge, step, one);
         let fine = self.body.binary(Binary::And, forward, positive);
-        self.check(fine, FaultCode::Range, site, &[start, end]);
+        self.check_detail(fine, FaultCode::Range, site, (Detail::Range, &[start, end, stride]));
         let distance = self.body.binary(Binary::Sub, to, from);
         let possible = self.body.binary(Binary::Ge, distance, zero);
-        self.check(possible, FaultCode::OutOfMemory, site, &[]);
+        self.check(possible, FaultCode::OutOfMemory, site);
         let length = if self.body.constant(step) == Some(kir::Literal::I64(1)) {
             distance
         } else {
@@ -107,7 +108,7 @@ impl<'a> Thread<'a> {
         let length = self.position(length);
         let zero = self.body.i64(0);
         let fine = self.body.binary(Binary::Ge, length, zero);
-        self.check(fine, FaultCode::NegativeLength, site, &[length]);
+        self.check_detail(fine, FaultCode::NegativeLength, site, (Detail::Length, &[length]));
         Self::delayed(length, false, Form::Dist(value))
     }
 
@@ -134,7 +135,7 @@ impl<'a> Thread<'a> {
             let free = self.body.binary(Binary::Lt, before, k);
             let none = self.body.binary(Binary::Eq, before, minus);
             let free = self.body.binary(Binary::And, free, none);
-            self.check(free, code, site, &[place]);
+            self.check_detail(free, code, site, (Detail::Twice, &[place]));
         }
         self.body.store(from.array, place, k);
         self.close_loop(k, writes);
@@ -220,7 +221,8 @@ impl<'a> Thread<'a> {
         let of = self.stored(of);
         let places = self.stored(places);
         let same = self.body.binary(Binary::Eq, of.length, places.length);
-        self.check(same, FaultCode::Permute, site, &[of.length, places.length]);
+        let detail = (Detail::Lengths, &[of.length, places.length][..]);
+        self.check_detail(same, FaultCode::Permute, site, detail);
         let column = places.columns.leaf();
         let place_of = |t: &mut Self, k| {
             let place = t.load(column, k);
@@ -241,7 +243,7 @@ impl<'a> Thread<'a> {
         let length = self.length_of(&of);
         let other = self.length_of(&keep);
         let same = self.body.binary(Binary::Eq, length, other);
-        self.check(same, FaultCode::PackLength, site, &[length, other]);
+        self.check_detail(same, FaultCode::PackLength, site, (Detail::Lengths, &[length, other]));
         let faulty = is_faulty(&keep);
         Self::delayed(length, faulty, Form::Filter(of, keep))
     }
@@ -389,11 +391,8 @@ impl<'a> Thread<'a> {
         self.body.begin();
         let count = self.element(&counts, index).scalar();
         let count = self.position(count);
-        let low = self.body.binary(Binary::Ge, count, zero);
-        let rest = self.body.binary(Binary::Sub, of.length, place);
-        let high = self.body.binary(Binary::Le, count, rest);
-        let fits = self.body.binary(Binary::And, low, high);
-        self.check(fits, FaultCode::Partition, site, &[count, of.length]);
+        let fits = self.body.binary(Binary::Ge, count, zero);
+        self.check_detail(fits, FaultCode::Partition, site, (Detail::Count, &[count]));
         self.body.store(starts.array, index, place);
         self.body.store(lengths.array, index, count);
         let next = self.body.binary(Binary::Add, place, count);
@@ -408,7 +407,7 @@ impl<'a> Thread<'a> {
         };
         let end = self.body.push(op, &[kir::ValueTy::Scalar(kir::Ty::I64)])[0];
         let all = self.body.binary(Binary::Eq, end, of.length);
-        self.check(all, FaultCode::Partition, site, &[end, of.length]);
+        self.check_detail(all, FaultCode::Partition, site, (Detail::Sum, &[end, of.length]));
         let (pool, extent) = (of.columns, of.length);
         let columns = Columns::Segments(Rc::new(Segments { starts, lengths, pool, extent }));
         Rep::stored(number, columns)
@@ -425,7 +424,8 @@ impl<'a> Thread<'a> {
         let high = self.body.binary(Binary::Le, end, of.length);
         let fits = self.body.binary(Binary::And, low, order);
         let fits = self.body.binary(Binary::And, fits, high);
-        self.check(fits, FaultCode::Subseq, site, &[start, end]);
+        let detail = (Detail::Cut, &[start, end, of.length][..]);
+        self.check_detail(fits, FaultCode::Subseq, site, detail);
         let length = self.body.binary(Binary::Sub, end, start);
         Rep::stored(length, self.cut(&of.columns, start))
     }

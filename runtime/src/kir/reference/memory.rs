@@ -307,7 +307,8 @@ impl<'r> Memory<'r> {
             }
         }
         let young = self.own.split_off(&since.next);
-        let mut freed: u64 = young.values().map(Array::bytes).sum();
+        let freed: u64 = young.values().map(Array::bytes).sum();
+        let mut kept = 0;
         let mut moved = Vec::new();
         for (pointer, length) in keep {
             moved.push(match pointer.place {
@@ -315,14 +316,16 @@ impl<'r> Memory<'r> {
                     let old = &young[&id];
                     let elements = old.elements[pointer.start..][..*length as usize].to_vec();
                     let array = Array { ty: old.ty, elements, traces: Vec::new() };
-                    freed = freed.saturating_sub(array.bytes());
+                    kept += array.bytes();
                     self.keep(array)
                 }
                 Place::Own(_) | Place::Shared(_) => *pointer,
             });
         }
-        self.own_bytes -= freed;
+        // Of an array that is kept twice, in part or whole, there are two from here on.
+        self.own_bytes = self.own_bytes - freed + kept;
         self.gauge.give(freed);
+        self.gauge.now.fetch_add(kept, Ordering::Relaxed);
         Ok(moved)
     }
 

@@ -156,8 +156,8 @@ impl Checker<'_> {
                 for value in detail {
                     self.has(*value, INDEX);
                 }
-                if detail.len() > 2 {
-                    self.wrong("at most two details");
+                if detail.len() > 4 {
+                    self.wrong("at most four details");
                 }
                 Vec::new()
             }

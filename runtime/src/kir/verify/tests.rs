@@ -43,7 +43,7 @@ fn every_operation_has_its_types() {
         ("copy v3 -> v4 count v0", "v4 is [u8], not [f64]"),
         ("v10: f64, v11: f64 = neg v1", "1 results, not 2"),
         ("check v0 @1", "v0 is i64, not bool"),
-        ("check v2 @1 detail v0, v0, v0", "at most two details"),
+        ("check v2 @1 detail v0, v0, v0, v0, v0", "at most four details"),
         ("fail @1 text v4, v0", ""),
         ("fail @1 text v3, v0", "v3 is [f64], not [u8]"),
         ("v10: mark = mark v11: [f64] = compact v10 keep v3[..v0]", ""),

@@ -1,0 +1,85 @@
+//! Top-level variables as parameters: what a function reads, itself or through its calls, is
+//! passed to it.
+
+use crate::base::with_stack;
+use crate::ir::{Atom, Block, FunctionBuilder, GlobalId, Op, Program, Var};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// The program without [`Op::Global`]: each global that is read is a parameter of `main`, behind
+/// the others, in order. Gives those.
+pub(super) fn as_parameters(program: &Program) -> (Program, Vec<GlobalId>) {
+    let needs = needs(program);
+    let mut program = program.clone();
+    for (function, needed) in program.functions.iter_mut().zip(&needs) {
+        let mut builder = FunctionBuilder::extending(function);
+        let mut vars: FxHashMap<GlobalId, Var> = FxHashMap::default();
+        for id in needed {
+            let ty = program.globals[id.0 as usize].ty.clone();
+            let var = builder.fresh(ty.clone());
+            function.params.push((var, ty));
+            vars.insert(*id, var);
+        }
+        pass(&mut function.body, &vars, &needs);
+    }
+    let main = needs[program.main.0 as usize].iter().copied().collect();
+    (program, main)
+}
+
+/// Which globals each function reads, itself or through its calls.
+fn needs(program: &Program) -> Vec<BTreeSet<GlobalId>> {
+    let mut needs: Vec<BTreeSet<GlobalId>> = vec![BTreeSet::new(); program.functions.len()];
+    let mut callers: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
+    for (caller, function) in program.functions.iter().enumerate() {
+        function.body.for_each_op(&mut |op| match op {
+            Op::Global(id) => {
+                needs[caller].insert(*id);
+            }
+            Op::Call(callee, _) => callers[callee.0 as usize].push(caller),
+            _ => {}
+        });
+    }
+    let mut changed: Vec<usize> = (0..needs.len()).collect();
+    while let Some(callee) = changed.pop() {
+        let given = needs[callee].clone();
+        for caller in &callers[callee] {
+            let before = needs[*caller].len();
+            needs[*caller].extend(&given);
+            if needs[*caller].len() > before {
+                changed.push(*caller);
+            }
+        }
+    }
+    needs
+}
+
+fn pass(block: &mut Block, vars: &FxHashMap<GlobalId, Var>, needs: &[BTreeSet<GlobalId>]) {
+    with_stack(|| {
+        for binding in &mut block.lets {
+            match &mut binding.op {
+                Op::Global(id) => binding.op = Op::Copy(Atom::Var(vars[id])),
+                Op::Call(callee, args) => {
+                    let needed = &needs[callee.0 as usize];
+                    args.extend(needed.iter().map(|id| Atom::Var(vars[id])));
+                }
+                Op::If { then, otherwise, .. } => {
+                    pass(then, vars, needs);
+                    pass(otherwise, vars, needs);
+                }
+                Op::Nest(nest) => pass(&mut nest.body, vars, needs),
+                Op::Time(body) => pass(body, vars, needs),
+                Op::Copy(_)
+                | Op::Scalar(..)
+                | Op::Pair(..)
+                | Op::First(_)
+                | Op::Second(_)
+                | Op::Text(_)
+                | Op::List(_)
+                | Op::Seq(..)
+                | Op::Check { .. }
+                | Op::Error(_)
+                | Op::Host(..) => {}
+            }
+        }
+    });
+}
