@@ -230,6 +230,25 @@ fn faults_say_what_was_wrong() {
 }
 
 #[test]
+fn the_greatest_and_the_least_skip_nans() {
+    let floats = |xs: &[f64]| (Ty::sequence(Ty::Float), Value::from(xs.to_vec()));
+    let nan = f64::NAN;
+    for (op, xs, expected) in [
+        (ReduceOp::Max, &[1.0, 3.0, nan][..], 3.0),
+        (ReduceOp::Max, &[nan, -1.0, nan, -2.0], -1.0),
+        (ReduceOp::Min, &[nan, 1.0, nan, 3.0, nan], 1.0),
+        (ReduceOp::Max, &[nan], f64::NEG_INFINITY),
+        (ReduceOp::Min, &[nan, nan], f64::INFINITY),
+    ] {
+        let got = apply(SeqOp::Reduce(op), &[floats(xs)], &options()).unwrap().value;
+        assert_eq!(got, Value::Float(expected), "{op:?} {xs:?}");
+    }
+    let got = apply(SeqOp::Scan(ReduceOp::Max), &[floats(&[1.0, nan, 2.0, nan])], &options());
+    let expected = Value::from(vec![f64::NEG_INFINITY, 1.0, 1.0, 2.0]);
+    assert!(same(&got.unwrap().value, &expected));
+}
+
+#[test]
 fn long_sorts_are_stable_both_ways() {
     let xs: Vec<f64> = (0..20_000)
         .map(|i| match (i * 7919) % 1000 {

@@ -12,3 +12,5 @@ pub mod kir;
 pub mod random;
 pub mod runtime;
 pub mod scalar;
+pub mod services;
+pub mod stack;

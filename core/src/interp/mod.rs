@@ -20,7 +20,6 @@ mod machine;
 mod rank;
 mod reduce;
 mod structure;
-mod text;
 mod value;
 
 pub use value::{Builder, Sequence, Value};

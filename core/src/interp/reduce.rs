@@ -1,7 +1,7 @@
 //! Reductions and scans: left to right, from the neutral element.
 //!
 //! On an empty sequence a reduction is the neutral element: `max` of no ints is `min_int`, of no
-//! floats `-inf`, of no chars the null character. Scans are exclusive: element `i` combines the
+//! floats `-inf`, of no chars the null character. `max` and `min` skip NaNs. Scans are exclusive: element `i` combines the
 //! `i` elements before it.
 
 use super::context::{CHUNK, Context};
@@ -92,8 +92,9 @@ fn floats(with: ReduceOp, precision: Precision) -> Monoid<f64> {
         (ReduceOp::Product, Precision::Bits64) => (1.0, |a, b| a * b),
         (ReduceOp::Sum, Precision::Bits32) => (0.0, |a, b| f64::from(a as f32 + b as f32)),
         (ReduceOp::Product, Precision::Bits32) => (1.0, |a, b| f64::from(a as f32 * b as f32)),
-        (ReduceOp::Max, _) => (f64::NEG_INFINITY, |a, b| if a > b { a } else { b }),
-        (ReduceOp::Min, _) => (f64::INFINITY, |a, b| if a < b { a } else { b }),
+        // A NaN is skipped, so that grouping makes no difference.
+        (ReduceOp::Max, _) => (f64::NEG_INFINITY, |a, b| if b > a { b } else { a }),
+        (ReduceOp::Min, _) => (f64::INFINITY, |a, b| if b < a { b } else { a }),
         (ReduceOp::And | ReduceOp::Or | ReduceOp::Xor, _) => panic!("{with:?} is not for floats"),
     };
     Monoid { neutral, combine }

@@ -2,10 +2,12 @@
 
 use super::context::Context;
 use super::value::{Builder, Sequence, Value};
-use super::{rank, reduce, text};
+use super::{rank, reduce};
 use crate::ir::Ty;
 use crate::prim::SeqOp;
 use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::services::rank::Order;
+use nesl_runtime::services::text;
 use std::sync::Arc;
 
 /// Applies an operation; `result` is the type of what it gives.
@@ -31,8 +33,8 @@ pub(super) fn apply(
         SeqOp::Subseq => subseq(seq(&args[0]), int(&args[1]), int(&args[2]), context)?,
         SeqOp::Reduce(with) => return reduce::reduce(with, seq(&args[0]), context),
         SeqOp::Scan(with) => reduce::scan(with, seq(&args[0]), context)?,
-        SeqOp::RankUp => rank::rank(seq(&args[0]), rank::Order::Up, context)?,
-        SeqOp::RankDown => rank::rank(seq(&args[0]), rank::Order::Down, context)?,
+        SeqOp::RankUp => rank::rank(seq(&args[0]), Order::Up, context)?,
+        SeqOp::RankDown => rank::rank(seq(&args[0]), Order::Down, context)?,
         SeqOp::IntText => Sequence::text(int(&args[0]).to_string()),
         SeqOp::FloatText => Sequence::text(text::float(float(&args[0]))),
         SeqOp::ExpText => Sequence::text(text::exponential(float(&args[0]), int(&args[1]))?),

@@ -184,14 +184,14 @@ pub(super) const ROWS: &[PrimRow] = &[
         "max_val",
         REDUCE_ORDINAL,
         ReduceOp::Max,
-        "The greatest element; of none, `min_int`, -infinity or the char of code 0.",
+        "The greatest element, skipping nans; of none, `min_int`, -infinity or the char of code 0.",
         "max_val([3, 11, -2, 8]) → 11",
     ),
     reduce(
         "min_val",
         REDUCE_ORDINAL,
         ReduceOp::Min,
-        "The least element; of none, `max_int`, infinity or the char of code 255.",
+        "The least element, skipping nans; of none, `max_int`, infinity or the char of code 255.",
         "min_val(\"vector\") → `c",
     ),
     reduce(

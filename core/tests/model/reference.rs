@@ -429,7 +429,8 @@ fn combine(with: ReduceOp, a: &Value, b: &Value, precision: Precision) -> Value 
         ReduceOp::Or => ScalarOp::Or,
         ReduceOp::Xor => ScalarOp::Xor,
     };
-    value(eval(op, &[scalar(a), scalar(b)], precision).unwrap())
+    // The new element first: if it is a NaN, `max` and `min` give the second operand.
+    value(eval(op, &[scalar(b), scalar(a)], precision).unwrap())
 }
 
 fn scalar(value: &Value) -> Scalar {

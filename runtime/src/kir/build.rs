@@ -261,7 +261,12 @@ impl Body {
     }
 
     /// A call of a function whose results have these types.
-    pub fn call(&mut self, function: FunctionId, args: Vec<Value>, types: &[ValueTy]) -> Vec<Value> {
+    pub fn call(
+        &mut self,
+        function: FunctionId,
+        args: Vec<Value>,
+        types: &[ValueTy],
+    ) -> Vec<Value> {
         self.push(Op::Call(function, args), types)
     }
 
@@ -311,7 +316,7 @@ impl Extern {
             }
             Extern::FloatText | Extern::FloatText32 => vec![Scalar(Ty::F64), Array(Ty::U8)],
             Extern::ExpText => vec![Scalar(Ty::F64), Scalar(Ty::I64), Array(Ty::U8)],
-            Extern::ParseFloat => vec![Array(Ty::U8), Scalar(Ty::I64)],
+            Extern::ParseFloat | Extern::ParseFloat32 => vec![Array(Ty::U8), Scalar(Ty::I64)],
         }
     }
 
@@ -322,7 +327,7 @@ impl Extern {
             Extern::RankUp | Extern::RankDown => &[],
             Extern::FloatText | Extern::FloatText32 => &[Scalar(Ty::I64)],
             Extern::ExpText => &[Scalar(Ty::I64), Scalar(Ty::Bool)],
-            Extern::ParseFloat => &[Scalar(Ty::F64), Scalar(Ty::Bool)],
+            Extern::ParseFloat | Extern::ParseFloat32 => &[Scalar(Ty::F64), Scalar(Ty::Bool)],
         }
     }
 }

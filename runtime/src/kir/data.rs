@@ -156,6 +156,8 @@ pub enum Extern {
     ExpText,
     /// `(text: [u8], n: i64) -> (value: f64, ok: bool)`: `parse_float`.
     ParseFloat,
+    /// The same, rounded once, to single precision, and given exactly as a double.
+    ParseFloat32,
 }
 
 /// A list of instructions and the values it ends in.
@@ -207,7 +209,8 @@ pub enum Op {
         index: Value,
     },
     /// Writes an element at an index, which is in bounds. Two instances of a launch never write
-    /// one place, and none reads what another writes.
+    /// different values to one place, and none reads what another writes; sinks count as
+    /// instances of their own.
     Store {
         /// To where.
         array: Value,
@@ -218,7 +221,7 @@ pub enum Op {
     },
     /// The same array from this element on (i64).
     Slice(Value, Value),
-    /// Copies elements to an array that does not overlap.
+    /// Copies elements to an array that does not overlap. Those not written yet stay so.
     Copy {
         /// The source.
         from: Value,
@@ -249,7 +252,7 @@ pub enum Op {
         /// Yields the next values.
         body: Block,
     },
-    /// Counts from 0 to below `count`. The body yields the next values of those carried, and then
+    /// Counts from 0 to below `count` (not at all if that is below 0). The body yields the next values of those carried, and then
     /// one element for each reduction. The results are the values carried at the end, and then
     /// the reductions; in what grouping these combine is the backend's choice, the same in each
     /// run on the same machine.
@@ -273,7 +276,8 @@ pub enum Op {
     Extern(Extern, Vec<Value>),
 
     /// Unless the condition holds, the instance ends and the launch has failed here. A launch
-    /// that fails at many instances reports the first of them in the order of the space.
+    /// that fails at many instances reports the first of them in the order of the space, in the
+    /// first stage in which any fails.
     Check {
         /// What must hold.
         cond: Value,
@@ -295,8 +299,9 @@ pub enum Op {
     /// How full the memory of the instance is.
     Mark,
     /// What was allocated since the mark is not used from here on, but for these arrays and
-    /// their lengths (pairs, i64): the results are these arrays, perhaps at another place. A
-    /// runtime frees memory here if that is worth its while; any may do nothing.
+    /// their lengths (pairs, i64): the results are these arrays, perhaps at another place, and
+    /// take the place of the old names. An array that is older than the mark stays where it is.
+    /// A runtime frees memory here if that is worth its while; any may do nothing.
     Compact {
         /// Since when.
         since: Value,
@@ -325,22 +330,22 @@ pub struct Function {
 pub enum Space {
     /// `count` points. A body knows its index.
     Flat {
-        /// A parameter; i64.
+        /// A parameter; i64, 0 or more.
         count: Value,
     },
     /// `segments` times `length` points. A body knows its segment, its position there, and its
     /// index, which is `segment · length + position`.
     Regular {
-        /// A parameter; i64.
+        /// A parameter; i64, 0 or more.
         segments: Value,
-        /// A parameter; i64.
+        /// A parameter; i64, 0 or more.
         length: Value,
     },
     /// Segments of different lengths, one behind the other: segment `s` holds the indices from
     /// `offsets[s]` to below `offsets[s + 1]`. A body knows its segment, its position there, and
     /// its index.
     Segmented {
-        /// A parameter; i64.
+        /// A parameter; i64, 0 or more.
         segments: Value,
         /// A parameter: i64, one more than there are segments, ascending from 0.
         offsets: Value,

@@ -25,6 +25,15 @@
 
 mod build;
 mod data;
+mod mnemonic;
+mod parse;
+mod print;
+mod verify;
+
+pub mod reference;
 
 pub use build::{Body, FunctionBuilder, KernelBuilder};
 pub use data::*;
+pub use parse::{ParseError, parse};
+pub use print::print;
+pub use verify::{Violation, verify};

@@ -1,7 +1,7 @@
 //! Numbers as text, as `@` and `exp_string` write them, and back (LANGUAGE section 13.7).
 
-use nesl_runtime::fault::{Fault, FaultCode};
-use nesl_runtime::scalar::Precision;
+use crate::fault::{Fault, FaultCode};
+use crate::scalar::Precision;
 
 /// Significant digits that `@` keeps.
 const DIGITS: usize = 8;
@@ -10,7 +10,7 @@ const DIGITS: usize = 8;
 /// after the point; in exponential form from 10⁷ up and below 0.001.
 ///
 /// `2.5`, `0.001`, `1.0e+10`, `1.0e-5`
-pub(super) fn float(x: f64) -> String {
+pub fn float(x: f64) -> String {
     if let Some(text) = special(x) {
         return text;
     }
@@ -37,7 +37,7 @@ pub(super) fn float(x: f64) -> String {
 /// `exp_string(x, places)`: exponential form with that many digits after the point.
 ///
 /// `exp_string(12345.678, 3)` is `1.235e+4`.
-pub(super) fn exponential(x: f64, places: i64) -> Result<String, Fault> {
+pub fn exponential(x: f64, places: i64) -> Result<String, Fault> {
     let places = usize::try_from(places)
         .ok()
         .filter(|places| *places <= DIGITS)
@@ -80,7 +80,7 @@ fn decimal(x: f64, places: usize) -> (bool, String, i32) {
 
 /// `parse_float(text)`: the value of `[+-] digits [. digits] [e [+-] digits]` and whether that
 /// was all. Digits may be missing (`""` is zero) except in an exponent. Correctly rounded.
-pub(super) fn parse_float(text: &[u8], precision: Precision) -> (f64, bool) {
+pub fn parse_float(text: &[u8], precision: Precision) -> (f64, bool) {
     let mut number = String::from("0");
     let mut at = 0;
     let digits = |at: &mut usize, number: &mut String| {

@@ -1,0 +1,151 @@
+//! Executes a kernel: point after point in the order of the space, stage after stage.
+
+use super::machine::{Datum, Env, Machine, Outcome, Stop, array_of, i64_of};
+use super::memory::{Array, Who};
+use super::sinks::Gathering;
+use crate::fault::Fault;
+use crate::kir::data::{Kernel, Literal, Site, Space, Ty, Value};
+
+/// Why a launch stops before its end.
+#[derive(Debug)]
+pub(super) enum Halt {
+    /// A check did not hold at a point.
+    Program { site: Site, point: u64, detail: Vec<i64>, text: Option<Vec<u8>> },
+    /// Trouble with the machine.
+    Machine(Fault),
+}
+
+/// A place of the space.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Point {
+    pub segment: i64,
+    pub position: i64,
+    pub index: i64,
+}
+
+/// Executes a kernel on an environment with its parameters; gives its outputs.
+///
+/// # Panics
+/// If the kernel does what is not allowed.
+pub(super) fn execute<'m>(
+    kernel: &'m Kernel,
+    machine: &mut Machine<'m, '_>,
+    env: Env,
+) -> Result<Vec<Array>, Halt> {
+    let mut outputs: Vec<Array> = Vec::new();
+    for ty in &kernel.outputs {
+        outputs.push(Array::new(*ty, 0).map_err(Halt::Machine)?);
+    }
+    let outcome = stages(kernel, machine, env, &mut outputs);
+    if outcome.is_err() {
+        machine.memory.gauge.give(outputs.iter().map(Array::bytes).sum());
+    }
+    outcome.map(|()| outputs)
+}
+
+fn stages<'m>(
+    kernel: &'m Kernel,
+    machine: &mut Machine<'m, '_>,
+    env: Env,
+    outputs: &mut [Array],
+) -> Result<(), Halt> {
+    let lengths = lengths(kernel, machine, &env).unwrap_or_else(|why| {
+        panic!("unlawful launch: kernel `{}`: its space: {why}", kernel.name)
+    });
+    // What each point has defined so far, if there are stages yet to come.
+    let mut envs: Vec<Env> = Vec::new();
+    for (number, stage) in kernel.stages.iter().enumerate() {
+        let last = number + 1 == kernel.stages.len();
+        let mut sinks = Gathering::new(kernel, number);
+        let mut index = 0;
+        for (segment, length) in lengths.iter().enumerate() {
+            for position in 0..*length {
+                let point = Point { segment: segment as i64, position, index };
+                let at_point = |stop| halt(stop, index as u64);
+                let mut here = match number {
+                    0 => at(kernel, &env, point),
+                    _ => std::mem::take(&mut envs[index as usize]),
+                };
+                machine.memory.begin(Who::Instance(index as u64));
+                here = machine
+                    .run(&kernel.name, &kernel.types, &stage.body, here)
+                    .map_err(at_point)?;
+                sinks.point(machine, &mut here, point, outputs).map_err(at_point)?;
+                if !last && number == 0 {
+                    envs.push(here);
+                } else if !last {
+                    envs[index as usize] = here;
+                } else if number == 0 {
+                    machine.memory.clear();
+                }
+                index += 1;
+            }
+            let first = (index - length) as usize;
+            let members = if last { &mut [][..] } else { &mut envs[first..index as usize] };
+            sinks.segment(machine, &env, segment as i64, members);
+        }
+        sinks.end(machine, &env);
+    }
+    Ok(())
+}
+
+fn halt(stop: Stop, point: u64) -> Halt {
+    match stop {
+        Stop::Failed { site, detail, text } => Halt::Program { site, point, detail, text },
+        Stop::Machine(fault) => Halt::Machine(fault),
+        Stop::Unlawful(why) => panic!("unlawful kir: {why}"),
+    }
+}
+
+/// What is known at a point before the first stage.
+fn at(kernel: &Kernel, env: &Env, point: Point) -> Env {
+    let mut env = env.clone();
+    let indices = match kernel.point.len() {
+        1 => &[point.index][..],
+        _ => &[point.segment, point.position, point.index],
+    };
+    for (value, index) in kernel.point.iter().zip(indices) {
+        env[value.0 as usize] = Datum::Scalar(Literal::I64(*index));
+    }
+    env
+}
+
+/// The lengths of the segments; of a flat space, one.
+fn lengths(kernel: &Kernel, machine: &mut Machine<'_, '_>, env: &Env) -> Result<Vec<i64>, String> {
+    let number = |value: Value| match i64_of(env[value.0 as usize]) {
+        number if number < 0 => Err(format!("{value} is {number}")),
+        number => Ok(number),
+    };
+    match &kernel.space {
+        Space::Flat { count } => Ok(vec![number(*count)?]),
+        Space::Regular { segments, length } => {
+            Ok(vec![number(*length)?; number(*segments)? as usize])
+        }
+        Space::Segmented { segments, offsets } => {
+            let offsets = array_of(env[offsets.0 as usize]);
+            let offsets = machine.memory.read(offsets, number(*segments)? + 1)?;
+            let offsets: Vec<i64> =
+                offsets.into_iter().map(|offset| i64_of(Datum::Scalar(offset))).collect();
+            if offsets[0] != 0 || !offsets.is_sorted() {
+                return Err(format!("the offsets {offsets:?} do not ascend from 0"));
+            }
+            Ok(offsets.windows(2).map(|pair| pair[1] - pair[0]).collect())
+        }
+    }
+}
+
+/// The type of a scalar value of a kernel.
+pub(super) fn scalar_ty(kernel: &Kernel, value: Value) -> Ty {
+    match kernel.types[value.0 as usize] {
+        crate::kir::data::ValueTy::Scalar(ty) => ty,
+        other => unreachable!("{other}: it is verified"),
+    }
+}
+
+/// An outcome of a sink, whose faults are those of the kernel.
+pub(super) fn lawful<T>(outcome: Outcome<T>, describe: impl FnOnce() -> String) -> Outcome<T> {
+    match outcome {
+        Err(Stop::Unlawful(why)) => panic!("unlawful kir: {}: {why}", describe()),
+        other => other,
+    }
+}

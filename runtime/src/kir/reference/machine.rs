@@ -1,0 +1,494 @@
+//! Executes code for one instance, on a stack of its own: recursion of the program is not
+//! recursion of the host.
+
+use super::memory::{Mark, Memory, Pointer};
+use super::scalar;
+use crate::fault::{Fault, FaultCode};
+use crate::kir::data::{
+    Block, Combine, Extern, Inst, Literal, Module, Op, Site, Ty, Value, ValueTy,
+};
+use crate::kir::print::print_head;
+use crate::scalar::Precision;
+use crate::services::rank::{Order, Rankable, rank};
+use crate::services::text;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What a value is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Datum {
+    /// Nothing yet.
+    Unset,
+    Scalar(Literal),
+    Array(Pointer),
+    Mark(Mark),
+}
+
+/// Why an instance stops before its end.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// A check does not hold.
+    Failed { site: Site, detail: Vec<i64>, text: Option<Vec<u8>> },
+    /// Trouble with the machine.
+    Machine(Fault),
+    /// The code does what is not allowed.
+    Unlawful(String),
+}
+
+pub(super) type Outcome<T> = Result<T, Stop>;
+
+/// What values are, by number.
+pub(super) type Env = Vec<Datum>;
+
+/// What instances are executed with.
+pub(super) struct Machine<'m, 'r> {
+    pub module: &'m Module,
+    pub memory: Memory<'r>,
+    pub interrupt: &'r AtomicBool,
+    pub max_depth: usize,
+    frames: Vec<Frame<'m>>,
+}
+
+/// A call under way.
+struct Frame<'m> {
+    /// For messages: ``function `f` ``.
+    kind: &'static str,
+    name: &'m str,
+    types: &'m [ValueTy],
+    env: Env,
+    /// The open blocks, the innermost last.
+    open: Vec<Open<'m>>,
+    /// What its results define in the frame below.
+    results: &'m [Value],
+}
+
+/// A block under way.
+struct Open<'m> {
+    block: &'m Block,
+    at: usize,
+    after: After<'m>,
+}
+
+/// What a block's yields are for.
+enum After<'m> {
+    /// They are the results of the call.
+    Call,
+    /// They are the results of this instruction.
+    If(&'m [Value]),
+    /// They say whether the body is executed once more.
+    Cond(Loop<'m>),
+    /// They are the next values carried.
+    While(Loop<'m>),
+    For(Count<'m>),
+}
+
+#[derive(Clone, Copy)]
+struct Loop<'m> {
+    results: &'m [Value],
+    carried: &'m [Value],
+    cond: &'m Block,
+    body: &'m Block,
+}
+
+struct Count<'m> {
+    results: &'m [Value],
+    index: Value,
+    carried: &'m [Value],
+    reduce: &'m [Combine],
+    at: i64,
+    count: i64,
+    sums: Vec<Literal>,
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Stop {
+        Stop::Machine(fault)
+    }
+}
+
+impl From<String> for Stop {
+    fn from(why: String) -> Stop {
+        Stop::Unlawful(why)
+    }
+}
+
+impl<'m, 'r> Machine<'m, 'r> {
+    pub fn new(
+        module: &'m Module,
+        memory: Memory<'r>,
+        interrupt: &'r AtomicBool,
+        max_depth: usize,
+    ) -> Machine<'m, 'r> {
+        Machine { module, memory, interrupt, max_depth, frames: Vec::new() }
+    }
+
+    /// Executes the code of a stage; gives the environment it leaves.
+    ///
+    /// # Panics
+    /// If the code does what is not allowed.
+    pub fn run(
+        &mut self,
+        kernel: &'m str,
+        types: &'m [ValueTy],
+        block: &'m Block,
+        env: Env,
+    ) -> Outcome<Env> {
+        self.frames.clear();
+        let open = vec![Open { block, at: 0, after: After::Call }];
+        self.frames.push(Frame { kind: "kernel", name: kernel, types, env, open, results: &[] });
+        self.poll()?;
+        loop {
+            let open = self.open();
+            let Some(inst) = open.block.insts.get(open.at) else {
+                if let Some(env) = self.leave()? {
+                    return Ok(env);
+                }
+                continue;
+            };
+            open.at += 1;
+            match self.inst(inst) {
+                Ok(()) => {}
+                Err(Stop::Unlawful(why)) => {
+                    let module = self.module;
+                    let Frame { kind, name, types, .. } = self.frame();
+                    let inst = print_head(module, types, inst);
+                    panic!("unlawful kir: {kind} `{name}`: `{inst}`: {why}");
+                }
+                Err(stop) => return Err(stop),
+            }
+        }
+    }
+
+    fn frame(&mut self) -> &mut Frame<'m> {
+        self.frames.last_mut().expect("a call is under way")
+    }
+
+    fn open(&mut self) -> &mut Open<'m> {
+        self.frame().open.last_mut().expect("a block is under way")
+    }
+
+    fn poll(&self) -> Result<(), Fault> {
+        match self.interrupt.load(Ordering::Relaxed) {
+            true => Err(FaultCode::Interrupted.into()),
+            false => Ok(()),
+        }
+    }
+
+    fn enter(&mut self, block: &'m Block, after: After<'m>) {
+        self.frame().open.push(Open { block, at: 0, after });
+    }
+
+    /// Goes on after the innermost block; gives the environment if that was all.
+    fn leave(&mut self) -> Outcome<Option<Env>> {
+        let open = self.frame().open.pop().expect("a block is under way");
+        let yields = self.get_all(&open.block.yields);
+        match open.after {
+            After::Call => {
+                let frame = self.frames.pop().expect("a call is under way");
+                if self.frames.is_empty() {
+                    return Ok(Some(frame.env));
+                }
+                self.set_all(frame.results, &yields);
+            }
+            After::If(results) => self.set_all(results, &yields),
+            After::Cond(state) => {
+                if yields == [Datum::Scalar(Literal::Bool(true))] {
+                    self.enter(state.body, After::While(state));
+                } else {
+                    let carried = self.get_all(state.carried);
+                    self.set_all(state.results, &carried);
+                }
+            }
+            After::While(state) => {
+                self.poll()?;
+                self.set_all(state.carried, &yields);
+                self.enter(state.cond, After::Cond(state));
+            }
+            After::For(mut state) => {
+                self.poll()?;
+                let (next, elements) = yields.split_at(state.carried.len());
+                self.set_all(state.carried, next);
+                for ((sum, with), element) in state.sums.iter_mut().zip(state.reduce).zip(elements)
+                {
+                    if let Datum::Scalar(element) = element {
+                        *sum = scalar::combine(*with, *sum, *element);
+                    }
+                }
+                state.at += 1;
+                self.turn(open.block, state);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next turn of a counted loop, or its end.
+    fn turn(&mut self, body: &'m Block, state: Count<'m>) {
+        if state.at < state.count {
+            self.set(state.index, Datum::Scalar(Literal::I64(state.at)));
+            self.enter(body, After::For(state));
+        } else {
+            let mut results = self.get_all(state.carried);
+            results.extend(state.sums.iter().map(|sum| Datum::Scalar(*sum)));
+            self.set_all(state.results, &results);
+        }
+    }
+
+    fn inst(&mut self, inst: &'m Inst) -> Outcome<()> {
+        let result = match &inst.op {
+            Op::Const(literal) => Datum::Scalar(*literal),
+            Op::Unary(op, a) => Datum::Scalar(scalar::unary(*op, self.scalar(*a))),
+            Op::Binary(op, a, b) => {
+                Datum::Scalar(scalar::binary(*op, self.scalar(*a), self.scalar(*b)))
+            }
+            Op::Fma(a, b, c) => {
+                Datum::Scalar(scalar::fma(self.scalar(*a), self.scalar(*b), self.scalar(*c)))
+            }
+            Op::Select(cond, a, b) => self.get(if self.bool(*cond) { *a } else { *b }),
+            Op::Convert(to, a) => Datum::Scalar(scalar::convert(*to, self.scalar(*a))),
+            Op::Bits(to, a) => Datum::Scalar(scalar::bits(*to, self.scalar(*a))),
+            Op::Alloc(ty, length) => {
+                let length = self.i64(*length);
+                Datum::Array(self.memory.alloc(*ty, length)?)
+            }
+            Op::Load { array, index } => {
+                let (array, index) = (self.array(*array), self.i64(*index));
+                Datum::Scalar(self.memory.load(array, index)?)
+            }
+            Op::Store { array, index, value } => {
+                let (array, index) = (self.array(*array), self.i64(*index));
+                let value = self.scalar(*value);
+                return Ok(self.memory.store(array, index, value)?);
+            }
+            Op::Slice(array, start) => {
+                let (array, start) = (self.array(*array), self.i64(*start));
+                Datum::Array(self.memory.slice(array, start)?)
+            }
+            Op::Copy { from, to, count } => {
+                let (from, to) = (self.array(*from), self.array(*to));
+                let count = self.i64(*count);
+                return Ok(self.memory.copy(from, to, count)?);
+            }
+            Op::If { cond, then, otherwise } => {
+                let block = if self.bool(*cond) { then } else { otherwise };
+                self.enter(block, After::If(&inst.results));
+                return Ok(());
+            }
+            Op::While { init, carried, cond, body } => {
+                let init = self.get_all(init);
+                self.set_all(carried, &init);
+                let state = Loop { results: &inst.results, carried, cond, body };
+                self.enter(cond, After::Cond(state));
+                return Ok(());
+            }
+            Op::For { count, index, init, carried, reduce, body } => {
+                let init = self.get_all(init);
+                self.set_all(carried, &init);
+                let sums = inst.results[carried.len()..].iter().zip(reduce);
+                let sums = sums.map(|(result, with)| with.neutral(self.element(*result)));
+                let sums = sums.collect();
+                let (results, index) = (&inst.results[..], *index);
+                let count = self.i64(*count);
+                self.turn(body, Count { results, index, carried, reduce, at: 0, count, sums });
+                return Ok(());
+            }
+            Op::Call(callee, args) => {
+                self.poll()?;
+                // The stage itself is not a call.
+                if self.frames.len() > self.max_depth {
+                    return Err(Fault::new(FaultCode::TooDeep).into());
+                }
+                let callee = &self.module.functions[callee.0 as usize];
+                let mut env = vec![Datum::Unset; callee.types.len()];
+                for (param, arg) in callee.params.iter().zip(args) {
+                    env[param.0 as usize] = self.get(*arg);
+                }
+                self.frames.push(Frame {
+                    kind: "function",
+                    name: &callee.name,
+                    types: &callee.types,
+                    env,
+                    open: vec![Open { block: &callee.body, at: 0, after: After::Call }],
+                    results: &inst.results,
+                });
+                return Ok(());
+            }
+            Op::Extern(service, args) => {
+                let results = self.service(*service, args)?;
+                self.set_all(&inst.results, &results);
+                return Ok(());
+            }
+            Op::Check { cond, site, detail } => {
+                if self.bool(*cond) {
+                    return Ok(());
+                }
+                let detail = detail.iter().map(|value| self.i64(*value)).collect();
+                return Err(Stop::Failed { site: *site, detail, text: None });
+            }
+            Op::Fail { site, text, length } => {
+                let (text, length) = (self.array(*text), self.i64(*length));
+                let text = self.memory.read(text, length)?.into_iter().map(byte).collect();
+                return Err(Stop::Failed { site: *site, detail: Vec::new(), text: Some(text) });
+            }
+            Op::Mark => Datum::Mark(self.memory.mark()),
+            Op::Compact { since, keep } => {
+                let Datum::Mark(since) = self.get(*since) else { unreachable!("it is verified") };
+                let keep =
+                    keep.iter().map(|(array, length)| (self.array(*array), self.i64(*length)));
+                let keep: Vec<_> = keep.collect();
+                let moved = self.memory.compact(since, &keep)?;
+                let moved: Vec<Datum> = moved.into_iter().map(Datum::Array).collect();
+                self.set_all(&inst.results, &moved);
+                return Ok(());
+            }
+        };
+        self.set_all(&inst.results, &[result]);
+        Ok(())
+    }
+
+    fn service(&mut self, service: Extern, args: &[Value]) -> Outcome<Vec<Datum>> {
+        Ok(match service {
+            Extern::RankUp => self.rank(args, Order::Up)?,
+            Extern::RankDown => self.rank(args, Order::Down)?,
+            Extern::FloatText | Extern::FloatText32 => {
+                let length = self.write_text(args[1], &text::float(self.f64(args[0])))?;
+                vec![length]
+            }
+            Extern::ExpText => match text::exponential(self.f64(args[0]), self.i64(args[1])) {
+                Ok(text) => vec![self.write_text(args[2], &text)?, bool(true)],
+                Err(_) => vec![Datum::Scalar(Literal::I64(0)), bool(false)],
+            },
+            Extern::ParseFloat => self.parse_float(args, Precision::Bits64)?,
+            Extern::ParseFloat32 => self.parse_float(args, Precision::Bits32)?,
+        })
+    }
+
+    fn rank(&mut self, args: &[Value], order: Order) -> Outcome<Vec<Datum>> {
+        let keys = self.memory.read(self.array(args[0]), self.i64(args[1]))?;
+        let mut ranks = vec![0; keys.len()];
+        rank(&keys, order, &mut ranks);
+        let out = self.array(args[2]);
+        for (index, rank) in ranks.into_iter().enumerate() {
+            self.memory.store(out, index as i64, Literal::I64(rank))?;
+        }
+        Ok(Vec::new())
+    }
+
+    fn write_text(&mut self, out: Value, text: &str) -> Outcome<Datum> {
+        let out = self.array(out);
+        for (index, byte) in text.bytes().enumerate() {
+            self.memory.store(out, index as i64, Literal::U8(byte))?;
+        }
+        Ok(Datum::Scalar(Literal::I64(text.len() as i64)))
+    }
+
+    fn parse_float(&mut self, args: &[Value], precision: Precision) -> Outcome<Vec<Datum>> {
+        let text = self.memory.read(self.array(args[0]), self.i64(args[1]))?;
+        let text: Vec<u8> = text.into_iter().map(byte).collect();
+        let (value, all) = text::parse_float(&text, precision);
+        Ok(vec![Datum::Scalar(Literal::F64(value.to_bits())), bool(all)])
+    }
+
+    fn get(&self, value: Value) -> Datum {
+        self.frames.last().expect("a call is under way").env[value.0 as usize]
+    }
+
+    fn get_all(&self, values: &[Value]) -> Vec<Datum> {
+        values.iter().map(|value| self.get(*value)).collect()
+    }
+
+    fn set(&mut self, value: Value, datum: Datum) {
+        self.frame().env[value.0 as usize] = datum;
+    }
+
+    fn set_all(&mut self, values: &[Value], data: &[Datum]) {
+        for (value, datum) in values.iter().zip(data) {
+            self.set(*value, *datum);
+        }
+    }
+
+    /// The type of a scalar.
+    fn element(&mut self, value: Value) -> Ty {
+        match self.frame().types[value.0 as usize] {
+            ValueTy::Scalar(ty) | ValueTy::Array(ty) => ty,
+            ValueTy::Mark => unreachable!("it is verified"),
+        }
+    }
+
+    fn scalar(&self, value: Value) -> Literal {
+        scalar_of(self.get(value))
+    }
+
+    fn i64(&self, value: Value) -> i64 {
+        i64_of(self.get(value))
+    }
+
+    fn bool(&self, value: Value) -> bool {
+        bool_of(self.get(value))
+    }
+
+    fn f64(&self, value: Value) -> f64 {
+        match self.scalar(value) {
+            Literal::F64(x) => f64::from_bits(x),
+            other => unreachable!("{other:?}: it is verified"),
+        }
+    }
+
+    fn array(&self, value: Value) -> Pointer {
+        array_of(self.get(value))
+    }
+}
+
+impl Rankable for Literal {
+    fn rank_key(self, order: Order) -> u64 {
+        match self {
+            Literal::I32(x) => x.rank_key(order),
+            Literal::I64(x) => x.rank_key(order),
+            Literal::F32(x) => f32::from_bits(x).rank_key(order),
+            Literal::F64(x) => f64::from_bits(x).rank_key(order),
+            Literal::Bool(x) => u8::from(x).rank_key(order),
+            Literal::U8(x) => x.rank_key(order),
+        }
+    }
+}
+
+fn bool(x: bool) -> Datum {
+    Datum::Scalar(Literal::Bool(x))
+}
+
+fn byte(literal: Literal) -> u8 {
+    match literal {
+        Literal::U8(x) => x,
+        other => unreachable!("{other:?}: it is verified"),
+    }
+}
+
+/// A scalar; the verifier has seen to it that it is one, here and below.
+pub(super) fn scalar_of(datum: Datum) -> Literal {
+    match datum {
+        Datum::Scalar(literal) => literal,
+        other => unreachable!("{other:?}: it is verified"),
+    }
+}
+
+/// A length, position or index.
+pub(super) fn i64_of(datum: Datum) -> i64 {
+    match datum {
+        Datum::Scalar(Literal::I64(x)) => x,
+        other => unreachable!("{other:?}: it is verified"),
+    }
+}
+
+/// A condition.
+pub(super) fn bool_of(datum: Datum) -> bool {
+    match datum {
+        Datum::Scalar(Literal::Bool(x)) => x,
+        other => unreachable!("{other:?}: it is verified"),
+    }
+}
+
+/// An array.
+pub(super) fn array_of(datum: Datum) -> Pointer {
+    match datum {
+        Datum::Array(pointer) => pointer,
+        other => unreachable!("{other:?}: it is verified"),
+    }
+}

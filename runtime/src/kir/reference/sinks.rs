@@ -1,0 +1,216 @@
+//! Sinks: everything combines in the order of the space.
+
+use super::launch::{Point, lawful, scalar_ty};
+use super::machine::{Datum, Env, Machine, Outcome, Stop, array_of, bool_of, i64_of, scalar_of};
+use super::memory::{Array, Who};
+use super::scalar;
+use crate::kir::data::{Kernel, Literal, Scope, Sink, Value};
+use crate::kir::print::print_sink;
+
+/// What the sinks of a stage have gathered so far.
+pub(super) struct Gathering<'m> {
+    kernel: &'m Kernel,
+    stage: usize,
+    /// For each sink: what a reduction or scan came to.
+    sums: Vec<Option<Literal>>,
+    /// How many elements were packed, in all and in this segment.
+    packed: Vec<(i64, i64)>,
+}
+
+impl<'m> Gathering<'m> {
+    pub fn new(kernel: &'m Kernel, stage: usize) -> Gathering<'m> {
+        let count = kernel.stages[stage].sinks.len();
+        let mut gathering =
+            Gathering { kernel, stage, sums: vec![None; count], packed: vec![(0, 0); count] };
+        for sink in 0..count {
+            gathering.reset(sink);
+        }
+        gathering
+    }
+
+    fn sinks(&self) -> &'m [Sink] {
+        &self.kernel.stages[self.stage].sinks
+    }
+
+    /// Nothing is combined yet.
+    fn reset(&mut self, sink: usize) {
+        self.sums[sink] = match &self.sinks()[sink] {
+            Sink::Reduce { combine, value, .. } | Sink::Scan { combine, value, .. } => {
+                Some(combine.neutral(scalar_ty(self.kernel, *value)))
+            }
+            Sink::Pack { .. }
+            | Sink::Scatter { .. }
+            | Sink::Histogram { .. }
+            | Sink::Emit { .. } => None,
+        };
+        self.packed[sink].1 = 0;
+    }
+
+    /// Takes what a point has.
+    pub fn point(
+        &mut self,
+        machine: &mut Machine<'m, '_>,
+        env: &mut Env,
+        point: Point,
+        outputs: &mut [Array],
+    ) -> Outcome<()> {
+        for (number, sink) in self.sinks().iter().enumerate() {
+            let outcome = self.take(machine, env, point, outputs, number, sink);
+            lawful(outcome, || self.describe(machine, sink))?;
+        }
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        machine: &mut Machine<'m, '_>,
+        env: &mut Env,
+        point: Point,
+        outputs: &mut [Array],
+        number: usize,
+        sink: &Sink,
+    ) -> Outcome<()> {
+        let get = |value: &Value| env[value.0 as usize];
+        let memory = &mut machine.memory;
+        let instance = memory.who;
+        let writer = Who::Sink(self.stage, number);
+        match sink {
+            Sink::Reduce { combine, value, .. } => {
+                let sum = self.sums[number].expect("it was reset");
+                let element = scalar_of(get(value));
+                self.sums[number] = Some(scalar::combine(*combine, sum, element));
+            }
+            Sink::Scan { combine, value, result, .. } => {
+                let sum = self.sums[number].expect("it was reset");
+                let element = scalar_of(get(value));
+                self.sums[number] = Some(scalar::combine(*combine, sum, element));
+                env[result.0 as usize] = Datum::Scalar(sum);
+            }
+            Sink::Pack { keep, columns, .. } => {
+                if !bool_of(get(keep)) {
+                    return Ok(());
+                }
+                memory.who = writer;
+                for (value, array) in columns {
+                    let place = self.packed[number].0;
+                    memory.store(array_of(get(array)), place, scalar_of(get(value)))?;
+                }
+                self.packed[number].0 += 1;
+                self.packed[number].1 += 1;
+            }
+            Sink::Scatter { array, index, value, when } => {
+                if when.is_some_and(|when| !bool_of(get(&when))) {
+                    return Ok(());
+                }
+                memory.who = writer;
+                memory.store(array_of(get(array)), i64_of(get(index)), scalar_of(get(value)))?;
+            }
+            Sink::Histogram { array, combine, index, value, when } => {
+                if when.is_some_and(|when| !bool_of(get(&when))) {
+                    return Ok(());
+                }
+                memory.who = writer;
+                let (array, index) = (array_of(get(array)), i64_of(get(index)));
+                let sum = memory.load(array, index)?;
+                let sum = scalar::combine(*combine, sum, scalar_of(get(value)));
+                memory.store(array, index, sum)?;
+            }
+            Sink::Emit { columns, length, lengths } => {
+                let length = i64_of(get(length));
+                if length < 0 {
+                    return Err(Stop::Unlawful(format!("a part of length {length}")));
+                }
+                for (array, output) in columns {
+                    let part = memory.read(array_of(get(array)), length)?;
+                    let output = &mut outputs[output.0 as usize];
+                    memory.gauge.take((part.len() * output.ty.size()) as u64)?;
+                    output.elements.extend(part.into_iter().map(Some));
+                }
+                memory.who = writer;
+                memory.store(array_of(get(lengths)), point.index, Literal::I64(length))?;
+            }
+        }
+        machine.memory.who = instance;
+        Ok(())
+    }
+
+    /// A segment has ended; `members` are its points, if there are stages behind.
+    pub fn segment(
+        &mut self,
+        machine: &mut Machine<'m, '_>,
+        env: &Env,
+        segment: i64,
+        members: &mut [Env],
+    ) {
+        for (number, sink) in self.sinks().iter().enumerate() {
+            let scope = scope(sink);
+            if scope != Some(Scope::Segment) {
+                continue;
+            }
+            self.total(machine, env, number, sink, segment);
+            if let Sink::Reduce { result: Some(result), .. } = sink {
+                let sum = self.sums[number].expect("it was reset");
+                for member in &mut *members {
+                    member[result.0 as usize] = Datum::Scalar(sum);
+                }
+            }
+            self.reset(number);
+        }
+    }
+
+    /// The stage has ended.
+    pub fn end(&mut self, machine: &mut Machine<'m, '_>, env: &Env) {
+        for (number, sink) in self.sinks().iter().enumerate() {
+            if scope(sink) == Some(Scope::All) {
+                self.total(machine, env, number, sink, 0);
+            }
+        }
+    }
+
+    /// Writes the total of a sink to a place of its array.
+    fn total(
+        &mut self,
+        machine: &mut Machine<'m, '_>,
+        env: &Env,
+        number: usize,
+        sink: &Sink,
+        place: i64,
+    ) {
+        let (array, total) = match sink {
+            Sink::Reduce { out: Some(array), .. } | Sink::Scan { total: Some(array), .. } => {
+                (array, self.sums[number].expect("it was reset"))
+            }
+            Sink::Pack { count, scope: Scope::All, .. } => {
+                (count, Literal::I64(self.packed[number].0))
+            }
+            Sink::Pack { count, scope: Scope::Segment, .. } => {
+                (count, Literal::I64(self.packed[number].1))
+            }
+            Sink::Reduce { out: None, .. }
+            | Sink::Scan { total: None, .. }
+            | Sink::Scatter { .. }
+            | Sink::Histogram { .. }
+            | Sink::Emit { .. } => return,
+        };
+        machine.memory.who = Who::Sink(self.stage, number);
+        let array = array_of(env[array.0 as usize]);
+        if let Err(why) = machine.memory.store(array, place, total) {
+            panic!("unlawful kir: {}: {why}", self.describe(machine, sink));
+        }
+    }
+
+    fn describe(&self, machine: &Machine<'m, '_>, sink: &Sink) -> String {
+        let text = print_sink(machine.module, &self.kernel.types, sink);
+        format!("kernel `{}`: `{text}`", self.kernel.name)
+    }
+}
+
+/// Over what a sink combines, if it does.
+fn scope(sink: &Sink) -> Option<Scope> {
+    match sink {
+        Sink::Reduce { scope, .. } | Sink::Scan { scope, .. } | Sink::Pack { scope, .. } => {
+            Some(*scope)
+        }
+        Sink::Scatter { .. } | Sink::Histogram { .. } | Sink::Emit { .. } => None,
+    }
+}
