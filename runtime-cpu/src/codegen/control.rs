@@ -5,7 +5,7 @@ use crate::arena::{self, Status, at};
 use crate::services;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
-use nesl_runtime::kir::{self, Block, Combine, Extern, Inst, Op, Site, Ty};
+use nesl_runtime::kir::{self, Block, Extern, Inst, Op, Site, Ty};
 
 /// No array has more elements.
 const MANY: i64 = 1 << 44;
@@ -324,10 +324,5 @@ impl<'a> Coder<'a, '_> {
         self.call_host(arena::reset as *const u8, &[env], None);
         self.jump(done, &[]);
         self.b.switch_to_block(done);
-    }
-
-    /// The neutral element.
-    pub fn neutral(&mut self, combine: Combine, ty: Ty) -> ir::Value {
-        self.literal(combine.neutral(ty))
     }
 }

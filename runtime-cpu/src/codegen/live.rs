@@ -52,6 +52,17 @@ pub fn writes_early(kernel: &Kernel, last: usize) -> bool {
     early.iter().flat_map(|s| &s.body.insts).any(|inst| effects(inst, &outer).outer)
 }
 
+/// The stages that may fail, but for the last of them, and if any is behind them.
+pub fn failing_stages(kernel: &Kernel) -> Vec<usize> {
+    let outer = outer(kernel);
+    let fails = |at: &usize| {
+        kernel.stages[*at].body.insts.iter().any(|inst| effects(inst, &outer).ends)
+    };
+    let mut stages: Vec<usize> = (0..kernel.stages.len()).filter(fails).collect();
+    stages.pop();
+    stages
+}
+
 /// What an instruction does besides giving results.
 #[derive(Clone, Copy, Debug, Default)]
 struct Effects {

@@ -60,6 +60,8 @@ pub struct KernelCode {
     pub kernel: Kernel,
     /// The machine functions, the last phase last.
     pub phases: Vec<(Phase, Entry)>,
+    /// What finds out, when a launch has failed, whether an earlier stage fails somewhere.
+    pub checks: Vec<Entry>,
     /// Operations at a point, about.
     pub work: u64,
     /// Whether instances may call functions that call themselves.
@@ -124,16 +126,25 @@ pub fn compile(module: &Module, isa: OwnedTargetIsa) -> Result<Compiled, String>
         for phase in phases(kernel) {
             own.push((phase, out.kernel(&unit, &mut jit, at, phase)?));
         }
-        ids.push(own);
+        let mut checks = Vec::new();
+        for stage in live::failing_stages(kernel) {
+            let phase = Phase::Totals(stage);
+            checks.push(match own.iter().find(|(own, _)| *own == phase) {
+                Some((_, id)) => *id,
+                None => out.kernel(&unit, &mut jit, at, phase)?,
+            });
+        }
+        ids.push((own, checks));
     }
     jit.finalize_definitions().map_err(|e| e.to_string())?;
-    let kernels = module.kernels.iter().zip(ids).map(|(kernel, ids)| {
-        let phases = ids.into_iter().map(|(phase, id)| {
-            let code = jit.get_finalized_function(id);
-            // SAFETY: compiled with the signature of an entry.
-            (phase, unsafe { std::mem::transmute::<*const u8, Entry>(code) })
-        });
-        describe(kernel, &facts, phases.collect())
+    let entry = |id| {
+        let code = jit.get_finalized_function(id);
+        // SAFETY: compiled with the signature of an entry.
+        unsafe { std::mem::transmute::<*const u8, Entry>(code) }
+    };
+    let kernels = module.kernels.iter().zip(ids).map(|(kernel, (phases, checks))| {
+        let phases = phases.into_iter().map(|(phase, id)| (phase, entry(id))).collect();
+        describe(kernel, &facts, phases, checks.into_iter().map(entry).collect())
     });
     let kernels = kernels.collect();
     Ok(Compiled { kernels, jit: Some(jit) })
@@ -175,7 +186,12 @@ fn sinks(kernel: &Kernel) -> impl Iterator<Item = &Sink> {
     kernel.stages.iter().flat_map(|s| &s.sinks)
 }
 
-fn describe(kernel: &Kernel, facts: &[Facts], phases: Vec<(Phase, Entry)>) -> KernelCode {
+fn describe(
+    kernel: &Kernel,
+    facts: &[Facts],
+    phases: Vec<(Phase, Entry)>,
+    checks: Vec<Entry>,
+) -> KernelCode {
     let blocks = || kernel.stages.iter().map(|s| &s.body);
     let mut recursive = false;
     for block in blocks() {
@@ -195,6 +211,7 @@ fn describe(kernel: &Kernel, facts: &[Facts], phases: Vec<(Phase, Entry)>) -> Ke
             && sinks(kernel).any(|s| matches!(s, Sink::Reduce { result: Some(_), .. })),
         single: last_early.is_some_and(|last| live::writes_early(kernel, last)),
         phases,
+        checks,
         kernel: kernel.clone(),
     }
 }

@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering::Relaxed;
 type Words = SmallVec<[u64; 24]>;
 
 /// A launch under way.
-struct Run<'a> {
+pub(super) struct Run<'a> {
     code: &'a KernelCode,
     /// One for each parameter.
     params: Words,
@@ -97,7 +97,9 @@ fn phases(
         if *phase == Phase::Tags {
             _tags = settle::tags(run, launch.args, workers)?;
         }
-        workers.run(run, *entry, &private, options)?;
+        if let Err(failure) = workers.run(run, *entry, &private, options) {
+            return Err(first(run, failure, workers, options));
+        }
         if let Phase::Totals(stage) = phase {
             settle::totals(run, *stage);
         }
@@ -105,6 +107,20 @@ fn phases(
     settle::tables(run, &private);
     settle::end(run, extents);
     Ok(())
+}
+
+/// The failure to report: points were run stage after stage, but a failure of an earlier stage
+/// at a later point comes before.
+fn first(run: &mut Run<'_>, failure: Failure, workers: &Workers, options: &Options) -> Failure {
+    if let Failure::Program { .. } = failure {
+        let code = run.code;
+        for entry in &code.checks {
+            if let Err(earlier @ Failure::Program { .. }) = workers.run(run, *entry, &[], options) {
+                return earlier;
+            }
+        }
+    }
+    failure
 }
 
 /// The arguments as words.

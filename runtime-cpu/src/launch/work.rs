@@ -177,7 +177,9 @@ fn call(entry: Entry, env: &mut Env, params: &[u64], state: *mut u64, recursive:
         return run(env);
     }
     stacker::grow(STACK, || {
-        let here = std::ptr::from_ref(&env) as usize;
+        // A local of the new stack.
+        let local = 0u8;
+        let here = std::hint::black_box(std::ptr::from_ref(&local)) as usize;
         let left = stacker::remaining_stack().unwrap_or(STACK / 2);
         env.stack_limit = here - left + RESERVE;
         run(env)
