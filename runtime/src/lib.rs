@@ -14,3 +14,4 @@ pub mod runtime;
 pub mod scalar;
 pub mod services;
 pub mod stack;
+pub mod testkit;
