@@ -15,3 +15,4 @@ pub mod runtime;
 pub mod scalar;
 pub mod services;
 pub mod stack;
+pub mod testkit;

@@ -1,7 +1,9 @@
 //! What a runtime is: memory, compilation, launches.
 //!
 //! The trait is small and object-safe. [`Runtime::launch`] only enqueues (a runtime may also
-//! execute at once); what went wrong comes to light at [`Runtime::read`] or [`Runtime::sync`].
+//! execute at once); what went wrong comes to light at [`Runtime::read`] or [`Runtime::sync`], or
+//! at a launch that makes outputs. It is reported once; what was launched between it and its
+//! report has no effect, and what is launched after the report is executed again.
 //! Buffers are freed by being dropped, after their last use. Every call is made from one thread.
 
 use crate::fault::Fault;

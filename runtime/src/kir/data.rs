@@ -252,10 +252,10 @@ pub enum Op {
         /// Yields the next values.
         body: Block,
     },
-    /// Counts from 0 to below `count` (not at all if that is below 0). The body yields the next values of those carried, and then
-    /// one element for each reduction. The results are the values carried at the end, and then
-    /// the reductions; in what grouping these combine is the backend's choice, the same in each
-    /// run on the same machine.
+    /// Counts from 0 to below `count`; not at all if that is below 0. The body yields the next
+    /// values of those carried, and then one element for each reduction. The results are the
+    /// values carried at the end, and then the reductions; in what grouping these combine is the
+    /// backend's choice, the same in each run on the same machine.
     For {
         /// How often; i64.
         count: Value,

@@ -21,7 +21,7 @@
 //! }
 //! ```
 //!
-//! The interpreter in [`reference`] is its meaning.
+//! The interpreter in [`mod@reference`] is its meaning.
 
 mod build;
 mod data;

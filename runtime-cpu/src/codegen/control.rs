@@ -1,0 +1,328 @@
+//! Instructions: control, memory, calls, failures.
+
+use super::code::{Coder, flags};
+use crate::arena::{self, Status, at};
+use crate::services;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
+use nesl_runtime::kir::{self, Block, Extern, Inst, Op, Site, Ty};
+
+/// No array has more elements.
+const MANY: i64 = 1 << 44;
+
+impl<'a> Coder<'a, '_> {
+    /// The instructions of a block.
+    pub fn block(&mut self, block: &'a Block) {
+        for inst in &block.insts {
+            self.inst(inst);
+        }
+    }
+
+    fn all(&self, values: &[kir::Value]) -> Vec<ir::Value> {
+        values.iter().map(|v| self.get(*v)).collect()
+    }
+
+    /// One instruction.
+    pub fn inst(&mut self, inst: &'a Inst) {
+        let result = match &inst.op {
+            Op::Const(literal) => {
+                self.constants.insert(inst.results[0], *literal);
+                self.literal(*literal)
+            }
+            Op::Unary(op, a) => self.unary(*op, self.element(*a), self.get(*a)),
+            Op::Binary(op, a, b) => {
+                let known = self.constants.get(b).copied();
+                self.binary(*op, self.element(*a), self.get(*a), self.get(*b), known)
+            }
+            Op::Fma(a, b, c) => {
+                let (a, b, c) = (self.get(*a), self.get(*b), self.get(*c));
+                self.b.ins().fma(a, b, c)
+            }
+            Op::Select(c, a, b) => {
+                let (c, a, b) = (self.get(*c), self.get(*a), self.get(*b));
+                self.b.ins().select(c, a, b)
+            }
+            Op::Convert(to, a) => self.convert(*to, self.element(*a), self.get(*a)),
+            Op::Bits(to, a) => self.bits(*to, self.get(*a)),
+            Op::Alloc(ty, length) => self.alloc(*ty, self.get(*length)),
+            Op::Load { array, index } => {
+                self.load(self.get(*array), self.get(*index), self.element(*array))
+            }
+            Op::Slice(array, start) => {
+                self.address(self.get(*array), self.get(*start), self.element(*array))
+            }
+            Op::Mark => self.env_load(types::I64, at::NEXT),
+            Op::Store { array, index, value } => {
+                let ty = self.element(*array);
+                return self.store(self.get(*array), self.get(*index), ty, self.get(*value));
+            }
+            Op::Copy { from, to, count } => return self.copy(*from, *to, *count),
+            Op::If { cond, then, otherwise } => return self.branch_op(inst, *cond, then, otherwise),
+            Op::While { init, carried, cond, body } => {
+                return self.while_op(inst, init, carried, cond, body);
+            }
+            Op::For { .. } => return self.for_op(inst),
+            Op::Call(callee, args) => return self.call_op(inst, callee.0, args),
+            Op::Extern(service, args) => return self.extern_op(inst, *service, args),
+            Op::Check { cond, site, detail } => {
+                let detail = self.all(detail);
+                let cond = self.get(*cond);
+                return self.leave_unless(cond, |coder| coder.failed(*site, &detail));
+            }
+            Op::Fail { site, text, length } => return self.fail_op(*site, *text, *length),
+            Op::Compact { since, keep } => return self.compact_op(inst, *since, keep),
+        };
+        self.set(inst.results[0], result);
+    }
+
+    /// Notes which check did not hold; gives the status.
+    fn failed(&mut self, site: Site, detail: &[ir::Value]) -> ir::Value {
+        let site = self.int(i64::from(site.0));
+        self.env_store(site, at::SITE);
+        let count = self.int(detail.len() as i64);
+        self.env_store(count, at::DETAILS);
+        for (n, value) in detail.iter().enumerate() {
+            self.env_store(*value, at::DETAIL + 8 * n as i32);
+        }
+        self.b.ins().iconst(types::I32, Status::Check as i64)
+    }
+
+    fn fail_op(&mut self, site: Site, text: kir::Value, length: kir::Value) {
+        self.failed(site, &[]);
+        let (text, length) = (self.get(text), self.get(length));
+        self.env_store(text, at::TEXT);
+        self.env_store(length, at::TEXT_LENGTH);
+        let status = self.b.ins().iconst(types::I32, Status::Fail as i64);
+        self.leave(status);
+        // What is behind is never reached, but it is there.
+        let dead = self.b.create_block();
+        self.b.set_cold_block(dead);
+        self.b.switch_to_block(dead);
+    }
+
+    /// A new array: by moving a pointer, if there is room.
+    fn alloc(&mut self, ty: Ty, length: ir::Value) -> ir::Value {
+        let shift = i64::from(ty.size().trailing_zeros());
+        let none = self.int(0);
+        let length = self.b.ins().smax(length, none);
+        let next = self.env_load(types::I64, at::NEXT);
+        let end = self.env_load(types::I64, at::END);
+        let room = self.b.ins().isub(end, next);
+        let room = self.b.ins().ushr_imm_u(room, shift);
+        let bytes = self.b.ins().ishl_imm_u(length, shift);
+        let bytes = self.b.ins().iadd_imm_s(bytes, arena::ALIGN as i64 - 1);
+        let bytes = self.b.ins().band_imm_s(bytes, -(arena::ALIGN as i64));
+        let (fast, slow) = (self.b.create_block(), self.b.create_block());
+        let done = self.block_with([types::I64]);
+        self.b.set_cold_block(slow);
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, length, room);
+        self.b.ins().brif(fits, fast, &[], slow, &[]);
+
+        self.b.switch_to_block(fast);
+        let after = self.b.ins().iadd(next, bytes);
+        self.env_store(after, at::NEXT);
+        self.jump(done, &[next]);
+
+        self.b.switch_to_block(slow);
+        let huge = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, length, MANY);
+        let minus = self.int(-1);
+        let bytes = self.b.ins().select(huge, minus, bytes);
+        let args = [self.env, bytes];
+        let start = self.call_host(arena::grow as *const u8, &args, Some(types::I64));
+        let start = start.expect("it gives an address");
+        let none = self.b.ins().icmp_imm_s(IntCC::Equal, start, 0);
+        self.leave_if(none, Status::OutOfMemory);
+        self.jump(done, &[start]);
+
+        self.b.switch_to_block(done);
+        self.b.block_params(done)[0]
+    }
+
+    fn copy(&mut self, from: kir::Value, to: kir::Value, count: kir::Value) {
+        let shift = i64::from(self.element(from).size().trailing_zeros());
+        let (from, to, count) = (self.get(from), self.get(to), self.get(count));
+        let bytes = self.b.ins().ishl_imm_u(count, shift);
+        self.call_host(services::copy as *const u8, &[from, to, bytes], None);
+    }
+
+    fn branch_op(&mut self, inst: &Inst, cond: kir::Value, then: &'a Block, otherwise: &'a Block) {
+        let types: Vec<Type> = inst.results.iter().map(|v| self.clif_of(*v)).collect();
+        let (a, b) = (self.b.create_block(), self.b.create_block());
+        let join = self.block_with(types);
+        let cond = self.get(cond);
+        self.b.ins().brif(cond, a, &[], b, &[]);
+        for (at, block) in [(a, then), (b, otherwise)] {
+            self.b.switch_to_block(at);
+            self.block(block);
+            let yields = self.all(&block.yields);
+            self.jump(join, &yields);
+        }
+        self.b.switch_to_block(join);
+        self.bind(&inst.results, join, 0);
+    }
+
+    /// Names the parameters of a block from one on.
+    pub fn bind(&mut self, names: &[kir::Value], block: ir::Block, from: usize) {
+        for (n, name) in names.iter().enumerate() {
+            let param = self.b.block_params(block)[from + n];
+            self.set(*name, param);
+        }
+    }
+
+    fn while_op(
+        &mut self,
+        inst: &Inst,
+        init: &[kir::Value],
+        carried: &[kir::Value],
+        cond: &'a Block,
+        body: &'a Block,
+    ) {
+        let types: Vec<Type> = init.iter().map(|v| self.clif_of(*v)).collect();
+        let head = self.block_with(types);
+        let (again, done) = (self.b.create_block(), self.b.create_block());
+        let init = self.all(init);
+        self.jump(head, &init);
+        self.b.switch_to_block(head);
+        self.bind(carried, head, 0);
+        self.poll();
+        self.block(cond);
+        let going = self.get(cond.yields[0]);
+        self.b.ins().brif(going, again, &[], done, &[]);
+        self.b.switch_to_block(again);
+        self.block(body);
+        let next = self.all(&body.yields);
+        self.jump(head, &next);
+        self.b.switch_to_block(done);
+        self.bind(&inst.results, head, 0);
+    }
+
+    fn for_op(&mut self, inst: &'a Inst) {
+        let Op::For { count, index, init, carried, reduce, body } = &inst.op else {
+            unreachable!("only counted loops come here")
+        };
+        let reduced = &body.yields[init.len()..];
+        let elements: Vec<Ty> = reduced.iter().map(|v| self.element(*v)).collect();
+        let count = self.get(*count);
+        let mut start = vec![self.int(0)];
+        start.extend(self.all(init));
+        for (combine, ty) in reduce.iter().zip(&elements) {
+            start.push(self.literal(combine.neutral(*ty)));
+        }
+        if let Some(begun) = self.vector_for(inst, count) {
+            start = begun;
+        }
+        let types: Vec<Type> = start.iter().map(|v| self.b.func.dfg.value_type(*v)).collect();
+        let head = self.block_with(types);
+        let (again, done) = (self.b.create_block(), self.b.create_block());
+        self.jump(head, &start);
+        self.b.switch_to_block(head);
+        self.set(*index, self.b.block_params(head)[0]);
+        self.bind(carried, head, 1);
+        let at = self.get(*index);
+        let going = self.b.ins().icmp(IntCC::SignedLessThan, at, count);
+        self.b.ins().brif(going, again, &[], done, &[]);
+        self.b.switch_to_block(again);
+        self.poll();
+        self.block(body);
+        let mut next = vec![self.b.ins().iadd_imm_s(at, 1)];
+        next.extend(self.all(&body.yields[..init.len()]));
+        for (n, (combine, ty)) in reduce.iter().zip(&elements).enumerate() {
+            let acc = self.b.block_params(head)[1 + init.len() + n];
+            let x = self.get(reduced[n]);
+            next.push(self.combine(*combine, *ty, acc, x));
+        }
+        self.jump(head, &next);
+        self.b.switch_to_block(done);
+        self.bind(&inst.results, head, 1);
+    }
+
+    fn call_op(&mut self, inst: &Inst, callee: u32, args: &[kir::Value]) {
+        let mut depth = self.depth;
+        if self.unit.facts[callee as usize].recursive {
+            depth = self.b.ins().iadd_imm_s(depth, -1);
+        }
+        let mut all = vec![self.env, depth];
+        all.extend(self.all(args));
+        let callee = self.callees[&callee];
+        let call = self.b.ins().call(callee, &all);
+        let results = self.b.inst_results(call).to_vec();
+        for (name, value) in inst.results.iter().zip(&results[1..]) {
+            self.set(*name, *value);
+        }
+        self.leave_unless_done(results[0]);
+    }
+
+    fn slot(&mut self, bytes: usize) -> ir::StackSlot {
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes as u32, 3);
+        self.b.create_sized_stack_slot(data)
+    }
+
+    /// Services write their results, as 8 bytes each, where they are told.
+    fn extern_op(&mut self, inst: &Inst, service: Extern, args: &[kir::Value]) {
+        let keys = self.element(args[0]);
+        let slot = self.slot(8 * inst.results.len().max(1));
+        let out = self.b.ins().stack_addr(types::I64, slot, 0);
+        let mut all = self.all(args);
+        all.push(out);
+        self.call_host(services::address(service, keys), &all, None);
+        for (n, name) in inst.results.iter().enumerate() {
+            let ty = self.clif_of(*name);
+            let value = self.b.ins().load(ty, flags(), out, 8 * n as i32);
+            self.set(*name, value);
+        }
+    }
+
+    fn compact_op(&mut self, inst: &Inst, since: kir::Value, keep: &[(kir::Value, kir::Value)]) {
+        let since = self.get(since);
+        let arrays: Vec<ir::Value> = keep.iter().map(|(array, _)| self.get(*array)).collect();
+        let slow = self.b.create_block();
+        let done = self.block_with(arrays.iter().map(|_| types::I64));
+        self.b.set_cold_block(slow);
+        // In another chunk than the mark's the difference is any number, most likely a large one.
+        let next = self.env_load(types::I64, at::NEXT);
+        let taken = self.b.ins().isub(next, since);
+        let bound = arena::GARBAGE as i64;
+        let little = self.b.ins().icmp_imm_s(IntCC::UnsignedLessThanOrEqual, taken, bound);
+        self.branch(little, (done, &arrays), (slow, &[]));
+
+        self.b.switch_to_block(slow);
+        let slot = self.slot(16 * keep.len().max(1));
+        let pairs = self.b.ins().stack_addr(types::I64, slot, 0);
+        for (n, (array, length)) in keep.iter().enumerate() {
+            let shift = i64::from(self.element(*array).size().trailing_zeros());
+            let none = self.int(0);
+            let (array, length) = (self.get(*array), self.get(*length));
+            let length = self.b.ins().smax(length, none);
+            let bytes = self.b.ins().ishl_imm_u(length, shift);
+            self.b.ins().store(flags(), array, pairs, 16 * n as i32);
+            self.b.ins().store(flags(), bytes, pairs, 16 * n as i32 + 8);
+        }
+        let count = self.int(keep.len() as i64);
+        let args = [self.env, since, pairs, count];
+        self.call_host_checked(arena::compact as *const u8, &args);
+        let moved: Vec<ir::Value> = (0..keep.len())
+            .map(|n| self.b.ins().load(types::I64, flags(), pairs, 16 * n as i32))
+            .collect();
+        self.jump(done, &moved);
+        self.b.switch_to_block(done);
+        self.bind(&inst.results, done, 0);
+    }
+
+    /// The end of an instance that may have allocated.
+    pub fn reset_arena(&mut self) {
+        let grown = self.env_load(types::I64, at::GROWN);
+        let (fast, slow, done) =
+            (self.b.create_block(), self.b.create_block(), self.b.create_block());
+        self.b.set_cold_block(slow);
+        self.b.ins().brif(grown, slow, &[], fast, &[]);
+        self.b.switch_to_block(fast);
+        let base = self.env_load(types::I64, at::BASE);
+        self.env_store(base, at::NEXT);
+        self.jump(done, &[]);
+        self.b.switch_to_block(slow);
+        let env = self.env;
+        self.call_host(arena::reset as *const u8, &[env], None);
+        self.jump(done, &[]);
+        self.b.switch_to_block(done);
+    }
+}

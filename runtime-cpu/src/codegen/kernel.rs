@@ -1,0 +1,412 @@
+//! Kernels: a machine function for each phase, over a chunk of points.
+//!
+//! ```text
+//! flat                        segments
+//! for point in chunk          for segment in chunk
+//!   stage 0, its sinks          for point in segment ∩ chunk
+//!   stage 1, its sinks            stage 0, its sinks      ┐ a group: stages up to one
+//!   …                           reductions of stage 0     ┘ with a reduction's result
+//!                               for point in segment ∩ chunk
+//!                                 stage 0 again, stage 1, its sinks
+//! ```
+//!
+//! A later group does again what it needs of the earlier stages, without their effects. A chunk
+//! may begin and end within a segment, if no stage wants a reduction's result: reductions of
+//! such parts go to the chunk, where the launcher puts them together.
+
+use super::code::{Coder, clif, flags};
+use super::live;
+use super::sinks::{self, Phase, Surroundings, Task};
+use crate::arena::at;
+use crate::chunk;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder, Type, types};
+use nesl_runtime::kir::{Inst, Kernel, Scope, Sink, Space, Ty, ValueTy};
+
+/// The stages whose points are run in one loop.
+pub struct Group<'a> {
+    /// For each stage, what of its code is needed.
+    pub code: Vec<Vec<&'a Inst>>,
+    /// The sinks, by stage.
+    pub tasks: Vec<Task<'a>>,
+    /// The first stage that is not done again.
+    pub own: usize,
+}
+
+/// What a loop over points has at hand.
+#[derive(Clone, Copy, Debug)]
+pub struct Range {
+    /// The first point.
+    pub lo: ir::Value,
+    /// The point behind the last.
+    pub hi: ir::Value,
+    /// The segment, and the index of its first point.
+    pub segment: Option<(ir::Value, ir::Value)>,
+}
+
+/// A kernel under construction.
+pub struct Kern<'a, 'f> {
+    /// The code.
+    pub c: Coder<'a, 'f>,
+    /// The kernel.
+    pub kernel: &'a Kernel,
+    /// Whether instances may allocate.
+    pub allocates: bool,
+    /// The chunk.
+    pub chunk: ir::Value,
+    /// Its tag.
+    pub tag: ir::Value,
+}
+
+/// Splits the stages a phase runs into groups.
+pub fn groups(kernel: &Kernel, phase: Phase) -> Vec<Group<'_>> {
+    let last = match phase {
+        Phase::Totals(stage) => stage,
+        Phase::Final => kernel.stages.len() - 1,
+        Phase::Tags => {
+            let scatters = |s: &Sink| matches!(s, Sink::Scatter { .. });
+            kernel.stages.iter().rposition(|s| s.sinks.iter().any(scatters)).unwrap_or(0)
+        }
+    };
+    let results = |s: &Sink| matches!(s, Sink::Reduce { result: Some(_), .. });
+    let mut ends: Vec<usize> =
+        (0..last).filter(|at| kernel.stages[*at].sinks.iter().any(results)).collect();
+    ends.push(last);
+    let mut out = Vec::new();
+    let mut own = 0;
+    for end in ends {
+        let mut tasks = Vec::new();
+        let mut number = 0;
+        for (stage, code) in kernel.stages.iter().enumerate() {
+            for sink in &code.sinks {
+                if stage <= end {
+                    let role = sinks::role(sink, phase, stage, own);
+                    tasks.push(Task { sink, stage, number, role });
+                }
+                number += 1;
+            }
+        }
+        let code = live::code(kernel, &tasks, phase, own, end);
+        out.push(Group { code, tasks, own });
+        own = end + 1;
+    }
+    out
+}
+
+impl<'a> Kern<'a, '_> {
+    /// The whole function; the entry block is at hand, with the address of the parameters.
+    pub fn run(&mut self, params: ir::Value, phase: Phase) {
+        self.c.enter();
+        self.c.depth = self.c.env_load(types::I64, at::MAX_DEPTH);
+        for (n, param) in self.kernel.params.iter().enumerate() {
+            let ty = self.c.clif_of(*param);
+            let flags = flags().with_readonly().with_can_move();
+            let value = self.c.b.ins().load(ty, flags, params, 8 * n as i32);
+            self.c.set(*param, value);
+        }
+        let head = |kern: &mut Self, slot: usize| {
+            let chunk = kern.chunk;
+            kern.c.b.ins().load(types::I64, flags(), chunk, 8 * slot as i32)
+        };
+        let first = head(self, chunk::FIRST);
+        let last = head(self, chunk::LAST);
+        let tag = head(self, chunk::TAG);
+        self.tag = self.c.b.ins().ireduce(types::I8, tag);
+        let exit = self.c.block_with([types::I32, types::I64]);
+        self.c.exit = super::code::Exit::Kernel(exit);
+
+        let groups = groups(self.kernel, phase);
+        // Each sink is in one group of its own.
+        let outer: Vec<Task<'a>> = groups
+            .iter()
+            .flat_map(|g| g.tasks.iter().filter(|t| t.stage >= g.own))
+            .filter(|t| t.has_state() && !t.by_segment())
+            .copied()
+            .collect();
+        let begin: Vec<ir::Value> = outer.iter().map(|t| self.start(t)).collect();
+        let end = match self.kernel.space {
+            Space::Flat { .. } => {
+                let range = Range { lo: first, hi: last, segment: None };
+                self.points(&groups[0], range, begin)
+            }
+            Space::Regular { .. } | Space::Segmented { .. } => {
+                let segment = head(self, chunk::SEGMENT);
+                let segments = head(self, chunk::SEGMENTS);
+                self.segments(&groups, [segment, segments], [first, last], (&outer, begin))
+            }
+        };
+        for (task, value) in outer.iter().zip(end) {
+            let slot = match task.sink {
+                Sink::Reduce { .. } => chunk::CARRY,
+                _ => chunk::TOTAL,
+            };
+            let chunk = self.chunk;
+            self.c.b.ins().store(flags(), value, chunk, task.slot(slot));
+        }
+        let done = self.c.b.ins().iconst(types::I32, 0);
+        self.c.b.ins().return_(&[done]);
+        self.c.b.switch_to_block(exit);
+        self.c.b.set_cold_block(exit);
+        let (status, point) = (self.c.b.block_params(exit)[0], self.c.b.block_params(exit)[1]);
+        self.c.env_store(point, at::POINT);
+        self.c.b.ins().return_(&[status]);
+    }
+
+    fn state_type(&self, task: &Task<'_>) -> Type {
+        clif(self.c.sink_neutral(task.sink).ty())
+    }
+
+    /// What a sink over the whole space begins with.
+    fn start(&mut self, task: &Task<'_>) -> ir::Value {
+        let carried = match task.sink {
+            Sink::Scan { .. } | Sink::Pack { .. } => task.role != sinks::Role::Total,
+            _ => false,
+        };
+        if carried {
+            let (ty, chunk) = (self.state_type(task), self.chunk);
+            return self.c.b.ins().load(ty, flags(), chunk, task.slot(chunk::CARRY));
+        }
+        let neutral = self.c.sink_neutral(task.sink);
+        self.c.literal(neutral)
+    }
+
+    /// The loop over segments.
+    fn segments(
+        &mut self,
+        groups: &[Group<'a>],
+        [begin, end]: [ir::Value; 2],
+        [first, last]: [ir::Value; 2],
+        (tasks, outer): (&[Task<'a>], Vec<ir::Value>),
+    ) -> Vec<ir::Value> {
+        let place = |task: &Task<'a>| tasks.iter().position(|t| t.number == task.number);
+        let types: Vec<Type> =
+            outer.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
+        let head = self.c.block_with(std::iter::once(types::I64).chain(types));
+        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
+        let mut start = vec![begin];
+        start.extend(outer);
+        self.c.jump(head, &start);
+        self.c.b.switch_to_block(head);
+        let params = self.c.b.block_params(head).to_vec();
+        let (segment, outer) = (params[0], &params[1..]);
+        let going = self.c.b.ins().icmp(IntCC::SignedLessThan, segment, end);
+        self.c.b.ins().brif(going, again, &[], done, &[]);
+        self.c.b.switch_to_block(again);
+        let (start, stop) = self.bounds(segment);
+        let lo = self.c.b.ins().smax(start, first);
+        let hi = self.c.b.ins().smin(stop, last);
+        let range = Range { lo, hi, segment: Some((segment, start)) };
+        let mut outer_next = outer.to_vec();
+        let ours = |t: &&Task<'a>| t.has_state();
+        for group in groups {
+            let state: Vec<ir::Value> = group
+                .tasks
+                .iter()
+                .filter(ours)
+                .map(|task| match place(task) {
+                    Some(at) => outer[at],
+                    None => self.segment_start(task, segment, begin),
+                })
+                .collect();
+            let state_before = state.clone();
+            let state = self.points(group, range, state);
+            let whole = self.whole(range, stop);
+            for (at, task) in group.tasks.iter().filter(ours).enumerate() {
+                let Some(place) = place(task) else {
+                    self.segment_end(task, state[at], whole, (segment, begin), (hi, stop));
+                    continue;
+                };
+                if task.stage >= group.own {
+                    outer_next[place] = state[at];
+                }
+                if let Sink::Pack { scope: Scope::Segment, count, .. } = task.sink
+                    && task.role == sinks::Role::Full
+                {
+                    let kept = self.c.b.ins().isub(state[at], state_before[at]);
+                    let slots = [chunk::FIRST_COUNT, chunk::LAST_COUNT];
+                    self.segment_store(task, *count, kept, whole, (segment, begin), slots);
+                }
+            }
+        }
+        let following = self.c.b.ins().iadd_imm_s(segment, 1);
+        let mut next = vec![following];
+        next.extend(outer_next);
+        self.c.jump(head, &next);
+        self.c.b.switch_to_block(done);
+        outer.to_vec()
+    }
+
+    /// Where a segment begins and ends.
+    fn bounds(&mut self, segment: ir::Value) -> (ir::Value, ir::Value) {
+        match self.kernel.space {
+            Space::Segmented { offsets, .. } => {
+                let offsets = self.c.get(offsets);
+                let at = self.c.address(offsets, segment, Ty::I64);
+                let start = self.c.b.ins().load(types::I64, flags(), at, 0);
+                (start, self.c.b.ins().load(types::I64, flags(), at, 8))
+            }
+            Space::Regular { length, .. } => {
+                let length = self.c.get(length);
+                let start = self.c.b.ins().imul(segment, length);
+                (start, self.c.b.ins().iadd(start, length))
+            }
+            Space::Flat { count } => {
+                let start = self.c.int(0);
+                (start, self.c.get(count))
+            }
+        }
+    }
+
+    /// Whether the chunk holds the whole segment.
+    fn whole(&mut self, range: Range, stop: ir::Value) -> ir::Value {
+        let start = range.segment.map_or(range.lo, |(_, start)| start);
+        let from = self.c.b.ins().icmp(IntCC::Equal, range.lo, start);
+        let to = self.c.b.ins().icmp(IntCC::Equal, range.hi, stop);
+        self.c.b.ins().band(from, to)
+    }
+
+    /// What a sink over segments begins with: neutral, or at the chunk's first segment what was
+    /// before the chunk.
+    fn segment_start(
+        &mut self,
+        task: &Task<'a>,
+        segment: ir::Value,
+        begin: ir::Value,
+    ) -> ir::Value {
+        let neutral = self.c.sink_neutral(task.sink);
+        let neutral = self.c.literal(neutral);
+        if !matches!(task.sink, Sink::Scan { .. }) || task.role == sinks::Role::Total {
+            return neutral;
+        }
+        let (ty, chunk) = (self.state_type(task), self.chunk);
+        let carry = self.c.b.ins().load(ty, flags(), chunk, task.slot(chunk::CARRY));
+        let is_first = self.c.b.ins().icmp(IntCC::Equal, segment, begin);
+        self.c.b.ins().select(is_first, carry, neutral)
+    }
+
+    fn segment_end(
+        &mut self,
+        task: &Task<'a>,
+        value: ir::Value,
+        whole: ir::Value,
+        (segment, begin): (ir::Value, ir::Value),
+        (hi, stop): (ir::Value, ir::Value),
+    ) {
+        if let Some(result) = task.result()
+            && matches!(task.sink, Sink::Reduce { .. })
+        {
+            self.c.set(result, value);
+        }
+        match task.sink {
+            Sink::Reduce { out: Some(out), .. } if task.role == sinks::Role::Full => {
+                let slots = [chunk::CARRY, chunk::TOTAL];
+                self.segment_store(task, *out, value, whole, (segment, begin), slots);
+            }
+            Sink::Scan { total, .. } => {
+                if let (Some(total), sinks::Role::Full) = (total, task.role) {
+                    let ends = self.c.b.ins().icmp(IntCC::Equal, hi, stop);
+                    let (array, ty) = (self.c.get(*total), self.c.element(*total));
+                    self.c.when(Some(ends), |c| c.store(array, segment, ty, value));
+                }
+                if task.role == sinks::Role::Total {
+                    let chunk = self.chunk;
+                    self.c.b.ins().store(flags(), value, chunk, task.slot(chunk::TOTAL));
+                }
+            }
+            Sink::Reduce { .. }
+            | Sink::Pack { .. }
+            | Sink::Scatter { .. }
+            | Sink::Histogram { .. }
+            | Sink::Emit { .. } => {}
+        }
+    }
+
+    /// Writes what a segment came to: to its array, or to the chunk if it is not whole.
+    fn segment_store(
+        &mut self,
+        task: &Task<'a>,
+        array: nesl_runtime::kir::Value,
+        value: ir::Value,
+        whole: ir::Value,
+        (segment, begin): (ir::Value, ir::Value),
+        [first, last]: [usize; 2],
+    ) {
+        let place = self.c.address(self.c.get(array), segment, self.c.element(array));
+        let is_first = self.c.b.ins().icmp(IntCC::Equal, segment, begin);
+        let chunk = self.chunk;
+        let first = self.c.b.ins().iadd_imm_s(chunk, i64::from(task.slot(first)));
+        let last = self.c.b.ins().iadd_imm_s(chunk, i64::from(task.slot(last)));
+        let part = self.c.b.ins().select(is_first, first, last);
+        let place = self.c.b.ins().select(whole, place, part);
+        self.c.b.ins().store(flags(), value, place, 0);
+    }
+
+    /// The loop over points: vectors of them first, if that is possible, then one by one.
+    fn points(
+        &mut self,
+        group: &Group<'a>,
+        range: Range,
+        state: Vec<ir::Value>,
+    ) -> Vec<ir::Value> {
+        let (lo, state) = match self.vector_points(group, range, &state) {
+            Some((lo, state)) => (lo, state),
+            None => (range.lo, state),
+        };
+        let types: Vec<Type> =
+            state.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
+        let head = self.c.block_with(std::iter::once(types::I64).chain(types));
+        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
+        let mut start = vec![lo];
+        start.extend(state);
+        self.c.jump(head, &start);
+        self.c.b.switch_to_block(head);
+        let params = self.c.b.block_params(head).to_vec();
+        let index = params[0];
+        let going = self.c.b.ins().icmp(IntCC::SignedLessThan, index, range.hi);
+        self.c.b.ins().brif(going, again, &[], done, &[]);
+        self.c.b.switch_to_block(again);
+        self.c.point = Some(index);
+        self.bind_point(range, index);
+        self.c.poll();
+        let around = Surroundings { chunk: self.chunk, tag: self.tag, index };
+        let mut next = vec![self.c.b.ins().iadd_imm_s(index, 1)];
+        let mut before = params[1..].iter();
+        for (stage, code) in group.code.iter().enumerate() {
+            for inst in code {
+                self.c.inst(inst);
+            }
+            for task in group.tasks.iter().filter(|t| t.stage == stage) {
+                if task.role == sinks::Role::Skip {
+                    continue;
+                }
+                let state = if task.has_state() { before.next().copied() } else { None };
+                next.extend(self.c.sink(task, state, around));
+            }
+        }
+        if self.allocates {
+            self.c.reset_arena();
+        }
+        self.c.jump(head, &next);
+        self.c.b.switch_to_block(done);
+        params[1..].to_vec()
+    }
+
+    /// Names the indices of a point.
+    fn bind_point(&mut self, range: Range, index: ir::Value) {
+        let names = &self.kernel.point;
+        match range.segment {
+            None => self.c.set(names[0], index),
+            Some((segment, start)) => {
+                let position = self.c.b.ins().isub(index, start);
+                self.c.set(names[0], segment);
+                self.c.set(names[1], position);
+                self.c.set(names[2], index);
+            }
+        }
+    }
+}
+
+/// Whether a type of values is an array.
+pub fn is_array(ty: ValueTy) -> bool {
+    matches!(ty, ValueTy::Array(_))
+}

@@ -1,0 +1,385 @@
+//! kir → machine code.
+//!
+//! ```text
+//! inline   small functions become part of who calls them
+//! facts    who recurses, who allocates, how much work there is
+//! kernel   a function for each phase; sinks, live: what a phase does and needs
+//!   code, control, scalar     one point at a time
+//!   vector                    several points, or turns of a loop, at a time
+//! ```
+
+mod code;
+mod control;
+pub mod facts;
+mod inline;
+mod kernel;
+mod live;
+mod scalar;
+pub mod sinks;
+mod vector;
+mod walk;
+
+use crate::arena::{Env, Status, at};
+use code::{Coder, Exit, clif_value};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, types};
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
+use cranelift_codegen::settings::{self, Configurable};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Module as _};
+use facts::Facts;
+use nesl_runtime::kir::{self, Kernel, Module, Op, Sink, Space};
+use rustc_hash::FxHashMap;
+use sinks::Phase;
+
+/// A phase of a kernel: environment, parameters, chunk; gives a [`Status`].
+pub type Entry = unsafe extern "C" fn(*mut Env, *const u64, *mut u64) -> i32;
+
+/// What is compiled together, for those who compile it.
+pub struct Unit<'a> {
+    /// The module, small functions inlined.
+    pub module: &'a Module,
+    /// The facts of its functions.
+    pub facts: &'a [Facts],
+    /// How the runtime's functions are called.
+    pub convention: CallConv,
+}
+
+/// A compiled module.
+pub struct Compiled {
+    /// By index.
+    pub kernels: Vec<KernelCode>,
+    /// Owns the code; freed when this is dropped.
+    jit: Option<JITModule>,
+}
+
+/// A compiled kernel and what its launches must know of it.
+pub struct KernelCode {
+    /// The kernel.
+    pub kernel: Kernel,
+    /// The machine functions, the last phase last.
+    pub phases: Vec<(Phase, Entry)>,
+    /// What finds out, when a launch has failed, whether an earlier stage fails somewhere.
+    pub checks: Vec<Entry>,
+    /// Operations at a point, about.
+    pub work: u64,
+    /// Whether instances may call functions that call themselves.
+    pub recursive: bool,
+    /// Whether instances may allocate.
+    pub allocates: bool,
+    /// Whether a segment has to be in one chunk.
+    pub whole_segments: bool,
+    /// Whether there must be but one chunk.
+    pub single: bool,
+}
+
+// SAFETY: the code is not changed once it is compiled, and has no state of its own.
+unsafe impl Send for Compiled {}
+// SAFETY: as above.
+unsafe impl Sync for Compiled {}
+
+impl Drop for Compiled {
+    fn drop(&mut self) {
+        if let Some(jit) = self.jit.take() {
+            // SAFETY: the entries are reachable through `self` only; launches borrow it.
+            unsafe { jit.free_memory() };
+        }
+    }
+}
+
+/// The machine at hand; an error where Cranelift does not know it.
+pub fn target() -> Result<OwnedTargetIsa, String> {
+    let mut flags = settings::builder();
+    let wanted = [
+        ("opt_level", "speed"),
+        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
+        ("enable_multi_ret_implicit_sret", "true"),
+        ("is_pic", "false"),
+        ("use_colocated_libcalls", "false"),
+        ("unwind_info", "false"),
+    ];
+    for (name, value) in wanted {
+        flags.set(name, value).map_err(|e| e.to_string())?;
+    }
+    let isa = cranelift_native::builder()?;
+    isa.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
+}
+
+/// Compiles a lawful module.
+pub fn compile(module: &Module, isa: OwnedTargetIsa) -> Result<Compiled, String> {
+    let (module, facts) = inline::inline(module);
+    let convention = isa.default_call_conv();
+    let mut jit =
+        JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
+    let unit = Unit { module: &module, facts: &facts, convention };
+    let mut out = Out { context: FunctionBuilderContext::new(), ids: Vec::new(), used: reached(&module) };
+    out.declare(&unit, &mut jit)?;
+    for at in 0..module.functions.len() {
+        if out.used[at] {
+            out.function(&unit, &mut jit, at)?;
+        }
+    }
+    let mut ids = Vec::new();
+    for (at, kernel) in module.kernels.iter().enumerate() {
+        let mut own = Vec::new();
+        for phase in phases(kernel) {
+            own.push((phase, out.kernel(&unit, &mut jit, at, phase)?));
+        }
+        let mut checks = Vec::new();
+        for stage in live::failing_stages(kernel) {
+            let phase = Phase::Totals(stage);
+            checks.push(match own.iter().find(|(own, _)| *own == phase) {
+                Some((_, id)) => *id,
+                None => out.kernel(&unit, &mut jit, at, phase)?,
+            });
+        }
+        ids.push((own, checks));
+    }
+    jit.finalize_definitions().map_err(|e| e.to_string())?;
+    let entry = |id| {
+        let code = jit.get_finalized_function(id);
+        // SAFETY: compiled with the signature of an entry.
+        unsafe { std::mem::transmute::<*const u8, Entry>(code) }
+    };
+    let kernels = module.kernels.iter().zip(ids).map(|(kernel, (phases, checks))| {
+        let phases = phases.into_iter().map(|(phase, id)| (phase, entry(id))).collect();
+        describe(kernel, &facts, phases, checks.into_iter().map(entry).collect())
+    });
+    let kernels = kernels.collect();
+    Ok(Compiled { kernels, jit: Some(jit) })
+}
+
+/// The functions that are still called.
+fn reached(module: &Module) -> Vec<bool> {
+    let mut used = vec![false; module.functions.len()];
+    let mut left: Vec<&kir::Block> =
+        module.kernels.iter().flat_map(|k| &k.stages).map(|s| &s.body).collect();
+    while let Some(block) = left.pop() {
+        walk::insts(block, &mut |inst| {
+            if let Op::Call(callee, _) = inst.op
+                && !std::mem::replace(&mut used[callee.0 as usize], true)
+            {
+                left.push(&module.functions[callee.0 as usize].body);
+            }
+        });
+    }
+    used
+}
+
+/// The phases of a kernel.
+fn phases(kernel: &Kernel) -> Vec<Phase> {
+    let mut phases = Vec::new();
+    for (at, stage) in kernel.stages.iter().enumerate() {
+        if stage.sinks.iter().any(|s| matches!(s, Sink::Scan { .. } | Sink::Pack { .. })) {
+            phases.push(Phase::Totals(at));
+        }
+    }
+    if sinks(kernel).any(|s| matches!(s, Sink::Scatter { .. })) {
+        phases.push(Phase::Tags);
+    }
+    phases.push(Phase::Final);
+    phases
+}
+
+fn sinks(kernel: &Kernel) -> impl Iterator<Item = &Sink> {
+    kernel.stages.iter().flat_map(|s| &s.sinks)
+}
+
+fn describe(
+    kernel: &Kernel,
+    facts: &[Facts],
+    phases: Vec<(Phase, Entry)>,
+    checks: Vec<Entry>,
+) -> KernelCode {
+    let blocks = || kernel.stages.iter().map(|s| &s.body);
+    let mut recursive = false;
+    for block in blocks() {
+        walk::insts(block, &mut |inst| {
+            if let Op::Call(callee, _) = inst.op {
+                recursive |= facts[callee.0 as usize].recursive;
+            }
+        });
+    }
+    let early = |s: &Sink| matches!(s, Sink::Scan { .. } | Sink::Pack { .. } | Sink::Scatter { .. });
+    let last_early = kernel.stages.iter().rposition(|s| s.sinks.iter().any(early));
+    KernelCode {
+        work: blocks().map(|b| facts::work(b, facts) + 1).fold(0, u64::saturating_add),
+        recursive,
+        allocates: allocates(kernel, facts),
+        whole_segments: matches!(kernel.space, Space::Regular { .. } | Space::Segmented { .. })
+            && sinks(kernel).any(|s| matches!(s, Sink::Reduce { result: Some(_), .. })),
+        single: last_early.is_some_and(|last| live::writes_early(kernel, last)),
+        phases,
+        checks,
+        kernel: kernel.clone(),
+    }
+}
+
+fn allocates(kernel: &Kernel, facts: &[Facts]) -> bool {
+    let mut found = false;
+    for stage in &kernel.stages {
+        walk::insts(&stage.body, &mut |inst| match &inst.op {
+            Op::Alloc(..) | Op::Compact { .. } => found = true,
+            Op::Call(callee, _) => found |= facts[callee.0 as usize].allocates,
+            _ => {}
+        });
+    }
+    found || sinks(kernel).any(|s| matches!(s, Sink::Emit { .. }))
+}
+
+/// Machine functions on their way to the module.
+struct Out {
+    context: FunctionBuilderContext,
+    ids: Vec<Option<FuncId>>,
+    used: Vec<bool>,
+}
+
+impl Out {
+    fn declare(&mut self, unit: &Unit<'_>, jit: &mut JITModule) -> Result<(), String> {
+        for (at, function) in unit.module.functions.iter().enumerate() {
+            let id = if self.used[at] {
+                let signature = signature(function, unit.convention);
+                let id = jit.declare_anonymous_function(&signature);
+                Some(id.map_err(|e| e.to_string())?)
+            } else {
+                None
+            };
+            self.ids.push(id);
+        }
+        Ok(())
+    }
+
+    /// Makes the functions that blocks call known to the one that is made.
+    fn callees<'a>(
+        &self,
+        blocks: impl Iterator<Item = &'a kir::Block>,
+        jit: &mut JITModule,
+        into: &mut Function,
+    ) -> FxHashMap<u32, FuncRef> {
+        let mut refs = FxHashMap::default();
+        for block in blocks {
+            walk::insts(block, &mut |inst| {
+                if let Op::Call(callee, _) = inst.op
+                    && let Some(id) = self.ids[callee.0 as usize]
+                {
+                    refs.entry(callee.0).or_insert_with(|| jit.declare_func_in_func(id, into));
+                }
+            });
+        }
+        refs
+    }
+
+    fn function(&mut self, unit: &Unit<'_>, jit: &mut JITModule, at: usize) -> Result<(), String> {
+        let function = &unit.module.functions[at];
+        let Some(id) = self.ids[at] else { return Ok(()) };
+        let mut context = jit.make_context();
+        context.func.signature = signature(function, unit.convention);
+        let refs = self.callees(std::iter::once(&function.body), jit, &mut context.func);
+        let mut b = FunctionBuilder::new(&mut context.func, &mut self.context);
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let params = b.block_params(entry).to_vec();
+        let results = function.results.iter().map(|ty| clif_value(*ty)).collect();
+        let mut coder = Coder {
+            b,
+            unit,
+            callees: &refs,
+            types: &function.types,
+            values: vec![None; function.types.len()],
+            constants: FxHashMap::default(),
+            env: params[0],
+            interrupt: params[0],
+            depth: params[1],
+            exit: Exit::Function(results),
+            point: None,
+        };
+        coder.enter();
+        for (name, param) in function.params.iter().zip(&params[2..]) {
+            coder.set(*name, *param);
+        }
+        if unit.facts[at].cyclic {
+            let left = coder.b.ins().icmp_imm_s(IntCC::SignedLessThan, coder.depth, 0);
+            coder.leave_if(left, Status::TooDeep);
+            let limit = coder.env_load(types::I64, at::STACK_LIMIT);
+            let here = coder.b.ins().get_stack_pointer(types::I64);
+            let below = coder.b.ins().icmp(IntCC::UnsignedLessThan, here, limit);
+            coder.leave_if(below, Status::TooDeep);
+            coder.poll();
+        }
+        coder.block(&function.body);
+        let mut all = vec![coder.b.ins().iconst(types::I32, 0)];
+        all.extend(function.body.yields.iter().map(|v| coder.get(*v)));
+        coder.b.ins().return_(&all);
+        coder.b.seal_all_blocks();
+        coder.b.finalize(jit.target_config());
+        define(jit, id, context)
+    }
+
+    fn kernel(
+        &mut self,
+        unit: &Unit<'_>,
+        jit: &mut JITModule,
+        at: usize,
+        phase: Phase,
+    ) -> Result<FuncId, String> {
+        let kernel = &unit.module.kernels[at];
+        let mut context = jit.make_context();
+        let mut signature = Signature::new(unit.convention);
+        signature.params.extend([AbiParam::new(types::I64); 3]);
+        signature.returns.push(AbiParam::new(types::I32));
+        let id = jit.declare_anonymous_function(&signature).map_err(|e| e.to_string())?;
+        context.func.signature = signature;
+        let blocks = kernel.stages.iter().map(|s| &s.body);
+        let refs = self.callees(blocks, jit, &mut context.func);
+        let mut b = FunctionBuilder::new(&mut context.func, &mut self.context);
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let params = b.block_params(entry).to_vec();
+        let c = Coder {
+            b,
+            unit,
+            callees: &refs,
+            types: &kernel.types,
+            values: vec![None; kernel.types.len()],
+            constants: FxHashMap::default(),
+            env: params[0],
+            interrupt: params[0],
+            depth: params[0],
+            exit: Exit::Function(Vec::new()),
+            point: None,
+        };
+        let allocates = allocates(kernel, unit.facts);
+        let mut kern = kernel::Kern { c, kernel, allocates, chunk: params[2], tag: params[2] };
+        kern.run(params[1], phase);
+        kern.c.b.seal_all_blocks();
+        kern.c.b.finalize(jit.target_config());
+        define(jit, id, context)?;
+        Ok(id)
+    }
+}
+
+fn define(
+    jit: &mut JITModule,
+    id: FuncId,
+    mut context: cranelift_codegen::Context,
+) -> Result<(), String> {
+    jit.define_function(id, &mut context).map_err(|e| format!("{e:?}"))?;
+    jit.clear_context(&mut context);
+    Ok(())
+}
+
+/// Environment, depth, parameters → status, results.
+fn signature(function: &kir::Function, convention: CallConv) -> Signature {
+    let mut signature = Signature::new(convention);
+    signature.params.extend([AbiParam::new(types::I64); 2]);
+    signature.params.extend(function.params.iter().map(|v| {
+        let ty = function.types[v.0 as usize];
+        AbiParam::new(clif_value(ty))
+    }));
+    signature.returns.push(AbiParam::new(types::I32));
+    signature.returns.extend(function.results.iter().map(|ty| AbiParam::new(clif_value(*ty))));
+    signature
+}

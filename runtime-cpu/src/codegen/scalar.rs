@@ -1,0 +1,219 @@
+//! Scalar operations, one element at a time.
+
+use super::code::{Coder, clif, flags};
+use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
+use cranelift_codegen::ir::{self, InstBuilder, types};
+use nesl_runtime::kir::{Binary, Combine, Literal, Ty, Unary};
+
+impl Coder<'_, '_> {
+    /// One operand.
+    pub fn unary(&mut self, op: Unary, ty: Ty, a: ir::Value) -> ir::Value {
+        match op {
+            Unary::Neg if ty.is_float() => self.b.ins().fneg(a),
+            Unary::Neg => self.b.ins().ineg(a),
+            Unary::Abs if ty.is_float() => self.b.ins().fabs(a),
+            Unary::Abs => self.b.ins().iabs(a),
+            Unary::Not if ty == Ty::Bool => self.b.ins().bxor_imm_s(a, 1),
+            Unary::Not => self.b.ins().bnot(a),
+            Unary::Sqrt => self.b.ins().sqrt(a),
+            Unary::Floor => self.b.ins().floor(a),
+            Unary::Ceil => self.b.ins().ceil(a),
+            Unary::Trunc => self.b.ins().trunc(a),
+            Unary::Nearest => self.b.ins().nearest(a),
+        }
+    }
+
+    /// Two operands; the second may be known.
+    pub fn binary(
+        &mut self,
+        op: Binary,
+        ty: Ty,
+        a: ir::Value,
+        b: ir::Value,
+        known: Option<Literal>,
+    ) -> ir::Value {
+        if op.compares() {
+            return if ty.is_float() {
+                self.b.ins().fcmp(float_cc(op), a, b)
+            } else {
+                self.b.ins().icmp(int_cc(op, ty), a, b)
+            };
+        }
+        let float = ty.is_float();
+        match op {
+            Binary::Add if float => self.b.ins().fadd(a, b),
+            Binary::Sub if float => self.b.ins().fsub(a, b),
+            Binary::Mul if float => self.b.ins().fmul(a, b),
+            Binary::Div if float => self.b.ins().fdiv(a, b),
+            Binary::Add => self.b.ins().iadd(a, b),
+            Binary::Sub => self.b.ins().isub(a, b),
+            Binary::Mul => self.b.ins().imul(a, b),
+            Binary::Div => self.divide(a, b, known),
+            Binary::Rem => self.remainder(a, b, known),
+            Binary::Min if ty == Ty::U8 => self.b.ins().umin(a, b),
+            Binary::Max if ty == Ty::U8 => self.b.ins().umax(a, b),
+            Binary::Min => self.b.ins().smin(a, b),
+            Binary::Max => self.b.ins().smax(a, b),
+            Binary::And => self.b.ins().band(a, b),
+            Binary::Or => self.b.ins().bor(a, b),
+            Binary::Xor => self.b.ins().bxor(a, b),
+            Binary::Shl => self.b.ins().ishl(a, b),
+            Binary::Shr => self.b.ins().sshr(a, b),
+            Binary::ShrZero => self.b.ins().ushr(a, b),
+            Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => {
+                unreachable!("comparisons are above")
+            }
+        }
+    }
+
+    /// The divisor if dividing by it is safe, 1 if it is 0 or -1; and whether it is -1.
+    fn divisor(&mut self, b: ir::Value) -> (ir::Value, ir::Value) {
+        let ty = self.b.func.dfg.value_type(b);
+        // 0 and -1 are what is at most 1 when 1 is added, without sign.
+        let next = self.b.ins().iadd_imm_s(b, 1);
+        let bad = self.b.ins().icmp_imm_s(IntCC::UnsignedLessThanOrEqual, next, 1);
+        let minus = self.b.ins().icmp_imm_s(IntCC::Equal, next, 0);
+        let one = self.b.ins().iconst(ty, 1);
+        (self.b.ins().select(bad, one, b), minus)
+    }
+
+    fn divide(&mut self, a: ir::Value, b: ir::Value, known: Option<Literal>) -> ir::Value {
+        if is_safe_divisor(known) {
+            return self.b.ins().sdiv(a, b);
+        }
+        let (safe, minus) = self.divisor(b);
+        let quotient = self.b.ins().sdiv(a, safe);
+        let negative = self.b.ins().ineg(a);
+        self.b.ins().select(minus, negative, quotient)
+    }
+
+    fn remainder(&mut self, a: ir::Value, b: ir::Value, known: Option<Literal>) -> ir::Value {
+        if is_safe_divisor(known) {
+            return self.b.ins().srem(a, b);
+        }
+        let (safe, _) = self.divisor(b);
+        self.b.ins().srem(a, safe)
+    }
+
+    /// To another scalar type.
+    pub fn convert(&mut self, to: Ty, from: Ty, a: ir::Value) -> ir::Value {
+        if to == from {
+            return a;
+        }
+        match (from, to) {
+            (Ty::F32, Ty::F64) => self.b.ins().fpromote(types::F64, a),
+            (Ty::F64, Ty::F32) => self.b.ins().fdemote(types::F32, a),
+            (Ty::F32 | Ty::F64, _) => self.b.ins().fcvt_to_sint_sat(clif(to), a),
+            (Ty::Bool | Ty::U8, Ty::F32 | Ty::F64) => {
+                let wide = self.b.ins().uextend(types::I32, a);
+                self.b.ins().fcvt_from_sint(clif(to), wide)
+            }
+            (Ty::I32 | Ty::I64, Ty::F32 | Ty::F64) => self.b.ins().fcvt_from_sint(clif(to), a),
+            (Ty::I32, Ty::I64) => self.b.ins().sextend(types::I64, a),
+            (Ty::I64, Ty::I32) => self.b.ins().ireduce(types::I32, a),
+            (Ty::Bool | Ty::U8, Ty::I32 | Ty::I64) => self.b.ins().uextend(clif(to), a),
+            (Ty::I32 | Ty::I64, Ty::U8) => self.b.ins().ireduce(types::I8, a),
+            (Ty::I32 | Ty::I64, Ty::Bool) => {
+                let byte = self.b.ins().ireduce(types::I8, a);
+                self.b.ins().band_imm_s(byte, 1)
+            }
+            (Ty::U8, Ty::Bool) => self.b.ins().band_imm_s(a, 1),
+            (Ty::Bool, Ty::U8) => a,
+            (Ty::I32, Ty::I32) | (Ty::I64, Ty::I64) | (Ty::U8, Ty::U8) | (Ty::Bool, Ty::Bool) => a,
+        }
+    }
+
+    /// The same bits as another type.
+    pub fn bits(&mut self, to: Ty, a: ir::Value) -> ir::Value {
+        if self.b.func.dfg.value_type(a) == clif(to) {
+            return a;
+        }
+        self.b.ins().bitcast(clif(to), ir::MemFlagsData::new(), a)
+    }
+
+    /// What two values combine to, scalars or vectors of lanes. `acc` is no NaN where NaNs are
+    /// skipped.
+    pub fn combine(&mut self, op: Combine, ty: Ty, acc: ir::Value, x: ir::Value) -> ir::Value {
+        let binary = match op {
+            Combine::Add => Binary::Add,
+            Combine::Mul => Binary::Mul,
+            Combine::Min | Combine::Max if ty.is_float() => {
+                let cc = if op == Combine::Min { FloatCC::LessThan } else { FloatCC::GreaterThan };
+                let better = self.b.ins().fcmp(cc, x, acc);
+                let whole = self.b.func.dfg.value_type(acc);
+                return if whole.is_vector() {
+                    let mask = self.b.ins().bitcast(whole, little(), better);
+                    self.b.ins().bitselect(mask, x, acc)
+                } else {
+                    self.b.ins().select(better, x, acc)
+                };
+            }
+            Combine::Min => Binary::Min,
+            Combine::Max => Binary::Max,
+            Combine::And => Binary::And,
+            Combine::Or => Binary::Or,
+            Combine::Xor => Binary::Xor,
+        };
+        self.binary(binary, ty, acc, x, None)
+    }
+
+    /// What two values combine to, when the first may be a NaN.
+    pub fn combine_any(&mut self, op: Combine, ty: Ty, acc: ir::Value, x: ir::Value) -> ir::Value {
+        let combined = self.combine(op, ty, acc, x);
+        if ty.is_float() && matches!(op, Combine::Min | Combine::Max) {
+            let nan = self.b.ins().fcmp(FloatCC::Unordered, acc, acc);
+            return self.b.ins().select(nan, x, combined);
+        }
+        combined
+    }
+
+    /// Reads an element.
+    pub fn load(&mut self, array: ir::Value, index: ir::Value, ty: Ty) -> ir::Value {
+        let address = self.address(array, index, ty);
+        self.b.ins().load(clif(ty), flags(), address, 0)
+    }
+
+    /// Writes an element.
+    pub fn store(&mut self, array: ir::Value, index: ir::Value, ty: Ty, value: ir::Value) {
+        let address = self.address(array, index, ty);
+        self.b.ins().store(flags(), value, address, 0);
+    }
+}
+
+/// Flags for seeing a vector as another of the same width.
+pub fn little() -> ir::MemFlagsData {
+    ir::MemFlagsData::new().with_endianness(ir::Endianness::Little)
+}
+
+fn is_safe_divisor(known: Option<Literal>) -> bool {
+    match known {
+        Some(Literal::I32(x)) => x != 0 && x != -1,
+        Some(Literal::I64(x)) => x != 0 && x != -1,
+        _ => false,
+    }
+}
+
+/// A comparison of floats.
+pub fn float_cc(op: Binary) -> FloatCC {
+    match op {
+        Binary::Eq => FloatCC::Equal,
+        Binary::Lt => FloatCC::LessThan,
+        Binary::Le => FloatCC::LessThanOrEqual,
+        Binary::Gt => FloatCC::GreaterThan,
+        Binary::Ge => FloatCC::GreaterThanOrEqual,
+        _ => FloatCC::NotEqual,
+    }
+}
+
+/// A comparison of what is not a float.
+pub fn int_cc(op: Binary, ty: Ty) -> IntCC {
+    let signed = match op {
+        Binary::Eq => IntCC::Equal,
+        Binary::Lt => IntCC::SignedLessThan,
+        Binary::Le => IntCC::SignedLessThanOrEqual,
+        Binary::Gt => IntCC::SignedGreaterThan,
+        Binary::Ge => IntCC::SignedGreaterThanOrEqual,
+        _ => IntCC::NotEqual,
+    };
+    if ty.is_int() { signed } else { signed.unsigned() }
+}

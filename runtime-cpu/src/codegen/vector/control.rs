@@ -1,0 +1,440 @@
+//! Control, writes and checks for groups of points, under masks.
+
+use super::super::walk;
+use super::lanes::{Lanes, Vector, Vectors, lane};
+use super::shape::Shape;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder, Type, types};
+use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value, ValueTy};
+
+/// Both sides are done, without a branch, if they are at most so long and do not read memory.
+const CHEAP: usize = 8;
+
+impl<'a> Vector<'_, 'a, '_> {
+    /// The instructions of a block.
+    pub fn block(&mut self, block: &'a Block) {
+        for inst in &block.insts {
+            self.inst(inst);
+        }
+    }
+
+    /// An instruction.
+    pub fn inst(&mut self, inst: &'a Inst) {
+        match &inst.op {
+            Op::Const(_)
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Fma(..)
+            | Op::Select(..)
+            | Op::Convert(..)
+            | Op::Bits(..)
+            | Op::Slice(..)
+            | Op::Load { .. } => self.pure(inst),
+            Op::Store { array, index, value } => self.store(*array, *index, *value),
+            Op::Check { cond, .. } => {
+                let cond = self.get(*cond);
+                self.check(&cond);
+            }
+            Op::Fail { .. } => {
+                let never = self.c.b.ins().iconst(types::I8, 0);
+                self.check(&Lanes::Uniform(never));
+            }
+            Op::If { cond, then, otherwise } => {
+                let cond = self.get(*cond);
+                match &cond {
+                    Lanes::Uniform(cond) => self.branch(inst, *cond, then, otherwise),
+                    _ => self.masked(inst, &cond, then, otherwise),
+                }
+            }
+            Op::While { init, carried, cond, body } => {
+                self.repeat(inst, init, carried, cond, body);
+            }
+            Op::For { .. } => self.counted(inst),
+            Op::Alloc(..)
+            | Op::Copy { .. }
+            | Op::Call(..)
+            | Op::Extern(..)
+            | Op::Mark
+            | Op::Compact { .. } => unreachable!("code with these is not vectorised"),
+        }
+    }
+
+    /// Leaves the vectors if a point at work fails.
+    fn check(&mut self, cond: &Lanes) {
+        let on = self.c.b.create_block();
+        let bail = self.bail;
+        match (cond, &self.active) {
+            // Where some points are at work, they all fail.
+            (Lanes::Uniform(cond), _) => {
+                self.c.b.ins().brif(*cond, on, &[], bail, &[]);
+            }
+            (cond, active) => {
+                let active = active.clone();
+                let fails = self.not(cond);
+                let fails = self.both(&active, &fails);
+                let bits = self.mask_bits();
+                let fails = self.mask_as_is(&fails, bits);
+                let any = self.any(&fails);
+                self.c.b.ins().brif(any, bail, &[], on, &[]);
+            }
+        }
+        self.c.b.switch_to_block(on);
+    }
+
+    /// The vectors of a mask, of whatever width they have.
+    fn mask_as_is(&mut self, lanes: &Lanes, bits: u8) -> Vectors {
+        match lanes {
+            Lanes::Mask(_, vectors) => vectors.clone(),
+            _ => self.mask(lanes, bits),
+        }
+    }
+
+    fn store(&mut self, array: Value, index: Value, value: Value) {
+        let ty = self.c.element(array);
+        let at = self.uniform(array);
+        let (index, value) = (self.get(index), self.get(value));
+        if let (Lanes::Linear(index), None, false) = (&index, &self.active, ty.size() == 1) {
+            let address = self.c.address(at, *index, ty);
+            let vectors = self.wide(&value, ty);
+            for (n, vector) in vectors.iter().enumerate() {
+                let flags = super::super::code::flags();
+                self.c.b.ins().store(flags, *vector, address, 16 * n as i32);
+            }
+            return;
+        }
+        if let (Lanes::Linear(index), None, 8) = (&index, &self.active, self.points) {
+            let address = self.c.address(at, *index, ty);
+            let bytes = self.bytes(&value, ty);
+            self.c.b.ins().store(super::super::code::flags(), bytes, address, 0);
+            return;
+        }
+        let active = self.active.clone();
+        for point in 0..self.points {
+            let on = active.as_ref().map(|active| self.extract(active, Ty::Bool, point));
+            let index = self.extract(&index, Ty::I64, point);
+            let value = self.extract(&value, ty, point);
+            self.c.when(on, |c| c.store(at, index, ty, value));
+        }
+    }
+
+    /// Eight chars or bools, as an `i64`.
+    fn bytes(&mut self, value: &Lanes, ty: Ty) -> ir::Value {
+        let two = match ty {
+            Ty::Bool => self.mask(value, 32),
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => self.wide(value, ty),
+        };
+        // The least byte of each lane, of the first vector and the second.
+        let bytes = [0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28];
+        let low = self.shuffle(two[0], two[1], bytes, types::I64X2);
+        let low = self.c.b.ins().extractlane(low, 0);
+        match ty {
+            Ty::Bool => self.c.b.ins().band_imm_s(low, 0x0101_0101_0101_0101),
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => low,
+        }
+    }
+
+    fn shape(&self, value: Value) -> Shape {
+        self.shapes.of(value)
+    }
+
+    fn value_ty(&self, value: Value) -> ValueTy {
+        self.c.types[value.0 as usize]
+    }
+
+    /// The types of values as they are handed to a block.
+    fn types(&self, values: &[Value]) -> Vec<Type> {
+        let each = |v: &Value| self.flat_types(self.value_ty(*v), self.shape(*v));
+        values.iter().flat_map(each).collect()
+    }
+
+    /// Values as they are handed to a block whose parameters are named `names`.
+    fn hand(&mut self, values: &[Value], names: &[Value]) -> Vec<ir::Value> {
+        let mut out = Vec::new();
+        for (value, name) in values.iter().zip(names) {
+            let (lanes, ty) = (self.get(*value), self.c.element(*value));
+            let shape = self.shape(*name);
+            out.extend(self.flatten(&lanes, ty, shape));
+        }
+        out
+    }
+
+    /// Names what a block was handed.
+    fn take(&mut self, block: ir::Block, from: usize, names: &[Value]) {
+        let params = self.c.b.block_params(block).to_vec();
+        let mut params = params.into_iter().skip(from);
+        for name in names {
+            let lanes = self.unflatten(&mut params, self.value_ty(*name), self.shape(*name));
+            self.set(*name, lanes);
+        }
+    }
+
+    /// A branch that all points take.
+    fn branch(&mut self, inst: &'a Inst, cond: ir::Value, then: &'a Block, otherwise: &'a Block) {
+        let join = self.types(&inst.results);
+        let join = self.c.block_with(join);
+        let (a, b) = (self.c.b.create_block(), self.c.b.create_block());
+        self.c.b.ins().brif(cond, a, &[], b, &[]);
+        for (at, block) in [(a, then), (b, otherwise)] {
+            self.c.b.switch_to_block(at);
+            self.block(block);
+            let yields = self.hand(&block.yields, &inst.results);
+            self.c.jump(join, &yields);
+        }
+        self.c.b.switch_to_block(join);
+        self.take(join, 0, &inst.results);
+    }
+
+    /// A branch that each point takes by itself: both sides, each for its points.
+    fn masked(&mut self, inst: &'a Inst, cond: &Lanes, then: &'a Block, otherwise: &'a Block) {
+        let outer = self.active.clone();
+        let cheap = is_cheap(then) && is_cheap(otherwise);
+        let mut sides = Vec::new();
+        for (positive, block) in [(true, then), (false, otherwise)] {
+            let ours = if positive { cond.clone() } else { self.not(cond) };
+            let ours = self.both(&outer, &ours);
+            if cheap || block.insts.is_empty() {
+                self.block(block);
+                sides.push(block.yields.iter().map(|v| self.get(*v)).collect::<Vec<_>>());
+                continue;
+            }
+            let bits = self.mask_bits();
+            let vectors = self.mask_as_is(&ours, bits);
+            let any = self.any(&vectors);
+            let work = self.c.b.create_block();
+            let types = self.types(&inst.results);
+            let join = self.c.block_with(types.iter().copied());
+            let nothing: Vec<ir::Value> = types.iter().map(|ty| self.c.zero(*ty)).collect();
+            self.c.branch(any, (work, &[]), (join, &nothing));
+            self.c.b.switch_to_block(work);
+            self.active = Some(ours);
+            self.block(block);
+            self.active = outer.clone();
+            let yields = self.hand(&block.yields, &inst.results);
+            self.c.jump(join, &yields);
+            self.c.b.switch_to_block(join);
+            self.take(join, 0, &inst.results);
+            sides.push(inst.results.iter().map(|v| self.get(*v)).collect());
+        }
+        for (n, result) in inst.results.iter().enumerate() {
+            let ty = self.c.element(*result);
+            let chosen = self.choose(cond, &sides[0][n], &sides[1][n], ty);
+            self.set(*result, chosen);
+        }
+    }
+
+    fn repeat(
+        &mut self,
+        inst: &'a Inst,
+        init: &[Value],
+        carried: &[Value],
+        cond: &'a Block,
+        body: &'a Block,
+    ) {
+        let by_point = self.shape(cond.yields[0]) != Shape::Uniform;
+        let bits = self.mask_bits();
+        let outer = self.active.clone();
+        let mut types = self.types(carried);
+        let mut start = self.hand(init, carried);
+        let values = types.len();
+        if by_point {
+            // Which points are still at it.
+            let on = match &outer {
+                Some(active) => self.mask(active, bits),
+                None => {
+                    let on = self.c.b.ins().iconst(types::I8, 1);
+                    self.mask(&Lanes::Uniform(on), bits)
+                }
+            };
+            types.extend(on.iter().map(|v| self.c.b.func.dfg.value_type(*v)));
+            start.extend(on);
+        }
+        let head = self.c.block_with(types);
+        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
+        self.c.jump(head, &start);
+        self.c.b.switch_to_block(head);
+        self.take(head, 0, carried);
+        let going: Vectors = self.c.b.block_params(head)[values..].iter().copied().collect();
+        if by_point {
+            self.active = Some(Lanes::Mask(bits, going));
+        }
+        self.c.poll();
+        self.block(cond);
+        let goes_on = self.get(cond.yields[0]);
+        if !by_point {
+            let goes_on = self.uniform(cond.yields[0]);
+            self.c.b.ins().brif(goes_on, again, &[], done, &[]);
+            self.c.b.switch_to_block(again);
+            self.block(body);
+            let next = self.hand(&body.yields, carried);
+            self.c.jump(head, &next);
+        } else {
+            let active = self.active.clone();
+            let goes_on = Lanes::Mask(bits, self.mask(&goes_on, bits));
+            let going = self.both(&active, &goes_on);
+            let vectors = self.mask_as_is(&going, bits);
+            let any = self.any(&vectors);
+            self.c.b.ins().brif(any, again, &[], done, &[]);
+            self.c.b.switch_to_block(again);
+            self.active = Some(going.clone());
+            self.block(body);
+            let mut next = self.keep(&going, &body.yields, carried);
+            next.extend(vectors);
+            self.c.jump(head, &next);
+        }
+        self.active = outer;
+        self.c.b.switch_to_block(done);
+        self.take(head, 0, &inst.results);
+    }
+
+    /// The next values of those carried, where points are at work, else those they have.
+    fn keep(&mut self, going: &Lanes, yields: &[Value], carried: &[Value]) -> Vec<ir::Value> {
+        let mut next = Vec::new();
+        for (value, name) in yields.iter().zip(carried) {
+            let ty = self.c.element(*name);
+            let (new, old) = (self.get(*value), self.get(*name));
+            let chosen = self.choose(going, &new, &old, ty);
+            next.extend(self.flatten(&chosen, ty, Shape::Lanes));
+        }
+        next
+    }
+
+    /// A counted loop; where counts differ, until no point goes on.
+    fn counted(&mut self, inst: &'a Inst) {
+        let Op::For { count, index, init, carried, reduce, body } = &inst.op else {
+            unreachable!("only counted loops come here")
+        };
+        let reduced = &inst.results[init.len()..];
+        let elements = &body.yields[init.len()..];
+        let by_point = self.shape(*count) != Shape::Uniform;
+        let outer = self.active.clone();
+        let counts = self.get(*count);
+        let mut types = vec![types::I64];
+        types.extend(self.types(carried));
+        types.extend(self.types(reduced));
+        let mut start = vec![self.c.int(0)];
+        start.extend(self.hand(init, carried));
+        for (combine, result) in reduce.iter().zip(reduced) {
+            let ty = self.c.element(*result);
+            let neutral = self.c.literal(combine.neutral(ty));
+            let shape = self.shape(*result);
+            start.extend(self.flatten(&Lanes::Uniform(neutral), ty, shape));
+        }
+        let head = self.c.block_with(types);
+        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
+        self.c.jump(head, &start);
+        self.c.b.switch_to_block(head);
+        let at = self.c.b.block_params(head)[0];
+        self.set(*index, Lanes::Uniform(at));
+        let all: Vec<Value> = carried.iter().chain(reduced).copied().collect();
+        self.take(head, 1, &all);
+        let mut going = None;
+        if by_point {
+            let here = self.c.b.ins().splat(types::I64X2, at);
+            let counts = self.wide(&counts, Ty::I64);
+            let less = counts.iter().map(|n| self.c.b.ins().icmp(IntCC::SignedLessThan, here, *n));
+            let less = Lanes::Mask(64, less.collect());
+            let on = self.both(&outer, &less);
+            let vectors = self.mask_as_is(&on, 64);
+            let any = self.any(&vectors);
+            self.c.b.ins().brif(any, again, &[], done, &[]);
+            going = Some(on);
+        } else {
+            let count = self.uniform(*count);
+            let less = self.c.b.ins().icmp(IntCC::SignedLessThan, at, count);
+            self.c.b.ins().brif(less, again, &[], done, &[]);
+        }
+        self.c.b.switch_to_block(again);
+        if by_point {
+            self.active = going.clone();
+        }
+        self.c.poll();
+        let before: Vec<Lanes> = reduced.iter().map(|v| self.get(*v)).collect();
+        self.block(body);
+        let mut next = vec![self.c.b.ins().iadd_imm_s(at, 1)];
+        match &going {
+            Some(going) => next.extend(self.keep(going, &body.yields[..init.len()], carried)),
+            None => next.extend(self.hand(&body.yields[..init.len()], carried)),
+        }
+        for (n, combine) in reduce.iter().enumerate() {
+            let (ty, shape) = (self.c.element(elements[n]), self.shape(reduced[n]));
+            let x = self.get(elements[n]);
+            let mut sum = self.combine(*combine, ty, &before[n], &x);
+            if let Some(going) = &going {
+                sum = self.choose(going, &sum, &before[n], ty);
+            }
+            next.extend(self.flatten(&sum, ty, shape));
+        }
+        self.c.jump(head, &next);
+        self.active = outer;
+        self.c.b.switch_to_block(done);
+        self.take(head, 1, &inst.results);
+    }
+
+    /// What values combine to, point by point.
+    pub fn combine(&mut self, op: Combine, ty: Ty, acc: &Lanes, x: &Lanes) -> Lanes {
+        if let (Lanes::Uniform(acc), Lanes::Uniform(x)) = (acc, x) {
+            return Lanes::Uniform(self.c.combine(op, ty, *acc, *x));
+        }
+        if ty == Ty::Bool {
+            let bits = self.mask_bits();
+            let (acc, x) = (self.mask(acc, bits), self.mask(x, bits));
+            let each = |(acc, x): (&ir::Value, &ir::Value)| self.c.combine(op, ty, *acc, *x);
+            return Lanes::Mask(bits, acc.iter().zip(&x).map(each).collect());
+        }
+        let (acc, x) = (self.wide(acc, ty), self.wide(x, ty));
+        let as_lane = if ty == Ty::U8 { Ty::I32 } else { ty };
+        let each = |(acc, x): (&ir::Value, &ir::Value)| self.c.combine(op, as_lane, *acc, *x);
+        Lanes::Wide(acc.iter().zip(&x).map(each).collect())
+    }
+
+    /// What the points come to together.
+    pub fn across(&mut self, op: Combine, ty: Ty, lanes: &Lanes) -> ir::Value {
+        let mut vectors = match ty {
+            Ty::Bool => {
+                let bits = self.mask_bits();
+                self.mask(lanes, bits)
+            }
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => self.wide(lanes, ty),
+        };
+        let as_lane = if ty == Ty::U8 { Ty::I32 } else { ty };
+        while vectors.len() > 1 {
+            let half = vectors.len() / 2;
+            let halves = (0..half).map(|n| {
+                self.c.combine(op, as_lane, vectors[n], vectors[n + half])
+            });
+            vectors = halves.collect();
+        }
+        let count = match ty {
+            Ty::Bool => 128 / usize::from(self.mask_bits()),
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => lane(ty).lane_count() as usize,
+        };
+        let single = match ty {
+            Ty::Bool => Lanes::Mask(self.mask_bits(), vectors),
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(vectors),
+        };
+        let mut all = self.extract(&single, ty, 0);
+        for point in 1..count {
+            let next = self.extract(&single, ty, point);
+            all = self.c.combine(op, ty, all, next);
+        }
+        all
+    }
+}
+
+/// Whether a block is done for all points sooner than asked for whom to do it.
+fn is_cheap(block: &Block) -> bool {
+    let calm = |inst: &Inst| {
+        let harmless = matches!(
+            inst.op,
+            Op::Const(_)
+                | Op::Unary(..)
+                | Op::Binary(..)
+                | Op::Fma(..)
+                | Op::Select(..)
+                | Op::Convert(..)
+                | Op::Bits(..)
+        );
+        harmless && walk::blocks(&inst.op).into_iter().flatten().next().is_none()
+    };
+    block.insts.len() <= CHEAP && block.insts.iter().all(calm)
+}

@@ -1,0 +1,341 @@
+//! Values at several neighbouring points, and how one representation becomes another.
+//!
+//! A group has [`Lanes::points`](Vector) points. An `f64` is there as half as many vectors of
+//! two, an `f32` as a quarter as many of four; a char is 32 bits, a bool a mask of all ones or
+//! zeros as wide as what it was found by comparing.
+
+use super::super::code::{Coder, clif};
+use super::super::scalar::little;
+use super::shape::{Shape, Shapes};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, ConstantData, InstBuilder, Type, types};
+use nesl_runtime::kir::{self, Ty};
+use smallvec::SmallVec;
+
+/// Vectors, in the order of the points.
+pub type Vectors = SmallVec<[ir::Value; 4]>;
+
+/// A value at the points of a group.
+#[derive(Clone, Debug)]
+pub enum Lanes {
+    /// The same everywhere: a scalar.
+    Uniform(ir::Value),
+    /// An `i64`, and one more at each further point.
+    Linear(ir::Value),
+    /// Anything.
+    Wide(Vectors),
+    /// A bool, as masks of so many bits.
+    Mask(u8, Vectors),
+}
+
+/// Code for a group of points.
+pub struct Vector<'c, 'a, 'f> {
+    /// The function.
+    pub c: &'c mut Coder<'a, 'f>,
+    /// What values are.
+    pub shapes: Shapes,
+    /// How many points.
+    pub points: usize,
+    /// What was defined here; the rest is the same for all points.
+    pub values: Vec<Option<Lanes>>,
+    /// Which points are at work; `None` when all are.
+    pub active: Option<Lanes>,
+    /// Where the code goes to do the group again, one by one.
+    pub bail: ir::Block,
+}
+
+/// The vector type of lanes.
+pub fn lane(ty: Ty) -> Type {
+    match ty {
+        Ty::I32 | Ty::U8 | Ty::Bool => types::I32X4,
+        Ty::I64 => types::I64X2,
+        Ty::F32 => types::F32X4,
+        Ty::F64 => types::F64X2,
+    }
+}
+
+impl<'a> Vector<'_, 'a, '_> {
+    /// What a value is.
+    pub fn get(&self, value: kir::Value) -> Lanes {
+        match &self.values[value.0 as usize] {
+            Some(lanes) => lanes.clone(),
+            None => Lanes::Uniform(self.c.get(value)),
+        }
+    }
+
+    /// Defines a value.
+    pub fn set(&mut self, value: kir::Value, lanes: Lanes) {
+        self.values[value.0 as usize] = Some(lanes);
+    }
+
+    /// What a value is that is known to be uniform.
+    pub fn uniform(&self, value: kir::Value) -> ir::Value {
+        match self.get(value) {
+            Lanes::Uniform(value) | Lanes::Linear(value) => value,
+            Lanes::Wide(vectors) | Lanes::Mask(_, vectors) => vectors[0],
+        }
+    }
+
+    /// The vectors of a value of a type other than bool.
+    pub fn wide(&mut self, lanes: &Lanes, ty: Ty) -> Vectors {
+        let vector = lane(ty);
+        let count = self.points / vector.lane_count() as usize;
+        match lanes {
+            Lanes::Wide(vectors) | Lanes::Mask(_, vectors) => vectors.clone(),
+            Lanes::Uniform(value) => {
+                let value = match ty {
+                    Ty::U8 => self.c.b.ins().uextend(types::I32, *value),
+                    Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool => *value,
+                };
+                let all = self.c.b.ins().splat(vector, value);
+                SmallVec::from_elem(all, count)
+            }
+            Lanes::Linear(base) => {
+                let all = self.c.b.ins().splat(vector, *base);
+                (0..count as u64)
+                    .map(|n| {
+                        let steps = self.constant(&[2 * n, 2 * n + 1]);
+                        self.c.b.ins().iadd(all, steps)
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    /// A vector of 64-bit constants.
+    fn constant(&mut self, words: &[u64; 2]) -> ir::Value {
+        let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        let constant = self.c.b.func.dfg.constants.insert(ConstantData::from(bytes));
+        self.c.b.ins().vconst(types::I64X2, constant)
+    }
+
+    /// The width masks have where it does not follow from anything.
+    pub fn mask_bits(&self) -> u8 {
+        if self.shapes.wide { 64 } else { 32 }
+    }
+
+    /// A bool as masks of a width.
+    pub fn mask(&mut self, lanes: &Lanes, bits: u8) -> Vectors {
+        let count = self.points * usize::from(bits) / 128;
+        match lanes {
+            Lanes::Mask(from, vectors) if *from == bits => vectors.clone(),
+            Lanes::Mask(64, vectors) => vectors.chunks(2).map(|two| self.evens(two)).collect(),
+            Lanes::Mask(_, vectors) => self.widen(vectors),
+            Lanes::Uniform(value) => {
+                let (ty, vector) = match bits {
+                    64 => (types::I64, types::I64X2),
+                    _ => (types::I32, types::I32X4),
+                };
+                let wide = self.c.b.ins().uextend(ty, *value);
+                let all = self.c.b.ins().ineg(wide);
+                let all = self.c.b.ins().splat(vector, all);
+                SmallVec::from_elem(all, count)
+            }
+            Lanes::Linear(_) | Lanes::Wide(_) => unreachable!("bools are masks"),
+        }
+    }
+
+    /// `i32`s, sign-extended.
+    pub fn widen(&mut self, vectors: &[ir::Value]) -> Vectors {
+        let mut out = Vectors::new();
+        for vector in vectors {
+            out.push(self.c.b.ins().swiden_low(*vector));
+            out.push(self.c.b.ins().swiden_high(*vector));
+        }
+        out
+    }
+
+    /// The low halves of the lanes of two vectors of `i64`s (or the first of such).
+    pub fn evens(&mut self, two: &[ir::Value]) -> ir::Value {
+        let bytes = [0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19, 24, 25, 26, 27];
+        let second = two.get(1).copied().unwrap_or(two[0]);
+        self.shuffle(two[0], second, bytes, types::I32X4)
+    }
+
+    /// Bytes of two vectors.
+    pub fn shuffle(
+        &mut self,
+        a: ir::Value,
+        b: ir::Value,
+        bytes: [u8; 16],
+        to: Type,
+    ) -> ir::Value {
+        let (a, b) = (self.cast(types::I8X16, a), self.cast(types::I8X16, b));
+        let mask = self.c.b.func.dfg.immediates.push(ConstantData::from(&bytes[..]));
+        let mixed = self.c.b.ins().shuffle(a, b, mask);
+        self.cast(to, mixed)
+    }
+
+    /// The same bits as another type of vector.
+    pub fn cast(&mut self, to: Type, vector: ir::Value) -> ir::Value {
+        if self.c.b.func.dfg.value_type(vector) == to {
+            return vector;
+        }
+        self.c.b.ins().bitcast(to, little(), vector)
+    }
+
+    /// The scalar at one point.
+    pub fn extract(&mut self, lanes: &Lanes, ty: Ty, point: usize) -> ir::Value {
+        match lanes {
+            Lanes::Uniform(value) => *value,
+            Lanes::Linear(base) => self.c.b.ins().iadd_imm_s(*base, point as i64),
+            Lanes::Wide(vectors) => {
+                let count = lane(ty).lane_count() as usize;
+                let vector = vectors[point / count];
+                let value = self.c.b.ins().extractlane(vector, (point % count) as u8);
+                match ty {
+                    Ty::U8 => self.c.b.ins().ireduce(types::I8, value),
+                    Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool => value,
+                }
+            }
+            Lanes::Mask(bits, vectors) => {
+                let count = 128 / usize::from(*bits);
+                let vector = vectors[point / count];
+                let value = self.c.b.ins().extractlane(vector, (point % count) as u8);
+                let byte = self.c.b.ins().ireduce(types::I8, value);
+                self.c.b.ins().band_imm_s(byte, 1)
+            }
+        }
+    }
+
+    /// Scalars, one for each point.
+    pub fn assemble(&mut self, scalars: &[ir::Value], ty: Ty) -> Lanes {
+        let vector = lane(ty);
+        let count = vector.lane_count() as usize;
+        let mut out = Vectors::new();
+        for part in scalars.chunks(count) {
+            let mut lanes = None;
+            for (n, scalar) in part.iter().enumerate() {
+                let scalar = match ty {
+                    Ty::U8 => self.c.b.ins().uextend(types::I32, *scalar),
+                    Ty::Bool => {
+                        let wide = self.c.b.ins().uextend(types::I32, *scalar);
+                        self.c.b.ins().ineg(wide)
+                    }
+                    Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 => *scalar,
+                };
+                lanes = Some(match lanes {
+                    None => self.c.b.ins().splat(vector, scalar),
+                    Some(before) => self.c.b.ins().insertlane(before, scalar, n as u8),
+                });
+            }
+            out.extend(lanes);
+        }
+        match ty {
+            Ty::Bool => Lanes::Mask(32, out),
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(out),
+        }
+    }
+
+    /// The bits of a value as they are handed to a block: of a bool, masks of the usual width.
+    pub fn flatten(&mut self, lanes: &Lanes, ty: Ty, shape: Shape) -> Vectors {
+        match (shape, ty, lanes) {
+            (Shape::Uniform, _, Lanes::Uniform(value)) => SmallVec::from_elem(*value, 1),
+            (_, Ty::Bool, _) => {
+                let bits = self.mask_bits();
+                self.mask(lanes, bits)
+            }
+            _ => self.wide(lanes, ty),
+        }
+    }
+
+    /// The types of [`Vector::flatten`].
+    pub fn flat_types(&self, ty: kir::ValueTy, shape: Shape) -> SmallVec<[Type; 4]> {
+        use nesl_runtime::kir::ValueTy::Scalar;
+        match (shape, ty) {
+            (Shape::Lanes | Shape::Linear, Scalar(Ty::Bool)) => match self.mask_bits() {
+                64 => SmallVec::from_elem(types::I64X2, self.points / 2),
+                _ => SmallVec::from_elem(types::I32X4, self.points / 4),
+            },
+            (Shape::Lanes | Shape::Linear, Scalar(ty)) => {
+                SmallVec::from_elem(lane(ty), self.points / lane(ty).lane_count() as usize)
+            }
+            (_, Scalar(ty)) => SmallVec::from_elem(clif(ty), 1),
+            (_, kir::ValueTy::Array(_) | kir::ValueTy::Mark) => {
+                SmallVec::from_elem(types::I64, 1)
+            }
+        }
+    }
+
+    /// Takes as many parameters as [`Vector::flatten`] gives.
+    pub fn unflatten(
+        &self,
+        params: &mut impl Iterator<Item = ir::Value>,
+        ty: kir::ValueTy,
+        shape: Shape,
+    ) -> Lanes {
+        let count = self.flat_types(ty, shape).len();
+        let taken: Vectors = params.take(count).collect();
+        match (shape, ty) {
+            (Shape::Uniform, _) => Lanes::Uniform(taken[0]),
+            (_, kir::ValueTy::Scalar(Ty::Bool)) => Lanes::Mask(self.mask_bits(), taken),
+            (_, _) => Lanes::Wide(taken),
+        }
+    }
+
+    /// Whether any lane of a mask is on, as an `i8`.
+    pub fn any(&mut self, vectors: &[ir::Value]) -> ir::Value {
+        let mut all = vectors[0];
+        for vector in &vectors[1..] {
+            all = self.c.b.ins().bor(all, *vector);
+        }
+        self.c.b.ins().vany_true(all)
+    }
+
+    /// `a and b` of masks, as wide as the second.
+    pub fn both(&mut self, a: &Option<Lanes>, b: &Lanes) -> Lanes {
+        let Some(a) = a else { return b.clone() };
+        let bits = match b {
+            Lanes::Mask(bits, _) => *bits,
+            _ => self.mask_bits(),
+        };
+        let (a, b) = (self.mask(a, bits), self.mask(b, bits));
+        let both = a.iter().zip(&b).map(|(a, b)| self.c.b.ins().band(*a, *b)).collect();
+        Lanes::Mask(bits, both)
+    }
+
+    /// `not b`, of masks.
+    pub fn not(&mut self, lanes: &Lanes) -> Lanes {
+        match lanes {
+            Lanes::Mask(bits, vectors) => {
+                let vectors = vectors.iter().map(|v| self.c.b.ins().bnot(*v)).collect();
+                Lanes::Mask(*bits, vectors)
+            }
+            Lanes::Uniform(value) => Lanes::Uniform(self.c.b.ins().bxor_imm_s(*value, 1)),
+            Lanes::Linear(_) | Lanes::Wide(_) => unreachable!("bools are masks"),
+        }
+    }
+
+    /// `a` where the mask is on, else `b`.
+    pub fn choose(&mut self, cond: &Lanes, a: &Lanes, b: &Lanes, ty: Ty) -> Lanes {
+        if let Lanes::Uniform(cond) = cond {
+            if let (Lanes::Uniform(a), Lanes::Uniform(b)) = (a, b) {
+                return Lanes::Uniform(self.c.b.ins().select(*cond, *a, *b));
+            }
+        }
+        if ty == Ty::Bool {
+            let bits = self.mask_bits();
+            let cond = self.mask(cond, bits);
+            let (a, b) = (self.mask(a, bits), self.mask(b, bits));
+            let chosen = (0..cond.len()).map(|n| self.c.b.ins().bitselect(cond[n], a[n], b[n]));
+            return Lanes::Mask(bits, chosen.collect());
+        }
+        let vector = lane(ty);
+        let bits = vector.lane_bits() as u8;
+        let cond = self.mask(cond, bits);
+        let (a, b) = (self.wide(a, ty), self.wide(b, ty));
+        let mut chosen = Vectors::new();
+        for n in 0..cond.len() {
+            let mask = self.cast(vector, cond[n]);
+            chosen.push(self.c.b.ins().bitselect(mask, a[n], b[n]));
+        }
+        Lanes::Wide(chosen)
+    }
+
+    /// The chars or bools that are not 0.
+    pub fn not_zero(&mut self, vectors: &[ir::Value]) -> Lanes {
+        let zero = self.c.zero(types::I32X4);
+        let on = vectors.iter().map(|v| self.c.b.ins().icmp(IntCC::NotEqual, *v, zero)).collect();
+        Lanes::Mask(32, on)
+    }
+}

@@ -1,0 +1,299 @@
+//! Several points, or turns of a loop, at a time.
+//!
+//! ```text
+//! vectors of points   while a whole group is left and none of it fails
+//! then one by one     the rest; a group in which a point fails, to find the first
+//! ```
+//!
+//! `shape` finds what can be done so and is worth it; `lanes` are values at a group of points;
+//! `ops` and `control` are the instructions.
+
+mod control;
+mod lanes;
+mod ops;
+mod shape;
+
+use super::code::Coder;
+use super::kernel::{Group, Kern, Range};
+use super::sinks::{Role, Surroundings, Task};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder, Type};
+use lanes::{Lanes, Vector};
+use nesl_runtime::kir::{Combine, Inst, Op, Sink, Ty, ValueTy};
+use shape::{Analysis, No, Shape, Shapes};
+
+/// The state of a sink in the loop over groups.
+enum State {
+    /// As for single points.
+    Single(ir::Value),
+    /// Each lane by itself, put together at the end.
+    Wide(Combine, Ty, Lanes),
+}
+
+/// How many points a group has: so many vectors for each value as there are registers for.
+fn points(shapes: &Shapes) -> usize {
+    match (shapes.wide, shapes.pressure) {
+        (false, 0..=3) => 16,
+        (false, 4..=8) => 8,
+        (true, 0..=4) => 8,
+        (_, _) => 4,
+    }
+}
+
+impl<'a> Kern<'a, '_> {
+    /// The points of a range in groups, as far as that goes. Gives where the single points begin,
+    /// and the state of the sinks there.
+    pub fn vector_points(
+        &mut self,
+        group: &Group<'a>,
+        range: Range,
+        state: &[ir::Value],
+    ) -> Option<(ir::Value, Vec<ir::Value>)> {
+        let shapes = self.shapes(group).ok()?;
+        let points = points(&shapes);
+        let tasks = || group.tasks.iter().filter(|t| t.role != Role::Skip);
+        let bail = self.c.b.create_block();
+        let mut vector = Vector {
+            values: vec![None; self.kernel.types.len()],
+            c: &mut self.c,
+            shapes,
+            points,
+            active: None,
+            bail,
+        };
+
+        // Totals and reductions have a state in each lane.
+        let mut start = vec![range.lo];
+        let mut kinds = Vec::new();
+        for (task, state) in tasks().filter(|t| t.has_state()).zip(state) {
+            let wide = match task.sink {
+                Sink::Reduce { combine, value, .. } => Some((*combine, vector.c.element(*value))),
+                Sink::Scan { combine, value, .. } if task.role == Role::Total => {
+                    Some((*combine, vector.c.element(*value)))
+                }
+                Sink::Pack { .. } if task.role == Role::Total => Some((Combine::Add, Ty::I64)),
+                _ => None,
+            };
+            match wide {
+                Some((combine, ty)) => {
+                    let neutral = vector.c.literal(combine.neutral(ty));
+                    let neutral = Lanes::Uniform(neutral);
+                    start.extend(vector.flatten(&neutral, ty, Shape::Lanes));
+                }
+                None => start.push(*state),
+            }
+            kinds.push(wide);
+        }
+        let types: Vec<Type> =
+            start.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
+        let head = vector.c.block_with(types);
+        let again = vector.c.b.create_block();
+        vector.c.jump(head, &start);
+        vector.c.b.switch_to_block(head);
+        let params = vector.c.b.block_params(head).to_vec();
+        let index = params[0];
+        let mut rest = params[1..].iter().copied();
+        let mut states = Vec::new();
+        for kind in &kinds {
+            states.push(match kind {
+                Some((combine, ty)) => {
+                    let lanes = vector.unflatten(&mut rest, ValueTy::Scalar(*ty), Shape::Lanes);
+                    State::Wide(*combine, *ty, lanes)
+                }
+                None => State::Single(rest.next().expect("it was handed over")),
+            });
+        }
+        let next_index = vector.c.b.ins().iadd_imm_s(index, points as i64);
+        let whole = vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next_index, range.hi);
+        vector.c.b.ins().brif(whole, again, &[], bail, &[]);
+
+        vector.c.b.switch_to_block(again);
+        vector.c.point = Some(index);
+        let names = &self.kernel.point;
+        match range.segment {
+            None => vector.set(names[0], Lanes::Linear(index)),
+            Some((segment, start)) => {
+                let position = vector.c.b.ins().isub(index, start);
+                vector.set(names[0], Lanes::Uniform(segment));
+                vector.set(names[1], Lanes::Linear(position));
+                vector.set(names[2], Lanes::Linear(index));
+            }
+        }
+        vector.c.poll();
+        let around = Surroundings { chunk: self.chunk, tag: self.tag, index };
+        let mut next = vec![next_index];
+        let mut before = states.iter();
+        for (stage, code) in group.code.iter().enumerate() {
+            for inst in code {
+                vector.inst(inst);
+            }
+            for task in tasks().filter(|t| t.stage == stage) {
+                let state = if task.has_state() { before.next() } else { None };
+                next.extend(vector.sink(task, state, around));
+            }
+        }
+        vector.c.jump(head, &next);
+
+        // Behind the last whole group, or where a point of one fails.
+        vector.c.b.switch_to_block(bail);
+        let mut out = Vec::new();
+        for (before, found) in state.iter().zip(&states) {
+            out.push(match found {
+                State::Single(value) => *value,
+                State::Wide(combine, ty, lanes) => {
+                    let all = vector.across(*combine, *ty, lanes);
+                    vector.c.combine(*combine, *ty, *before, all)
+                }
+            });
+        }
+        Some((index, out))
+    }
+
+    /// The shapes of the code of a group of stages, if it is to be vectorised.
+    fn shapes(&self, group: &Group<'a>) -> Result<Shapes, No> {
+        let names = &self.kernel.point;
+        let indices = if names.len() == 1 { &names[..] } else { &names[1..] };
+        let mut analysis = Analysis::new(&self.kernel.types, indices, true);
+        for (stage, code) in group.code.iter().enumerate() {
+            code.iter().try_for_each(|inst| analysis.inst(inst))?;
+            for task in group.tasks.iter().filter(|t| t.stage == stage && t.role != Role::Skip) {
+                match task.sink {
+                    Sink::Reduce { .. } => analysis.simple(),
+                    Sink::Scan { result, .. } => {
+                        analysis.set(*result, Shape::Lanes);
+                        match task.role {
+                            Role::Total => analysis.simple(),
+                            _ => analysis.by_lane(2),
+                        }
+                    }
+                    Sink::Pack { columns, .. } => match task.role {
+                        Role::Total => analysis.simple(),
+                        _ => analysis.by_lane(1 + columns.len() as u64),
+                    },
+                    Sink::Scatter { .. } | Sink::Histogram { .. } => analysis.by_lane(2),
+                    Sink::Emit { .. } => return Err(No("parts of instances")),
+                }
+            }
+        }
+        analysis.finish(group.code.iter().flatten().copied())
+    }
+}
+
+impl<'a> Vector<'_, 'a, '_> {
+    /// A sink at the points of a group; gives its next state.
+    fn sink(
+        &mut self,
+        task: &Task<'a>,
+        state: Option<&State>,
+        around: Surroundings,
+    ) -> lanes::Vectors {
+        if let Some(State::Wide(combine, ty, acc)) = state {
+            let value = match task.sink {
+                Sink::Pack { keep, .. } => {
+                    let keep = self.get(*keep);
+                    self.convert(Ty::I64, Ty::Bool, &keep)
+                }
+                Sink::Reduce { value, .. } | Sink::Scan { value, .. } => self.get(*value),
+                Sink::Scatter { .. } | Sink::Histogram { .. } | Sink::Emit { .. } => {
+                    unreachable!("these have no state")
+                }
+            };
+            let sum = self.combine(*combine, *ty, acc, &value);
+            return self.flatten(&sum, *ty, Shape::Lanes);
+        }
+        let mut operands = Vec::new();
+        task.needs(&mut |v| operands.push((v, self.get(v), self.c.element(v))));
+        let mut state = state.map(|state| match state {
+            State::Single(value) => *value,
+            State::Wide(..) => unreachable!("done above"),
+        });
+        // One by one, in order, each with the code for a single point.
+        let mut results = Vec::new();
+        for point in 0..self.points {
+            for (value, lanes, ty) in &operands {
+                let scalar = self.extract(lanes, *ty, point);
+                self.c.set(*value, scalar);
+            }
+            let index = self.c.b.ins().iadd_imm_s(around.index, point as i64);
+            state = self.c.sink(task, state, Surroundings { index, ..around });
+            if let Some(result) = task.result() {
+                results.push(self.c.get(result));
+            }
+        }
+        if let (Some(result), Sink::Scan { .. }) = (task.result(), task.sink) {
+            let ty = self.c.element(result);
+            let lanes = self.assemble(&results, ty);
+            self.set(result, lanes);
+        }
+        state.into_iter().collect()
+    }
+}
+
+impl<'a> Coder<'a, '_> {
+    /// The turns of a counted loop that only reduces, in groups as far as that goes. Gives where
+    /// the single turns begin, and the reductions there.
+    pub fn vector_for(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
+        let Op::For { index, init, reduce, body, .. } = &inst.op else { return None };
+        if !init.is_empty() || reduce.is_empty() {
+            return None;
+        }
+        let mut analysis = Analysis::new(self.types, &[*index], false);
+        analysis.block(body).ok()?;
+        reduce.iter().for_each(|_| analysis.simple());
+        let shapes = analysis.finish(body.insts.iter()).ok()?;
+        let points = points(&shapes);
+        let bail = self.b.create_block();
+        let types = self.types.len();
+        let mut vector = Vector {
+            values: vec![None; types],
+            c: self,
+            shapes,
+            points,
+            active: None,
+            bail,
+        };
+        let reduced: Vec<(Combine, Ty)> = reduce
+            .iter()
+            .zip(&body.yields)
+            .map(|(combine, value)| (*combine, vector.c.element(*value)))
+            .collect();
+        let mut start = vec![vector.c.int(0)];
+        for (combine, ty) in &reduced {
+            let neutral = Lanes::Uniform(vector.c.literal(combine.neutral(*ty)));
+            start.extend(vector.flatten(&neutral, *ty, Shape::Lanes));
+        }
+        let types: Vec<Type> =
+            start.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
+        let head = vector.c.block_with(types);
+        let again = vector.c.b.create_block();
+        vector.c.jump(head, &start);
+        vector.c.b.switch_to_block(head);
+        let params = vector.c.b.block_params(head).to_vec();
+        let at = params[0];
+        let mut rest = params[1..].iter().copied();
+        let accs: Vec<Lanes> = reduced
+            .iter()
+            .map(|(_, ty)| vector.unflatten(&mut rest, ValueTy::Scalar(*ty), Shape::Lanes))
+            .collect();
+        let after = vector.c.b.ins().iadd_imm_s(at, points as i64);
+        let whole = vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, after, count);
+        vector.c.b.ins().brif(whole, again, &[], bail, &[]);
+        vector.c.b.switch_to_block(again);
+        vector.c.poll();
+        vector.set(*index, Lanes::Linear(at));
+        vector.block(body);
+        let mut next = vec![after];
+        for (n, (combine, ty)) in reduced.iter().enumerate() {
+            let x = vector.get(body.yields[n]);
+            let sum = vector.combine(*combine, *ty, &accs[n], &x);
+            next.extend(vector.flatten(&sum, *ty, Shape::Lanes));
+        }
+        vector.c.jump(head, &next);
+        vector.c.b.switch_to_block(bail);
+        let mut out = vec![at];
+        for ((combine, ty), acc) in reduced.iter().zip(&accs) {
+            out.push(vector.across(*combine, *ty, acc));
+        }
+        Some(out)
+    }
+}

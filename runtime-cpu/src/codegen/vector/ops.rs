@@ -1,0 +1,387 @@
+//! Elementwise operations on groups of points. What there is no vector instruction for is done
+//! lane by lane, by the scalar code.
+
+use super::super::code::clif;
+use super::super::scalar::{float_cc, int_cc};
+use super::lanes::{Lanes, Vector, Vectors, lane};
+use super::shape::Shape;
+use cranelift_codegen::ir::{self, InstBuilder, types};
+use nesl_runtime::kir::{Binary, Inst, Literal, Op, Ty, Unary, Value};
+
+/// Whether a conversion is done on vectors.
+pub fn converts(from: Option<Ty>, to: Ty) -> bool {
+    let Some(from) = from else { return false };
+    match (from, to) {
+        (Ty::F64, Ty::I32 | Ty::I64 | Ty::U8 | Ty::Bool) => false,
+        (Ty::F32, Ty::I64 | Ty::U8 | Ty::Bool) => false,
+        (Ty::I64, Ty::F32) => false,
+        (Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool | Ty::U8, _) => true,
+    }
+}
+
+impl<'a> Vector<'_, 'a, '_> {
+    /// An operation on scalars, lane by lane.
+    fn by_lane(
+        &mut self,
+        operands: &[(&Lanes, Ty)],
+        to: Ty,
+        f: impl Fn(&mut super::super::code::Coder<'a, '_>, &[ir::Value]) -> ir::Value,
+    ) -> Lanes {
+        let mut results = Vec::with_capacity(self.points);
+        for point in 0..self.points {
+            let scalars: Vec<ir::Value> =
+                operands.iter().map(|(lanes, ty)| self.extract(lanes, *ty, point)).collect();
+            results.push(f(self.c, &scalars));
+        }
+        self.assemble(&results, to)
+    }
+
+    /// An instruction without control, memory or failure.
+    pub fn pure(&mut self, inst: &'a Inst) {
+        let result = inst.results[0];
+        let lanes = match &inst.op {
+            Op::Const(literal) => {
+                self.c.constants.insert(result, *literal);
+                Lanes::Uniform(self.c.literal(*literal))
+            }
+            Op::Unary(op, a) => self.unary(*op, *a),
+            Op::Binary(op, a, b) => self.binary(*op, *a, *b, self.shapes.of(result)),
+            Op::Fma(a, b, c) => {
+                let ty = self.c.element(*a);
+                let (a, b, c) = (self.get(*a), self.get(*b), self.get(*c));
+                match (&a, &b, &c) {
+                    (Lanes::Uniform(a), Lanes::Uniform(b), Lanes::Uniform(c)) => {
+                        Lanes::Uniform(self.c.b.ins().fma(*a, *b, *c))
+                    }
+                    _ => {
+                        let (a, b, c) = (self.wide(&a, ty), self.wide(&b, ty), self.wide(&c, ty));
+                        let each = |n| self.c.b.ins().fma(a[n], b[n], c[n]);
+                        Lanes::Wide((0..a.len()).map(each).collect())
+                    }
+                }
+            }
+            Op::Select(c, a, b) => {
+                let ty = self.c.element(*a);
+                let (c, a, b) = (self.get(*c), self.get(*a), self.get(*b));
+                self.choose(&c, &a, &b, ty)
+            }
+            Op::Convert(to, a) => {
+                let (from, a) = (self.c.element(*a), self.get(*a));
+                self.convert(*to, from, &a)
+            }
+            Op::Bits(to, a) => match self.get(*a) {
+                Lanes::Uniform(a) => Lanes::Uniform(self.c.bits(*to, a)),
+                Lanes::Mask(bits, a) => Lanes::Mask(bits, a),
+                a @ (Lanes::Linear(_) | Lanes::Wide(_)) => {
+                    let vectors = self.wide(&a, self.c.element(*self.operand(inst)));
+                    let vectors = vectors.iter().map(|v| self.cast(lane(*to), *v)).collect();
+                    Lanes::Wide(vectors)
+                }
+            },
+            Op::Slice(array, start) => {
+                let (at, start) = (self.uniform(*array), self.uniform(*start));
+                let ty = self.c.element(*array);
+                Lanes::Uniform(self.c.address(at, start, ty))
+            }
+            Op::Load { array, index } => self.load(*array, *index),
+            Op::Alloc(..)
+            | Op::Store { .. }
+            | Op::Copy { .. }
+            | Op::If { .. }
+            | Op::While { .. }
+            | Op::For { .. }
+            | Op::Call(..)
+            | Op::Extern(..)
+            | Op::Check { .. }
+            | Op::Fail { .. }
+            | Op::Mark
+            | Op::Compact { .. } => unreachable!("not an elementwise operation"),
+        };
+        self.set(result, lanes);
+    }
+
+    /// The one operand of an operation on bits.
+    fn operand(&self, inst: &'a Inst) -> &'a Value {
+        match &inst.op {
+            Op::Bits(_, a) => a,
+            _ => unreachable!("only operations on bits ask"),
+        }
+    }
+
+    fn unary(&mut self, op: Unary, a: Value) -> Lanes {
+        let ty = self.c.element(a);
+        match self.get(a) {
+            Lanes::Uniform(a) => Lanes::Uniform(self.c.unary(op, ty, a)),
+            a @ Lanes::Mask(..) => self.not(&a),
+            a @ (Lanes::Linear(_) | Lanes::Wide(_)) => {
+                let vectors = self.wide(&a, ty);
+                Lanes::Wide(vectors.iter().map(|v| self.c.unary(op, ty, *v)).collect())
+            }
+        }
+    }
+
+    fn binary(&mut self, op: Binary, a: Value, b: Value, shape: Shape) -> Lanes {
+        let ty = self.c.element(a);
+        let known = self.c.constants.get(&b).copied();
+        let (x, y) = (self.get(a), self.get(b));
+        match (&x, &y) {
+            (Lanes::Uniform(x), Lanes::Uniform(y)) => {
+                return Lanes::Uniform(self.c.binary(op, ty, *x, *y, known));
+            }
+            (Lanes::Linear(x) | Lanes::Uniform(x), Lanes::Linear(y) | Lanes::Uniform(y))
+                if shape == Shape::Linear =>
+            {
+                return Lanes::Linear(self.c.binary(op, ty, *x, *y, known));
+            }
+            _ => {}
+        }
+        if ty == Ty::Bool {
+            return self.logic(op, &x, &y);
+        }
+        let int = ty.is_int();
+        match op {
+            Binary::Div | Binary::Rem if int => {
+                let each = |c: &mut super::super::code::Coder<'a, '_>, s: &[ir::Value]| {
+                    c.binary(op, ty, s[0], s[1], known)
+                };
+                self.by_lane(&[(&x, ty), (&y, ty)], ty, each)
+            }
+            Binary::Shl | Binary::Shr | Binary::ShrZero => {
+                if let Lanes::Uniform(count) = y {
+                    let vectors = self.wide(&x, ty);
+                    let shifted = vectors.iter().map(|v| self.c.binary(op, ty, *v, count, None));
+                    return Lanes::Wide(shifted.collect());
+                }
+                let each = |c: &mut super::super::code::Coder<'a, '_>, s: &[ir::Value]| {
+                    c.binary(op, ty, s[0], s[1], known)
+                };
+                self.by_lane(&[(&x, ty), (&y, ty)], ty, each)
+            }
+            _ => {
+                let (x, y) = (self.wide(&x, ty), self.wide(&y, ty));
+                let mut out = Vectors::new();
+                for n in 0..x.len() {
+                    out.push(self.two(op, ty, x[n], y[n]));
+                }
+                match op.compares() {
+                    true => Lanes::Mask(lane(ty).lane_bits() as u8, out),
+                    false => Lanes::Wide(out),
+                }
+            }
+        }
+    }
+
+    /// An operation on two vectors; comparisons give masks.
+    fn two(&mut self, op: Binary, ty: Ty, x: ir::Value, y: ir::Value) -> ir::Value {
+        if op.compares() {
+            return match ty.is_float() {
+                true => self.c.b.ins().fcmp(float_cc(op), x, y),
+                // Chars are there as 32 bits, of which the upper ones are 0.
+                false => self.c.b.ins().icmp(int_cc(op, Ty::I32), x, y),
+            };
+        }
+        let ty = if ty == Ty::U8 { Ty::I32 } else { ty };
+        self.c.binary(op, ty, x, y, None)
+    }
+
+    /// An operation on two bools.
+    fn logic(&mut self, op: Binary, x: &Lanes, y: &Lanes) -> Lanes {
+        let bits = match (x, y) {
+            (Lanes::Mask(bits, _), _) | (_, Lanes::Mask(bits, _)) => *bits,
+            _ => self.mask_bits(),
+        };
+        let (x, y) = (self.mask(x, bits), self.mask(y, bits));
+        let mut out = Vectors::new();
+        for (x, y) in x.iter().zip(&y) {
+            let (x, y) = (*x, *y);
+            out.push(match op {
+                Binary::And => self.c.b.ins().band(x, y),
+                Binary::Or => self.c.b.ins().bor(x, y),
+                Binary::Xor | Binary::Ne => self.c.b.ins().bxor(x, y),
+                Binary::Eq => {
+                    let differ = self.c.b.ins().bxor(x, y);
+                    self.c.b.ins().bnot(differ)
+                }
+                Binary::Lt => self.c.b.ins().band_not(y, x),
+                Binary::Gt => self.c.b.ins().band_not(x, y),
+                Binary::Le => {
+                    let above = self.c.b.ins().band_not(x, y);
+                    self.c.b.ins().bnot(above)
+                }
+                Binary::Ge => {
+                    let below = self.c.b.ins().band_not(y, x);
+                    self.c.b.ins().bnot(below)
+                }
+                Binary::Add
+                | Binary::Sub
+                | Binary::Mul
+                | Binary::Div
+                | Binary::Rem
+                | Binary::Min
+                | Binary::Max
+                | Binary::Shl
+                | Binary::Shr
+                | Binary::ShrZero => unreachable!("bools are not numbers"),
+            });
+        }
+        Lanes::Mask(bits, out)
+    }
+
+    /// To another scalar type.
+    pub fn convert(&mut self, to: Ty, from: Ty, a: &Lanes) -> Lanes {
+        if let Lanes::Uniform(a) = a {
+            return Lanes::Uniform(self.c.convert(to, from, *a));
+        }
+        if to == from {
+            return a.clone();
+        }
+        if let (Lanes::Linear(base), Ty::I32) = (a, to) {
+            // The low bits of a sum are those of the low bits.
+            let base = self.c.b.ins().ireduce(types::I32, *base);
+            let scalars: Vec<ir::Value> =
+                (0..self.points).map(|n| self.c.b.ins().iadd_imm_s(base, n as i64)).collect();
+            return self.assemble(&scalars, Ty::I32);
+        }
+        if !converts(Some(from), to) {
+            return self.by_lane(&[(a, from)], to, |c, s| c.convert(to, from, s[0]));
+        }
+        if from == Ty::Bool {
+            return self.from_bool(to, a);
+        }
+        let vectors = self.wide(a, from);
+        match (from, to) {
+            (Ty::F32, Ty::F64) => self.halves(&vectors, types::F32X4, |c, low| {
+                c.b.ins().fvpromote_low(low)
+            }),
+            (Ty::F64, Ty::F32) => {
+                let mut out = Vectors::new();
+                for two in vectors.chunks(2) {
+                    let low = self.c.b.ins().fvdemote(two[0]);
+                    let high = self.c.b.ins().fvdemote(two[two.len() - 1]);
+                    let bytes = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
+                    out.push(self.shuffle(low, high, bytes, types::F32X4));
+                }
+                Lanes::Wide(out)
+            }
+            (Ty::I32 | Ty::U8, Ty::F64) => self.halves(&vectors, types::I32X4, |c, low| {
+                let wide = c.b.ins().swiden_low(low);
+                c.b.ins().fcvt_from_sint(types::F64X2, wide)
+            }),
+            (Ty::I32 | Ty::U8, Ty::F32) | (Ty::I64, Ty::F64) => {
+                let each = |v: &ir::Value| self.c.b.ins().fcvt_from_sint(lane(to), *v);
+                Lanes::Wide(vectors.iter().map(each).collect())
+            }
+            (Ty::F32, Ty::I32) => {
+                let each = |v: &ir::Value| self.c.b.ins().fcvt_to_sint_sat(types::I32X4, *v);
+                Lanes::Wide(vectors.iter().map(each).collect())
+            }
+            (Ty::I32 | Ty::U8, Ty::I64) => Lanes::Wide(self.widen(&vectors)),
+            (Ty::I64, Ty::I32) => {
+                Lanes::Wide(vectors.chunks(2).map(|two| self.evens(two)).collect())
+            }
+            (Ty::U8, Ty::I32) => Lanes::Wide(vectors),
+            (Ty::I64, Ty::U8 | Ty::Bool) => {
+                let narrow: Vectors = vectors.chunks(2).map(|two| self.evens(two)).collect();
+                self.low_bits(&narrow, to)
+            }
+            (Ty::I32 | Ty::U8, _) => self.low_bits(&vectors, to),
+            (Ty::F32 | Ty::F64 | Ty::I64 | Ty::Bool, _) => {
+                unreachable!("done above, lane by lane or as it is")
+            }
+        }
+    }
+
+    /// The low byte or bit of `i32`s.
+    fn low_bits(&mut self, vectors: &[ir::Value], to: Ty) -> Lanes {
+        let bits = self.c.b.ins().iconst(types::I32, if to == Ty::Bool { 1 } else { 255 });
+        let bits = self.c.b.ins().splat(types::I32X4, bits);
+        let low: Vectors = vectors.iter().map(|v| self.c.b.ins().band(*v, bits)).collect();
+        match to {
+            Ty::Bool => self.not_zero(&low),
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(low),
+        }
+    }
+
+    /// Two vectors from each: of its low half, and of its high half.
+    fn halves(
+        &mut self,
+        vectors: &[ir::Value],
+        of: ir::Type,
+        f: impl Fn(&mut super::super::code::Coder<'a, '_>, ir::Value) -> ir::Value,
+    ) -> Lanes {
+        let bytes = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15];
+        let mut out = Vectors::new();
+        for vector in vectors {
+            out.push(f(self.c, *vector));
+            let high = self.shuffle(*vector, *vector, bytes, of);
+            out.push(f(self.c, high));
+        }
+        Lanes::Wide(out)
+    }
+
+    /// 1 where the mask is on.
+    fn from_bool(&mut self, to: Ty, a: &Lanes) -> Lanes {
+        let one = match to {
+            Ty::I32 | Ty::U8 | Ty::Bool => Literal::I32(1),
+            Ty::I64 => Literal::I64(1),
+            Ty::F32 => Literal::F32(1f32.to_bits()),
+            Ty::F64 => Literal::F64(1f64.to_bits()),
+        };
+        let vector = lane(to);
+        let masks = self.mask(a, vector.lane_bits() as u8);
+        let one = self.c.literal(one);
+        let one = self.c.b.ins().splat(vector, one);
+        let mut out = Vectors::new();
+        for mask in masks {
+            let mask = self.cast(vector, mask);
+            out.push(self.c.b.ins().band(mask, one));
+        }
+        Lanes::Wide(out)
+    }
+
+    /// The element that a point finds; what is read for points not at work is anything.
+    fn load(&mut self, array: Value, index: Value) -> Lanes {
+        let ty = self.c.element(array);
+        let at = self.uniform(array);
+        let flags = super::super::code::flags();
+        match self.get(index) {
+            Lanes::Uniform(index) => Lanes::Uniform(self.c.load(at, index, ty)),
+            // At least one point is at work, so that the others are not beyond the borders that
+            // memory has.
+            Lanes::Linear(index) => {
+                let address = self.c.address(at, index, ty);
+                let count = self.points / lane(ty).lane_count() as usize;
+                if ty.size() == 1 {
+                    let mut out = Vectors::new();
+                    for n in (0..count).step_by(2) {
+                        let bytes = self.c.b.ins().uload8x8(flags, address, 4 * n as i32);
+                        out.push(self.c.b.ins().uwiden_low(bytes));
+                        if n + 1 < count {
+                            out.push(self.c.b.ins().uwiden_high(bytes));
+                        }
+                    }
+                    return match ty {
+                        Ty::Bool => self.not_zero(&out),
+                        Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(out),
+                    };
+                }
+                let each = |n| self.c.b.ins().load(lane(ty), flags, address, 16 * n as i32);
+                Lanes::Wide((0..count).map(each).collect())
+            }
+            index @ (Lanes::Wide(_) | Lanes::Mask(..)) => {
+                let index = match self.active.clone() {
+                    // The first element may always be read.
+                    Some(active) => {
+                        let none = Lanes::Uniform(self.c.int(0));
+                        self.choose(&active, &index, &none, Ty::I64)
+                    }
+                    None => index,
+                };
+                self.by_lane(&[(&index, Ty::I64)], ty, |c, s| {
+                    let address = c.address(at, s[0], ty);
+                    c.b.ins().load(clif(ty), flags, address, 0)
+                })
+            }
+        }
+    }
+}

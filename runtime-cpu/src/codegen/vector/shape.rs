@@ -1,0 +1,462 @@
+//! What values are across points: one for all, consecutive, or anything; and whether vectors are
+//! worth it.
+//!
+//! Seeds are the indices of the points (consecutive); what is defined outside is the same for
+//! all. Shapes of what loops carry are found by going round until they are stable.
+
+use super::super::walk;
+use nesl_runtime::kir::{Binary, Block, Inst, Op, Ty, Unary, Value, ValueTy};
+
+/// What a value is at neighbouring points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// The same.
+    Uniform,
+    /// One more at each.
+    Linear,
+    /// Anything.
+    Lanes,
+}
+
+/// What is known of a body that can be vectorised.
+#[derive(Clone, Debug)]
+pub struct Shapes {
+    shapes: Vec<Shape>,
+    /// Whether there are lanes of 64 bits.
+    pub wide: bool,
+    /// Lanes values alive at the same time, at most.
+    pub pressure: usize,
+}
+
+impl Shapes {
+    /// The shape of a value.
+    pub fn of(&self, value: Value) -> Shape {
+        self.shapes[value.0 as usize]
+    }
+}
+
+/// A reason not to vectorise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct No(pub &'static str);
+
+/// About how often a loop goes round.
+const LOOP: u64 = 16;
+
+/// Finds the shapes of code.
+pub struct Analysis<'a> {
+    types: &'a [ValueTy],
+    shapes: Vec<Shape>,
+    /// Whether points may write arrays here.
+    may_store: bool,
+    stored: bool,
+    /// What a turn through the code at hand counts.
+    weight: u64,
+    /// Operations that vectors speed up, and those they do not.
+    simple: u64,
+    lanewise: u64,
+}
+
+impl<'a> Analysis<'a> {
+    /// Nothing is known but these indices.
+    pub fn new(types: &'a [ValueTy], indices: &[Value], may_store: bool) -> Analysis<'a> {
+        let mut shapes = vec![Shape::Uniform; types.len()];
+        for index in indices {
+            shapes[index.0 as usize] = Shape::Linear;
+        }
+        Analysis { types, shapes, may_store, stored: false, weight: 1, simple: 0, lanewise: 0 }
+    }
+
+    fn of(&self, value: Value) -> Shape {
+        self.shapes[value.0 as usize]
+    }
+
+    /// Notes what a value is found to be outside of the code: the result of a sink.
+    pub fn set(&mut self, value: Value, shape: Shape) {
+        self.shapes[value.0 as usize] = shape;
+    }
+
+    /// Counts an operation that is done lane by lane.
+    pub fn by_lane(&mut self, times: u64) {
+        self.lanewise += times * self.weight;
+    }
+
+    /// Counts an operation done on vectors.
+    pub fn simple(&mut self) {
+        self.simple += self.weight;
+    }
+
+    fn scalar(&self, value: Value) -> Option<Ty> {
+        match self.types[value.0 as usize] {
+            ValueTy::Scalar(ty) => Some(ty),
+            ValueTy::Array(_) | ValueTy::Mark => None,
+        }
+    }
+
+    /// Lanes if any operand is not uniform.
+    fn join(&self, values: &[Value]) -> Shape {
+        match values.iter().all(|v| self.of(*v) == Shape::Uniform) {
+            true => Shape::Uniform,
+            false => Shape::Lanes,
+        }
+    }
+
+    /// Arrays are the same for all.
+    fn uniform_arrays(&self, inst: &Inst) -> Result<(), No> {
+        let lanes = |v: &&Value| self.of(**v) != Shape::Uniform && self.scalar(**v).is_none();
+        match inst.results.iter().find(lanes) {
+            Some(_) => Err(No("points use different arrays")),
+            None => Ok(()),
+        }
+    }
+
+    /// The instructions of a block.
+    pub fn block(&mut self, block: &Block) -> Result<(), No> {
+        block.insts.iter().try_for_each(|inst| self.inst(inst))
+    }
+
+    /// An instruction.
+    pub fn inst(&mut self, inst: &Inst) -> Result<(), No> {
+        let shape = match &inst.op {
+            Op::Const(_) => Shape::Uniform,
+            Op::Unary(op, a) => {
+                let shape = self.join(&[*a]);
+                if shape == Shape::Lanes {
+                    match op {
+                        Unary::Sqrt => self.simple += 4 * self.weight,
+                        Unary::Neg
+                        | Unary::Abs
+                        | Unary::Not
+                        | Unary::Floor
+                        | Unary::Ceil
+                        | Unary::Trunc
+                        | Unary::Nearest => self.simple(),
+                    }
+                }
+                shape
+            }
+            Op::Binary(op, a, b) => self.binary(*op, *a, *b),
+            Op::Fma(a, b, c) => {
+                let shape = self.join(&[*a, *b, *c]);
+                if shape == Shape::Lanes {
+                    self.simple();
+                }
+                shape
+            }
+            Op::Select(c, a, b) => {
+                let shape = self.join(&[*c, *a, *b]);
+                if shape == Shape::Lanes {
+                    self.simple();
+                }
+                shape
+            }
+            Op::Convert(to, a) => {
+                let shape = self.join(&[*a]);
+                if shape == Shape::Lanes {
+                    match super::ops::converts(self.scalar(*a), *to) {
+                        true => self.simple(),
+                        false => self.by_lane(1),
+                    }
+                }
+                shape
+            }
+            Op::Bits(_, a) => self.join(&[*a]),
+            Op::Load { array, index } => {
+                if self.of(*array) != Shape::Uniform {
+                    return Err(No("points use different arrays"));
+                }
+                match self.of(*index) {
+                    Shape::Uniform => Shape::Uniform,
+                    Shape::Linear => {
+                        self.simple();
+                        Shape::Lanes
+                    }
+                    Shape::Lanes => {
+                        self.by_lane(1);
+                        Shape::Lanes
+                    }
+                }
+            }
+            Op::Store { array, index, .. } => {
+                if !self.may_store || self.of(*array) != Shape::Uniform {
+                    return Err(No("writes that may depend on each other"));
+                }
+                self.stored = true;
+                match self.of(*index) {
+                    Shape::Linear => self.simple(),
+                    Shape::Uniform | Shape::Lanes => self.by_lane(1),
+                }
+                return Ok(());
+            }
+            Op::Slice(array, start) => {
+                if self.join(&[*array, *start]) != Shape::Uniform {
+                    return Err(No("points use different arrays"));
+                }
+                Shape::Uniform
+            }
+            Op::If { cond, then, otherwise } => return self.branch(inst, *cond, then, otherwise),
+            Op::While { init, carried, cond, body } => {
+                return self.repeat(inst, init, carried, Some(cond), None, body);
+            }
+            Op::For { count, index, init, carried, reduce, body } => {
+                self.set(*index, Shape::Uniform);
+                let before = self.lanewise;
+                self.repeat(inst, init, carried, None, Some(*count), body)?;
+                if !reduce.is_empty() && init.is_empty() && self.lanewise > before {
+                    return Err(No("the inner loop is better vectorised"));
+                }
+                return Ok(());
+            }
+            Op::Check { .. } | Op::Fail { .. } => {
+                // The vectors are done again one by one, to find the first that fails.
+                return match self.stored {
+                    true => Err(No("a check behind a write")),
+                    false => Ok(()),
+                };
+            }
+            Op::Alloc(..)
+            | Op::Copy { .. }
+            | Op::Call(..)
+            | Op::Extern(..)
+            | Op::Mark
+            | Op::Compact { .. } => return Err(No("memory or calls")),
+        };
+        if let Some(result) = inst.results.first() {
+            self.set(*result, shape);
+        }
+        self.uniform_arrays(inst)
+    }
+
+    fn binary(&mut self, op: Binary, a: Value, b: Value) -> Shape {
+        let index = self.scalar(a) == Some(Ty::I64);
+        match (op, self.of(a), self.of(b)) {
+            (_, Shape::Uniform, Shape::Uniform) => Shape::Uniform,
+            (Binary::Add, Shape::Linear, Shape::Uniform)
+            | (Binary::Add, Shape::Uniform, Shape::Linear)
+            | (Binary::Sub, Shape::Linear, Shape::Uniform)
+                if index =>
+            {
+                Shape::Linear
+            }
+            (_, _, of_b) => {
+                let int = self.scalar(a).is_some_and(Ty::is_int);
+                match op {
+                    Binary::Div | Binary::Rem if int => self.by_lane(1),
+                    Binary::Shl | Binary::Shr | Binary::ShrZero if of_b != Shape::Uniform => {
+                        self.by_lane(1);
+                    }
+                    Binary::Div => self.simple += 4 * self.weight,
+                    Binary::Add
+                    | Binary::Sub
+                    | Binary::Mul
+                    | Binary::Rem
+                    | Binary::Min
+                    | Binary::Max
+                    | Binary::And
+                    | Binary::Or
+                    | Binary::Xor
+                    | Binary::Shl
+                    | Binary::Shr
+                    | Binary::ShrZero
+                    | Binary::Eq
+                    | Binary::Ne
+                    | Binary::Lt
+                    | Binary::Le
+                    | Binary::Gt
+                    | Binary::Ge => self.simple(),
+                }
+                Shape::Lanes
+            }
+        }
+    }
+
+    fn branch(
+        &mut self,
+        inst: &Inst,
+        cond: Value,
+        then: &Block,
+        otherwise: &Block,
+    ) -> Result<(), No> {
+        // Either side may write, and the other check.
+        let before = self.stored;
+        self.block(then)?;
+        let after = std::mem::replace(&mut self.stored, before);
+        self.block(otherwise)?;
+        self.stored |= after;
+        let lanes = self.of(cond) != Shape::Uniform;
+        for (n, result) in inst.results.iter().enumerate() {
+            let shape = match lanes {
+                true => Shape::Lanes,
+                false => self.join(&[then.yields[n], otherwise.yields[n]]),
+            };
+            self.set(*result, shape);
+        }
+        self.uniform_arrays(inst)
+    }
+
+    /// A loop: with a condition, or a count.
+    fn repeat(
+        &mut self,
+        inst: &Inst,
+        init: &[Value],
+        carried: &[Value],
+        cond: Option<&Block>,
+        count: Option<Value>,
+        body: &Block,
+    ) -> Result<(), No> {
+        for (init, name) in init.iter().zip(carried) {
+            self.set(*name, self.join(&[*init]));
+        }
+        let (simple, lanewise, weight) = (self.simple, self.lanewise, self.weight);
+        self.weight = weight.saturating_mul(LOOP).min(1 << 32);
+        let mut lanes = count.is_some_and(|count| self.of(count) != Shape::Uniform);
+        loop {
+            (self.simple, self.lanewise) = (simple, lanewise);
+            let stored = self.stored;
+            if let Some(cond) = cond {
+                self.block(cond)?;
+                lanes |= self.of(cond.yields[0]) != Shape::Uniform;
+            }
+            self.block(body)?;
+            if self.stored && !stored && (checks(body) || cond.is_some_and(checks)) {
+                return Err(No("a check behind a write"));
+            }
+            let mut stable = true;
+            for (n, name) in carried.iter().enumerate() {
+                let next = lanes || self.of(body.yields[n]) != Shape::Uniform;
+                if next && self.of(*name) == Shape::Uniform {
+                    self.set(*name, Shape::Lanes);
+                    stable = false;
+                }
+            }
+            if stable {
+                break;
+            }
+        }
+        self.weight = weight;
+        for (n, result) in inst.results.iter().enumerate() {
+            let shape = match carried.get(n) {
+                Some(name) => self.of(*name),
+                None if lanes => Shape::Lanes,
+                None => self.join(&[body.yields[n]]),
+            };
+            self.set(*result, shape);
+        }
+        if lanes && cond.is_none() {
+            // Each turn asks which lanes go on.
+            self.simple();
+        }
+        for name in carried {
+            if self.of(*name) != Shape::Uniform && self.scalar(*name).is_none() {
+                return Err(No("points use different arrays"));
+            }
+        }
+        self.uniform_arrays(inst)
+    }
+
+    /// The shapes, if vectors are worth it.
+    pub fn finish<'i>(
+        self,
+        insts: impl Iterator<Item = &'i Inst> + Clone,
+    ) -> Result<Shapes, No> {
+        if self.simple == 0 || self.lanewise > self.simple {
+            return Err(No("most is done lane by lane"));
+        }
+        let mut wide = false;
+        let mut note = |inst: &Inst| {
+            wide |= defined(inst).into_iter().any(|value| {
+                let long = matches!(self.scalar(value), Some(Ty::I64 | Ty::F64));
+                long && self.of(value) == Shape::Lanes
+            });
+        };
+        for inst in insts.clone() {
+            note(inst);
+            walk::blocks(&inst.op)
+                .into_iter()
+                .flatten()
+                .for_each(|block| walk::insts(block, &mut |inst| note(inst)));
+        }
+        let pressure = self.pressure(insts);
+        Ok(Shapes { shapes: self.shapes, wide, pressure })
+    }
+
+    /// How many lanes values are alive at the same time, at most.
+    fn pressure<'i>(&self, insts: impl Iterator<Item = &'i Inst>) -> usize {
+        let mut spans = Spans { at: 0, spans: vec![None; self.types.len()] };
+        for inst in insts {
+            spans.inst(inst);
+        }
+        let mut changes: Vec<(usize, i32)> = Vec::new();
+        for (value, span) in spans.spans.iter().enumerate() {
+            if let (Some((from, to)), Shape::Lanes) = (span, self.shapes[value]) {
+                changes.push((*from, 1));
+                changes.push((*to, -1));
+            }
+        }
+        changes.sort_unstable();
+        let (mut now, mut most) = (0, 0);
+        for (_, change) in changes {
+            now += change;
+            most = most.max(now);
+        }
+        most.max(1) as usize
+    }
+}
+
+/// Whether a block has checks.
+fn checks(block: &Block) -> bool {
+    let mut found = false;
+    walk::insts(block, &mut |inst| found |= matches!(inst.op, Op::Check { .. } | Op::Fail { .. }));
+    found
+}
+
+/// What an instruction and its loop define.
+fn defined(inst: &Inst) -> Vec<Value> {
+    let mut all = inst.results.clone();
+    if let Op::While { carried, .. } | Op::For { carried, .. } = &inst.op {
+        all.extend(carried);
+    }
+    all
+}
+
+/// From where to where values are alive, in the order of the code.
+struct Spans {
+    at: usize,
+    spans: Vec<Option<(usize, usize)>>,
+}
+
+impl Spans {
+    fn inst(&mut self, inst: &Inst) {
+        let start = self.at;
+        let at = self.at;
+        walk::operands(&inst.op, &mut |v| self.read(v, at));
+        self.at += 1;
+        if let Op::While { carried, .. } | Op::For { carried, .. } = &inst.op {
+            carried.iter().for_each(|v| self.define(*v));
+        }
+        for block in walk::blocks(&inst.op).into_iter().flatten() {
+            block.insts.iter().for_each(|inst| self.inst(inst));
+            let at = self.at;
+            block.yields.iter().for_each(|v| self.read(*v, at));
+        }
+        if matches!(inst.op, Op::While { .. } | Op::For { .. }) {
+            // What was there before the loop and is read in it is needed until its end.
+            let end = self.at;
+            walk::reads(inst, &mut |v| match &mut self.spans[v.0 as usize] {
+                Some((from, to)) if *from <= start => *to = (*to).max(end),
+                _ => {}
+            });
+        }
+        self.at += 1;
+        inst.results.iter().for_each(|v| self.define(*v));
+    }
+
+    fn define(&mut self, value: Value) {
+        self.spans[value.0 as usize] = Some((self.at, self.at));
+    }
+
+    fn read(&mut self, value: Value, at: usize) {
+        if let Some((_, to)) = &mut self.spans[value.0 as usize] {
+            *to = (*to).max(at);
+        }
+    }
+}

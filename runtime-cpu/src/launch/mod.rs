@@ -1,0 +1,206 @@
+//! A launch: chunks, phases, and what the chunks found, put together.
+
+mod bits;
+mod plan;
+mod settle;
+mod work;
+
+pub use work::Workers;
+
+use crate::chunk::{HEADER, SLOTS, TAG};
+use crate::codegen::KernelCode;
+use crate::codegen::sinks::Phase;
+use crate::{alloc, block, trouble};
+use nesl_runtime::fault::FaultCode;
+use nesl_runtime::kir::{Literal, Sink, ValueTy};
+use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Options};
+use plan::Chunk;
+use smallvec::SmallVec;
+use std::sync::atomic::Ordering::Relaxed;
+
+/// The arguments as compiled code reads them.
+type Words = SmallVec<[u64; 24]>;
+
+/// A launch under way.
+pub(super) struct Run<'a> {
+    code: &'a KernelCode,
+    /// One for each parameter.
+    params: Words,
+    chunks: SmallVec<[Chunk; 1]>,
+    /// Words of a chunk.
+    stride: usize,
+    /// All chunks'.
+    state: SmallVec<[u64; 64]>,
+    /// Of each chunk, the parts for each output.
+    emitted: Vec<Vec<u8>>,
+    tag: u64,
+}
+
+/// Executes a launch.
+pub fn launch(
+    code: &KernelCode,
+    launch: &Launch<'_>,
+    workers: &Workers,
+    options: &Options,
+) -> Result<Vec<Buffer>, Failure> {
+    if options.interrupt.load(Relaxed) {
+        return Err(Failure::Machine(FaultCode::Interrupted.into()));
+    }
+    let params = words(code, launch.args)?;
+    let extents = plan::Extents::of(code, &params);
+    let tables: Vec<usize> = histograms(code, launch.args);
+    let chunks = plan::chunks(code, &extents, workers.threads(), &tables);
+    let sinks: usize = code.kernel.stages.iter().map(|s| s.sinks.len()).sum();
+    // Chunks that are run by different threads do not share lines of the cache.
+    let stride = match chunks.len() {
+        1 => HEADER + SLOTS * sinks,
+        _ => (HEADER + SLOTS * sinks).next_multiple_of(8) + 8,
+    };
+    let mut run = Run {
+        code,
+        params,
+        stride,
+        state: SmallVec::from_elem(0, stride * chunks.len()),
+        emitted: vec![Vec::new(); code.kernel.outputs.len() * chunks.len()],
+        chunks,
+        tag: launch.tag,
+    };
+    for (at, chunk) in run.chunks.iter().enumerate() {
+        let state = &mut run.state[at * stride..];
+        state[..TAG].copy_from_slice(&chunk.words());
+        state[TAG] = at as u64 + 1;
+    }
+    let done = phases(&mut run, &extents, launch, workers, options);
+    let outputs = done.and_then(|()| gather(&run, workers));
+    for part in &run.emitted {
+        workers.memory().unreserve(part.capacity() as u64);
+    }
+    outputs
+}
+
+fn phases(
+    run: &mut Run<'_>,
+    extents: &plan::Extents<'_>,
+    launch: &Launch<'_>,
+    workers: &Workers,
+    options: &Options,
+) -> Result<(), Failure> {
+    let code = run.code;
+    settle::begin(run);
+    // Kept until the last phase is done.
+    let mut _tags = Vec::new();
+    let private = settle::private_tables(run, launch.args, workers)?;
+    for (phase, entry) in &code.phases {
+        if run.chunks.len() == 1 && *phase != Phase::Final {
+            continue;
+        }
+        if *phase == Phase::Tags {
+            _tags = settle::tags(run, launch.args, workers)?;
+        }
+        if let Err(failure) = workers.run(run, *entry, &private, options) {
+            return Err(first(run, failure, workers, options));
+        }
+        if let Phase::Totals(stage) = phase {
+            settle::totals(run, *stage);
+        }
+    }
+    settle::tables(run, &private);
+    settle::end(run, extents);
+    Ok(())
+}
+
+/// The failure to report: points were run stage after stage, but a failure of an earlier stage
+/// at a later point comes before.
+fn first(run: &mut Run<'_>, failure: Failure, workers: &Workers, options: &Options) -> Failure {
+    if let Failure::Program { .. } = failure {
+        let code = run.code;
+        for entry in &code.checks {
+            if let Err(earlier @ Failure::Program { .. }) = workers.run(run, *entry, &[], options) {
+                return earlier;
+            }
+        }
+    }
+    failure
+}
+
+/// The arguments as words.
+fn words(code: &KernelCode, args: &[Arg]) -> Result<Words, Failure> {
+    let kernel = &code.kernel;
+    if args.len() != kernel.params.len() {
+        return Err(trouble("a launch has as many arguments as its kernel has parameters"));
+    }
+    let mut words = Words::with_capacity(args.len());
+    for (param, arg) in kernel.params.iter().zip(args) {
+        words.push(match (kernel.types[param.0 as usize], arg) {
+            (ValueTy::Scalar(ty), Arg::Scalar(literal)) if literal.ty() == ty => scalar(*literal),
+            (ValueTy::Array(ty), Arg::Array(buffer, at))
+                if buffer.ty() == ty && *at <= buffer.len() =>
+            {
+                block(buffer)?.start() as u64 + (at * ty.size()) as u64
+            }
+            _ => return Err(trouble("an argument is not of its parameter's type")),
+        });
+    }
+    Ok(words)
+}
+
+/// The bits of a literal.
+pub fn scalar(literal: Literal) -> u64 {
+    match literal {
+        Literal::I32(x) => u64::from(x as u32),
+        Literal::I64(x) => x as u64,
+        Literal::F32(x) => u64::from(x),
+        Literal::F64(x) => x,
+        Literal::Bool(x) => u64::from(x),
+        Literal::U8(x) => u64::from(x),
+    }
+}
+
+/// Which parameter a value is.
+fn param(code: &KernelCode, value: nesl_runtime::kir::Value) -> Option<usize> {
+    code.kernel.params.iter().position(|p| *p == value)
+}
+
+/// The lengths of the tables of histograms.
+fn histograms(code: &KernelCode, args: &[Arg]) -> Vec<usize> {
+    let sinks = code.kernel.stages.iter().flat_map(|s| &s.sinks);
+    sinks
+        .filter_map(|sink| match sink {
+            Sink::Histogram { array, .. } => Some(length(code, args, *array)),
+            Sink::Reduce { .. }
+            | Sink::Scan { .. }
+            | Sink::Pack { .. }
+            | Sink::Scatter { .. }
+            | Sink::Emit { .. } => None,
+        })
+        .collect()
+}
+
+/// How many elements an array has from its argument on.
+fn length(code: &KernelCode, args: &[Arg], array: nesl_runtime::kir::Value) -> usize {
+    match param(code, array).map(|at| &args[at]) {
+        Some(Arg::Array(buffer, at)) => buffer.len() - at,
+        _ => 0,
+    }
+}
+
+/// The parts that the chunks emitted, one behind the other.
+fn gather(run: &Run<'_>, workers: &Workers) -> Result<Vec<Buffer>, Failure> {
+    let outputs = run.code.kernel.outputs.len();
+    let mut out = Vec::with_capacity(outputs);
+    for (at, ty) in run.code.kernel.outputs.iter().enumerate() {
+        let parts = || run.emitted.iter().skip(at).step_by(outputs);
+        let bytes: usize = parts().map(Vec::len).sum();
+        let buffer = alloc(workers.memory(), *ty, bytes / ty.size())?;
+        let mut jobs = Vec::with_capacity(run.chunks.len());
+        let mut to = block(&buffer)?.start();
+        for part in parts() {
+            jobs.push((part.as_ptr() as usize, to as usize, part.len()));
+            // SAFETY: the sum of the lengths is the block's.
+            to = unsafe { to.add(part.len()) };
+        }
+        workers.copy(&jobs, bytes);
+        out.push(buffer);
+    }
+    Ok(out)
+}

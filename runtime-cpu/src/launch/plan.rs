@@ -1,0 +1,171 @@
+//! Points → chunks.
+//!
+//! A chunk is a range of points with the segments it touches. How many chunks there are depends
+//! on the work, the threads and the sinks; where they begin, on their number only.
+
+use super::Words;
+use crate::codegen::KernelCode;
+use nesl_runtime::kir::{Sink, Space};
+use smallvec::{SmallVec, smallvec};
+
+/// A launch of less work than this is one chunk, on the calling thread: handing work to another
+/// thread takes about as long.
+const ALONE: u64 = 40_000;
+
+/// The least work of a chunk.
+const GRAIN: u64 = 15_000;
+
+/// Chunks for each thread, of steady and of unsteady work.
+const STEADY: usize = 4;
+const UNSTEADY: usize = 16;
+
+/// Chunks begin at multiples of this, so that vectors and lines of the cache are whole.
+const ALIGN: u64 = 64;
+
+/// Tags are bytes.
+const TAGS: usize = 255;
+
+/// The points `first..last`, which lie in the segments `segment..segments`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    pub first: u64,
+    pub last: u64,
+    pub segment: u64,
+    pub segments: u64,
+}
+
+impl Chunk {
+    /// As compiled code reads it.
+    pub fn words(&self) -> [u64; 4] {
+        [self.first, self.last, self.segment, self.segments]
+    }
+}
+
+/// How large a space is.
+#[derive(Clone, Copy, Debug)]
+pub struct Extents<'a> {
+    pub points: u64,
+    pub segments: u64,
+    lengths: Lengths<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Lengths<'a> {
+    Flat,
+    Regular(u64),
+    Segmented(&'a [i64]),
+}
+
+impl Extents<'_> {
+    /// The extents of a launch.
+    pub fn of(code: &KernelCode, params: &Words) -> Extents<'static> {
+        let word = |value| super::param(code, value).map_or(0, |at| params[at]);
+        let number = |value| (word(value) as i64).max(0) as u64;
+        match code.kernel.space {
+            Space::Flat { count } => {
+                Extents { points: number(count), segments: 1, lengths: Lengths::Flat }
+            }
+            Space::Regular { segments, length } => {
+                let (segments, length) = (number(segments), number(length));
+                let points = segments.saturating_mul(length);
+                Extents { points, segments, lengths: Lengths::Regular(length) }
+            }
+            Space::Segmented { segments, offsets } => {
+                let segments = number(segments);
+                let offsets = word(offsets) as *const i64;
+                // SAFETY: the contract of the space: one offset more than there are segments, in
+                // an array that outlives the launch and is not written by it.
+                let offsets =
+                    unsafe { std::slice::from_raw_parts(offsets, segments as usize + 1) };
+                let points = offsets[segments as usize].max(0) as u64;
+                Extents { points, segments, lengths: Lengths::Segmented(offsets) }
+            }
+        }
+    }
+
+    /// The index of the first point of a segment; of the point behind the last, for the segment
+    /// behind the last.
+    pub fn start(&self, segment: u64) -> u64 {
+        match self.lengths {
+            Lengths::Flat => segment * self.points,
+            Lengths::Regular(length) => segment * length,
+            Lengths::Segmented(offsets) => offsets[segment as usize] as u64,
+        }
+    }
+
+    /// The first segment that begins at this point or behind it.
+    fn at_or_behind(&self, point: u64) -> u64 {
+        match self.lengths {
+            Lengths::Flat => u64::from(point > 0),
+            Lengths::Regular(0) => 0,
+            Lengths::Regular(length) => point.div_ceil(length).min(self.segments),
+            Lengths::Segmented(offsets) => {
+                offsets.partition_point(|offset| *offset < point as i64) as u64
+            }
+        }
+    }
+}
+
+/// How many chunks there should be.
+fn count(code: &KernelCode, extents: &Extents<'_>, threads: usize, tables: &[usize]) -> usize {
+    let work = extents.points.saturating_mul(code.work.max(1));
+    if threads == 1 || code.single || work < ALONE {
+        return 1;
+    }
+    let sinks = || code.kernel.stages.iter().flat_map(|s| &s.sinks);
+    let steady = code.work < 200 && !code.recursive;
+    let mut count = threads * if steady { STEADY } else { UNSTEADY };
+    if !tables.is_empty() {
+        // Each chunk has tables of its own, which are to be smaller than the work.
+        let sum: u64 = tables.iter().map(|length| *length as u64).sum();
+        count = threads;
+        if sum.saturating_mul(4 * threads as u64) > extents.points {
+            return 1;
+        }
+    }
+    if sinks().any(|s| matches!(s, Sink::Scatter { .. })) {
+        count = count.min(TAGS);
+    }
+    let most = (work / GRAIN).min(extents.points).max(1);
+    count.min(most.try_into().unwrap_or(usize::MAX))
+}
+
+/// The chunks of a launch, at least one.
+pub fn chunks(
+    code: &KernelCode,
+    extents: &Extents<'_>,
+    threads: usize,
+    tables: &[usize],
+) -> SmallVec<[Chunk; 1]> {
+    let Extents { points, segments, .. } = *extents;
+    let all = Chunk { first: 0, last: points, segment: 0, segments };
+    let count = count(code, extents, threads, tables) as u64;
+    if count == 1 {
+        return smallvec![all];
+    }
+    let mut chunks = SmallVec::new();
+    let mut last = (0, 0);
+    for at in 1..count {
+        let mut point = (u128::from(points) * u128::from(at) / u128::from(count)) as u64;
+        if points / count > 4 * ALIGN {
+            point = point.next_multiple_of(ALIGN);
+        }
+        let mut behind = extents.at_or_behind(point);
+        if code.whole_segments {
+            point = extents.start(behind);
+        }
+        // Those that begin there are the next chunk's, those without points, too.
+        let within = point != extents.start(behind);
+        if point <= last.0 || point >= points {
+            continue;
+        }
+        if within {
+            behind -= 1;
+        }
+        let segments = if within { behind + 1 } else { behind };
+        chunks.push(Chunk { first: last.0, last: point, segment: last.1, segments });
+        last = (point, behind);
+    }
+    chunks.push(Chunk { first: last.0, last: points, segment: last.1, segments });
+    chunks
+}

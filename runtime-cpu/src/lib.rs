@@ -1,0 +1,172 @@
+//! Executes kir on the CPU: machine code by Cranelift, on all cores.
+//!
+//! ```text
+//! Cpu ── memory    aligned blocks, those freed kept for the next
+//!     ├─ codegen   module → machine code: vectors across points, scalar code for the rest
+//!     ├─ launch    points → chunks → threads; what chunks found, put together
+//!     ├─ arena     what instances allocate
+//!     └─ services  what is too long for kir
+//! ```
+//!
+//! Launches execute at once. Chunks depend on the size of the space and the number of threads
+//! only, so that a launch gives the same bits each time; a launch of little work runs on the
+//! calling thread, as one chunk.
+
+mod arena;
+mod chunk;
+mod codegen;
+mod launch;
+mod memory;
+mod services;
+
+use codegen::Compiled;
+use cranelift_codegen::isa::OwnedTargetIsa;
+use memory::{Block, Memory};
+use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::kir::{Module, Ty};
+use nesl_runtime::runtime::{Buffer, Caps, Counters, Failure, Launch, Loaded, Options, Runtime};
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Modules nobody uses are kept until there are so many.
+const MODULES: usize = 1024;
+
+/// The CPU.
+pub struct Cpu {
+    caps: Caps,
+    options: Options,
+    memory: Arc<Memory>,
+    isa: OwnedTargetIsa,
+    modules: Mutex<FxHashMap<Arc<Module>, Arc<Compiled>>>,
+    workers: launch::Workers,
+    launches: AtomicU64,
+    compiled: AtomicU64,
+    compile_ns: AtomicU64,
+    transferred: AtomicU64,
+}
+
+impl Cpu {
+    /// A runtime with these options.
+    ///
+    /// # Errors
+    /// If there is no code generator for this machine.
+    pub fn new(options: Options) -> Result<Cpu, Failure> {
+        let isa = codegen::target().map_err(|e| trouble(&e))?;
+        let memory = Memory::new(options.memory);
+        let threads = options.threads.max(1);
+        Ok(Cpu {
+            caps: Caps {
+                name: "cpu".into(),
+                parallelism: threads,
+                recursion: true,
+                memory: options.memory,
+            },
+            workers: launch::Workers::new(threads, memory.clone()),
+            options,
+            memory,
+            isa,
+            modules: Mutex::default(),
+            launches: AtomicU64::new(0),
+            compiled: AtomicU64::new(0),
+            compile_ns: AtomicU64::new(0),
+            transferred: AtomicU64::new(0),
+        })
+    }
+}
+
+/// A failure that is the machine's, or ours.
+fn trouble(what: &str) -> Failure {
+    Failure::Machine(Fault::with(FaultCode::Host, format!("cpu runtime: {what}")))
+}
+
+/// The block of a buffer.
+fn block(buffer: &Buffer) -> Result<&Block, Failure> {
+    buffer.storage().ok_or_else(|| trouble("the array is of another runtime"))
+}
+
+/// A buffer for so many elements.
+fn alloc(memory: &Arc<Memory>, ty: Ty, length: usize) -> Result<Buffer, Failure> {
+    let bytes = length.checked_mul(ty.size()).ok_or_else(memory::out_of_memory)?;
+    Ok(Buffer::new(ty, length, Arc::new(memory.alloc(bytes)?)))
+}
+
+/// The bytes of some elements of a buffer.
+fn part(buffer: &Buffer, at: usize, bytes: usize) -> Result<*mut u8, Failure> {
+    let block = block(buffer)?;
+    let from = at.checked_mul(buffer.ty().size());
+    match from.and_then(|from| from.checked_add(bytes)) {
+        // SAFETY: within the block.
+        Some(to) if to <= block.bytes() => Ok(unsafe { block.start().add(to - bytes) }),
+        _ => Err(trouble("a transfer goes beyond its array")),
+    }
+}
+
+impl Runtime for Cpu {
+    fn caps(&self) -> &Caps {
+        &self.caps
+    }
+
+    fn alloc(&self, ty: Ty, length: usize) -> Result<Buffer, Failure> {
+        alloc(&self.memory, ty, length)
+    }
+
+    fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<(), Failure> {
+        let to = part(buffer, at, bytes.len())?;
+        self.transferred.fetch_add(bytes.len() as u64, Relaxed);
+        // SAFETY: `part` compared the bounds; launches are done, and no reference is handed out.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        Ok(())
+    }
+
+    fn load(&self, module: &Module) -> Result<Loaded, Failure> {
+        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = modules.get(module) {
+            return Ok(Loaded(found.clone()));
+        }
+        let start = Instant::now();
+        let compiled =
+            Arc::new(codegen::compile(module, self.isa.clone()).map_err(|e| trouble(&e))?);
+        self.compile_ns.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
+        self.compiled.fetch_add(1, Relaxed);
+        if modules.len() >= MODULES {
+            modules.retain(|_, compiled| Arc::strong_count(compiled) > 1);
+        }
+        modules.insert(Arc::new(module.clone()), compiled.clone());
+        Ok(Loaded(compiled))
+    }
+
+    fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
+        let compiled = launch.module.0.downcast_ref::<Compiled>();
+        let compiled = compiled.ok_or_else(|| trouble("the module is of another runtime"))?;
+        let code = compiled.kernels.get(launch.kernel);
+        let code = code.ok_or_else(|| trouble("there is no such kernel"))?;
+        self.launches.fetch_add(1, Relaxed);
+        launch::launch(code, launch, &self.workers, &self.options)
+    }
+
+    fn read(&self, buffer: &Buffer, at: usize, out: &mut [u8]) -> Result<(), Failure> {
+        let from = part(buffer, at, out.len())?;
+        self.transferred.fetch_add(out.len() as u64, Relaxed);
+        // SAFETY: as for `write`.
+        unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), Failure> {
+        Ok(())
+    }
+
+    fn counters(&self) -> Counters {
+        let (bytes, peak_bytes) = self.memory.usage();
+        Counters {
+            launches: self.launches.load(Relaxed),
+            modules: self.compiled.load(Relaxed),
+            compile_ns: self.compile_ns.load(Relaxed),
+            bytes,
+            peak_bytes,
+            transferred: self.transferred.load(Relaxed),
+        }
+    }
+}

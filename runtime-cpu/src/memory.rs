@@ -1,0 +1,230 @@
+//! Memory: aligned blocks, those freed kept for the next, and an exact count.
+//!
+//! Every block is bordered by [`PAD`] readable bytes on either side, so that a vector load of
+//! which at least one lane is in bounds reads nothing that is not ours, and so that the first
+//! element of an array without elements may be read too.
+
+use nesl_runtime::fault::FaultCode;
+use nesl_runtime::runtime::Failure;
+use std::alloc::Layout;
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Readable bytes before and behind each block; also its alignment.
+pub const PAD: usize = 64;
+
+/// Free blocks are kept while they are together at most this, or as much as is in use.
+const KEEP: u64 = 64 << 20;
+
+/// The memory of one runtime.
+#[derive(Debug)]
+pub struct Memory {
+    limit: u64,
+    /// Bytes of blocks in use.
+    used: AtomicU64,
+    peak: AtomicU64,
+    /// Bytes of what instances allocate: counted against the limit only.
+    instances: AtomicU64,
+    free: Mutex<Free>,
+}
+
+/// Blocks nobody uses, the last freed last.
+#[derive(Debug, Default)]
+struct Free {
+    blocks: Vec<Raw>,
+    bytes: u64,
+}
+
+/// An allocation with its borders.
+#[derive(Debug)]
+struct Raw {
+    base: NonNull<u8>,
+    /// Bytes between the borders.
+    capacity: usize,
+}
+
+// SAFETY: a `Raw` owns its allocation, which no thread is tied to.
+unsafe impl Send for Raw {}
+
+/// Bytes of a runtime, freed when dropped.
+#[derive(Debug)]
+pub struct Block {
+    raw: Option<Raw>,
+    /// Bytes counted.
+    bytes: usize,
+    memory: Arc<Memory>,
+}
+
+// SAFETY: all access to the bytes goes through raw pointers, whose users see to it that threads
+// do not race (the contract of launches).
+unsafe impl Sync for Block {}
+
+/// The failure of an allocation.
+pub fn out_of_memory() -> Failure {
+    Failure::Machine(FaultCode::OutOfMemory.into())
+}
+
+impl Memory {
+    /// None used yet of so many bytes.
+    pub fn new(limit: u64) -> Arc<Memory> {
+        Arc::new(Memory {
+            limit,
+            used: AtomicU64::new(0),
+            peak: AtomicU64::new(0),
+            instances: AtomicU64::new(0),
+            free: Mutex::default(),
+        })
+    }
+
+    /// A block of so many bytes, not yet written.
+    pub fn alloc(self: &Arc<Memory>, bytes: usize) -> Result<Block, Failure> {
+        let used = self.used.fetch_add(bytes as u64, Relaxed).saturating_add(bytes as u64);
+        if used.saturating_add(self.instances.load(Relaxed)) > self.limit {
+            self.used.fetch_sub(bytes as u64, Relaxed);
+            return Err(out_of_memory());
+        }
+        let Some(raw) = self.reuse(bytes).or_else(|| Raw::new(bytes)).or_else(|| {
+            self.trim(0);
+            Raw::new(bytes)
+        }) else {
+            self.used.fetch_sub(bytes as u64, Relaxed);
+            return Err(out_of_memory());
+        };
+        self.peak.fetch_max(used, Relaxed);
+        Ok(Block { raw: Some(raw), bytes, memory: self.clone() })
+    }
+
+    /// Bytes of blocks in use, and the most there were.
+    pub fn usage(&self) -> (u64, u64) {
+        (self.used.load(Relaxed), self.peak.load(Relaxed))
+    }
+
+    /// Asks for memory that an instance wants; whether there is so much.
+    pub fn reserve(&self, bytes: u64) -> bool {
+        let before = self.instances.fetch_add(bytes, Relaxed);
+        let all = before.saturating_add(bytes).saturating_add(self.used.load(Relaxed));
+        if all > self.limit {
+            self.instances.fetch_sub(bytes, Relaxed);
+            return false;
+        }
+        true
+    }
+
+    /// Gives back what [`Memory::reserve`] gave.
+    pub fn unreserve(&self, bytes: u64) {
+        self.instances.fetch_sub(bytes, Relaxed);
+    }
+
+    /// A free block that is large enough and not much too large.
+    fn reuse(&self, bytes: usize) -> Option<Raw> {
+        let wanted = capacity(bytes)?;
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let fits = |raw: &Raw| raw.capacity >= wanted && raw.capacity <= wanted + wanted / 8;
+        let at = free.blocks.iter().rposition(fits)?;
+        let raw = free.blocks.remove(at);
+        free.bytes -= raw.capacity as u64;
+        Some(raw)
+    }
+
+    fn give_back(&self, raw: Raw) {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        free.bytes += raw.capacity as u64;
+        free.blocks.push(raw);
+        drop(free);
+        self.trim(KEEP.max(self.used.load(Relaxed)));
+    }
+
+    /// Frees the oldest free blocks until they are together at most this (and not too many to
+    /// look through).
+    fn trim(&self, keep: u64) {
+        let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut gone = 0;
+        while gone < free.blocks.len() && (free.bytes > keep || free.blocks.len() - gone > 64) {
+            free.bytes -= free.blocks[gone].capacity as u64;
+            gone += 1;
+        }
+        free.blocks.drain(..gone);
+    }
+}
+
+/// Sizes are rounded up, so that freed blocks fit again.
+fn capacity(bytes: usize) -> Option<usize> {
+    let step = (bytes.checked_next_power_of_two()? / 16).max(PAD);
+    bytes.max(1).checked_next_multiple_of(step)
+}
+
+impl Raw {
+    fn layout(capacity: usize) -> Option<Layout> {
+        Layout::from_size_align(capacity.checked_add(2 * PAD)?, PAD).ok()
+    }
+
+    fn new(bytes: usize) -> Option<Raw> {
+        let capacity = capacity(bytes)?;
+        // SAFETY: the layout's size is not 0.
+        let base = NonNull::new(unsafe { std::alloc::alloc(Raw::layout(capacity)?) })?;
+        Some(Raw { base, capacity })
+    }
+}
+
+impl Drop for Raw {
+    fn drop(&mut self) {
+        if let Some(layout) = Raw::layout(self.capacity) {
+            // SAFETY: allocated with this layout, and nobody else frees it.
+            unsafe { std::alloc::dealloc(self.base.as_ptr(), layout) };
+        }
+    }
+}
+
+impl Block {
+    /// Where the bytes begin.
+    pub fn start(&self) -> *mut u8 {
+        let raw = self.raw.as_ref().expect("a block has memory until it is dropped");
+        // SAFETY: the border is part of the allocation.
+        unsafe { raw.base.as_ptr().add(PAD) }
+    }
+
+    /// How many bytes there are.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for Block {
+    fn drop(&mut self) {
+        self.memory.used.fetch_sub(self.bytes as u64, Relaxed);
+        if let Some(raw) = self.raw.take() {
+            self.memory.give_back(raw);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn freed_blocks_are_used_again() {
+        let memory = Memory::new(u64::MAX);
+        let first = memory.alloc(1000).unwrap();
+        let at = first.start();
+        drop(first);
+        let again = memory.alloc(990).unwrap();
+        assert_eq!(again.start(), at);
+        assert_eq!(memory.usage(), (990, 1000));
+    }
+
+    #[test]
+    fn the_limit_holds() {
+        let memory = Memory::new(100);
+        let block = memory.alloc(60).unwrap();
+        assert!(memory.alloc(41).is_err());
+        assert!(!memory.reserve(41));
+        assert!(memory.reserve(40));
+        memory.unreserve(40);
+        drop(block);
+        assert!(memory.alloc(100).is_ok());
+        assert!(memory.alloc(usize::MAX).is_err());
+        assert_eq!(memory.usage().0, 0);
+    }
+}

@@ -1,0 +1,101 @@
+//! The services of the runtime.
+
+use super::Case;
+use super::{Data, Input};
+use crate::kir::{Literal, Ty};
+
+pub(super) fn cases(cases: &mut Vec<Case>) {
+    let nan = f64::NAN;
+    ranks(cases, [3, 1, 2, 1, 3], [3, 0, 2, 1, 4], [0, 3, 2, 4, 1]);
+    ranks(cases, [i64::MAX, i64::MIN, 0, -1], [3, 0, 2, 1], [0, 3, 1, 2]);
+    ranks(cases, [2u8, 255, 0], [1, 2, 0], [1, 0, 2]);
+    ranks(cases, [nan, 1.0, -0.0, 0.0, nan, -1.0], [4, 3, 1, 2, 5, 0], [4, 0, 1, 2, 5, 3]);
+    ranks(cases, [1.5f32, f32::NAN, f32::INFINITY], [0, 2, 1], [1, 2, 0]);
+    let long: Vec<i64> = (0..3000).map(|i| i * 7919 % 3000).collect();
+    let back: Vec<i64> = long.iter().map(|x| 2999 - x).collect();
+    ranks(cases, long.clone(), long, back);
+
+    for (x, text) in [(2.5, "2.5"), (-0.0, "0.0"), (nan, "nan"), (1e-300, "1.0e-300"), (0.1, "0.1")]
+    {
+        float_text(cases, "float_text", x, text);
+    }
+    float_text(cases, "float_text_32", f64::from(0.1f32), "0.1");
+    exp_text(cases, 12345.678, 3, Some("1.235e+4"));
+    exp_text(cases, -1.0, 0, Some("-1e+0"));
+    exp_text(cases, 1.0, 9, None);
+    exp_text(cases, 1.0, -1, None);
+    for (text, value, ok) in [
+        ("12.5", 12.5, true),
+        ("1e3x", 1000.0, false),
+        ("", 0.0, true),
+        ("0.1", 0.1, true),
+        ("x", 0.0, false),
+    ] {
+        parse_float(cases, "parse_float", text, value, ok);
+    }
+    parse_float(cases, "parse_float_32", "0.1", f64::from(0.1f32), true);
+    // Just above the middle of two singles, by less than a double shows.
+    let text = "1.00000005960464477539062500000000001";
+    parse_float(cases, "parse_float_32", text, f64::from(1.000_000_1_f32), true);
+}
+
+fn ranks(
+    cases: &mut Vec<Case>,
+    keys: impl Into<Data>,
+    up: impl Into<Vec<i64>>,
+    down: impl Into<Vec<i64>>,
+) {
+    let keys = keys.into();
+    let ty = keys.ty();
+    for (service, ranks) in [("rank_up", up.into()), ("rank_down", down.into())] {
+        let text = format!(
+            "kernel \"k\"(v0: i64, v1: [{ty}], v2: [i64], v3: i64) over flat v0 at v4 {{
+  extern {service}(v1, v3, v2)
+}}"
+        );
+        let name = format!("{service} of {} {ty}", keys.len());
+        let case = Case::new(name, text).i64(1).array(keys.clone()).out(ranks);
+        cases.push(case.i64(keys.len() as i64));
+    }
+}
+
+fn float_text(cases: &mut Vec<Case>, service: &str, x: f64, expected: &str) {
+    let text = format!(
+        "kernel \"k\"(v0: i64, v1: f64, v2: [u8], v3: [i64]) over flat v0 at v4 {{
+  v5: i64 = extern {service}(v1, v2)
+  store v3[v4] = v5
+}}"
+    );
+    let case = Case::new(format!("{service} of {x:?}"), text).i64(1);
+    let case = case.arg(Input::Scalar(Literal::F64(x.to_bits()))).room(Ty::U8, 32);
+    cases.push(case.becomes(2, expected.as_bytes().to_vec()).out([expected.len() as i64]));
+}
+
+fn exp_text(cases: &mut Vec<Case>, x: f64, digits: i64, expected: Option<&str>) {
+    let text = "kernel \"k\"(v0: i64, v1: f64, v2: i64, v3: [u8], v4: [i64], v5: [bool]) over flat v0 at v6 {
+  v7: i64, v8: bool = extern exp_text(v1, v2, v3)
+  store v4[v6] = v7
+  store v5[v6] = v8
+}";
+    let case = Case::new(format!("exp_text of {x:?} with {digits} digits"), text).i64(1);
+    let case = case.arg(Input::Scalar(Literal::F64(x.to_bits()))).i64(digits).room(Ty::U8, 64);
+    let case = case.becomes(3, expected.unwrap_or("").as_bytes().to_vec());
+    let case = match expected {
+        Some(text) => case.out([text.len() as i64]),
+        None => case.room(Ty::I64, 1),
+    };
+    cases.push(case.out([expected.is_some()]));
+}
+
+fn parse_float(cases: &mut Vec<Case>, service: &str, text: &str, value: f64, ok: bool) {
+    let code = format!(
+        "kernel \"k\"(v0: i64, v1: [u8], v2: i64, v3: [f64], v4: [bool]) over flat v0 at v5 {{
+  v6: f64, v7: bool = extern {service}(v1, v2)
+  store v3[v5] = v6
+  store v4[v5] = v7
+}}"
+    );
+    let case = Case::new(format!("{service} of {text:?}"), code).i64(1);
+    let case = case.array(text.as_bytes().to_vec()).i64(text.len() as i64);
+    cases.push(case.out([value]).out([ok]));
+}
