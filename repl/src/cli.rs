@@ -1,6 +1,7 @@
 //! What can be said on the command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use nesl_runtime_cpu::Cpu;
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{self, Runtime};
 use std::sync::Arc;
@@ -81,8 +82,8 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub precision: Bits,
-    /// What programs run on: `reference` (the direct interpreter) or `kir` (the interpreter of
-    /// kernels)
+    /// What programs run on: `cpu` (compiled), `reference` (the direct interpreter) or `kir` (the
+    /// interpreter of kernels)
     #[arg(
         long,
         global = true,
@@ -125,6 +126,8 @@ pub enum Bits {
 /// What programs run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RuntimeName {
+    /// Compiled, on all cores
+    Cpu,
     /// The direct interpreter
     Reference,
     /// The interpreter of kernels
@@ -308,6 +311,11 @@ impl Global {
     pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> Option<Box<dyn Runtime>> {
         let options = runtime::Options { interrupt, ..runtime::Options::default() };
         match self.runtime {
+            // On a machine that no code can be made for, the direct interpreter does.
+            RuntimeName::Cpu => match Cpu::new(options) {
+                Ok(cpu) => Some(Box::new(cpu)),
+                Err(_) => None,
+            },
             RuntimeName::Reference => None,
             RuntimeName::Kir => Some(Box::new(Reference::new(options))),
         }

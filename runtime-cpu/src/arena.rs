@@ -71,7 +71,7 @@ pub struct Env {
     /// How many details.
     pub details: i64,
     /// The details.
-    pub detail: [i64; 2],
+    pub detail: [i64; 4],
     /// The text of a `Fail`.
     pub text: *const u8,
     /// Its length.

@@ -200,7 +200,7 @@ impl Env {
             point: 0,
             site: 0,
             details: 0,
-            detail: [0; 2],
+            detail: [0; 4],
             text: std::ptr::null(),
             text_length: 0,
             arena: std::ptr::null_mut(),
