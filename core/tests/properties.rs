@@ -232,3 +232,18 @@ fn whatever_nests_deeply_is_answered() {
         }
     }
 }
+
+/// Reading a bracket twice, as an index and as an argument, takes 2^n steps for n of them.
+#[test]
+fn brackets_in_brackets_are_read_in_no_time() {
+    for (open, close) in
+        [("a[b[1", ""), ("a[[1[b[", ""), ("f [1, ", ""), ("f [1, ", "2]"), ("f [g [1:", "2]]")]
+    {
+        let text = format!("{}{}", open.repeat(60), close.repeat(60));
+        let mut db = Database::new();
+        let file = db.add_file("brackets.nesl", &text, None);
+        for form in &db.outline(file).forms {
+            let _ = db.diagnostics(form.id());
+        }
+    }
+}

@@ -324,9 +324,12 @@ fn operators<'a>(
     let index = expr.clone().then_ignore(just(Kind::RBracket)).map(|e| (Kind::Index, e));
     // `f [] int`: a call with an empty list.
     let empty = just(Kind::RBracket).ignore_then(element_type).map(|ty| (Kind::Empty, ty));
+    // Where it fails the bracket is read once more, as an argument: that it failed is remembered,
+    // or brackets in brackets would be read twice at each level.
     let index = just(Kind::LBracket)
         .ignore_then(empty.or(index))
         .map_with(|(kind, inside), x| Node::new(kind, x.span(), vec![inside]))
+        .memoized()
         .boxed();
 
     let conditional = just(Kind::IfKw)
