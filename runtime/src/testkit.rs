@@ -1,10 +1,10 @@
 //! What every runtime must pass.
 //!
-//! ```ignore
-//! #[test]
-//! fn conforms() {
-//!     nesl_runtime::testkit::suite(&|options| Box::new(Cpu::new(options)));
-//! }
+//! ```no_run
+//! use nesl_runtime::kir::reference::Reference;
+//!
+//! // In a test of the runtime:
+//! nesl_runtime::testkit::suite(&|options| Box::new(Reference::new(options)));
 //! ```
 //!
 //! A [`Case`] is a kernel as text, arguments, and what must come out, worked out by hand or by a

@@ -26,7 +26,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn random_modules_are_lawful_and_their_texts_survive(bytes in bytes(), recursion: bool) {
