@@ -1,3 +1,5 @@
+//! The kit against the interpreter, and the generator against the law.
+
 use super::generate::{Generated, generate};
 use super::*;
 use crate::kir::reference::Reference;
