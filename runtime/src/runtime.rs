@@ -175,11 +175,21 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             interrupt: Arc::default(),
-            memory: u64::MAX,
+            memory: most_memory(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             max_depth: 10_000_000,
         }
     }
+}
+
+/// Three quarters of the memory of this computer; where it does not say, of 8 GiB.
+fn most_memory() -> u64 {
+    let known = std::fs::read_to_string("/proc/meminfo").ok();
+    let kilobytes = known.as_deref().and_then(|text| {
+        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+        line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()
+    });
+    kilobytes.unwrap_or(8 << 20) / 4 * 3 * 1024
 }
 
 impl fmt::Debug for Buffer {

@@ -1,15 +1,15 @@
 //! What every runtime must pass.
 //!
-//! ```ignore
-//! #[test]
-//! fn conforms() {
-//!     nesl_runtime::testkit::suite(&|options| Box::new(Cpu::new(options)));
-//! }
+//! ```no_run
+//! use nesl_runtime::kir::reference::Reference;
+//!
+//! // In a test of the runtime:
+//! nesl_runtime::testkit::suite(&|options| Box::new(Reference::new(options)));
 //! ```
 //!
 //! A [`Case`] is a kernel as text, arguments, and what must come out, worked out by hand or by a
 //! plain model next to it. Float reductions have operands for which every grouping is exact.
-//! Two runtimes can be compared on any kernel ([`differ`]).
+//! [`generate`] makes random modules for comparing runtimes with each other ([`differ`]).
 
 use crate::fault::{Fault, FaultCode};
 use crate::kir::{Literal, Module, Site, Ty, parse};
@@ -18,6 +18,7 @@ use crate::runtime::{Arg, Buffer, Failure, Launch, Options, Runtime};
 mod control;
 mod data;
 mod failures;
+pub mod generate;
 mod host;
 mod memory;
 mod scalars;

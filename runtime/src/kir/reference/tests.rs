@@ -1,3 +1,5 @@
+//! What the interpreter finds, reports and survives; that it computes right, the kit shows.
+
 use super::*;
 use crate::fault::FaultCode;
 use crate::kir::{Site, parse};

@@ -1,3 +1,5 @@
+//! Each law, kept and broken.
+
 use crate::kir::{parse, verify};
 
 /// What the verifier says about a text, a line for each violation.
