@@ -8,7 +8,7 @@
 //!     └─ services  what is too long for kir
 //! ```
 //!
-//! Launches execute at once. Chunks depend on the size of the space and the number of threads
+//! Launches execute at once; failures wait until they are asked for. Chunks depend on the size of the space and the number of threads
 //! only, so that a launch gives the same bits each time; a launch of little work runs on the
 //! calling thread, as one chunk.
 
@@ -45,6 +45,8 @@ pub struct Cpu {
     compiled: AtomicU64,
     compile_ns: AtomicU64,
     transferred: AtomicU64,
+    /// What went wrong and has not been reported.
+    failure: Mutex<Option<Failure>>,
 }
 
 impl Cpu {
@@ -53,6 +55,15 @@ impl Cpu {
     /// # Errors
     /// If there is no code generator for this machine.
     pub fn new(options: Options) -> Result<Cpu, Failure> {
+        Cpu::with_grain(options, launch::GRAIN)
+    }
+
+    /// A runtime that splits launches into chunks of at least so many operations: of few, in
+    /// tests, so that small launches are split, too.
+    ///
+    /// # Errors
+    /// As [`Cpu::new`].
+    pub fn with_grain(options: Options, grain: u64) -> Result<Cpu, Failure> {
         let isa = codegen::target().map_err(|e| trouble(&e))?;
         let memory = Memory::new(options.memory);
         let threads = options.threads.max(1);
@@ -63,7 +74,7 @@ impl Cpu {
                 recursion: true,
                 memory: options.memory,
             },
-            workers: launch::Workers::new(threads, memory.clone()),
+            workers: launch::Workers::new(threads, grain.max(1), memory.clone()),
             options,
             memory,
             isa,
@@ -72,7 +83,25 @@ impl Cpu {
             compiled: AtomicU64::new(0),
             compile_ns: AtomicU64::new(0),
             transferred: AtomicU64::new(0),
+            failure: Mutex::default(),
         })
+    }
+
+    /// Reports, once, what went wrong.
+    fn report(&self) -> Result<(), Failure> {
+        match self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            Some(failure) => Err(failure),
+            None => Ok(()),
+        }
+    }
+
+    fn execute(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
+        let compiled = launch.module.0.downcast_ref::<Compiled>();
+        let compiled = compiled.ok_or_else(|| trouble("the module is of another runtime"))?;
+        let code = compiled.kernels.get(launch.kernel);
+        let code = code.ok_or_else(|| trouble("there is no such kernel"))?;
+        self.launches.fetch_add(1, Relaxed);
+        launch::launch(code, launch, &self.workers, &self.options)
     }
 }
 
@@ -138,15 +167,24 @@ impl Runtime for Cpu {
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure.is_none() {
+            match self.execute(launch) {
+                Ok(outputs) => return Ok(outputs),
+                Err(found) => *failure = Some(found),
+            }
+        }
+        // Only outputs cannot wait: their lengths are asked for.
         let compiled = launch.module.0.downcast_ref::<Compiled>();
-        let compiled = compiled.ok_or_else(|| trouble("the module is of another runtime"))?;
-        let code = compiled.kernels.get(launch.kernel);
-        let code = code.ok_or_else(|| trouble("there is no such kernel"))?;
-        self.launches.fetch_add(1, Relaxed);
-        launch::launch(code, launch, &self.workers, &self.options)
+        let code = compiled.and_then(|compiled| compiled.kernels.get(launch.kernel));
+        match code {
+            Some(code) if code.kernel.outputs.is_empty() => Ok(Vec::new()),
+            _ => Err(failure.take().expect("there is one")),
+        }
     }
 
     fn read(&self, buffer: &Buffer, at: usize, out: &mut [u8]) -> Result<(), Failure> {
+        self.report()?;
         let from = part(buffer, at, out.len())?;
         self.transferred.fetch_add(out.len() as u64, Relaxed);
         // SAFETY: as for `write`.
@@ -155,7 +193,7 @@ impl Runtime for Cpu {
     }
 
     fn sync(&self) -> Result<(), Failure> {
-        Ok(())
+        self.report()
     }
 
     fn counters(&self) -> Counters {

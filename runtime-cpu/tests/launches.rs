@@ -46,7 +46,8 @@ fn read_floats(cpu: &Cpu, buffer: &Buffer) -> Vec<f64> {
 fn run(cpu: &Cpu, kernel: Kernel, functions: Vec<Function>, args: &[Arg]) -> Result<Vec<Buffer>, Failure> {
     let module = Module { functions, kernels: vec![kernel] };
     let loaded = cpu.load(&module).unwrap();
-    cpu.launch(&Launch { module: &loaded, kernel: 0, args, tag: 7 })
+    let outputs = cpu.launch(&Launch { module: &loaded, kernel: 0, args, tag: 7 })?;
+    cpu.sync().map(|()| outputs)
 }
 
 fn all(buffer: &Buffer) -> Arg {

@@ -199,7 +199,8 @@ impl<'a> Coder<'a, '_> {
     /// Leaves if somebody wants this to stop.
     pub fn poll(&mut self) {
         let at = self.interrupt;
-        let flag = self.b.ins().load(types::I8, flags(), at, 0);
+        // An ordinary load would be done once, before a loop that writes nothing.
+        let flag = self.b.ins().atomic_load(types::I8, MemFlagsData::trusted(), at);
         self.leave_if(flag, Status::Interrupted);
     }
 

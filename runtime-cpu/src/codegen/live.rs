@@ -28,7 +28,7 @@ pub fn code<'a>(
             let effects = effects(inst, &outer);
             let keep = inst.results.iter().any(|v| needed[v.0 as usize])
                 || match (phase, stage >= own) {
-                    (Phase::Final, true) => effects.outer || effects.ends || effects.inner,
+                    (Phase::Final, true) => effects.any(),
                     (Phase::Totals(_) | Phase::Tags, true) => effects.ends || effects.inner,
                     (_, false) => effects.inner,
                 };
@@ -72,6 +72,14 @@ struct Effects {
     inner: bool,
     /// May end the instance.
     ends: bool,
+    /// May never end.
+    lasts: bool,
+}
+
+impl Effects {
+    fn any(self) -> bool {
+        self.outer || self.inner || self.ends || self.lasts
+    }
 }
 
 fn effects(inst: &Inst, outer: &[bool]) -> Effects {
@@ -91,6 +99,7 @@ fn effects(inst: &Inst, outer: &[bool]) -> Effects {
             all.outer |= args.iter().any(|v| outer[v.0 as usize]) && inst.results.is_empty();
         }
         Op::Check { .. } | Op::Fail { .. } => all.ends = true,
+        Op::While { .. } => all.lasts = true,
         Op::Const(_)
         | Op::Unary(..)
         | Op::Binary(..)
@@ -102,7 +111,6 @@ fn effects(inst: &Inst, outer: &[bool]) -> Effects {
         | Op::Load { .. }
         | Op::Slice(..)
         | Op::If { .. }
-        | Op::While { .. }
         | Op::For { .. }
         | Op::Mark
         | Op::Compact { .. } => {}

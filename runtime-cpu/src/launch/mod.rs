@@ -5,6 +5,7 @@ mod plan;
 mod settle;
 mod work;
 
+pub use plan::GRAIN;
 pub use work::Workers;
 
 use crate::chunk::{HEADER, SLOTS, TAG};
@@ -49,7 +50,7 @@ pub fn launch(
     let params = words(code, launch.args)?;
     let extents = plan::Extents::of(code, &params);
     let tables: Vec<usize> = histograms(code, launch.args);
-    let chunks = plan::chunks(code, &extents, workers.threads(), &tables);
+    let chunks = plan::chunks(code, &extents, workers, &tables);
     let sinks: usize = code.kernel.stages.iter().map(|s| s.sinks.len()).sum();
     // Chunks that are run by different threads do not share lines of the cache.
     let stride = match chunks.len() {

@@ -3,17 +3,14 @@
 //! A chunk is a range of points with the segments it touches. How many chunks there are depends
 //! on the work, the threads and the sinks; where they begin, on their number only.
 
-use super::Words;
+use super::{Words, Workers};
 use crate::codegen::KernelCode;
 use nesl_runtime::kir::{Sink, Space};
 use smallvec::{SmallVec, smallvec};
 
-/// A launch of less work than this is one chunk, on the calling thread: handing work to another
-/// thread takes about as long.
-const ALONE: u64 = 40_000;
-
-/// The least work of a chunk.
-const GRAIN: u64 = 15_000;
+/// The least work of a chunk, in operations. A launch of less than two of them is one chunk, on
+/// the calling thread: handing work to another thread takes about as long.
+pub const GRAIN: u64 = 20_000;
 
 /// Chunks for each thread, of steady and of unsteady work.
 const STEADY: usize = 4;
@@ -107,9 +104,10 @@ impl Extents<'_> {
 }
 
 /// How many chunks there should be.
-fn count(code: &KernelCode, extents: &Extents<'_>, threads: usize, tables: &[usize]) -> usize {
+fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[usize]) -> usize {
+    let (threads, grain) = (workers.threads(), workers.grain());
     let work = extents.points.saturating_mul(code.work.max(1));
-    if threads == 1 || code.single || work < ALONE {
+    if threads == 1 || code.single || work < 2 * grain {
         return 1;
     }
     let sinks = || code.kernel.stages.iter().flat_map(|s| &s.sinks);
@@ -126,7 +124,7 @@ fn count(code: &KernelCode, extents: &Extents<'_>, threads: usize, tables: &[usi
     if sinks().any(|s| matches!(s, Sink::Scatter { .. })) {
         count = count.min(TAGS);
     }
-    let most = (work / GRAIN).min(extents.points).max(1);
+    let most = (work / grain).min(extents.points).max(1);
     count.min(most.try_into().unwrap_or(usize::MAX))
 }
 
@@ -134,12 +132,12 @@ fn count(code: &KernelCode, extents: &Extents<'_>, threads: usize, tables: &[usi
 pub fn chunks(
     code: &KernelCode,
     extents: &Extents<'_>,
-    threads: usize,
+    workers: &Workers,
     tables: &[usize],
 ) -> SmallVec<[Chunk; 1]> {
     let Extents { points, segments, .. } = *extents;
     let all = Chunk { first: 0, last: points, segment: 0, segments };
-    let count = count(code, extents, threads, tables) as u64;
+    let count = count(code, extents, workers, tables) as u64;
     if count == 1 {
         return smallvec![all];
     }

@@ -31,6 +31,8 @@ const COPY: usize = 1 << 20;
 /// The threads of a runtime, and the memory their instances use.
 pub struct Workers {
     threads: usize,
+    /// The least work of a chunk.
+    grain: u64,
     /// One thread less: the calling one is the other. Made when first needed.
     pool: OnceLock<Option<ThreadPool>>,
     memory: Arc<Memory>,
@@ -39,13 +41,18 @@ pub struct Workers {
 
 impl Workers {
     /// So many threads.
-    pub fn new(threads: usize, memory: Arc<Memory>) -> Workers {
-        Workers { threads, pool: OnceLock::new(), memory, arenas: Mutex::default() }
+    pub fn new(threads: usize, grain: u64, memory: Arc<Memory>) -> Workers {
+        Workers { threads, grain, pool: OnceLock::new(), memory, arenas: Mutex::default() }
     }
 
     /// How many.
     pub fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// The least work of a chunk, in operations.
+    pub fn grain(&self) -> u64 {
+        self.grain
     }
 
     /// The memory.
