@@ -1,21 +1,35 @@
 //! Running a program on a runtime.
 //!
 //! The program is simplified, written as the code of one instance and launched at one point; what
-//! only a host can do (printing, files, clocks) is left to the direct interpreter, which is also
-//! what every runtime is compared with.
+//! only a host can do (printing, files, clocks) is left to the direct interpreter, and so are
+//! programs without loops, which it has run before they could be compiled. It is also what every
+//! runtime is compared with.
 
-use nesl_core::interp::{Failure as ProgramFailure, Value};
-use nesl_core::ir::{self, Site};
-use nesl_core::lower::{self, Given, Lowered, Part};
+use crate::held::{self, Held};
+use nesl_core::interp::Failure as ProgramFailure;
+use nesl_core::ir::{self, Op, Site};
+use nesl_core::lower::{self, Lowered};
+use nesl_core::prim::SeqOp;
 use nesl_core::simplify::simplify;
-use nesl_runtime::fault::Fault;
-use nesl_runtime::kir::{self, Literal, ValueTy};
+#[cfg(debug_assertions)]
+use nesl_runtime::kir;
+use nesl_runtime::kir::{Literal, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Runtime};
 use nesl_runtime::scalar::Precision;
 
 /// Runs programs on a runtime.
 pub(crate) struct Executor {
-    runtime: Box<dyn Runtime>,
+    pub(crate) runtime: Box<dyn Runtime>,
+}
+
+/// What a program runs with.
+pub(crate) struct Inputs<'a> {
+    /// The values of the globals.
+    pub(crate) globals: &'a [Held],
+    /// What `main` takes if it draws random numbers.
+    pub(crate) key: i64,
+    pub(crate) seed: u64,
+    pub(crate) precision: Precision,
 }
 
 impl Executor {
@@ -23,24 +37,23 @@ impl Executor {
         Executor { runtime }
     }
 
-    /// Runs a program whose `main` takes `key` if it draws random numbers; `None` if only a host
-    /// can.
+    /// Runs a program; `None` if it is one for the direct interpreter.
     pub(crate) fn run(
         &self,
         program: &ir::Program,
-        globals: &[Value],
-        key: i64,
-        precision: Precision,
-        seed: u64,
-    ) -> Option<Result<Value, ProgramFailure>> {
+        inputs: &Inputs<'_>,
+    ) -> Option<Result<Held, ProgramFailure>> {
+        if !worth_compiling(program) {
+            return None;
+        }
         let program = simplify(program);
         debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "after simplification");
-        let lowered = lower::thread(&program, precision, seed)?;
+        let lowered = lower::thread(&program, inputs.precision, inputs.seed)?;
         #[cfg(debug_assertions)]
         if let Err(wrong) = kir::verify(&lowered.module) {
             panic!("after lowering: {wrong:#?}\n{}", kir::print(&lowered.module));
         }
-        let run = self.launch(&program, &lowered, globals, key, precision);
+        let run = self.launch(&program, &lowered, inputs);
         Some(run.map_err(|failure| blame(&lowered, failure)))
     }
 
@@ -48,31 +61,19 @@ impl Executor {
         &self,
         program: &ir::Program,
         lowered: &Lowered,
-        globals: &[Value],
-        key: i64,
-        precision: Precision,
-    ) -> Result<Value, Failure> {
-        let runtime = &*self.runtime;
+        inputs: &Inputs<'_>,
+    ) -> Result<Held, Failure> {
+        let (runtime, precision) = (&*self.runtime, inputs.precision);
         let main = &program.functions[program.main.0 as usize];
         let mut args = vec![Arg::Scalar(Literal::I64(1))];
         if !main.params.is_empty() {
             args.push(Arg::Scalar(match precision {
-                Precision::Bits64 => Literal::I64(key),
-                Precision::Bits32 => Literal::I32(key as i32),
+                Precision::Bits64 => Literal::I64(inputs.key),
+                Precision::Bits32 => Literal::I32(inputs.key as i32),
             }));
         }
         for id in &lowered.globals {
-            let id = id.0 as usize;
-            for part in lower::parts_of(&globals[id], &program.globals[id].ty, precision) {
-                args.push(match part {
-                    Part::Scalar(literal) => Arg::Scalar(literal),
-                    Part::Array(ty, bytes) => {
-                        let buffer = runtime.alloc(ty, bytes.len() / ty.size())?;
-                        runtime.write(&buffer, 0, &bytes)?;
-                        Arg::Array(buffer, 0)
-                    }
-                });
-            }
+            args.extend(inputs.globals[id.0 as usize].parts(runtime, precision)?);
         }
         let kernel = &lowered.module.kernels[0];
         let mut scalars: Vec<Buffer> = Vec::new();
@@ -85,23 +86,47 @@ impl Executor {
             args.push(Arg::Array(buffer, 0));
         }
         let module = runtime.load(&lowered.module)?;
-        let launch = Launch { module: &module, kernel: 0, args: &args, tag: 0 };
-        let outputs = runtime.launch(&launch)?;
-        let given = Given {
-            scalars: read_all(runtime, &scalars)?,
-            outputs: read_all(runtime, &outputs)?,
-        };
-        Ok(lower::value_of(&main.result, given, precision))
+        let outputs = runtime.launch(&Launch { module: &module, kernel: 0, args: &args, tag: 0 })?;
+        runtime.sync()?;
+        let (mut scalars, mut outputs) = (scalars.into_iter(), outputs.into_iter());
+        let mut parts = Vec::new();
+        for part in lower::parts(&main.result, precision) {
+            parts.push(if held::is_array(&part) {
+                Arg::Array(outputs.next().expect("one for each array"), 0)
+            } else {
+                let buffer = scalars.next().expect("one for each scalar");
+                Arg::Scalar(held::scalar(&buffer, runtime)?)
+            });
+        }
+        Ok(Held::resident(parts, main.result.clone(), precision))
     }
 }
 
-fn read_all(runtime: &dyn Runtime, buffers: &[Buffer]) -> Result<Vec<Vec<u8>>, Failure> {
-    let read = |buffer: &Buffer| {
-        let mut bytes = vec![0; buffer.len() * buffer.ty().size()];
-        runtime.read(buffer, 0, &mut bytes)?;
-        Ok(bytes)
-    };
-    buffers.iter().map(read).collect()
+/// Whether there may be more to do than there is to compile.
+fn worth_compiling(program: &ir::Program) -> bool {
+    let mut loops = false;
+    for function in &program.functions {
+        function.body.for_each_op(&mut |op| {
+            loops |= match op {
+                Op::Nest(_) | Op::Call(..) | Op::Global(_) => true,
+                Op::Seq(SeqOp::Dist | SeqOp::Range, _) => true,
+                Op::Copy(_)
+                | Op::Scalar(..)
+                | Op::Pair(..)
+                | Op::First(_)
+                | Op::Second(_)
+                | Op::Text(_)
+                | Op::List(_)
+                | Op::Seq(..)
+                | Op::If { .. }
+                | Op::Check { .. }
+                | Op::Error(_)
+                | Op::Host(..)
+                | Op::Time(_) => false,
+            }
+        });
+    }
+    loops
 }
 
 /// What went wrong, where.
@@ -111,7 +136,7 @@ fn blame(lowered: &Lowered, failure: Failure) -> ProgramFailure {
         Failure::Program { site, detail, text, .. } => (site, detail, text),
     };
     let cause = &lowered.causes[site.0 as usize];
-    let fault: Fault = cause.fault(&detail, text.as_deref());
+    let fault = cause.fault(&detail, text.as_deref());
     let mut trace: Vec<(Site, bool)> = vec![(cause.site, cause.library)];
     if cause.library
         && let Some(origin) = detail.first()
@@ -121,4 +146,3 @@ fn blame(lowered: &Lowered, failure: Failure) -> ProgramFailure {
     }
     ProgramFailure { fault, trace }
 }
-

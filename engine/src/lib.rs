@@ -6,6 +6,7 @@
 
 pub mod cost;
 mod execute;
+mod held;
 pub mod host;
 pub mod session;
 pub mod show;

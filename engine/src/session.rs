@@ -8,12 +8,12 @@ mod stored;
 mod watch;
 
 use crate::execute::Executor;
+use crate::held::Held;
 use crate::Sources;
 use crate::host::System;
 use crate::host::picture::Picture;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
-use nesl_core::interp::Value;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -150,7 +150,7 @@ pub struct Session {
     /// A file for texts that are only looked at.
     scratch: Option<FileId>,
     /// The values of top-level variables.
-    values: FxHashMap<(ItemId, Name), Value>,
+    values: FxHashMap<(ItemId, Name), Held>,
     /// Those that are kept in files.
     stored: stored::Stored,
     /// Definitions that took the place of others of the same name and type.
@@ -207,7 +207,16 @@ impl Session {
     /// Runs programs on a runtime from now on; without one, on the direct interpreter. The
     /// runtime is to be made with [`Session::interrupt_handle`].
     pub fn set_runtime(&mut self, runtime: Option<Box<dyn Runtime>>) {
+        for held in self.values.values() {
+            // What cannot be read any more is lost with its runtime.
+            let _ = held.leave(self.runtime());
+        }
         self.executor = runtime.map(Executor::new);
+    }
+
+    /// What programs run on, if not the direct interpreter.
+    fn runtime(&self) -> Option<&dyn Runtime> {
+        self.executor.as_ref().map(|executor| &*executor.runtime)
     }
 
     /// Checks and runs a text; `name` is what messages call it. What the program prints goes to

@@ -1,4 +1,4 @@
-//! Values as the parts that kir takes, and back from what a form's kernel gives.
+//! Values as parts of kir, and back.
 
 use super::layout;
 use crate::base::with_stack;
@@ -6,6 +6,7 @@ use crate::interp::{Builder, Sequence, Value};
 use crate::ir::Ty;
 use nesl_runtime::kir::{self, Literal};
 use nesl_runtime::scalar::Precision;
+use std::sync::Arc;
 
 /// A part of a value: see [`parts`](super::parts()).
 #[derive(Clone, Debug, PartialEq)]
@@ -115,50 +116,29 @@ fn add_bytes(sequence: &Sequence, precision: Precision, out: &mut Vec<u8>) {
     }
 }
 
-/// What a form's kernel gave: the bytes of its arrays of one element, and of its outputs, both in
-/// order.
-pub struct Given {
-    /// Scalars and lengths.
-    pub scalars: Vec<Vec<u8>>,
-    /// Columns.
-    pub outputs: Vec<Vec<u8>>,
-}
-
-/// The value that a form's kernel gave.
+/// The value that has these parts.
 ///
 /// # Panics
-/// If it gave something of another type.
-pub fn value_of(ty: &Ty, given: Given, precision: Precision) -> Value {
-    let mut reader = Reader {
-        scalars: given.scalars.into_iter(),
-        outputs: given.outputs.into_iter(),
-        precision,
-    };
-    reader.value(ty)
+/// If they are those of another type.
+pub fn value_of(ty: &Ty, parts: impl IntoIterator<Item = Part>, precision: Precision) -> Value {
+    Reader { parts: &mut parts.into_iter(), precision }.value(ty)
 }
 
-struct Reader {
-    scalars: std::vec::IntoIter<Vec<u8>>,
-    outputs: std::vec::IntoIter<Vec<u8>>,
+struct Reader<'p> {
+    parts: &'p mut dyn Iterator<Item = Part>,
     precision: Precision,
 }
 
-/// The columns of a sequence that is read: those of sequences have their lengths, then what lies
-/// in their pool.
+/// The columns of a sequence that is read.
 enum Column {
     Unit,
     Scalars(Sequence),
     Pair(Box<(Column, Column)>),
-    Segments(Vec<i64>, Option<Box<Level>>),
+    /// Starts, lengths and the pool.
+    Segments(Vec<i64>, Vec<i64>, Box<Column>),
 }
 
-/// A sequence that is read.
-struct Level {
-    length: usize,
-    column: Column,
-}
-
-impl Reader {
+impl Reader<'_> {
     fn value(&mut self, ty: &Ty) -> Value {
         with_stack(|| match ty {
             Ty::Unit => Value::Unit,
@@ -167,77 +147,91 @@ impl Reader {
                 Value::pair(first, self.value(second))
             }
             Ty::Sequence(element) => {
-                let level = self.level(element);
-                Value::Sequence(rows(&level.column, element, 0, level.length))
+                let length = self.length();
+                Value::Sequence(rows(&self.column(element), element, 0, length))
             }
-            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                let bytes = self.scalars.next().expect("as many as the type has");
-                self.scalars_of(ty, &bytes).get(0).expect("one element")
-            }
+            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => match self.parts.next() {
+                Some(Part::Scalar(literal)) => scalar(literal),
+                other => panic!("{other:?} is no scalar"),
+            },
         })
     }
 
-    fn level(&mut self, element: &Ty) -> Level {
-        let bytes = self.scalars.next().expect("as many as the type has");
-        let length = words(&bytes)[0] as usize;
-        let mut column = self.leaves(element);
-        self.pools(&mut column, element);
-        Level { length, column }
+    fn length(&mut self) -> usize {
+        match self.parts.next() {
+            Some(Part::Scalar(Literal::I64(length))) => length as usize,
+            other => panic!("{other:?} is no length"),
+        }
     }
 
-    fn leaves(&mut self, element: &Ty) -> Column {
+    fn array(&mut self) -> Vec<u8> {
+        match self.parts.next() {
+            Some(Part::Array(_, bytes)) => bytes,
+            other => panic!("{other:?} is no array"),
+        }
+    }
+
+    fn column(&mut self, element: &Ty) -> Column {
         with_stack(|| match element {
             Ty::Unit => Column::Unit,
             Ty::Pair(first, second) => {
-                let first = self.leaves(first);
-                Column::Pair(Box::new((first, self.leaves(second))))
+                let first = self.column(first);
+                Column::Pair(Box::new((first, self.column(second))))
             }
-            Ty::Sequence(_) => {
-                Column::Segments(words(&self.outputs.next().expect("one for each")), None)
+            Ty::Sequence(inner) => {
+                let (starts, lengths) = (words(&self.array()), words(&self.array()));
+                let _extent = self.length();
+                Column::Segments(starts, lengths, Box::new(self.column(inner)))
             }
             Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                let bytes = self.outputs.next().expect("one for each");
-                Column::Scalars(self.scalars_of(element, &bytes))
+                let bytes = self.array();
+                Column::Scalars(self.scalars(element, bytes))
             }
         })
     }
 
-    fn pools(&mut self, column: &mut Column, element: &Ty) {
-        with_stack(|| match (column, element) {
-            (Column::Pair(both), Ty::Pair(first, second)) => {
-                self.pools(&mut both.0, first);
-                self.pools(&mut both.1, second);
+    fn scalars(&self, ty: &Ty, bytes: Vec<u8>) -> Sequence {
+        match (ty, self.precision) {
+            (Ty::Int, Precision::Bits64) => Sequence::Ints(Arc::new(words(&bytes))),
+            (Ty::Int, Precision::Bits32) => {
+                let ints = halves(&bytes).map(|bytes| i64::from(i32::from_ne_bytes(bytes)));
+                Sequence::Ints(Arc::new(ints.collect()))
             }
-            (Column::Segments(_, pool), Ty::Sequence(inner)) => {
-                *pool = Some(Box::new(self.level(inner)));
+            (Ty::Float, Precision::Bits64) => {
+                let (words, _) = bytes.as_chunks::<8>();
+                let floats = words.iter().map(|word| f64::from_ne_bytes(*word));
+                Sequence::Floats(Arc::new(floats.collect()))
             }
-            (Column::Unit | Column::Scalars(_) | Column::Pair(_) | Column::Segments(..), _) => {}
-        });
-    }
-
-    fn scalars_of(&self, ty: &Ty, bytes: &[u8]) -> Sequence {
-        let values: Vec<Value> = match (ty, self.precision) {
-            (Ty::Int, Precision::Bits64) => words(bytes).into_iter().map(Value::Int).collect(),
-            (Ty::Int, Precision::Bits32) => halves(bytes)
-                .map(|bytes| Value::Int(i64::from(i32::from_ne_bytes(bytes))))
-                .collect(),
-            (Ty::Float, Precision::Bits64) => words(bytes)
-                .into_iter()
-                .map(|x| Value::Float(f64::from_bits(x as u64)))
-                .collect(),
-            (Ty::Float, Precision::Bits32) => halves(bytes)
-                .map(|bytes| Value::Float(f64::from(f32::from_ne_bytes(bytes))))
-                .collect(),
-            (Ty::Bool, _) => bytes.iter().map(|x| Value::Bool(*x != 0)).collect(),
-            (Ty::Char, _) => bytes.iter().map(|x| Value::Char(*x)).collect(),
+            (Ty::Float, Precision::Bits32) => {
+                let floats = halves(&bytes).map(|bytes| f64::from(f32::from_ne_bytes(bytes)));
+                Sequence::Floats(Arc::new(floats.collect()))
+            }
+            (Ty::Bool, _) => Sequence::Bools(Arc::new(bytes.iter().map(|x| *x != 0).collect())),
+            (Ty::Char, _) => Sequence::Chars(Arc::new(bytes)),
             (Ty::Unit | Ty::Pair(..) | Ty::Sequence(_), _) => unreachable!("it is a scalar"),
-        };
-        Sequence::from_values(ty, values)
+        }
+    }
+}
+
+fn scalar(literal: Literal) -> Value {
+    match literal {
+        Literal::I32(x) => Value::Int(i64::from(x)),
+        Literal::I64(x) => Value::Int(x),
+        Literal::F32(x) => Value::Float(f64::from(f32::from_bits(x))),
+        Literal::F64(x) => Value::Float(f64::from_bits(x)),
+        Literal::Bool(x) => Value::Bool(x),
+        Literal::U8(x) => Value::Char(x),
     }
 }
 
 /// The rows of a column from a start on.
 fn rows(column: &Column, element: &Ty, start: usize, count: usize) -> Sequence {
+    if let Column::Scalars(all) = column
+        && start == 0
+        && count == all.len()
+    {
+        return all.clone();
+    }
     let mut builder = Builder::new(element, count);
     with_stack(|| match (column, element) {
         (Column::Unit, _) => (0..count).for_each(|_| builder.push(Value::Unit)),
@@ -251,12 +245,11 @@ fn rows(column: &Column, element: &Ty, start: usize, count: usize) -> Sequence {
                 builder.push(Value::pair(first, second));
             }
         }
-        (Column::Segments(lengths, Some(level)), Ty::Sequence(inner)) => {
-            let mut place: usize = lengths[..start].iter().map(|n| *n as usize).sum();
-            for length in &lengths[start..start + count] {
-                let length = *length as usize;
-                builder.push(Value::Sequence(rows(&level.column, inner, place, length)));
-                place += length;
+        (Column::Segments(starts, lengths, pool), Ty::Sequence(inner)) => {
+            let segments = starts.iter().zip(lengths).skip(start).take(count);
+            for (start, length) in segments {
+                let row = rows(pool, inner, *start as usize, *length as usize);
+                builder.push(Value::Sequence(row));
             }
         }
         (Column::Pair(_) | Column::Segments(..), _) => unreachable!("types were checked"),

@@ -21,7 +21,7 @@ mod random;
 mod scalar;
 mod thread;
 
-pub use data::{Given, Part, parts_of, value_of};
+pub use data::{Part, parts_of, value_of};
 pub use layout::{columns, parts};
 pub use thread::thread;
 
@@ -34,8 +34,9 @@ use smol_str::SmolStr;
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// One kernel, over a single point. Its parameters are the number of points (1); the key, if
-    /// the program draws random numbers; the parts of the globals; an array for each scalar and
-    /// each length of the result, in whose first element it is stored (see [`Given`]).
+    /// the program draws random numbers; the parts of the globals ([`parts`]); and an array for
+    /// each scalar among the parts of the result, in whose first element it is stored. The arrays
+    /// among them are its outputs, in order.
     pub module: kir::Module,
     /// The globals it takes.
     pub globals: Vec<GlobalId>,

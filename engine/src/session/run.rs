@@ -1,6 +1,8 @@
 //! Running the forms of a text, in order.
 
 use super::watch::Watcher;
+use crate::execute::Inputs;
+use crate::held::Held;
 use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, located, place};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
 use nesl_core::db::{Before, Database, FileId, Form};
@@ -13,8 +15,17 @@ use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{self, ItemKind};
 use nesl_core::types::{ItemTypes, Scheme, Signature, Ty, print_scheme};
 use nesl_runtime::fault::FaultCode;
+use nesl_runtime::runtime;
 use std::sync::Arc;
 use std::time::Instant;
+
+/// What came of a form.
+pub(super) struct Computed {
+    /// Its value.
+    pub(super) held: Held,
+    /// Work and depth, where they were counted.
+    cost: Option<(u64, u64)>,
+}
 
 impl Session {
     /// Runs all forms of a file; `quiet` when it is being loaded.
@@ -129,7 +140,7 @@ impl Session {
     ) {
         let item = form.id();
         let started = Instant::now();
-        let (elaborated, outcome) = match self.compute(item) {
+        let (elaborated, computed) = match self.compute(item) {
             Ok(done) => done,
             Err(diagnostics) => {
                 for diagnostic in diagnostics {
@@ -142,7 +153,7 @@ impl Session {
             }
         };
         let seconds = started.elapsed().as_secs_f64();
-        if let Err(message) = self.keep(item, ast, &elaborated.program, &outcome.value) {
+        if let Err(message) = self.keep(item, ast, &computed.held) {
             summary.errors += 1;
             let at = place(self.db.whole(item));
             sink(Event::Diagnostic(Diagnostic::error(Kind::Runtime, at, message)));
@@ -153,12 +164,21 @@ impl Session {
         summary.ok += 1;
         if !quiet {
             let expression = matches!(ast.kind, ItemKind::Expr(_));
+            let value = match computed.held.value(self.runtime()) {
+                Ok(value) => self.show(value, &elaborated.ty),
+                Err(failure) => {
+                    let trouble = self.trouble(item, failure);
+                    summary.errors += 1;
+                    sink(Event::Diagnostic(trouble));
+                    return;
+                }
+            };
             sink(Event::Bound(Binding {
                 name: elaborate::form_name(ast),
-                value: self.show(&outcome.value, &elaborated.ty),
+                value,
                 ty: self.shown_type(item, &elaborated.ty),
                 expression,
-                cost: Some((outcome.work, outcome.depth)),
+                cost: computed.cost,
                 seconds,
                 at: place(self.db.whole(item)),
             }));
@@ -170,15 +190,14 @@ impl Session {
         &mut self,
         item: ItemId,
         ast: &ast::Item,
-        program: &ir::Program,
-        value: &Value,
+        held: &Held,
     ) -> Result<(), String> {
         let stored = matches!(ast.kind, ItemKind::Binding { stored: true, .. });
-        let ty = &program.functions[program.main.0 as usize].result;
         for (name, way) in names_of(ast) {
-            let part = part(value, &way);
+            let part = held.part(&way);
             if stored {
-                self.stored.write(item, name, &part, part_type(ty, &way))?;
+                let value = part.value(self.runtime()).map_err(|failure| words(&failure))?;
+                self.stored.write(item, name, value, part.ty())?;
             } else {
                 self.values.insert((item, name), part);
             }
@@ -190,7 +209,7 @@ impl Session {
     pub(super) fn compute(
         &mut self,
         item: ItemId,
-    ) -> Result<(Elaborated, interp::Outcome), Vec<Diagnostic<super::FileRange>>> {
+    ) -> Result<(Elaborated, Computed), Vec<Diagnostic<super::FileRange>>> {
         let mut elaborated = self.elaborate(item)?;
         let globals = self.globals(item, &elaborated.program)?;
         ir::thread_keys(&mut elaborated.program);
@@ -216,14 +235,16 @@ impl Session {
             && let Some(executor) = &self.executor
         {
             let (precision, seed) = (self.settings.precision, self.seed);
-            match executor.run(&elaborated.program, &globals, key, precision, seed) {
-                Some(Ok(value)) => {
-                    return Ok((elaborated, interp::Outcome { value, work: 0, depth: 0 }));
-                }
+            let inputs = Inputs { globals: &globals, key, seed, precision };
+            match executor.run(&elaborated.program, &inputs) {
+                Some(Ok(held)) => return Ok((elaborated, Computed { held, cost: None })),
                 Some(Err(failure)) => return Err(vec![self.failure(item, &failure)]),
                 None => {}
             }
         }
+        let values: Result<Vec<Value>, _> =
+            globals.iter().map(|held| held.value(self.runtime()).cloned()).collect();
+        let globals = values.map_err(|failure| vec![self.trouble(item, failure)])?;
         self.host.set_precision(self.settings.precision);
         let (program, watched) = (&elaborated.program, &elaborated.watched);
         let host = &mut self.host;
@@ -237,7 +258,12 @@ impl Session {
         };
         self.host.flush();
         match run {
-            Ok(outcome) => Ok((elaborated, outcome)),
+            Ok(outcome) => {
+                let ty = program.functions[program.main.0 as usize].result.clone();
+                let cost = Some((outcome.work, outcome.depth));
+                let held = Held::value_of(outcome.value, ty);
+                Ok((elaborated, Computed { held, cost }))
+            }
             Err(failure) => Err(vec![self.failure(item, &failure)]),
         }
     }
@@ -256,7 +282,7 @@ impl Session {
         &self,
         item: ItemId,
         program: &ir::Program,
-    ) -> Result<Vec<Value>, Vec<Diagnostic<super::FileRange>>> {
+    ) -> Result<Vec<Held>, Vec<Diagnostic<super::FileRange>>> {
         let mut values = Vec::with_capacity(program.globals.len());
         for global in &program.globals {
             match self.values.get(&(global.item, Name::new(&global.name))) {
@@ -266,7 +292,7 @@ impl Session {
                     let precision = self.settings.precision;
                     let read = self.stored.read(global.item, &name, &global.ty, precision);
                     if let Some(Ok(value)) = read {
-                        values.push(value);
+                        values.push(Held::value_of(value, global.ty.clone()));
                         continue;
                     }
                     let at = place(self.db.whole(item));
@@ -301,6 +327,11 @@ impl Session {
             last = here;
         }
         diagnostic
+    }
+
+    /// What a runtime could not do for a form.
+    fn trouble(&self, item: ItemId, failure: runtime::Failure) -> Diagnostic<super::FileRange> {
+        Diagnostic::error(Kind::Runtime, place(self.db.whole(item)), words(&failure))
     }
 
     /// A value as text.
@@ -395,20 +426,12 @@ pub(super) fn names_of(ast: &ast::Item) -> Vec<(Name, Vec<Step>)> {
     }
 }
 
-fn part(value: &Value, way: &[Step]) -> Value {
-    way.iter().fold(value.clone(), |value, step| match (value, step) {
-        (Value::Pair(pair), Step::First) => pair.0.clone(),
-        (Value::Pair(pair), Step::Second) => pair.1.clone(),
-        (other, _) => unreachable!("a pattern took {other:?} apart"),
-    })
-}
-
-fn part_type<'t>(ty: &'t ir::Ty, way: &[Step]) -> &'t ir::Ty {
-    way.iter().fold(ty, |ty, step| match (ty, step) {
-        (ir::Ty::Pair(first, _), Step::First) => first,
-        (ir::Ty::Pair(_, second), Step::Second) => second,
-        (other, _) => unreachable!("a pattern took {other} apart"),
-    })
+/// A failure of a runtime in words.
+fn words(failure: &runtime::Failure) -> String {
+    match failure {
+        runtime::Failure::Machine(fault) => fault.to_string(),
+        runtime::Failure::Program { .. } => "The program failed.".to_string(),
+    }
 }
 
 /// Whether a program sets the seed.

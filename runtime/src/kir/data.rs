@@ -516,6 +516,23 @@ impl Literal {
         }
     }
 
+    /// The constant whose bytes, in the machine's order, are the first of these.
+    ///
+    /// # Panics
+    /// If there are fewer than the type has.
+    pub fn from_bytes(ty: Ty, bytes: &[u8]) -> Literal {
+        let word = || *bytes.first_chunk::<4>().expect("four bytes");
+        let double = || *bytes.first_chunk::<8>().expect("eight bytes");
+        match ty {
+            Ty::I32 => Literal::I32(i32::from_ne_bytes(word())),
+            Ty::I64 => Literal::I64(i64::from_ne_bytes(double())),
+            Ty::F32 => Literal::F32(u32::from_ne_bytes(word())),
+            Ty::F64 => Literal::F64(u64::from_ne_bytes(double())),
+            Ty::Bool => Literal::Bool(bytes[0] != 0),
+            Ty::U8 => Literal::U8(bytes[0]),
+        }
+    }
+
     /// 0, 0.0, false or the char of code 0.
     pub fn zero(ty: Ty) -> Literal {
         match ty {

@@ -1,10 +1,12 @@
 //! The kernel that runs a form at one point.
 
-use super::super::layout;
+use super::super::layout::{self, Columns, Rep, Sequence, Stored};
 use super::{Shared, Thread, uses};
 use crate::base::with_stack;
 use crate::ir::{Program, Ty};
-use nesl_runtime::kir::{self, FunctionId, Kernel, KernelBuilder, Literal, Sink, Space, Value, ValueTy};
+use nesl_runtime::kir::{
+    self, FunctionId, Kernel, KernelBuilder, Op, Output, Sink, Space, Value, ValueTy,
+};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -27,8 +29,7 @@ pub(super) fn kernel<'a>(
         }
     }
     let results = layout::parts(&main.result, precision);
-    let mut out = Places::default();
-    out.of(&main.result, precision, &mut kernel);
+    let out = place(&main.result, precision, &mut kernel);
     kernel.over(Space::Flat { count });
     let values = kernel.body.call(FunctionId(program.main.0), args, &results);
     let mut thread = Thread {
@@ -41,7 +42,9 @@ pub(super) fn kernel<'a>(
         origin: None,
         allocations: 0,
     };
-    let sinks = thread.deliver(&main.result, values, &mut out);
+    let rep = thread.rebuild(&main.result, &mut values.into_iter());
+    let mut sinks = Vec::new();
+    thread.deliver(&rep, &out, &mut sinks);
     kernel.body = thread.body;
     for sink in sinks {
         kernel.sink(sink);
@@ -49,156 +52,153 @@ pub(super) fn kernel<'a>(
     kernel.finish()
 }
 
-/// Where a result goes, in order: an array of one element for each scalar and each length, an
-/// output for each column.
-#[derive(Default)]
-struct Places {
-    scalars: Vec<Value>,
-    outputs: Vec<kir::Output>,
-    /// How many of each were given out.
-    taken: (usize, usize),
+/// Where a value goes: an array of one element for each scalar, length and extent, an output for
+/// each array, made in the order of its parts.
+enum Place {
+    Unit,
+    Scalar(Value),
+    Pair(Box<(Place, Place)>),
+    Sequence { length: Value, columns: ColumnPlace },
 }
 
-impl Places {
-    fn of(&mut self, ty: &Ty, precision: Precision, kernel: &mut KernelBuilder) {
-        with_stack(|| match ty {
-            Ty::Unit => {}
-            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                let ty = layout::scalar(ty, precision).expect("it is a scalar");
-                self.scalars.push(kernel.param(ValueTy::Array(ty)));
-            }
-            Ty::Pair(first, second) => {
-                self.of(first, precision, kernel);
-                self.of(second, precision, kernel);
-            }
-            Ty::Sequence(element) => self.of_columns(element, precision, kernel),
-        });
-    }
+/// Where columns go.
+enum ColumnPlace {
+    Unit,
+    Scalars(Output),
+    Pair(Box<(ColumnPlace, ColumnPlace)>),
+    Segments { starts: Output, lengths: Output, extent: Value, pool: Box<ColumnPlace> },
+}
 
-    fn of_columns(&mut self, element: &Ty, precision: Precision, kernel: &mut KernelBuilder) {
-        self.scalars.push(kernel.param(ValueTy::Array(kir::Ty::I64)));
-        let mut inner = Vec::new();
-        self.of_leaves(element, precision, kernel, &mut inner);
-        for element in inner {
-            with_stack(|| self.of_columns(element, precision, kernel));
+fn place(ty: &Ty, precision: Precision, kernel: &mut KernelBuilder) -> Place {
+    with_stack(|| match ty {
+        Ty::Unit => Place::Unit,
+        Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+            let ty = layout::scalar(ty, precision).expect("it is a scalar");
+            Place::Scalar(kernel.param(ValueTy::Array(ty)))
         }
-    }
+        Ty::Pair(first, second) => {
+            let first = place(first, precision, kernel);
+            Place::Pair(Box::new((first, place(second, precision, kernel))))
+        }
+        Ty::Sequence(element) => {
+            let length = kernel.param(ValueTy::Array(kir::Ty::I64));
+            Place::Sequence { length, columns: column_place(element, precision, kernel) }
+        }
+    })
+}
 
-    fn of_leaves<'t>(
-        &mut self,
-        element: &'t Ty,
-        precision: Precision,
-        kernel: &mut KernelBuilder,
-        inner: &mut Vec<&'t Ty>,
-    ) {
-        with_stack(|| match element {
-            Ty::Unit => {}
-            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                let ty = layout::scalar(element, precision).expect("it is a scalar");
-                self.outputs.push(kernel.output(ty));
-            }
-            Ty::Pair(first, second) => {
-                self.of_leaves(first, precision, kernel, inner);
-                self.of_leaves(second, precision, kernel, inner);
-            }
-            Ty::Sequence(element) => {
-                self.outputs.push(kernel.output(kir::Ty::I64));
-                inner.push(element);
-            }
-        });
-    }
-
-    fn scalar(&mut self) -> Value {
-        self.taken.0 += 1;
-        self.scalars[self.taken.0 - 1]
-    }
-
-    fn output(&mut self) -> kir::Output {
-        self.taken.1 += 1;
-        self.outputs[self.taken.1 - 1]
-    }
+fn column_place(element: &Ty, precision: Precision, kernel: &mut KernelBuilder) -> ColumnPlace {
+    with_stack(|| match element {
+        Ty::Unit => ColumnPlace::Unit,
+        Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+            let ty = layout::scalar(element, precision).expect("it is a scalar");
+            ColumnPlace::Scalars(kernel.output(ty))
+        }
+        Ty::Pair(first, second) => {
+            let first = column_place(first, precision, kernel);
+            ColumnPlace::Pair(Box::new((first, column_place(second, precision, kernel))))
+        }
+        Ty::Sequence(inner) => {
+            let starts = kernel.output(kir::Ty::I64);
+            let lengths = kernel.output(kir::Ty::I64);
+            let extent = kernel.param(ValueTy::Array(kir::Ty::I64));
+            let pool = Box::new(column_place(inner, precision, kernel));
+            ColumnPlace::Segments { starts, lengths, extent, pool }
+        }
+    })
 }
 
 impl<'a> Thread<'a> {
-    /// Stores the scalars of a result, and says how its columns leave the instance.
-    fn deliver(&mut self, ty: &'a Ty, values: Vec<Value>, out: &mut Places) -> Vec<Sink> {
-        let rep = self.rebuild(ty, &mut values.into_iter());
-        let mut sinks = Vec::new();
-        self.deliver_rep(&rep, ty, out, &mut sinks);
-        sinks
+    /// Stores the scalars of a result, and says how its columns leave the instance: segments
+    /// behind one another, whatever else there is in their pools left behind.
+    fn deliver(&mut self, rep: &Rep<'a>, out: &Place, sinks: &mut Vec<Sink>) {
+        with_stack(|| match (rep, out) {
+            (Rep::Unit, _) => {}
+            (Rep::Scalar(value), Place::Scalar(array)) => self.store_first(*array, *value),
+            (Rep::Pair(both), Place::Pair(out)) => {
+                self.deliver(&both.0, &out.0, sinks);
+                self.deliver(&both.1, &out.1, sinks);
+            }
+            (Rep::Sequence(Sequence::Stored(stored)), Place::Sequence { length, columns }) => {
+                self.deliver_columns(stored, columns, *length, sinks);
+            }
+            (Rep::Scalar(_) | Rep::Pair(_) | Rep::Sequence(_), _) => {
+                unreachable!("a place has the shape of its value")
+            }
+        });
     }
 
-    fn deliver_rep(
-        &mut self,
-        rep: &layout::Rep<'a>,
-        ty: &'a Ty,
-        out: &mut Places,
-        sinks: &mut Vec<Sink>,
-    ) {
-        use layout::{Rep, Sequence};
-        with_stack(|| match (rep, ty) {
-            (Rep::Unit, _) => {}
-            (Rep::Scalar(value), _) => {
-                let zero = self.body.literal(Literal::I64(0));
-                self.body.store(out.scalar(), zero, *value);
-            }
-            (Rep::Pair(both), Ty::Pair(first, second)) => {
-                self.deliver_rep(&both.0, first, out, sinks);
-                self.deliver_rep(&both.1, second, out, sinks);
-            }
-            (Rep::Sequence(Sequence::Stored(stored)), Ty::Sequence(element)) => {
-                self.deliver_columns(stored, element, out, sinks);
-            }
-            (Rep::Pair(_) | Rep::Sequence(_), _) => unreachable!("types were checked"),
-        });
+    fn store_first(&mut self, array: Value, value: Value) {
+        let zero = self.body.i64(0);
+        self.body.store(array, zero, value);
     }
 
     fn deliver_columns(
         &mut self,
-        stored: &layout::Stored,
-        element: &'a Ty,
-        out: &mut Places,
+        stored: &Stored,
+        out: &ColumnPlace,
+        lengths: Value,
         sinks: &mut Vec<Sink>,
     ) {
-        let lengths = out.scalar();
         let mut columns = Vec::new();
-        let mut inner = Vec::new();
-        self.deliver_leaves(&stored.columns, element, out, &mut columns, &mut inner, stored.length);
-        sinks.push(Sink::Emit { columns, length: stored.length, lengths });
-        for (stored, element) in inner {
-            with_stack(|| self.deliver_columns(&stored, element, out, sinks));
+        let mut pools = Vec::new();
+        self.deliver_leaves(&stored.columns, out, stored.length, &mut columns, &mut pools);
+        if columns.is_empty() {
+            self.store_first(lengths, stored.length);
+        } else {
+            sinks.push(Sink::Emit { columns, length: stored.length, lengths });
+        }
+        for (pool, out, extent) in pools {
+            with_stack(|| self.deliver_columns(&pool, out, extent, sinks));
         }
     }
 
-    #[allow(clippy::too_many_arguments, reason = "one walk over four things at once")]
-    fn deliver_leaves(
+    fn deliver_leaves<'o>(
         &mut self,
-        columns: &layout::Columns,
-        element: &'a Ty,
-        out: &mut Places,
-        arrays: &mut Vec<(Value, kir::Output)>,
-        inner: &mut Vec<(layout::Stored, &'a Ty)>,
-        length: Value,
+        columns: &Columns,
+        out: &'o ColumnPlace,
+        count: Value,
+        arrays: &mut Vec<(Value, Output)>,
+        pools: &mut Vec<(Stored, &'o ColumnPlace, Value)>,
     ) {
-        use layout::Columns;
-        with_stack(|| match (columns, element) {
+        with_stack(|| match (columns, out) {
             (Columns::Unit, _) => {}
-            (Columns::Scalars(leaf), _) => {
-                let array = self.from_start(*leaf);
-                arrays.push((array, out.output()));
+            (Columns::Scalars(leaf), ColumnPlace::Scalars(output)) => {
+                arrays.push((self.from_start(*leaf), *output));
             }
-            (Columns::Pair(both), Ty::Pair(first, second)) => {
-                self.deliver_leaves(&both.0, first, out, arrays, inner, length);
-                self.deliver_leaves(&both.1, second, out, arrays, inner, length);
+            (Columns::Pair(both), ColumnPlace::Pair(out)) => {
+                self.deliver_leaves(&both.0, &out.0, count, arrays, pools);
+                self.deliver_leaves(&both.1, &out.1, count, arrays, pools);
             }
-            (Columns::Segments(segments), Ty::Sequence(within)) => {
-                let array = self.from_start(segments.lengths);
-                arrays.push((array, out.output()));
-                let pool = self.tiled(segments, length);
-                inner.push((pool, within));
+            (
+                Columns::Segments(segments),
+                ColumnPlace::Segments { starts, lengths, extent, pool },
+            ) => {
+                let tiles = self.tiled(segments, count);
+                let from = self.from_start(segments.lengths);
+                arrays.push((self.ends_before(from, count), *starts));
+                arrays.push((from, *lengths));
+                pools.push((tiles, &**pool, *extent));
             }
-            (Columns::Pair(_) | Columns::Segments(_), _) => unreachable!("types were checked"),
+            (Columns::Scalars(_) | Columns::Pair(_) | Columns::Segments(_), _) => {
+                unreachable!("a place has the shape of its value")
+            }
         });
     }
-}
 
+    /// Where segments of these lengths begin when they lie behind one another.
+    fn ends_before(&mut self, lengths: Value, count: Value) -> Value {
+        let starts = self.alloc(kir::Ty::I64, count);
+        let zero = self.body.i64(0);
+        let index = self.body.value(INT);
+        let end = self.body.value(INT);
+        self.body.begin();
+        self.body.store(starts.array, index, end);
+        let length = self.body.load(lengths, index);
+        let next = self.body.binary(kir::Binary::Add, end, length);
+        let body = self.body.end(vec![next]);
+        let (init, carried, reduce) = (vec![zero], vec![end], Vec::new());
+        self.body.push(Op::For { count, index, init, carried, reduce, body }, &[INT]);
+        starts.array
+    }
+}

@@ -1,0 +1,143 @@
+//! Values that a session holds: as values of the language, as arrays of a runtime, or both.
+//!
+//! What was computed on a runtime stays there; it is read when someone looks at it, and then
+//! kept. What came from elsewhere goes to the runtime when a program asks for it.
+
+use nesl_core::elaborate::Step;
+use nesl_core::interp::Value;
+use nesl_core::ir::Ty;
+use nesl_core::lower::{self, Part};
+use nesl_runtime::kir::{Literal, ValueTy};
+use nesl_runtime::runtime::{Arg, Buffer, Failure, Runtime};
+use nesl_runtime::scalar::Precision;
+use std::cell::{OnceCell, RefCell};
+
+/// A value of a session.
+#[derive(Clone, Debug)]
+pub(crate) struct Held {
+    ty: Ty,
+    value: OnceCell<Value>,
+    resident: RefCell<Option<Resident>>,
+}
+
+/// The parts of a value on a runtime.
+#[derive(Clone, Debug)]
+struct Resident {
+    precision: Precision,
+    parts: Vec<Arg>,
+}
+
+impl Held {
+    /// A value of the language.
+    pub(crate) fn value_of(value: Value, ty: Ty) -> Held {
+        Held { ty, value: OnceCell::from(value), resident: RefCell::default() }
+    }
+
+    /// The parts of a value on a runtime: arrays from their first element on.
+    pub(crate) fn resident(parts: Vec<Arg>, ty: Ty, precision: Precision) -> Held {
+        let resident = RefCell::new(Some(Resident { precision, parts }));
+        Held { ty, value: OnceCell::new(), resident }
+    }
+
+    /// Its type.
+    pub(crate) fn ty(&self) -> &Ty {
+        &self.ty
+    }
+
+    /// The value.
+    pub(crate) fn value(&self, runtime: Option<&dyn Runtime>) -> Result<&Value, Failure> {
+        if let Some(value) = self.value.get() {
+            return Ok(value);
+        }
+        let resident = self.resident.borrow();
+        let (Some(resident), Some(runtime)) = (&*resident, runtime) else {
+            unreachable!("what has no value is on the runtime of the session")
+        };
+        let parts: Result<Vec<Part>, Failure> =
+            resident.parts.iter().map(|part| read(part, runtime)).collect();
+        let value = lower::value_of(&self.ty, parts?, resident.precision);
+        Ok(self.value.get_or_init(|| value))
+    }
+
+    /// The parts, on a runtime.
+    pub(crate) fn parts(
+        &self,
+        runtime: &dyn Runtime,
+        precision: Precision,
+    ) -> Result<Vec<Arg>, Failure> {
+        if let Some(resident) = &*self.resident.borrow()
+            && resident.precision == precision
+        {
+            return Ok(resident.parts.clone());
+        }
+        let mut parts = Vec::new();
+        for part in lower::parts_of(self.value(Some(runtime))?, &self.ty, precision) {
+            parts.push(match part {
+                Part::Scalar(literal) => Arg::Scalar(literal),
+                Part::Array(ty, bytes) => {
+                    let buffer = runtime.alloc(ty, bytes.len() / ty.size())?;
+                    runtime.write(&buffer, 0, &bytes)?;
+                    Arg::Array(buffer, 0)
+                }
+            });
+        }
+        *self.resident.borrow_mut() = Some(Resident { precision, parts: parts.clone() });
+        Ok(parts)
+    }
+
+    /// Its value is kept, its arrays are let go of: for a change of runtime.
+    pub(crate) fn leave(&self, runtime: Option<&dyn Runtime>) -> Result<(), Failure> {
+        self.value(runtime)?;
+        *self.resident.borrow_mut() = None;
+        Ok(())
+    }
+
+    /// A half of a half … of it.
+    pub(crate) fn part(&self, way: &[Step]) -> Held {
+        let mut part = self.clone();
+        for step in way {
+            let Ty::Pair(first, second) = part.ty else {
+                unreachable!("a pattern took {} apart", part.ty)
+            };
+            let is_first = matches!(step, Step::First);
+            if let Some(resident) = &mut *part.resident.borrow_mut() {
+                let split = lower::parts(&first, resident.precision).len();
+                let rest = resident.parts.split_off(split);
+                if !is_first {
+                    resident.parts = rest;
+                }
+            }
+            if let Some(value) = part.value.take() {
+                let (a, b) = value.as_pair().expect("its type is that of a pair");
+                let half = if is_first { a } else { b };
+                part.value = OnceCell::from(half.clone());
+            }
+            part.ty = if is_first { *first } else { *second };
+        }
+        part
+    }
+}
+
+fn read(part: &Arg, runtime: &dyn Runtime) -> Result<Part, Failure> {
+    Ok(match part {
+        Arg::Scalar(literal) => Part::Scalar(*literal),
+        Arg::Array(buffer, _) => Part::Array(buffer.ty(), bytes(buffer, runtime)?),
+    })
+}
+
+fn bytes(buffer: &Buffer, runtime: &dyn Runtime) -> Result<Vec<u8>, Failure> {
+    let mut bytes = vec![0; buffer.len() * buffer.ty().size()];
+    runtime.read(buffer, 0, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The one element of an array.
+pub(crate) fn scalar(buffer: &Buffer, runtime: &dyn Runtime) -> Result<Literal, Failure> {
+    let bytes = bytes(buffer, runtime)?;
+    Ok(Literal::from_bytes(buffer.ty(), &bytes))
+}
+
+/// Whether a part is an array.
+pub(crate) fn is_array(part: &ValueTy) -> bool {
+    matches!(part, ValueTy::Array(_))
+}
