@@ -133,6 +133,9 @@ pub enum Stage {
     Ast,
     Types,
     Ir,
+    /// After simplification.
+    Simple,
+    Kir,
 }
 
 /// A session.

@@ -88,7 +88,7 @@ pub struct Global {
         long,
         global = true,
         value_name = "NAME",
-        default_value = "reference",
+        default_value = "cpu",
         value_enum,
         hide_possible_values = true
     )]
@@ -283,6 +283,10 @@ pub enum StageName {
     Types,
     /// The first-order, monomorphic core language
     Ir,
+    /// The same, simplified
+    Simple,
+    /// The kernel language that runtimes execute
+    Kir,
 }
 
 /// Reads the command line; prints help, the version or what is wrong with it, and exits.
@@ -343,6 +347,8 @@ impl From<StageName> for Stage {
             StageName::Ast => Stage::Ast,
             StageName::Types => Stage::Types,
             StageName::Ir => Stage::Ir,
+            StageName::Simple => Stage::Simple,
+            StageName::Kir => Stage::Kir,
         }
     }
 }

@@ -5,15 +5,18 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of the compiler in the data's way; each imports only from those before it.
-const ORDER: [&str; 10] =
-    ["base", "prim", "syntax", "names", "types", "ir", "prelude", "elaborate", "interp", "db"];
+const ORDER: [&str; 12] = [
+    "base", "prim", "syntax", "names", "types", "ir", "prelude", "elaborate", "interp", "simplify",
+    "lower", "db",
+];
 
 /// What each crate may import of ours.
-const MAY_IMPORT: [(&str, &[&str]); 4] = [
+const MAY_IMPORT: [(&str, &[&str]); 5] = [
     ("nesl-runtime", &[]),
+    ("nesl-runtime-cpu", &["nesl-runtime"]),
     ("nesl-core", &["nesl-runtime"]),
     ("nesl-engine", &["nesl-core", "nesl-runtime"]),
-    ("nesl", &["nesl-core", "nesl-engine", "nesl-runtime"]),
+    ("nesl", &["nesl-core", "nesl-engine", "nesl-runtime", "nesl-runtime-cpu"]),
 ];
 
 /// Files longer than this must be split.

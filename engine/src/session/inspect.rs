@@ -1,5 +1,8 @@
 //! Looking at programs without running them.
 
+use nesl_core::lower;
+use nesl_core::simplify::simplify;
+use nesl_runtime::kir;
 use super::{CheckReport, Completion, FileRange, Session, Stage, is_error, located, run};
 use nesl_core::base::{Diagnostic, Kind, Name};
 use nesl_core::db::{Before, FileId};
@@ -100,7 +103,7 @@ impl Session {
                 Stage::Tokens => out.push_str(&syntax::dump_tokens(&slice)),
                 Stage::Tree => out.push_str(&syntax::dump_tree(self.db.parsed(item))),
                 Stage::Ast => out.push_str(&syntax::dump_ast(self.db.ast(item))),
-                Stage::Types | Stage::Ir => {
+                Stage::Types | Stage::Ir | Stage::Simple | Stage::Kir => {
                     let diagnostics = self.db.diagnostics(item);
                     if diagnostics.iter().any(is_error) {
                         return Err(diagnostics.into_iter().map(located).collect());
@@ -108,7 +111,7 @@ impl Session {
                     if stage == Stage::Types {
                         self.dump_types(&form, &mut out);
                     } else {
-                        self.dump_ir(&form, &mut printed, &mut out)?;
+                        self.dump_ir(&form, stage, &mut printed, &mut out)?;
                     }
                 }
             }
@@ -151,6 +154,7 @@ impl Session {
     fn dump_ir(
         &self,
         form: &nesl_core::db::Form,
+        stage: Stage,
         printed: &mut FxHashSet<String>,
         out: &mut String,
     ) -> Result<(), Vec<Diagnostic<FileRange>>> {
@@ -177,6 +181,18 @@ impl Session {
             | ItemKind::Missing => return Ok(()),
         };
         ir::thread_keys(&mut program);
+        if stage == Stage::Kir {
+            let lowered = lower::thread(&simplify(&program), self.settings.precision, 0);
+            match lowered {
+                Some(lowered) => out.push_str(&kir::print(&lowered.module)),
+                None => out.push_str("% left to the direct interpreter: it needs the host %\n"),
+            }
+            out.push('\n');
+            return Ok(());
+        }
+        if stage == Stage::Simple {
+            program = simplify(&program);
+        }
         // What an earlier form needed just so is not shown again; `main` is each form's own.
         let whole = ir::print(&program);
         let mut parts = whole.split("\n\nfn ");

@@ -1,0 +1,124 @@
+//! Every program that has a value has the same one on every runtime: the recorded cases and the
+//! examples on the direct interpreter, the interpreter of kir, and the CPU with one thread and
+//! two. Errors are the same too, but for who called whom.
+
+use nesl_engine::{Event, Session, Settings};
+use nesl_runtime::kir::reference::Reference;
+use nesl_runtime::runtime::{Options, Runtime};
+use nesl_runtime_cpu::Cpu;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+/// A runtime to be made for a session; none for the direct interpreter.
+type Make = fn(Options) -> Option<Box<dyn Runtime>>;
+
+const RUNTIMES: [(&str, Make); 3] = [
+    ("kir", |options| Some(Box::new(Reference::new(options)))),
+    ("cpu with one thread", |options| cpu(Options { threads: 1, ..options })),
+    ("cpu with two threads", |options| cpu(Options { threads: 2, ..options })),
+];
+
+fn cpu(options: Options) -> Option<Box<dyn Runtime>> {
+    Some(Box::new(Cpu::new(options).expect("code can be made for this machine")))
+}
+
+/// What a session prints, and what it says.
+#[derive(Clone, Default)]
+struct Screen(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Screen {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().expect("nobody panicked").extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// What comes of a text: values, types and messages, in order.
+fn run(name: &str, text: &str, make: Option<Make>) -> String {
+    let screen = Screen::default();
+    let mut session = Session::new(Settings::default());
+    session.set_output(Box::new(screen.clone()));
+    let options =
+        Options { interrupt: session.interrupt_handle(), max_depth: 100_000, ..Options::default() };
+    session.settings_mut().max_depth = 100_000;
+    session.set_runtime(make.and_then(|make| make(options)));
+    let mut out = screen.clone();
+    session.enter(name, text, &mut |event| {
+        let line = match event {
+            Event::Bound(binding) => {
+                format!("{} = {} : {}", binding.name, binding.value, binding.ty)
+            }
+            Event::Text(text) => text,
+            Event::Diagnostic(diagnostic) => {
+                format!("{} at {:?}", diagnostic.message, diagnostic.primary.at.range)
+            }
+        };
+        writeln!(out, "{line}").expect("a Vec takes everything");
+    });
+    let bytes = screen.0.lock().expect("nobody panicked").clone();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn agree(programs: Vec<(String, String)>) {
+    let mut wrong = Vec::new();
+    for (name, text) in &programs {
+        let expected = run(name, text, None);
+        for (runtime, make) in RUNTIMES {
+            let given = run(name, text, Some(make));
+            if given != expected {
+                wrong.push(format!(
+                    "{name} on {runtime}:\n{text}\n--- is\n{given}\n--- not\n{expected}"
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n\n"));
+    assert!(!programs.is_empty());
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// One recorded case in `every`, from `first` on.
+fn cases(first: usize, every: usize) -> Vec<(String, String)> {
+    let text = std::fs::read_to_string(root().join("tests/conformance/open.jsonl"));
+    let text = text.expect("the cases are there");
+    let mut programs = Vec::new();
+    for line in text.lines().skip(first).step_by(every) {
+        let case: serde_json::Value = serde_json::from_str(line).expect("a case");
+        let source = case["source"].as_str().unwrap_or_default().to_owned();
+        // These ask for time, files or places of their own.
+        if !source.contains("@TMP@") && !source.contains("time(") && !source.contains("load") {
+            programs.push((case["id"].as_str().unwrap_or_default().to_owned(), source));
+        }
+    }
+    programs
+}
+
+#[test]
+fn recorded_cases_agree() {
+    agree(cases(0, 2));
+}
+
+#[test]
+fn other_recorded_cases_agree() {
+    agree(cases(1, 2));
+}
+
+#[test]
+fn small_programs_agree() {
+    let folder = root().join("tests/run");
+    let mut programs = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("an entry").path();
+        let text = std::fs::read_to_string(&path).expect("it can be read");
+        programs.push((path.display().to_string(), text));
+    }
+    agree(programs);
+}
