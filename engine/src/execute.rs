@@ -86,7 +86,8 @@ impl Executor {
             args.push(Arg::Array(buffer, 0));
         }
         let module = runtime.load(&lowered.module)?;
-        let outputs = runtime.launch(&Launch { module: &module, kernel: 0, args: &args, tag: 0 })?;
+        let outputs =
+            runtime.launch(&Launch { module: &module, kernel: 0, args: &args, tag: 0 })?;
         runtime.sync()?;
         let (mut scalars, mut outputs) = (scalars.into_iter(), outputs.into_iter());
         let mut parts = Vec::new();

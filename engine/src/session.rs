@@ -7,9 +7,9 @@ mod run;
 mod stored;
 mod watch;
 
+use crate::Sources;
 use crate::execute::Executor;
 use crate::held::Held;
-use crate::Sources;
 use crate::host::System;
 use crate::host::picture::Picture;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};

@@ -1,15 +1,15 @@
 //! What can be said on the command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use nesl_runtime_cpu::Cpu;
-use nesl_runtime::kir::reference::Reference;
-use nesl_runtime::runtime::{self, Runtime};
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use nesl_engine::session::Precision;
 use nesl_engine::{Settings, Stage};
+use nesl_runtime::kir::reference::Reference;
+use nesl_runtime::runtime::{self, Runtime};
+use nesl_runtime_cpu::Cpu;
 use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// All went well.
 pub const OK: u8 = 0;

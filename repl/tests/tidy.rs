@@ -6,8 +6,18 @@ use std::process::Command;
 
 /// The modules of the compiler in the data's way; each imports only from those before it.
 const ORDER: [&str; 12] = [
-    "base", "prim", "syntax", "names", "types", "ir", "prelude", "elaborate", "interp", "simplify",
-    "lower", "db",
+    "base",
+    "prim",
+    "syntax",
+    "names",
+    "types",
+    "ir",
+    "prelude",
+    "elaborate",
+    "interp",
+    "simplify",
+    "lower",
+    "db",
 ];
 
 /// What each crate may import of ours.

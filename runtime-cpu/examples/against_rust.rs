@@ -88,7 +88,8 @@ fn main() {
         std::hint::black_box(sum);
     });
 
-    let text = "kernel \"saxpy\"(v0: i64, v1: f64, v2: [f64], v3: [f64], v4: [f64]) over flat v0 at v5 {
+    let text =
+        "kernel \"saxpy\"(v0: i64, v1: f64, v2: [f64], v3: [f64], v4: [f64]) over flat v0 at v5 {
   v6: f64 = load v2[v5]
   v7: f64 = load v3[v5]
   v8: f64 = mul v6, v1
@@ -110,17 +111,20 @@ fn main() {
     for k in 0..chain {
         let at = 6 + 2 * k;
         text += &format!("  v{at}: f64 = const 0.{}\n", k + 11);
-        text += &format!("  v{}: f64 = fma v{}, v4, v{at}\n", at + 1, if k == 0 { 5 } else { at - 1 });
+        text +=
+            &format!("  v{}: f64 = fma v{}, v4, v{at}\n", at + 1, if k == 0 { 5 } else { at - 1 });
     }
     text += &format!("  store v2[v3] = v{}\n}}", 5 + 2 * chain);
-    let coefficients: Vec<f64> = (0..chain).map(|k| format!("0.{}", k + 11).parse().expect("a number")).collect();
+    let coefficients: Vec<f64> =
+        (0..chain).map(|k| format!("0.{}", k + 11).parse().expect("a number")).collect();
     compare(&cpu, "polynomial (fma)", &text, &[int(N), array(&x), array(&z)], || {
         zs.par_chunks_mut(CHUNK).zip(xs.par_chunks(CHUNK)).for_each(|(z, x)| {
             polynomials(z, x, &coefficients);
         });
     });
 
-    let text = "kernel \"mandelbrot\"(v0: i64, v1: i64, v2: [i64]) over regular v0, v1 at v3, v4, v5 {
+    let text =
+        "kernel \"mandelbrot\"(v0: i64, v1: i64, v2: [i64]) over regular v0, v1 at v3, v4, v5 {
   v6: f64 = convert v3
   v7: f64 = convert v4
   v8: f64 = const 0.005
@@ -182,9 +186,15 @@ fn main() {
         row.chunks_exact(8).for_each(|c| (0..8).for_each(|k| sums[k] += c[k]));
         sums.iter().sum::<f64>()
     };
-    compare(&cpu, "rows of 1000", text, &[int(N / 1000), int(1000), array(&x), array(&rows)], || {
-        sums.par_iter_mut().zip(xs.par_chunks(1000)).for_each(|(out, row)| *out = row_sum(row));
-    });
+    compare(
+        &cpu,
+        "rows of 1000",
+        text,
+        &[int(N / 1000), int(1000), array(&x), array(&rows)],
+        || {
+            sums.par_iter_mut().zip(xs.par_chunks(1000)).for_each(|(out, row)| *out = row_sum(row));
+        },
+    );
     let text = "kernel \"inner\"(v0: i64, v1: i64, v2: [f64], v3: [f64]) over flat v0 at v4 {
   v5: i64 = mul v4, v1
   v6: f64 = for v7 < v1 reduce add {
@@ -194,9 +204,15 @@ fn main() {
   }
   store v3[v4] = v6
 }";
-    compare(&cpu, "rows, inner loop", text, &[int(N / 1000), int(1000), array(&x), array(&rows)], || {
-        sums.par_iter_mut().zip(xs.par_chunks(1000)).for_each(|(out, row)| *out = row_sum(row));
-    });
+    compare(
+        &cpu,
+        "rows, inner loop",
+        text,
+        &[int(N / 1000), int(1000), array(&x), array(&rows)],
+        || {
+            sums.par_iter_mut().zip(xs.par_chunks(1000)).for_each(|(out, row)| *out = row_sum(row));
+        },
+    );
 
     let text = "kernel \"filter\"(v0: i64, v1: [f64], v2: [f64], v3: [i64]) over flat v0 at v4 {
   v5: f64 = load v1[v4]
@@ -229,10 +245,18 @@ fn main() {
     compare(&cpu, "scan", text, &[int(N), array(&x), array(&z), array(&one)], || {
         let sums: Vec<f64> = xs.par_chunks(CHUNK).map(row_sum).collect();
         let mut at = 0.0;
-        let starts: Vec<f64> = sums.iter().map(|s| std::mem::replace(&mut at, at + s)).collect();
+        let mut start = |s: &f64| {
+            let before = at;
+            at += s;
+            before
+        };
+        let starts: Vec<f64> = sums.iter().map(&mut start).collect();
         zs.par_chunks_mut(CHUNK).zip(xs.par_chunks(CHUNK)).zip(starts).for_each(
             |((z, x), mut sum)| {
-                z.iter_mut().zip(x).for_each(|(z, x)| *z = std::mem::replace(&mut sum, sum + x));
+                z.iter_mut().zip(x).for_each(|(z, x)| {
+                    *z = sum;
+                    sum += x;
+                });
             },
         );
     });

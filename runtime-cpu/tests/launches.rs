@@ -43,7 +43,12 @@ fn read_floats(cpu: &Cpu, buffer: &Buffer) -> Vec<f64> {
     words(cpu, buffer).into_iter().map(f64::from_ne_bytes).collect()
 }
 
-fn run(cpu: &Cpu, kernel: Kernel, functions: Vec<Function>, args: &[Arg]) -> Result<Vec<Buffer>, Failure> {
+fn run(
+    cpu: &Cpu,
+    kernel: Kernel,
+    functions: Vec<Function>,
+    args: &[Arg],
+) -> Result<Vec<Buffer>, Failure> {
     let module = Module { functions, kernels: vec![kernel] };
     let loaded = cpu.load(&module).unwrap();
     let outputs = cpu.launch(&Launch { module: &loaded, kernel: 0, args, tag: 7 })?;
@@ -318,9 +323,12 @@ fn sum() -> Function {
 #[test]
 fn recursion() {
     for threads in [1, 2] {
-        for (max_depth, depth, good) in
-            [(usize::MAX, 1_000_000, true), (100, 99, true), (100, 101, false), (usize::MAX, 1 << 40, false)]
-        {
+        for (max_depth, depth, good) in [
+            (usize::MAX, 1_000_000, true),
+            (100, 99, true),
+            (100, 101, false),
+            (usize::MAX, 1 << 40, false),
+        ] {
             let cpu = Cpu::new(Options { threads, max_depth, ..Options::default() }).unwrap();
             let mut b = KernelBuilder::new("recursion");
             let at = flat(&mut b);

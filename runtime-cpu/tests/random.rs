@@ -251,8 +251,7 @@ fn kernel(seed: u64) -> (Module, Vec<Input>, Vec<usize>) {
     }
     let index = b.over(Space::Flat { count })[0];
     let checks = rng.below(4) == 0;
-    let mut maker =
-        Maker { rng, types, scalars: vec![index], index, size: count, inputs, checks };
+    let mut maker = Maker { rng, types, scalars: vec![index], index, size: count, inputs, checks };
     for _ in 0..2 + maker.rng.below(8) {
         maker.step(&mut b.body, 2);
     }
@@ -322,8 +321,7 @@ fn kernel(seed: u64) -> (Module, Vec<Input>, Vec<usize>) {
 
 #[test]
 fn random_kernels() {
-    let cases: u64 =
-        std::env::var("NESL_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
+    let cases: u64 = std::env::var("NESL_CASES").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
     let reference = Reference::new(Options::default());
     let cpus = [(1, 20_000), (3, 1)].map(|(threads, grain)| {
         Cpu::with_grain(Options { threads, ..Options::default() }, grain).unwrap()

@@ -100,7 +100,9 @@ impl Cause {
             (Detail::Length, [length]) => format!("length {length}"),
             (Detail::Count, [count]) => format!("a count of {count}"),
             (Detail::Sum, [sum, length]) => format!("counts sum to {sum}, length {length}"),
-            (Detail::Cut, [start, end, length]) => format!("from {start} to {end}, length {length}"),
+            (Detail::Cut, [start, end, length]) => {
+                format!("from {start} to {end}, length {length}")
+            }
             (Detail::Digits, [digits]) => format!("{digits} digits"),
             _ if self.message.is_empty() => return Fault::new(self.code),
             _ => self.message.to_string(),

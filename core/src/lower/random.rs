@@ -89,8 +89,7 @@ impl Thread<'_> {
 }
 
 fn finalise(body: &mut Body, mut x: Value) -> Value {
-    let steps =
-        [(30, 0xbf58_476d_1ce4_e5b9_u64), (27, 0x94d0_49bb_1331_11eb_u64), (31, 1)];
+    let steps = [(30, 0xbf58_476d_1ce4_e5b9_u64), (27, 0x94d0_49bb_1331_11eb_u64), (31, 1)];
     for (shift, factor) in steps {
         let shift = body.i64(shift);
         let high = body.binary(Binary::ShrZero, x, shift);

@@ -1,17 +1,17 @@
 //! Looking at programs without running them.
 
-use nesl_core::lower;
-use nesl_core::simplify::simplify;
-use nesl_runtime::kir;
 use super::{CheckReport, Completion, FileRange, Session, Stage, is_error, located, run};
 use nesl_core::base::{Diagnostic, Kind, Name};
 use nesl_core::db::{Before, FileId};
+use nesl_core::lower;
 use nesl_core::names::Resolution;
 use nesl_core::prelude::parse_doc;
+use nesl_core::simplify::simplify;
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::ItemKind;
 use nesl_core::types::{Class, Scheme, Signature, Ty, print_scheme};
 use nesl_core::{ir, syntax};
+use nesl_runtime::kir;
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! Running the forms of a text, in order.
 
 use super::watch::Watcher;
+use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, located, place};
 use crate::execute::Inputs;
 use crate::held::Held;
-use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, located, place};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
 use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Step};
@@ -186,12 +186,7 @@ impl Session {
     }
 
     /// Keeps the values of the variables of a form: in memory, or in files after `|=`.
-    fn keep(
-        &mut self,
-        item: ItemId,
-        ast: &ast::Item,
-        held: &Held,
-    ) -> Result<(), String> {
+    fn keep(&mut self, item: ItemId, ast: &ast::Item, held: &Held) -> Result<(), String> {
         let stored = matches!(ast.kind, ItemKind::Binding { stored: true, .. });
         for (name, way) in names_of(ast) {
             let part = held.part(&way);

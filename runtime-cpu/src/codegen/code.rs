@@ -132,11 +132,8 @@ impl<'a> Coder<'a, '_> {
     /// The address of an element.
     pub fn address(&mut self, array: ir::Value, index: ir::Value, ty: Ty) -> ir::Value {
         let shift = ty.size().trailing_zeros();
-        let bytes = if shift == 0 {
-            index
-        } else {
-            self.b.ins().ishl_imm_u(index, i64::from(shift))
-        };
+        let bytes =
+            if shift == 0 { index } else { self.b.ins().ishl_imm_u(index, i64::from(shift)) };
         self.b.ins().iadd(array, bytes)
     }
 
@@ -154,11 +151,7 @@ impl<'a> Coder<'a, '_> {
 
     /// Goes on only if a condition (an `i8`, not 0) holds; else leaves after `cold` with what it
     /// says.
-    pub fn leave_unless(
-        &mut self,
-        cond: ir::Value,
-        cold: impl FnOnce(&mut Self) -> ir::Value,
-    ) {
+    pub fn leave_unless(&mut self, cond: ir::Value, cold: impl FnOnce(&mut Self) -> ir::Value) {
         let (out, on) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(out);
         self.b.ins().brif(cond, on, &[], out, &[]);

@@ -57,7 +57,9 @@ impl<'a> Coder<'a, '_> {
                 return self.store(self.get(*array), self.get(*index), ty, self.get(*value));
             }
             Op::Copy { from, to, count } => return self.copy(*from, *to, *count),
-            Op::If { cond, then, otherwise } => return self.branch_op(inst, *cond, then, otherwise),
+            Op::If { cond, then, otherwise } => {
+                return self.branch_op(inst, *cond, then, otherwise);
+            }
             Op::While { init, carried, cond, body } => {
                 return self.while_op(inst, init, carried, cond, body);
             }

@@ -62,8 +62,7 @@ pub fn facts(module: &Module) -> Vec<Facts> {
     for _ in 0..count {
         let before = all.clone();
         for (at, function) in module.functions.iter().enumerate() {
-            all[at].work =
-                if all[at].cyclic { RECURSION } else { work(&function.body, &before) };
+            all[at].work = if all[at].cyclic { RECURSION } else { work(&function.body, &before) };
         }
         if all == before {
             break;

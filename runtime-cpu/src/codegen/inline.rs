@@ -110,10 +110,8 @@ impl Copier<'_> {
             out.push(Inst { results: inst.results.clone(), op });
             return;
         }
-        let single = Block {
-            insts: vec![Inst { results: inst.results.clone(), op }],
-            yields: Vec::new(),
-        };
+        let single =
+            Block { insts: vec![Inst { results: inst.results.clone(), op }], yields: Vec::new() };
         out.extend(walk::rename(&single, &mut |v| resolve(names, v)).insts);
     }
 }

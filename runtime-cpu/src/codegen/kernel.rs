@@ -179,8 +179,7 @@ impl<'a> Kern<'a, '_> {
         (tasks, outer): (&[Task<'a>], Vec<ir::Value>),
     ) -> Vec<ir::Value> {
         let place = |task: &Task<'a>| tasks.iter().position(|t| t.number == task.number);
-        let types: Vec<Type> =
-            outer.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
+        let types: Vec<Type> = outer.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
         let head = self.c.block_with(std::iter::once(types::I64).chain(types));
         let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
         let mut start = vec![begin];
@@ -342,18 +341,12 @@ impl<'a> Kern<'a, '_> {
     }
 
     /// The loop over points: vectors of them first, if that is possible, then one by one.
-    fn points(
-        &mut self,
-        group: &Group<'a>,
-        range: Range,
-        state: Vec<ir::Value>,
-    ) -> Vec<ir::Value> {
+    fn points(&mut self, group: &Group<'a>, range: Range, state: Vec<ir::Value>) -> Vec<ir::Value> {
         let (lo, state) = match self.vector_points(group, range, &state) {
             Some((lo, state)) => (lo, state),
             None => (range.lo, state),
         };
-        let types: Vec<Type> =
-            state.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
+        let types: Vec<Type> = state.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
         let head = self.c.block_with(std::iter::once(types::I64).chain(types));
         let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
         let mut start = vec![lo];

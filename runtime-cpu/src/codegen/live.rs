@@ -55,9 +55,8 @@ pub fn writes_early(kernel: &Kernel, last: usize) -> bool {
 /// The stages that may fail, but for the last of them, and if any is behind them.
 pub fn failing_stages(kernel: &Kernel) -> Vec<usize> {
     let outer = outer(kernel);
-    let fails = |at: &usize| {
-        kernel.stages[*at].body.insts.iter().any(|inst| effects(inst, &outer).ends)
-    };
+    let fails =
+        |at: &usize| kernel.stages[*at].body.insts.iter().any(|inst| effects(inst, &outer).ends);
     let mut stages: Vec<usize> = (0..kernel.stages.len()).filter(fails).collect();
     stages.pop();
     stages

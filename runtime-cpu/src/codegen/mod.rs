@@ -113,7 +113,8 @@ pub fn compile(module: &Module, isa: OwnedTargetIsa) -> Result<Compiled, String>
     let mut jit =
         JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
     let unit = Unit { module: &module, facts: &facts, convention };
-    let mut out = Out { context: FunctionBuilderContext::new(), ids: Vec::new(), used: reached(&module) };
+    let mut out =
+        Out { context: FunctionBuilderContext::new(), ids: Vec::new(), used: reached(&module) };
     out.declare(&unit, &mut jit)?;
     for at in 0..module.functions.len() {
         if out.used[at] {
@@ -201,7 +202,8 @@ fn describe(
             }
         });
     }
-    let early = |s: &Sink| matches!(s, Sink::Scan { .. } | Sink::Pack { .. } | Sink::Scatter { .. });
+    let early =
+        |s: &Sink| matches!(s, Sink::Scan { .. } | Sink::Pack { .. } | Sink::Scatter { .. });
     let last_early = kernel.stages.iter().rposition(|s| s.sinks.iter().any(early));
     KernelCode {
         work: blocks().map(|b| facts::work(b, facts) + 1).fold(0, u64::saturating_add),

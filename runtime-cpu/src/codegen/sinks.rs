@@ -119,7 +119,8 @@ impl Task<'_> {
                     columns.iter().for_each(|(value, _)| f(*value));
                 }
             }
-            Sink::Scatter { index, value, when, .. } | Sink::Histogram { index, value, when, .. } => {
+            Sink::Scatter { index, value, when, .. }
+            | Sink::Histogram { index, value, when, .. } => {
                 f(*index);
                 if self.role == Role::Full {
                     f(*value);
@@ -216,8 +217,7 @@ impl Coder<'_, '_> {
             Sink::Pack { keep, columns, .. } => {
                 let keep = self.get(*keep);
                 if task.role == Role::Full {
-                    let columns: Vec<_> =
-                        columns.iter().map(|(v, a)| (self.get(*v), *a)).collect();
+                    let columns: Vec<_> = columns.iter().map(|(v, a)| (self.get(*v), *a)).collect();
                     return Some(self.pack_one(task, keep, &columns, state_now(), around));
                 }
                 let one = self.b.ins().uextend(types::I64, keep);

@@ -118,11 +118,9 @@ fn rename_inst(inst: &Inst, to: &mut dyn FnMut(Value) -> Value) -> Inst {
         Op::Copy { from, to: target, count } => {
             Op::Copy { from: to(*from), to: to(*target), count: to(*count) }
         }
-        Op::If { cond, then, otherwise } => Op::If {
-            cond: to(*cond),
-            then: rename(then, to),
-            otherwise: rename(otherwise, to),
-        },
+        Op::If { cond, then, otherwise } => {
+            Op::If { cond: to(*cond), then: rename(then, to), otherwise: rename(otherwise, to) }
+        }
         Op::While { init, carried, cond, body } => Op::While {
             init: all(init, to),
             carried: all(carried, to),

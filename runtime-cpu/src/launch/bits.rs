@@ -10,16 +10,18 @@ pub fn combine(op: Combine, ty: Ty, a: u64, b: u64) -> u64 {
         Ty::Bool | Ty::U8 => int(op, (a & 0xff) as i64, (b & 0xff) as i64) as u64 & 0xff,
         Ty::F32 => {
             let (x, y) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
-            u64::from(match op {
-                Combine::Add => x + y,
-                Combine::Mul => x * y,
-                Combine::Min | Combine::Max => {
-                    let better = if op == Combine::Min { y < x } else { y > x };
-                    if better || x.is_nan() { y } else { x }
+            u64::from(
+                match op {
+                    Combine::Add => x + y,
+                    Combine::Mul => x * y,
+                    Combine::Min | Combine::Max => {
+                        let better = if op == Combine::Min { y < x } else { y > x };
+                        if better || x.is_nan() { y } else { x }
+                    }
+                    Combine::And | Combine::Or | Combine::Xor => x,
                 }
-                Combine::And | Combine::Or | Combine::Xor => x,
-            }
-            .to_bits())
+                .to_bits(),
+            )
         }
         Ty::F64 => {
             let (x, y) = (f64::from_bits(a), f64::from_bits(b));

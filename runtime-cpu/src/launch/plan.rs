@@ -72,8 +72,7 @@ impl Extents<'_> {
                 let offsets = word(offsets) as *const i64;
                 // SAFETY: the contract of the space: one offset more than there are segments, in
                 // an array that outlives the launch and is not written by it.
-                let offsets =
-                    unsafe { std::slice::from_raw_parts(offsets, segments as usize + 1) };
+                let offsets = unsafe { std::slice::from_raw_parts(offsets, segments as usize + 1) };
                 let points = offsets[segments as usize].max(0) as u64;
                 Extents { points, segments, lengths: Lengths::Segmented(offsets) }
             }

@@ -196,11 +196,7 @@ fn parts(
 }
 
 /// A byte for each place scattered to; the blocks live until the launch is done.
-pub fn tags(
-    run: &mut Run<'_>,
-    args: &[Arg],
-    workers: &Workers,
-) -> Result<Vec<Block>, Failure> {
+pub fn tags(run: &mut Run<'_>, args: &[Arg], workers: &Workers) -> Result<Vec<Block>, Failure> {
     let mut blocks = Vec::new();
     for (_, number, sink) in sinks(run) {
         let Sink::Scatter { array, .. } = sink else { continue };
@@ -254,7 +250,8 @@ pub fn tables(run: &Run<'_>, private: &[Private]) {
                 );
                 // SAFETY: both tables are so long, and the chunks are done.
                 unsafe {
-                    let sum = bits::combine(*combine, *ty, bits::read(*ty, to), bits::read(*ty, from));
+                    let sum =
+                        bits::combine(*combine, *ty, bits::read(*ty, to), bits::read(*ty, from));
                     bits::write(*ty, to, sum);
                 }
             }

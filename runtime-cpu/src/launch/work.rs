@@ -155,7 +155,11 @@ impl Workers {
         if bytes < COPY {
             (0..jobs.len()).for_each(copy);
         } else {
-            self.each(jobs.len(), &|take| while let Some(at) = take() { copy(at) });
+            self.each(jobs.len(), &|take| {
+                while let Some(at) = take() {
+                    copy(at)
+                }
+            });
         }
     }
 }

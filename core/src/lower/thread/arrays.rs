@@ -92,7 +92,8 @@ impl<'a> Thread<'a> {
         }
         let body = self.body.end(vec![sum]);
         let (init, carried, reduce) = (vec![neutral], vec![before], Vec::new());
-        self.body.push(Op::For { count, index, init, carried, reduce, body }, &[ValueTy::Scalar(ty)]);
+        self.body
+            .push(Op::For { count, index, init, carried, reduce, body }, &[ValueTy::Scalar(ty)]);
         Rep::stored(count, Columns::Scalars(out))
     }
 

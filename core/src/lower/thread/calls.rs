@@ -60,13 +60,7 @@ pub(super) fn function<'a>(
 
 impl<'a> Thread<'a> {
     /// A call.
-    pub(super) fn call(
-        &mut self,
-        callee: FunId,
-        args: &[Atom],
-        ty: &'a Ty,
-        site: Site,
-    ) -> Rep<'a> {
+    pub(super) fn call(&mut self, callee: FunId, args: &[Atom], ty: &'a Ty, site: Site) -> Rep<'a> {
         let function = &self.program.functions[callee.0 as usize];
         let mut parts = Vec::new();
         if function.library {
@@ -199,7 +193,9 @@ impl<'a> Thread<'a> {
                     next.extend(&step.carried[step.first_result..]);
                     next
                 }
-                Op::If { cond, then, otherwise } if has_call(then, step.id) || has_call(otherwise, step.id) => {
+                Op::If { cond, then, otherwise }
+                    if has_call(then, step.id) || has_call(otherwise, step.id) =>
+                {
                     for binding in before {
                         self.binding(binding);
                     }
@@ -318,4 +314,3 @@ fn find_steady(block: &Block, id: FunId, params: &[(Var, Ty)], steady: &mut [boo
         }
     });
 }
-

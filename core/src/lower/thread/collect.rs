@@ -83,27 +83,28 @@ impl<'a> Thread<'a> {
         let mut target = self.target(element, count);
         let zero = self.body.i64(0);
         let used = self.body.value(ValueTy::Scalar(kir::Ty::I64));
-        let (columns, kept) = self.loop_over(count, &mut target, vec![(zero, used)], |t, index, target| {
-            let flag = t.element(keep, index).scalar();
-            let before = target.state();
-            t.body.begin();
-            let rep = t.element(of, index);
-            t.write(target, &rep, used, true);
-            let one = t.body.i64(1);
-            let next = t.body.binary(Binary::Add, used, one);
-            let mut then_yields = vec![next];
-            then_yields.extend(target.state());
-            let then = t.body.end(then_yields);
-            t.body.begin();
-            let mut yields = vec![used];
-            yields.extend(before);
-            let otherwise = t.body.end(yields);
-            let types: Vec<ValueTy> = then.yields.iter().map(|v| t.body.ty(*v)).collect();
-            let results = t.body.push(Op::If { cond: flag, then, otherwise }, &types);
-            let (kept, state) = results.split_at(1);
-            target.set_state(&mut state.iter().copied());
-            kept.to_vec()
-        });
+        let (columns, kept) =
+            self.loop_over(count, &mut target, vec![(zero, used)], |t, index, target| {
+                let flag = t.element(keep, index).scalar();
+                let before = target.state();
+                t.body.begin();
+                let rep = t.element(of, index);
+                t.write(target, &rep, used, true);
+                let one = t.body.i64(1);
+                let next = t.body.binary(Binary::Add, used, one);
+                let mut then_yields = vec![next];
+                then_yields.extend(target.state());
+                let then = t.body.end(then_yields);
+                t.body.begin();
+                let mut yields = vec![used];
+                yields.extend(before);
+                let otherwise = t.body.end(yields);
+                let types: Vec<ValueTy> = then.yields.iter().map(|v| t.body.ty(*v)).collect();
+                let results = t.body.push(Op::If { cond: flag, then, otherwise }, &types);
+                let (kept, state) = results.split_at(1);
+                target.set_state(&mut state.iter().copied());
+                kept.to_vec()
+            });
         Stored { length: kept[0], columns }
     }
 

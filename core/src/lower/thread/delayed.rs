@@ -1,7 +1,7 @@
 //! Sequences that are not stored.
 
-use super::super::layout::{Columns, Leaf, Rep, Sequence, Stored};
 use super::super::Detail;
+use super::super::layout::{Columns, Leaf, Rep, Sequence, Stored};
 use super::Thread;
 use crate::base::with_stack;
 use crate::ir::{Let, Nest, Site, Ty};

@@ -301,7 +301,11 @@ impl<'a> Thread<'a> {
     }
 
     /// A function that the lowering needs, made once a module.
-    pub(super) fn helper(&mut self, helper: Helper, make: impl FnOnce(&str) -> Function) -> FunctionId {
+    pub(super) fn helper(
+        &mut self,
+        helper: Helper,
+        make: impl FnOnce(&str) -> Function,
+    ) -> FunctionId {
         let first = self.program.functions.len();
         let helpers = &mut self.shared.borrow_mut().helpers;
         let known = helpers.iter().position(|(h, _)| *h == helper);
@@ -405,11 +409,7 @@ impl<'a> Thread<'a> {
     }
 }
 
-fn rebuild_columns(
-    element: &Ty,
-    extent: Value,
-    parts: &mut dyn Iterator<Item = Value>,
-) -> Columns {
+fn rebuild_columns(element: &Ty, extent: Value, parts: &mut dyn Iterator<Item = Value>) -> Columns {
     let leaf = |array| Leaf { array, start: None, extent };
     with_stack(|| match element {
         Ty::Unit => Columns::Unit,

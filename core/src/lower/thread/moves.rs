@@ -1,7 +1,7 @@
 //! The operations on sequences: which is which, and those that move elements.
 
-use super::super::layout::{Columns, Leaf, Rep, Segments, Sequence, Stored};
 use super::super::Detail;
+use super::super::layout::{Columns, Leaf, Rep, Segments, Sequence, Stored};
 use super::Thread;
 use super::collect::is_flat;
 use super::delayed::{Form, is_faulty, is_filter};
@@ -286,11 +286,7 @@ impl<'a> Thread<'a> {
 
     /// The elements of `count` segments behind one another: a part of the pool itself where the
     /// segments tile it.
-    pub(super) fn tiled(
-        &mut self,
-        segments: &Rc<Segments>,
-        count: Value,
-    ) -> Stored {
+    pub(super) fn tiled(&mut self, segments: &Rc<Segments>, count: Value) -> Stored {
         let zero = self.body.i64(0);
         // Where they begin, how many elements they have, and whether each begins where the one
         // before it ends.
@@ -338,12 +334,7 @@ impl<'a> Thread<'a> {
     }
 
     /// The elements of segments, copied behind one another.
-    fn gather_segments(
-        &mut self,
-        count: Value,
-        segments: &Rc<Segments>,
-        length: Value,
-    ) -> Columns {
+    fn gather_segments(&mut self, count: Value, segments: &Rc<Segments>, length: Value) -> Columns {
         let zero = self.body.i64(0);
         let columns = segments.pool.map(&mut |leaf| {
             let ty = self.body.element(leaf.array);

@@ -399,9 +399,8 @@ impl<'a> Vector<'_, 'a, '_> {
         let as_lane = if ty == Ty::U8 { Ty::I32 } else { ty };
         while vectors.len() > 1 {
             let half = vectors.len() / 2;
-            let halves = (0..half).map(|n| {
-                self.c.combine(op, as_lane, vectors[n], vectors[n + half])
-            });
+            let halves =
+                (0..half).map(|n| self.c.combine(op, as_lane, vectors[n], vectors[n + half]));
             vectors = halves.collect();
         }
         let count = match ty {

@@ -153,13 +153,7 @@ impl<'a> Vector<'_, 'a, '_> {
     }
 
     /// Bytes of two vectors.
-    pub fn shuffle(
-        &mut self,
-        a: ir::Value,
-        b: ir::Value,
-        bytes: [u8; 16],
-        to: Type,
-    ) -> ir::Value {
+    pub fn shuffle(&mut self, a: ir::Value, b: ir::Value, bytes: [u8; 16], to: Type) -> ir::Value {
         let (a, b) = (self.cast(types::I8X16, a), self.cast(types::I8X16, b));
         let mask = self.c.b.func.dfg.immediates.push(ConstantData::from(&bytes[..]));
         let mixed = self.c.b.ins().shuffle(a, b, mask);
@@ -251,9 +245,7 @@ impl<'a> Vector<'_, 'a, '_> {
                 SmallVec::from_elem(lane(ty), self.points / lane(ty).lane_count() as usize)
             }
             (_, Scalar(ty)) => SmallVec::from_elem(clif(ty), 1),
-            (_, kir::ValueTy::Array(_) | kir::ValueTy::Mark) => {
-                SmallVec::from_elem(types::I64, 1)
-            }
+            (_, kir::ValueTy::Array(_) | kir::ValueTy::Mark) => SmallVec::from_elem(types::I64, 1),
         }
     }
 

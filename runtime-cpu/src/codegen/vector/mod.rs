@@ -84,8 +84,7 @@ impl<'a> Kern<'a, '_> {
             }
             kinds.push(wide);
         }
-        let types: Vec<Type> =
-            start.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
+        let types: Vec<Type> = start.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
         let head = vector.c.block_with(types);
         let again = vector.c.b.create_block();
         vector.c.jump(head, &start);
@@ -244,14 +243,8 @@ impl<'a> Coder<'a, '_> {
         let points = points(&shapes);
         let bail = self.b.create_block();
         let types = self.types.len();
-        let mut vector = Vector {
-            values: vec![None; types],
-            c: self,
-            shapes,
-            points,
-            active: None,
-            bail,
-        };
+        let mut vector =
+            Vector { values: vec![None; types], c: self, shapes, points, active: None, bail };
         let reduced: Vec<(Combine, Ty)> = reduce
             .iter()
             .zip(&body.yields)
@@ -262,8 +255,7 @@ impl<'a> Coder<'a, '_> {
             let neutral = Lanes::Uniform(vector.c.literal(combine.neutral(*ty)));
             start.extend(vector.flatten(&neutral, *ty, Shape::Lanes));
         }
-        let types: Vec<Type> =
-            start.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
+        let types: Vec<Type> = start.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
         let head = vector.c.block_with(types);
         let again = vector.c.b.create_block();
         vector.c.jump(head, &start);

@@ -250,9 +250,9 @@ impl<'a> Vector<'_, 'a, '_> {
         }
         let vectors = self.wide(a, from);
         match (from, to) {
-            (Ty::F32, Ty::F64) => self.halves(&vectors, types::F32X4, |c, low| {
-                c.b.ins().fvpromote_low(low)
-            }),
+            (Ty::F32, Ty::F64) => {
+                self.halves(&vectors, types::F32X4, |c, low| c.b.ins().fvpromote_low(low))
+            }
             (Ty::F64, Ty::F32) => {
                 let mut out = Vectors::new();
                 for two in vectors.chunks(2) {

@@ -354,10 +354,7 @@ impl<'a> Analysis<'a> {
     }
 
     /// The shapes, if vectors are worth it.
-    pub fn finish<'i>(
-        self,
-        insts: impl Iterator<Item = &'i Inst> + Clone,
-    ) -> Result<Shapes, No> {
+    pub fn finish<'i>(self, insts: impl Iterator<Item = &'i Inst> + Clone) -> Result<Shapes, No> {
         if self.simple == 0 || self.lanewise > self.simple {
             return Err(No("most is done lane by lane"));
         }
