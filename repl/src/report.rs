@@ -91,10 +91,12 @@ impl Reporter {
                 Event::Bound(binding) => {
                     self.renderer.starts_at(binding.at.file, line);
                     bound(binding);
+                    self.output.show();
                 }
                 Event::Text(text) => {
                     if !text.is_empty() {
                         self.output.line(&text);
+                        self.output.show();
                     }
                 }
                 Event::Diagnostic(diagnostic) => {
