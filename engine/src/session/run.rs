@@ -17,7 +17,11 @@ use nesl_core::types::{ItemTypes, Scheme, Signature, Ty, print_scheme};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::runtime;
 use std::sync::Arc;
-use std::time::Instant;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long to look for the calls that led to a failure.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// What came of a form.
 pub(super) struct Computed {
@@ -233,13 +237,15 @@ impl Session {
             let inputs = Inputs { globals: &globals, key, seed, precision };
             match executor.run(&elaborated.program, &inputs) {
                 Some(Ok(held)) => return Ok((elaborated, Computed { held, cost: None })),
-                Some(Err(failure)) => return Err(vec![self.failure(item, &failure)]),
+                Some(Err(failure)) => {
+                    let failure = self.traced(&elaborated.program, &globals, key, failure);
+                    return Err(vec![self.failure(item, &failure)]);
+                }
                 None => {}
             }
         }
-        let values: Result<Vec<Value>, _> =
-            globals.iter().map(|held| held.value(self.runtime()).cloned()).collect();
-        let globals = values.map_err(|failure| vec![self.trouble(item, failure)])?;
+        let globals =
+            self.values_of(&globals).map_err(|failure| vec![self.trouble(item, failure)])?;
         self.host.set_precision(self.settings.precision);
         let (program, watched) = (&elaborated.program, &elaborated.watched);
         let host = &mut self.host;
@@ -303,6 +309,58 @@ impl Session {
             }
         }
         Ok(values)
+    }
+
+    /// A failure on a runtime, with the calls that led there. Compiled code does not keep track of
+    /// them: the direct interpreter runs the program again (it has no effects), and if it fails
+    /// at the same place within [`PATIENCE`], it knows.
+    fn traced(
+        &mut self,
+        program: &ir::Program,
+        globals: &[Held],
+        key: i64,
+        failure: Failure,
+    ) -> Failure {
+        let mut called = false;
+        for function in &program.functions {
+            function.body.for_each_op(&mut |op| called |= matches!(op, ir::Op::Call(..)));
+        }
+        let (true, false, Ok(globals)) =
+            (called, failure.trace.is_empty(), self.values_of(globals))
+        else {
+            return failure;
+        };
+        let enough = AtomicBool::new(false);
+        let options = interp::Options {
+            precision: self.settings.precision,
+            max_depth: self.settings.max_depth,
+            max_length: self.settings.max_length,
+            interrupt: Some(&enough),
+            log_scan: self.settings.log_scan,
+        };
+        self.host.set_precision(self.settings.precision);
+        let again = std::thread::scope(|scope| {
+            let timer = scope.spawn(|| {
+                std::thread::park_timeout(PATIENCE);
+                enough.store(true, Ordering::Relaxed);
+            });
+            let again = interp::run(program, &globals, key, &mut self.host, &options);
+            timer.thread().unpark();
+            again
+        });
+        match again {
+            Err(again)
+                if again.fault == failure.fault && again.trace.first() == failure.trace.first() =>
+            {
+                again
+            }
+            _ => failure,
+        }
+    }
+
+    /// Values, read from the runtime where they are there.
+    fn values_of(&self, globals: &[Held]) -> Result<Vec<Value>, runtime::Failure> {
+        globals.iter().map(|held| held.value(self.runtime()).cloned()).collect()
     }
 
     /// A failed run as a diagnostic: at the innermost place of the user's own text.

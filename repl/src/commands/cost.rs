@@ -16,6 +16,8 @@ use table::{Table, grouped, ratio};
 /// Measures a file, an expression, or an expression at several sizes.
 pub fn run(global: &Global, asked: &CostArgs) -> Result<u8> {
     let (mut reporter, mut session) = Reporter::new(global);
+    // Only the direct interpreter counts.
+    session.set_runtime(None);
     // The numbers are what is wanted, not what the program prints.
     session.set_output(Box::new(std::io::sink()));
     session.settings_mut().log_scan = asked.log_scan;
