@@ -61,9 +61,9 @@ impl Thread<'_> {
             | ScalarOp::Sinh
             | ScalarOp::Cosh
             | ScalarOp::Tanh => self.math(op, a),
-            ScalarOp::Floor => self.to_int(Unary::Floor, a, site),
-            ScalarOp::Ceil => self.to_int(Unary::Ceil, a, site),
-            ScalarOp::Trunc => self.to_int(Unary::Trunc, a, site),
+            ScalarOp::Floor => self.rounded(Unary::Floor, a, site),
+            ScalarOp::Ceil => self.rounded(Unary::Ceil, a, site),
+            ScalarOp::Trunc => self.rounded(Unary::Trunc, a, site),
             ScalarOp::Round => self.round(a, site),
             ScalarOp::ToFloat => self.body.convert(self.float_ty(), a),
             ScalarOp::BoolToInt | ScalarOp::CharToInt => self.body.convert(self.int_ty(), a),
@@ -176,7 +176,7 @@ impl Thread<'_> {
     }
 
     /// A whole number near a float, as an int, if it is one.
-    fn to_int(&mut self, how: Unary, a: Value, site: Site) -> Value {
+    fn rounded(&mut self, how: Unary, a: Value, site: Site) -> Value {
         let whole = self.body.unary(how, a);
         self.whole_to_int(whole, site)
     }

@@ -36,8 +36,12 @@ pub struct Workers {
     /// One thread less: the calling one is the other. Made when first needed.
     pool: OnceLock<Option<ThreadPool>>,
     memory: Arc<Memory>,
+    #[expect(clippy::vec_box, reason = "compiled code knows their addresses")]
     arenas: Mutex<Vec<Box<Arena>>>,
 }
+
+/// What a thread does: it is given a source of numbers.
+type Worker<'f> = dyn Fn(&mut dyn FnMut() -> Option<usize>) + Sync + 'f;
 
 impl Workers {
     /// So many threads.
@@ -61,7 +65,7 @@ impl Workers {
     }
 
     /// Calls `f` with the numbers from 0 to below `count`, in that order, on all threads.
-    fn each(&self, count: usize, f: &(dyn Fn(&mut dyn FnMut() -> Option<usize>) + Sync)) {
+    fn each(&self, count: usize, f: &Worker<'_>) {
         let next = AtomicUsize::new(0);
         let take = || Some(next.fetch_add(1, Relaxed)).filter(|at| *at < count);
         let pool = if count == 1 { None } else { self.pool() };

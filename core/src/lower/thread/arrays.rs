@@ -120,7 +120,7 @@ impl<'a> Thread<'a> {
     /// The stable rank of each element.
     pub(super) fn rank(&mut self, service: Extern, of: Atom) -> Rep<'a> {
         let of = self.stored(of);
-        let keys = self.from_start(of.columns.leaf());
+        let keys = self.array_of(of.columns.leaf());
         let out = self.alloc(kir::Ty::I64, of.length);
         self.body.service(service, vec![keys, of.length, out.array]);
         if self.precision == Precision::Bits64 {
@@ -176,7 +176,7 @@ impl<'a> Thread<'a> {
     /// `parse_float`
     pub(super) fn parse_float(&mut self, of: Atom) -> Rep<'a> {
         let text = self.stored(of);
-        let array = self.from_start(text.columns.leaf());
+        let array = self.array_of(text.columns.leaf());
         let results = self.body.service(Extern::ParseFloat, vec![array, text.length]);
         let ty = self.float_ty();
         let value = self.body.convert(ty, results[0]);

@@ -357,7 +357,7 @@ impl<'a> Thread<'a> {
         with_stack(|| match (to, from) {
             (PoolColumns::Unit, _) => {}
             (PoolColumns::Scalars(array), Columns::Scalars(leaf)) => {
-                let from = self.from_start(*leaf);
+                let from = self.array_of(*leaf);
                 let to = self.body.slice(*array, start);
                 self.body.copy(from, to, length);
             }

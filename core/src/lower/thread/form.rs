@@ -164,7 +164,7 @@ impl<'a> Thread<'a> {
         with_stack(|| match (columns, out) {
             (Columns::Unit, _) => {}
             (Columns::Scalars(leaf), ColumnPlace::Scalars(output)) => {
-                arrays.push((self.from_start(*leaf), *output));
+                arrays.push((self.array_of(*leaf), *output));
             }
             (Columns::Pair(both), ColumnPlace::Pair(out)) => {
                 self.deliver_leaves(&both.0, &out.0, count, arrays, pools);
@@ -175,7 +175,7 @@ impl<'a> Thread<'a> {
                 ColumnPlace::Segments { starts, lengths, extent, pool },
             ) => {
                 let tiles = self.tiled(segments, count);
-                let from = self.from_start(segments.lengths);
+                let from = self.array_of(segments.lengths);
                 arrays.push((self.ends_before(from, count), *starts));
                 arrays.push((from, *lengths));
                 pools.push((tiles, &**pool, *extent));

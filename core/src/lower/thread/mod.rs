@@ -244,7 +244,7 @@ impl<'a> Thread<'a> {
     }
 
     /// The array of a column that begins with it.
-    fn from_start(&mut self, leaf: Leaf) -> Value {
+    fn array_of(&mut self, leaf: Leaf) -> Value {
         match leaf.start {
             None => leaf.array,
             Some(start) => self.body.slice(leaf.array, start),
@@ -328,7 +328,7 @@ impl<'a> Thread<'a> {
     /// `error(text)`, of any type.
     fn error(&mut self, text: Atom, ty: &'a Ty, site: Site) -> Rep<'a> {
         let text = self.stored(text);
-        let array = self.from_start(text.columns.leaf());
+        let array = self.array_of(text.columns.leaf());
         let library = self.origin.is_some();
         let (code, message, detail) = (FaultCode::Message, SmolStr::default(), Detail::None);
         let site = self.site(Cause { code, message, detail, site, library });
@@ -378,14 +378,14 @@ impl<'a> Thread<'a> {
     fn add_columns(&mut self, columns: &Columns, out: &mut Vec<Value>) {
         with_stack(|| match columns {
             Columns::Unit => {}
-            Columns::Scalars(leaf) => out.push(self.from_start(*leaf)),
+            Columns::Scalars(leaf) => out.push(self.array_of(*leaf)),
             Columns::Pair(both) => {
                 self.add_columns(&both.0, out);
                 self.add_columns(&both.1, out);
             }
             Columns::Segments(segments) => {
-                out.push(self.from_start(segments.starts));
-                out.push(self.from_start(segments.lengths));
+                out.push(self.array_of(segments.starts));
+                out.push(self.array_of(segments.lengths));
                 out.push(segments.extent);
                 self.add_columns(&segments.pool, out);
             }

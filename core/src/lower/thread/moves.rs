@@ -191,7 +191,7 @@ impl<'a> Thread<'a> {
     fn copy(&mut self, of: &Stored) -> Stored {
         let length = of.length;
         let columns = of.columns.map(&mut |leaf| {
-            let from = self.from_start(leaf);
+            let from = self.array_of(leaf);
             let to = self.alloc(self.body.element(leaf.array), length);
             self.body.copy(from, to.array, length);
             to
@@ -260,9 +260,9 @@ impl<'a> Thread<'a> {
             let columns = a.columns.map(&mut |first| {
                 let second = second.next().expect("both have the same columns");
                 let to = self.alloc(self.body.element(first.array), length);
-                let from = self.from_start(first);
+                let from = self.array_of(first);
                 self.body.copy(from, to.array, a.length);
-                let from = self.from_start(second);
+                let from = self.array_of(second);
                 let rest = self.body.slice(to.array, a.length);
                 self.body.copy(from, rest, b.length);
                 to
@@ -350,7 +350,7 @@ impl<'a> Thread<'a> {
         let mut to = to.into_iter();
         let part = self.cut(&segments.pool, start);
         part.each_leaf(&mut |leaf| {
-            let from = self.from_start(leaf);
+            let from = self.array_of(leaf);
             let to = to.next().expect("both have the same columns");
             let to = self.body.slice(to.array, place);
             self.body.copy(from, to, number);

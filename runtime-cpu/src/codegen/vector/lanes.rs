@@ -300,10 +300,8 @@ impl<'a> Vector<'_, 'a, '_> {
 
     /// `a` where the mask is on, else `b`.
     pub fn choose(&mut self, cond: &Lanes, a: &Lanes, b: &Lanes, ty: Ty) -> Lanes {
-        if let Lanes::Uniform(cond) = cond {
-            if let (Lanes::Uniform(a), Lanes::Uniform(b)) = (a, b) {
-                return Lanes::Uniform(self.c.b.ins().select(*cond, *a, *b));
-            }
+        if let (Lanes::Uniform(cond), Lanes::Uniform(a), Lanes::Uniform(b)) = (cond, a, b) {
+            return Lanes::Uniform(self.c.b.ins().select(*cond, *a, *b));
         }
         if ty == Ty::Bool {
             let bits = self.mask_bits();

@@ -246,7 +246,7 @@ impl<'a> Vector<'_, 'a, '_> {
             return self.by_lane(&[(a, from)], to, |c, s| c.convert(to, from, s[0]));
         }
         if from == Ty::Bool {
-            return self.from_bool(to, a);
+            return self.ones(to, a);
         }
         let vectors = self.wide(a, from);
         match (from, to) {
@@ -320,7 +320,7 @@ impl<'a> Vector<'_, 'a, '_> {
     }
 
     /// 1 where the mask is on.
-    fn from_bool(&mut self, to: Ty, a: &Lanes) -> Lanes {
+    fn ones(&mut self, to: Ty, a: &Lanes) -> Lanes {
         let one = match to {
             Ty::I32 | Ty::U8 | Ty::Bool => Literal::I32(1),
             Ty::I64 => Literal::I64(1),
