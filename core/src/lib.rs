@@ -6,7 +6,7 @@
 //! ```text
 //! text ──syntax──▶ tokens, tree, ast ──names──▶ resolved ──types──▶ typed
 //!      ──elaborate──▶ ir ──interp──▶ value
-//! ir ──simplify──▶ ir
+//! ir ──simplify──▶ ir ──flatten──▶ flat ──fuse──▶ kernels ──lower──▶ kir
 //! ```
 //!
 //! | module | what it does |
@@ -20,7 +20,10 @@
 //! | [`elaborate`] | typed ast → ir: patterns, overloading, polymorphism and function values gone |
 //! | [`interp`] | the direct interpreter: what a program means, and its work and depth |
 //! | [`simplify`] | ir → ir: inlining, folding, what is not needed |
-//! | [`lower`] | ir → kir, what runtimes execute |
+//! | [`flat`] | flat programs: every value in a context, every step at all points of it |
+//! | [`mod@flatten`] | ir → flat: nesting becomes contexts |
+//! | [`mod@fuse`] | steps over one context become kernels |
+//! | [`lower`] | kernels, and code of one instance → kir, what runtimes execute |
 //! | [`db`] | all of it as incremental queries; alone in naming salsa |
 //!
 //! The crate is pure: no input or output, no clock, no device. What a program prints or reads
@@ -29,6 +32,9 @@
 pub mod base;
 pub mod db;
 pub mod elaborate;
+pub mod flat;
+pub mod flatten;
+pub mod fuse;
 pub mod interp;
 pub mod ir;
 pub mod lower;

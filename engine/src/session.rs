@@ -135,6 +135,10 @@ pub enum Stage {
     Ir,
     /// After simplification.
     Simple,
+    /// Flattened: every value in a context.
+    Flat,
+    /// Fused: the kernels.
+    Fused,
     Kir,
 }
 

@@ -285,6 +285,10 @@ pub enum StageName {
     Ir,
     /// The same, simplified
     Simple,
+    /// Flattened: every value in a context
+    Flat,
+    /// Fused: the kernels
+    Fused,
     /// The kernel language that runtimes execute
     Kir,
 }
@@ -348,6 +352,8 @@ impl From<StageName> for Stage {
             StageName::Types => Stage::Types,
             StageName::Ir => Stage::Ir,
             StageName::Simple => Stage::Simple,
+            StageName::Flat => Stage::Flat,
+            StageName::Fused => Stage::Fused,
             StageName::Kir => Stage::Kir,
         }
     }

@@ -8,7 +8,7 @@ use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::ScalarOp;
 
 /// Something with a name in the text form.
-pub(super) trait Mnemonic: Sized + Copy {
+pub(crate) trait Mnemonic: Sized + Copy {
     /// Its name.
     fn mnemonic(self) -> &'static str;
     /// What a name means.

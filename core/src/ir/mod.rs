@@ -8,9 +8,9 @@
 mod builder;
 mod data;
 mod keys;
-mod mnemonic;
+pub(crate) mod mnemonic;
 mod parse;
-mod print;
+pub(crate) mod print;
 pub mod signature;
 mod verify;
 mod walk;

@@ -61,15 +61,16 @@ fn write_program(out: &mut String, program: &Program, sites: bool) -> fmt::Resul
     Ok(())
 }
 
-struct Printer<'a> {
-    out: &'a mut String,
+/// Writes parts of a program; flat programs, which contain such parts, use it too.
+pub(crate) struct Printer<'a> {
+    pub(crate) out: &'a mut String,
     program: &'a Program,
     sites: bool,
-    indent: usize,
+    pub(crate) indent: usize,
 }
 
 impl<'a> Printer<'a> {
-    fn new(out: &'a mut String, program: &'a Program, sites: bool) -> Printer<'a> {
+    pub(crate) fn new(out: &'a mut String, program: &'a Program, sites: bool) -> Printer<'a> {
         Printer { out, program, sites, indent: 0 }
     }
 
@@ -104,7 +105,7 @@ impl<'a> Printer<'a> {
         writeln!(self.out)
     }
 
-    fn block(&mut self, block: &Block) -> fmt::Result {
+    pub(crate) fn block(&mut self, block: &Block) -> fmt::Result {
         with_stack(|| {
             writeln!(self.out, "{{")?;
             self.indent += 1;
@@ -124,7 +125,7 @@ impl<'a> Printer<'a> {
         })
     }
 
-    fn op(&mut self, op: &Op) -> fmt::Result {
+    pub(crate) fn op(&mut self, op: &Op) -> fmt::Result {
         match op {
             Op::Copy(a) => self.operation("copy", &[*a]),
             Op::Scalar(op, args) => self.operation(op.mnemonic(), args),
@@ -171,7 +172,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn operation(&mut self, name: &str, args: &[Atom]) -> fmt::Result {
+    pub(crate) fn operation(&mut self, name: &str, args: &[Atom]) -> fmt::Result {
         write!(self.out, "{name}(")?;
         for (i, arg) in args.iter().enumerate() {
             let comma = if i == 0 { "" } else { ", " };
@@ -180,7 +181,7 @@ impl<'a> Printer<'a> {
         write!(self.out, ")")
     }
 
-    fn site(&mut self, site: Site) -> fmt::Result {
+    pub(crate) fn site(&mut self, site: Site) -> fmt::Result {
         if !self.sites {
             return Ok(());
         }
@@ -188,14 +189,14 @@ impl<'a> Printer<'a> {
         write!(self.out, " @{}:{}..{}", item.0, span.start, span.end)
     }
 
-    fn margin(&mut self) -> fmt::Result {
+    pub(crate) fn margin(&mut self) -> fmt::Result {
         // Beyond that nobody looks, and the text would grow with the square of the depth.
         write!(self.out, "{:1$}", "", 2 * self.indent.min(50))
     }
 }
 
 /// An operand. A float always has a point, an exponent or a name of its own.
-struct Operand(Atom);
+pub(crate) struct Operand(pub(crate) Atom);
 
 impl fmt::Display for Operand {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -213,7 +214,7 @@ impl fmt::Display for Operand {
 }
 
 /// A string in quotes, all but printable ASCII escaped.
-struct Quoted<'a>(&'a [u8]);
+pub(crate) struct Quoted<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -99,7 +99,53 @@ impl Op {
     }
 }
 
+impl Op {
+    /// Puts other operands in the place of variables, in the blocks inside too. Of what is bound
+    /// there, `name` must give the variable itself.
+    pub fn rename(&mut self, name: &mut dyn FnMut(Var) -> Atom) {
+        let mut rename = |atom: &mut Atom| {
+            if let Atom::Var(var) = *atom {
+                *atom = name(var);
+            }
+        };
+        match self {
+            Op::Copy(a) | Op::First(a) | Op::Second(a) | Op::Error(a) => rename(a),
+            Op::Pair(a, b) => {
+                rename(a);
+                rename(b);
+            }
+            Op::Scalar(_, args)
+            | Op::List(args)
+            | Op::Seq(_, args)
+            | Op::Call(_, args)
+            | Op::Host(_, args) => args.iter_mut().for_each(rename),
+            Op::Check { cond, .. } => rename(cond),
+            Op::If { cond, then, otherwise } => {
+                rename(cond);
+                then.rename(name);
+                otherwise.rename(name);
+            }
+            Op::Nest(nest) => {
+                nest.binders.iter_mut().for_each(|(.., atom)| rename(atom));
+                nest.body.rename(name);
+            }
+            Op::Time(block) => block.rename(name),
+            Op::Text(_) | Op::Global(_) => {}
+        }
+    }
+}
+
 impl Block {
+    /// The same, in a block.
+    pub fn rename(&mut self, name: &mut dyn FnMut(Var) -> Atom) {
+        with_stack(|| {
+            self.lets.iter_mut().for_each(|binding| binding.op.rename(name));
+            if let Atom::Var(var) = self.result {
+                self.result = name(var);
+            }
+        });
+    }
+
     /// Visits every binding here and in the blocks inside, in order of evaluation, each before
     /// the blocks of its own operation.
     pub fn each_let<'a>(&'a self, visit: &mut dyn FnMut(&'a Let)) {

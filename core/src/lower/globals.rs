@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 /// The program without [`Op::Global`]: each global that is read is a parameter of `main`, behind
 /// the others, in order. Gives those.
-pub(super) fn as_parameters(program: &Program) -> (Program, Vec<GlobalId>) {
+pub fn as_parameters(program: &Program) -> (Program, Vec<GlobalId>) {
     let needs = needs(program);
     let mut program = program.clone();
     for (function, needed) in program.functions.iter_mut().zip(&needs) {

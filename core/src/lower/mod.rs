@@ -11,10 +11,12 @@
 //! | `globals` | top-level variables as parameters |
 //! | `scalar` | scalar operations, with their checks |
 //! | `random`, `math` | random numbers, mathematical functions |
-//! | `thread` | everything else |
+//! | `thread` | everything else a point does by itself |
+//! | [`mod@kernel`] | kernels of flat programs |
 
 mod data;
 mod globals;
+pub mod kernel;
 mod layout;
 mod math;
 mod random;
@@ -22,6 +24,7 @@ mod scalar;
 mod thread;
 
 pub use data::{Part, parts_of, value_of};
+pub use globals::as_parameters as globals_as_parameters;
 pub use layout::{columns, parts};
 pub use thread::thread;
 

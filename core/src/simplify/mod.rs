@@ -25,6 +25,7 @@ mod rewrite;
 use crate::ir::{FunId, Function, Program};
 
 pub use dead::may_fault;
+pub(crate) use rewrite::renumber_calls;
 
 /// Simplifies a lawful program; the result is lawful, and means the same.
 pub fn simplify(program: &Program) -> Program {

@@ -41,7 +41,7 @@ pub(super) fn function(
 }
 
 /// Gives functions other numbers.
-pub(super) fn renumber_calls(block: &mut Block, place: &dyn Fn(FunId) -> FunId) {
+pub(crate) fn renumber_calls(block: &mut Block, place: &dyn Fn(FunId) -> FunId) {
     with_stack(|| {
         for binding in &mut block.lets {
             match &mut binding.op {

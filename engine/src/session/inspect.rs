@@ -3,6 +3,9 @@
 use super::{CheckReport, Completion, FileRange, Session, Stage, is_error, located, run};
 use nesl_core::base::{Diagnostic, Kind, Name};
 use nesl_core::db::{Before, FileId};
+use nesl_core::flat;
+use nesl_core::flatten::flatten;
+use nesl_core::fuse::{Fuel, fuse};
 use nesl_core::lower;
 use nesl_core::names::Resolution;
 use nesl_core::prelude::parse_doc;
@@ -103,7 +106,12 @@ impl Session {
                 Stage::Tokens => out.push_str(&syntax::dump_tokens(&slice)),
                 Stage::Tree => out.push_str(&syntax::dump_tree(self.db.parsed(item))),
                 Stage::Ast => out.push_str(&syntax::dump_ast(self.db.ast(item))),
-                Stage::Types | Stage::Ir | Stage::Simple | Stage::Kir => {
+                Stage::Types
+                | Stage::Ir
+                | Stage::Simple
+                | Stage::Flat
+                | Stage::Fused
+                | Stage::Kir => {
                     let diagnostics = self.db.diagnostics(item);
                     if diagnostics.iter().any(is_error) {
                         return Err(diagnostics.into_iter().map(located).collect());
@@ -187,6 +195,19 @@ impl Session {
                 Some(lowered) => out.push_str(&kir::print(&lowered.module)),
                 None => out.push_str("% left to the direct interpreter: it needs the host %\n"),
             }
+            out.push('\n');
+            return Ok(());
+        }
+        if matches!(stage, Stage::Flat | Stage::Fused) {
+            let (program, _) = lower::globals_as_parameters(&simplify(&program));
+            let mut program = flatten(&program);
+            if stage == Stage::Fused {
+                program = fuse(&program, Fuel(None));
+            }
+            for wrong in flat::verify(&program) {
+                let _ = writeln!(out, "% {wrong} %");
+            }
+            out.push_str(&flat::print(&program));
             out.push('\n');
             return Ok(());
         }

@@ -184,7 +184,7 @@ impl<'a> Thread<'a> {
     }
 }
 
-fn combine(with: ReduceOp) -> Combine {
+pub(in crate::lower) fn combine(with: ReduceOp) -> Combine {
     match with {
         ReduceOp::Sum => Combine::Add,
         ReduceOp::Product => Combine::Mul,

@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
 /// A function, lowered.
-pub(super) fn function<'a>(
+pub(in crate::lower) fn function<'a>(
     program: &'a Program,
     id: FunId,
     precision: Precision,

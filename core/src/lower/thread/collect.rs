@@ -412,7 +412,7 @@ pub(super) fn is_flat(ty: &Ty) -> bool {
 }
 
 /// Where all columns of a sequence begin, if it is the same place: `None` inside is 0.
-fn common_start(columns: &Columns) -> Option<Option<Value>> {
+pub(in crate::lower) fn common_start(columns: &Columns) -> Option<Option<Value>> {
     let mut starts = Vec::new();
     columns.each_leaf(&mut |leaf| starts.push(leaf.start));
     let first = *starts.first()?;

@@ -81,7 +81,7 @@ impl<'a> Thread<'a> {
     }
 
     /// How many elements there are; of a filter, were.
-    pub(super) fn length_of(&self, sequence: &Sequence<'a>) -> Value {
+    pub(in crate::lower) fn length_of(&self, sequence: &Sequence<'a>) -> Value {
         match sequence {
             Sequence::Stored(stored) => stored.length,
             Sequence::Delayed(delayed) => delayed.length,
@@ -89,7 +89,7 @@ impl<'a> Thread<'a> {
     }
 
     /// An element of a sequence that is no filter, at a position that is in bounds.
-    pub(super) fn element(&mut self, sequence: &Sequence<'a>, index: Value) -> Rep<'a> {
+    pub(in crate::lower) fn element(&mut self, sequence: &Sequence<'a>, index: Value) -> Rep<'a> {
         let delayed = match sequence {
             Sequence::Stored(stored) => return self.at(&stored.columns, index),
             Sequence::Delayed(delayed) => delayed,
@@ -119,7 +119,7 @@ impl<'a> Thread<'a> {
     }
 
     /// An element of stored columns.
-    pub(super) fn at(&mut self, columns: &Columns, index: Value) -> Rep<'a> {
+    pub(in crate::lower) fn at(&mut self, columns: &Columns, index: Value) -> Rep<'a> {
         match columns {
             Columns::Unit => Rep::Unit,
             Columns::Scalars(leaf) => Rep::Scalar(self.load(*leaf, index)),
@@ -147,7 +147,7 @@ impl<'a> Thread<'a> {
     }
 
     /// Faults unless `0 ≤ place < length`.
-    pub(super) fn in_bounds(&mut self, place: Value, length: Value, code: FaultCode, site: Site) {
+    pub(in crate::lower) fn in_bounds(&mut self, place: Value, length: Value, code: FaultCode, site: Site) {
         let zero = self.body.i64(0);
         let low = self.body.binary(Binary::Ge, place, zero);
         let high = self.body.binary(Binary::Lt, place, length);
@@ -156,7 +156,7 @@ impl<'a> Thread<'a> {
     }
 
     /// A sequence in memory; of what is stored, itself.
-    pub(super) fn store(&mut self, sequence: &Sequence<'a>, ty: &'a Ty) -> Rep<'a> {
+    pub(in crate::lower) fn store(&mut self, sequence: &Sequence<'a>, ty: &'a Ty) -> Rep<'a> {
         let delayed = match sequence {
             Sequence::Stored(_) => return Rep::Sequence(sequence.clone()),
             Sequence::Delayed(delayed) => delayed.clone(),

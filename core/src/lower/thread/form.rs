@@ -128,7 +128,7 @@ impl<'a> Thread<'a> {
         });
     }
 
-    fn store_first(&mut self, array: Value, value: Value) {
+    pub(in crate::lower) fn store_first(&mut self, array: Value, value: Value) {
         let zero = self.body.i64(0);
         self.body.store(array, zero, value);
     }
@@ -187,7 +187,7 @@ impl<'a> Thread<'a> {
     }
 
     /// Where segments of these lengths begin when they lie behind one another.
-    fn ends_before(&mut self, lengths: Value, count: Value) -> Value {
+    pub(in crate::lower) fn ends_before(&mut self, lengths: Value, count: Value) -> Value {
         let starts = self.alloc(kir::Ty::I64, count);
         let zero = self.body.i64(0);
         let index = self.body.value(INT);

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 impl<'a> Thread<'a> {
     /// One of two values.
-    pub(super) fn choice(
+    pub(in crate::lower) fn choice(
         &mut self,
         cond: Value,
         ty: &'a Ty,
@@ -63,7 +63,7 @@ impl<'a> Thread<'a> {
     }
 
     /// A value with nothing delayed in it.
-    pub(super) fn settle(&mut self, rep: &Rep<'a>, ty: &'a Ty) -> Rep<'a> {
+    pub(in crate::lower) fn settle(&mut self, rep: &Rep<'a>, ty: &'a Ty) -> Rep<'a> {
         with_stack(|| match (rep, ty) {
             (Rep::Pair(both), Ty::Pair(first, second)) => {
                 let first = self.settle(&both.0, first);

@@ -25,6 +25,9 @@ mod join;
 mod moves;
 mod uses;
 
+pub(in crate::lower) use arrays::combine;
+pub(in crate::lower) use calls::function;
+pub(in crate::lower) use collect::common_start;
 pub(in crate::lower) use delayed::Delayed;
 
 use super::layout::{self, Columns, Leaf, Rep, Sequence, Stored};
@@ -49,7 +52,7 @@ pub fn thread(program: &Program, precision: Precision, seed: u64) -> Option<Lowe
         return None;
     }
     let (program, globals) = globals::as_parameters(program);
-    let shared = RefCell::new(Shared { seed, ..Shared::default() });
+    let shared = RefCell::new(Shared::new(seed));
     let ids = (0..program.functions.len() as u32).map(FunId);
     let functions: Vec<Function> =
         ids.map(|id| calls::function(&program, id, precision, &shared)).collect();
@@ -74,10 +77,17 @@ pub(super) enum Helper {
 /// What the functions of a module share.
 #[derive(Default)]
 pub(super) struct Shared {
-    causes: Vec<Cause>,
+    pub(super) causes: Vec<Cause>,
     sites: FxHashMap<Cause, kir::Site>,
-    helpers: Vec<(Helper, Function)>,
+    pub(super) helpers: Vec<(Helper, Function)>,
     seed: u64,
+}
+
+impl Shared {
+    /// Nothing yet; random numbers will have this seed.
+    pub(super) fn new(seed: u64) -> Shared {
+        Shared { seed, ..Shared::default() }
+    }
 }
 
 /// A function that is being lowered.
@@ -89,7 +99,7 @@ pub(super) struct Thread<'a> {
     program: &'a Program,
     shared: &'a RefCell<Shared>,
     /// What each variable is.
-    env: FxHashMap<Var, (Rep<'a>, &'a Ty)>,
+    pub(super) env: FxHashMap<Var, (Rep<'a>, &'a Ty)>,
     uses: uses::Uses,
     /// In a function of the library: the site of the call that left the user's program.
     origin: Option<Value>,
@@ -98,8 +108,33 @@ pub(super) struct Thread<'a> {
 }
 
 impl<'a> Thread<'a> {
+    /// Code that is put into `body`; nothing is in scope yet.
+    pub(in crate::lower) fn new(
+        body: Body,
+        program: &'a Program,
+        precision: Precision,
+        shared: &'a RefCell<Shared>,
+    ) -> Thread<'a> {
+        Thread {
+            body,
+            precision,
+            program,
+            shared,
+            env: FxHashMap::default(),
+            uses: uses::Uses::default(),
+            origin: None,
+            allocations: 0,
+        }
+    }
+
+    /// What a block computes that is no part of a function.
+    pub(in crate::lower) fn whole(&mut self, block: &'a Block) -> Rep<'a> {
+        self.uses = uses::Uses::of(block);
+        self.block(block)
+    }
+
     /// What a block computes.
-    fn block(&mut self, block: &'a Block) -> Rep<'a> {
+    pub(in crate::lower) fn block(&mut self, block: &'a Block) -> Rep<'a> {
         with_stack(|| {
             for binding in &block.lets {
                 self.binding(binding);
@@ -119,7 +154,7 @@ impl<'a> Thread<'a> {
         self.env.insert(binding.var, (rep, &binding.ty));
     }
 
-    fn operation(&mut self, binding: &'a Let) -> Rep<'a> {
+    pub(in crate::lower) fn operation(&mut self, binding: &'a Let) -> Rep<'a> {
         let site = binding.site;
         match &binding.op {
             Op::Copy(a) => self.atom(*a),
@@ -157,7 +192,7 @@ impl<'a> Thread<'a> {
     }
 
     /// What an operand is.
-    fn atom(&mut self, atom: Atom) -> Rep<'a> {
+    pub(in crate::lower) fn atom(&mut self, atom: Atom) -> Rep<'a> {
         let literal = match (atom, self.precision) {
             (Atom::Var(var), _) => return self.env[&var].0.clone(),
             (Atom::Unit, _) => return Rep::Unit,
@@ -214,12 +249,12 @@ impl<'a> Thread<'a> {
     }
 
     /// A NESL int as a length or position.
-    fn position(&mut self, int: Value) -> Value {
+    pub(in crate::lower) fn position(&mut self, int: Value) -> Value {
         self.body.convert(kir::Ty::I64, int)
     }
 
     /// A length or position as a NESL int.
-    fn int_of(&mut self, position: Value) -> Value {
+    pub(in crate::lower) fn int_of(&mut self, position: Value) -> Value {
         let ty = self.int_ty();
         self.body.convert(ty, position)
     }
@@ -244,7 +279,7 @@ impl<'a> Thread<'a> {
     }
 
     /// The array of a column that begins with it.
-    fn array_of(&mut self, leaf: Leaf) -> Value {
+    pub(in crate::lower) fn array_of(&mut self, leaf: Leaf) -> Value {
         match leaf.start {
             None => leaf.array,
             Some(start) => self.body.slice(leaf.array, start),
@@ -257,7 +292,7 @@ impl<'a> Thread<'a> {
     }
 
     /// The same, and says more.
-    fn check_detail(
+    pub(in crate::lower) fn check_detail(
         &mut self,
         cond: Value,
         code: FaultCode,
@@ -338,7 +373,7 @@ impl<'a> Thread<'a> {
     }
 
     /// The parts of some value of a type: what stands where no value will be used.
-    fn zero_parts(&mut self, ty: &Ty) -> Vec<Value> {
+    pub(in crate::lower) fn zero_parts(&mut self, ty: &Ty) -> Vec<Value> {
         let zero = self.body.i64(0);
         let parts = layout::parts(ty, self.precision);
         let parts = parts.into_iter().map(|part| match part {
@@ -350,7 +385,7 @@ impl<'a> Thread<'a> {
     }
 
     /// The parts of a value, arrays cut to where they begin: for calls and loops.
-    fn parts(&mut self, rep: &Rep<'a>, ty: &'a Ty) -> Vec<Value> {
+    pub(in crate::lower) fn parts(&mut self, rep: &Rep<'a>, ty: &'a Ty) -> Vec<Value> {
         let mut out = Vec::new();
         self.add_parts(rep, ty, &mut out);
         out
@@ -393,7 +428,7 @@ impl<'a> Thread<'a> {
     }
 
     /// The value that has these parts.
-    fn rebuild(&mut self, ty: &Ty, parts: &mut dyn Iterator<Item = Value>) -> Rep<'a> {
+    pub(in crate::lower) fn rebuild(&mut self, ty: &Ty, parts: &mut dyn Iterator<Item = Value>) -> Rep<'a> {
         with_stack(|| match ty {
             Ty::Unit => Rep::Unit,
             Ty::Int | Ty::Float | Ty::Bool | Ty::Char => Rep::Scalar(next(parts)),
@@ -409,7 +444,7 @@ impl<'a> Thread<'a> {
     }
 }
 
-fn rebuild_columns(element: &Ty, extent: Value, parts: &mut dyn Iterator<Item = Value>) -> Columns {
+pub(in crate::lower) fn rebuild_columns(element: &Ty, extent: Value, parts: &mut dyn Iterator<Item = Value>) -> Columns {
     let leaf = |array| Leaf { array, start: None, extent };
     with_stack(|| match element {
         Ty::Unit => Columns::Unit,

@@ -76,7 +76,7 @@ impl<'a> Thread<'a> {
     }
 
     /// `[start:end:stride]`
-    fn range(&mut self, args: &[Atom], site: Site) -> Rep<'a> {
+    pub(in crate::lower) fn range(&mut self, args: &[Atom], site: Site) -> Rep<'a> {
         let [start, stride, end] = [0, 1, 2].map(|i| self.atom(args[i]).scalar());
         let [from, step, to] = [start, stride, end].map(|x| self.position(x));
         let one = self.body.i64(1);
@@ -100,7 +100,7 @@ impl<'a> Thread<'a> {
         Self::delayed(length, false, Form::Range(start, stride))
     }
 
-    fn dist(&mut self, value: Atom, length: Atom, site: Site) -> Rep<'a> {
+    pub(in crate::lower) fn dist(&mut self, value: Atom, length: Atom, site: Site) -> Rep<'a> {
         let ty = self.ty(value);
         let value = self.atom(value);
         let value = self.settle(&value, ty);
@@ -286,7 +286,7 @@ impl<'a> Thread<'a> {
 
     /// The elements of `count` segments behind one another: a part of the pool itself where the
     /// segments tile it.
-    pub(super) fn tiled(&mut self, segments: &Rc<Segments>, count: Value) -> Stored {
+    pub(in crate::lower) fn tiled(&mut self, segments: &Rc<Segments>, count: Value) -> Stored {
         let zero = self.body.i64(0);
         // Where they begin, how many elements they have, and whether each begins where the one
         // before it ends.

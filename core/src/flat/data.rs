@@ -1,0 +1,226 @@
+//! Flat programs as data.
+//!
+//! Every value lives in a [`Context`]: a set of points, at each of which it has an instance. The
+//! context of an apply-to-each has a point for each element of the sequence that it runs over,
+//! one behind the other whatever the nesting, and so a nested computation is a flat list of
+//! steps, each done at all points of its context at once. What belongs together is kept by the
+//! *segments* of a context: the points that come from one point of the context around it.
+//!
+//! ```text
+//! {sum({x * y : x in v}) : y in w}
+//!
+//! c1 = each w                        a point for each element of w
+//! y: float in c1 = element w
+//! c2 = each v for c1                 for each of these points, one for each element of v
+//! x: float in c2 = element v         v is read, not copied
+//! p: float in c2 = mul(x, y)         y is read through the segment a point belongs to
+//! s: float in c1 = reduce_sum p from c2
+//! r: [float] in c0 = collect s from c1
+//! ```
+//!
+//! A step may use values of its own context and of those around it; these are read where they
+//! are ([`Space`] says how), so that free variables are never copied.
+
+use crate::ir::{self, Atom, FunId, Site, Ty, Var};
+use crate::prim::{ReduceOp, SeqOp};
+use nesl_runtime::fault::FaultCode;
+use smol_str::SmolStr;
+
+/// A context of a function: an index into [`Function::contexts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Ctx(pub u32);
+
+impl Ctx {
+    /// The points a function is called for.
+    pub const CALLER: Ctx = Ctx(0);
+}
+
+/// A flat program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Program {
+    /// The program it was made from: what a point does by itself calls its functions.
+    pub source: ir::Program,
+    /// The flat form of those functions that have one, by their number there.
+    pub functions: Vec<Option<Function>>,
+}
+
+/// A function for any number of points at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// The name of the function it is the flat form of.
+    pub name: SmolStr,
+    /// Its parameters, in [`Ctx::CALLER`].
+    pub params: Vec<(Var, Ty)>,
+    /// The type of its result.
+    pub result: Ty,
+    /// The contexts; the first is the caller's.
+    pub contexts: Vec<Context>,
+    /// What it computes.
+    pub body: Block,
+    /// It belongs to the library: a fault inside is the fault of the call.
+    pub library: bool,
+}
+
+/// A set of points.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Context {
+    /// Which.
+    pub space: Space,
+    /// For what in the source.
+    pub site: Site,
+}
+
+/// Which points a context has, and how they are related to those of the context around it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Space {
+    /// Those the function is called for.
+    Caller,
+    /// For each point of `of`, a segment: one point for each element of a sequence there.
+    Elements {
+        /// The context around it.
+        of: Ctx,
+        /// A sequence, in `of` or around it.
+        sequence: Var,
+    },
+    /// For each point of `of`, a segment of so many points.
+    Count {
+        /// The context around it.
+        of: Ctx,
+        /// An int that is not negative, in `of` or around it.
+        count: Atom,
+    },
+    /// Those points of `of` at which a flag is set, or is not. Its segments are those of `of`.
+    Where {
+        /// The context around it.
+        of: Ctx,
+        /// A bool in `of`.
+        flag: Var,
+        /// Which are kept.
+        is: bool,
+    },
+    /// The points of `inner`, which is somewhere inside of `of`, with a segment for each point of
+    /// `of`: a level of nesting less.
+    Joined {
+        /// The context around it.
+        of: Ctx,
+        /// The points.
+        inner: Ctx,
+    },
+}
+
+/// Steps, and the value they end in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// The value.
+    pub result: Atom,
+}
+
+/// A step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// A context comes into being.
+    Context(Ctx),
+    /// A value is computed.
+    Let(Let),
+    /// Values that are computed together, in one kernel.
+    Kernel(Kernel),
+}
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Let {
+    /// Its name.
+    pub var: Var,
+    /// The type of its instances.
+    pub ty: Ty,
+    /// Where it lives.
+    pub ctx: Ctx,
+    /// What is computed.
+    pub op: Op,
+    /// For whom.
+    pub site: Site,
+}
+
+/// What is computed in one launch: made by [`fuse`](crate::fuse()).
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// Unique in the program.
+    pub id: u32,
+    /// What it goes over. The contexts of its values are this one, those of the points it keeps
+    /// ([`Space::Where`]), and, for what it reduces, those around it.
+    pub over: Ctx,
+    /// In order.
+    pub lets: Vec<Let>,
+    /// The contexts inside of `over` that come into being here, as masks.
+    pub masks: Vec<Ctx>,
+    /// What is used later, and so is stored: values at the points of `over` or of a mask, or
+    /// reductions around it. A value may be stored for the points of a mask only.
+    pub stores: Vec<(Var, Ctx)>,
+    /// Which of the masks are used later: the places of their points are stored.
+    pub places: Vec<Ctx>,
+}
+
+/// What a step computes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// The same at each point, which does it by itself. Blocks inside see the values in scope.
+    Point(ir::Op),
+    /// The element of a sequence of the context around, at each point of a context that has one
+    /// point for each of its elements (or those of a sequence as long).
+    Element(Var),
+    /// The position of a point in its segment; an int.
+    Position,
+    /// The element at a place of a sequence; faults [`FaultCode::Gather`] out of bounds.
+    Gather(Atom, Atom),
+    /// How many elements a range or a repetition has; faults as that operation does.
+    Extent(SeqOp, Vec<Atom>),
+    /// Faults unless two sequences are equally long; true.
+    SameLength(Var, Var, FaultCode),
+    /// For each point of the context around `from`, the sequence of the values in its segment.
+    Collect {
+        /// A value in `from` or around it.
+        value: Atom,
+        /// Whose segments.
+        from: Ctx,
+    },
+    /// The values of each segment of `from`, combined.
+    Reduce {
+        /// With what.
+        with: ReduceOp,
+        /// A value in `from` or around it.
+        value: Atom,
+        /// Whose segments.
+        from: Ctx,
+    },
+    /// The values before each point in its segment, combined.
+    Scan {
+        /// With what.
+        with: ReduceOp,
+        /// A value in the step's context or around it.
+        value: Atom,
+    },
+    /// A conditional: the points split up, each side is computed for its own, and the values come
+    /// together again. A side without points is not computed.
+    Branch {
+        /// A bool.
+        cond: Var,
+        /// The context where it is true, and what is computed there.
+        then: (Ctx, Block),
+        /// The context where it is false, and what is computed there.
+        otherwise: (Ctx, Block),
+    },
+    /// A call of the flat form of a function.
+    Call(FunId, Vec<Atom>),
+    /// Each point does all of this by itself.
+    Whole(ir::Block),
+    /// One computation in two forms, between which the strategy chooses when the points have been
+    /// counted.
+    Either {
+        /// Each point does it by itself ([`Op::Whole`]).
+        whole: Block,
+        /// Step by step, all points at once.
+        flat: Block,
+    },
+}

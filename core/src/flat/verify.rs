@@ -1,0 +1,204 @@
+//! The law of flat programs.
+//!
+//! A function is lawful if
+//!
+//! 1. a context comes into being once, after the one around it and what it is made of, in the
+//!    same block or one around it; the contexts of a conditional's sides in those sides;
+//! 2. every variable is bound once in a block and those inside it, and used only after that, by
+//!    values in the same context or further inside;
+//! 3. an element is taken in a context inside of the one where the sequence lives; sequences are
+//!    collected, and values reduced, for the context that has a point for each segment;
+//! 4. a kernel's values live in what it goes over, in its masks, or, if it reduces them, around
+//!    it; it stores what it computes.
+//!
+//! The types of operations are those of the core language, and are not checked again.
+
+use super::{Block, Context, Ctx, Function, Kernel, Let, Op, Program, Space, Step};
+use super::{is_within, segments_of};
+use crate::base::with_stack;
+use crate::ir::{Atom, Var};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Every breach of the law, in words; none if the program is lawful.
+pub fn verify(program: &Program) -> Vec<String> {
+    let mut breaches = Vec::new();
+    for function in program.functions.iter().flatten() {
+        let mut checker = Checker {
+            function,
+            breaches: &mut breaches,
+            vars: function.params.iter().map(|(var, _)| (*var, Ctx::CALLER)).collect(),
+            ctxs: FxHashSet::from_iter([Ctx::CALLER]),
+        };
+        checker.block(&function.body, Ctx::CALLER);
+    }
+    breaches
+}
+
+struct Checker<'f, 'b> {
+    function: &'f Function,
+    breaches: &'b mut Vec<String>,
+    /// Where each variable in scope lives.
+    vars: FxHashMap<Var, Ctx>,
+    /// The contexts in scope.
+    ctxs: FxHashSet<Ctx>,
+}
+
+impl Checker<'_, '_> {
+    fn contexts(&self) -> &[Context] {
+        &self.function.contexts
+    }
+
+    fn block(&mut self, block: &Block, ctx: Ctx) {
+        with_stack(|| {
+            let outside = (self.vars.clone(), self.ctxs.clone());
+            for step in &block.steps {
+                match step {
+                    Step::Context(ctx) => self.enter(*ctx),
+                    Step::Let(binding) => self.binding(binding),
+                    Step::Kernel(kernel) => self.kernel(kernel),
+                }
+            }
+            self.reads("the result", block.result, ctx);
+            (self.vars, self.ctxs) = outside;
+        });
+    }
+
+    fn enter(&mut self, ctx: Ctx) {
+        let Some(context) = self.contexts().get(ctx.0 as usize) else {
+            return self.report(format!("there is no context {ctx}"));
+        };
+        let what = ctx.to_string();
+        match context.space {
+            Space::Caller => self.report(format!("{ctx} comes into being with the call")),
+            Space::Elements { of, sequence } => self.reads(&what, Atom::Var(sequence), of),
+            Space::Count { of, count } => self.reads(&what, count, of),
+            Space::Where { of, flag, .. } => {
+                if self.vars.get(&flag).is_some_and(|home| *home != of) {
+                    self.report(format!("the flag of {ctx} is not in {of}"));
+                }
+                self.reads(&what, Atom::Var(flag), of);
+            }
+            Space::Joined { of, inner } => {
+                if !is_within(self.contexts(), inner, of) {
+                    self.report(format!("{inner} is not inside {of}"));
+                }
+                self.seen(inner);
+                self.seen(of);
+            }
+        }
+        if !self.ctxs.insert(ctx) {
+            self.report(format!("{ctx} comes into being twice"));
+        }
+    }
+
+    fn kernel(&mut self, kernel: &Kernel) {
+        self.seen(kernel.over);
+        for binding in &kernel.lets {
+            for mask in &kernel.masks {
+                if !self.ctxs.contains(mask) && self.ready(*mask) {
+                    self.enter(*mask);
+                }
+            }
+            let home = match binding.op {
+                Op::Reduce { from, .. } => from,
+                _ => binding.ctx,
+            };
+            if home != kernel.over && !kernel.masks.contains(&home) {
+                self.report(format!("v{} is no part of kernel {}", binding.var.0, kernel.id));
+            }
+            self.binding(binding);
+        }
+        for mask in &kernel.masks {
+            if !self.ctxs.contains(mask) {
+                self.enter(*mask);
+            }
+        }
+        for (var, _) in &kernel.stores {
+            if !kernel.lets.iter().any(|binding| binding.var == *var) {
+                self.report(format!("kernel {} stores v{}", kernel.id, var.0));
+            }
+        }
+    }
+
+    /// Whether the flag of a mask is there.
+    fn ready(&self, mask: Ctx) -> bool {
+        match self.contexts()[mask.0 as usize].space {
+            Space::Where { of, flag, .. } => {
+                self.ctxs.contains(&of) && self.vars.contains_key(&flag)
+            }
+            _ => true,
+        }
+    }
+
+    fn binding(&mut self, binding: &Let) {
+        let what = format!("v{}", binding.var.0);
+        let ctx = binding.ctx;
+        self.seen(ctx);
+        match &binding.op {
+            Op::Collect { value, from } | Op::Reduce { value, from, .. } => {
+                self.seen(*from);
+                if segments_of(self.contexts(), *from) != Some(ctx) {
+                    self.report(format!("{what}: {from} has no segment for each point of {ctx}"));
+                }
+                self.reads(&what, *value, *from);
+            }
+            Op::Element(sequence) => {
+                if self.vars.get(sequence) == Some(&ctx) {
+                    self.report(format!("{what}: v{} lives in {ctx}", sequence.0));
+                }
+                self.reads(&what, Atom::Var(*sequence), ctx);
+            }
+            Op::Branch { then, otherwise, .. } => {
+                self.operands(&what, &binding.op, ctx);
+                for (inner, side) in [then, otherwise] {
+                    let known = self.ctxs.clone();
+                    self.enter(*inner);
+                    self.block(side, *inner);
+                    self.ctxs = known;
+                }
+            }
+            Op::Either { whole, flat } => {
+                self.block(whole, ctx);
+                self.block(flat, ctx);
+            }
+            Op::Point(_)
+            | Op::Position
+            | Op::Gather(..)
+            | Op::Extent(..)
+            | Op::SameLength(..)
+            | Op::Scan { .. }
+            | Op::Whole(_)
+            | Op::Call(..) => self.operands(&what, &binding.op, ctx),
+        }
+        if self.vars.insert(binding.var, ctx).is_some() {
+            self.report(format!("{what} is bound twice"));
+        }
+    }
+
+    fn operands(&mut self, what: &str, op: &Op, ctx: Ctx) {
+        op.atoms().into_iter().for_each(|atom| self.reads(what, atom, ctx));
+    }
+
+    /// Whether a value can be used in a context.
+    fn reads(&mut self, what: &str, atom: Atom, ctx: Ctx) {
+        let Atom::Var(var) = atom else { return };
+        match self.vars.get(&var) {
+            None => self.report(format!("{what}: v{} is not in scope", var.0)),
+            Some(home) if !is_within(self.contexts(), ctx, *home) => {
+                let home = *home;
+                self.report(format!("{what}: v{} lives in {home}, not around {ctx}", var.0));
+            }
+            Some(_) => {}
+        }
+    }
+
+    fn seen(&mut self, ctx: Ctx) {
+        if !self.ctxs.contains(&ctx) {
+            self.report(format!("{ctx} is not in scope"));
+        }
+    }
+
+    fn report(&mut self, breach: String) {
+        self.breaches.push(format!("in {:?}: {breach}", self.function.name));
+    }
+}

@@ -1,0 +1,178 @@
+//! Walking over flat programs.
+
+use super::{Block, Context, Ctx, Function, Let, Op, Space, Step};
+use crate::base::with_stack;
+use crate::ir::{self, Atom, Var};
+
+impl Context {
+    /// The context around it; none around that of the caller.
+    pub fn around(&self) -> Option<Ctx> {
+        match self.space {
+            Space::Caller => None,
+            Space::Elements { of, .. }
+            | Space::Count { of, .. }
+            | Space::Where { of, .. }
+            | Space::Joined { of, .. } => Some(of),
+        }
+    }
+}
+
+impl Function {
+    /// What a context is.
+    pub fn context(&self, ctx: Ctx) -> &Context {
+        &self.contexts[ctx.0 as usize]
+    }
+
+    /// The context that has a point for each segment of this one.
+    pub fn segments_of(&self, ctx: Ctx) -> Option<Ctx> {
+        segments_of(&self.contexts, ctx)
+    }
+
+    /// Whether a context is another one or somewhere inside it.
+    pub fn is_within(&self, ctx: Ctx, other: Ctx) -> bool {
+        is_within(&self.contexts, ctx, other)
+    }
+}
+
+/// The context that has a point for each segment of this one.
+pub(crate) fn segments_of(contexts: &[Context], ctx: Ctx) -> Option<Ctx> {
+    match contexts[ctx.0 as usize].space {
+        Space::Caller => None,
+        Space::Elements { of, .. } | Space::Count { of, .. } | Space::Joined { of, .. } => Some(of),
+        Space::Where { of, .. } => segments_of(contexts, of),
+    }
+}
+
+/// Whether a context is another one or somewhere inside it.
+pub(crate) fn is_within(contexts: &[Context], ctx: Ctx, other: Ctx) -> bool {
+    let mut at = Some(ctx);
+    while let Some(here) = at {
+        if here == other {
+            return true;
+        }
+        at = contexts[here.0 as usize].around();
+    }
+    false
+}
+
+impl Block {
+    /// Visits every value here and in the blocks inside, those of kernels too.
+    pub fn each_let<'a>(&'a self, visit: &mut dyn FnMut(&'a Let)) {
+        with_stack(|| {
+            for step in &self.steps {
+                let lets: &[Let] = match step {
+                    Step::Context(_) => &[],
+                    Step::Let(binding) => std::slice::from_ref(binding),
+                    Step::Kernel(kernel) => &kernel.lets,
+                };
+                for binding in lets {
+                    visit(binding);
+                    for block in binding.op.blocks() {
+                        block.each_let(visit);
+                    }
+                }
+            }
+        });
+    }
+}
+
+impl Op {
+    /// The blocks of steps inside.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
+        let (first, second) = match self {
+            Op::Branch { then, otherwise, .. } => (Some(&then.1), Some(&otherwise.1)),
+            Op::Either { whole, flat } => (Some(whole), Some(flat)),
+            Op::Point(_)
+            | Op::Element(_)
+            | Op::Position
+            | Op::Gather(..)
+            | Op::Extent(..)
+            | Op::SameLength(..)
+            | Op::Collect { .. }
+            | Op::Reduce { .. }
+            | Op::Scan { .. }
+            | Op::Whole(_)
+            | Op::Call(..) => (None, None),
+        };
+        first.into_iter().chain(second)
+    }
+
+    /// The operands, not those of the blocks inside.
+    pub fn atoms(&self) -> Vec<Atom> {
+        match self {
+            Op::Point(op) => op.atoms(),
+            Op::Element(sequence) => vec![Atom::Var(*sequence)],
+            Op::Position | Op::Whole(_) | Op::Either { .. } => Vec::new(),
+            Op::Gather(from, place) => vec![*from, *place],
+            Op::Extent(_, args) | Op::Call(_, args) => args.clone(),
+            Op::SameLength(a, b, _) => vec![Atom::Var(*a), Atom::Var(*b)],
+            Op::Collect { value, .. } | Op::Reduce { value, .. } | Op::Scan { value, .. } => {
+                vec![*value]
+            }
+            Op::Branch { cond, .. } => vec![Atom::Var(*cond)],
+        }
+    }
+
+    /// Visits the variables that it uses, those of the blocks inside too, whether they are bound
+    /// there or not.
+    pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
+        if let Op::Point(op) = self {
+            return op.each_use(visit);
+        }
+        for atom in self.atoms() {
+            if let Atom::Var(var) = atom {
+                visit(var);
+            }
+        }
+        if let Op::Whole(block) = self {
+            block.each_use(visit);
+        }
+        for block in self.blocks() {
+            block.each_use(visit);
+        }
+    }
+}
+
+impl Block {
+    /// Visits the variables that it uses, whether they are bound inside or not, but for those
+    /// that contexts are made of.
+    pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
+        with_stack(|| {
+            for step in &self.steps {
+                match step {
+                    Step::Context(_) => {}
+                    Step::Let(binding) => binding.op.each_use(visit),
+                    Step::Kernel(kernel) => {
+                        kernel.lets.iter().for_each(|binding| binding.op.each_use(visit));
+                    }
+                }
+            }
+            used(self.result, visit);
+        });
+    }
+}
+
+fn used(atom: Atom, visit: &mut dyn FnMut(Var)) {
+    if let Atom::Var(var) = atom {
+        visit(var);
+    }
+}
+
+impl ir::Op {
+    /// Visits the variables that it uses, those of the blocks inside too, whether they are bound
+    /// there or not.
+    pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
+        self.atoms().into_iter().for_each(|atom| used(atom, visit));
+        self.blocks().for_each(|block| block.each_use(visit));
+    }
+}
+
+impl ir::Block {
+    /// The same, of a block.
+    pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
+        with_stack(|| {
+            self.lets.iter().for_each(|binding| binding.op.each_use(visit));
+            used(self.result, visit);
+        });
+    }
+}

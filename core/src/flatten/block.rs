@@ -1,0 +1,266 @@
+//! Blocks and operations.
+
+use super::Flattener;
+use super::scalar::is_scalar_op;
+use crate::base::with_stack;
+use crate::flat::{self, Ctx, Space};
+use crate::ir::{self, Atom, Block, Let, Op, Site, Ty, Var};
+use crate::prim::SeqOp;
+use nesl_runtime::fault::FaultCode;
+use nesl_runtime::scalar::ScalarOp;
+
+impl Flattener<'_> {
+    /// What a block computes, at all points of a context. What is found out about sequences
+    /// inside is forgotten at its end, since its contexts are not seen outside.
+    pub(super) fn block(&mut self, block: &Block, ctx: Ctx) -> flat::Block {
+        with_stack(|| {
+            let known = self.elements.clone();
+            self.open.push(Vec::new());
+            let result = self.lets(block, ctx);
+            let steps = self.open.pop().expect("it was opened");
+            self.elements = known;
+            flat::Block { steps, result }
+        })
+    }
+
+    /// The same, as part of the block that is open.
+    pub(super) fn lets(&mut self, block: &Block, ctx: Ctx) -> Atom {
+        with_stack(|| {
+            for binding in &block.lets {
+                self.binding(binding, ctx);
+            }
+            self.atom(block.result)
+        })
+    }
+
+    fn binding(&mut self, binding: &Let, ctx: Ctx) {
+        let (var, site) = (binding.var, binding.site);
+        match &binding.op {
+            Op::Copy(a) => {
+                let a = self.atom(*a);
+                self.names.insert(var, a);
+            }
+            Op::Nest(nest) => self.nest(binding, nest, ctx),
+            Op::Seq(op, args) => {
+                let args: Vec<Atom> = args.iter().map(|a| self.atom(*a)).collect();
+                self.sequence(binding, *op, &args, ctx);
+            }
+            op if is_scalar_op(op, self.scalar) => self.point(binding, ctx),
+            Op::If { cond, then, otherwise } => {
+                let cond = self.atom(*cond);
+                self.conditional(binding, cond, then, otherwise, ctx);
+            }
+            Op::Call(callee, args) => {
+                let args: Vec<Atom> = args.iter().map(|a| self.atom(*a)).collect();
+                self.calls.push(*callee);
+                let call = ir::Let { op: Op::Call(*callee, args.clone()), ..binding.clone() };
+                let whole = Block { lets: vec![call], result: Atom::Var(var) };
+                let whole = self.single(flat::Op::Whole(whole), &binding.ty, ctx, site);
+                let flat = self.single(flat::Op::Call(*callee, args), &binding.ty, ctx, site);
+                let op = flat::Op::Either { whole, flat };
+                self.define(var, op, binding.ty.clone(), ctx, site);
+            }
+            Op::Scalar(..)
+            | Op::Pair(..)
+            | Op::First(_)
+            | Op::Second(_)
+            | Op::Text(_)
+            | Op::List(_)
+            | Op::Global(_)
+            | Op::Check { .. }
+            | Op::Error(_)
+            | Op::Host(..)
+            | Op::Time(_) => self.point(binding, ctx),
+        }
+    }
+
+    /// An operation that each point does by itself.
+    fn point(&mut self, binding: &Let, ctx: Ctx) {
+        let op = self.renamed(&binding.op);
+        self.define(binding.var, flat::Op::Point(op), binding.ty.clone(), ctx, binding.site);
+    }
+
+    fn sequence(&mut self, binding: &Let, op: SeqOp, args: &[Atom], ctx: Ctx) {
+        let Let { var, ty, site, .. } = binding.clone();
+        match (op, args) {
+            (SeqOp::Length, [Atom::Var(of)]) => match self.length(*of, site) {
+                Some(length) => {
+                    self.names.insert(var, length);
+                }
+                None => self.point(binding, ctx),
+            },
+            (SeqOp::Reduce(with), [Atom::Var(of)]) => {
+                let (from, value) = self.elements(*of, self.env[of].0, site);
+                let home = self.env[of].0;
+                self.define(var, flat::Op::Reduce { with, value, from }, ty, home, site);
+            }
+            (SeqOp::Scan(with), [Atom::Var(of)]) => {
+                let home = self.env[of].0;
+                let (from, value) = self.elements(*of, home, site);
+                let element = ty.element().expect("types were checked").clone();
+                let value = self.compute(flat::Op::Scan { with, value }, element, from, site);
+                self.collect(var, ty, value, from, home, site);
+            }
+            (SeqOp::Gather, [of, Atom::Var(places)]) => {
+                let (from, place) = self.elements_at(*places, ctx, site);
+                let element = ty.element().expect("types were checked").clone();
+                let value = self.compute(flat::Op::Gather(*of, place), element, from, site);
+                self.collect(var, ty, value, from, ctx, site);
+            }
+            (SeqOp::Range, [start, stride, _]) => {
+                let extent = flat::Op::Extent(op, args.to_vec());
+                let count = self.compute(extent, Ty::Int, ctx, site);
+                let from = self.enter(Space::Count { of: ctx, count }, site);
+                let place = self.compute(flat::Op::Position, Ty::Int, from, site);
+                let scaled = match stride {
+                    Atom::Int(1) => place,
+                    _ => self.scalar(ScalarOp::Mul, place, *stride, from, site),
+                };
+                let value = match start {
+                    Atom::Int(0) => scaled,
+                    _ => self.scalar(ScalarOp::Add, *start, scaled, from, site),
+                };
+                self.collect(var, ty, value, from, ctx, site);
+            }
+            (SeqOp::Dist, [value, _]) => {
+                let extent = flat::Op::Extent(op, args.to_vec());
+                let count = self.compute(extent, Ty::Int, ctx, site);
+                let from = self.enter(Space::Count { of: ctx, count }, site);
+                self.collect(var, ty, *value, from, ctx, site);
+            }
+            (SeqOp::Pack, [Atom::Var(of), Atom::Var(flags)]) => {
+                let (inner, flag) = self.elements_at(*flags, ctx, site);
+                let (flag, value) = (self.named(flag, inner, site), {
+                    self.same_length(*of, *flags, FaultCode::PackLength, ctx, site);
+                    self.element_in(*of, inner, ctx, site)
+                });
+                let space = Space::Where { of: inner, flag, is: true };
+                let from = self.enter(space, site);
+                self.collect(var, ty, value, from, ctx, site);
+            }
+            (SeqOp::Flatten, [Atom::Var(of)]) => {
+                let home = self.env[of].0;
+                let known = self.elements.get(&(*of, home)).and_then(|(outer, element)| {
+                    let Atom::Var(element) = element else { return None };
+                    let (inner, value) = self.elements.get(&(*element, *outer))?;
+                    (self.env[element].0 == *outer).then_some((*inner, *value))
+                });
+                match known {
+                    Some((inner, value)) => {
+                        let from = self.enter(Space::Joined { of: home, inner }, site);
+                        self.collect(var, ty, value, from, home, site);
+                    }
+                    None => self.point(binding, ctx),
+                }
+            }
+            _ => self.point(binding, ctx),
+        }
+    }
+
+    /// Binds the sequences of a value, one for each segment.
+    pub(super) fn collect(
+        &mut self,
+        var: Var,
+        ty: Ty,
+        value: Atom,
+        from: Ctx,
+        ctx: Ctx,
+        site: Site,
+    ) {
+        self.define(var, flat::Op::Collect { value, from }, ty, ctx, site);
+        self.elements.insert((var, ctx), (from, value));
+    }
+
+    /// The context of the elements of a sequence, with a segment for each point of `of`, and the
+    /// element there.
+    pub(super) fn elements(&mut self, sequence: Var, of: Ctx, site: Site) -> (Ctx, Atom) {
+        if let Some(known) = self.elements.get(&(sequence, of)) {
+            return *known;
+        }
+        let ctx = self.enter(Space::Elements { of, sequence }, site);
+        let ty = self.env[&sequence].1.element().expect("types were checked").clone();
+        let element = self.compute(flat::Op::Element(sequence), ty, ctx, site);
+        self.elements.insert((sequence, of), (ctx, element));
+        (ctx, element)
+    }
+
+    /// The same, with segments for the points of a context that may lie inside of the one where
+    /// the sequence lives.
+    pub(super) fn elements_at(&mut self, sequence: Var, ctx: Ctx, site: Site) -> (Ctx, Atom) {
+        self.elements(sequence, ctx, site)
+    }
+
+    /// The element of a sequence in a context that has a point for each.
+    pub(super) fn element_in(&mut self, sequence: Var, inner: Ctx, of: Ctx, site: Site) -> Atom {
+        match self.elements.get(&(sequence, of)) {
+            Some((ctx, value)) if *ctx == inner => *value,
+            _ => {
+                let ty = self.env[&sequence].1.element().expect("types were checked").clone();
+                self.compute(flat::Op::Element(sequence), ty, inner, site)
+            }
+        }
+    }
+
+    /// Checks that two sequences are equally long, unless that is known.
+    pub(super) fn same_length(&mut self, a: Var, b: Var, code: FaultCode, ctx: Ctx, site: Site) {
+        let known = |v: Var| self.elements.get(&(v, ctx)).map(|(inner, _)| *inner);
+        if a == b || known(a).is_some_and(|inner| known(b) == Some(inner)) {
+            return;
+        }
+        self.compute(flat::Op::SameLength(a, b, code), Ty::Bool, ctx, site);
+    }
+
+    /// The length of a sequence, where it follows from how it was made.
+    fn length(&mut self, of: Var, site: Site) -> Option<Atom> {
+        let home = self.env[&of].0;
+        let (from, _) = *self.elements.get(&(of, home))?;
+        match self.contexts[from.0 as usize].space {
+            Space::Count { count, .. } => Some(count),
+            Space::Where { .. } => {
+                let with = crate::prim::ReduceOp::Sum;
+                let op = flat::Op::Reduce { with, value: Atom::Int(1), from };
+                Some(self.compute(op, Ty::Int, home, site))
+            }
+            Space::Elements { .. } | Space::Joined { .. } | Space::Caller => None,
+        }
+    }
+
+    fn scalar(&mut self, op: ScalarOp, a: Atom, b: Atom, ctx: Ctx, site: Site) -> Atom {
+        self.compute(flat::Op::Point(Op::Scalar(op, vec![a, b])), Ty::Int, ctx, site)
+    }
+
+    /// A value in a context as a variable of that context.
+    pub(super) fn named(&mut self, atom: Atom, ctx: Ctx, site: Site) -> Var {
+        if let Atom::Var(var) = atom
+            && self.env[&var].0 == ctx
+        {
+            return var;
+        }
+        let ty = self.ty(atom);
+        match self.compute(flat::Op::Point(Op::Copy(atom)), ty, ctx, site) {
+            Atom::Var(var) => var,
+            _ => unreachable!("it was just bound"),
+        }
+    }
+
+    /// A block of one step.
+    pub(super) fn single(&mut self, op: flat::Op, ty: &Ty, ctx: Ctx, site: Site) -> flat::Block {
+        self.open.push(Vec::new());
+        let result = self.compute(op, ty.clone(), ctx, site);
+        flat::Block { steps: self.open.pop().expect("it was opened"), result }
+    }
+
+    /// An operation that speaks of variables by the names they have here.
+    fn renamed(&self, op: &Op) -> Op {
+        let mut op = op.clone();
+        op.rename(&mut |var| self.atom(Atom::Var(var)));
+        op
+    }
+
+    /// A block that does.
+    pub(super) fn renamed_block(&self, block: &Block) -> Block {
+        let mut block = block.clone();
+        block.rename(&mut |var| self.atom(Atom::Var(var)));
+        block
+    }
+}

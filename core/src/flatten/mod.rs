@@ -1,0 +1,141 @@
+//! ir → flat: nesting becomes contexts.
+//!
+//! An apply-to-each gets a context with a point for each of its elements, and its body is done
+//! at all of them at once; so do ranges, repetitions, filters, reductions and scans, which are
+//! all said in terms of contexts and of elements in them. That makes every step a scalar
+//! computation at each point, a combination over segments, or a matter of descriptors, whatever
+//! the nesting was (Blelloch and Sabot, *Compiling collection-oriented languages onto massively
+//! parallel computers*, 1990), and no step copies what it only reads (the virtual segments of
+//! Lippmeier, Chakravarty, Keller, Leshchinskiy and Peyton Jones, *Work efficient higher-order
+//! vectorisation*, 2012, in the form of a path to the context where a value lives).
+//!
+//! Not everything should be flattened: whatever has inner parallelism is written in both forms
+//! ([`flat::Op::Either`]), and what has none is done by each point itself.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `scalar` | what needs no flattening |
+//! | `block` | the operations |
+//! | `nest` | apply-to-each and conditionals |
+
+mod block;
+mod nest;
+mod scalar;
+
+use crate::flat::{self, Context, Ctx, Space, Step};
+use crate::ir::{Atom, FunId, Function, Program, Site, Ty, Var};
+use rustc_hash::FxHashMap;
+
+/// Flattens a lawful program without globals ([`crate::lower::globals_as_parameters`]) that does
+/// nothing only a host can do.
+pub fn flatten(program: &Program) -> flat::Program {
+    let scalar = scalar::functions(program);
+    let mut functions: Vec<Option<flat::Function>> = vec![None; program.functions.len()];
+    let mut wanted = vec![program.main];
+    while let Some(id) = wanted.pop() {
+        if functions[id.0 as usize].is_none() {
+            let function = &program.functions[id.0 as usize];
+            let mut flattener = Flattener::new(function, &scalar);
+            functions[id.0 as usize] = Some(flattener.function(function));
+            wanted.append(&mut flattener.calls);
+        }
+    }
+    flat::Program { source: program.clone(), functions }
+}
+
+/// A function that is being flattened.
+struct Flattener<'p> {
+    /// Per function, whether a call is best left to each point.
+    scalar: &'p [bool],
+    contexts: Vec<Context>,
+    /// Where each variable lives, and its type.
+    env: FxHashMap<Var, (Ctx, Ty)>,
+    /// What a variable is another name of.
+    names: FxHashMap<Var, Atom>,
+    /// For a sequence and the context around its elements: their context, and the element.
+    elements: FxHashMap<(Var, Ctx), (Ctx, Atom)>,
+    /// The first variable that nothing uses yet.
+    next: u32,
+    /// The blocks that are open.
+    open: Vec<Vec<Step>>,
+    /// The functions whose flat form is called.
+    calls: Vec<FunId>,
+}
+
+impl<'p> Flattener<'p> {
+    fn new(function: &Function, scalar: &'p [bool]) -> Flattener<'p> {
+        let mut last = 0;
+        function.params.iter().for_each(|(var, _)| last = last.max(var.0 + 1));
+        function.body.each_binding(&mut |var, _| last = last.max(var.0 + 1));
+        Flattener {
+            scalar,
+            contexts: vec![Context { space: Space::Caller, site: function.site }],
+            env: FxHashMap::default(),
+            names: FxHashMap::default(),
+            elements: FxHashMap::default(),
+            next: last,
+            open: Vec::new(),
+            calls: Vec::new(),
+        }
+    }
+
+    fn function(&mut self, function: &Function) -> flat::Function {
+        for (var, ty) in &function.params {
+            self.env.insert(*var, (Ctx::CALLER, ty.clone()));
+        }
+        let body = self.block(&function.body, Ctx::CALLER);
+        flat::Function {
+            name: function.name.clone(),
+            params: function.params.clone(),
+            result: function.result.clone(),
+            contexts: std::mem::take(&mut self.contexts),
+            body,
+            library: function.library,
+        }
+    }
+
+    /// A new context, from here on.
+    fn enter(&mut self, space: Space, site: Site) -> Ctx {
+        let ctx = Ctx(self.contexts.len() as u32);
+        self.contexts.push(Context { space, site });
+        self.push(Step::Context(ctx));
+        ctx
+    }
+
+    /// A new value.
+    fn compute(&mut self, op: flat::Op, ty: Ty, ctx: Ctx, site: Site) -> Atom {
+        let var = Var(self.next);
+        self.next += 1;
+        self.define(var, op, ty, ctx, site);
+        Atom::Var(var)
+    }
+
+    /// The value of a variable.
+    fn define(&mut self, var: Var, op: flat::Op, ty: Ty, ctx: Ctx, site: Site) {
+        self.env.insert(var, (ctx, ty.clone()));
+        self.push(Step::Let(flat::Let { var, ty, ctx, op, site }));
+    }
+
+    fn push(&mut self, step: Step) {
+        self.open.last_mut().expect("a block is open").push(step);
+    }
+
+    /// What an operand is called here.
+    fn atom(&self, atom: Atom) -> Atom {
+        match atom {
+            Atom::Var(var) => self.names.get(&var).copied().unwrap_or(atom),
+            Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => atom,
+        }
+    }
+
+    fn ty(&self, atom: Atom) -> Ty {
+        match atom {
+            Atom::Var(var) => self.env[&var].1.clone(),
+            Atom::Unit => Ty::Unit,
+            Atom::Int(_) => Ty::Int,
+            Atom::Float(_) => Ty::Float,
+            Atom::Bool(_) => Ty::Bool,
+            Atom::Char(_) => Ty::Char,
+        }
+    }
+}

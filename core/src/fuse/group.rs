@@ -1,0 +1,311 @@
+//! Which step joins which kernel.
+
+use crate::base::with_stack;
+use crate::flat::{Block, Context, Ctx, Kernel, Let, Op, Space, Step};
+use crate::ir::{self, Atom, Ty, Var};
+use rustc_hash::FxHashMap;
+
+/// What all blocks of a program share.
+pub(super) struct State {
+    /// How many more steps may join.
+    pub(super) fuel: u32,
+    /// The number of the next kernel.
+    pub(super) next: u32,
+}
+
+/// Where something comes from.
+#[derive(Clone, Copy)]
+struct Source {
+    /// Which step.
+    at: usize,
+    /// Whether it is at hand in the kernel that makes it.
+    inside: bool,
+}
+
+struct Grouping<'c, 's> {
+    contexts: &'c [Context],
+    state: &'s mut State,
+    steps: Vec<Step>,
+    vars: FxHashMap<Var, Source>,
+    ctxs: FxHashMap<Ctx, Source>,
+    /// What is read where it is needed: elements and positions.
+    delayed: FxHashMap<Var, Let>,
+}
+
+/// Groups the steps of a block, and of those inside.
+pub(super) fn block(block: &Block, contexts: &[Context], state: &mut State) -> Block {
+    inner_block(block, contexts, state, &FxHashMap::default())
+}
+
+fn inner_block(
+    block: &Block,
+    contexts: &[Context],
+    state: &mut State,
+    delayed: &FxHashMap<Var, Let>,
+) -> Block {
+    with_stack(|| {
+        let mut grouping = Grouping {
+            contexts,
+            state,
+            steps: Vec::new(),
+            vars: FxHashMap::default(),
+            ctxs: FxHashMap::default(),
+            delayed: delayed.clone(),
+        };
+        for step in &block.steps {
+            match step {
+                Step::Context(ctx) => grouping.context(*ctx),
+                Step::Let(binding) => grouping.binding(binding),
+                Step::Kernel(_) => unreachable!("programs are fused once"),
+            }
+        }
+        grouping.settle(var(block.result));
+        Block { steps: grouping.steps, result: block.result }
+    })
+}
+
+impl Grouping<'_, '_> {
+    /// A filter is a mask of the kernel that finds its flags.
+    fn context(&mut self, ctx: Ctx) {
+        let space = self.contexts[ctx.0 as usize].space;
+        match space {
+            Space::Elements { sequence, .. } => self.settle(Some(sequence)),
+            Space::Count { count, .. } => self.settle(var(count)),
+            Space::Where { flag, .. } => self.settle(Some(flag)),
+            Space::Caller | Space::Joined { .. } => {}
+        }
+        if let Space::Where { of, flag, .. } = space
+            && let Some(source) = self.vars.get(&flag).copied()
+            && source.inside
+            && let Step::Kernel(kernel) = &mut self.steps[source.at]
+            && (kernel.over == of || kernel.masks.contains(&of))
+            && self.state.fuel > 0
+        {
+            self.state.fuel -= 1;
+            kernel.masks.push(ctx);
+            self.ctxs.insert(ctx, Source { at: source.at, inside: true });
+            return;
+        }
+        self.steps.push(Step::Context(ctx));
+        self.ctxs.insert(ctx, Source { at: self.steps.len() - 1, inside: false });
+    }
+
+    fn binding(&mut self, binding: &Let) {
+        let mut binding = binding.clone();
+        match &mut binding.op {
+            Op::Branch { cond, then, otherwise } => {
+                let cond = *cond;
+                for (_, side) in [then, otherwise] {
+                    *side = inner_block(side, self.contexts, self.state, &self.delayed);
+                }
+                self.settle(Some(cond));
+                return self.alone(binding);
+            }
+            Op::Either { whole, flat } => {
+                for side in [whole, flat] {
+                    *side = inner_block(side, self.contexts, self.state, &self.delayed);
+                }
+                return self.alone(binding);
+            }
+            Op::Call(_, args) => {
+                let args: Vec<Var> = args.iter().filter_map(|a| var(*a)).collect();
+                args.into_iter().for_each(|arg| self.settle(Some(arg)));
+                return self.alone(binding);
+            }
+            Op::Collect { value, from } => {
+                let (value, from) = (var(*value), *from);
+                self.settle_in(value, from);
+                return self.alone(binding);
+            }
+            Op::Element(_) | Op::Position => {
+                self.delayed.insert(binding.var, binding);
+                return;
+            }
+            Op::Point(_)
+            | Op::Gather(..)
+            | Op::Extent(..)
+            | Op::SameLength(..)
+            | Op::Reduce { .. }
+            | Op::Scan { .. }
+            | Op::Whole(_) => {}
+        }
+        self.join(binding);
+    }
+
+    /// Puts a value into a kernel.
+    fn join(&mut self, binding: Let) {
+        let combines = matches!(binding.op, Op::Reduce { .. });
+        let ctx = match binding.op {
+            Op::Reduce { from, .. } => from,
+            _ => binding.ctx,
+        };
+        // Elements of the same context are read here; others, once and for all.
+        let mut delayed: Vec<Let> = Vec::new();
+        binding.op.each_use(&mut |var| delayed.extend(self.delayed.get(&var).cloned()));
+        delayed.sort_by_key(|read| read.var);
+        delayed.dedup_by_key(|read| read.var);
+        let (reads, others): (Vec<Let>, Vec<Let>) = delayed.into_iter().partition(|read| {
+            read.ctx == ctx
+                || matches!(self.contexts[ctx.0 as usize].space,
+                Space::Where { of, .. } if of == read.ctx && self.is_mask(ctx))
+        });
+        others.into_iter().for_each(|read| self.settle(Some(read.var)));
+        // The first step it can be a part of, or come right behind.
+        let mut from = 0;
+        let mut inside = true;
+        let mut needs: Vec<Source> = Vec::new();
+        binding.op.each_use(&mut |var| needs.extend(self.vars.get(&var)));
+        for read in &reads {
+            read.op.each_use(&mut |var| needs.extend(self.vars.get(&var)));
+            needs.extend(self.ctxs.get(&read.ctx));
+        }
+        needs.extend(self.ctxs.get(&ctx));
+        for need in needs {
+            if need.at > from || (need.at == from && inside) {
+                (from, inside) =
+                    (need.at, if need.at > from { need.inside } else { inside && need.inside });
+            }
+        }
+        let joins = |step: &Step| {
+            matches!(step, Step::Kernel(kernel)
+            if kernel.over == ctx
+                || (kernel.masks.contains(&ctx) && may_be_masked(&binding)))
+        };
+        let first = if inside { from } else { from + 1 };
+        let found = (first..self.steps.len()).rev().find(|at| joins(&self.steps[*at]));
+        // Code that a point does by itself ends up in a kernel of its own: what it gives may be
+        // of any shape.
+        let found = found.filter(|_| self.state.fuel > 0 && !makes_arrays(&binding));
+        if found.is_none() && reads.iter().any(|read| read.ctx != ctx) {
+            reads.into_iter().for_each(|read| self.settle(Some(read.var)));
+            return self.join(binding);
+        }
+        let (var, at) = (
+            binding.var,
+            match found {
+                Some(at) => {
+                    self.state.fuel -= 1;
+                    let Step::Kernel(kernel) = &mut self.steps[at] else {
+                        unreachable!("only kernels are joined")
+                    };
+                    let new = |read: &Let| kernel.lets.iter().all(|known| known.var != read.var);
+                    let reads: Vec<Let> = reads.into_iter().filter(new).collect();
+                    kernel.lets.extend(reads);
+                    kernel.lets.push(binding);
+                    at
+                }
+                None => {
+                    let mut lets = reads;
+                    lets.push(binding);
+                    self.steps.push(Step::Kernel(Kernel {
+                        id: self.state.next,
+                        over: ctx,
+                        lets,
+                        masks: Vec::new(),
+                        stores: Vec::new(),
+                        places: Vec::new(),
+                    }));
+                    self.state.next += 1;
+                    self.steps.len() - 1
+                }
+            },
+        );
+        self.vars.insert(var, Source { at, inside: !combines });
+    }
+
+    /// Whether a context is a mask of some kernel.
+    fn is_mask(&self, ctx: Ctx) -> bool {
+        self.ctxs.get(&ctx).is_some_and(|source| source.inside)
+    }
+
+    /// What was to be read where it is needed is needed outside of kernels.
+    fn settle(&mut self, var: Option<Var>) {
+        if let Some(read) = var.and_then(|var| self.delayed.remove(&var)) {
+            self.join(read);
+        }
+    }
+
+    /// The same, for the points of a context: those that a mask keeps are picked in the kernel
+    /// whose mask it is.
+    fn settle_in(&mut self, var: Option<Var>, ctx: Ctx) {
+        let Some(read) = var.and_then(|var| self.delayed.get(&var)) else { return };
+        if let Some(source) = self.ctxs.get(&ctx)
+            && source.inside
+            && let Step::Kernel(kernel) = &mut self.steps[source.at]
+            && kernel.over == read.ctx
+        {
+            if kernel.lets.iter().all(|known| known.var != read.var) {
+                kernel.lets.push(read.clone());
+            }
+            return;
+        }
+        self.settle(var);
+    }
+
+    fn alone(&mut self, binding: Let) {
+        let var = binding.var;
+        self.steps.push(Step::Let(binding));
+        self.vars.insert(var, Source { at: self.steps.len() - 1, inside: false });
+    }
+}
+
+/// Whether a step can be done under a mask: it gives scalars.
+fn may_be_masked(binding: &Let) -> bool {
+    !has_sequence(&binding.ty)
+}
+
+fn has_sequence(ty: &Ty) -> bool {
+    match ty {
+        Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char => false,
+        Ty::Pair(first, second) => has_sequence(first) || has_sequence(second),
+        Ty::Sequence(_) => true,
+    }
+}
+
+/// Whether a step may give new arrays: others of its kernel could not use them yet.
+fn makes_arrays(binding: &Let) -> bool {
+    let plain = match &binding.op {
+        Op::Point(op) => match op {
+            ir::Op::Copy(_)
+            | ir::Op::Pair(..)
+            | ir::Op::First(_)
+            | ir::Op::Second(_)
+            | ir::Op::Scalar(..)
+            | ir::Op::Check { .. } => true,
+            ir::Op::Seq(op, _) => {
+                use crate::prim::SeqOp;
+                matches!(op, SeqOp::Index | SeqOp::Subseq | SeqOp::Length)
+            }
+            ir::Op::Text(_)
+            | ir::Op::List(_)
+            | ir::Op::Call(..)
+            | ir::Op::If { .. }
+            | ir::Op::Nest(_)
+            | ir::Op::Global(_)
+            | ir::Op::Error(_)
+            | ir::Op::Host(..)
+            | ir::Op::Time(_) => false,
+        },
+        Op::Whole(_) => false,
+        Op::Element(_)
+        | Op::Position
+        | Op::Gather(..)
+        | Op::Extent(..)
+        | Op::SameLength(..)
+        | Op::Collect { .. }
+        | Op::Reduce { .. }
+        | Op::Scan { .. }
+        | Op::Branch { .. }
+        | Op::Call(..)
+        | Op::Either { .. } => true,
+    };
+    !plain && has_sequence(&binding.ty)
+}
+
+/// An operand as a variable.
+pub(super) fn var(atom: Atom) -> Option<Var> {
+    match atom {
+        Atom::Var(var) => Some(var),
+        Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
+    }
+}

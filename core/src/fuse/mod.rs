@@ -1,0 +1,42 @@
+//! Steps over one context become kernels.
+//!
+//! Walking over a block, each step joins the last kernel over its context that comes after all it
+//! needs, so producers meet their consumers (a value used by the same kernel is never stored),
+//! siblings stand side by side, and reductions, scans and filters end kernels without breaking
+//! them. The points that a filter keeps ([`Space::Where`]) are a mask in the kernel that computes
+//! the flag: a reduction over them combines neutral elements for the others, and nothing is
+//! packed unless somebody else needs it. What only depends on how long a sequence is does not make
+//! it be stored.
+//!
+//! The idea is that of vertical and horizontal fusion over a graph of array operations (Robinson,
+//! Lippmeier and Chakravarty, *Fusing filters with integer linear programming*, 2014; Bergstrom
+//! and Reppy, *Nested data-parallelism on the GPU*, 2012); since contexts say what may be fused
+//! with what, a greedy walk finds it.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `group` | which step joins which kernel |
+//! | `needs` | which values are used afterwards |
+
+mod group;
+mod needs;
+
+use crate::flat::Program;
+
+/// How many steps may join a kernel that is there: all, or so many, to find out which of them
+/// changes a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fuel(pub Option<u32>);
+
+/// Fuses a flat program without kernels; the result has no values outside of kernels but those
+/// that are computed without touching elements, and control flow.
+pub fn fuse(program: &Program, fuel: Fuel) -> Program {
+    let mut state = group::State { fuel: fuel.0.unwrap_or(u32::MAX), next: 0 };
+    let mut fused = program.clone();
+    for function in fused.functions.iter_mut().flatten() {
+        let contexts = function.contexts.clone();
+        let body = group::block(&function.body, &contexts, &mut state);
+        function.body = needs::block(body, &contexts);
+    }
+    fused
+}

@@ -1,0 +1,280 @@
+//! Which values are used afterwards, and so must be stored; what nobody uses goes.
+//!
+//! Backwards, since what is used is known once everything behind has been seen.
+
+use super::group::var;
+use crate::base::with_stack;
+use crate::flat::{Block, Context, Ctx, Kernel, Let, Op, Space, Step, is_within};
+use crate::ir::{self, Atom, Var};
+use crate::prim::SeqOp;
+use crate::simplify::may_fault;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What is used behind a place.
+#[derive(Clone, Default)]
+struct Live {
+    /// Values.
+    vars: FxHashSet<Var>,
+    /// Sequences of which only the lengths are.
+    shapes: FxHashSet<Var>,
+    /// Contexts.
+    ctxs: FxHashSet<Ctx>,
+    /// Contexts of which it matters which points they have, not only how many.
+    places: FxHashSet<Ctx>,
+    /// Values at some of the points where they live.
+    packed: FxHashSet<(Var, Ctx)>,
+    /// Values that are stored for some of their points, by the kernel at hand.
+    within: FxHashSet<Var>,
+}
+
+/// Says of each kernel in a block and those inside what it stores.
+pub(super) fn block(block: Block, contexts: &[Context]) -> Block {
+    let mut homes = FxHashMap::default();
+    block.each_let(&mut |binding| {
+        homes.insert(binding.var, binding.ctx);
+    });
+    let function = Function { contexts, homes };
+    function.backwards(block, &mut Live::default())
+}
+
+struct Function<'c> {
+    contexts: &'c [Context],
+    /// Where each value lives.
+    homes: FxHashMap<Var, Ctx>,
+}
+
+impl Function<'_> {
+    fn backwards(&self, block: Block, live: &mut Live) -> Block {
+        with_stack(|| {
+            live.vars.extend(var(block.result));
+            let mut steps = Vec::with_capacity(block.steps.len());
+            for step in block.steps.into_iter().rev() {
+                match step {
+                    Step::Context(ctx) if live.ctxs.contains(&ctx) => {
+                        live.unpack(ctx);
+                        live.space(&self.contexts[ctx.0 as usize].space);
+                        steps.push(step);
+                    }
+                    Step::Context(_) => {}
+                    Step::Let(binding) => steps.extend(self.value(binding, live).map(Step::Let)),
+                    Step::Kernel(kernel) => {
+                        steps.extend(self.kernel(kernel, live).map(Step::Kernel));
+                    }
+                }
+            }
+            steps.reverse();
+            Block { steps, result: block.result }
+        })
+    }
+
+    /// A value outside of kernels.
+    fn value(&self, mut binding: Let, live: &mut Live) -> Option<Let> {
+        let used = live.vars.contains(&binding.var);
+        match &mut binding.op {
+            Op::Collect { value, from } => {
+                if !used && !live.shapes.contains(&binding.var) {
+                    return None;
+                }
+                live.ctxs.insert(*from);
+                if used && let Some(value) = var(*value) {
+                    // In a context around, it is the same for all points of a segment, or a filter
+                    // has thinned it out.
+                    match self.homes.get(&value) {
+                        Some(home) if home != from && self.thins(*from, *home) => {
+                            live.packed.insert((value, *from));
+                        }
+                        _ => {
+                            live.vars.insert(value);
+                        }
+                    }
+                }
+            }
+            Op::Branch { cond, then, otherwise } => {
+                for (ctx, side) in [then, otherwise] {
+                    live.places.insert(*ctx);
+                    live.ctxs.insert(*ctx);
+                    *side = self.backwards(std::mem::replace(side, nothing()), live);
+                }
+                live.vars.insert(*cond);
+            }
+            Op::Either { whole, flat } => {
+                // The sides bind the same variables.
+                let mut other = live.clone();
+                *whole = self.backwards(std::mem::replace(whole, nothing()), &mut other);
+                *flat = self.backwards(std::mem::replace(flat, nothing()), live);
+                live.join(other);
+            }
+            Op::Point(_)
+            | Op::Element(_)
+            | Op::Position
+            | Op::Gather(..)
+            | Op::Extent(..)
+            | Op::SameLength(..)
+            | Op::Reduce { .. }
+            | Op::Scan { .. }
+            | Op::Whole(_)
+            | Op::Call(..) => binding.op.each_use(&mut |var| {
+                live.vars.insert(var);
+            }),
+        }
+        live.point(binding.ctx);
+        Some(binding)
+    }
+
+    fn kernel(&self, mut kernel: Kernel, live: &mut Live) -> Option<Kernel> {
+        for binding in &kernel.lets {
+            let away = |(var, ctx): &(Var, Ctx)| *var == binding.var && !kernel.masks.contains(ctx);
+            let away: Vec<Ctx> =
+                live.packed.iter().filter(|p| away(p)).map(|(_, ctx)| *ctx).collect();
+            away.into_iter().for_each(|ctx| live.unpack(ctx));
+        }
+        let stored = kernel.lets.iter().filter(|binding| live.vars.contains(&binding.var));
+        kernel.stores = stored.map(|binding| (binding.var, binding.ctx)).collect();
+        for mask in &kernel.masks {
+            let inside = |var: &Var| kernel.lets.iter().any(|binding| binding.var == *var);
+            let mut packed: Vec<Var> =
+                live.packed.iter().filter(|(_, ctx)| ctx == mask).map(|(var, _)| *var).collect();
+            packed.sort_unstable();
+            for var in packed {
+                live.packed.remove(&(var, *mask));
+                if inside(&var) {
+                    kernel.stores.push((var, *mask));
+                    live.within.insert(var);
+                } else {
+                    live.vars.insert(var);
+                    live.places.insert(*mask);
+                }
+            }
+        }
+        let masks = std::mem::take(&mut kernel.masks);
+        // Of a filter somebody may want to know how many points there are, or which.
+        kernel.places = masks.iter().copied().filter(|mask| live.ctxs.contains(mask)).collect();
+        let needed = |mask: &Ctx| {
+            kernel.places.contains(mask)
+                || kernel.lets.iter().any(|binding| match binding.op {
+                    Op::Reduce { from, .. } => is_within(self.contexts, from, *mask),
+                    _ => is_within(self.contexts, binding.ctx, *mask),
+                })
+                || kernel.places.iter().any(|place| is_within(self.contexts, *place, *mask))
+        };
+        kernel.masks = masks.into_iter().filter(needed).collect();
+        for mask in kernel.masks.iter().rev() {
+            live.space(&self.contexts[mask.0 as usize].space);
+        }
+        let mut lets = Vec::with_capacity(kernel.lets.len());
+        for binding in kernel.lets.into_iter().rev() {
+            let used = live.vars.contains(&binding.var) || live.within.remove(&binding.var);
+            if !used && !faults(&binding) {
+                continue;
+            }
+            match &binding.op {
+                // Lengths are known without the elements.
+                Op::SameLength(a, b, _) => live.shapes.extend([*a, *b]),
+                Op::Point(ir::Op::Seq(SeqOp::Length, args)) => {
+                    live.shapes.extend(args.iter().filter_map(|a| var(*a)));
+                }
+                op => op.each_use(&mut |var| {
+                    live.vars.insert(var);
+                }),
+            }
+            if let Op::Reduce { from, .. } = binding.op
+                && !kernel.masks.contains(&from)
+            {
+                live.ctxs.insert(from);
+            }
+            if !kernel.masks.contains(&binding.ctx) {
+                live.point(binding.ctx);
+            }
+            lets.push(binding);
+        }
+        lets.reverse();
+        kernel.lets = lets;
+        live.point(kernel.over);
+        (!kernel.lets.is_empty() || !kernel.places.is_empty()).then_some(kernel)
+    }
+
+    /// Whether some of the points of a context are missing in one inside, with segments or not.
+    fn thins(&self, inner: Ctx, outer: Ctx) -> bool {
+        let mut at = inner;
+        while at != outer {
+            match self.contexts[at.0 as usize].space {
+                Space::Where { of, .. } => at = of,
+                _ => return false,
+            }
+        }
+        true
+    }
+}
+
+fn nothing() -> Block {
+    Block { steps: Vec::new(), result: Atom::Unit }
+}
+
+impl Live {
+    /// The points of a filter are picked from where the values lie.
+    fn unpack(&mut self, ctx: Ctx) {
+        let packed: Vec<Var> =
+            self.packed.iter().filter(|(_, c)| *c == ctx).map(|(var, _)| *var).collect();
+        for var in packed {
+            self.packed.remove(&(var, ctx));
+            self.vars.insert(var);
+            self.places.insert(ctx);
+        }
+    }
+
+    /// What is used by either.
+    fn join(&mut self, other: Live) {
+        self.vars.extend(other.vars);
+        self.shapes.extend(other.shapes);
+        self.ctxs.extend(other.ctxs);
+        self.places.extend(other.places);
+        self.packed.extend(other.packed);
+    }
+
+    /// Something is computed at the points of a context.
+    fn point(&mut self, ctx: Ctx) {
+        self.ctxs.insert(ctx);
+        self.places.insert(ctx);
+    }
+
+    /// What a context is made of.
+    fn space(&mut self, space: &Space) {
+        match space {
+            Space::Caller => {}
+            Space::Elements { of, sequence } => {
+                self.ctxs.insert(*of);
+                self.shapes.insert(*sequence);
+            }
+            Space::Count { of, count } => {
+                self.ctxs.insert(*of);
+                self.vars.extend(var(*count));
+            }
+            Space::Where { of, flag, .. } => {
+                self.ctxs.insert(*of);
+                self.vars.insert(*flag);
+            }
+            Space::Joined { of, inner } => {
+                self.ctxs.extend([*of, *inner]);
+            }
+        }
+    }
+}
+
+fn faults(binding: &Let) -> bool {
+    match &binding.op {
+        Op::Point(op) => may_fault(&ir::Let {
+            var: binding.var,
+            ty: binding.ty.clone(),
+            op: op.clone(),
+            site: binding.site,
+        }),
+        Op::Whole(block) => block.lets.iter().any(may_fault),
+        Op::Gather(..) | Op::Extent(..) | Op::SameLength(..) | Op::Call(..) => true,
+        Op::Branch { .. } | Op::Either { .. } => true,
+        Op::Element(_)
+        | Op::Position
+        | Op::Collect { .. }
+        | Op::Reduce { .. }
+        | Op::Scan { .. } => false,
+    }
+}

@@ -1,0 +1,296 @@
+//! What a kernel reads: at the place that a point has in the context where it lives.
+
+use super::super::layout::{self, Columns, Rep, Sequence, Stored};
+use super::super::thread::rebuild_columns;
+use super::{Lowering, Take};
+use crate::flat::{Ctx, Let, Op, Space};
+use crate::ir::{Ty, Var};
+use nesl_runtime::kir::{self, Space as KirSpace, Value, ValueTy};
+use rustc_hash::FxHashSet;
+
+const INT: ValueTy = ValueTy::Scalar(kir::Ty::I64);
+const INTS: ValueTy = ValueTy::Array(kir::Ty::I64);
+
+/// The parameters of what is read.
+pub(super) struct Reads {
+    space: KirSpace,
+    values: Vec<(Var, Vec<Value>)>,
+    pools: Vec<(Var, Vec<Value>)>,
+    maps: Vec<(Ctx, Value)>,
+}
+
+impl<'a> Lowering<'a> {
+    /// One more parameter.
+    pub(super) fn param(&mut self, ty: ValueTy) -> Value {
+        let value = self.builder.param(ty);
+        self.params.push(value);
+        value
+    }
+
+    /// How many values are parameters.
+    pub(super) fn takes_in_kir(&mut self) -> u32 {
+        // The next value is the first that is none.
+        let next = self.builder.body.value(INT);
+        next.0
+    }
+
+    pub(super) fn take_inputs(&mut self, lets: &'a [Let]) -> Reads {
+        let own: FxHashSet<Var> = lets.iter().map(|binding| binding.var).collect();
+        let mut values: Vec<Var> = Vec::new();
+        let mut pools: Vec<Var> = Vec::new();
+        let mut segments = false;
+        let read = |var: Var, list: &mut Vec<Var>| {
+            if !own.contains(&var) && self.values.contains_key(&var) && !list.contains(&var) {
+                list.push(var);
+            }
+        };
+        for binding in lets {
+            match &binding.op {
+                Op::Element(sequence) => {
+                    let home = self.values[sequence].0;
+                    let tiled = self.single(home) && self.outer().is_none()
+                        || self.variant.tiled.contains(sequence);
+                    if tiled {
+                        read(*sequence, &mut pools);
+                    } else {
+                        segments = true;
+                        read(*sequence, &mut values);
+                    }
+                }
+                Op::Position => segments = true,
+                Op::Reduce { .. } | Op::Scan { .. } => segments = true,
+                op => op.each_use(&mut |var| read(var, &mut values)),
+            }
+            if let Op::Reduce { value, .. } | Op::Scan { value, .. } = &binding.op
+                && let crate::ir::Atom::Var(var) = value
+            {
+                read(*var, &mut values);
+            }
+        }
+        for mask in &self.kernel.masks {
+            if let Space::Where { flag, .. } = self.function.context(*mask).space {
+                read(flag, &mut values);
+            }
+        }
+        for (var, _) in &self.kernel.stores {
+            read(*var, &mut values);
+        }
+        segments |= !self.kernel.places.is_empty();
+        let (maps, through) = self.maps(&values);
+        segments |= through;
+        let over = self.kernel.over;
+        let space = match self.outer() {
+            Some(_) if segments && self.variant.regular => {
+                self.takes.extend([Take::Segments, Take::Length]);
+                KirSpace::Regular { segments: self.param(INT), length: self.param(INT) }
+            }
+            Some(_) if segments => {
+                self.takes.extend([Take::Segments, Take::Offsets]);
+                KirSpace::Segmented { segments: self.param(INT), offsets: self.param(INTS) }
+            }
+            Some(_) | None => {
+                self.takes.push(Take::Count);
+                KirSpace::Flat { count: self.param(INT) }
+            }
+        };
+        debug_assert!(self.function.contexts.len() > over.0 as usize);
+        let maps = maps
+            .into_iter()
+            .map(|ctx| {
+                self.takes.push(Take::Map(ctx));
+                (ctx, self.param(INTS))
+            })
+            .collect();
+        let values = values
+            .into_iter()
+            .map(|var| {
+                let (home, ty) = &self.values[&var];
+                let parts = if self.single(*home) {
+                    layout::parts(ty, self.precision)
+                } else {
+                    layout::columns(ty, self.precision)
+                };
+                self.takes.push(Take::Value(var));
+                (var, parts.into_iter().map(|part| self.param(part)).collect())
+            })
+            .collect();
+        let pools = pools
+            .into_iter()
+            .map(|var| {
+                let element = self.values[&var].1.element().expect("types were checked");
+                let parts = layout::columns(element, self.precision);
+                self.takes.push(Take::Pool(var));
+                (var, parts.into_iter().map(|part| self.param(part)).collect())
+            })
+            .collect();
+        Reads { space, values, pools, maps }
+    }
+
+    /// The contexts whose maps lead to where these values live, and whether the first step is
+    /// over the segments of the kernel.
+    fn maps(&self, values: &[Var]) -> (Vec<Ctx>, bool) {
+        let over = self.kernel.over;
+        let (mut maps, mut through) = (Vec::new(), false);
+        for var in values {
+            let home = self.values[var].0;
+            let mut at = over;
+            while at != home && !self.single(home) {
+                if at == over && self.by_segment(at, home) {
+                    through = true;
+                    at = self.function.segments_of(at).expect("there is a context around");
+                    continue;
+                }
+                // The points of joined segments are those inside.
+                if !matches!(self.function.context(at).space, Space::Joined { .. })
+                    && !maps.contains(&at)
+                {
+                    maps.push(at);
+                }
+                at = self.step(at);
+            }
+        }
+        (maps, through)
+    }
+
+    /// Whether the way from what a kernel goes over to a context begins with the segment.
+    fn by_segment(&self, over: Ctx, home: Ctx) -> bool {
+        match self.function.context(over).space {
+            // A filter has its own segments: what lives around those of its base is found there.
+            Space::Where { .. } => {
+                let outer = self.function.segments_of(over);
+                outer.is_some_and(|outer| self.function.is_within(outer, home))
+            }
+            Space::Elements { .. } | Space::Count { .. } => true,
+            // What lives inside of the joined contexts is not found by the joined segment.
+            Space::Joined { of, .. } => self.function.is_within(of, home),
+            Space::Caller => false,
+        }
+    }
+
+    /// The context that the map of another leads to.
+    fn step(&self, ctx: Ctx) -> Ctx {
+        match self.function.context(ctx).space {
+            Space::Joined { inner, .. } => inner,
+            _ => self.function.context(ctx).around().expect("the way ends at the caller"),
+        }
+    }
+
+    /// Begins the code: the place of the point in each context, and the values it reads there.
+    pub(super) fn enter(&mut self, reads: Reads) {
+        let over = self.kernel.over;
+        let point = self.builder.over(reads.space);
+        self.thread.body = std::mem::take(&mut self.builder.body);
+        let index = *point.last().expect("every point has an index");
+        self.places.insert(over, index);
+        let mut inner = over;
+        while let Space::Joined { inner: points, .. } = self.function.context(inner).space {
+            inner = points;
+            self.places.insert(inner, index);
+        }
+        let (segment, position) = match point[..] {
+            [segment, position, _] => (Some(segment), position),
+            _ => (None, index),
+        };
+        self.segment = segment;
+        self.position = Some(position);
+        self.maps = reads.maps.into_iter().collect();
+        for (var, parts) in reads.values {
+            let (home, ty) = &self.values[&var];
+            let mut parts = parts.into_iter();
+            let rep = if self.single(*home) {
+                self.thread.rebuild(ty, &mut parts)
+            } else {
+                let extent = self.zero();
+                let columns = rebuild_columns(ty, extent, &mut parts);
+                let place = self.place(*home);
+                self.thread.at(&columns, place)
+            };
+            self.thread.env.insert(var, (rep, ty));
+        }
+        for (var, parts) in reads.pools {
+            let element = self.values[&var].1.element().expect("types were checked");
+            let extent = self.zero();
+            let columns = rebuild_columns(element, extent, &mut parts.into_iter());
+            self.pools.insert(var, columns);
+        }
+    }
+
+    /// The place of the point at hand in a context.
+    fn place(&mut self, home: Ctx) -> Value {
+        if let Some(place) = self.places.get(&home) {
+            return *place;
+        }
+        // The contexts on the way, from the inside.
+        let over = self.kernel.over;
+        let mut way = vec![over];
+        let mut at = over;
+        while at != home {
+            at = if at == over && self.by_segment(at, home) {
+                self.function.segments_of(at).expect("there is a context around")
+            } else {
+                self.step(at)
+            };
+            way.push(at);
+        }
+        let mut place = self.places[&over];
+        for pair in way.windows(2) {
+            let [inner, outer] = pair else { unreachable!("pairs") };
+            place = match self.places.get(outer) {
+                Some(known) => *known,
+                None if *inner == over && self.by_segment(over, home) => {
+                    self.segment.expect("it goes over segments")
+                }
+                None => {
+                    let map = self.maps[inner];
+                    self.thread.body.load(map, place)
+                }
+            };
+            self.places.insert(*outer, place);
+        }
+        place
+    }
+
+    /// The position of the point in its segment.
+    pub(super) fn position(&mut self) -> Value {
+        self.position.expect("the code was begun")
+    }
+
+    /// The element of a sequence.
+    pub(super) fn element(&mut self, sequence: Var) -> Rep<'a> {
+        if let Some(pool) = self.pools.get(&sequence).cloned() {
+            let index = self.places[&self.kernel.over];
+            return self.thread.at(&pool, index);
+        }
+        let of = self.thread.atom(crate::ir::Atom::Var(sequence)).sequence();
+        let position = self.position();
+        self.thread.element(&of, position)
+    }
+
+    /// Whether an array, or a length, is one that the kernel was given: the same at all points.
+    pub(super) fn is_given(&self, value: Value) -> bool {
+        value.0 < self.fixed
+    }
+
+    /// Whether all arrays of some columns were given.
+    pub(super) fn are_given(&self, columns: &Columns) -> bool {
+        match columns {
+            Columns::Unit => true,
+            Columns::Scalars(leaf) => self.is_given(leaf.array) && self.is_given(leaf.extent),
+            Columns::Pair(both) => self.are_given(&both.0) && self.are_given(&both.1),
+            Columns::Segments(segments) => {
+                self.is_given(segments.starts.array)
+                    && self.is_given(segments.lengths.array)
+                    && self.is_given(segments.extent)
+                    && self.are_given(&segments.pool)
+            }
+        }
+    }
+
+    /// A sequence as it lies in memory.
+    pub(super) fn stored(&mut self, rep: &Rep<'a>, ty: &'a Ty) -> Stored {
+        match self.thread.settle(rep, ty) {
+            Rep::Sequence(Sequence::Stored(stored)) => stored,
+            _ => unreachable!("it is a stored sequence"),
+        }
+    }
+}

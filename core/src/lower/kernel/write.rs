@@ -1,0 +1,384 @@
+//! What a kernel stores.
+//!
+//! A scalar is stored at the place of its point. A sequence that was cut from a pool which the
+//! kernel was given stays there: its start and its length are stored. Other sequences leave the
+//! kernel one behind the other.
+
+use super::super::layout::{self, Columns, Leaf, Rep, Segments, Stored};
+use super::super::thread::common_start;
+use super::{Give, Lowering, Part, Places, Take};
+use crate::base::with_stack;
+use crate::flat::{Ctx, Let, Op};
+use crate::ir::{Ty, Var};
+use nesl_runtime::kir::{self, Output, Sink, Value, ValueTy};
+use std::rc::Rc;
+
+impl<'a> Lowering<'a> {
+    /// One more parameter, after the code was begun; gives its number too.
+    fn late(&mut self, take: Take, ty: kir::Ty) -> (Value, usize) {
+        self.builder.body = std::mem::take(&mut self.thread.body);
+        let value = self.param(ValueTy::Array(ty));
+        self.thread.body = std::mem::take(&mut self.builder.body);
+        self.takes.push(take);
+        (value, self.params.len() - 1)
+    }
+
+    /// An array with an element for each point of a context.
+    fn array(&mut self, ctx: Ctx, ty: kir::Ty) -> (Value, usize) {
+        let take = if self.single(ctx) { Take::One(ty) } else { Take::Out(ctx, ty) };
+        self.late(take, ty)
+    }
+
+    fn one(&mut self, ty: kir::Ty) -> (Value, usize) {
+        self.late(Take::One(ty), ty)
+    }
+
+    /// Where a reduction goes, if it is stored.
+    pub(super) fn reduced(&mut self, binding: &Let) -> Option<Value> {
+        if !self.kernel.stores.iter().any(|(var, _)| *var == binding.var) {
+            return None;
+        }
+        let ty = layout::scalar(&binding.ty, self.precision).expect("reductions are of scalars");
+        let (array, at) = self.array(binding.ctx, ty);
+        let part = if self.single(binding.ctx) { Part::First(at) } else { Part::Array(at) };
+        self.gives.push(Give { var: binding.var, ctx: binding.ctx, parts: vec![part] });
+        Some(array)
+    }
+
+    /// Stores everything else, and the filters.
+    pub(super) fn deliver(&mut self, lets: &'a [Let]) -> Option<Vec<Places>> {
+        let over = self.kernel.over;
+        for (var, ctx) in &self.kernel.stores {
+            let binding = lets.iter().find(|binding| binding.var == *var);
+            if binding.is_some_and(|binding| matches!(binding.op, Op::Reduce { .. })) {
+                continue;
+            }
+            if *ctx == over {
+                let (rep, ty) = self.stored_value(*var);
+                let mut parts = Vec::new();
+                if self.single(over) {
+                    self.give_one(&rep, ty, &mut parts);
+                } else {
+                    self.give_each(&rep, ty, &mut parts)?;
+                }
+                self.gives.push(Give { var: *var, ctx: *ctx, parts });
+            }
+        }
+        let masks = self.kernel.masks.clone();
+        let mut all = Vec::new();
+        for mask in masks {
+            let stores = self.kernel.stores.iter().filter(|(_, ctx)| *ctx == mask);
+            let stores: Vec<Var> = stores.map(|(var, _)| *var).collect();
+            if stores.is_empty() && !self.kernel.places.contains(&mask) {
+                continue;
+            }
+            let keep = self.mask(mask).expect("it is a mask");
+            let index = self.places[&over];
+            let (places, number) = self.late(Take::Out(over, kir::Ty::I64), kir::Ty::I64);
+            let mut columns = vec![(index, places)];
+            for var in stores {
+                let (rep, ty) = self.stored_value(var);
+                let mut parts = Vec::new();
+                self.pack(&rep, ty, &mut columns, &mut parts)?;
+                self.gives.push(Give { var, ctx: mask, parts });
+            }
+            let scope = self.scope();
+            let (count, counts) = match self.outer() {
+                Some(outer) => self.array(outer, kir::Ty::I64),
+                None => self.one(kir::Ty::I64),
+            };
+            self.sink(Sink::Pack { keep, columns, count, scope });
+            all.push(Places { ctx: mask, places: number, counts });
+        }
+        Some(all)
+    }
+
+    fn stored_value(&mut self, var: Var) -> (Rep<'a>, &'a Ty) {
+        let (rep, ty) = self.thread.env[&var].clone();
+        (self.thread.settle(&rep, ty), ty)
+    }
+
+    /// A value at the points that are kept.
+    fn pack(
+        &mut self,
+        rep: &Rep<'a>,
+        ty: &'a Ty,
+        columns: &mut Vec<(Value, Value)>,
+        parts: &mut Vec<Part>,
+    ) -> Option<()> {
+        let over = self.kernel.over;
+        with_stack(|| {
+            match (rep, ty) {
+                (Rep::Unit, _) => {}
+                (Rep::Scalar(value), _) => {
+                    let ty = self.thread.body.element(*value);
+                    let (array, at) = self.late(Take::Out(over, ty), ty);
+                    columns.push((*value, array));
+                    parts.push(Part::Array(at));
+                }
+                (Rep::Pair(both), Ty::Pair(first, second)) => {
+                    self.pack(&both.0, first, columns, parts)?;
+                    self.pack(&both.1, second, columns, parts)?;
+                }
+                (Rep::Sequence(_), _) => {
+                    let stored = self.stored(rep, ty);
+                    let start = self.view(&stored)?;
+                    for value in [start, stored.length] {
+                        let (array, at) = self.late(Take::Out(over, kir::Ty::I64), kir::Ty::I64);
+                        columns.push((value, array));
+                        parts.push(Part::Array(at));
+                    }
+                    self.pool_as_given(&stored, parts);
+                }
+                (Rep::Pair(_), _) => unreachable!("types were checked"),
+            }
+            Some(())
+        })
+    }
+
+    /// A value at each of many points.
+    fn give_each(&mut self, rep: &Rep<'a>, ty: &'a Ty, parts: &mut Vec<Part>) -> Option<()> {
+        let over = self.kernel.over;
+        let index = self.places[&over];
+        with_stack(|| {
+            match (rep, ty) {
+                (Rep::Unit, _) => {}
+                (Rep::Scalar(value), _) => {
+                    let ty = self.thread.body.element(*value);
+                    let (array, at) = self.array(over, ty);
+                    self.thread.body.store(array, index, *value);
+                    parts.push(Part::Array(at));
+                }
+                (Rep::Pair(both), Ty::Pair(first, second)) => {
+                    self.give_each(&both.0, first, parts)?;
+                    self.give_each(&both.1, second, parts)?;
+                }
+                (Rep::Sequence(_), Ty::Sequence(element)) => {
+                    let stored = self.stored(rep, ty);
+                    match self.view(&stored) {
+                        Some(start) => {
+                            for value in [start, stored.length] {
+                                let (array, at) = self.array(over, kir::Ty::I64);
+                                self.thread.body.store(array, index, value);
+                                parts.push(Part::Array(at));
+                            }
+                            self.pool_as_given(&stored, parts);
+                        }
+                        None => self.emit_each(&stored, element, parts)?,
+                    }
+                }
+                (Rep::Pair(_) | Rep::Sequence(_), _) => unreachable!("types were checked"),
+            }
+            Some(())
+        })
+    }
+
+    /// Where a sequence starts in the pool that the kernel was given, if it lies in one.
+    fn view(&mut self, stored: &Stored) -> Option<Value> {
+        if !self.are_given(&stored.columns) || has_no_leaf(&stored.columns) {
+            return None;
+        }
+        let start = common_start(&stored.columns)?;
+        Some(start.unwrap_or_else(|| self.zero()))
+    }
+
+    /// The extent and the columns of a pool that was given.
+    fn pool_as_given(&mut self, stored: &Stored, parts: &mut Vec<Part>) {
+        let mut extent = None;
+        stored.columns.each_leaf(&mut |leaf| extent = Some(leaf.extent));
+        let extent = extent.expect("it has a leaf");
+        parts.push(Part::Same(self.number(extent)));
+        self.columns_as_given(&stored.columns, parts);
+    }
+
+    fn columns_as_given(&self, columns: &Columns, parts: &mut Vec<Part>) {
+        with_stack(|| match columns {
+            Columns::Unit => {}
+            Columns::Scalars(leaf) => parts.push(Part::Alias(self.number(leaf.array), None)),
+            Columns::Pair(both) => {
+                self.columns_as_given(&both.0, parts);
+                self.columns_as_given(&both.1, parts);
+            }
+            Columns::Segments(segments) => {
+                parts.push(Part::Alias(self.number(segments.starts.array), None));
+                parts.push(Part::Alias(self.number(segments.lengths.array), None));
+                parts.push(Part::Same(self.number(segments.extent)));
+                self.columns_as_given(&segments.pool, parts);
+            }
+        });
+    }
+
+    fn number(&self, value: Value) -> usize {
+        self.params.iter().position(|param| *param == value).expect("it was given")
+    }
+
+    /// Sequences that leave the kernel one behind the other.
+    fn emit_each(&mut self, stored: &Stored, element: &Ty, parts: &mut Vec<Part>) -> Option<()> {
+        let (lengths, at) = self.array(self.kernel.over, kir::Ty::I64);
+        parts.extend([Part::Starts(at), Part::Array(at), Part::Sum(at)]);
+        let mut columns = Vec::new();
+        self.emit_flat(&stored.columns, element, &mut columns, parts)?;
+        if columns.is_empty() {
+            let index = self.places[&self.kernel.over];
+            self.thread.body.store(lengths, index, stored.length);
+        } else {
+            self.sink(Sink::Emit { columns, length: stored.length, lengths });
+        }
+        Some(())
+    }
+
+    fn emit_flat(
+        &mut self,
+        columns: &Columns,
+        element: &Ty,
+        out: &mut Vec<(Value, Output)>,
+        parts: &mut Vec<Part>,
+    ) -> Option<()> {
+        match (columns, element) {
+            (Columns::Unit, _) => Some(()),
+            (Columns::Scalars(leaf), _) => {
+                parts.push(self.emit(*leaf, out));
+                Some(())
+            }
+            (Columns::Pair(both), Ty::Pair(first, second)) => {
+                self.emit_flat(&both.0, first, out, parts)?;
+                self.emit_flat(&both.1, second, out, parts)
+            }
+            // Pools of pools would have to be moved to behind each other too.
+            (Columns::Segments(_) | Columns::Pair(_), _) => None,
+        }
+    }
+
+    fn emit(&mut self, leaf: Leaf, out: &mut Vec<(Value, Output)>) -> Part {
+        let array = self.thread.array_of(leaf);
+        let output = self.builder.output(self.thread.body.element(array));
+        out.push((array, output));
+        Part::Output(output.0 as usize)
+    }
+
+    /// A value at the only point.
+    fn give_one(&mut self, rep: &Rep<'a>, ty: &'a Ty, parts: &mut Vec<Part>) {
+        with_stack(|| match (rep, ty) {
+            (Rep::Unit, _) => {}
+            (Rep::Scalar(value), _) => parts.push(self.first(*value)),
+            (Rep::Pair(both), Ty::Pair(first, second)) => {
+                self.give_one(&both.0, first, parts);
+                self.give_one(&both.1, second, parts);
+            }
+            (Rep::Sequence(_), _) => {
+                let stored = self.stored(rep, ty);
+                self.give_stored(&stored, parts);
+            }
+            (Rep::Pair(_), _) => unreachable!("types were checked"),
+        });
+    }
+
+    /// A scalar of the only point.
+    fn first(&mut self, value: Value) -> Part {
+        let ty = self.thread.body.element(value);
+        let (array, at) = self.one(ty);
+        let zero = self.zero();
+        self.thread.body.store(array, zero, value);
+        Part::First(at)
+    }
+
+    /// The length and the columns of a sequence of the only point.
+    fn give_stored(&mut self, stored: &Stored, parts: &mut Vec<Part>) {
+        with_stack(|| {
+            parts.push(self.first(stored.length));
+            let mut emitted = Vec::new();
+            self.give_columns(&stored.columns, stored.length, &mut emitted, parts);
+            if !emitted.is_empty() {
+                let (lengths, _) = self.one(kir::Ty::I64);
+                self.sink(Sink::Emit { columns: emitted, length: stored.length, lengths });
+            }
+        });
+    }
+
+    fn give_columns(
+        &mut self,
+        columns: &Columns,
+        count: Value,
+        emitted: &mut Vec<(Value, Output)>,
+        parts: &mut Vec<Part>,
+    ) {
+        with_stack(|| match columns {
+            Columns::Unit => {}
+            Columns::Scalars(leaf) => {
+                let part = self.leaf(*leaf, emitted);
+                parts.push(part);
+            }
+            Columns::Pair(both) => {
+                self.give_columns(&both.0, count, emitted, parts);
+                self.give_columns(&both.1, count, emitted, parts);
+            }
+            Columns::Segments(segments) if self.are_given(&segments.pool) => {
+                for leaf in [segments.starts, segments.lengths] {
+                    let part = self.leaf(leaf, emitted);
+                    parts.push(part);
+                }
+                parts.push(self.first(segments.extent));
+                self.given_pool(&segments.pool, parts);
+            }
+            Columns::Segments(segments) => {
+                let (starts, lengths, pool) = self.tile(segments, count);
+                for leaf in [starts, lengths] {
+                    let part = self.emit(leaf, emitted);
+                    parts.push(part);
+                }
+                self.give_stored(&pool, parts);
+            }
+        });
+    }
+
+    /// A column of the only point.
+    fn leaf(&mut self, leaf: Leaf, emitted: &mut Vec<(Value, Output)>) -> Part {
+        if self.is_given(leaf.array) { self.alias(leaf) } else { self.emit(leaf, emitted) }
+    }
+
+    fn alias(&mut self, leaf: Leaf) -> Part {
+        let start = leaf.start.map(|start| match self.first(start) {
+            Part::First(at) => at,
+            _ => unreachable!("it is a scalar"),
+        });
+        Part::Alias(self.number(leaf.array), start)
+    }
+
+    /// The columns of a pool that was given, from where they start.
+    fn given_pool(&mut self, columns: &Columns, parts: &mut Vec<Part>) {
+        with_stack(|| match columns {
+            Columns::Unit => {}
+            Columns::Scalars(leaf) => {
+                let part = self.alias(*leaf);
+                parts.push(part);
+            }
+            Columns::Pair(both) => {
+                self.given_pool(&both.0, parts);
+                self.given_pool(&both.1, parts);
+            }
+            Columns::Segments(segments) => {
+                for leaf in [segments.starts, segments.lengths] {
+                    let part = self.alias(leaf);
+                    parts.push(part);
+                }
+                parts.push(self.first(segments.extent));
+                self.given_pool(&segments.pool, parts);
+            }
+        });
+    }
+
+    /// Segments one behind the other: their starts and lengths, and the pool.
+    fn tile(&mut self, segments: &Rc<Segments>, count: Value) -> (Leaf, Leaf, Stored) {
+        let pool = self.thread.tiled(segments, count);
+        let from = self.thread.array_of(segments.lengths);
+        let starts = self.thread.ends_before(from, count);
+        let leaf = |array| Leaf { array, start: None, extent: count };
+        (leaf(starts), leaf(from), pool)
+    }
+}
+
+fn has_no_leaf(columns: &Columns) -> bool {
+    let mut none = true;
+    columns.each_leaf(&mut |_| none = false);
+    none
+}
