@@ -23,6 +23,7 @@
 //! | [`flat`] | flat programs: every value in a context, every step at all points of it |
 //! | [`mod@flatten`] | ir → flat: nesting becomes contexts |
 //! | [`mod@fuse`] | steps over one context become kernels |
+//! | [`strategy`] | which form of a computation to run |
 //! | [`lower`] | kernels, and code of one instance → kir, what runtimes execute |
 //! | [`db`] | all of it as incremental queries; alone in naming salsa |
 //!
@@ -42,5 +43,6 @@ pub mod names;
 pub mod prelude;
 pub mod prim;
 pub mod simplify;
+pub mod strategy;
 pub mod syntax;
 pub mod types;

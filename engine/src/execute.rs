@@ -5,7 +5,11 @@
 //! programs without loops, which it has run before they could be compiled. It is also what every
 //! runtime is compared with.
 
+use crate::evaluate::{Evaluator, Stop};
 use crate::held::{self, Held};
+use nesl_core::flat;
+use nesl_core::flatten::flatten;
+use nesl_core::fuse::{Fuel, fuse};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, Op, Site};
 use nesl_core::lower::{self, Lowered};
@@ -30,6 +34,8 @@ pub(crate) struct Inputs<'a> {
     pub(crate) key: i64,
     pub(crate) seed: u64,
     pub(crate) precision: Precision,
+    /// Levels of calls after which recursion is too deep.
+    pub(crate) max_depth: usize,
 }
 
 impl Executor {
@@ -48,6 +54,13 @@ impl Executor {
         }
         let program = simplify(program);
         debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "after simplification");
+        if !needs_host(&program) {
+            match self.flat(&program, inputs) {
+                Ok(held) => return Some(Ok(held)),
+                Err(Stop::Failed(failure)) => return Some(Err(failure)),
+                Err(Stop::Unsupported(_)) => {}
+            }
+        }
         let lowered = lower::thread(&program, inputs.precision, inputs.seed)?;
         #[cfg(debug_assertions)]
         if let Err(wrong) = kir::verify(&lowered.module) {
@@ -55,6 +68,26 @@ impl Executor {
         }
         let run = self.launch(&program, &lowered, inputs);
         Some(run.map_err(|failure| blame(&lowered, failure)))
+    }
+
+    /// Runs a program in flat form.
+    fn flat(&self, program: &ir::Program, inputs: &Inputs<'_>) -> Result<Held, Stop> {
+        let (runtime, precision) = (&*self.runtime, inputs.precision);
+        let (program, globals) = lower::globals_as_parameters(program);
+        let flat = fuse(&flatten(&program), Fuel(None));
+        debug_assert_eq!(flat::verify(&flat), Vec::<String>::new(), "after fusion");
+        let mut args = Vec::new();
+        let main = &program.functions[program.main.0 as usize];
+        if main.params.len() > globals.len() {
+            args.push(vec![Arg::Scalar(key(inputs))]);
+        }
+        for id in &globals {
+            let parts = inputs.globals[id.0 as usize].parts(runtime, precision);
+            args.push(parts.map_err(trouble)?);
+        }
+        let depth = inputs.max_depth;
+        let evaluator = Evaluator::new(runtime, &flat, precision, inputs.seed, depth);
+        evaluator.run(args)
     }
 
     fn launch(
@@ -67,10 +100,7 @@ impl Executor {
         let main = &program.functions[program.main.0 as usize];
         let mut args = vec![Arg::Scalar(Literal::I64(1))];
         if !main.params.is_empty() {
-            args.push(Arg::Scalar(match precision {
-                Precision::Bits64 => Literal::I64(inputs.key),
-                Precision::Bits32 => Literal::I32(inputs.key as i32),
-            }));
+            args.push(Arg::Scalar(key(inputs)));
         }
         for id in &lowered.globals {
             args.extend(inputs.globals[id.0 as usize].parts(runtime, precision)?);
@@ -128,6 +158,30 @@ fn worth_compiling(program: &ir::Program) -> bool {
         });
     }
     loops
+}
+
+/// Whether a program does something that only a host can do.
+fn needs_host(program: &ir::Program) -> bool {
+    let mut host = false;
+    for function in &program.functions {
+        function.body.for_each_op(&mut |op| host |= matches!(op, Op::Host(..) | Op::Time(_)));
+    }
+    host
+}
+
+fn key(inputs: &Inputs<'_>) -> Literal {
+    match inputs.precision {
+        Precision::Bits64 => Literal::I64(inputs.key),
+        Precision::Bits32 => Literal::I32(inputs.key as i32),
+    }
+}
+
+/// What a runtime could not do.
+fn trouble(failure: Failure) -> Stop {
+    match failure {
+        Failure::Machine(fault) => Stop::Failed(ProgramFailure { fault, trace: Vec::new() }),
+        Failure::Program { .. } => Stop::Unsupported("a failure of an earlier form"),
+    }
 }
 
 /// What went wrong, where.

@@ -121,19 +121,20 @@ impl Held {
 fn read(part: &Arg, runtime: &dyn Runtime) -> Result<Part, Failure> {
     Ok(match part {
         Arg::Scalar(literal) => Part::Scalar(*literal),
-        Arg::Array(buffer, _) => Part::Array(buffer.ty(), bytes(buffer, runtime)?),
+        Arg::Array(buffer, at) => Part::Array(buffer.ty(), bytes(buffer, *at, runtime)?),
     })
 }
 
-fn bytes(buffer: &Buffer, runtime: &dyn Runtime) -> Result<Vec<u8>, Failure> {
-    let mut bytes = vec![0; buffer.len() * buffer.ty().size()];
-    runtime.read(buffer, 0, &mut bytes)?;
+/// The elements of an array from one on.
+fn bytes(buffer: &Buffer, at: usize, runtime: &dyn Runtime) -> Result<Vec<u8>, Failure> {
+    let mut bytes = vec![0; (buffer.len() - at) * buffer.ty().size()];
+    runtime.read(buffer, at, &mut bytes)?;
     Ok(bytes)
 }
 
 /// The one element of an array.
 pub(crate) fn scalar(buffer: &Buffer, runtime: &dyn Runtime) -> Result<Literal, Failure> {
-    let bytes = bytes(buffer, runtime)?;
+    let bytes = bytes(buffer, 0, runtime)?;
     Ok(Literal::from_bytes(buffer.ty(), &bytes))
 }
 

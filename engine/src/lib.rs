@@ -5,6 +5,7 @@
 //! The session never prints and never exits: that is for the faces.
 
 pub mod cost;
+mod evaluate;
 mod execute;
 mod held;
 pub mod host;

@@ -3,6 +3,7 @@
 use super::{Block, Context, Ctx, Function, Let, Op, Space, Step};
 use crate::base::with_stack;
 use crate::ir::{self, Atom, Var};
+use rustc_hash::FxHashSet;
 
 impl Context {
     /// The context around it; none around that of the caller.
@@ -113,8 +114,8 @@ impl Op {
         }
     }
 
-    /// Visits the variables that it uses, those of the blocks inside too, whether they are bound
-    /// there or not.
+    /// Visits the variables that it uses; those of blocks of steps inside too, whether they are
+    /// bound there or not.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         if let Op::Point(op) = self {
             return op.each_use(visit);
@@ -159,20 +160,42 @@ fn used(atom: Atom, visit: &mut dyn FnMut(Var)) {
 }
 
 impl ir::Op {
-    /// Visits the variables that it uses, those of the blocks inside too, whether they are bound
-    /// there or not.
+    /// Visits the variables that it uses, those that blocks inside use but do not bind too.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         self.atoms().into_iter().for_each(|atom| used(atom, visit));
-        self.blocks().for_each(|block| block.each_use(visit));
+        let mut bound = FxHashSet::default();
+        if let ir::Op::Nest(nest) = self {
+            bound.extend(nest.binders.iter().map(|(var, ..)| *var));
+        }
+        for block in self.blocks() {
+            block.each_use(&mut |var| {
+                if !bound.contains(&var) {
+                    visit(var);
+                }
+            });
+        }
     }
 }
 
 impl ir::Block {
-    /// The same, of a block.
+    /// Visits the variables that it uses but does not bind.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
-        with_stack(|| {
-            self.lets.iter().for_each(|binding| binding.op.each_use(visit));
-            used(self.result, visit);
+        let mut bound = FxHashSet::default();
+        self.each_binding(&mut |var, _| {
+            bound.insert(var);
         });
+        self.all_uses(&mut |var| {
+            if !bound.contains(&var) {
+                visit(var);
+            }
+        });
+    }
+
+    fn all_uses(&self, visit: &mut dyn FnMut(Var)) {
+        self.each_let(&mut |binding| {
+            binding.op.atoms().into_iter().for_each(|atom| used(atom, visit));
+            binding.op.blocks().for_each(|block| used(block.result, visit));
+        });
+        used(self.result, visit);
     }
 }

@@ -234,7 +234,8 @@ impl Session {
             && let Some(executor) = &self.executor
         {
             let (precision, seed) = (self.settings.precision, self.seed);
-            let inputs = Inputs { globals: &globals, key, seed, precision };
+            let max_depth = self.settings.max_depth;
+            let inputs = Inputs { globals: &globals, key, seed, precision, max_depth };
             match executor.run(&elaborated.program, &inputs) {
                 Some(Ok(held)) => return Ok((elaborated, Computed { held, cost: None })),
                 Some(Err(failure)) => {

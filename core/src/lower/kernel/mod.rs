@@ -271,8 +271,7 @@ impl<'a> Lowering<'a> {
                 self.thread.body.begin();
                 let rep = parts(self);
                 let yields = self.thread.parts(&rep, ty);
-                let types: Vec<ValueTy> =
-                    yields.iter().map(|v| self.thread.body.ty(*v)).collect();
+                let types: Vec<ValueTy> = yields.iter().map(|v| self.thread.body.ty(*v)).collect();
                 let then = self.thread.body.end(yields);
                 self.thread.body.begin();
                 let zeros = self.thread.zero_parts(ty);

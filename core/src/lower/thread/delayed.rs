@@ -147,7 +147,13 @@ impl<'a> Thread<'a> {
     }
 
     /// Faults unless `0 ≤ place < length`.
-    pub(in crate::lower) fn in_bounds(&mut self, place: Value, length: Value, code: FaultCode, site: Site) {
+    pub(in crate::lower) fn in_bounds(
+        &mut self,
+        place: Value,
+        length: Value,
+        code: FaultCode,
+        site: Site,
+    ) {
         let zero = self.body.i64(0);
         let low = self.body.binary(Binary::Ge, place, zero);
         let high = self.body.binary(Binary::Lt, place, length);

@@ -428,7 +428,11 @@ impl<'a> Thread<'a> {
     }
 
     /// The value that has these parts.
-    pub(in crate::lower) fn rebuild(&mut self, ty: &Ty, parts: &mut dyn Iterator<Item = Value>) -> Rep<'a> {
+    pub(in crate::lower) fn rebuild(
+        &mut self,
+        ty: &Ty,
+        parts: &mut dyn Iterator<Item = Value>,
+    ) -> Rep<'a> {
         with_stack(|| match ty {
             Ty::Unit => Rep::Unit,
             Ty::Int | Ty::Float | Ty::Bool | Ty::Char => Rep::Scalar(next(parts)),
@@ -444,7 +448,11 @@ impl<'a> Thread<'a> {
     }
 }
 
-pub(in crate::lower) fn rebuild_columns(element: &Ty, extent: Value, parts: &mut dyn Iterator<Item = Value>) -> Columns {
+pub(in crate::lower) fn rebuild_columns(
+    element: &Ty,
+    extent: Value,
+    parts: &mut dyn Iterator<Item = Value>,
+) -> Columns {
     let leaf = |array| Leaf { array, start: None, extent };
     with_stack(|| match element {
         Ty::Unit => Columns::Unit,

@@ -1,0 +1,87 @@
+//! Which form of a computation to run: by each point itself, or flat.
+//!
+//! The choice is made when the points have been counted, by one pure function of a few facts: the
+//! degree of flattening that Henriksen, Thorøe, Elsman and Oancea choose by thresholds
+//! (*Incremental flattening for nested data parallelism*, 2019). Where there are points enough to
+//! keep the machine busy, each does its part by itself, and intermediate values never leave it;
+//! where there are few, and much inside, they are taken apart; where there is little to do at
+//! all, taking it apart costs more than it.
+
+use crate::flat::{Op, Program};
+use crate::ir::FunId;
+
+/// A form of a computation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// Each point does all of it by itself.
+    Whole,
+    /// Step by step, all points at once.
+    Flat,
+}
+
+/// What is known where a choice is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// How many points there are.
+    pub points: u64,
+    /// There is one point, on the host's own path.
+    pub single: bool,
+    /// It is a call.
+    pub call: bool,
+    /// It is a call of a function that is under way already, and that does not make much of
+    /// little.
+    pub again: bool,
+    /// How many elements the arrays have that it reads.
+    pub size: u64,
+    /// How many instances make progress at the same time, about.
+    pub parallelism: u64,
+}
+
+/// Below so many elements in all, taking a computation apart costs more than it brings.
+const LITTLE: u64 = 1 << 14;
+
+/// So many instances for each that the machine runs at a time even out.
+const EVEN: u64 = 8;
+
+/// Chooses.
+pub fn choose(facts: &Facts) -> Form {
+    let enough = facts.points >= facts.parallelism * EVEN;
+    let little = facts.size < LITTLE;
+    let whole = match (facts.single, facts.call) {
+        // The host's own path: only what calls itself with little is finished in one go.
+        (true, true) => facts.again && little,
+        (true, false) => false,
+        (false, _) => enough || little,
+    };
+    if whole { Form::Whole } else { Form::Flat }
+}
+
+/// Per function, whether its flat form can call itself again.
+pub fn recursive(program: &Program) -> Vec<bool> {
+    let count = program.functions.len();
+    let mut calls: Vec<Vec<FunId>> = vec![Vec::new(); count];
+    for (function, calls) in program.functions.iter().zip(&mut calls) {
+        if let Some(function) = function {
+            function.body.each_let(&mut |binding| {
+                if let Op::Call(callee, _) = binding.op {
+                    calls.push(callee);
+                }
+            });
+        }
+    }
+    let reaches_itself = |start: usize| {
+        let mut seen = vec![false; count];
+        let mut open: Vec<FunId> = calls[start].clone();
+        while let Some(at) = open.pop() {
+            let at = at.0 as usize;
+            if at == start {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[at], true) {
+                open.extend(&calls[at]);
+            }
+        }
+        false
+    };
+    (0..count).map(reaches_itself).collect()
+}

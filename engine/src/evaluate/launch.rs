@@ -1,0 +1,373 @@
+//! Kernels: compiled once for each variant, launched, and what they give.
+
+use super::host::is_for_host;
+use super::points::{Points, whole_number};
+use super::{Evaluator, Frame, Parts, Run, Stop, Trace, is_filter};
+use nesl_core::flat::{Ctx, Kernel, Let, Op, Space};
+use nesl_core::interp::Failure as ProgramFailure;
+use nesl_core::ir::{self, Atom, FunId, Site, Ty, Var};
+use nesl_core::lower::kernel::{self, Code, Part, Take, Variant};
+use nesl_core::prim::SeqOp;
+use nesl_runtime::kir::{self, Literal};
+use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Loaded};
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, RefCell};
+use std::rc::Rc;
+
+/// A kernel of a program, or one that the evaluation adds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Which {
+    /// By its number.
+    Own(u32),
+    /// An instance of a value for each point of a context.
+    Spread(Var, Ctx),
+    /// A constant for each point.
+    Constant(Ctx, Literal),
+    /// The length of a sequence for each point.
+    Length(Var, Ctx),
+    /// The points of a filter.
+    Filter(Ctx),
+    /// The points of both sides of a conditional.
+    Sides(Ctx, Ctx),
+}
+
+/// A compiled kernel.
+struct Ready {
+    code: Code,
+    module: Loaded,
+}
+
+type Compiled = FxHashMap<(FunId, Which, Variant), Option<Rc<Ready>>>;
+
+/// Compiled kernels, and launches whose failures are not known yet.
+pub(super) struct Launcher {
+    seed: u64,
+    compiled: RefCell<Compiled>,
+    launched: RefCell<FxHashMap<u64, (Rc<Ready>, Trace, bool)>>,
+    next: Cell<u64>,
+}
+
+impl Launcher {
+    pub(super) fn new(seed: u64) -> Launcher {
+        Launcher {
+            seed,
+            compiled: RefCell::default(),
+            launched: RefCell::default(),
+            next: Cell::new(1),
+        }
+    }
+
+    /// What a failure is to the program.
+    pub(super) fn blame(&self, failure: Failure, trace: &Trace) -> Stop {
+        let failure = match failure {
+            Failure::Machine(fault) => ProgramFailure { fault, trace: trace.sites() },
+            Failure::Program { tag, site, detail, text, .. } => {
+                let launched = self.launched.borrow();
+                let Some((ready, trace, library)) = launched.get(&tag) else {
+                    return Stop::Unsupported("a failure of the evaluation's own");
+                };
+                let cause = &ready.code.causes[site.0 as usize];
+                let fault = cause.fault(&detail, text.as_deref());
+                let mut all: Vec<(Site, bool)> = vec![(cause.site, cause.library || *library)];
+                if cause.library
+                    && let Some(origin) = detail.first()
+                    && let Some(origin) = ready.code.causes.get(*origin as usize)
+                {
+                    all.push((origin.site, *library));
+                }
+                all.extend(trace.sites());
+                ProgramFailure { fault, trace: all }
+            }
+        };
+        Stop::Failed(failure)
+    }
+}
+
+impl<'p> Evaluator<'p> {
+    /// A step that is a kernel.
+    pub(super) fn kernel(&'p self, frame: &mut Frame<'p>, kernel: &'p Kernel) -> Run<()> {
+        let over = &frame.points[&kernel.over];
+        if over.single && is_for_host(kernel) {
+            return self.by_host(frame, kernel);
+        }
+        self.launch(frame, Which::Own(kernel.id), kernel)
+    }
+
+    fn launch(&'p self, frame: &mut Frame<'p>, which: Which, kernel: &Kernel) -> Run<()> {
+        let variant = self.variant(frame, kernel);
+        let key = (frame.id, which, variant);
+        let known = self.launcher.compiled.borrow().get(&key).cloned();
+        let ready = match known {
+            Some(ready) => ready,
+            None => {
+                let ready = self.compile(frame, kernel, &key.2)?;
+                self.launcher.compiled.borrow_mut().insert(key, ready.clone());
+                ready
+            }
+        };
+        let ready = ready.ok_or(Stop::Unsupported("a result of this shape at many points"))?;
+        let args = self.args(frame, kernel, &ready.code)?;
+        let tag = self.launcher.next.get();
+        self.launcher.next.set(tag + 1);
+        let library = frame.function.library;
+        let mut launched = self.launcher.launched.borrow_mut();
+        launched.insert(tag, (ready.clone(), frame.trace.clone(), library));
+        drop(launched);
+        let launch = Launch { module: &ready.module, kernel: 0, args: &args, tag };
+        let outputs =
+            self.runtime.launch(&launch).map_err(|f| self.launcher.blame(f, &frame.trace))?;
+        self.gives(frame, kernel, &ready.code, &args, &outputs)?;
+        // Nothing failed up to here, if the runtime says so.
+        if tag.is_multiple_of(64) {
+            self.sync()?;
+            self.launcher.launched.borrow_mut().clear();
+        }
+        Ok(())
+    }
+
+    fn compile(
+        &self,
+        frame: &Frame<'p>,
+        kernel: &Kernel,
+        variant: &Variant,
+    ) -> Run<Option<Rc<Ready>>> {
+        let code = kernel::kernel(
+            self.program,
+            frame.function,
+            frame.values,
+            kernel,
+            variant,
+            self.precision,
+            self.launcher.seed,
+        );
+        let Some(code) = code else { return Ok(None) };
+        #[cfg(debug_assertions)]
+        if let Err(wrong) = kir::verify(&code.module) {
+            panic!("after lowering: {wrong:#?}\n{}", kir::print(&code.module));
+        }
+        let module = self.runtime.load(&code.module);
+        let module = module.map_err(|failure| self.launcher.blame(failure, &frame.trace))?;
+        Ok(Some(Rc::new(Ready { code, module })))
+    }
+
+    /// What is known of what a kernel reads.
+    fn variant(&self, frame: &Frame<'p>, kernel: &Kernel) -> Variant {
+        let function = frame.function;
+        let mut variant = Variant::default();
+        let mut note = |ctx: Ctx| {
+            if frame.points.get(&ctx).is_some_and(|points| points.single) {
+                variant.single.insert(ctx);
+            }
+        };
+        let mut open = vec![kernel.over];
+        while let Some(ctx) = open.pop() {
+            note(ctx);
+            open.extend(function.context(ctx).around());
+            if let Space::Joined { inner, .. } = function.context(ctx).space {
+                open.push(inner);
+            }
+        }
+        let segments = frame.points[&kernel.over].segments.as_ref();
+        variant.regular = segments.is_some_and(|segments| segments.regular.is_some());
+        let outer = function.segments_of(kernel.over);
+        for binding in &kernel.lets {
+            if let Op::Element(sequence) = binding.op
+                && let Some((home, _)) = frame.values.get(&sequence)
+                && Some(*home) == outer
+                && !is_filter(function, kernel.over)
+                && let Some(value) = frame.vars.get(&(sequence, *home))
+                && value.tiles.is_some()
+            {
+                variant.tiled.insert(sequence);
+            }
+        }
+        variant
+    }
+
+    fn args(&'p self, frame: &mut Frame<'p>, kernel: &Kernel, code: &Code) -> Run<Vec<Arg>> {
+        let over = frame.points[&kernel.over].clone();
+        let number = |x: usize| Arg::Scalar(Literal::I64(x as i64));
+        let mut args = Vec::new();
+        for take in &code.takes {
+            match take {
+                Take::Count => args.push(number(over.count)),
+                Take::Segments => args.push(number(segments(&over)?.count)),
+                Take::Length => {
+                    args.push(number(segments(&over)?.regular.expect("the variant says so")));
+                }
+                Take::Offsets => args.push(Arg::Array(self.offsets(segments(&over)?)?, 0)),
+                Take::Map(ctx) => args.push(Arg::Array(self.map(frame, *ctx)?, 0)),
+                Take::Value(var) => args.extend(self.read(frame, *var)?.all.iter().cloned()),
+                Take::Pool(var) => {
+                    let value = self.read(frame, *var)?;
+                    let single = frame.points[&frame.values[var].0].single;
+                    args.extend(value.all[if single { 1 } else { 3 }..].iter().cloned());
+                }
+                Take::Out(ctx, ty) => {
+                    let count =
+                        if *ctx == kernel.over { over.count } else { frame.points[ctx].count };
+                    args.push(Arg::Array(self.alloc(*ty, count)?, 0));
+                }
+                Take::One(ty) => args.push(Arg::Array(self.alloc(*ty, 1)?, 0)),
+            }
+        }
+        Ok(args)
+    }
+
+    /// A value where it lives.
+    fn read(&'p self, frame: &Frame<'p>, var: Var) -> Run<Rc<Parts>> {
+        let home = frame.values[&var].0;
+        frame.vars.get(&(var, home)).cloned().ok_or(Stop::Unsupported("a value that is not stored"))
+    }
+
+    fn gives(
+        &'p self,
+        frame: &mut Frame<'p>,
+        kernel: &Kernel,
+        code: &Code,
+        args: &[Arg],
+        outputs: &[Buffer],
+    ) -> Run<()> {
+        for give in &code.gives {
+            let mut all = Vec::new();
+            let mut tiles = None;
+            for part in &give.parts {
+                all.push(match part {
+                    Part::Array(at) | Part::Same(at) => args[*at].clone(),
+                    Part::First(at) => Arg::Scalar(self.first(&args[*at])?),
+                    Part::Output(at) => Arg::Array(outputs[*at].clone(), 0),
+                    Part::Alias(at, start) => {
+                        let Arg::Array(buffer, begin) = &args[*at] else {
+                            unreachable!("it is an array")
+                        };
+                        let start = match start {
+                            Some(at) => whole_number(&Arg::Scalar(self.first(&args[*at])?)),
+                            None => 0,
+                        };
+                        Arg::Array(buffer.clone(), begin + start)
+                    }
+                    Part::Starts(at) => {
+                        let count = frame.points[&give.ctx].count;
+                        let segments = self.segments(count, args[*at].clone())?;
+                        let starts = Arg::Array(self.offsets(&segments)?, 0);
+                        tiles = Some(segments);
+                        starts
+                    }
+                    Part::Sum(_) => {
+                        let total = tiles.as_ref().map_or(0, |tiles| tiles.total);
+                        Arg::Scalar(Literal::I64(total as i64))
+                    }
+                });
+            }
+            let is_sequence = matches!(frame.values.get(&give.var), Some((_, Ty::Sequence(_))));
+            let tiles = tiles.filter(|_| is_sequence);
+            frame.vars.insert((give.var, give.ctx), Rc::new(Parts::tiled(all, tiles)));
+        }
+        for places in &code.places {
+            let Arg::Array(map, _) = &args[places.places] else { unreachable!("it is an array") };
+            let over = frame.points[&kernel.over].clone();
+            let points = match &over.segments {
+                None => {
+                    let count = whole_number(&Arg::Scalar(self.first(&args[places.counts])?));
+                    Points::kept(count, None, map.clone())
+                }
+                Some(outer) => {
+                    let segments = self.segments(outer.count, args[places.counts].clone())?;
+                    Points::kept(segments.total, Some(segments), map.clone())
+                }
+            };
+            frame.points.insert(places.ctx, Rc::new(points));
+        }
+        Ok(())
+    }
+
+    fn first(&self, arg: &Arg) -> Run<Literal> {
+        match arg {
+            Arg::Array(buffer, at) => self.read_one(buffer, *at),
+            Arg::Scalar(_) => unreachable!("it is an array"),
+        }
+    }
+
+    /// An instance of a value for each point of a context inside of where it lives.
+    pub(super) fn spread(&'p self, frame: &mut Frame<'p>, atom: Atom, ctx: Ctx) -> Run<Rc<Parts>> {
+        let (which, ty) = match atom {
+            Atom::Var(var) => (Which::Spread(var, ctx), frame.values[&var].1.clone()),
+            constant => match self.literal(constant) {
+                Some(literal) => (Which::Constant(ctx, literal), type_of(constant)),
+                None => return Ok(Rc::new(Parts::new(Vec::new()))),
+            },
+        };
+        self.added(frame, which, ir::Op::Copy(atom), ty, ctx)
+    }
+
+    /// The length of a sequence for each point of a context inside of where it lives.
+    pub(super) fn lengths_at(&'p self, frame: &mut Frame<'p>, var: Var, ctx: Ctx) -> Run<Arg> {
+        let op = ir::Op::Seq(SeqOp::Length, vec![Atom::Var(var)]);
+        let lengths = self.added(frame, Which::Length(var, ctx), op, Ty::Int, ctx)?;
+        let count = frame.points[&ctx].count;
+        self.as_lengths(lengths.all[0].clone(), count)
+    }
+
+    /// What an operation gives at each point of a context.
+    fn added(
+        &'p self,
+        frame: &mut Frame<'p>,
+        which: Which,
+        op: ir::Op,
+        ty: Ty,
+        ctx: Ctx,
+    ) -> Run<Rc<Parts>> {
+        let var = Var(u32::MAX);
+        let site = frame.function.context(ctx).site;
+        let binding = Let { var, ty, ctx, op: Op::Point(op), site };
+        let kernel = Kernel {
+            id: u32::MAX,
+            over: ctx,
+            lets: vec![binding],
+            masks: Vec::new(),
+            stores: vec![(var, ctx)],
+            places: Vec::new(),
+        };
+        self.launch(frame, which, &kernel)?;
+        Ok(frame.vars.remove(&(var, ctx)).expect("it was stored"))
+    }
+
+    /// The points of a filter whose flags were stored.
+    pub(super) fn filter(&'p self, frame: &mut Frame<'p>, ctx: Ctx) -> Run<()> {
+        let of = frame.function.context(ctx).around().expect("a filter has something to filter");
+        self.filters(frame, Which::Filter(ctx), of, vec![ctx])
+    }
+
+    /// The points of several filters of one context.
+    pub(super) fn filters(
+        &'p self,
+        frame: &mut Frame<'p>,
+        which: Which,
+        over: Ctx,
+        masks: Vec<Ctx>,
+    ) -> Run<()> {
+        let kernel = Kernel {
+            id: u32::MAX,
+            over,
+            lets: Vec::new(),
+            masks: masks.clone(),
+            stores: Vec::new(),
+            places: masks,
+        };
+        self.launch(frame, which, &kernel)
+    }
+}
+
+fn segments(points: &Points) -> Run<&super::Segments> {
+    points.segments.as_deref().ok_or(Stop::Unsupported("segments of one point"))
+}
+
+fn type_of(constant: Atom) -> Ty {
+    match constant {
+        Atom::Var(_) | Atom::Unit => Ty::Unit,
+        Atom::Int(_) => Ty::Int,
+        Atom::Float(_) => Ty::Float,
+        Atom::Bool(_) => Ty::Bool,
+        Atom::Char(_) => Ty::Char,
+    }
+}

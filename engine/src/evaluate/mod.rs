@@ -1,0 +1,438 @@
+//! Running flat programs: the host does control flow, counts points and chooses between forms;
+//! kernels do the rest.
+//!
+//! A value is a list of parts ([`lower::parts`], or [`lower::columns`] in a context with many
+//! points): scalars that the host knows, and arrays of the runtime. What only rearranges
+//! descriptors (collecting, calling, taking apart) touches no array. A context with one point
+//! keeps its values as the host's own, so the straight lines of a program, at its top, are no
+//! launches at all.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `points` | the points of contexts, and where their segments are |
+//! | `launch` | kernels: compiled once for each variant, launched, their results |
+//! | `host` | kernels of one point that the host evaluates |
+//! | `merge` | the two sides of a conditional put together |
+//! | `service` | small kernels that the evaluation itself needs |
+
+mod host;
+mod launch;
+mod merge;
+mod points;
+mod service;
+
+use crate::held::Held;
+use launch::Launcher;
+use nesl_core::base::with_stack;
+use nesl_core::flat::{Block, Ctx, Function, Let, Op, Program, Space, Step};
+use nesl_core::interp::Failure as ProgramFailure;
+use nesl_core::ir::{Atom, FunId, Site, Ty, Var};
+use nesl_core::lower::kernel::Values;
+use nesl_core::lower::{self};
+use nesl_core::strategy::{self, Form};
+use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::kir::Literal;
+use nesl_runtime::runtime::{Arg, Runtime};
+use nesl_runtime::scalar::Precision;
+use points::{Points, Segments};
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+
+/// Why an evaluation ends early.
+#[derive(Debug)]
+pub(crate) enum Stop {
+    /// The program failed.
+    Failed(ProgramFailure),
+    /// Something cannot be done in flat form: the program is run by one instance instead.
+    Unsupported(&'static str),
+}
+
+pub(crate) type Run<T> = Result<T, Stop>;
+
+/// The parts of a value.
+#[derive(Clone, Debug)]
+pub(crate) struct Parts {
+    pub(crate) all: Vec<Arg>,
+    /// Of a sequence at many points: its elements lie one behind the other, in these segments.
+    tiles: Option<Rc<Segments>>,
+}
+
+/// The calls that are under way, innermost first.
+#[derive(Clone, Debug, Default)]
+struct Trace(Option<Rc<(Site, bool, Trace)>>);
+
+/// Evaluates a program.
+pub(crate) struct Evaluator<'p> {
+    runtime: &'p dyn Runtime,
+    program: &'p Program,
+    precision: Precision,
+    /// Per function, where its values live.
+    values: Vec<OnceCell<Values>>,
+    launcher: Launcher,
+    /// Per function, whether it can call itself again.
+    recursive: Vec<bool>,
+    /// Per function, how many calls of it are under way in flat form.
+    active: RefCell<Vec<usize>>,
+    /// Per function, whether it made much of little.
+    grows: RefCell<Vec<bool>>,
+    depth: Cell<usize>,
+    max_depth: usize,
+}
+
+/// A call under way.
+struct Frame<'p> {
+    id: FunId,
+    function: &'p Function,
+    values: &'p Values,
+    points: FxHashMap<Ctx, Rc<Points>>,
+    vars: FxHashMap<(Var, Ctx), Rc<Parts>>,
+    trace: Trace,
+    /// How many elements its arguments have.
+    size: u64,
+}
+
+/// What a block comes to.
+enum Outcome {
+    Value(Rc<Parts>),
+    /// A call that takes its place.
+    Tail(FunId, Rc<Points>, Vec<Rc<Parts>>, Trace),
+}
+
+impl<'p> Evaluator<'p> {
+    pub(crate) fn new(
+        runtime: &'p dyn Runtime,
+        program: &'p Program,
+        precision: Precision,
+        seed: u64,
+        max_depth: usize,
+    ) -> Evaluator<'p> {
+        let count = program.functions.len();
+        Evaluator {
+            runtime,
+            program,
+            precision,
+            values: (0..count).map(|_| OnceCell::new()).collect(),
+            launcher: Launcher::new(seed),
+            recursive: strategy::recursive(program),
+            active: RefCell::new(vec![0; count]),
+            grows: RefCell::new(vec![false; count]),
+            depth: Cell::new(0),
+            max_depth,
+        }
+    }
+
+    /// Runs the program on these arguments.
+    pub(crate) fn run(&'p self, args: Vec<Vec<Arg>>) -> Run<Held> {
+        let main = self.program.source.main;
+        let args = args.into_iter().map(|all| Rc::new(Parts { all, tiles: None })).collect();
+        let result = self.call(main, Rc::new(Points::one()), args, Trace::default())?;
+        self.sync()?;
+        let ty = self.program.source.functions[main.0 as usize].result.clone();
+        Ok(Held::resident(result.all.clone(), ty, self.precision))
+    }
+
+    /// Calls the flat form of a function.
+    fn call(
+        &'p self,
+        id: FunId,
+        points: Rc<Points>,
+        args: Vec<Rc<Parts>>,
+        trace: Trace,
+    ) -> Run<Rc<Parts>> {
+        self.depth.set(self.depth.get() + 1);
+        let result = if self.depth.get() > self.max_depth {
+            Err(self.failed(Fault::new(FaultCode::TooDeep), &trace))
+        } else {
+            with_stack(|| self.call_here(id, points, args, trace))
+        };
+        self.depth.set(self.depth.get() - 1);
+        result
+    }
+
+    fn call_here(
+        &'p self,
+        id: FunId,
+        points: Rc<Points>,
+        args: Vec<Rc<Parts>>,
+        trace: Trace,
+    ) -> Run<Rc<Parts>> {
+        let (mut id, mut points, mut args, mut trace) = (id, points, args, trace);
+        loop {
+            let at = id.0 as usize;
+            let function = self.program.functions[at].as_ref().expect("what is called is flat");
+            let values = self.values[at].get_or_init(|| lower::kernel::values(function));
+            let size = args.iter().map(|arg| size(arg)).sum();
+            let mut frame = Frame {
+                id,
+                function,
+                values,
+                points: FxHashMap::from_iter([(Ctx::CALLER, points)]),
+                vars: FxHashMap::default(),
+                trace,
+                size,
+            };
+            for ((var, _), arg) in function.params.iter().zip(args) {
+                frame.vars.insert((*var, Ctx::CALLER), arg);
+            }
+            self.active.borrow_mut()[at] += 1;
+            let outcome = self.block(&mut frame, &function.body, Ctx::CALLER, true);
+            self.active.borrow_mut()[at] -= 1;
+            match outcome? {
+                Outcome::Value(value) => return Ok(value),
+                Outcome::Tail(next, where_to, with, from) => {
+                    (id, points, args, trace) = (next, where_to, with, from);
+                }
+            }
+            self.interrupted(&trace)?;
+        }
+    }
+
+    fn interrupted(&self, trace: &Trace) -> Run<()> {
+        match self.runtime.sync() {
+            Ok(()) => Ok(()),
+            Err(failure) => Err(self.launcher.blame(failure, trace)),
+        }
+    }
+
+    /// Evaluates a block whose value lives in a context; `tail` says that the function ends with
+    /// it.
+    fn block(
+        &'p self,
+        frame: &mut Frame<'p>,
+        block: &'p Block,
+        ctx: Ctx,
+        tail: bool,
+    ) -> Run<Outcome> {
+        with_stack(|| {
+            for (at, step) in block.steps.iter().enumerate() {
+                match step {
+                    Step::Context(ctx) => self.enter(frame, *ctx)?,
+                    Step::Kernel(kernel) => self.kernel(frame, kernel)?,
+                    Step::Let(binding) => {
+                        let last = at + 1 == block.steps.len();
+                        let last = last && block.result == Atom::Var(binding.var);
+                        let outcome = self.binding(frame, binding, tail && last)?;
+                        match outcome {
+                            Outcome::Value(value) => {
+                                frame.vars.insert((binding.var, binding.ctx), value);
+                            }
+                            tail => return Ok(tail),
+                        }
+                    }
+                }
+            }
+            Ok(Outcome::Value(self.value_at(frame, block.result, ctx)?))
+        })
+    }
+
+    fn binding(&'p self, frame: &mut Frame<'p>, binding: &'p Let, tail: bool) -> Run<Outcome> {
+        let ctx = binding.ctx;
+        Ok(Outcome::Value(match &binding.op {
+            Op::Collect { value, from } => self.collect(frame, *value, *from, &binding.ty)?,
+            Op::Call(callee, args) => {
+                let args: Run<Vec<Rc<Parts>>> =
+                    args.iter().map(|arg| self.value_at(frame, *arg, ctx)).collect();
+                let args = args?;
+                let points = Rc::new(frame.points[&ctx].caller());
+                let trace = frame.trace.under(binding.site, frame.function.library);
+                if tail && ctx == Ctx::CALLER || tail && frame.points[&ctx].single {
+                    return Ok(Outcome::Tail(*callee, points, args, trace));
+                }
+                if points.count == 0 {
+                    return Ok(Outcome::Value(Rc::new(self.nothing(&binding.ty)?)));
+                }
+                self.call(*callee, points, args, trace)?
+            }
+            Op::Either { whole, flat } => {
+                let block = match self.choose(frame, binding, flat) {
+                    Form::Whole => whole,
+                    Form::Flat => flat,
+                };
+                return self.block(frame, block, ctx, tail);
+            }
+            Op::Branch { cond, then, otherwise } => {
+                let points = frame.points[&ctx].clone();
+                if points.single {
+                    let cond = self.value_at(frame, Atom::Var(*cond), ctx)?;
+                    let yes = matches!(cond.all[..], [Arg::Scalar(Literal::Bool(true))]);
+                    let (inner, side) = if yes { then } else { otherwise };
+                    frame.points.insert(*inner, points);
+                    return self.block(frame, side, *inner, tail);
+                }
+                self.branch(frame, (then, otherwise), &binding.ty, ctx)?
+            }
+            Op::Point(_)
+            | Op::Element(_)
+            | Op::Position
+            | Op::Gather(..)
+            | Op::Extent(..)
+            | Op::SameLength(..)
+            | Op::Reduce { .. }
+            | Op::Scan { .. }
+            | Op::Whole(_) => unreachable!("it is part of a kernel"),
+        }))
+    }
+
+    /// In which form something is computed that has two.
+    fn choose(&self, frame: &Frame<'p>, binding: &Let, flat: &Block) -> Form {
+        let points = &frame.points[&binding.ctx];
+        let callee = match flat.steps.last() {
+            Some(Step::Let(Let { op: Op::Call(callee, _), .. })) => Some(*callee),
+            _ => None,
+        };
+        let mut seen: Vec<Var> = Vec::new();
+        let mut size = 0;
+        flat.each_use(&mut |var| {
+            if !seen.contains(&var) {
+                seen.push(var);
+                let home = frame.values.get(&var).map(|(home, _)| *home);
+                let value = home.and_then(|home| frame.vars.get(&(var, home)));
+                size += value.map_or(0, |value| self::size(value));
+            }
+        });
+        let again = callee.is_some_and(|callee| {
+            let at = callee.0 as usize;
+            self.recursive[at] && self.active.borrow()[at] > 0 && !self.grows.borrow()[at]
+        });
+        strategy::choose(&strategy::Facts {
+            points: points.count as u64,
+            single: points.single,
+            call: callee.is_some(),
+            again,
+            size,
+            parallelism: self.runtime.caps().parallelism as u64,
+        })
+    }
+
+    /// Notes that a function made so many points of what it was given.
+    fn grown(&self, frame: &Frame<'p>, points: usize) {
+        const MUCH: u64 = 1 << 14;
+        if points as u64 >= MUCH && frame.size < MUCH / 4 {
+            self.grows.borrow_mut()[frame.id.0 as usize] = true;
+        }
+    }
+
+    /// The sequences of the values in the segments of a context.
+    fn collect(&'p self, frame: &mut Frame<'p>, value: Atom, from: Ctx, ty: &Ty) -> Run<Rc<Parts>> {
+        let points = frame.points[&from].clone();
+        let element = ty.element().expect("a sequence was collected");
+        let columns = match value {
+            Atom::Var(var) if frame.vars.contains_key(&(var, from)) => {
+                frame.vars[&(var, from)].all.clone()
+            }
+            // Nobody looks at the elements.
+            Atom::Var(var) if !self.is_there(frame, var) => self.dummy(element)?,
+            _ => self.spread(frame, value, from)?.all.clone(),
+        };
+        let count = Arg::Scalar(Literal::I64(points.count as i64));
+        let Some(segments) = &points.segments else {
+            let all = std::iter::once(count).chain(columns).collect();
+            return Ok(Rc::new(Parts { all, tiles: None }));
+        };
+        let starts = Arg::Array(self.offsets(segments)?, 0);
+        let lengths = self.lengths(segments)?;
+        let all = [starts, lengths, count].into_iter().chain(columns).collect();
+        Ok(Rc::new(Parts { all, tiles: Some(segments.clone()) }))
+    }
+
+    fn is_there(&self, frame: &Frame<'p>, var: Var) -> bool {
+        let home = frame.values.get(&var).map(|(home, _)| *home);
+        home.is_some_and(|home| frame.vars.contains_key(&(var, home)))
+    }
+
+    /// A value as it is seen in a context: itself, or an instance of it for each point.
+    fn value_at(&'p self, frame: &mut Frame<'p>, atom: Atom, ctx: Ctx) -> Run<Rc<Parts>> {
+        if let Atom::Var(var) = atom {
+            if let Some(value) = frame.vars.get(&(var, ctx)) {
+                return Ok(value.clone());
+            }
+            let home = frame.values[&var].0;
+            if frame.points[&ctx].single
+                && let Some(value) = frame.vars.get(&(var, home))
+            {
+                return Ok(value.clone());
+            }
+        } else if frame.points[&ctx].single {
+            let literal = self.literal(atom);
+            let all = literal.map(Arg::Scalar).into_iter().collect();
+            return Ok(Rc::new(Parts { all, tiles: None }));
+        }
+        self.spread(frame, atom, ctx)
+    }
+
+    /// Arrays for the columns of elements that nobody will read.
+    fn dummy(&self, element: &Ty) -> Run<Vec<Arg>> {
+        let columns = lower::columns(element, self.precision);
+        columns.iter().map(|part| self.empty(part)).collect()
+    }
+
+    /// A value at no point.
+    fn nothing(&self, ty: &Ty) -> Run<Parts> {
+        Ok(Parts { all: self.dummy(ty)?, tiles: None })
+    }
+
+    fn literal(&self, atom: Atom) -> Option<Literal> {
+        Some(match (atom, self.precision) {
+            (Atom::Var(_) | Atom::Unit, _) => return None,
+            (Atom::Int(x), Precision::Bits64) => Literal::I64(x),
+            (Atom::Int(x), Precision::Bits32) => Literal::I32(x as i32),
+            (Atom::Float(x), Precision::Bits64) => Literal::F64(x.to_bits()),
+            (Atom::Float(x), Precision::Bits32) => Literal::F32((x as f32).to_bits()),
+            (Atom::Bool(x), _) => Literal::Bool(x),
+            (Atom::Char(x), _) => Literal::U8(x),
+        })
+    }
+
+    fn failed(&self, fault: Fault, trace: &Trace) -> Stop {
+        Stop::Failed(ProgramFailure { fault, trace: trace.sites() })
+    }
+
+    fn sync(&self) -> Run<()> {
+        self.runtime.sync().map_err(|failure| self.launcher.blame(failure, &Trace::default()))
+    }
+}
+
+impl Trace {
+    /// A call from here.
+    fn under(&self, site: Site, library: bool) -> Trace {
+        Trace(Some(Rc::new((site, library, self.clone()))))
+    }
+
+    /// The sites of the calls, at most so many as people read.
+    fn sites(&self) -> Vec<(Site, bool)> {
+        let mut sites = Vec::new();
+        let mut at = self;
+        while let Some(here) = &at.0
+            && sites.len() < 64
+        {
+            sites.push((here.0, here.1));
+            at = &here.2;
+        }
+        sites
+    }
+}
+
+impl Drop for Trace {
+    /// One after the other: the calls may be many.
+    fn drop(&mut self) {
+        let mut next = self.0.take();
+        while let Some(here) = next {
+            next = Rc::into_inner(here).and_then(|mut here| here.2.0.take());
+        }
+    }
+}
+
+/// How many elements the arrays of a value have.
+fn size(value: &Parts) -> u64 {
+    let length = |arg: &Arg| match arg {
+        Arg::Scalar(_) => 0,
+        Arg::Array(buffer, at) => buffer.len().saturating_sub(*at) as u64,
+    };
+    value.all.iter().map(length).sum()
+}
+
+/// Whether a context is a filter.
+fn is_filter(function: &Function, ctx: Ctx) -> bool {
+    matches!(function.context(ctx).space, Space::Where { .. })
+}

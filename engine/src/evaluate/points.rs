@@ -1,0 +1,215 @@
+//! The points of contexts, and where their segments are.
+
+use super::{Evaluator, Frame, Parts, Run, Stop};
+use nesl_core::flat::{Ctx, Space};
+use nesl_core::ir::{Atom, Var};
+use nesl_runtime::kir::Literal;
+use nesl_runtime::runtime::{Arg, Buffer};
+use std::cell::OnceCell;
+use std::rc::Rc;
+
+/// The points of a context.
+#[derive(Debug)]
+pub(super) struct Points {
+    pub(super) count: usize,
+    /// There is one, and its values are no arrays.
+    pub(super) single: bool,
+    /// One for each point of the context around it, if that is not single.
+    pub(super) segments: Option<Rc<Segments>>,
+    /// For each point, its place in the context around it.
+    pub(super) map: OnceCell<Buffer>,
+}
+
+/// Segments that lie one behind the other.
+#[derive(Debug)]
+pub(super) struct Segments {
+    pub(super) count: usize,
+    /// All together.
+    pub(super) total: usize,
+    /// How long each is, if all are equally long.
+    pub(super) regular: Option<usize>,
+    /// Where they begin, and the end.
+    offsets: OnceCell<Buffer>,
+    lengths: OnceCell<Arg>,
+}
+
+impl Points {
+    /// The one point of a program.
+    pub(super) fn one() -> Points {
+        Points { count: 1, single: true, segments: None, map: OnceCell::new() }
+    }
+
+    fn many(count: usize, segments: Option<Rc<Segments>>) -> Points {
+        Points { count, single: false, segments, map: OnceCell::new() }
+    }
+
+    /// The points of a filter, and their places.
+    pub(super) fn kept(count: usize, segments: Option<Rc<Segments>>, places: Buffer) -> Points {
+        Points { count, single: false, segments, map: OnceCell::from(places) }
+    }
+
+    /// The same points, as those a function is called for.
+    pub(super) fn caller(&self) -> Points {
+        Points { count: self.count, single: self.single, segments: None, map: OnceCell::new() }
+    }
+}
+
+impl<'p> Evaluator<'p> {
+    /// A context comes into being.
+    pub(super) fn enter(&'p self, frame: &mut Frame<'p>, ctx: Ctx) -> Run<()> {
+        let space = frame.function.context(ctx).space;
+        let points = match space {
+            Space::Caller => return Ok(()),
+            Space::Elements { of, sequence } => self.elements(frame, of, sequence)?,
+            Space::Count { of, count } => self.counted(frame, of, count)?,
+            Space::Where { of, .. } => {
+                if frame.points[&of].single {
+                    return Err(Stop::Unsupported("a filter of one point"));
+                }
+                return self.filter(frame, ctx);
+            }
+            Space::Joined { of, inner } => {
+                let points = frame.points[&inner].clone();
+                if !frame.points[&of].single {
+                    return Err(Stop::Unsupported("joined segments at many points"));
+                }
+                Points::many(points.count, None)
+            }
+        };
+        self.grown(frame, points.count);
+        frame.points.insert(ctx, Rc::new(points));
+        Ok(())
+    }
+
+    fn elements(&'p self, frame: &mut Frame<'p>, of: Ctx, sequence: Var) -> Run<Points> {
+        let outer = frame.points[&of].clone();
+        let home = frame.values[&sequence].0;
+        let known = frame.vars.get(&(sequence, home)).cloned();
+        if frame.points[&home].single {
+            let value = known.expect("it was computed");
+            let length = whole_number(&value.all[0]);
+            if outer.single {
+                return Ok(Points::many(length, None));
+            }
+            return self.regular(outer.count, length);
+        }
+        if home == of {
+            let value = known.expect("it was computed");
+            if let Some(tiles) = &value.tiles {
+                return Ok(Points::many(tiles.total, Some(tiles.clone())));
+            }
+            return self.ragged(outer.count, value.all[1].clone());
+        }
+        let lengths = self.lengths_at(frame, sequence, of)?;
+        self.ragged(outer.count, lengths)
+    }
+
+    fn counted(&'p self, frame: &mut Frame<'p>, of: Ctx, count: Atom) -> Run<Points> {
+        let outer = frame.points[&of].clone();
+        let single = match count {
+            Atom::Var(var) => frame.points[&frame.values[&var].0].single,
+            _ => true,
+        };
+        if single {
+            let length = match count {
+                Atom::Int(count) => count as usize,
+                _ => {
+                    let home = match count {
+                        Atom::Var(var) => frame.values[&var].0,
+                        _ => of,
+                    };
+                    whole_number(&self.value_at(frame, count, home)?.all[0])
+                }
+            };
+            if outer.single {
+                return Ok(Points::many(length, None));
+            }
+            return self.regular(outer.count, length);
+        }
+        let counts = self.value_at(frame, count, of)?;
+        let lengths = self.as_lengths(counts.all[0].clone(), outer.count)?;
+        self.ragged(outer.count, lengths)
+    }
+
+    fn regular(&self, count: usize, length: usize) -> Run<Points> {
+        let total = count.checked_mul(length).ok_or_else(|| self.out_of_memory())?;
+        let segments = Segments {
+            count,
+            total,
+            regular: Some(length),
+            offsets: OnceCell::new(),
+            lengths: OnceCell::new(),
+        };
+        Ok(Points::many(total, Some(Rc::new(segments))))
+    }
+
+    fn ragged(&self, count: usize, lengths: Arg) -> Run<Points> {
+        let segments = self.segments(count, lengths)?;
+        Ok(Points::many(segments.total, Some(segments)))
+    }
+
+    /// Segments of some lengths.
+    pub(super) fn segments(&self, count: usize, lengths: Arg) -> Run<Rc<Segments>> {
+        let offsets = self.scan(lengths.clone(), count)?;
+        let total = whole_number(&Arg::Scalar(self.read_one(&offsets, count)?));
+        Ok(Rc::new(Segments {
+            count,
+            total,
+            regular: None,
+            offsets: OnceCell::from(offsets),
+            lengths: OnceCell::from(lengths),
+        }))
+    }
+
+    /// Where segments begin, and the end.
+    pub(super) fn offsets(&self, segments: &Segments) -> Run<Buffer> {
+        if let Some(offsets) = segments.offsets.get() {
+            return Ok(offsets.clone());
+        }
+        let length = segments.regular.expect("others have theirs from the beginning");
+        let offsets = self.multiples(segments.count + 1, length, true)?;
+        Ok(segments.offsets.get_or_init(|| offsets).clone())
+    }
+
+    /// How long segments are.
+    pub(super) fn lengths(&self, segments: &Segments) -> Run<Arg> {
+        if let Some(lengths) = segments.lengths.get() {
+            return Ok(lengths.clone());
+        }
+        let length = segments.regular.expect("others have theirs from the beginning");
+        let lengths = Arg::Array(self.multiples(segments.count, length, false)?, 0);
+        Ok(segments.lengths.get_or_init(|| lengths).clone())
+    }
+
+    /// For each point of a context, its place in the context around it.
+    pub(super) fn map(&'p self, frame: &Frame<'p>, ctx: Ctx) -> Run<Buffer> {
+        let points = frame.points[&ctx].clone();
+        if let Some(map) = points.map.get() {
+            return Ok(map.clone());
+        }
+        let segments = points.segments.as_ref().ok_or(Stop::Unsupported("a map to one point"))?;
+        let map = self.segment_numbers(segments)?;
+        Ok(points.map.get_or_init(|| map).clone())
+    }
+}
+
+impl Parts {
+    /// The parts of a value that is no sequence at many points, or not known to be one that lies
+    /// in order.
+    pub(super) fn new(all: Vec<Arg>) -> Parts {
+        Parts { all, tiles: None }
+    }
+
+    pub(super) fn tiled(all: Vec<Arg>, tiles: Option<Rc<Segments>>) -> Parts {
+        Parts { all, tiles }
+    }
+}
+
+/// A length or count.
+pub(super) fn whole_number(arg: &Arg) -> usize {
+    match arg {
+        Arg::Scalar(Literal::I64(x)) => *x as usize,
+        Arg::Scalar(Literal::I32(x)) => *x as usize,
+        other => unreachable!("{other:?} is no length"),
+    }
+}
