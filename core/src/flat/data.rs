@@ -169,7 +169,12 @@ pub enum Op {
     Point(ir::Op),
     /// The element of a sequence of the context around, at each point of a context that has one
     /// point for each of its elements (or those of a sequence as long).
-    Element(Var),
+    Element {
+        /// The sequence.
+        of: Var,
+        /// The check that it is as long, which must come first.
+        checked: Option<Var>,
+    },
     /// The position of a point in its segment; an int.
     Position,
     /// The element at a place of a sequence; faults [`FaultCode::Gather`] out of bounds.

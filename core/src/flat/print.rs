@@ -139,7 +139,13 @@ impl Printer<'_> {
     fn op(&mut self, op: &Op) -> fmt::Result {
         match op {
             Op::Point(op) => self.inner.op(op),
-            Op::Element(sequence) => write!(self.inner.out, "element(v{})", sequence.0),
+            Op::Element { of, checked } => {
+                write!(self.inner.out, "element(v{})", of.0)?;
+                match checked {
+                    Some(check) => write!(self.inner.out, " after v{}", check.0),
+                    None => Ok(()),
+                }
+            }
             Op::Position => write!(self.inner.out, "position"),
             Op::Gather(from, place) => self.inner.operation("gather", &[*from, *place]),
             Op::Extent(op, args) => {

@@ -4,8 +4,8 @@
 //!
 //! 1. a context comes into being once, after the one around it and what it is made of, in the
 //!    same block or one around it; the contexts of a conditional's sides in those sides;
-//! 2. every variable is bound once in a block and those inside it, and used only after that, by
-//!    values in the same context or further inside;
+//! 2. every variable is bound once in a block and those inside it (elements and positions once a
+//!    kernel), and used only after that, by values in the same context or further inside;
 //! 3. an element is taken in a context inside of the one where the sequence lives; sequences are
 //!    collected, and values reduced, for the context that has a point for each segment;
 //! 4. a kernel's values live in what it goes over, in its masks, or, if it reduces them, around
@@ -142,11 +142,14 @@ impl Checker<'_, '_> {
                 }
                 self.reads(&what, *value, *from);
             }
-            Op::Element(sequence) => {
-                if self.vars.get(sequence) == Some(&ctx) {
-                    self.report(format!("{what}: v{} lives in {ctx}", sequence.0));
+            Op::Element { of, checked } => {
+                if self.vars.get(of) == Some(&ctx) {
+                    self.report(format!("{what}: v{} lives in {ctx}", of.0));
                 }
-                self.reads(&what, Atom::Var(*sequence), ctx);
+                self.reads(&what, Atom::Var(*of), ctx);
+                if let Some(check) = checked {
+                    self.reads(&what, Atom::Var(*check), ctx);
+                }
             }
             Op::Branch { then, otherwise, .. } => {
                 self.operands(&what, &binding.op, ctx);
@@ -170,7 +173,8 @@ impl Checker<'_, '_> {
             | Op::Whole(_)
             | Op::Call(..) => self.operands(&what, &binding.op, ctx),
         }
-        if self.vars.insert(binding.var, ctx).is_some() {
+        let again = matches!(binding.op, Op::Element { .. } | Op::Position);
+        if self.vars.insert(binding.var, ctx).is_some() && !again {
             self.report(format!("{what} is bound twice"));
         }
     }

@@ -84,7 +84,7 @@ impl Op {
             Op::Branch { then, otherwise, .. } => (Some(&then.1), Some(&otherwise.1)),
             Op::Either { whole, flat } => (Some(whole), Some(flat)),
             Op::Point(_)
-            | Op::Element(_)
+            | Op::Element { .. }
             | Op::Position
             | Op::Gather(..)
             | Op::Extent(..)
@@ -98,11 +98,11 @@ impl Op {
         first.into_iter().chain(second)
     }
 
-    /// The operands, not those of the blocks inside.
+    /// The operands, not those of the blocks inside, nor what only has to come first.
     pub fn atoms(&self) -> Vec<Atom> {
         match self {
             Op::Point(op) => op.atoms(),
-            Op::Element(sequence) => vec![Atom::Var(*sequence)],
+            Op::Element { of, .. } => vec![Atom::Var(*of)],
             Op::Position | Op::Whole(_) | Op::Either { .. } => Vec::new(),
             Op::Gather(from, place) => vec![*from, *place],
             Op::Extent(_, args) | Op::Call(_, args) => args.clone(),

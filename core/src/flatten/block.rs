@@ -14,11 +14,11 @@ impl Flattener<'_> {
     /// inside is forgotten at its end, since its contexts are not seen outside.
     pub(super) fn block(&mut self, block: &Block, ctx: Ctx) -> flat::Block {
         with_stack(|| {
-            let known = self.elements.clone();
+            let known = (self.elements.clone(), self.filters.clone());
             self.open.push(Vec::new());
             let result = self.lets(block, ctx);
             let steps = self.open.pop().expect("it was opened");
-            self.elements = known;
+            (self.elements, self.filters) = known;
             flat::Block { steps, result }
         })
     }
@@ -131,11 +131,10 @@ impl Flattener<'_> {
             (SeqOp::Pack, [Atom::Var(of), Atom::Var(flags)]) => {
                 let (inner, flag) = self.elements_at(*flags, ctx, site);
                 let (flag, value) = (self.named(flag, inner, site), {
-                    self.same_length(*of, *flags, FaultCode::PackLength, ctx, site);
-                    self.element_in(*of, inner, ctx, site)
+                    let checked = self.same_length(*of, *flags, FaultCode::PackLength, ctx, site);
+                    self.element_in(*of, inner, checked, ctx, site)
                 });
-                let space = Space::Where { of: inner, flag, is: true };
-                let from = self.enter(space, site);
+                let from = self.kept(inner, flag, site);
                 self.collect(var, ty, value, from, ctx, site);
             }
             (SeqOp::Flatten, [Atom::Var(of)]) => {
@@ -179,7 +178,8 @@ impl Flattener<'_> {
         }
         let ctx = self.enter(Space::Elements { of, sequence }, site);
         let ty = self.env[&sequence].1.element().expect("types were checked").clone();
-        let element = self.compute(flat::Op::Element(sequence), ty, ctx, site);
+        let element = flat::Op::Element { of: sequence, checked: None };
+        let element = self.compute(element, ty, ctx, site);
         self.elements.insert((sequence, of), (ctx, element));
         (ctx, element)
     }
@@ -191,23 +191,55 @@ impl Flattener<'_> {
     }
 
     /// The element of a sequence in a context that has a point for each.
-    pub(super) fn element_in(&mut self, sequence: Var, inner: Ctx, of: Ctx, site: Site) -> Atom {
+    pub(super) fn element_in(
+        &mut self,
+        sequence: Var,
+        inner: Ctx,
+        checked: Option<Var>,
+        of: Ctx,
+        site: Site,
+    ) -> Atom {
         match self.elements.get(&(sequence, of)) {
             Some((ctx, value)) if *ctx == inner => *value,
             _ => {
                 let ty = self.env[&sequence].1.element().expect("types were checked").clone();
-                self.compute(flat::Op::Element(sequence), ty, inner, site)
+                let element = flat::Op::Element { of: sequence, checked };
+                let element = self.compute(element, ty, inner, site);
+                // It was checked to be as long, so that its elements are found here from now on.
+                self.elements.entry((sequence, of)).or_insert((inner, element));
+                element
             }
         }
     }
 
-    /// Checks that two sequences are equally long, unless that is known.
-    pub(super) fn same_length(&mut self, a: Var, b: Var, code: FaultCode, ctx: Ctx, site: Site) {
+    /// The points of a context at which a flag is set.
+    fn kept(&mut self, of: Ctx, flag: Var, site: Site) -> Ctx {
+        if let Some(known) = self.filters.get(&(of, flag)) {
+            return *known;
+        }
+        let ctx = self.enter(Space::Where { of, flag, is: true }, site);
+        self.filters.insert((of, flag), ctx);
+        ctx
+    }
+
+    /// Checks that two sequences are equally long, unless that is known; gives the check.
+    pub(super) fn same_length(
+        &mut self,
+        a: Var,
+        b: Var,
+        code: FaultCode,
+        ctx: Ctx,
+        site: Site,
+    ) -> Option<Var> {
         let known = |v: Var| self.elements.get(&(v, ctx)).map(|(inner, _)| *inner);
         if a == b || known(a).is_some_and(|inner| known(b) == Some(inner)) {
-            return;
+            return None;
         }
-        self.compute(flat::Op::SameLength(a, b, code), Ty::Bool, ctx, site);
+        let check = self.compute(flat::Op::SameLength(a, b, code), Ty::Bool, ctx, site);
+        match check {
+            Atom::Var(check) => Some(check),
+            _ => unreachable!("it was just bound"),
+        }
     }
 
     /// The length of a sequence, where it follows from how it was made.

@@ -54,6 +54,8 @@ struct Flattener<'p> {
     names: FxHashMap<Var, Atom>,
     /// For a sequence and the context around its elements: their context, and the element.
     elements: FxHashMap<(Var, Ctx), (Ctx, Atom)>,
+    /// The points of a context at which a flag is set.
+    filters: FxHashMap<(Ctx, Var), Ctx>,
     /// The first variable that nothing uses yet.
     next: u32,
     /// The blocks that are open.
@@ -73,6 +75,7 @@ impl<'p> Flattener<'p> {
             env: FxHashMap::default(),
             names: FxHashMap::default(),
             elements: FxHashMap::default(),
+            filters: FxHashMap::default(),
             next: last,
             open: Vec::new(),
             calls: Vec::new(),

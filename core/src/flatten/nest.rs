@@ -21,12 +21,14 @@ impl Flattener<'_> {
         // A context that is there already, if one of the sequences has one.
         let known = over.iter().position(|var| self.elements.contains_key(&(*var, ctx)));
         let first = over[known.unwrap_or(0)];
-        for other in &over[1..] {
-            self.same_length(over[0], *other, FaultCode::NestLength, ctx, site);
-        }
+        let code = FaultCode::NestLength;
+        let checks: Vec<Option<Var>> =
+            over.iter().map(|other| self.same_length(over[0], *other, code, ctx, site)).collect();
         let (inner, _) = self.elements_at(first, ctx, site);
-        for (sequence, (var, ..)) in over.iter().zip(&nest.binders) {
-            let element = self.element_in(*sequence, inner, ctx, site);
+        // All are as long as the first of them, and so as the one whose context it is.
+        let of_first = checks[known.unwrap_or(0)];
+        for ((sequence, check), (var, ..)) in over.iter().zip(&checks).zip(&nest.binders) {
+            let element = self.element_in(*sequence, inner, check.or(of_first), ctx, site);
             self.names.insert(*var, element);
         }
         let value = if is_scalar(&nest.body, self.scalar) {

@@ -117,7 +117,7 @@ impl Grouping<'_, '_> {
                 self.settle_in(value, from);
                 return self.alone(binding);
             }
-            Op::Element(_) | Op::Position => {
+            Op::Element { .. } | Op::Position => {
                 self.delayed.insert(binding.var, binding);
                 return;
             }
@@ -155,8 +155,10 @@ impl Grouping<'_, '_> {
         let mut inside = true;
         let mut needs: Vec<Source> = Vec::new();
         binding.op.each_use(&mut |var| needs.extend(self.vars.get(&var)));
+        needs.extend(self.check_of(&binding));
         for read in &reads {
             read.op.each_use(&mut |var| needs.extend(self.vars.get(&var)));
+            needs.extend(self.check_of(read));
             needs.extend(self.ctxs.get(&read.ctx));
         }
         needs.extend(self.ctxs.get(&ctx));
@@ -188,10 +190,11 @@ impl Grouping<'_, '_> {
                     let Step::Kernel(kernel) = &mut self.steps[at] else {
                         unreachable!("only kernels are joined")
                     };
-                    let new = |read: &Let| kernel.lets.iter().all(|known| known.var != read.var);
-                    let reads: Vec<Let> = reads.into_iter().filter(new).collect();
-                    kernel.lets.extend(reads);
-                    kernel.lets.push(binding);
+                    for read in reads.into_iter().chain([binding]) {
+                        if kernel.lets.iter().all(|known| known.var != read.var) {
+                            kernel.lets.push(read);
+                        }
+                    }
                     at
                 }
                 None => {
@@ -213,6 +216,14 @@ impl Grouping<'_, '_> {
         self.vars.insert(var, Source { at, inside: !combines });
     }
 
+    /// The check that must come before a sequence is read.
+    fn check_of(&self, read: &Let) -> Option<&Source> {
+        match read.op {
+            Op::Element { checked: Some(check), .. } => self.vars.get(&check),
+            _ => None,
+        }
+    }
+
     /// Whether a context is a mask of some kernel.
     fn is_mask(&self, ctx: Ctx) -> bool {
         self.ctxs.get(&ctx).is_some_and(|source| source.inside)
@@ -229,8 +240,13 @@ impl Grouping<'_, '_> {
     /// whose mask it is.
     fn settle_in(&mut self, var: Option<Var>, ctx: Ctx) {
         let Some(read) = var.and_then(|var| self.delayed.get(&var)) else { return };
+        let mut after = self.check_of(read).map_or(0, |source| source.at + 1);
+        read.op.each_use(&mut |var| {
+            after = after.max(self.vars.get(&var).map_or(0, |source| source.at + 1));
+        });
         if let Some(source) = self.ctxs.get(&ctx)
             && source.inside
+            && after <= source.at
             && let Step::Kernel(kernel) = &mut self.steps[source.at]
             && kernel.over == read.ctx
         {
@@ -287,7 +303,7 @@ fn makes_arrays(binding: &Let) -> bool {
             | ir::Op::Time(_) => false,
         },
         Op::Whole(_) => false,
-        Op::Element(_)
+        Op::Element { .. }
         | Op::Position
         | Op::Gather(..)
         | Op::Extent(..)

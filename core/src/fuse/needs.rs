@@ -76,7 +76,11 @@ impl Function<'_> {
                     return None;
                 }
                 live.ctxs.insert(*from);
-                if used && let Some(value) = var(*value) {
+                if !used {
+                    // Only how long the sequences are.
+                    *value = Atom::Unit;
+                }
+                if let Some(value) = var(*value) {
                     // In a context around, it is the same for all points of a segment, or a filter
                     // has thinned it out.
                     match self.homes.get(&value) {
@@ -105,7 +109,7 @@ impl Function<'_> {
                 live.join(other);
             }
             Op::Point(_)
-            | Op::Element(_)
+            | Op::Element { .. }
             | Op::Position
             | Op::Gather(..)
             | Op::Extent(..)
@@ -127,6 +131,12 @@ impl Function<'_> {
             let away: Vec<Ctx> =
                 live.packed.iter().filter(|p| away(p)).map(|(_, ctx)| *ctx).collect();
             away.into_iter().for_each(|ctx| live.unpack(ctx));
+        }
+        // Only of what was collected are the lengths known without the elements.
+        for binding in &kernel.lets {
+            if live.shapes.contains(&binding.var) {
+                live.vars.insert(binding.var);
+            }
         }
         let stored = kernel.lets.iter().filter(|binding| live.vars.contains(&binding.var));
         kernel.stores = stored.map(|binding| (binding.var, binding.ctx)).collect();
@@ -169,9 +179,14 @@ impl Function<'_> {
             }
             match &binding.op {
                 // Lengths are known without the elements.
-                Op::SameLength(a, b, _) => live.shapes.extend([*a, *b]),
+                Op::SameLength(a, b, _) => {
+                    live.shapes.extend([*a, *b]);
+                    live.within.extend([*a, *b]);
+                }
                 Op::Point(ir::Op::Seq(SeqOp::Length, args)) => {
-                    live.shapes.extend(args.iter().filter_map(|a| var(*a)));
+                    let args: Vec<Var> = args.iter().filter_map(|a| var(*a)).collect();
+                    live.shapes.extend(&args);
+                    live.within.extend(args);
                 }
                 op => op.each_use(&mut |var| {
                     live.vars.insert(var);
@@ -271,7 +286,7 @@ fn faults(binding: &Let) -> bool {
         Op::Whole(block) => block.lets.iter().any(may_fault),
         Op::Gather(..) | Op::Extent(..) | Op::SameLength(..) | Op::Call(..) => true,
         Op::Branch { .. } | Op::Either { .. } => true,
-        Op::Element(_)
+        Op::Element { .. }
         | Op::Position
         | Op::Collect { .. }
         | Op::Reduce { .. }

@@ -28,7 +28,7 @@ pub(super) fn is_for_host(kernel: &Kernel) -> bool {
                 | ir::Op::Seq(SeqOp::Length, _)
         ),
         Op::Extent(..) | Op::SameLength(..) => true,
-        Op::Element(_)
+        Op::Element { .. }
         | Op::Position
         | Op::Gather(..)
         | Op::Collect { .. }

@@ -171,7 +171,7 @@ impl<'p> Evaluator<'p> {
         variant.regular = segments.is_some_and(|segments| segments.regular.is_some());
         let outer = function.segments_of(kernel.over);
         for binding in &kernel.lets {
-            if let Op::Element(sequence) = binding.op
+            if let Op::Element { of: sequence, .. } = binding.op
                 && let Some((home, _)) = frame.values.get(&sequence)
                 && Some(*home) == outer
                 && !is_filter(function, kernel.over)

@@ -263,7 +263,7 @@ impl<'p> Evaluator<'p> {
                 self.branch(frame, (then, otherwise), &binding.ty, ctx)?
             }
             Op::Point(_)
-            | Op::Element(_)
+            | Op::Element { .. }
             | Op::Position
             | Op::Gather(..)
             | Op::Extent(..)
@@ -322,7 +322,7 @@ impl<'p> Evaluator<'p> {
                 frame.vars[&(var, from)].all.clone()
             }
             // Nobody looks at the elements.
-            Atom::Var(var) if !self.is_there(frame, var) => self.dummy(element)?,
+            Atom::Unit => self.dummy(element)?,
             _ => self.spread(frame, value, from)?.all.clone(),
         };
         let count = Arg::Scalar(Literal::I64(points.count as i64));
@@ -334,11 +334,6 @@ impl<'p> Evaluator<'p> {
         let lengths = self.lengths(segments)?;
         let all = [starts, lengths, count].into_iter().chain(columns).collect();
         Ok(Rc::new(Parts { all, tiles: Some(segments.clone()) }))
-    }
-
-    fn is_there(&self, frame: &Frame<'p>, var: Var) -> bool {
-        let home = frame.values.get(&var).map(|(home, _)| *home);
-        home.is_some_and(|home| frame.vars.contains_key(&(var, home)))
     }
 
     /// A value as it is seen in a context: itself, or an instance of it for each point.

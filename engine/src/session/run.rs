@@ -349,12 +349,11 @@ impl Session {
             timer.thread().unpark();
             again
         });
+        let own = |failure: &Failure| {
+            failure.trace.iter().find(|(_, library)| !library).map(|(site, _)| *site)
+        };
         match again {
-            Err(again)
-                if again.fault == failure.fault && again.trace.first() == failure.trace.first() =>
-            {
-                again
-            }
+            Err(again) if again.fault == failure.fault && own(&again) == own(&failure) => again,
             _ => failure,
         }
     }

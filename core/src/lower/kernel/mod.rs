@@ -298,7 +298,7 @@ impl<'a> Lowering<'a> {
                 let rep = self.thread.whole(block);
                 self.thread.settle(&rep, &binding.ty)
             }
-            Op::Element(sequence) => self.element(*sequence),
+            Op::Element { of, .. } => self.element(*of),
             Op::Position => {
                 let position = self.position();
                 Rep::Scalar(self.thread.int_of(position))
@@ -379,7 +379,7 @@ impl<'a> Lowering<'a> {
 /// Whether a value may not be computed where it is not asked for: it may fault, or take long.
 fn faults(binding: &Let, point: Option<&ir::Let>) -> bool {
     match (&binding.op, point) {
-        (Op::Element(_) | Op::Position, _) => false,
+        (Op::Element { .. } | Op::Position, _) => false,
         (_, Some(point)) => may_fault(point) || point.op.blocks().next().is_some(),
         _ => true,
     }

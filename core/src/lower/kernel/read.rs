@@ -46,7 +46,7 @@ impl<'a> Lowering<'a> {
         };
         for binding in lets {
             match &binding.op {
-                Op::Element(sequence) => {
+                Op::Element { of: sequence, .. } => {
                     let home = self.values[sequence].0;
                     let tiled = self.single(home) && self.outer().is_none()
                         || self.variant.tiled.contains(sequence);
