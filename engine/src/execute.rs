@@ -58,7 +58,9 @@ impl Executor {
             match self.flat(&program, inputs) {
                 Ok(held) => return Some(Ok(held)),
                 Err(Stop::Failed(failure)) => return Some(Err(failure)),
-                Err(Stop::Unsupported(_)) => {}
+                Err(Stop::Unsupported(why)) => {
+                    eprintln!("UNSUPPORTED {why}");
+                }
             }
         }
         let lowered = lower::thread(&program, inputs.precision, inputs.seed)?;

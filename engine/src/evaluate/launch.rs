@@ -231,6 +231,7 @@ impl<'p> Evaluator<'p> {
         for give in &code.gives {
             let mut all = Vec::new();
             let mut tiles = None;
+            let mut inner = 0;
             for part in &give.parts {
                 all.push(match part {
                     Part::Array(at) | Part::Same(at) => args[*at].clone(),
@@ -253,6 +254,14 @@ impl<'p> Evaluator<'p> {
                         tiles = Some(segments);
                         starts
                     }
+                    Part::StartsOf(at) => {
+                        let lengths = &outputs[*at];
+                        let count = lengths.len();
+                        let segments = self.segments(count, Arg::Array(lengths.clone(), 0))?;
+                        inner = segments.total;
+                        Arg::Array(self.offsets(&segments)?, 0)
+                    }
+                    Part::SumOf(_) => Arg::Scalar(Literal::I64(inner as i64)),
                     Part::Sum(_) => {
                         let total = tiles.as_ref().map_or(0, |tiles| tiles.total);
                         Arg::Scalar(Literal::I64(total as i64))

@@ -113,6 +113,10 @@ pub enum Part {
     Starts(usize),
     /// The sum of the elements of such an array.
     Sum(usize),
+    /// Where pieces of the lengths in an output start when they lie behind one another.
+    StartsOf(usize),
+    /// The sum of the elements of an output.
+    SumOf(usize),
 }
 
 /// A filter that a kernel makes.

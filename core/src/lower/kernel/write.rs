@@ -164,7 +164,7 @@ impl<'a> Lowering<'a> {
                             }
                             self.pool_as_given(&stored, parts);
                         }
-                        None => self.emit_each(&stored, element, parts)?,
+                        None => self.emit_each(&stored, element, parts),
                     }
                 }
                 (Rep::Pair(_) | Rep::Sequence(_), _) => unreachable!("types were checked"),
@@ -213,39 +213,54 @@ impl<'a> Lowering<'a> {
     }
 
     /// Sequences that leave the kernel one behind the other.
-    fn emit_each(&mut self, stored: &Stored, element: &Ty, parts: &mut Vec<Part>) -> Option<()> {
+    fn emit_each(&mut self, stored: &Stored, element: &Ty, parts: &mut Vec<Part>) {
         let (lengths, at) = self.array(self.kernel.over, kir::Ty::I64);
         parts.extend([Part::Starts(at), Part::Array(at), Part::Sum(at)]);
-        let mut columns = Vec::new();
-        self.emit_flat(&stored.columns, element, &mut columns, parts)?;
-        if columns.is_empty() {
-            let index = self.places[&self.kernel.over];
-            self.thread.body.store(lengths, index, stored.length);
-        } else {
-            self.sink(Sink::Emit { columns, length: stored.length, lengths });
-        }
-        Some(())
+        self.emit_all(stored, element, lengths, parts);
     }
 
-    fn emit_flat(
+    fn emit_all(&mut self, stored: &Stored, element: &Ty, lengths: Value, parts: &mut Vec<Part>) {
+        with_stack(|| {
+            let mut columns = Vec::new();
+            self.emit_columns(&stored.columns, stored.length, element, &mut columns, parts);
+            if columns.is_empty() {
+                let index = self.places[&self.kernel.over];
+                self.thread.body.store(lengths, index, stored.length);
+            } else {
+                self.sink(Sink::Emit { columns, length: stored.length, lengths });
+            }
+        });
+    }
+
+    fn emit_columns(
         &mut self,
         columns: &Columns,
+        count: Value,
         element: &Ty,
         out: &mut Vec<(Value, Output)>,
         parts: &mut Vec<Part>,
-    ) -> Option<()> {
+    ) {
         match (columns, element) {
-            (Columns::Unit, _) => Some(()),
-            (Columns::Scalars(leaf), _) => {
-                parts.push(self.emit(*leaf, out));
-                Some(())
-            }
+            (Columns::Unit, _) => {}
+            (Columns::Scalars(leaf), _) => parts.push(self.emit(*leaf, out)),
             (Columns::Pair(both), Ty::Pair(first, second)) => {
-                self.emit_flat(&both.0, first, out, parts)?;
-                self.emit_flat(&both.1, second, out, parts)
+                self.emit_columns(&both.0, count, first, out, parts);
+                self.emit_columns(&both.1, count, second, out, parts);
             }
-            // Pools of pools would have to be moved to behind each other too.
-            (Columns::Segments(_) | Columns::Pair(_), _) => None,
+            (Columns::Segments(segments), Ty::Sequence(inner)) => {
+                // The pieces of all points lie behind one another too, in the same order.
+                let pool = self.thread.tiled(segments, count);
+                let output = match self.emit(segments.lengths, out) {
+                    Part::Output(at) => at,
+                    _ => unreachable!("it was put into an output"),
+                };
+                parts.extend([Part::StartsOf(output), Part::Output(output), Part::SumOf(output)]);
+                let (lengths, _) = self.array(self.kernel.over, kir::Ty::I64);
+                self.emit_all(&pool, inner, lengths, parts);
+            }
+            (Columns::Pair(_) | Columns::Segments(_), _) => {
+                unreachable!("types were checked")
+            }
         }
     }
 
