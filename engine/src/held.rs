@@ -3,6 +3,7 @@
 //! What was computed on a runtime stays there; it is read when someone looks at it, and then
 //! kept. What came from elsewhere goes to the runtime when a program asks for it.
 
+use nesl_core::base::with_stack;
 use nesl_core::elaborate::Step;
 use nesl_core::interp::Value;
 use nesl_core::ir::Ty;
@@ -53,9 +54,9 @@ impl Held {
         let (Some(resident), Some(runtime)) = (&*resident, runtime) else {
             unreachable!("what has no value is on the runtime of the session")
         };
-        let parts: Result<Vec<Part>, Failure> =
-            resident.parts.iter().map(|part| read(part, runtime)).collect();
-        let value = lower::value_of(&self.ty, parts?, resident.precision);
+        let mut parts = Vec::new();
+        read(&self.ty, &mut resident.parts.iter(), runtime, &mut parts)?;
+        let value = lower::value_of(&self.ty, parts, resident.precision);
         Ok(self.value.get_or_init(|| value))
     }
 
@@ -118,23 +119,99 @@ impl Held {
     }
 }
 
-fn read(part: &Arg, runtime: &dyn Runtime) -> Result<Part, Failure> {
-    Ok(match part {
-        Arg::Scalar(literal) => Part::Scalar(*literal),
-        Arg::Array(buffer, at) => Part::Array(buffer.ty(), bytes(buffer, *at, runtime)?),
+/// Reads the parts of a value.
+fn read(
+    ty: &Ty,
+    parts: &mut dyn Iterator<Item = &Arg>,
+    runtime: &dyn Runtime,
+    out: &mut Vec<Part>,
+) -> Result<(), Failure> {
+    with_stack(|| {
+        match ty {
+            Ty::Unit => {}
+            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+                out.push(Part::Scalar(literal(next(parts))));
+            }
+            Ty::Pair(first, second) => {
+                read(first, parts, runtime, out)?;
+                read(second, parts, runtime, out)?;
+            }
+            Ty::Sequence(element) => {
+                let length = literal(next(parts));
+                out.push(Part::Scalar(length));
+                read_columns(element, count(length), parts, runtime, out)?;
+            }
+        }
+        Ok(())
     })
 }
 
-/// The elements of an array from one on.
-fn bytes(buffer: &Buffer, at: usize, runtime: &dyn Runtime) -> Result<Vec<u8>, Failure> {
-    let mut bytes = vec![0; (buffer.len() - at) * buffer.ty().size()];
+/// Reads the columns of so many elements; there may be more in their arrays.
+fn read_columns(
+    element: &Ty,
+    length: usize,
+    parts: &mut dyn Iterator<Item = &Arg>,
+    runtime: &dyn Runtime,
+    out: &mut Vec<Part>,
+) -> Result<(), Failure> {
+    with_stack(|| {
+        let mut array = |out: &mut Vec<Part>| {
+            let Arg::Array(buffer, at) = next(parts) else { unreachable!("columns are arrays") };
+            out.push(Part::Array(buffer.ty(), bytes(buffer, *at, length, runtime)?));
+            Ok(())
+        };
+        match element {
+            Ty::Unit => {}
+            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => array(out)?,
+            Ty::Pair(first, second) => {
+                read_columns(first, length, parts, runtime, out)?;
+                read_columns(second, length, parts, runtime, out)?;
+            }
+            Ty::Sequence(inner) => {
+                array(out)?;
+                array(out)?;
+                let extent = literal(next(parts));
+                out.push(Part::Scalar(extent));
+                read_columns(inner, count(extent), parts, runtime, out)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+fn next<'a>(parts: &mut dyn Iterator<Item = &'a Arg>) -> &'a Arg {
+    parts.next().expect("as many parts as the type has")
+}
+
+fn literal(part: &Arg) -> Literal {
+    match part {
+        Arg::Scalar(literal) => *literal,
+        Arg::Array(..) => unreachable!("it is a scalar"),
+    }
+}
+
+fn count(length: Literal) -> usize {
+    match length {
+        Literal::I64(length) => length as usize,
+        other => unreachable!("{other:?} is no length"),
+    }
+}
+
+/// So many elements of an array, from one on.
+fn bytes(
+    buffer: &Buffer,
+    at: usize,
+    count: usize,
+    runtime: &dyn Runtime,
+) -> Result<Vec<u8>, Failure> {
+    let mut bytes = vec![0; count * buffer.ty().size()];
     runtime.read(buffer, at, &mut bytes)?;
     Ok(bytes)
 }
 
 /// The one element of an array.
 pub(crate) fn scalar(buffer: &Buffer, runtime: &dyn Runtime) -> Result<Literal, Failure> {
-    let bytes = bytes(buffer, 0, runtime)?;
+    let bytes = bytes(buffer, 0, 1, runtime)?;
     Ok(Literal::from_bytes(buffer.ty(), &bytes))
 }
 

@@ -332,7 +332,8 @@ impl<'a> Lowering<'a> {
                     let part = self.leaf(leaf, emitted);
                     parts.push(part);
                 }
-                parts.push(self.first(segments.extent));
+                let extent = self.rest(segments);
+                parts.push(self.first(extent));
                 self.given_pool(&segments.pool, parts);
             }
             Columns::Segments(segments) => {
@@ -359,6 +360,16 @@ impl<'a> Lowering<'a> {
         Part::Alias(self.number(leaf.array), start)
     }
 
+    /// How many elements of a pool there are from where it starts.
+    fn rest(&mut self, segments: &Segments) -> Value {
+        let mut start = None;
+        segments.pool.each_leaf(&mut |leaf| start = leaf.start);
+        match start {
+            None => segments.extent,
+            Some(start) => self.thread.body.binary(kir::Binary::Sub, segments.extent, start),
+        }
+    }
+
     /// The columns of a pool that was given, from where they start.
     fn given_pool(&mut self, columns: &Columns, parts: &mut Vec<Part>) {
         with_stack(|| match columns {
@@ -376,7 +387,8 @@ impl<'a> Lowering<'a> {
                     let part = self.alias(leaf);
                     parts.push(part);
                 }
-                parts.push(self.first(segments.extent));
+                let extent = self.rest(segments);
+                parts.push(self.first(extent));
                 self.given_pool(&segments.pool, parts);
             }
         });
