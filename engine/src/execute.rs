@@ -16,10 +16,14 @@ use nesl_runtime::kir;
 use nesl_runtime::kir::{Literal, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Runtime};
 use nesl_runtime::scalar::Precision;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 /// Runs programs on a runtime.
 pub(crate) struct Executor {
     pub(crate) runtime: Box<dyn Runtime>,
+    /// See [`Executor::translating`].
+    translating: Cell<Duration>,
 }
 
 /// What a program runs with.
@@ -34,7 +38,13 @@ pub(crate) struct Inputs<'a> {
 
 impl Executor {
     pub(crate) fn new(runtime: Box<dyn Runtime>) -> Executor {
-        Executor { runtime }
+        Executor { runtime, translating: Cell::default() }
+    }
+
+    /// Time spent on making kernels of the program that was run last, before they went to the
+    /// runtime, which counts its own part.
+    pub(crate) fn translating(&self) -> Duration {
+        self.translating.get()
     }
 
     /// Runs a program; `None` if it is one for the direct interpreter.
@@ -46,9 +56,11 @@ impl Executor {
         if !worth_compiling(program) {
             return None;
         }
+        let started = Instant::now();
         let program = simplify(program);
         debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "after simplification");
         let lowered = lower::thread(&program, inputs.precision, inputs.seed)?;
+        self.translating.set(started.elapsed());
         #[cfg(debug_assertions)]
         if let Err(wrong) = kir::verify(&lowered.module) {
             panic!("after lowering: {wrong:#?}\n{}", kir::print(&lowered.module));
