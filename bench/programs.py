@@ -7,15 +7,6 @@ one form that is timed. `check(r)` in the file gives what results are compared b
 from dataclasses import dataclass, field
 from typing import Callable
 
-PAPERS = {
-    "000": "Bergstrom, Reppy: Nested data-parallelism on the GPU, ICFP 2012",
-    "001": "Zhang, Mueller: CuNesl, 2012",
-    "002": "Chakravarty et al.: Accelerating Haskell array codes with multicore GPUs, DAMP 2011",
-    "003": "Lee et al.: Locality-aware mapping of nested parallel patterns on GPUs, MICRO 2014",
-    "004": "Rubinsteyn et al.: Parakeet, 2011/2012",
-}
-
-
 @dataclass
 class Program:
     """A benchmark."""
@@ -35,6 +26,7 @@ class Program:
     memory: Callable
     """Bytes of the inputs in one process, about."""
     papers: tuple = ()
+    """As numbered in `README.md`."""
     peer: str = ""
     """The name among the peers, if it is not the file's."""
     tolerance: float = 1e-6
@@ -68,7 +60,7 @@ def _sorting(name, form, papers, **more):
 def _options(bits):
     return Program(
         f"black-scholes-f{bits}", "black_scholes",
-        "{option_prices(s, k, t) : s in spots; k in strikes; t in years}", {"n": 10_000_000}, ("n",),
+        "{option_prices(s, k, y) : s in spots; k in strikes; y in years}", {"n": 10_000_000}, ("n",),
         lambda p: 5 * bits // 8 * p["n"], lambda p: 5 * bits // 8 * p["n"], ("000", "002", "004"),
         tolerance=1e-4 if bits == 32 else 1e-6, precision=bits)
 

@@ -33,7 +33,7 @@ def main():
     if not chosen:
         sys.exit(f"run.py: nothing is called `{asked.only}`; there are "
                  + ", ".join(p.name for p in PROGRAMS))
-    nesl = asked.nesl or build_nesl()
+    nesl = os.path.abspath(asked.nesl) if asked.nesl else build_nesl()
     build_rust()
     memory = bandwidth()
     print(f"{machine()['processor']}, {os.cpu_count()} cores, memory {memory / 1e9:.1f} GB/s (triad)\n")
