@@ -35,15 +35,17 @@ def main():
                  + ", ".join(p.name for p in PROGRAMS))
     nesl = os.path.abspath(asked.nesl) if asked.nesl else build_nesl()
     build_rust()
-    memory = bandwidth()
-    print(f"{machine()['processor']}, {os.cpu_count()} cores, memory {memory / 1e9:.1f} GB/s (triad)\n")
+    triad, read = bandwidth("triad"), bandwidth("read")
+    memory = max(triad, read)
+    print(f"{machine()['processor']}, {os.cpu_count()} cores, memory {read / 1e9:.1f} GB/s (read), "
+          f"{triad / 1e9:.1f} (triad)\n")
     heading(peers)
     rows = []
     for program in chosen:
         row = measure(program, asked, peers, nesl, memory)
         rows.append(row)
         show(row, peers)
-    save(asked, rows, memory)
+    save(asked, rows, {"read": read, "triad": triad})
     return 1 if any(row.get("trouble") or row.get("disagree") for row in rows) else 0
 
 
@@ -197,9 +199,9 @@ def build_rust():
     subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=HERE / "peers-rust", check=True)
 
 
-def bandwidth():
-    """Bytes a second that a triad on all threads moves."""
-    process = processes.rust_peer("bandwidth", {}, 120)
+def bandwidth(how):
+    """Bytes a second that all threads move."""
+    process = processes.rust_peer(how, {}, 120)
     process.start()
     runs = [process.run() for _ in range(12)]
     process.close()

@@ -2,7 +2,7 @@
 //!
 //! `bench-peers PROGRAM name=value…` makes the inputs, answers `ready`, and then every line on
 //! standard input with an object: the seconds of one more run, and what its result is compared by.
-//! `bench-peers bandwidth` measures the memory instead of a program.
+//! `bench-peers triad` and `read` measure the memory: what is compared by is the bytes they moved.
 
 mod bodies;
 mod cells;
@@ -25,7 +25,8 @@ fn main() {
     let program = arguments.next().unwrap_or_default();
     let parameters = Parameters::read(arguments);
     let mut run: Run = match &*program {
-        "bandwidth" => matrices::bandwidth(),
+        "triad" => matrices::triad(),
+        "read" => matrices::read(),
         "dot" => matrices::dot(&parameters),
         "sum_rows" => matrices::sum_rows(&parameters),
         "sum_columns" => matrices::sum_columns(&parameters),

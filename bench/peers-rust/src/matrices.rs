@@ -8,9 +8,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 /// Elements that one task does.
 const BLOCK: usize = 1 << 14;
 
-/// The triad a = b + 3 c, twenty-four bytes a step: what the memory gives.
-pub fn bandwidth() -> Run {
-    const N: usize = 1 << 24;
+/// Elements of arrays that no cache holds.
+const N: usize = 1 << 25;
+
+/// The triad a = b + 3 c, twenty-four bytes a step.
+pub fn triad() -> Run {
     let (b, c) = (tabulate(N, |i| i as f64), tabulate(N, |i| (i % 7) as f64));
     let mut a = vec![0.0; N];
     let triad = move || {
@@ -24,6 +26,14 @@ pub fn bandwidth() -> Run {
         a[N / 2]
     };
     program(triad, |_| vec![(24 * N) as f64])
+}
+
+/// A sum, eight bytes a step: reading alone is faster.
+pub fn read() -> Run {
+    let a = tabulate(N, |i| i as f64);
+    let sum =
+        move || -> f64 { a.par_chunks(BLOCK).map(|part| lanes(part.len(), |i| part[i])).sum() };
+    program(sum, |_| vec![(8 * N) as f64])
 }
 
 /// The sum of a[i] b[i], in four lanes at a time.
