@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 const BLOCK: usize = 1 << 14;
 
 /// Elements of arrays that no cache holds.
-const N: usize = 1 << 25;
+const N: usize = 1 << 24;
 
 /// The triad a = b + 3 c, twenty-four bytes a step.
 pub fn triad() -> Run {
