@@ -65,7 +65,7 @@ def arguments():
 def measure(program, asked, peers, nesl, memory):
     """One row of the table."""
     parameters = program.at(asked.scale) | {"precision": program.precision}
-    row = {"program": program.name, "parameters": parameters, "papers": program.papers}
+    row = {"program": program.name, "parameters": dict(parameters), "papers": program.papers}
     needed, free = 5 * program.memory(parameters) * (len(peers) + 1), available()
     if needed > 0.8 * free:
         row["trouble"] = f"does not fit: needs about {needed / 1e9:.1f} GB, {free / 1e9:.1f} are free"

@@ -31,8 +31,7 @@ pub fn triad() -> Run {
 /// A sum, eight bytes a step: reading alone is faster.
 pub fn read() -> Run {
     let a = tabulate(N, |i| i as f64);
-    let sum =
-        move || -> f64 { a.par_chunks(BLOCK).map(|part| lanes(part.len(), |i| part[i])).sum() };
+    let sum = move || -> f64 { a.par_chunks(BLOCK).map(|part| lanes(part, part, |x, _| x)).sum() };
     program(sum, |_| vec![(8 * N) as f64])
 }
 
@@ -42,22 +41,24 @@ pub fn dot(parameters: &Parameters) -> Run {
     let (a, b) = (tabulate(n, unit), tabulate(n, |i| unit(i + n)));
     let product = move || -> f64 {
         let blocks = a.par_chunks(BLOCK).zip(b.par_chunks(BLOCK));
-        blocks.map(|(a, b)| lanes(a.len(), |i| a[i] * b[i])).sum()
+        blocks.map(|(a, b)| lanes(a, b, |x, y| x * y)).sum()
     };
     program(product, |product| vec![*product])
 }
 
-/// A sum whose additions the compiler may do side by side.
-fn lanes(n: usize, at: impl Fn(usize) -> f64) -> f64 {
+/// The sum of f(a[i], b[i]), whose additions the compiler may do side by side.
+fn lanes(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
     const LANES: usize = 16;
     let mut sums = [0.0; LANES];
-    let whole = n / LANES * LANES;
-    for start in (0..whole).step_by(LANES) {
-        for (lane, sum) in sums.iter_mut().enumerate() {
-            *sum += at(start + lane);
+    let (a, b) = (a.chunks_exact(LANES), b.chunks_exact(LANES));
+    let rest = a.remainder().iter().zip(b.remainder());
+    let rest: f64 = rest.map(|(x, y)| f(*x, *y)).sum();
+    for (a, b) in a.zip(b) {
+        for ((sum, x), y) in sums.iter_mut().zip(a).zip(b) {
+            *sum += f(*x, *y);
         }
     }
-    sums.iter().sum::<f64>() + (whole..n).map(at).sum::<f64>()
+    sums.iter().sum::<f64>() + rest
 }
 
 fn table(parameters: &Parameters) -> (usize, usize, Vec<f64>) {
@@ -70,7 +71,7 @@ pub fn sum_rows(parameters: &Parameters) -> Run {
     let (_, columns, matrix) = table(parameters);
     let sums = move || -> Vec<f64> {
         let rows = matrix.par_chunks(columns);
-        rows.map(|row| row.chunks(BLOCK).map(|part| lanes(part.len(), |i| part[i])).sum()).collect()
+        rows.map(|row| row.chunks(BLOCK).map(|part| lanes(part, part, |x, _| x)).sum()).collect()
     };
     program(sums, |sums| check_floats(sums))
 }
@@ -211,7 +212,7 @@ pub fn kmeans(parameters: &Parameters) -> Run {
             for point in block.chunks_exact(D) {
                 let (mut nearest, mut least) = (0, f64::INFINITY);
                 for (c, centre) in centres.chunks_exact(D).enumerate() {
-                    let distance = lanes(D, |j| (point[j] - centre[j]) * (point[j] - centre[j]));
+                    let distance = lanes(point, centre, |x, y| (x - y) * (x - y));
                     if distance < least {
                         (nearest, least) = (c, distance);
                     }
