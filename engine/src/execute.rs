@@ -1,6 +1,7 @@
 //! Running a program on a runtime.
 //!
-//! The program is simplified, written as the code of one instance and launched at one point; what
+//! The program is simplified, flattened, fused and evaluated step by step; what has a shape that
+//! flat form does not know is written as the code of one instance and launched at one point. What
 //! only a host can do (printing, files, clocks) is left to the direct interpreter, and so are
 //! programs without loops, which it has run before they could be compiled. It is also what every
 //! runtime is compared with.
@@ -20,10 +21,14 @@ use nesl_runtime::kir;
 use nesl_runtime::kir::{Literal, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Runtime};
 use nesl_runtime::scalar::Precision;
+use std::cell::Cell;
+use std::time::{Duration, Instant};
 
 /// Runs programs on a runtime.
 pub(crate) struct Executor {
     pub(crate) runtime: Box<dyn Runtime>,
+    /// See [`Executor::translating`].
+    translating: Cell<Duration>,
 }
 
 /// What a program runs with.
@@ -40,7 +45,13 @@ pub(crate) struct Inputs<'a> {
 
 impl Executor {
     pub(crate) fn new(runtime: Box<dyn Runtime>) -> Executor {
-        Executor { runtime }
+        Executor { runtime, translating: Cell::default() }
+    }
+
+    /// Time spent on making kernels of the program that was run last, before they went to the
+    /// runtime, which counts its own part.
+    pub(crate) fn translating(&self) -> Duration {
+        self.translating.get()
     }
 
     /// Runs a program; `None` if it is one for the direct interpreter.
@@ -52,18 +63,17 @@ impl Executor {
         if !worth_compiling(program) {
             return None;
         }
-        let program = simplify(program);
-        debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "after simplification");
-        if !needs_host(&program) {
-            match self.flat(&program, inputs) {
+        if !needs_host(program) {
+            match self.flat(program, inputs) {
                 Ok(held) => return Some(Ok(held)),
                 Err(Stop::Failed(failure)) => return Some(Err(failure)),
-                Err(Stop::Unsupported(why)) => {
-                    eprintln!("UNSUPPORTED {why}");
-                }
+                Err(Stop::Unsupported(_)) => {}
             }
         }
+        let began = Instant::now();
+        let program = simplify(program);
         let lowered = lower::thread(&program, inputs.precision, inputs.seed)?;
+        self.translating.set(began.elapsed());
         #[cfg(debug_assertions)]
         if let Err(wrong) = kir::verify(&lowered.module) {
             panic!("after lowering: {wrong:#?}\n{}", kir::print(&lowered.module));
@@ -74,9 +84,13 @@ impl Executor {
 
     /// Runs a program in flat form.
     fn flat(&self, program: &ir::Program, inputs: &Inputs<'_>) -> Result<Held, Stop> {
+        let began = Instant::now();
         let (runtime, precision) = (&*self.runtime, inputs.precision);
-        let (program, globals) = lower::globals_as_parameters(program);
+        let program = simplify(program);
+        debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "after simplification");
+        let (program, globals) = lower::globals_as_parameters(&program);
         let flat = fuse(&flatten(&program), Fuel(None));
+        self.translating.set(began.elapsed());
         debug_assert_eq!(flat::verify(&flat), Vec::<String>::new(), "after fusion");
         let mut args = Vec::new();
         let main = &program.functions[program.main.0 as usize];
@@ -89,7 +103,9 @@ impl Executor {
         }
         let depth = inputs.max_depth;
         let evaluator = Evaluator::new(runtime, &flat, precision, inputs.seed, depth);
-        evaluator.run(args)
+        let result = evaluator.run(args);
+        self.translating.set(self.translating.get() + evaluator.translating());
+        result
     }
 
     fn launch(

@@ -5,7 +5,7 @@
 
 use nesl_core::base::with_stack;
 use nesl_core::elaborate::Step;
-use nesl_core::interp::Value;
+use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
 use nesl_core::lower::{self, Part};
 use nesl_runtime::kir::{Literal, ValueTy};
@@ -58,6 +58,31 @@ impl Held {
         read(&self.ty, &mut resident.parts.iter(), runtime, &mut parts)?;
         let value = lower::value_of(&self.ty, parts, resident.precision);
         Ok(self.value.get_or_init(|| value))
+    }
+
+    /// The value, unless it is to be left where it is.
+    pub(crate) fn value_unless(
+        &self,
+        unread: bool,
+        runtime: Option<&dyn Runtime>,
+    ) -> Result<Option<&Value>, Failure> {
+        if unread { Ok(None) } else { self.value(runtime).map(Some) }
+    }
+
+    /// Bytes of the value, if it is on the host.
+    pub(crate) fn host_bytes(&self) -> Option<u64> {
+        self.value.get().map(size)
+    }
+
+    /// Bytes of the arrays on the runtime, if the parts are there.
+    pub(crate) fn runtime_bytes(&self) -> Option<u64> {
+        let resident = self.resident.borrow();
+        let parts = &resident.as_ref()?.parts;
+        let bytes = parts.iter().map(|part| match part {
+            Arg::Scalar(_) => 0,
+            Arg::Array(buffer, _) => (buffer.len() * buffer.ty().size()) as u64,
+        });
+        Some(bytes.sum())
     }
 
     /// The parts, on a runtime.
@@ -117,6 +142,23 @@ impl Held {
         }
         part
     }
+}
+
+/// Bytes that a value takes.
+fn size(value: &Value) -> u64 {
+    with_stack(|| match value {
+        Value::Unit => 0,
+        Value::Int(_) | Value::Float(_) => 8,
+        Value::Bool(_) | Value::Char(_) => 1,
+        Value::Pair(both) => size(&both.0) + size(&both.1),
+        Value::Sequence(Sequence::Ints(ints)) => 8 * ints.len() as u64,
+        Value::Sequence(Sequence::Floats(floats)) => 8 * floats.len() as u64,
+        Value::Sequence(Sequence::Bools(bools)) => bools.len() as u64,
+        Value::Sequence(Sequence::Chars(chars)) => chars.len() as u64,
+        Value::Sequence(Sequence::Values(values)) => {
+            values.iter().map(|value| size_of::<Value>() as u64 + size(value)).sum()
+        }
+    })
 }
 
 /// Reads the parts of a value.

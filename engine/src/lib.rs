@@ -22,6 +22,6 @@ pub fn decode(bytes: Vec<u8>) -> String {
 pub use host::picture::Picture;
 pub use session::{
     Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,
-    Stage, Summary,
+    Stage, Stats, Summary, Usage, Variable,
 };
 pub use sources::Sources;

@@ -3,6 +3,7 @@
 mod command;
 mod define;
 mod inspect;
+mod measure;
 mod run;
 mod stored;
 mod watch;
@@ -19,6 +20,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use measure::{Stats, Usage, Variable};
 pub use nesl_core::db::FileId;
 use nesl_runtime::runtime::Runtime;
 pub use nesl_runtime::scalar::Precision;
@@ -47,6 +49,8 @@ pub struct Settings {
     pub max_length: usize,
     /// Charge scans a depth of log₂ n.
     pub log_scan: bool,
+    /// Show sequences. Without it they stay unread where they are, and [`Binding::value`] is empty.
+    pub show_sequences: bool,
 }
 
 impl Default for Settings {
@@ -58,6 +62,7 @@ impl Default for Settings {
             max_depth: 2_000_000,
             max_length: 1 << 28,
             log_scan: false,
+            show_sequences: true,
         }
     }
 }
@@ -79,7 +84,7 @@ pub struct Binding {
     /// `it`, `x`, `(a, b)`, `qsort`.
     pub name: String,
     /// The value as the original prints it, abbreviated by the session's settings; `fn` for
-    /// functions.
+    /// functions. Empty where it was not to be shown ([`Settings::show_sequences`]).
     pub value: String,
     /// The type as printed: `[int]`, `(a, a) -> a :: (a in number)`.
     pub ty: String,
@@ -87,8 +92,8 @@ pub struct Binding {
     pub expression: bool,
     /// Work and depth of evaluating it, where it was evaluated.
     pub cost: Option<(u64, u64)>,
-    /// Seconds it took to run, where it was evaluated.
-    pub seconds: f64,
+    /// What evaluating it took.
+    pub usage: Usage,
     /// Where the form stands.
     pub at: FileRange,
 }

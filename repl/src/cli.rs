@@ -47,6 +47,9 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Option<Command>,
+    /// What to tell about the forms of the session.
+    #[command(flatten)]
+    pub measures: Measures,
     /// What holds for every command.
     #[command(flatten)]
     pub global: Global,
@@ -101,6 +104,20 @@ pub struct Global {
     pub seed: u64,
 }
 
+/// What to tell about forms besides their values.
+#[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Measures {
+    /// Tell how long every form took, and how much of that was compiling, on standard error
+    #[arg(long)]
+    pub time: bool,
+    /// At the end tell what the runtime did and where the variables are, on standard error
+    #[arg(long)]
+    pub stats: bool,
+    /// Print an object a line, for every form that is evaluated, instead of its value
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// When to use colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
@@ -148,14 +165,35 @@ Each form prints one line: `it = VALUE : TYPE` for an expression, `x = VALUE : T
 one still run. Several files run one after the other in the same session. At the end every window
 that was drawn on is written as a picture, TITLE.svg.
 
+With --json there is one object a line on standard output for every form that is evaluated, and what
+programs print goes to standard error. Its fields:
+  file, line       where the form is, counted from 1
+  name, type       the variable or variables; the type as printed
+  value            as printed; null for sequences if --quiet leaves them where they are
+  seconds          in all, without reading and printing the value
+  compile_seconds  of these, from the text to the machine's code
+  run_seconds      the rest
+  on_runtime       false if the direct interpreter did it
+  launches, modules, transferred
+                   kernels executed, modules compiled, bytes to and from the runtime
+  bytes, peak_bytes
+                   of the runtime's arrays: afterwards, and the most so far
+With --stats there is one more object at the end, with the one field `stats`: launches, modules,
+compile_seconds, transferred, bytes, peak_bytes of the session, its runtime, and variables, objects
+with name, type, host_bytes, runtime_bytes (null where the value is not) and shadowed.
+
 Examples:
   nesl run primes.nesl
   nesl run library.nesl main.nesl
+  nesl run --time --stats primes.nesl
   echo '1 + 2;' | nesl run -")]
     Run {
         /// Files to run in order; `-` is standard input
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
+        /// What to tell besides
+        #[command(flatten)]
+        measures: Measures,
     },
     /// Evaluate expressions, or any forms, given as arguments
     #[command(after_help = "\
@@ -293,6 +331,17 @@ pub enum StageName {
     Kir,
 }
 
+impl Measures {
+    /// What either asks for.
+    pub fn or(self, other: Measures) -> Measures {
+        Measures {
+            time: self.time || other.time,
+            stats: self.stats || other.stats,
+            json: self.json || other.json,
+        }
+    }
+}
+
 /// Reads the command line; prints help, the version or what is wrong with it, and exits.
 pub fn parse() -> Cli {
     Cli::parse()
@@ -307,6 +356,7 @@ impl Global {
                 Bits::Double => Precision::Bits64,
             },
             seed: self.seed,
+            show_sequences: !self.quiet,
             ..Settings::default()
         };
         if let Some(Length(length)) = self.print_length {

@@ -11,16 +11,21 @@ mod run;
 pub use doc::unknown;
 pub use run::worse;
 
-use crate::cli::{Cli, Command};
+use crate::cli::{Cli, Command, Measures};
 use crate::prompt;
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 /// Does what the command line asks.
 pub fn run(arguments: &Cli) -> Result<u8> {
     let global = &arguments.global;
+    let measures = arguments.measures;
+    let takes_forms = matches!(arguments.command, None | Some(Command::Run { .. }));
+    if measures != Measures::default() && !takes_forms {
+        bail!("--time, --stats and --json before a command are for `run` and for sessions");
+    }
     match &arguments.command {
-        None => prompt::run(global),
-        Some(Command::Run { files }) => run::run(global, files),
+        None => prompt::run(global, measures),
+        Some(Command::Run { files, measures: own }) => run::run(global, files, measures.or(*own)),
         Some(Command::Eval { texts }) => eval::run(global, texts),
         Some(Command::Check { files, json, types }) => check::run(global, files, *json, *types),
         Some(Command::Fmt { files, check }) => fmt::run(global, files, *check),

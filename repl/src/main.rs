@@ -10,8 +10,10 @@
 //! | [`prompt`] | the interactive session, and forms read from a pipe |
 //! | [`report`] | events of a session → lines on standard output and messages on standard error |
 //! | [`render`] | diagnostics → text for people |
+//! | [`measure`] | what forms took → lines and JSON |
 //! | [`json`] | diagnostics → JSON for programs |
 //! | [`source`] | files → text; offsets → lines and columns |
+//! | [`table`] | columns of text |
 //! | [`output`] | standard output, which remembers whether a line is begun |
 //! | [`interrupt`] | Ctrl-C |
 
@@ -19,11 +21,13 @@ mod cli;
 mod commands;
 mod interrupt;
 mod json;
+mod measure;
 mod output;
 mod prompt;
 mod render;
 mod report;
 mod source;
+mod table;
 
 use std::process::ExitCode;
 

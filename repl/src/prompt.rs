@@ -6,7 +6,7 @@ mod history;
 mod meta;
 mod piped;
 
-use crate::cli::{Global, OK};
+use crate::cli::{Global, Measures, OK};
 use crate::report::Reporter;
 use anyhow::Result;
 use complete::close;
@@ -30,8 +30,9 @@ enum Flow {
 }
 
 /// Reads forms and runs them until there are no more.
-pub fn run(global: &Global) -> Result<u8> {
-    let (reporter, session) = Reporter::new(global);
+pub fn run(global: &Global, measures: Measures) -> Result<u8> {
+    let (mut reporter, mut session) = Reporter::new(global);
+    reporter.measure(&mut session, measures);
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         interact(global, reporter, session)
     } else {
@@ -88,6 +89,7 @@ fn interact(global: &Global, mut reporter: Reporter, session: Session) -> Result
             break;
         }
     }
+    reporter.stats(&session.borrow());
     Ok(OK)
 }
 

@@ -1,7 +1,8 @@
 //! Events of a session → lines on standard output and messages on standard error.
 
-use crate::cli::Global;
+use crate::cli::{Global, Measures};
 use crate::interrupt;
+use crate::measure;
 use crate::output::Output;
 use crate::render::Renderer;
 use anyhow::{Context, Result};
@@ -21,6 +22,7 @@ pub struct Reporter {
     /// Messages for people.
     pub renderer: Renderer,
     quiet: bool,
+    measures: Measures,
     /// Pictures that were drawn on since they were written, by their places in the session.
     drawn: BTreeSet<usize>,
     /// Where they are written; the current folder if there is no other.
@@ -39,8 +41,37 @@ impl Reporter {
         interrupt::install(&session);
         let renderer = Renderer::new(global.colors(&std::io::stderr()));
         let (quiet, folder) = (global.quiet, global.pictures.clone());
-        let drawn = BTreeSet::new();
-        (Reporter { output, renderer, quiet, drawn, folder, problems: 0 }, session)
+        let (measures, drawn) = (Measures::default(), BTreeSet::new());
+        (Reporter { output, renderer, quiet, measures, drawn, folder, problems: 0 }, session)
+    }
+
+    /// Tells from now on what forms take.
+    pub fn measure(&mut self, session: &mut Session, measures: Measures) {
+        self.measures = measures;
+        if measures.json {
+            session.set_output(Box::new(std::io::stderr()));
+        }
+    }
+
+    /// Tells what a session did, if that is wanted.
+    pub fn stats(&self, session: &Session) {
+        match self.measures {
+            Measures { stats: false, .. } => {}
+            Measures { json: true, .. } => {
+                self.output.line(&measure::stats_object(&session.stats()));
+                self.output.show();
+            }
+            Measures { json: false, .. } => eprint!("{}", measure::stats(&session.stats())),
+        }
+    }
+
+    /// Enters a text and tells how long its forms took.
+    pub fn enter_timed(&mut self, session: &mut Session, name: &str, text: &str) -> Summary {
+        let before = self.measures;
+        self.measures.time = true;
+        let summary = self.enter(session, name, text);
+        self.measures = before;
+        summary
     }
 
     /// Enters a text and shows what comes of it.
@@ -58,9 +89,21 @@ impl Reporter {
     ) -> Summary {
         let output = self.output.clone();
         let quiet = self.quiet;
-        self.entered(session, name, text, line, &mut |Binding { name, value, ty, .. }| {
-            if !quiet {
+        let (measures, sources) = (self.measures, session.sources());
+        self.entered(session, name, text, line, &mut |binding| {
+            if measures.json {
+                if let Some(object) = measure::form_object(&sources, &binding, line) {
+                    output.line(&object);
+                }
+            } else if !quiet {
+                let Binding { name, value, ty, .. } = &binding;
                 output.line(&format!("{name} = {value} : {ty}"));
+            }
+            if measures.time
+                && let Some(time) = measure::time(&binding)
+            {
+                output.settle();
+                eprintln!("{time}");
             }
         })
     }
@@ -94,7 +137,9 @@ impl Reporter {
                     self.output.show();
                 }
                 Event::Text(text) => {
-                    if !text.is_empty() {
+                    if self.measures.json {
+                        eprintln!("{text}");
+                    } else if !text.is_empty() {
                         self.output.line(&text);
                         self.output.show();
                     }

@@ -6,6 +6,7 @@
 
 use anyhow::{Context, Result};
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -50,6 +51,25 @@ pub fn encode(text: &str, latin1: bool) -> Vec<u8> {
     let bytes: Option<Vec<u8>> =
         if latin1 { text.chars().map(|c| u8::try_from(c).ok()).collect() } else { None };
     bytes.unwrap_or_else(|| text.as_bytes().to_vec())
+}
+
+/// The byte at which a form's own text begins, past the blanks and comments before it.
+pub fn own_start(text: &str, range: &Range<usize>) -> usize {
+    let form = text.get(range.clone()).unwrap_or("");
+    let mut skipped = 0;
+    loop {
+        let rest = &form[skipped..];
+        let blank = rest.len() - rest.trim_start().len();
+        let comment = match rest[blank..].strip_prefix('%') {
+            Some(inside) => inside.find('%').map_or(rest.len() - blank, |end| end + 2),
+            None => 0,
+        };
+        skipped += blank + comment;
+        if comment == 0 || skipped >= form.len() {
+            break;
+        }
+    }
+    range.start + skipped
 }
 
 /// A text with its line starts, for turning byte offsets into places people use.

@@ -47,11 +47,13 @@ fn a_conversation() {
     say(&mut session, ":doc plus_sacn", "did you mean `plus_scan`?");
     say(&mut session, ":what", "There is no `:what`");
     say(&mut session, ":type", "Write `:type EXPR`");
+    say(&mut session, ":time {i : i in [0:x]}", "time of it: ");
+    say(&mut session, ":stats", "runtime cpu: ");
     say(&mut session, ":help", ":quit");
     say(&mut session, "describe sort;", "sort : [a] -> [a]");
     say(&mut session, "1 + 1.5", "Type error");
     say(&mut session, "[1, 2][7]", "Runtime error");
-    say(&mut session, "it", "it = 15 : int");
+    say(&mut session, "it", "it = [0, 1, 2, 3, 4] : [int]");
     session.send_line(":quit").expect("it listens");
     session.exp_eof().expect("it leaves");
 }

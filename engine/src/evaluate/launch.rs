@@ -13,6 +13,7 @@ use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Loaded};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
+use std::time::Instant;
 
 /// A kernel of a program, or one that the evaluation adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -131,6 +132,7 @@ impl<'p> Evaluator<'p> {
         kernel: &Kernel,
         variant: &Variant,
     ) -> Run<Option<Rc<Ready>>> {
+        let began = Instant::now();
         let code = kernel::kernel(
             self.program,
             frame.function,
@@ -140,6 +142,7 @@ impl<'p> Evaluator<'p> {
             self.precision,
             self.launcher.seed,
         );
+        self.translating.set(self.translating.get() + began.elapsed());
         let Some(code) = code else { return Ok(None) };
         #[cfg(debug_assertions)]
         if let Err(wrong) = kir::verify(&code.module) {

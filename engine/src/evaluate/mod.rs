@@ -38,6 +38,7 @@ use points::{Points, Segments};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
+use std::time::Duration;
 
 /// Why an evaluation ends early.
 #[derive(Debug)]
@@ -78,6 +79,8 @@ pub(crate) struct Evaluator<'p> {
     grows: RefCell<Vec<bool>>,
     depth: Cell<usize>,
     max_depth: usize,
+    /// Time spent on writing kernels.
+    translating: Cell<Duration>,
 }
 
 /// A call under way.
@@ -119,7 +122,13 @@ impl<'p> Evaluator<'p> {
             grows: RefCell::new(vec![false; count]),
             depth: Cell::new(0),
             max_depth,
+            translating: Cell::default(),
         }
+    }
+
+    /// Time spent on writing kernels, before they went to the runtime.
+    pub(crate) fn translating(&self) -> Duration {
+        self.translating.get()
     }
 
     /// Runs the program on these arguments.

@@ -1,6 +1,6 @@
 //! Definitions and redefinitions (LANGUAGE section 7).
 
-use super::{Binding, Event, Session, Sink, place};
+use super::{Binding, Event, Session, Sink, Usage, place};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Name};
 use nesl_core::db::{Before, FileId, Form};
 use nesl_core::names::Resolution;
@@ -37,7 +37,7 @@ impl Session {
             ty: self.type_of_name(item, name),
             expression: false,
             cost: None,
-            seconds: 0.0,
+            usage: Usage::default(),
             at: place(self.db.whole(item)),
         }));
     }
@@ -57,6 +57,7 @@ impl Session {
             if self.same_type(old, item, name) {
                 let old = self.current(old, name);
                 if old != item {
+                    self.let_go(old, name);
                     self.replaced.insert((old, name.clone()), item);
                 }
             } else if name.folded() != "it" {

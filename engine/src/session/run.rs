@@ -4,7 +4,7 @@ use super::watch::Watcher;
 use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, located, place};
 use crate::execute::Inputs;
 use crate::held::Held;
-use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
+use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name, with_stack};
 use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Step};
 use nesl_core::interp::{self, Failure, Host, Value};
@@ -29,6 +29,10 @@ pub(super) struct Computed {
     pub(super) held: Held,
     /// Work and depth, where they were counted.
     cost: Option<(u64, u64)>,
+    /// Time spent on making kernels, the runtime's own part left out.
+    translating: Duration,
+    /// It ran on the session's runtime.
+    on_runtime: bool,
 }
 
 impl Session {
@@ -143,7 +147,7 @@ impl Session {
         summary: &mut Summary,
     ) {
         let item = form.id();
-        let started = Instant::now();
+        let meter = self.meter();
         let (elaborated, computed) = match self.compute(item) {
             Ok(done) => done,
             Err(diagnostics) => {
@@ -156,7 +160,7 @@ impl Session {
                 return;
             }
         };
-        let seconds = started.elapsed().as_secs_f64();
+        let usage = self.usage(&meter, computed.translating, computed.on_runtime);
         if let Err(message) = self.keep(item, ast, &computed.held) {
             summary.errors += 1;
             let at = place(self.db.whole(item));
@@ -168,8 +172,10 @@ impl Session {
         summary.ok += 1;
         if !quiet {
             let expression = matches!(ast.kind, ItemKind::Expr(_));
-            let value = match computed.held.value(self.runtime()) {
-                Ok(value) => self.show(value, &elaborated.ty),
+            let unread = !self.settings.show_sequences && has_sequence(computed.held.ty());
+            let value = match computed.held.value_unless(unread, self.runtime()) {
+                Ok(Some(value)) => self.show(value, &elaborated.ty),
+                Ok(None) => String::new(),
                 Err(failure) => {
                     let trouble = self.trouble(item, failure);
                     summary.errors += 1;
@@ -183,7 +189,7 @@ impl Session {
                 ty: self.shown_type(item, &elaborated.ty),
                 expression,
                 cost: computed.cost,
-                seconds,
+                usage,
                 at: place(self.db.whole(item)),
             }));
         }
@@ -209,6 +215,7 @@ impl Session {
         &mut self,
         item: ItemId,
     ) -> Result<(Elaborated, Computed), Vec<Diagnostic<super::FileRange>>> {
+        let started = Instant::now();
         let mut elaborated = self.elaborate(item)?;
         let globals = self.globals(item, &elaborated.program)?;
         ir::thread_keys(&mut elaborated.program);
@@ -223,6 +230,7 @@ impl Session {
         if seeds(&elaborated.program) {
             self.draws = 0;
         }
+        let elaborating = started.elapsed();
         let options = interp::Options {
             precision: self.settings.precision,
             max_depth: self.settings.max_depth,
@@ -237,7 +245,11 @@ impl Session {
             let max_depth = self.settings.max_depth;
             let inputs = Inputs { globals: &globals, key, seed, precision, max_depth };
             match executor.run(&elaborated.program, &inputs) {
-                Some(Ok(held)) => return Ok((elaborated, Computed { held, cost: None })),
+                Some(Ok(held)) => {
+                    let translating = elaborating + self.translating();
+                    let computed = Computed { held, cost: None, translating, on_runtime: true };
+                    return Ok((elaborated, computed));
+                }
                 Some(Err(failure)) => {
                     let failure = self.traced(&elaborated.program, &globals, key, failure);
                     return Err(vec![self.failure(item, &failure)]);
@@ -264,7 +276,8 @@ impl Session {
                 let ty = program.functions[program.main.0 as usize].result.clone();
                 let cost = Some((outcome.work, outcome.depth));
                 let held = Held::value_of(outcome.value, ty);
-                Ok((elaborated, Computed { held, cost }))
+                let (translating, on_runtime) = (elaborating, false);
+                Ok((elaborated, Computed { held, cost, translating, on_runtime }))
             }
             Err(failure) => Err(vec![self.failure(item, &failure)]),
         }
@@ -485,6 +498,15 @@ fn words(failure: &runtime::Failure) -> String {
         runtime::Failure::Machine(fault) => fault.to_string(),
         runtime::Failure::Program { .. } => "The program failed.".to_string(),
     }
+}
+
+/// Whether there are sequences in values of a type.
+fn has_sequence(ty: &ir::Ty) -> bool {
+    with_stack(|| match ty {
+        ir::Ty::Sequence(_) => true,
+        ir::Ty::Pair(first, second) => has_sequence(first) || has_sequence(second),
+        ir::Ty::Unit | ir::Ty::Int | ir::Ty::Float | ir::Ty::Bool | ir::Ty::Char => false,
+    })
 }
 
 /// Whether a program sets the seed.

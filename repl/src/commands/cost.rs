@@ -1,17 +1,16 @@
 //! `nesl cost`: work and depth of forms, and how they grow.
 
 mod growth;
-mod table;
 
 use super::run::worse;
 use crate::cli::{CostArgs, FAILED, Global, INTERRUPTED, OK};
 use crate::prompt::complete::close;
 use crate::report::Reporter;
-use crate::source::{self, Lines};
+use crate::source::{self, Lines, own_start};
+use crate::table::{Table, grouped, ratio};
 use anyhow::Result;
 use nesl_engine::{Binding, Session, Summary};
 use serde_json::json;
-use table::{Table, grouped, ratio};
 
 /// Measures a file, an expression, or an expression at several sizes.
 pub fn run(global: &Global, asked: &CostArgs) -> Result<u8> {
@@ -66,12 +65,13 @@ fn show(reporter: &Reporter, session: &Session, bound: &[Binding], json: bool) {
             continue;
         };
         let (file, text) = session.source(binding.at.file);
-        let line = first_line(&text, binding);
+        let at = own_start(&text, &binding.at.range);
+        let line = Lines::new(text.clone()).position(at).line;
         if json {
             let object = json!({
                 "file": &*file, "line": line, "name": binding.name,
                 "work": work, "depth": depth, "parallelism": parallelism(work, depth),
-                "seconds": binding.seconds,
+                "seconds": binding.usage.seconds,
             });
             reporter.output.line(&object.to_string());
         } else {
@@ -88,26 +88,6 @@ fn show(reporter: &Reporter, session: &Session, bound: &[Binding], json: bool) {
         reporter.output.line(&table.to_string());
     }
     reporter.output.settle();
-}
-
-/// The line on which a form's own text begins, past the blanks and comments before it.
-fn first_line(text: &str, binding: &Binding) -> usize {
-    let range = binding.at.range.clone();
-    let form = text.get(range.clone()).unwrap_or("");
-    let mut skipped = 0;
-    loop {
-        let rest = &form[skipped..];
-        let blank = rest.len() - rest.trim_start().len();
-        let comment = match rest[blank..].strip_prefix('%') {
-            Some(inside) => inside.find('%').map_or(rest.len() - blank, |end| end + 2),
-            None => 0,
-        };
-        skipped += blank + comment;
-        if comment == 0 || skipped >= form.len() {
-            break;
-        }
-    }
-    Lines::new(text.into()).position(range.start + skipped).line
 }
 
 fn parallelism(work: u64, depth: u64) -> f64 {

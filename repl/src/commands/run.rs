@@ -1,6 +1,6 @@
 //! `nesl run FILE…`
 
-use crate::cli::{FAILED, Global, INTERRUPTED, OK};
+use crate::cli::{FAILED, Global, INTERRUPTED, Measures, OK};
 use crate::report::Reporter;
 use crate::source;
 use anyhow::Result;
@@ -8,8 +8,9 @@ use nesl_engine::Summary;
 use std::path::PathBuf;
 
 /// Runs files in order in one session.
-pub fn run(global: &Global, files: &[PathBuf]) -> Result<u8> {
+pub fn run(global: &Global, files: &[PathBuf], measures: Measures) -> Result<u8> {
     let (mut reporter, mut session) = Reporter::new(global);
+    reporter.measure(&mut session, measures);
     let mut code = OK;
     for path in files {
         let file = source::read(path)?;
@@ -20,6 +21,7 @@ pub fn run(global: &Global, files: &[PathBuf]) -> Result<u8> {
         }
     }
     reporter.output.settle();
+    reporter.stats(&session);
     reporter.write_pictures(&session)?;
     Ok(code)
 }

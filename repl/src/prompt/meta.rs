@@ -4,15 +4,18 @@
 use super::Flow;
 use super::complete::close;
 use crate::commands::unknown;
+use crate::measure;
 use crate::report::Reporter;
 use crate::source;
 use nesl_engine::Session;
 use std::path::Path;
 
 /// A row of the help: how it is written, what it does.
-const COMMANDS: [(&str, &str, &str); 5] = [
+const COMMANDS: [(&str, &str, &str); 7] = [
     (":type", "EXPR", "the type of an expression, without evaluating it"),
     (":doc", "NAME", "what a function or operator does"),
+    (":time", "FORM", "run a form and tell how long it took"),
+    (":stats", "", "what the runtime did, and where the variables are"),
     (":load", "FILE", "run a file in this session"),
     (":help", "", "this"),
     (":quit", "", "leave (also Ctrl-D)"),
@@ -63,6 +66,13 @@ pub fn run(reporter: &mut Reporter, session: &mut Session, command: Command<'_>)
             Some(text) => reporter.output.line(&text),
             None => eprintln!("{}", unknown(session, argument)),
         },
+        Some(":time") => {
+            let summary = reporter.enter_timed(session, "<entry>", &close(argument));
+            if summary.exit {
+                return Flow::Leave;
+            }
+        }
+        Some(":stats") => reporter.output.line(&measure::stats(&session.stats())),
         Some(":load") => return load(reporter, session, argument),
         Some(":help") => help(reporter),
         Some(":quit") => return Flow::Leave,
@@ -93,13 +103,10 @@ pub fn wants_file(before: &str) -> bool {
     parse(before).is_some_and(|command| expand(command.name) == Some(":load"))
 }
 
-/// A command may be shortened as long as it is the only one that begins so.
+/// A command may be shortened; where several begin so, the first of the list is meant.
 fn expand(name: &str) -> Option<&'static str> {
-    let mut found = COMMANDS.iter().map(|(full, ..)| *full).filter(|full| full.starts_with(name));
-    match (found.next(), found.next()) {
-        (Some(one), None) => Some(one),
-        _ => None,
-    }
+    let mut names = COMMANDS.iter().map(|(full, ..)| *full);
+    names.find(|full| name.len() > 1 && full.starts_with(name))
 }
 
 fn show_type(reporter: &mut Reporter, session: &mut Session, text: &str) {

@@ -44,6 +44,7 @@ pub fn run(mut reporter: Reporter, mut session: Session) -> Result<u8> {
         pending.clear();
     }
     reporter.output.settle();
+    reporter.stats(&session);
     reporter.write_pictures(&session)?;
     Ok(code)
 }

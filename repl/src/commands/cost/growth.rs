@@ -1,9 +1,9 @@
 //! Work and depth over several sizes, and the curves that fit them.
 
-use super::table::{Table, grouped, ratio};
 use super::{failed, measure, parallelism};
 use crate::cli::{CostArgs, OK};
 use crate::report::Reporter;
+use crate::table::{Table, grouped, ratio};
 use anyhow::{Result, bail};
 use nesl_engine::Session;
 use nesl_engine::cost::{Fit, Sample, fit};

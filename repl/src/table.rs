@@ -1,4 +1,4 @@
-//! Columns of text: the first and those of numbers flush right, names flush left.
+//! Columns of text: numbers flush right, names and types flush left.
 
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl fmt::Display for Table {
                 let gap = if column == 0 { "" } else { "  " };
                 let width = widths[column];
                 line += gap;
-                line += &if self.rows[0][column] == "name" {
+                line += &if matches!(&*self.rows[0][column], "name" | "type") {
                     format!("{cell:<width$}")
                 } else {
                     format!("{cell:>width$}")

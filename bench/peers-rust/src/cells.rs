@@ -1,0 +1,60 @@
+//! Programs on a grid.
+
+use crate::data::{Parameters, check_floats, tabulate, unit};
+use crate::{Run, program};
+use rayon::prelude::*;
+
+/// Steps until a point escapes.
+pub fn mandelbrot(parameters: &Parameters) -> Run {
+    let (size, limit) = (parameters.get("size"), parameters.get("limit"));
+    let picture = move || -> Vec<i64> {
+        (0..size * size)
+            .into_par_iter()
+            .map(|at| {
+                let cx = -2.0 + 3.0 * (at % size) as f64 / size as f64;
+                let cy = -1.5 + 3.0 * (at / size) as f64 / size as f64;
+                let (mut x, mut y, mut steps) = (0.0, 0.0, 0);
+                while steps < limit && x * x + y * y <= 4.0 {
+                    (x, y) = (x * x - y * y + cx, 2.0 * x * y + cy);
+                    steps += 1;
+                }
+                steps as i64
+            })
+            .collect()
+    };
+    program(picture, |steps| vec![steps.iter().sum::<i64>() as f64])
+}
+
+/// Heat in a chip.
+pub fn hotspot(parameters: &Parameters) -> Run {
+    let (size, steps) = (parameters.get("size"), parameters.get("steps"));
+    let chip = tabulate(size * size, |i| 320.0 + 10.0 * unit(i));
+    let power = tabulate(size * size, |i| unit(i + 5));
+    let simulate = move || -> Vec<f64> {
+        let (mut t, mut new) = (chip.clone(), vec![0.0; chip.len()]);
+        for _ in 0..steps {
+            new.par_chunks_mut(size).enumerate().for_each(|(i, out)| {
+                let row = |i: usize| &t[i * size..(i + 1) * size];
+                let here = row(i);
+                let (north, south) = (row(i.saturating_sub(1)), row((i + 1).min(size - 1)));
+                let power = &power[i * size..(i + 1) * size];
+                let cell = |j: usize, west: f64, east: f64| {
+                    let vertical = north[j] + south[j] - 2.0 * here[j];
+                    let horizontal = west + east - 2.0 * here[j];
+                    let change =
+                        power[j] + 0.8 * vertical + 0.8 * horizontal + 0.01 * (80.0 - here[j]);
+                    here[j] + 0.05 * change
+                };
+                let last = size - 1;
+                out[0] = cell(0, here[0], here[1.min(last)]);
+                for j in 1..last {
+                    out[j] = cell(j, here[j - 1], here[j + 1]);
+                }
+                out[last] = cell(last, here[last.saturating_sub(1)], here[last]);
+            });
+            std::mem::swap(&mut t, &mut new);
+        }
+        t
+    };
+    program(simulate, |t| check_floats(t))
+}

@@ -1,0 +1,138 @@
+"""The processes that are compared: NESL, Python workers, and the peers in Rust.
+
+Each makes its inputs once and then runs when it is asked to, so that repetitions of different ones
+can alternate while all stay warm.
+"""
+
+import json
+import os
+import queue
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+
+
+class Trouble(Exception):
+    """A process could not do what it was asked to."""
+
+
+class Process:
+    """A process that answers lines with lines."""
+
+    def __init__(self, command, patience, directory=HERE):
+        self.patience = patience
+        self.errors = tempfile.TemporaryFile()
+        self.child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+            cwd=directory, bufsize=0)
+        self.lines = queue.Queue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        for line in self.child.stdout:
+            self.lines.put(line.decode(errors="replace").rstrip("\n"))
+        self.lines.put(None)
+
+    def tell(self, text):
+        try:
+            self.child.stdin.write(text.encode())
+        except BrokenPipeError:
+            raise Trouble(self.complaint() or "it ended") from None
+
+    def answer(self):
+        try:
+            line = self.lines.get(timeout=self.patience)
+        except queue.Empty:
+            self.close()
+            raise Trouble(f"no answer within {self.patience:g} s") from None
+        if line is None:
+            code = self.child.wait()
+            raise Trouble(self.complaint() or f"it ended with code {code}")
+        return line
+
+    def complaint(self):
+        """The last that came on standard error, if there is something new."""
+        end = self.errors.seek(0, os.SEEK_END)
+        self.errors.seek(max(0, end - 4000))
+        return self.errors.read().decode(errors="replace").strip()
+
+    def close(self):
+        self.child.kill()
+        self.child.wait()
+
+
+class Peer(Process):
+    """A peer in Python or Rust."""
+
+    def start(self):
+        while (line := self.answer()) != "ready":
+            print(f"  ({line})", file=sys.stderr)
+
+    def run(self):
+        """Seconds, and what the result is compared by."""
+        self.tell("run\n")
+        answer = json.loads(self.answer())
+        return answer["seconds"], answer["check"]
+
+
+def python_peer(kind, name, parameters, patience):
+    command = [sys.executable, str(HERE / "worker.py"), kind, name, json.dumps(parameters)]
+    return Peer(command, patience)
+
+
+def rust_peer(name, parameters, patience):
+    command = [str(HERE / "peers-rust/target/release/bench-peers"), name]
+    return Peer(command + [f"{key}={value}" for key, value in parameters.items()], patience)
+
+
+# A form of which the answer is known, sent behind every other: what has come by then is all.
+MARK = 731_274_977
+
+
+class Nesl(Process):
+    """A session of NESL."""
+
+    def __init__(self, nesl, precision, patience):
+        command = [nesl, "--json", "--quiet", "--precision", str(precision)]
+        super().__init__(command, patience, HERE / "nesl")
+
+    def enter(self, text):
+        """Runs some forms; gives an object for each that was evaluated."""
+        self.tell(f"{text}\n{MARK};\n")
+        forms = []
+        while True:
+            form = json.loads(self.answer())
+            if form["value"] == str(MARK):
+                break
+            forms.append(form)
+        if complaint := self.complaint():
+            raise Trouble(complaint)
+        return forms
+
+    def start(self, program, parameters):
+        """Makes the inputs; gives the seconds that took."""
+        sizes = "".join(f"{name} = {_literal(value)};\n" for name, value in parameters.items())
+        forms = self.enter(sizes + (HERE / "nesl/data.nesl").read_text())
+        forms += self.enter((HERE / f"nesl/{program.nesl}.nesl").read_text())
+        return sum(form["seconds"] for form in forms)
+
+    def run(self, form):
+        """The object of one run."""
+        return self.enter(f"r = {form};")[-1]
+
+    def check(self):
+        value = self.enter("check(r);")[-1]["value"]
+        return [_number(word) for word in re.findall(r"[-+.\w]+", value)]
+
+
+def _literal(value):
+    return json.dumps(value) if isinstance(value, str) else str(value)
+
+
+def _number(word):
+    return float(word.replace("E", "e"))

@@ -1,0 +1,134 @@
+"""The programs: where they come from, how large they are, and what they touch.
+
+A program is a file `nesl/NAME.nesl` that defines functions and makes inputs of the parameters, and
+one form that is timed. `check(r)` in the file gives what results are compared by.
+"""
+
+from dataclasses import dataclass, field
+from typing import Callable
+
+@dataclass
+class Program:
+    """A benchmark."""
+
+    name: str
+    """As in `--only`; a part of it will do."""
+    nesl: str
+    """The file, without its ending."""
+    form: str
+    """The expression that is timed."""
+    parameters: dict
+    """At full size."""
+    grows: tuple
+    """Parameters that `--scale` applies to; with two, its root to each. A side counts twice."""
+    traffic: Callable
+    """Bytes that cannot be avoided: inputs read and results written once."""
+    memory: Callable
+    """Bytes of the inputs in one process, about."""
+    papers: tuple = ()
+    """As numbered in `README.md`."""
+    peer: str = ""
+    """The name among the peers, if it is not the file's."""
+    tolerance: float = 1e-6
+    precision: int = 64
+    least: dict = field(default_factory=dict)
+    """Parameters do not go below these."""
+    power_of_two: bool = False
+
+    def at(self, scale):
+        """The parameters at a scale."""
+        part = scale ** (1 / len(self.grows))
+        scaled = dict(self.parameters)
+        for name in set(self.grows):
+            n = max(int(scaled[name] * part), self.least.get(name, 64))
+            scaled[name] = 1 << (n.bit_length() - 1) if self.power_of_two else n
+        return scaled
+
+
+def _dot(millions):
+    return Program(
+        f"dot-{millions}m", "dot", "dot_product(a, b)", {"n": millions * 1_000_000}, ("n",),
+        lambda p: 16 * p["n"], lambda p: 16 * p["n"], ("000", "002"))
+
+
+def _sorting(name, form, papers, **more):
+    return Program(
+        name, name, form, {"n": 1_000_000}, ("n",), lambda p: 16 * p["n"], lambda p: 8 * p["n"],
+        papers, **more)
+
+
+def _options(bits):
+    return Program(
+        f"black-scholes-f{bits}", "black_scholes",
+        "{option_prices(s, k, y) : s in spots; k in strikes; y in years}", {"n": 10_000_000}, ("n",),
+        lambda p: 5 * bits // 8 * p["n"], lambda p: 5 * bits // 8 * p["n"], ("000", "002", "004"),
+        tolerance=1e-4 if bits == 32 else 1e-6, precision=bits)
+
+
+def _product(name, rows, width, longest):
+    def entries(p):
+        return p["rows"] * (p["width"] + 14 * p["longest"] / p["rows"])
+
+    # The longest row stays the same part of the whole.
+    return Program(
+        f"spmv-{name}", "spmv", "multiply(matrix, v)",
+        {"rows": rows, "width": width, "longest": longest},
+        ("rows",) if longest == 0 else ("rows", "longest"),
+        lambda p: 16 * entries(p) + 16 * p["rows"], lambda p: 16 * entries(p) + 32 * p["rows"],
+        ("002",), least={"longest": 0})
+
+
+def _clusters(k):
+    return Program(
+        f"kmeans-{k}", "kmeans", "move(points, centres)", {"n": 1_000_000, "k": k}, ("n",),
+        lambda p: 240 * p["n"], lambda p: 240 * p["n"], ("004",), tolerance=1e-4, least={"n": 64})
+
+
+def _sums(which, name, rows, columns):
+    return Program(
+        f"sum-{which}-{name}", "sums", f"sum_{which}(matrix)", {"rows": rows, "columns": columns},
+        ("rows", "columns"), lambda p: 8 * p["rows"] * p["columns"],
+        lambda p: 8 * p["rows"] * p["columns"], ("003",), peer=f"sum_{which}", least={"rows": 8, "columns": 8})
+
+
+SHAPES = [("64k-1k", 65536, 1024), ("8k-8k", 8192, 8192), ("1k-64k", 1024, 65536)]
+
+PROGRAMS = [
+    _dot(10),
+    _dot(18),
+    _sorting("quicksort", "quicksort(a)", ("000", "001")),
+    _sorting("sort", "sort(a)", ()),
+    Program(
+        "batcher", "batcher", "bitonic_sort(a)", {"n": 1 << 20}, ("n",),
+        lambda p: 16 * p["n"], lambda p: 8 * p["n"], ("001",), power_of_two=True),
+    _options(32),
+    _options(64),
+    Program(
+        "quickhull", "quickhull", "convex_hull(points)", {"n": 5_000_000}, ("n",),
+        lambda p: 16 * p["n"], lambda p: 16 * p["n"], ("000",)),
+    Program(
+        "barnes-hut", "barnes_hut", "accelerations(bodies)", {"n": 75_000}, ("n",),
+        lambda p: 40 * p["n"], lambda p: 1000 * p["n"], ("000",)),
+    _product("100k-50", 100_000, 50, 0),
+    _product("1m-10", 1_000_000, 10, 0),
+    _product("power-law", 1_000_000, 2, 400_000),
+    _clusters(3),
+    _clusters(30),
+    *[_sums(which, *shape) for which in ("rows", "columns") for shape in SHAPES],
+    Program(
+        "mandelbrot", "mandelbrot", "picture(size)", {"size": 1024, "limit": 200}, ("size", "size"),
+        lambda p: 8 * p["size"] ** 2, lambda p: 8 * p["size"] ** 2, ("003",)),
+    Program(
+        "bfs", "bfs", "distances(graph, 0)", {"n": 1_000_000, "degree": 8}, ("n",),
+        lambda p: (8 * p["degree"] + 8) * p["n"], lambda p: 80 * p["n"], ("003",)),
+    Program(
+        "pagerank", "pagerank", "page_rank(graph, outs, start, steps)",
+        {"n": 500_000, "degree": 8, "steps": 20}, ("n",),
+        lambda p: (8 * p["degree"] + 24) * p["n"] * p["steps"], lambda p: 100 * p["n"], ("003",)),
+    Program(
+        "hotspot", "hotspot", "simulate(chip, power, steps)", {"size": 1024, "steps": 20}, ("size", "size"),
+        lambda p: 24 * p["size"] ** 2 * p["steps"], lambda p: 16 * p["size"] ** 2, ("003",)),
+    Program(
+        "word-count", "word_count", "histogram(wordify(text))", {"bytes": 100_000_000}, ("bytes",),
+        lambda p: p["bytes"], lambda p: 4 * p["bytes"], (), least={"bytes": 1000}),
+]

@@ -1,0 +1,127 @@
+//! What forms take, and what a session holds: time, launches, memory.
+//!
+//! Counts are the runtime's own, exact ones ([`Counters`]); of a form, the difference between
+//! before and after.
+
+use super::Session;
+use crate::execute::Executor;
+use nesl_core::base::Name;
+use nesl_core::names::Resolution;
+use nesl_runtime::runtime::Counters;
+use std::time::{Duration, Instant};
+
+/// What evaluating a form took. All zero for one that only defines.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Usage {
+    /// Seconds in all, compilation included; showing the value is not.
+    pub seconds: f64,
+    /// Of these, seconds spent on making code: from elaboration to the machine's own.
+    pub compile_seconds: f64,
+    /// Whether it ran on the session's runtime, not on the direct interpreter.
+    pub on_runtime: bool,
+    /// Kernels executed.
+    pub launches: u64,
+    /// Modules compiled.
+    pub modules: u64,
+    /// Bytes that went to and from the runtime.
+    pub transferred: u64,
+    /// Bytes of the runtime's arrays afterwards.
+    pub bytes: u64,
+    /// The most there were at a time, since the session began.
+    pub peak_bytes: u64,
+}
+
+/// What a session did and holds.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    /// The runtime's name; none if programs run on the direct interpreter.
+    pub runtime: Option<String>,
+    /// The runtime's counters since the session began.
+    pub counters: Counters,
+    /// The top-level variables, by name.
+    pub variables: Vec<Variable>,
+}
+
+/// A top-level variable and where its value is: on the host, on the runtime, or both.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its type as printed.
+    pub ty: String,
+    /// Bytes of its value on the host, if it is there.
+    pub host_bytes: Option<u64>,
+    /// Bytes of its arrays on the runtime, if they are there. Variables may share arrays: what
+    /// they have in common counts for each.
+    pub runtime_bytes: Option<u64>,
+    /// A later definition of the name is what new forms see; earlier ones still hold this.
+    pub shadowed: bool,
+}
+
+/// Measures a form that runs.
+pub(super) struct Meter {
+    started: Instant,
+    before: Counters,
+}
+
+impl Session {
+    /// What was done so far, and what is held where.
+    pub fn stats(&self) -> Stats {
+        let mut variables: Vec<Variable> = self
+            .values
+            .iter()
+            .map(|((item, name), held)| Variable {
+                name: name.to_string(),
+                ty: self.type_of_name(*item, name),
+                host_bytes: held.host_bytes(),
+                runtime_bytes: held.runtime_bytes(),
+                shadowed: !matches!(
+                    self.last.and_then(|last| self.db.lookup(last, name)),
+                    Some(Resolution::Item(seen, _)) if self.current(seen, name) == *item
+                ),
+            })
+            .collect();
+        variables.sort_by(|a, b| (&a.name, a.shadowed, &a.ty).cmp(&(&b.name, b.shadowed, &b.ty)));
+        Stats {
+            runtime: self.runtime().map(|runtime| runtime.caps().name.clone()),
+            counters: self.counters(),
+            variables,
+        }
+    }
+
+    /// The runtime's counters; all zero without one.
+    fn counters(&self) -> Counters {
+        self.runtime().map(|runtime| runtime.counters()).unwrap_or_default()
+    }
+
+    pub(super) fn meter(&self) -> Meter {
+        Meter { started: Instant::now(), before: self.counters() }
+    }
+
+    /// What was used since a meter was made; `translating` is the time spent on making kernels.
+    pub(super) fn usage(&self, meter: &Meter, translating: Duration, on_runtime: bool) -> Usage {
+        let (seconds, before, after) = (meter.started.elapsed(), meter.before, self.counters());
+        let compiled = Duration::from_nanos(after.compile_ns - before.compile_ns);
+        Usage {
+            seconds: seconds.as_secs_f64(),
+            compile_seconds: (translating + compiled).min(seconds).as_secs_f64(),
+            on_runtime,
+            launches: after.launches - before.launches,
+            modules: after.modules - before.modules,
+            transferred: after.transferred - before.transferred,
+            bytes: after.bytes,
+            peak_bytes: after.peak_bytes,
+        }
+    }
+
+    /// Lets go of the value that a definition had whose place another has taken: nobody can name
+    /// it any more.
+    pub(super) fn let_go(&mut self, item: nesl_core::base::ItemId, name: &Name) {
+        self.values.remove(&(item, name.clone()));
+    }
+
+    /// Time the executor spent on translating the program it was given last.
+    pub(super) fn translating(&self) -> Duration {
+        self.executor.as_ref().map(Executor::translating).unwrap_or_default()
+    }
+}

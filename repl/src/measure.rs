@@ -1,0 +1,139 @@
+//! What forms and sessions took, as text for people and as JSON for programs. The fields of the
+//! JSON are described by `nesl run --help`.
+
+use crate::source::{Lines, own_start};
+use crate::table::{Table, grouped};
+use nesl_engine::{Binding, Sources, Stats, Usage};
+use serde_json::{Value, json};
+
+/// The time of a form; nothing for one that only defines.
+pub fn time(binding: &Binding) -> Option<String> {
+    let Usage { seconds, compile_seconds, .. } = binding.usage;
+    evaluated(binding).then(|| {
+        let (all, compiling) = (duration(seconds), duration(compile_seconds));
+        format!("time of {}: {all}, of which {compiling} compiling", binding.name)
+    })
+}
+
+/// A form as an object in one line; nothing for one that only defines.
+pub fn form_object(sources: &Sources, binding: &Binding, first: usize) -> Option<String> {
+    if !evaluated(binding) {
+        return None;
+    }
+    let (file, text) = sources.get(binding.at.file);
+    let at = own_start(&text, &binding.at.range);
+    let usage = binding.usage;
+    let object = json!({
+        "file": &*file,
+        "line": first + Lines::new(text.clone()).position(at).line,
+        "name": binding.name,
+        "type": binding.ty,
+        "value": if binding.value.is_empty() { Value::Null } else { json!(binding.value) },
+        "seconds": usage.seconds,
+        "compile_seconds": usage.compile_seconds,
+        "run_seconds": usage.seconds - usage.compile_seconds,
+        "on_runtime": usage.on_runtime,
+        "launches": usage.launches,
+        "modules": usage.modules,
+        "transferred": usage.transferred,
+        "bytes": usage.bytes,
+        "peak_bytes": usage.peak_bytes,
+    });
+    Some(object.to_string())
+}
+
+/// A session's statistics as lines.
+pub fn stats(stats: &Stats) -> String {
+    let counters = &stats.counters;
+    let mut out = match &stats.runtime {
+        None => "The direct interpreter ran everything.\n".to_string(),
+        Some(runtime) => format!(
+            "runtime {runtime}: {}; {} compiled in {}\n\
+             arrays: {} bytes, {} at most; {} bytes to and from the host\n",
+            counted(counters.launches, "launch", "launches"),
+            counted(counters.modules, "module", "modules"),
+            duration(counters.compile_ns as f64 * 1e-9),
+            grouped(counters.bytes),
+            grouped(counters.peak_bytes),
+            grouped(counters.transferred),
+        ),
+    };
+    if !stats.variables.is_empty() {
+        let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "-".to_string(), grouped);
+        let mut table = Table::new(&["on host", "on runtime", "name", "type"]);
+        for variable in &stats.variables {
+            let name = &variable.name;
+            table.row([
+                bytes(variable.host_bytes),
+                bytes(variable.runtime_bytes),
+                if variable.shadowed { format!("{name} (an earlier one)") } else { name.clone() },
+                variable.ty.clone(),
+            ]);
+        }
+        out += &table.to_string();
+    }
+    out
+}
+
+/// A session's statistics as an object in one line.
+pub fn stats_object(stats: &Stats) -> String {
+    let counters = &stats.counters;
+    let variables: Vec<Value> = stats
+        .variables
+        .iter()
+        .map(|variable| {
+            json!({
+                "name": variable.name,
+                "type": variable.ty,
+                "host_bytes": variable.host_bytes,
+                "runtime_bytes": variable.runtime_bytes,
+                "shadowed": variable.shadowed,
+            })
+        })
+        .collect();
+    let object = json!({
+        "runtime": stats.runtime,
+        "launches": counters.launches,
+        "modules": counters.modules,
+        "compile_seconds": counters.compile_ns as f64 * 1e-9,
+        "transferred": counters.transferred,
+        "bytes": counters.bytes,
+        "peak_bytes": counters.peak_bytes,
+        "variables": variables,
+    });
+    json!({ "stats": object }).to_string()
+}
+
+/// Whether there was something to do.
+fn evaluated(binding: &Binding) -> bool {
+    binding.usage != Usage::default()
+}
+
+fn counted(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(n), if n == 1 { one } else { many })
+}
+
+/// Seconds in the unit that fits, with three digits or so.
+fn duration(seconds: f64) -> String {
+    let (scaled, unit) = match seconds {
+        s if s >= 1.0 => (s, "s"),
+        s if s >= 1e-3 => (s * 1e3, "ms"),
+        s => (s * 1e6, "µs"),
+    };
+    match scaled {
+        x if x >= 100.0 => format!("{x:.0} {unit}"),
+        x if x >= 10.0 => format!("{x:.1} {unit}"),
+        x => format!("{x:.2} {unit}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_have_a_unit_that_fits() {
+        let shown: Vec<String> = [0.0, 4.2e-6, 0.0123, 0.25, 12.345, 250.0].map(duration).into();
+        assert_eq!(shown, ["0.00 µs", "4.20 µs", "12.3 ms", "250 ms", "12.3 s", "250 s"]);
+    }
+}

@@ -1,0 +1,124 @@
+//! `--time`, `--stats` and `--json`: what forms and sessions took.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::process::Output;
+
+const PROGRAM: &str = "\
+function twice(x) : int -> int = x + x;
+xs = {twice(i) : i in [0:1000]};
+sum({x : x in xs});
+print_line(\"hello\");
+";
+
+/// Runs with a program on standard input.
+fn nesl(arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_nesl"));
+    command.args(arguments).write_stdin(input).output().expect("it runs")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// The objects on standard output.
+fn objects(output: &Output) -> Vec<Value> {
+    text(&output.stdout)
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line} is no JSON")))
+        .collect()
+}
+
+#[test]
+fn time_is_told_of_every_form_that_is_evaluated() {
+    let ran = nesl(&["run", "--time", "-"], PROGRAM);
+    assert!(ran.status.success());
+    assert!(text(&ran.stdout).contains("it = 999000 : int\n"), "{}", text(&ran.stdout));
+    let told = text(&ran.stderr);
+    let names: Vec<&str> = told.lines().filter_map(|line| line.split(':').next()).collect();
+    assert_eq!(names, ["time of xs", "time of it", "time of it"], "{told}");
+    assert!(told.lines().all(|line| line.ends_with(" compiling")), "{told}");
+}
+
+#[test]
+fn json_is_one_object_a_form() {
+    let ran = nesl(&["run", "--json", "-"], PROGRAM);
+    assert!(ran.status.success());
+    assert_eq!(text(&ran.stderr), "hello\n");
+    let forms = objects(&ran);
+    let names: Vec<&str> = forms.iter().filter_map(|form| form["name"].as_str()).collect();
+    assert_eq!(names, ["xs", "it", "it"]);
+    let (xs, sum, print) = (&forms[0], &forms[1], &forms[2]);
+    assert_eq!((&xs["file"], &xs["line"]), (&"<stdin>".into(), &2.into()));
+    assert_eq!((&sum["value"], &sum["type"]), (&"999000".into(), &"int".into()));
+    assert_eq!(xs["on_runtime"], true);
+    assert_eq!(print["on_runtime"], false);
+    assert!(xs["launches"].as_u64() >= Some(1), "{xs}");
+    assert!(xs["bytes"].as_u64() >= Some(8000), "{xs}");
+    let number = |field: &str| xs[field].as_f64().expect("a number");
+    assert!(number("compile_seconds") > 0.0, "{xs}");
+    let sum = number("compile_seconds") + number("run_seconds");
+    assert!((sum - number("seconds")).abs() < 1e-9, "{xs}");
+}
+
+#[test]
+fn quiet_leaves_sequences_unread() {
+    let forms = objects(&nesl(&["run", "--json", "--quiet", "-"], PROGRAM));
+    assert_eq!(forms[0]["value"], Value::Null);
+    // Its length, not its elements.
+    assert_eq!(forms[0]["transferred"], 8);
+    assert_eq!(forms[1]["value"], "999000");
+}
+
+#[test]
+fn stats_tell_what_is_where() {
+    let ran = nesl(&["run", "--stats", "--quiet", "-"], PROGRAM);
+    let told = text(&ran.stderr);
+    let lines: Vec<&str> = told.lines().collect();
+    assert!(lines[0].starts_with("runtime cpu: 2 launches; 2 modules compiled in "), "{told}");
+    assert!(lines[1].starts_with("arrays: 8,000 bytes, "), "{told}");
+    assert!(lines[2].starts_with("on host  on runtime  name  "), "{told}");
+    let xs = lines[3..].iter().find(|line| line.contains("xs")).expect("it is listed");
+    assert_eq!(xs.split_whitespace().collect::<Vec<_>>(), ["-", "8,000", "xs", "[int]"]);
+}
+
+#[test]
+fn stats_are_the_last_object() {
+    let forms = objects(&nesl(&["run", "--stats", "--json", "--quiet", "-"], PROGRAM));
+    let stats = &forms.last().expect("there are some")["stats"];
+    assert_eq!(stats["runtime"], "cpu");
+    let variables = stats["variables"].as_array().expect("they are listed");
+    let xs = variables.iter().find(|v| v["name"] == "xs").expect("it is there");
+    assert_eq!((&xs["host_bytes"], &xs["runtime_bytes"]), (&Value::Null, &8000.into()));
+    assert_eq!(xs["shadowed"], false);
+}
+
+#[test]
+fn without_a_runtime_everything_is_on_the_host() {
+    let ran = nesl(&["run", "--stats", "--json", "--runtime", "reference", "-"], PROGRAM);
+    let forms = objects(&ran);
+    assert_eq!(forms[0]["on_runtime"], false);
+    let stats = &forms.last().expect("there are some")["stats"];
+    assert_eq!(stats["runtime"], Value::Null);
+    let variables = stats["variables"].as_array().expect("they are listed");
+    let xs = variables.iter().find(|v| v["name"] == "xs").expect("it is there");
+    assert_eq!((&xs["host_bytes"], &xs["runtime_bytes"]), (&8000.into(), &Value::Null));
+}
+
+#[test]
+fn a_value_nobody_can_name_any_more_is_let_go() {
+    let program = "xs = {i : i in [0:1000]};\nxs = {i + 1 : i in [0:1000]};\nys = {i : i in xs};\n";
+    let forms = objects(&nesl(&["run", "--json", "--quiet", "-"], program));
+    let bytes: Vec<_> = forms.iter().map(|form| form["bytes"].as_u64().expect("bytes")).collect();
+    // While the second is made the first is still there.
+    assert_eq!(bytes, [8000, 16000, 16000]);
+}
+
+#[test]
+fn a_session_takes_the_flags_and_a_form_in_a_pipe_is_answered_at_once() {
+    let forms = objects(&nesl(&["--json"], "1 + 1;\n{i : i in [0:3]};\n"));
+    assert_eq!((&forms[0]["value"], &forms[0]["line"]), (&"2".into(), &1.into()));
+    assert_eq!((&forms[1]["value"], &forms[1]["line"]), (&"[0, 1, 2]".into(), &2.into()));
+    let refused = nesl(&["--json", "doc", "sum"], "");
+    assert_eq!(refused.status.code(), Some(2));
+}
