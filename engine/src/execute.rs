@@ -67,7 +67,7 @@ impl Executor {
             match self.flat(program, inputs) {
                 Ok(held) => return Some(Ok(held)),
                 Err(Stop::Failed(failure)) => return Some(Err(failure)),
-                Err(Stop::Unsupported(_)) => {}
+                Err(Stop::Unsupported) => {}
             }
         }
         let began = Instant::now();
@@ -198,7 +198,7 @@ fn key(inputs: &Inputs<'_>) -> Literal {
 fn trouble(failure: Failure) -> Stop {
     match failure {
         Failure::Machine(fault) => Stop::Failed(ProgramFailure { fault, trace: Vec::new() }),
-        Failure::Program { .. } => Stop::Unsupported("a failure of an earlier form"),
+        Failure::Program { .. } => Stop::Unsupported,
     }
 }
 

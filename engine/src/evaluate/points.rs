@@ -64,14 +64,14 @@ impl<'p> Evaluator<'p> {
             Space::Count { of, count } => self.counted(frame, of, count)?,
             Space::Where { of, .. } => {
                 if frame.points[&of].single {
-                    return Err(Stop::Unsupported("a filter of one point"));
+                    return Err(Stop::Unsupported);
                 }
                 return self.filter(frame, ctx);
             }
             Space::Joined { of, inner } => {
                 let points = frame.points[&inner].clone();
                 if !frame.points[&of].single {
-                    return Err(Stop::Unsupported("joined segments at many points"));
+                    return Err(Stop::Unsupported);
                 }
                 Points::many(points.count, None)
             }
@@ -187,7 +187,7 @@ impl<'p> Evaluator<'p> {
         if let Some(map) = points.map.get() {
             return Ok(map.clone());
         }
-        let segments = points.segments.as_ref().ok_or(Stop::Unsupported("a map to one point"))?;
+        let segments = points.segments.as_ref().ok_or(Stop::Unsupported)?;
         let map = self.segment_numbers(segments)?;
         Ok(points.map.get_or_init(|| map).clone())
     }
