@@ -113,8 +113,11 @@ impl Printer<'_> {
                 _ => format!("v{}", var.0),
             }
         });
-        let places = kernel.places.iter().map(Ctx::to_string);
-        for (i, what) in stores.chain(places).enumerate() {
+        let counts = kernel.counts.iter().map(|ctx| match kernel.places.contains(ctx) {
+            true => ctx.to_string(),
+            false => format!("count of {ctx}"),
+        });
+        for (i, what) in stores.chain(counts).enumerate() {
             write!(self.inner.out, "{}{what}", if i == 0 { " stores " } else { ", " })?;
         }
         writeln!(self.inner.out, " {{")?;

@@ -279,16 +279,19 @@ impl<'p> Evaluator<'p> {
             frame.vars.insert((give.var, give.ctx), Rc::new(Parts::tiled(all, tiles)));
         }
         for places in &code.places {
-            let Arg::Array(map, _) = &args[places.places] else { unreachable!("it is an array") };
+            let map = places.places.map(|at| match &args[at] {
+                Arg::Array(map, _) => map.clone(),
+                Arg::Scalar(_) => unreachable!("it is an array"),
+            });
             let over = frame.points[&kernel.over].clone();
             let points = match &over.segments {
                 None => {
                     let count = whole_number(&Arg::Scalar(self.first(&args[places.counts])?));
-                    Points::kept(count, None, map.clone())
+                    Points::kept(count, None, map)
                 }
                 Some(outer) => {
                     let segments = self.segments(outer.count, args[places.counts].clone())?;
-                    Points::kept(segments.total, Some(segments), map.clone())
+                    Points::kept(segments.total, Some(segments), map)
                 }
             };
             frame.points.insert(places.ctx, Rc::new(points));
@@ -341,6 +344,7 @@ impl<'p> Evaluator<'p> {
             lets: vec![binding],
             masks: Vec::new(),
             stores: vec![(var, ctx)],
+            counts: Vec::new(),
             places: Vec::new(),
         };
         self.launch(frame, which, &kernel)?;
@@ -367,6 +371,7 @@ impl<'p> Evaluator<'p> {
             lets: Vec::new(),
             masks: masks.clone(),
             stores: Vec::new(),
+            counts: masks.clone(),
             places: masks,
         };
         self.launch(frame, which, &kernel)

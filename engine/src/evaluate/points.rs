@@ -1,6 +1,6 @@
 //! The points of contexts, and where their segments are.
 
-use super::{Evaluator, Frame, Parts, Run, Stop};
+use super::{Evaluator, Frame, Parts, Run, Stop, is_filter};
 use nesl_core::flat::{Ctx, Space};
 use nesl_core::ir::{Atom, Var};
 use nesl_runtime::kir::Literal;
@@ -43,9 +43,14 @@ impl Points {
         Points { count, single: false, segments, map: OnceCell::new() }
     }
 
-    /// The points of a filter, and their places.
-    pub(super) fn kept(count: usize, segments: Option<Rc<Segments>>, places: Buffer) -> Points {
-        Points { count, single: false, segments, map: OnceCell::from(places) }
+    /// The points of a filter, and their places, if these were stored.
+    pub(super) fn kept(
+        count: usize,
+        segments: Option<Rc<Segments>>,
+        places: Option<Buffer>,
+    ) -> Points {
+        let map = places.map_or_else(OnceCell::new, OnceCell::from);
+        Points { count, single: false, segments, map }
     }
 
     /// The same points, as those a function is called for.
@@ -186,6 +191,9 @@ impl<'p> Evaluator<'p> {
         let points = frame.points[&ctx].clone();
         if let Some(map) = points.map.get() {
             return Ok(map.clone());
+        }
+        if is_filter(frame.function, ctx) {
+            return Err(Stop::Unsupported);
         }
         let segments = points.segments.as_ref().ok_or(Stop::Unsupported)?;
         let map = self.segment_numbers(segments)?;
