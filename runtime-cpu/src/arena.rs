@@ -9,6 +9,7 @@
 //! chunks:  [ instance's arrays … | mark … garbage, kept, garbage ]  →  [ … | kept ]
 //! ```
 
+use crate::launch::Workers;
 use crate::memory::{Memory, PAD};
 use std::alloc::Layout;
 use std::mem::offset_of;
@@ -78,6 +79,10 @@ pub struct Env {
     pub text_length: i64,
     /// The slow half of allocation.
     pub arena: *mut Arena,
+    /// The threads of the runtime.
+    pub workers: *const Workers,
+    /// Not 0 when no other chunk is at work.
+    pub alone: i64,
     /// Where the parts that points emit are put: one for each output.
     pub emitted: *mut Vec<u8>,
 }

@@ -4,7 +4,7 @@
 //! order. It checks what the verifier cannot see, and panics, naming the kernel or function and
 //! the instruction, when code
 //!
-//! - accesses an array out of bounds, or one that a `compact` let go of,
+//! - accesses an array out of bounds, or one that a `compact` let go of; writes a text,
 //! - reads an element that was not written,
 //! - writes different values to one place from two instances, or reads in one what another (or a
 //!   sink) writes; on parameters, within a launch,
