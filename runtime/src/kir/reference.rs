@@ -32,6 +32,9 @@ mod memory;
 pub mod scalar;
 mod sinks;
 
+/// Modules nobody holds are kept until there are so many.
+const MODULES: usize = 256;
+
 /// The interpreter.
 pub struct Reference {
     caps: Caps,
@@ -189,7 +192,11 @@ impl Runtime for Reference {
             panic!("unlawful kir: {}", violations.join("\n"));
         }
         let loaded = Loaded(Arc::new(module.clone()));
-        self.loaded.borrow_mut().insert(module.clone(), loaded.clone());
+        let mut all = self.loaded.borrow_mut();
+        if all.len() >= MODULES {
+            all.retain(|_, loaded| Arc::strong_count(&loaded.0) > 1);
+        }
+        all.insert(module.clone(), loaded.clone());
         self.count(|counters| {
             counters.modules += 1;
             counters.compile_ns += start.elapsed().as_nanos() as u64;
@@ -232,6 +239,7 @@ impl Runtime for Reference {
 
     fn counters(&self) -> Counters {
         Counters {
+            loaded: self.loaded.borrow().len() as u64,
             bytes: self.gauge.now.load(Ordering::Relaxed),
             peak_bytes: self.gauge.peak.load(Ordering::Relaxed),
             ..self.counters.get()
