@@ -19,6 +19,7 @@ mod codegen;
 mod launch;
 mod memory;
 mod modules;
+mod pages;
 mod services;
 
 use codegen::Compiled;

@@ -200,7 +200,7 @@ fn call(entry: Entry, env: &mut Env, params: &[u64], state: *mut u64, recursive:
 
 impl Env {
     /// An environment without memory.
-    fn new(options: &Options, workers: &Workers, alone: bool) -> Env {
+    pub fn new(options: &Options, workers: &Workers, alone: bool) -> Env {
         Env {
             workers,
             alone: i64::from(alone),
