@@ -3,8 +3,8 @@
 //! An instance allocates by moving a pointer; when it ends, everything it allocated is gone at
 //! once. A long-running instance (a loop that makes arrays) frees with `Mark` and `Compact`: once
 //! the garbage since the mark exceeds 64 KiB and twice what is kept, what is kept is moved down
-//! to the mark. Copying is therefore paid for by the allocation of what is freed. The largest chunk
-//! that was freed is used again for the next: pages that the system has given are dear.
+//! to the mark. Copying is therefore paid for by the allocation of what is freed. Chunks that
+//! were freed are used again until the launch ends: pages that the system has given are dear.
 //!
 //! ```text
 //! chunks:  [ instance's arrays … | mark … garbage, kept, garbage ]  →  [ … | kept ]
@@ -113,8 +113,8 @@ pub mod at {
 pub struct Arena {
     chunks: Vec<Chunk>,
     memory: Arc<Memory>,
-    /// One that is free.
-    spare: Option<Chunk>,
+    /// Those that are free.
+    spare: Vec<Chunk>,
 }
 
 #[derive(Debug)]
@@ -160,7 +160,7 @@ impl Drop for Chunk {
 impl Arena {
     /// An arena without memory.
     pub fn new(memory: Arc<Memory>) -> Arena {
-        Arena { chunks: Vec::new(), memory, spare: None }
+        Arena { chunks: Vec::new(), memory, spare: Vec::new() }
     }
 
     /// Lets `env` allocate here.
@@ -203,30 +203,29 @@ impl Arena {
         self.free_spare();
     }
 
-    /// Frees chunks, but for the largest.
+    /// Lets go of chunks, which are kept for the next.
     fn free_above(&mut self, keep: usize) {
-        for chunk in self.chunks.drain(keep..) {
-            let free = match &mut self.spare {
-                Some(spare) if spare.size >= chunk.size => chunk,
-                spare => match spare.replace(chunk) {
-                    Some(smaller) => smaller,
-                    None => continue,
-                },
-            };
-            self.memory.unreserve(free.size as u64);
-        }
+        self.spare.extend(self.chunks.drain(keep..));
     }
 
+    /// Gives all free chunks back.
     fn free_spare(&mut self) {
-        if let Some(spare) = self.spare.take() {
-            self.memory.unreserve(spare.size as u64);
+        for chunk in self.spare.drain(..) {
+            self.memory.unreserve(chunk.size as u64);
         }
     }
 
-    /// A chunk of so many bytes, of `least` if memory is scarce.
+    /// A chunk of so many bytes; of `least` if there is such a free one, or memory is scarce.
     fn chunk(&mut self, size: usize, least: usize) -> Option<Chunk> {
-        if let Some(spare) = self.spare.take_if(|spare| spare.size >= size) {
-            return Some(spare);
+        let sizes = || self.spare.iter().map(|chunk| chunk.size).enumerate();
+        let last = self.chunks.last().map_or(0, |chunk| chunk.size);
+        let ample = sizes().filter(|(_, free)| *free >= size).min_by_key(|(_, free)| *free);
+        let found = ample.or_else(|| {
+            let enough = sizes().filter(|(_, free)| *free >= least.max(last));
+            enough.max_by_key(|(_, free)| *free)
+        });
+        if let Some((at, _)) = found {
+            return Some(self.spare.swap_remove(at));
         }
         self.new_chunk(size).or_else(|| {
             self.free_spare();
