@@ -3,6 +3,7 @@
 use super::Options;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::scalar::Precision;
+use nesl_runtime::services::sort::Alone;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Elements handled between two looks at the interrupt flag.
@@ -33,6 +34,11 @@ impl<'a> Context<'a> {
             Some(flag) if flag.load(Ordering::Relaxed) => Err(FaultCode::Interrupted.into()),
             _ => Ok(()),
         }
+    }
+
+    /// Who sorts: this thread, until it is asked to stop.
+    pub(super) fn alone(&self) -> Alone<'a> {
+        Alone(self.interrupt)
     }
 
     /// An empty vector with room for `length` elements, if that is allowed and to be had.
