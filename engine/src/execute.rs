@@ -5,6 +5,7 @@
 //! programs without loops, which it has run before they could be compiled. It is also what every
 //! runtime is compared with.
 
+use crate::constants;
 use crate::held::{self, Held};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, Op, Site};
@@ -32,6 +33,19 @@ pub(crate) struct Inputs<'a> {
     pub(crate) precision: Precision,
 }
 
+impl Inputs<'_> {
+    /// Whether code for this precision can take the globals as they are. Values keep the
+    /// precision that they were computed with.
+    pub(crate) fn fit(&self, runtime: &dyn Runtime) -> Result<bool, Failure> {
+        for global in self.globals {
+            if !global.fits(runtime, self.precision)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
 impl Executor {
     pub(crate) fn new(runtime: Box<dyn Runtime>) -> Executor {
         Executor { runtime }
@@ -46,6 +60,15 @@ impl Executor {
         if !worth_compiling(program) {
             return None;
         }
+        let (extended, globals);
+        let (program, inputs) =
+            match constants::as_globals(program, inputs.globals, inputs.precision) {
+                Some(with_constants) => {
+                    (extended, globals) = with_constants;
+                    (&extended, &Inputs { globals: &globals, ..*inputs })
+                }
+                None => (program, inputs),
+            };
         let program = simplify(program);
         debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "after simplification");
         let lowered = lower::thread(&program, inputs.precision, inputs.seed)?;

@@ -12,6 +12,7 @@ use crate::execute::Executor;
 use crate::held::Held;
 use crate::host::System;
 use crate::host::picture::Picture;
+use crate::trial::Trials;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
 use rustc_hash::FxHashMap;
@@ -47,6 +48,9 @@ pub struct Settings {
     pub max_length: usize,
     /// Charge scans a depth of log₂ n.
     pub log_scan: bool,
+    /// With a runtime: the direct interpreter has the first try at each program, for about as long
+    /// as it would take to compile it.
+    pub trials: bool,
 }
 
 impl Default for Settings {
@@ -58,6 +62,7 @@ impl Default for Settings {
             max_depth: 2_000_000,
             max_length: 1 << 28,
             log_scan: false,
+            trials: true,
         }
     }
 }
@@ -148,6 +153,7 @@ pub struct Session {
     interrupt: Arc<AtomicBool>,
     /// What programs run on, if not the direct interpreter.
     executor: Option<Executor>,
+    trials: Trials,
     /// What the next entry sees.
     last: Option<Before>,
     /// A file for texts that are only looked at.
@@ -194,6 +200,7 @@ impl Session {
             settings,
             interrupt,
             executor: None,
+            trials: Trials::default(),
             last: None,
             scratch: None,
             values: FxHashMap::default(),

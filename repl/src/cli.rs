@@ -303,6 +303,8 @@ impl Global {
                 Bits::Double => Precision::Bits64,
             },
             seed: self.seed,
+            // Who asks for the interpreter of kernels wants to see kernels run.
+            trials: self.runtime == RuntimeName::Cpu,
             ..Settings::default()
         };
         if let Some(Length(length)) = self.print_length {

@@ -233,9 +233,25 @@ impl Session {
         if elaborated.watched.functions.is_empty()
             && let Some(executor) = &self.executor
         {
-            let (precision, seed) = (self.settings.precision, self.seed);
+            // The host's: `rand_seed` may have changed it.
+            let (precision, seed) = (self.settings.precision, self.host.seed());
+            if self.settings.trials {
+                let runtime = &*executor.runtime;
+                self.host.set_precision(precision);
+                let program = &elaborated.program;
+                let tried =
+                    self.trials.run(program, &globals, key, runtime, &mut self.host, &options);
+                if let Some(done) = tried {
+                    let value = done.map_err(|failure| vec![self.failure(item, &failure)])?;
+                    let ty = program.functions[program.main.0 as usize].result.clone();
+                    let held = Held::value_of(value, ty);
+                    return Ok((elaborated, Computed { held, cost: None }));
+                }
+            }
             let inputs = Inputs { globals: &globals, key, seed, precision };
-            match executor.run(&elaborated.program, &inputs) {
+            let fit = inputs.fit(&*executor.runtime);
+            let fit = fit.map_err(|failure| vec![self.trouble(item, failure)])?;
+            match fit.then(|| executor.run(&elaborated.program, &inputs)).flatten() {
                 Some(Ok(held)) => return Ok((elaborated, Computed { held, cost: None })),
                 Some(Err(failure)) => {
                     let failure = self.traced(&elaborated.program, &globals, key, failure);
