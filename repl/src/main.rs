@@ -14,7 +14,9 @@
 //! | [`source`] | files → text; offsets → lines and columns |
 //! | [`output`] | standard output, which remembers whether a line is begun |
 //! | [`interrupt`] | Ctrl-C |
+//! | [`allocator`] | how memory is asked for |
 
+mod allocator;
 mod cli;
 mod commands;
 mod interrupt;
@@ -28,6 +30,7 @@ mod source;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    allocator::keep_large_blocks_apart();
     std::panic::set_hook(Box::new(report_bug));
     let arguments = cli::parse();
     match commands::run(&arguments) {
