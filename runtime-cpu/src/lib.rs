@@ -155,8 +155,15 @@ impl Runtime for Cpu {
             return Ok(Loaded(found));
         }
         let start = Instant::now();
-        let compiled =
-            Arc::new(codegen::compile(module, self.isa.clone()).map_err(|e| trouble(&e))?);
+        let stop = &*self.options.interrupt;
+        let compiled = codegen::compile(module, self.isa.clone(), stop).map_err(|e| {
+            if stop.load(Relaxed) {
+                Failure::Machine(FaultCode::Interrupted.into())
+            } else {
+                trouble(&e)
+            }
+        });
+        let compiled = Arc::new(compiled?);
         self.compile_ns.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
         self.compiled.fetch_add(1, Relaxed);
         modules.keep(module, compiled.clone());

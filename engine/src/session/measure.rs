@@ -114,12 +114,6 @@ impl Session {
         }
     }
 
-    /// Lets go of the value that a definition had whose place another has taken: nobody can name
-    /// it any more.
-    pub(super) fn let_go(&mut self, item: nesl_core::base::ItemId, name: &Name) {
-        self.values.remove(&(item, name.clone()));
-    }
-
     /// Time the executor spent on translating the program it was given last.
     pub(super) fn translating(&self) -> Duration {
         self.executor.as_ref().map(Executor::translating).unwrap_or_default()

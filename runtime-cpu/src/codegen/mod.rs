@@ -33,6 +33,7 @@ use facts::Facts;
 use nesl_runtime::kir::{self, Kernel, Module, Op, Sink, Space};
 use rustc_hash::FxHashMap;
 use sinks::Phase;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A phase of a kernel: environment, parameters, chunk; gives a [`Status`].
 pub type Entry = unsafe extern "C" fn(*mut Env, *const u64, *mut u64) -> i32;
@@ -141,8 +142,12 @@ pub fn target() -> Result<OwnedTargetIsa, String> {
     isa.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
 }
 
-/// Compiles a lawful module.
-pub fn compile(module: &Module, isa: OwnedTargetIsa) -> Result<Compiled, String> {
+/// Compiles a lawful module, unless somebody wants it to stop.
+pub fn compile(
+    module: &Module,
+    isa: OwnedTargetIsa,
+    stop: &AtomicBool,
+) -> Result<Compiled, String> {
     let (module, facts) = inline::inline(module);
     let convention = isa.default_call_conv();
     let mut jit =
@@ -154,6 +159,11 @@ pub fn compile(module: &Module, isa: OwnedTargetIsa) -> Result<Compiled, String>
     out.declare(&unit, &mut jit)?;
     for at in 0..module.functions.len() {
         if out.used[at] {
+            if stop.load(Relaxed) {
+                // SAFETY: nothing of it was handed out.
+                unsafe { jit.free_memory() };
+                return Err("interrupted".into());
+            }
             out.function(&unit, &mut jit, at)?;
         }
     }

@@ -127,6 +127,7 @@ impl<'a> Thread<'a> {
             uses: uses::Uses::default(),
             origin: None,
             allocations: 0,
+            sorted_by: FxHashMap::default(),
         }
     }
 
