@@ -276,15 +276,15 @@ impl Generator {
                 let then = self.expr(ty, budget / 2);
                 Expr::choice(cond, then, self.expr(ty, budget / 2))
             }
-            22..38 => match self.call(ty, budget) {
+            22..34 => match self.call(ty, budget) {
                 Some(call) => call,
                 None => self.operation(ty, budget),
             },
-            38..68 if budget > 1 && self.nests < 4 => match ty {
+            34..70 if budget > 1 && self.nests < 4 => match ty {
                 Ty::Seq(element) => self.each(&element.clone(), budget),
                 _ => self.reduced(ty, budget),
             },
-            68..76 => match ty {
+            70..76 => match ty {
                 Ty::Seq(element) => {
                     let share = budget / 3;
                     let args = (0..1 + self.rng.below(3)).map(|_| self.expr(element, share));
@@ -319,11 +319,48 @@ impl Generator {
             let at = self.rng.below(known.len()).max(self.rng.below(known.len()));
             return Expr::var(ty.clone(), &known[at].name);
         }
+        if let Some(part) = self.part_of_variable(ty) {
+            return part;
+        }
         if let Ty::Pair(first, second) = ty {
             let both = vec![self.leaf(first), self.leaf(second)];
             return Expr::op(ty.clone(), "($0, $1)", both);
         }
         data::literal(self, ty)
+    }
+
+    /// Something of a type that a variable in scope has in it.
+    fn part_of_variable(&mut self, ty: &Ty) -> Option<Expr> {
+        let mut found: Vec<(&Variable, &'static str)> = Vec::new();
+        for variable in &self.scope {
+            match &variable.ty {
+                Ty::Seq(element) if **element == *ty => found.push((variable, "last_or($0, $1)")),
+                Ty::Seq(element) if element.element() == Some(ty) => {
+                    found.push((variable, "last_or(flatten($0), $1)"));
+                }
+                Ty::Pair(first, _) if **first == *ty => {
+                    found.push((variable, "(let (q, p) = $0 in q)"));
+                }
+                Ty::Pair(_, second) if **second == *ty => {
+                    found.push((variable, "(let (q, p) = $0 in p)"));
+                }
+                Ty::Seq(_) if *ty == Ty::Int => found.push((variable, "(#$0)")),
+                Ty::Float if *ty == Ty::Int => found.push((variable, "btoi($0 > 0.5)")),
+                Ty::Int if *ty == Ty::Float => found.push((variable, "float($0)")),
+                Ty::Int if *ty == Ty::Bool => found.push((variable, "oddp($0)")),
+                Ty::Seq(_) if *ty == Ty::Bool => found.push((variable, "(#$0 > 2)")),
+                _ => {}
+            }
+        }
+        if found.is_empty() || self.rng.percent(25) {
+            return None;
+        }
+        let (variable, template) = *self.rng.pick(&found);
+        let mut args = vec![Expr::var(variable.ty.clone(), &variable.name)];
+        if template.contains("$1") {
+            args.push(data::literal(self, ty));
+        }
+        Some(Expr::op(ty.clone(), template, args))
     }
 
     /// An operation of the table.

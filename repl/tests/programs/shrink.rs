@@ -107,7 +107,7 @@ fn changes(program: &Program) -> Vec<Change> {
     let mut all: Vec<(usize, Change)> = Vec::new();
     if program.forms.len() > 1 {
         for (at, form) in program.forms.iter().enumerate() {
-            all.push((form.body.to_string().len() + 10, Change::DropForm(at)));
+            all.push((cost(&form.body) + 10, Change::DropForm(at)));
         }
     }
     let data = program.data.iter().map(|form| &form.body);
@@ -115,15 +115,12 @@ fn changes(program: &Program) -> Vec<Change> {
     let forms = program.forms.iter().map(|form| &form.body);
     for (root, body) in data.chain(functions).chain(forms).enumerate() {
         visit(body, &mut Vec::new(), &mut |node, path| {
-            let before = node.to_string();
+            let before = cost(node);
             let mut seen = BTreeSet::new();
             for with in replacements(node) {
-                let after = with.to_string();
-                let simpler = after.len() < before.len()
-                    || after.len() == before.len() && after != before && is_simplest(&with);
-                if simpler && seen.insert(after.clone()) {
-                    let gain = before.len() - after.len();
-                    all.push((gain, Change::Replace(root, path.to_vec(), with)));
+                let after = cost(&with);
+                if after < before && seen.insert(with.to_string()) {
+                    all.push((before - after, Change::Replace(root, path.to_vec(), with)));
                 }
             }
         });
@@ -132,8 +129,22 @@ fn changes(program: &Program) -> Vec<Change> {
     all.into_iter().map(|(_, change)| change).collect()
 }
 
-fn is_simplest(expr: &Expr) -> bool {
-    expr.to_string() == Expr::simplest(&expr.ty).to_string()
+/// How much there is to read. The simplest expressions cost the least, variables more: one less
+/// is one thing less to know.
+fn cost(expr: &Expr) -> usize {
+    let own = match &expr.shape {
+        Shape::Literal(text) if *text == Expr::simplest(&expr.ty).to_string() => 1,
+        Shape::Literal(text) => 1 + text.len(),
+        Shape::Var(_) => 5,
+        Shape::Op("($0, $1)") => 0,
+        Shape::Op(template) => 2 + template.len() / 10,
+        Shape::List => 1,
+        Shape::Call(_) => 6,
+        Shape::Let(_) => 5,
+        Shape::If => 3,
+        Shape::Each(patterns) => 4 * patterns.len(),
+    };
+    own + expr.args.iter().map(cost).sum::<usize>()
 }
 
 fn visit(node: &Expr, path: &mut Vec<usize>, at: &mut dyn FnMut(&Expr, &[usize])) {

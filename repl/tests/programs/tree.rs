@@ -225,10 +225,6 @@ impl Expr {
         Expr { args, ..self.clone() }
     }
 
-    pub fn at(&self, path: &[usize]) -> &Expr {
-        path.iter().fold(self, |node, step| &node.args[*step])
-    }
-
     pub fn at_mut(&mut self, path: &[usize]) -> &mut Expr {
         path.iter().fold(self, |node, step| &mut node.args[*step])
     }
