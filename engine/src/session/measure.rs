@@ -5,7 +5,6 @@
 
 use super::Session;
 use crate::execute::Executor;
-use nesl_core::base::Name;
 use nesl_core::names::Resolution;
 use nesl_runtime::runtime::Counters;
 use std::time::{Duration, Instant};

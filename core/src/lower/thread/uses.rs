@@ -74,9 +74,9 @@ impl Uses {
         self.of.get(&var).filter(|_| self.once(var)).and_then(|u| u.permutes)
     }
 
-    /// Whether its only use is in the block that defines it.
+    /// Whether it is used, and its only use is in the block that defines it.
     pub(super) fn at_home(&self, var: Var) -> bool {
-        self.of.get(&var).is_some_and(|u| u.home == u.block)
+        self.of.get(&var).is_some_and(|u| u.count > 0 && u.home == u.block)
     }
 
     /// Whether nobody uses it.
