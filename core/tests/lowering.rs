@@ -56,3 +56,34 @@ fn "main"(v0: [int]) -> int {{
         assert!(kir.contains("extern rank_up") && !kir.contains("sort_up"), "{kir}");
     }
 }
+
+#[test]
+fn a_failure_in_the_library_knows_the_call() {
+    let kir = lowered(
+        r#"main "main"
+
+fn "main"(v0: int) -> int {
+  v1: int = call "down@int"(v0)
+  v1
+}
+
+fn "down@int"(v0: int) -> int library {
+  v1: bool = lt(v0, 0)
+  v2: int = if v1 {
+    v3: [char] = text "too low"
+    v4: int = error(v3)
+    v4
+  } else {
+    v5: int = sub(v0, 1)
+    v6: int = call "down@int"(v5)
+    v7: int = add(v6, 1)
+    v7
+  }
+  v2
+}
+"#,
+    );
+    // The first parameter is the site of the call in the program.
+    assert!(kir.contains("text \"too low\""), "{kir}");
+    assert!(kir.contains("detail v0"), "{kir}");
+}
