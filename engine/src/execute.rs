@@ -6,6 +6,7 @@
 //! programs without loops, which it has run before they could be compiled. It is also what every
 //! runtime is compared with.
 
+use crate::constants;
 use crate::evaluate::{Evaluator, Stop};
 use crate::held::{self, Held};
 use nesl_core::flat;
@@ -43,6 +44,19 @@ pub(crate) struct Inputs<'a> {
     pub(crate) max_depth: usize,
 }
 
+impl Inputs<'_> {
+    /// Whether code for this precision can take the globals as they are. Values keep the
+    /// precision that they were computed with.
+    pub(crate) fn fit(&self, runtime: &dyn Runtime) -> Result<bool, Failure> {
+        for global in self.globals {
+            if !global.fits(runtime, self.precision)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
 impl Executor {
     pub(crate) fn new(runtime: Box<dyn Runtime>) -> Executor {
         Executor { runtime, translating: Cell::default() }
@@ -63,11 +77,20 @@ impl Executor {
         if !worth_compiling(program) {
             return None;
         }
+        let (extended, globals);
+        let (program, inputs) =
+            match constants::as_globals(program, inputs.globals, inputs.precision) {
+                Some(with_constants) => {
+                    (extended, globals) = with_constants;
+                    (&extended, &Inputs { globals: &globals, ..*inputs })
+                }
+                None => (program, inputs),
+            };
         if !needs_host(program) {
             match self.flat(program, inputs) {
                 Ok(held) => return Some(Ok(held)),
                 Err(Stop::Failed(failure)) => return Some(Err(failure)),
-                Err(Stop::Unsupported(_)) => {}
+                Err(Stop::Unsupported) => {}
             }
         }
         let began = Instant::now();
@@ -198,7 +221,7 @@ fn key(inputs: &Inputs<'_>) -> Literal {
 fn trouble(failure: Failure) -> Stop {
     match failure {
         Failure::Machine(fault) => Stop::Failed(ProgramFailure { fault, trace: Vec::new() }),
-        Failure::Program { .. } => Stop::Unsupported("a failure of an earlier form"),
+        Failure::Program { .. } => Stop::Unsupported,
     }
 }
 

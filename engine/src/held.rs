@@ -12,10 +12,14 @@ use nesl_runtime::kir::{Literal, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Runtime};
 use nesl_runtime::scalar::Precision;
 use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
 
-/// A value of a session.
+/// A value of a session. Clones share what is known of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct Held(Rc<Known>);
+
+#[derive(Debug)]
+struct Known {
     ty: Ty,
     value: OnceCell<Value>,
     resident: RefCell<Option<Resident>>,
@@ -31,33 +35,34 @@ struct Resident {
 impl Held {
     /// A value of the language.
     pub(crate) fn value_of(value: Value, ty: Ty) -> Held {
-        Held { ty, value: OnceCell::from(value), resident: RefCell::default() }
+        let value = OnceCell::from(value);
+        Held(Rc::new(Known { ty, value, resident: RefCell::default() }))
     }
 
     /// The parts of a value on a runtime: arrays from their first element on.
     pub(crate) fn resident(parts: Vec<Arg>, ty: Ty, precision: Precision) -> Held {
         let resident = RefCell::new(Some(Resident { precision, parts }));
-        Held { ty, value: OnceCell::new(), resident }
+        Held(Rc::new(Known { ty, value: OnceCell::new(), resident }))
     }
 
     /// Its type.
     pub(crate) fn ty(&self) -> &Ty {
-        &self.ty
+        &self.0.ty
     }
 
     /// The value.
     pub(crate) fn value(&self, runtime: Option<&dyn Runtime>) -> Result<&Value, Failure> {
-        if let Some(value) = self.value.get() {
+        if let Some(value) = self.0.value.get() {
             return Ok(value);
         }
-        let resident = self.resident.borrow();
+        let resident = self.0.resident.borrow();
         let (Some(resident), Some(runtime)) = (&*resident, runtime) else {
             unreachable!("what has no value is on the runtime of the session")
         };
         let mut parts = Vec::new();
-        read(&self.ty, &mut resident.parts.iter(), runtime, &mut parts)?;
-        let value = lower::value_of(&self.ty, parts, resident.precision);
-        Ok(self.value.get_or_init(|| value))
+        read(&self.0.ty, &mut resident.parts.iter(), runtime, &mut parts)?;
+        let value = lower::value_of(&self.0.ty, parts, resident.precision);
+        Ok(self.0.value.get_or_init(|| value))
     }
 
     /// The value, unless it is to be left where it is.
@@ -71,12 +76,12 @@ impl Held {
 
     /// Bytes of the value, if it is on the host.
     pub(crate) fn host_bytes(&self) -> Option<u64> {
-        self.value.get().map(size)
+        self.0.value.get().map(size)
     }
 
     /// Bytes of the arrays on the runtime, if the parts are there.
     pub(crate) fn runtime_bytes(&self) -> Option<u64> {
-        let resident = self.resident.borrow();
+        let resident = self.0.resident.borrow();
         let parts = &resident.as_ref()?.parts;
         let bytes = parts.iter().map(|part| match part {
             Arg::Scalar(_) => 0,
@@ -91,13 +96,13 @@ impl Held {
         runtime: &dyn Runtime,
         precision: Precision,
     ) -> Result<Vec<Arg>, Failure> {
-        if let Some(resident) = &*self.resident.borrow()
+        if let Some(resident) = &*self.0.resident.borrow()
             && resident.precision == precision
         {
             return Ok(resident.parts.clone());
         }
         let mut parts = Vec::new();
-        for part in lower::parts_of(self.value(Some(runtime))?, &self.ty, precision) {
+        for part in lower::parts_of(self.value(Some(runtime))?, &self.0.ty, precision) {
             parts.push(match part {
                 Part::Scalar(literal) => Arg::Scalar(literal),
                 Part::Array(ty, bytes) => {
@@ -107,40 +112,72 @@ impl Held {
                 }
             });
         }
-        *self.resident.borrow_mut() = Some(Resident { precision, parts: parts.clone() });
+        *self.0.resident.borrow_mut() = Some(Resident { precision, parts: parts.clone() });
         Ok(parts)
     }
 
     /// Its value is kept, its arrays are let go of: for a change of runtime.
     pub(crate) fn leave(&self, runtime: Option<&dyn Runtime>) -> Result<(), Failure> {
         self.value(runtime)?;
-        *self.resident.borrow_mut() = None;
+        *self.0.resident.borrow_mut() = None;
         Ok(())
+    }
+
+    /// The value, unless it is on the runtime and takes more than so many bytes.
+    pub(crate) fn near(&self, runtime: &dyn Runtime, most: usize) -> Option<Value> {
+        let bytes = |resident: &Resident| -> usize {
+            let bytes = resident.parts.iter().map(|part| match part {
+                Arg::Scalar(_) => 0,
+                Arg::Array(buffer, _) => buffer.len() * buffer.ty().size(),
+            });
+            bytes.sum()
+        };
+        if self.0.value.get().is_none() && self.0.resident.borrow().as_ref().map(bytes) > Some(most)
+        {
+            return None;
+        }
+        self.value(Some(runtime)).ok().cloned()
+    }
+
+    /// Whether the parts at a precision say all there is to say.
+    pub(crate) fn fits(&self, runtime: &dyn Runtime, at: Precision) -> Result<bool, Failure> {
+        if at == Precision::Bits64 {
+            return Ok(true);
+        }
+        if let Some(resident) = &*self.0.resident.borrow()
+            && resident.precision == at
+        {
+            return Ok(true);
+        }
+        Ok(narrow(self.value(Some(runtime))?))
     }
 
     /// A half of a half … of it.
     pub(crate) fn part(&self, way: &[Step]) -> Held {
-        let mut part = self.clone();
+        if way.is_empty() {
+            return self.clone();
+        }
+        let mut ty = &self.0.ty;
+        let mut value = self.0.value.get();
+        let mut resident = self.0.resident.borrow().clone();
         for step in way {
-            let Ty::Pair(first, second) = part.ty else {
-                unreachable!("a pattern took {} apart", part.ty)
-            };
+            let Ty::Pair(first, second) = ty else { unreachable!("a pattern took {ty} apart") };
             let is_first = matches!(step, Step::First);
-            if let Some(resident) = &mut *part.resident.borrow_mut() {
-                let split = lower::parts(&first, resident.precision).len();
+            if let Some(resident) = &mut resident {
+                let split = lower::parts(first, resident.precision).len();
                 let rest = resident.parts.split_off(split);
                 if !is_first {
                     resident.parts = rest;
                 }
             }
-            if let Some(value) = part.value.take() {
-                let (a, b) = value.as_pair().expect("its type is that of a pair");
-                let half = if is_first { a } else { b };
-                part.value = OnceCell::from(half.clone());
-            }
-            part.ty = if is_first { *first } else { *second };
+            value = value.map(|value| {
+                let (first, second) = value.as_pair().expect("its type is that of a pair");
+                if is_first { first } else { second }
+            });
+            ty = if is_first { first } else { second };
         }
-        part
+        let value = value.map_or_else(OnceCell::new, |value| OnceCell::from(value.clone()));
+        Held(Rc::new(Known { ty: ty.clone(), value, resident: RefCell::new(resident) }))
     }
 }
 
@@ -158,6 +195,22 @@ fn size(value: &Value) -> u64 {
         Value::Sequence(Sequence::Values(values)) => {
             values.iter().map(|value| size_of::<Value>() as u64 + size(value)).sum()
         }
+    })
+}
+
+/// Whether a value has 32 bits all over.
+fn narrow(value: &Value) -> bool {
+    let int = |x: &i64| i32::try_from(*x).is_ok();
+    let float = |x: &f64| (*x as f32 as f64).to_bits() == x.to_bits() || x.is_nan();
+    with_stack(|| match value {
+        Value::Unit | Value::Bool(_) | Value::Char(_) => true,
+        Value::Int(x) => int(x),
+        Value::Float(x) => float(x),
+        Value::Pair(both) => narrow(&both.0) && narrow(&both.1),
+        Value::Sequence(Sequence::Ints(xs)) => xs.iter().all(int),
+        Value::Sequence(Sequence::Floats(xs)) => xs.iter().all(float),
+        Value::Sequence(Sequence::Bools(_) | Sequence::Chars(_)) => true,
+        Value::Sequence(Sequence::Values(xs)) => xs.iter().all(narrow),
     })
 }
 

@@ -4,6 +4,7 @@
 //! text checks and runs its forms in order and reports what happens as [`Event`]s, as it happens.
 //! The session never prints and never exits: that is for the faces.
 
+mod constants;
 pub mod cost;
 mod evaluate;
 mod execute;
@@ -12,6 +13,7 @@ pub mod host;
 pub mod session;
 pub mod show;
 mod sources;
+mod trial;
 
 /// A file's bytes as text: UTF-8, or else Latin-1 (as the original read it).
 pub fn decode(bytes: Vec<u8>) -> String {

@@ -13,9 +13,12 @@ use crate::execute::Executor;
 use crate::held::Held;
 use crate::host::System;
 use crate::host::picture::Picture;
+use crate::trial::Trials;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
-use rustc_hash::FxHashMap;
+use nesl_core::names::Resolution;
+use nesl_core::syntax::RawKind;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -51,6 +54,9 @@ pub struct Settings {
     pub log_scan: bool,
     /// Show sequences. Without it they stay unread where they are, and [`Binding::value`] is empty.
     pub show_sequences: bool,
+    /// With a runtime: the direct interpreter has the first try at each program, for about as long
+    /// as it would take to compile it.
+    pub trials: bool,
 }
 
 impl Default for Settings {
@@ -63,6 +69,7 @@ impl Default for Settings {
             max_length: 1 << 28,
             log_scan: false,
             show_sequences: true,
+            trials: true,
         }
     }
 }
@@ -157,12 +164,15 @@ pub struct Session {
     interrupt: Arc<AtomicBool>,
     /// What programs run on, if not the direct interpreter.
     executor: Option<Executor>,
+    trials: Trials,
     /// What the next entry sees.
     last: Option<Before>,
     /// A file for texts that are only looked at.
     scratch: Option<FileId>,
     /// The values of top-level variables.
     values: FxHashMap<(ItemId, Name), Held>,
+    /// Variables that definitions mention, whatever takes their name.
+    mentioned: FxHashSet<(ItemId, Name)>,
     /// Those that are kept in files.
     stored: stored::Stored,
     /// Definitions that took the place of others of the same name and type.
@@ -203,9 +213,11 @@ impl Session {
             settings,
             interrupt,
             executor: None,
+            trials: Trials::default(),
             last: None,
             scratch: None,
             values: FxHashMap::default(),
+            mentioned: FxHashSet::default(),
             stored: stored::Stored::default(),
             replaced: FxHashMap::default(),
             broken: FxHashMap::default(),
@@ -238,13 +250,48 @@ impl Session {
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
         self.interrupt.store(false, Ordering::Relaxed);
         self.host.pictures_mut().settle();
-        let file = self.db.add_file(name, text, self.last);
+        let file = match self.same_again(name, text) {
+            Some(file) => file,
+            None => self.db.add_file(name, text, self.last),
+        };
         self.sources.set(file, name, text);
         self.find_loads(file);
         let mut summary = Summary::default();
         self.run_file(file, false, sink, &mut summary);
         self.last = Some(Before::all(file));
         summary
+    }
+
+    /// The last entry, if it was this one and running it once more is the same as entering it once
+    /// more: it defines data only, and mentions nothing that it gave another meaning.
+    fn same_again(&self, name: &str, text: &str) -> Option<FileId> {
+        let Before { file, .. } = self.last?;
+        if *self.db.file_text(file) != *text || *self.db.file_name(file) != *name {
+            return None;
+        }
+        let forms = &self.db.outline(file).forms;
+        let own: FxHashSet<&Name> = forms.iter().flat_map(|form| &form.names).collect();
+        let same = forms.iter().all(|form| {
+            let outside = |resolution: &Resolution| match resolution {
+                Resolution::Item(item, name) => {
+                    !own.contains(name) || self.db.file_of(*item) == file
+                }
+                Resolution::Prim(_)
+                | Resolution::Local(_)
+                | Resolution::Optional(_)
+                | Resolution::Unknown => true,
+            };
+            match form.kind {
+                RawKind::Binding | RawKind::Expr => {
+                    !self.db.is_disabled(form.id())
+                        && self.db.is_data(form.id())
+                        && self.db.names(form.id()).values.values().all(outside)
+                }
+                RawKind::Blank => true,
+                RawKind::Function | RawKind::Datatype | RawKind::Command => false,
+            }
+        });
+        same.then_some(file)
     }
 
     /// What was drawn on windows so far, in the order in which they were made; those that the last

@@ -357,6 +357,8 @@ impl Global {
             },
             seed: self.seed,
             show_sequences: !self.quiet,
+            // Who asks for the interpreter of kernels wants to see kernels run.
+            trials: self.runtime == RuntimeName::Cpu,
             ..Settings::default()
         };
         if let Some(Length(length)) = self.print_length {

@@ -16,7 +16,9 @@
 //! | [`table`] | columns of text |
 //! | [`output`] | standard output, which remembers whether a line is begun |
 //! | [`interrupt`] | Ctrl-C |
+//! | [`allocator`] | how memory is asked for |
 
+mod allocator;
 mod cli;
 mod commands;
 mod interrupt;
@@ -32,6 +34,7 @@ mod table;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    allocator::keep_large_blocks_apart();
     std::panic::set_hook(Box::new(report_bug));
     let arguments = cli::parse();
     match commands::run(&arguments) {

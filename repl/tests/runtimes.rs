@@ -46,6 +46,8 @@ fn run(name: &str, text: &str, make: Option<Make>) -> String {
     let options =
         Options { interrupt: session.interrupt_handle(), max_depth: 100_000, ..Options::default() };
     session.settings_mut().max_depth = 100_000;
+    // Nothing is left to the direct interpreter that can be compiled.
+    session.settings_mut().trials = false;
     session.set_runtime(make.and_then(|make| make(options)));
     let mut out = screen.clone();
     session.enter(name, text, &mut |event| {

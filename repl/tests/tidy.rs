@@ -16,6 +16,10 @@ const ORDER: [&str; 12] = [
     "elaborate",
     "interp",
     "simplify",
+    "flat",
+    "flatten",
+    "fuse",
+    "strategy",
     "lower",
     "db",
 ];

@@ -3,16 +3,18 @@
 //! An instance allocates by moving a pointer; when it ends, everything it allocated is gone at
 //! once. A long-running instance (a loop that makes arrays) frees with `Mark` and `Compact`: once
 //! the garbage since the mark exceeds 64 KiB and twice what is kept, what is kept is moved down
-//! to the mark. Copying is therefore paid for by the allocation of what is freed.
+//! to the mark. Copying is therefore paid for by the allocation of what is freed. Chunks that
+//! were freed are used again until the launch ends: pages that the system has given are dear.
 //!
 //! ```text
 //! chunks:  [ instance's arrays … | mark … garbage, kept, garbage ]  →  [ … | kept ]
 //! ```
 
+use crate::launch::Workers;
 use crate::memory::{Memory, PAD};
+use crate::pages;
 use std::alloc::Layout;
 use std::mem::offset_of;
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 /// Alignment of every array of an instance; also the least memory one takes.
@@ -78,6 +80,10 @@ pub struct Env {
     pub text_length: i64,
     /// The slow half of allocation.
     pub arena: *mut Arena,
+    /// The threads of the runtime.
+    pub workers: *const Workers,
+    /// Not 0 when no other chunk is at work.
+    pub alone: i64,
     /// Where the parts that points emit are put: one for each output.
     pub emitted: *mut Vec<u8>,
 }
@@ -101,14 +107,14 @@ pub mod at {
     pub const TEXT_LENGTH: i32 = offset_of!(Env, text_length) as i32;
 }
 
-/// Chunks of memory, each at least twice as large as the one before; bordered as the blocks of
+/// Chunks of memory, the later the larger, as a rule; bordered as the blocks of
 /// [`Memory`], and their sizes multiples of [`ALIGN`].
 #[derive(Debug)]
 pub struct Arena {
     chunks: Vec<Chunk>,
     memory: Arc<Memory>,
-    /// Where kept arrays wait while the memory below is made free.
-    aside: Vec<u8>,
+    /// Those that are free.
+    spare: Vec<Chunk>,
 }
 
 #[derive(Debug)]
@@ -126,10 +132,14 @@ impl Chunk {
     }
 
     fn new(size: usize) -> Option<Chunk> {
-        // SAFETY: the layout's size is not 0.
-        let base = NonNull::new(unsafe { std::alloc::alloc(Chunk::layout(size)?) })?;
+        let base = pages::alloc(Chunk::layout(size)?)?;
         // SAFETY: the border is part of the allocation.
         Some(Chunk { start: unsafe { base.as_ptr().add(PAD) }, size })
+    }
+
+    fn end(&self) -> *mut u8 {
+        // SAFETY: one past the end.
+        unsafe { self.start.add(self.size) }
     }
 
     fn contains(&self, at: *const u8) -> bool {
@@ -150,7 +160,7 @@ impl Drop for Chunk {
 impl Arena {
     /// An arena without memory.
     pub fn new(memory: Arc<Memory>) -> Arena {
-        Arena { chunks: Vec::new(), memory, aside: Vec::new() }
+        Arena { chunks: Vec::new(), memory, spare: Vec::new() }
     }
 
     /// Lets `env` allocate here.
@@ -190,31 +200,56 @@ impl Arena {
         if self.chunks.len() > 1 || self.chunks.first().is_some_and(|c| c.size > KEPT) {
             self.free_above(0);
         }
-        self.aside = Vec::new();
+        self.free_spare();
     }
 
+    /// Lets go of chunks, which are kept for the next.
     fn free_above(&mut self, keep: usize) {
-        for chunk in self.chunks.drain(keep..) {
+        self.spare.extend(self.chunks.drain(keep..));
+    }
+
+    /// Gives all free chunks back.
+    fn free_spare(&mut self) {
+        for chunk in self.spare.drain(..) {
             self.memory.unreserve(chunk.size as u64);
         }
+    }
+
+    /// A chunk of so many bytes; of `least` if there is such a free one, or memory is scarce.
+    fn chunk(&mut self, size: usize, least: usize) -> Option<Chunk> {
+        let sizes = || self.spare.iter().map(|chunk| chunk.size).enumerate();
+        let last = self.chunks.last().map_or(0, |chunk| chunk.size);
+        let ample = sizes().filter(|(_, free)| *free >= size).min_by_key(|(_, free)| *free);
+        let found = ample.or_else(|| {
+            let enough = sizes().filter(|(_, free)| *free >= least.max(last));
+            enough.max_by_key(|(_, free)| *free)
+        });
+        if let Some((at, _)) = found {
+            return Some(self.spare.swap_remove(at));
+        }
+        self.new_chunk(size).or_else(|| {
+            self.free_spare();
+            self.new_chunk(least.max(ALIGN))
+        })
+    }
+
+    fn new_chunk(&mut self, size: usize) -> Option<Chunk> {
+        let size = size.checked_next_multiple_of(ALIGN)?;
+        if !self.memory.reserve(size as u64) {
+            return None;
+        }
+        let chunk = Chunk::new(size);
+        if chunk.is_none() {
+            self.memory.unreserve(size as u64);
+        }
+        chunk
     }
 
     /// A new chunk with room for so many bytes, which are taken; null if there is no memory.
     fn grow(&mut self, env: &mut Env, bytes: usize) -> *mut u8 {
         let twice = self.chunks.last().map_or(FIRST, |c| c.size.saturating_mul(2));
         let size = twice.max(bytes.saturating_add(ALIGN));
-        // When memory is scarce, just what is needed.
-        let chunk = [size, bytes.max(ALIGN)].into_iter().find_map(|size| {
-            if !self.memory.reserve(size as u64) {
-                return None;
-            }
-            let chunk = Chunk::new(size);
-            if chunk.is_none() {
-                self.memory.unreserve(size as u64);
-            }
-            chunk
-        });
-        let Some(chunk) = chunk else { return std::ptr::null_mut() };
+        let Some(chunk) = self.chunk(size, bytes) else { return std::ptr::null_mut() };
         let start = chunk.start;
         // SAFETY: both are within the chunk.
         unsafe {
@@ -230,18 +265,7 @@ impl Arena {
         start
     }
 
-    /// Takes bytes where there are some.
-    fn take(&mut self, env: &mut Env, bytes: usize) -> *mut u8 {
-        if bytes <= (env.end as usize).saturating_sub(env.next as usize) {
-            let start = env.next;
-            // SAFETY: the end was compared.
-            env.next = unsafe { start.add(bytes) };
-            return start;
-        }
-        self.grow(env, bytes)
-    }
-
-    /// Which chunk holds an address, and is not before the mark; with its place in that order.
+    /// Which chunk holds an address that is not before the mark.
     fn since(&self, mark: *const u8, mark_chunk: usize, at: *const u8) -> Option<usize> {
         let found = self.chunks[mark_chunk..].iter().rposition(|c| c.contains(at))?;
         (found > 0 || at as usize >= mark as usize).then_some(mark_chunk + found)
@@ -261,70 +285,93 @@ impl Arena {
         let below = mark as usize - self.chunks[mark_chunk].start as usize;
         let room = env.end as usize - env.next as usize;
         let all = above - below - room;
-        // The ranges to move, in order of address; overlapping ones are one.
-        let mut moving: Vec<(usize, usize)> = keep
-            .iter()
-            .filter(|[at, _]| self.since(mark, mark_chunk, *at as *const u8).is_some())
-            .map(|[at, bytes]| (*at, at + bytes))
-            .collect();
-        moving.sort_unstable();
-        moving.dedup_by(|next, last| {
-            let joined = next.0 < last.1 || next.0 == last.0;
-            if joined {
-                last.1 = last.1.max(next.1);
-            }
-            joined
-        });
-        let kept: usize = moving.iter().map(|(from, to)| to - from).sum();
+        let ranges = self.moving(mark, mark_chunk, keep);
+        let kept: usize = ranges.iter().map(Range::bytes).sum();
         if all.saturating_sub(kept) <= GARBAGE.max(2 * kept) {
             return true;
         }
-        if !self.memory.reserve(kept as u64) {
-            return false;
-        }
-        self.aside.clear();
-        for (from, to) in &moving {
-            // SAFETY: kept arrays lie within the chunks, which are still there.
-            let bytes = unsafe { std::slice::from_raw_parts(*from as *const u8, to - from) };
-            self.aside.extend_from_slice(bytes);
-        }
-        self.free_above(mark_chunk + 1);
-        env.grown = i64::from(mark_chunk > 0);
-        env.next = mark;
+        // Down to the mark, if it fits there: no range is moved up, and none is written over
+        // before it is moved. Else to a new chunk.
         let chunk = &self.chunks[mark_chunk];
-        // SAFETY: one past the end of the chunk.
-        env.end = unsafe { chunk.start.add(chunk.size) };
-        let mut done = 0;
-        let mut places = Vec::with_capacity(moving.len());
-        for (from, to) in &moving {
-            let bytes = to - from;
-            let place = self.take(env, bytes.next_multiple_of(ALIGN));
-            if place.is_null() {
-                self.memory.unreserve(kept as u64);
+        let chunk_end = chunk.start as usize + chunk.size;
+        let fits = kept <= chunk_end - mark as usize;
+        let fresh = if fits {
+            None
+        } else {
+            let Some(chunk) = self.chunk(kept.saturating_add(kept / 2), kept) else {
                 return false;
-            }
-            // SAFETY: as many bytes were taken, and `aside` holds as many from `done` on.
-            unsafe { std::ptr::copy_nonoverlapping(self.aside.as_ptr().add(done), place, bytes) };
-            done += bytes;
-            places.push(place as usize);
-        }
-        self.memory.unreserve(kept as u64);
-        if self.aside.capacity() > KEPT {
-            self.aside = Vec::new();
+            };
+            Some(chunk)
+        };
+        let start = fresh.as_ref().map_or(mark, |chunk| chunk.start);
+        let mut to = start as usize;
+        let mut places = Vec::with_capacity(ranges.len());
+        for range in &ranges {
+            let bytes = range.bytes();
+            // SAFETY: the range lies within a chunk; there is room for all of them behind `start`.
+            unsafe { std::ptr::copy(range.from as *const u8, to as *mut u8, bytes) };
+            places.push(to);
+            to += bytes;
         }
         for [at, _] in keep.iter_mut() {
-            let range = moving.iter().position(|(from, to)| from == at || (from < at && *at < *to));
+            let range = ranges.iter().position(|range| (range.from..range.to).contains(at));
             if let Some(range) = range {
-                *at = places[range] + (*at - moving[range].0);
+                *at = places[range] + (*at - ranges[range].from);
             }
         }
+        self.free_above(mark_chunk + 1);
+        self.chunks.extend(fresh);
+        env.grown = i64::from(self.chunks.len() > 1);
+        env.next = to as *mut u8;
+        env.end = self.chunks.last().map_or(env.next, Chunk::end);
         true
+    }
+
+    /// The ranges of memory that hold what is kept, in order of chunk and address; they begin and
+    /// end at multiples of [`ALIGN`], and are apart.
+    fn moving(&self, mark: *mut u8, mark_chunk: usize, keep: &[[usize; 2]]) -> Vec<Range> {
+        let mut ranges: Vec<Range> = Vec::with_capacity(keep.len());
+        for [at, bytes] in keep {
+            if let Some(chunk) = self.since(mark, mark_chunk, *at as *const u8) {
+                let (from, to) = (at - at % ALIGN, (at + bytes).next_multiple_of(ALIGN));
+                // Even of an empty array there is some, so that it can be found again.
+                ranges.push(Range { chunk, from, to: to.max(from + ALIGN) });
+            }
+        }
+        ranges.sort_unstable_by_key(|range| (range.chunk, range.from));
+        ranges.dedup_by(|next, last| {
+            let joined = next.chunk == last.chunk && next.from < last.to;
+            if joined {
+                last.to = last.to.max(next.to);
+            }
+            joined
+        });
+        // An empty array may stand at the very end of its chunk.
+        for range in &mut ranges {
+            range.to = range.to.min(self.chunks[range.chunk].end() as usize);
+        }
+        ranges
+    }
+}
+
+/// A part of a chunk.
+#[derive(Debug)]
+struct Range {
+    chunk: usize,
+    from: usize,
+    to: usize,
+}
+
+impl Range {
+    fn bytes(&self) -> usize {
+        self.to - self.from
     }
 }
 
 impl Drop for Arena {
     fn drop(&mut self) {
         self.free_above(0);
+        self.free_spare();
     }
 }
 
@@ -408,4 +455,80 @@ pub unsafe extern "C" fn emit(env: *mut Env, output: i64, from: *const u8, bytes
         part.set_len(part.len() + bytes);
     }
     Status::Done as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nesl_runtime::random;
+
+    /// An array of so many bytes, each of which is `fill`.
+    fn array(env: &mut Env, bytes: usize, fill: u8) -> [usize; 2] {
+        let all = bytes.next_multiple_of(ALIGN);
+        let mut at = env.next;
+        if all <= env.end as usize - env.next as usize {
+            // SAFETY: the end was compared.
+            env.next = unsafe { at.add(all) };
+        } else {
+            // SAFETY: the environment has an arena.
+            at = unsafe { grow(env, all as i64) };
+        }
+        assert!(!at.is_null());
+        // SAFETY: it was just allocated.
+        unsafe { std::ptr::write_bytes(at, fill, bytes) };
+        [at as usize, bytes]
+    }
+
+    fn holds(kept: [usize; 2], fill: u8) -> bool {
+        // SAFETY: it is kept.
+        let bytes = unsafe { std::slice::from_raw_parts(kept[0] as *const u8, kept[1]) };
+        bytes.iter().all(|byte| *byte == fill)
+    }
+
+    #[test]
+    fn what_is_kept_stays_as_it_was() {
+        let memory = Memory::new(u64::MAX);
+        let workers = Workers::new(1, 1, memory.clone());
+        let mut arena = Box::new(Arena::new(memory.clone()));
+        let mut env = Env::new(&Default::default(), &workers, true);
+        for seed in 0..60 {
+            arena.enter(&mut env);
+            let mut draws = 0;
+            let mut below = |bound: u64| {
+                draws += 1;
+                (random::bits(seed, draws) as u64 % bound) as usize
+            };
+            let scale = [100, 10_000, 100_000][below(3)];
+            let mut old = Vec::new();
+            for fill in 0..below(5) {
+                let length = below(scale);
+                old.push((array(&mut env, length, fill as u8), fill as u8));
+            }
+            for _ in 0..3 {
+                let mark = env.next;
+                let mut young = Vec::new();
+                for fill in 100..100 + below(40) {
+                    let length = below(scale);
+                    young.push((array(&mut env, length, fill as u8), fill as u8));
+                }
+                let mut kept = old.clone();
+                for (array, fill) in young {
+                    // All of it, a part, nothing; some twice.
+                    for _ in 0..below(3) {
+                        let [at, bytes] = array;
+                        let skip = below(bytes as u64 + 1) * below(2);
+                        kept.push(([at + skip, bytes - skip], fill));
+                    }
+                }
+                let mut keep: Vec<[usize; 2]> = kept.iter().map(|(array, _)| *array).collect();
+                assert!(arena.compact(&mut env, mark, &mut keep));
+                assert!(keep.iter().zip(&kept).all(|(at, (_, fill))| holds(*at, *fill)));
+                let moved = keep.iter().zip(&kept).map(|(at, (_, fill))| (*at, *fill));
+                old = moved.collect();
+            }
+            arena.rest();
+        }
+        drop(arena);
+        assert!(memory.reserve(u64::MAX), "all was given back");
+    }
 }

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Cpu ── memory    aligned blocks, those freed kept for the next
+//!     ├─ modules   those compiled, to be found again
 //!     ├─ codegen   module → machine code: vectors across points, scalar code for the rest
 //!     ├─ launch    points → chunks → threads; what chunks found, put together
 //!     ├─ arena     what instances allocate
@@ -17,21 +18,20 @@ mod chunk;
 mod codegen;
 mod launch;
 mod memory;
+mod modules;
+mod pages;
 mod services;
 
 use codegen::Compiled;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use memory::{Block, Memory};
+use modules::Modules;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::{Module, Ty};
 use nesl_runtime::runtime::{Buffer, Caps, Counters, Failure, Launch, Loaded, Options, Runtime};
-use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
-
-/// Modules nobody uses are kept until there are so many.
-const MODULES: usize = 1024;
 
 /// The CPU.
 pub struct Cpu {
@@ -39,7 +39,7 @@ pub struct Cpu {
     options: Options,
     memory: Arc<Memory>,
     isa: OwnedTargetIsa,
-    modules: Mutex<FxHashMap<Arc<Module>, Arc<Compiled>>>,
+    modules: Mutex<Modules>,
     workers: launch::Workers,
     launches: AtomicU64,
     compiled: AtomicU64,
@@ -151,18 +151,22 @@ impl Runtime for Cpu {
 
     fn load(&self, module: &Module) -> Result<Loaded, Failure> {
         let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = modules.get(module) {
-            return Ok(Loaded(found.clone()));
+        if let Some(found) = modules.find(module) {
+            return Ok(Loaded(found));
         }
         let start = Instant::now();
-        let compiled =
-            Arc::new(codegen::compile(module, self.isa.clone()).map_err(|e| trouble(&e))?);
+        let stop = &*self.options.interrupt;
+        let compiled = codegen::compile(module, self.isa.clone(), stop).map_err(|e| {
+            if stop.load(Relaxed) {
+                Failure::Machine(FaultCode::Interrupted.into())
+            } else {
+                trouble(&e)
+            }
+        });
+        let compiled = Arc::new(compiled?);
         self.compile_ns.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
         self.compiled.fetch_add(1, Relaxed);
-        if modules.len() >= MODULES {
-            modules.retain(|_, compiled| Arc::strong_count(compiled) > 1);
-        }
-        modules.insert(Arc::new(module.clone()), compiled.clone());
+        modules.keep(module, compiled.clone());
         Ok(Loaded(compiled))
     }
 
@@ -201,6 +205,7 @@ impl Runtime for Cpu {
         Counters {
             launches: self.launches.load(Relaxed),
             modules: self.compiled.load(Relaxed),
+            loaded: self.modules.lock().unwrap_or_else(PoisonError::into_inner).len() as u64,
             compile_ns: self.compile_ns.load(Relaxed),
             bytes,
             peak_bytes,

@@ -4,6 +4,7 @@
 //! which at least one lane is in bounds reads nothing that is not ours, and so that the first
 //! element of an array without elements may be read too.
 
+use crate::pages;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::runtime::Failure;
 use std::alloc::Layout;
@@ -161,8 +162,7 @@ impl Raw {
 
     fn new(bytes: usize) -> Option<Raw> {
         let capacity = capacity(bytes)?;
-        // SAFETY: the layout's size is not 0.
-        let base = NonNull::new(unsafe { std::alloc::alloc(Raw::layout(capacity)?) })?;
+        let base = pages::alloc(Raw::layout(capacity)?)?;
         Some(Raw { base, capacity })
     }
 }

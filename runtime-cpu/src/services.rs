@@ -1,10 +1,16 @@
 //! What is too long to be written in kir, for compiled code: its calling convention around the
 //! functions that all runtimes share. Results are written, as 8 bytes each, to the last argument.
+//! Those that sort are given the environment instead, and give a [`Status`].
 
+use crate::arena::{Env, Status};
+use crate::launch::Workers;
+use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Extern, Ty};
 use nesl_runtime::scalar::Precision;
-use nesl_runtime::services::rank::{Order, Rankable, rank};
+use nesl_runtime::services::sort::{Key, Order, Team, Work, rank, sort};
 use nesl_runtime::services::text;
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// Copies bytes.
 ///
@@ -15,25 +21,47 @@ pub unsafe extern "C" fn copy(from: *const u8, to: *mut u8, bytes: i64) {
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes.max(0) as usize) };
 }
 
+/// A function for compiled code.
+#[derive(Clone, Copy, Debug)]
+pub enum Address {
+    /// Takes the arguments and where the results go.
+    Plain(*const u8),
+    /// Takes the environment and the arguments; gives a status.
+    Checked(*const u8),
+}
+
 /// The function of a service, for keys of a type.
-pub fn address(service: Extern, keys: Ty) -> *const u8 {
-    match service {
-        Extern::RankUp => ranking::<false>(keys),
-        Extern::RankDown => ranking::<true>(keys),
+pub fn address(service: Extern, keys: Ty) -> Address {
+    let plain = match service {
+        Extern::RankUp => return Address::Checked(ranking::<false>(keys)),
+        Extern::RankDown => return Address::Checked(ranking::<true>(keys)),
+        Extern::SortUp => return Address::Checked(sorting::<false>(keys)),
+        Extern::SortDown => return Address::Checked(sorting::<true>(keys)),
         Extern::FloatText | Extern::FloatText32 => float_text as *const u8,
         Extern::ExpText => exp_text as *const u8,
         Extern::ParseFloat => parse_float::<false> as *const u8,
         Extern::ParseFloat32 => parse_float::<true> as *const u8,
-    }
+    };
+    Address::Plain(plain)
 }
 
 fn ranking<const DOWN: bool>(keys: Ty) -> *const u8 {
     match keys {
-        Ty::I32 => ranks::<i32, DOWN> as *const u8,
-        Ty::I64 => ranks::<i64, DOWN> as *const u8,
-        Ty::F32 => ranks::<f32, DOWN> as *const u8,
-        Ty::F64 => ranks::<f64, DOWN> as *const u8,
-        Ty::Bool | Ty::U8 => ranks::<u8, DOWN> as *const u8,
+        Ty::I32 => ranked::<i32, DOWN> as *const u8,
+        Ty::I64 => ranked::<i64, DOWN> as *const u8,
+        Ty::F32 => ranked::<f32, DOWN> as *const u8,
+        Ty::F64 => ranked::<f64, DOWN> as *const u8,
+        Ty::Bool | Ty::U8 => ranked::<u8, DOWN> as *const u8,
+    }
+}
+
+fn sorting<const DOWN: bool>(keys: Ty) -> *const u8 {
+    match keys {
+        Ty::I32 => sorted::<i32, DOWN> as *const u8,
+        Ty::I64 => sorted::<i64, DOWN> as *const u8,
+        Ty::F32 => sorted::<f32, DOWN> as *const u8,
+        Ty::F64 => sorted::<f64, DOWN> as *const u8,
+        Ty::Bool | Ty::U8 => sorted::<u8, DOWN> as *const u8,
     }
 }
 
@@ -49,22 +77,107 @@ unsafe fn slice<'a, T>(from: *const T, length: i64) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(from, length as usize) }
 }
 
+/// The threads of a runtime, as far as an instance may use them.
+struct Helpers<'a> {
+    workers: &'a Workers,
+    stop: &'a AtomicBool,
+    threads: usize,
+}
+
+impl Helpers<'_> {
+    /// All threads for an instance that is the only one at work; else the one it runs on.
+    ///
+    /// # Safety
+    /// The environment is that of running code.
+    unsafe fn of<'a>(env: *const Env) -> Helpers<'a> {
+        // SAFETY: as promised; threads and flag outlive the launch.
+        unsafe {
+            let workers = &*(*env).workers;
+            let stop = AtomicBool::from_ptr((*env).interrupt.cast_mut().cast());
+            let threads = if (*env).alone != 0 { workers.threads() } else { 1 };
+            Helpers { workers, stop, threads }
+        }
+    }
+}
+
+impl Team for Helpers<'_> {
+    fn threads(&self) -> usize {
+        self.threads
+    }
+
+    fn each(&self, count: usize, work: &Work<'_>) {
+        if self.threads > 1 {
+            return self.workers.each(count, work);
+        }
+        let mut numbers = 0..count;
+        work(&mut || numbers.next());
+    }
+
+    fn stopped(&self) -> bool {
+        self.stop.load(Relaxed)
+    }
+
+    fn reserve(&self, bytes: u64) -> bool {
+        self.workers.memory().reserve(bytes)
+    }
+
+    fn release(&self, bytes: u64) {
+        self.workers.memory().unreserve(bytes);
+    }
+}
+
+fn status(done: Result<(), FaultCode>) -> i32 {
+    let status = match done {
+        Ok(()) => Status::Done,
+        Err(FaultCode::Interrupted) => Status::Interrupted,
+        Err(_) => Status::OutOfMemory,
+    };
+    status as i32
+}
+
+fn order(down: bool) -> Order {
+    if down { Order::Down } else { Order::Up }
+}
+
+/// Room for elements; for none, anywhere.
+///
 /// # Safety
-/// `keys` and `out` have `length` elements and do not overlap.
-unsafe extern "C" fn ranks<T: Rankable, const DOWN: bool>(
+/// The room is there, and nobody else uses it meanwhile.
+unsafe fn room<'a, T>(at: *mut T, length: i64) -> &'a mut [MaybeUninit<T>] {
+    if length <= 0 {
+        return &mut [];
+    }
+    // SAFETY: as promised.
+    unsafe { std::slice::from_raw_parts_mut(at.cast(), length as usize) }
+}
+
+/// # Safety
+/// `keys` and `out` have `length` elements and do not overlap; the environment is that of the
+/// code.
+unsafe extern "C" fn ranked<T: Key, const DOWN: bool>(
+    env: *const Env,
     keys: *const T,
     length: i64,
     out: *mut i64,
-    _results: *mut u64,
-) {
-    if length <= 0 {
-        return;
-    }
-    let order = if DOWN { Order::Down } else { Order::Up };
+) -> i32 {
     // SAFETY: as promised.
-    let (keys, out) =
-        unsafe { (slice(keys, length), std::slice::from_raw_parts_mut(out, length as usize)) };
-    rank(keys, order, out);
+    let (keys, out, helpers) =
+        unsafe { (slice(keys, length), room(out, length), Helpers::of(env)) };
+    status(rank(keys, order(DOWN), out, &helpers))
+}
+
+/// # Safety
+/// As [`ranked`].
+unsafe extern "C" fn sorted<T: Key, const DOWN: bool>(
+    env: *const Env,
+    keys: *const T,
+    length: i64,
+    out: *mut T,
+) -> i32 {
+    // SAFETY: as promised.
+    let (keys, out, helpers) =
+        unsafe { (slice(keys, length), room(out, length), Helpers::of(env)) };
+    status(sort(keys, order(DOWN), out, &helpers))
 }
 
 /// Writes a text where there is room for it; gives its length.

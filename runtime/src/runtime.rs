@@ -90,6 +90,8 @@ pub struct Counters {
     pub launches: u64,
     /// Modules compiled.
     pub modules: u64,
+    /// Modules kept now. One that nobody holds is kept until many others were used since.
+    pub loaded: u64,
     /// Nanoseconds spent compiling.
     pub compile_ns: u64,
     /// Bytes of arrays now.

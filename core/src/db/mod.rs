@@ -103,7 +103,9 @@ impl Database {
 
     fn add(&mut self, name: &str, text: &str, before: Option<Before>, library: bool) -> FileId {
         let before = before.map(|b| (self.input(b.file), b.position));
-        let file = query::File::builder(name.into(), "".into(), library, before, Arc::default())
+        let shortcut = scope::shortcut(self, before.map(|(file, _)| file));
+        let outline = Arc::default();
+        let file = query::File::builder(name.into(), "".into(), library, before, shortcut, outline)
             .durability(TEXTS)
             // Nobody has seen these yet: filling them in is no news to those that depend on
             // lasting inputs only.
@@ -157,8 +159,16 @@ impl Database {
             input.set_name(self).with_durability(TEXTS).to(name.into());
         }
         if input.before(self) != before {
+            let shortcut = scope::shortcut(self, before.map(|(file, _)| file));
             input.set_before(self).with_durability(TEXTS).to(before);
+            input.set_shortcut(self).with_durability(TEXTS).to(shortcut);
         }
+    }
+
+    /// Whether an item defines variables that hold data: once they have values, the item itself
+    /// is not asked for any more.
+    pub fn is_data(&self, item: ItemId) -> bool {
+        query::is_data(self, query::item(item))
     }
 
     /// The text of an item, with the blanks and comments before it.

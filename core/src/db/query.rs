@@ -24,6 +24,9 @@ pub(crate) struct File {
     /// What it sees: the forms of another file up to a position.
     #[returns(copy)]
     pub before: Option<(File, u32)>,
+    /// How many files it sees, and one far back among them ([`super::scope::shortcut`]).
+    #[returns(copy)]
+    pub shortcut: (u32, Option<File>),
     /// Its forms; replaced only when their order, names or sorts change.
     pub outline: Arc<Outline>,
 }
@@ -89,6 +92,13 @@ pub(crate) fn index(db: &dyn Db, file: File) -> FxHashMap<Name, Vec<u32>> {
 pub(crate) fn loads(db: &dyn Db, file: File) -> Vec<(u32, File)> {
     let forms = file.outline(db).forms.iter().zip(0..);
     forms.filter_map(|(form, position)| Some((position, form.loaded?))).collect()
+}
+
+/// The names that may be defined in the files before a file, up to and including that of its
+/// shortcut.
+#[salsa::tracked]
+pub(crate) fn passed_over(db: &dyn Db, file: File) -> FxHashSet<Name> {
+    super::scope::passed_over(db, file)
 }
 
 /// All names that can be used at the end of a file, sorted.
@@ -246,7 +256,7 @@ pub(crate) fn serial(db: &dyn Db, item: Item) -> bool {
 
 /// Whether an item defines variables that hold data: whatever made them, it is done by then, and
 /// reading them calls nothing. (A variable that holds a function may be called.)
-fn is_data(db: &dyn Db, item: Item) -> bool {
+pub(crate) fn is_data(db: &dyn Db, item: Item) -> bool {
     match &ast(db, item).kind {
         ItemKind::Binding { .. } | ItemKind::Expr(_) => {
             let Signature::Values { values } = &**signature(db, item) else { return false };

@@ -12,6 +12,7 @@ use crate::prim::Prim;
 use crate::syntax::ast::ItemKind;
 use crate::syntax::{Kind as Token, RawKind};
 use crate::types::{Context, Signature};
+use rustc_hash::FxHashSet;
 use std::sync::Arc;
 
 /// The forms of a file before a position, and what those see.
@@ -151,14 +152,56 @@ pub(super) fn lookup_at(
             return found(form.item);
         }
     }
-    let mut before = file.before(db);
-    while let Some((file, position)) = before {
-        if let Some(item) = latest(db, file, position, name) {
-            return found(item);
-        }
-        before = file.before(db);
+    let mut here = file;
+    while let Some((before, position)) = here.before(db) {
+        let (_, far) = here.shortcut(db);
+        here = match far {
+            Some(far) if !query::passed_over(db, here).contains(name) => far,
+            _ => {
+                if let Some(item) = latest(db, before, position, name) {
+                    return found(item);
+                }
+                before
+            }
+        };
     }
     library.filter(|_| !internal)
+}
+
+/// How many files a file sees that comes after `before`, and one far back among them: a session
+/// of ten thousand entries is not looked through one by one for a name of the first. The distances
+/// are those of skew-binary numbers, so that from anywhere about log₂ n leaps lead anywhere.
+pub(super) fn shortcut(db: &dyn Db, before: Option<File>) -> (u32, Option<File>) {
+    let Some(before) = before else { return (0, None) };
+    let (depth, far) = before.shortcut(db);
+    if let Some(far) = far
+        && let (middle, Some(farther)) = far.shortcut(db)
+        && depth - middle == middle - farther.shortcut(db).0
+    {
+        return (depth + 1, Some(farther));
+    }
+    (depth + 1, Some(before))
+}
+
+/// The names defined from before a file to its shortcut, perhaps some more; the body of the query.
+pub(super) fn passed_over(db: &dyn Db, file: File) -> FxHashSet<Name> {
+    let mut names = FxHashSet::default();
+    let (Some((before, _)), (_, Some(far))) = (file.before(db), file.shortcut(db)) else {
+        return names;
+    };
+    let mut todo = vec![before];
+    while let Some(file) = todo.pop() {
+        names.extend(query::index(db, file).keys().cloned());
+        todo.extend(query::loads(db, file).iter().map(|(_, loaded)| *loaded));
+    }
+    // Either the file before is the shortcut, or two leaps from it lead there.
+    let mut here = before;
+    while here != far {
+        names.extend(query::passed_over(db, here).iter().cloned());
+        let (_, Some(next)) = here.shortcut(db) else { break };
+        here = next;
+    }
+    names
 }
 
 /// What a name means in the library.

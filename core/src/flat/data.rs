@@ -158,7 +158,9 @@ pub struct Kernel {
     /// What is used later, and so is stored: values at the points of `over` or of a mask, or
     /// reductions around it. A value may be stored for the points of a mask only.
     pub stores: Vec<(Var, Ctx)>,
-    /// Which of the masks are used later: the places of their points are stored.
+    /// Which of the masks are used later: how many points they have is stored.
+    pub counts: Vec<Ctx>,
+    /// Of these, those of which it matters which points they have: their places are stored.
     pub places: Vec<Ctx>,
 }
 

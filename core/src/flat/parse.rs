@@ -141,13 +141,8 @@ impl<'t> Parser<'_, 't> {
                 }
             }
         }
-        let mut places = Vec::new();
-        if self.inner.eat(&Token::Word("places")) {
-            places.push(self.ctx()?);
-            while self.inner.eat(&Token::Punct(',')) {
-                places.push(self.ctx()?);
-            }
-        }
+        let counts = self.ctxs("counts")?;
+        let places = self.ctxs("places")?;
         self.inner.punct('{')?;
         let (mut masks, mut lets) = (Vec::new(), Vec::new());
         while !self.inner.eat(&Token::Punct('}')) {
@@ -157,7 +152,7 @@ impl<'t> Parser<'_, 't> {
                 lets.push(self.binding()?);
             }
         }
-        let mut kernel = Kernel { id, over, lets, masks, stores: Vec::new(), places };
+        let mut kernel = Kernel { id, over, lets, masks, stores: Vec::new(), counts, places };
         for (var, ctx) in stores {
             let ctx = ctx.or_else(|| kernel.home(var));
             let ctx = ctx.ok_or_else(|| format!("kernel {id} does not compute v{}", var.0))?;
@@ -284,6 +279,18 @@ impl<'t> Parser<'_, 't> {
             Atom::Var(var) => Ok(var),
             other => Err(format!("expected a variable, found {other:?}")),
         }
+    }
+
+    /// Contexts behind a word; none if it is not there.
+    fn ctxs(&mut self, word: &'static str) -> Parsed<Vec<Ctx>> {
+        let mut ctxs = Vec::new();
+        if self.inner.eat(&Token::Word(word)) {
+            ctxs.push(self.ctx()?);
+            while self.inner.eat(&Token::Punct(',')) {
+                ctxs.push(self.ctx()?);
+            }
+        }
+        Ok(ctxs)
     }
 
     fn ctx(&mut self) -> Parsed<Ctx> {

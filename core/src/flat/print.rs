@@ -16,14 +16,14 @@
 //! (`v3: int in c1 = if v2 in c2 { … } else in c3 { … }`), a mask at the head of its kernel:
 //!
 //! ```text
-//! kernel 0 over c1 stores v5, v2 in c2 places c2 {
+//! kernel 0 over c1 stores v5, v2 in c2 counts c2 places c2 {
 //!   c2 = where v3 in c1
 //!   …
 //! }
 //! ```
 //!
-//! stores `v5` where it lives, `v2` at the points that the mask `c2` keeps, and the places of
-//! these points. What a point does by itself is written as in the core language
+//! stores `v5` where it lives, `v2` at the points that the mask `c2` keeps, how many these are and
+//! where. What a point does by itself is written as in the core language
 //! ([`crate::ir::print()`]). With sites, the program that it was made from comes first, and each
 //! function begins with the contexts that it has no use for (`unused c3 = each v1 for c0`);
 //! [`parse`](super::parse()) reads it back exactly.
@@ -178,8 +178,10 @@ impl Printer<'_> {
                 write!(self.inner.out, " in {ctx}")?;
             }
         }
-        for (i, ctx) in kernel.places.iter().enumerate() {
-            write!(self.inner.out, "{}{ctx}", if i == 0 { " places " } else { ", " })?;
+        for (list, word) in [(&kernel.counts, " counts "), (&kernel.places, " places ")] {
+            for (i, ctx) in list.iter().enumerate() {
+                write!(self.inner.out, "{}{ctx}", if i == 0 { word } else { ", " })?;
+            }
         }
         writeln!(self.inner.out, " {{")?;
         self.inner.indent += 1;

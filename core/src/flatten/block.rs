@@ -152,6 +152,25 @@ impl Flattener<'_> {
                     None => self.point(binding, ctx),
                 }
             }
+            (SeqOp::RankUp | SeqOp::RankDown, [of]) => {
+                self.ranks.insert(var, (op, *of));
+                self.point(binding, ctx);
+            }
+            (SeqOp::Permute, [of, Atom::Var(places)])
+                if self.ranks.get(places).is_some_and(|(_, keys)| keys == of) =>
+            {
+                // Sorting: no ranks are needed for it.
+                let (rank, keys) = self.ranks[places];
+                let ranks = self.env[places].1.clone();
+                let [rank_var, moved] = [self.next, self.next + 1].map(Var);
+                self.next += 2;
+                let op = Op::Seq(rank, vec![keys]);
+                let rank = Let { var: rank_var, ty: ranks, op, site };
+                let op = Op::Seq(SeqOp::Permute, vec![*of, Atom::Var(rank_var)]);
+                let lets = vec![rank, Let { var: moved, ty: ty.clone(), op, site }];
+                let whole = Block { lets, result: Atom::Var(moved) };
+                self.define(var, flat::Op::Whole(whole), ty, ctx, site);
+            }
             _ => self.point(binding, ctx),
         }
     }

@@ -24,6 +24,7 @@ mod scalar;
 
 use crate::flat::{self, Context, Ctx, Space, Step};
 use crate::ir::{Atom, FunId, Function, Program, Site, Ty, Var};
+use crate::prim::SeqOp;
 use rustc_hash::FxHashMap;
 
 /// Flattens a lawful program without globals ([`crate::lower::globals_as_parameters`]) that does
@@ -56,6 +57,8 @@ struct Flattener<'p> {
     elements: FxHashMap<(Var, Ctx), (Ctx, Atom)>,
     /// The points of a context at which a flag is set.
     filters: FxHashMap<(Ctx, Var), Ctx>,
+    /// Sequences of ranks: in which order, of what.
+    ranks: FxHashMap<Var, (SeqOp, Atom)>,
     /// The first variable that nothing uses yet.
     next: u32,
     /// The blocks that are open.
@@ -76,6 +79,7 @@ impl<'p> Flattener<'p> {
             names: FxHashMap::default(),
             elements: FxHashMap::default(),
             filters: FxHashMap::default(),
+            ranks: FxHashMap::default(),
             next: last,
             open: Vec::new(),
             calls: Vec::new(),

@@ -206,6 +206,7 @@ impl Grouping<'_, '_> {
                         lets,
                         masks: Vec::new(),
                         stores: Vec::new(),
+                        counts: Vec::new(),
                         places: Vec::new(),
                     }));
                     self.state.next += 1;

@@ -158,14 +158,15 @@ impl Function<'_> {
         }
         let masks = std::mem::take(&mut kernel.masks);
         // Of a filter somebody may want to know how many points there are, or which.
-        kernel.places = masks.iter().copied().filter(|mask| live.ctxs.contains(mask)).collect();
+        kernel.counts = masks.iter().copied().filter(|mask| live.ctxs.contains(mask)).collect();
+        kernel.places = kernel.counts.iter().copied().filter(|c| live.places.contains(c)).collect();
         let needed = |mask: &Ctx| {
-            kernel.places.contains(mask)
+            kernel.counts.contains(mask)
                 || kernel.lets.iter().any(|binding| match binding.op {
                     Op::Reduce { from, .. } => is_within(self.contexts, from, *mask),
                     _ => is_within(self.contexts, binding.ctx, *mask),
                 })
-                || kernel.places.iter().any(|place| is_within(self.contexts, *place, *mask))
+                || kernel.counts.iter().any(|count| is_within(self.contexts, *count, *mask))
         };
         kernel.masks = masks.into_iter().filter(needed).collect();
         for mask in kernel.masks.iter().rev() {
@@ -205,7 +206,7 @@ impl Function<'_> {
         lets.reverse();
         kernel.lets = lets;
         live.point(kernel.over);
-        (!kernel.lets.is_empty() || !kernel.places.is_empty()).then_some(kernel)
+        (!kernel.lets.is_empty() || !kernel.counts.is_empty()).then_some(kernel)
     }
 
     /// Whether some of the points of a context are missing in one inside, with segments or not.
@@ -257,19 +258,20 @@ impl Live {
         match space {
             Space::Caller => {}
             Space::Elements { of, sequence } => {
-                self.ctxs.insert(*of);
+                self.point(*of);
                 self.shapes.insert(*sequence);
             }
             Space::Count { of, count } => {
-                self.ctxs.insert(*of);
+                self.point(*of);
                 self.vars.extend(var(*count));
             }
             Space::Where { of, flag, .. } => {
-                self.ctxs.insert(*of);
+                self.point(*of);
                 self.vars.insert(*flag);
             }
             Space::Joined { of, inner } => {
-                self.ctxs.extend([*of, *inner]);
+                self.point(*of);
+                self.point(*inner);
             }
         }
     }

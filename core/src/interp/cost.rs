@@ -41,6 +41,39 @@ impl Cost {
     }
 }
 
+/// What the interpreter takes for a step, in nanoseconds, about.
+pub(super) const STEP: u64 = 32;
+
+/// What it takes to look at the operands of an operation, in nanoseconds, about; what is made of
+/// them is not in it.
+pub(super) fn time(op: SeqOp, args: &[Value]) -> u64 {
+    let lengths =
+        || -> u64 { args.iter().filter_map(Value::as_sequence).map(|s| s.len() as u64).sum() };
+    match op {
+        SeqOp::Length
+        | SeqOp::Index
+        | SeqOp::Range
+        | SeqOp::Dist
+        | SeqOp::Subseq
+        | SeqOp::IntText
+        | SeqOp::FloatText
+        | SeqOp::ExpText => STEP,
+        SeqOp::Gather
+        | SeqOp::Replace
+        | SeqOp::Permute
+        | SeqOp::Pack
+        | SeqOp::Append
+        | SeqOp::Reduce(_)
+        | SeqOp::Scan(_) => lengths(),
+        SeqOp::Scatter
+        | SeqOp::Flatten
+        | SeqOp::Partition
+        | SeqOp::ParseFloat
+        | SeqOp::RankUp
+        | SeqOp::RankDown => STEP * lengths(),
+    }
+}
+
 /// The cost of an operation on sequences.
 pub(super) fn sequence(op: SeqOp, args: &[Value], result: &Value, log_scan: bool) -> Cost {
     let length = || args[0].as_sequence().map_or(0, Sequence::len) as u64;

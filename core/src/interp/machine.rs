@@ -9,7 +9,7 @@
 //! of it for each call in progress; as every variable is bound once in its function, instances of
 //! a nest simply overwrite each other's.
 
-use super::context::Context;
+use super::context::{Budget, Context};
 use super::cost::{self, Cost};
 use super::lockstep::{Event, Lockstep, Output};
 use super::value::{Builder, Sequence, Value};
@@ -108,13 +108,14 @@ impl<'p, 'h> Machine<'p, 'h> {
         host: &'h mut dyn Host,
         options: &Options<'p>,
         observer: Option<&'h mut dyn Observer>,
+        budget: Option<&'p Budget>,
     ) -> Machine<'p, 'h> {
         Machine {
             program,
             globals,
             host,
             observer,
-            context: Context::new(options),
+            context: Context::new(options, budget),
             max_depth: options.max_depth,
             log_scan: options.log_scan,
             windows: program.functions.iter().map(window).collect(),
@@ -175,6 +176,7 @@ impl<'p, 'h> Machine<'p, 'h> {
 
     /// Begins a binding: computes and binds it, or pushes what will.
     fn begin(&mut self, binding: &'p Let) -> Result<(), Stop> {
+        self.context.spend(cost::STEP)?;
         let value = match &binding.op {
             Op::Copy(atom) => {
                 let value = self.atom(*atom);
@@ -187,18 +189,27 @@ impl<'p, 'h> Machine<'p, 'h> {
             Op::Pair(first, second) => Value::pair(self.atom(*first), self.atom(*second)),
             Op::First(pair) => self.half(*pair, |first, _| first.clone()),
             Op::Second(pair) => self.half(*pair, |_, second| second.clone()),
-            Op::Text(text) => Value::text(&**text),
+            Op::Text(text) => {
+                self.context.spend(text.len() as u64 / 8)?;
+                Value::text(&**text)
+            }
             Op::List(atoms) => {
                 let element = binding.ty.element().expect("a list is a sequence");
+                self.context.spend(cost::STEP * atoms.len() as u64)?;
                 let sequence = Sequence::from_values(element, self.atoms(atoms));
-                self.spent.then(Cost::parallel(sequence.size()));
+                if !self.context.is_trial() {
+                    self.spent.then(Cost::parallel(sequence.size()));
+                }
                 Value::Sequence(sequence)
             }
             Op::Seq(op, args) => {
                 let args = self.atoms(args);
+                self.context.spend(cost::time(*op, &args))?;
                 let result = structure::apply(*op, &args, &binding.ty, &self.context)?;
-                let cost = cost::sequence(*op, &args, &result, self.log_scan);
-                self.spent.then(cost);
+                if !self.context.is_trial() {
+                    let cost = cost::sequence(*op, &args, &result, self.log_scan);
+                    self.spent.then(cost);
+                }
                 result
             }
             Op::Call(callee, args) => return self.call(*callee, args),
@@ -282,15 +293,17 @@ impl<'p, 'h> Machine<'p, 'h> {
         }
         self.calls += 1;
         let function = &self.program.functions[callee.0 as usize];
-        let base = self.values.len();
-        self.values.resize(base + self.windows[callee.0 as usize], Value::Unit);
+        let (base, window) = (self.values.len(), self.windows[callee.0 as usize]);
+        self.context.spend(cost::STEP + window as u64)?;
+        self.values.resize(base + window, Value::Unit);
         for ((var, _), arg) in function.params.iter().zip(args) {
             self.values[base + var.0 as usize] = self.atom(*arg);
         }
         self.frames.push(Frame::Call(CallFrame {
             caller: self.function,
             base: self.base,
-            before: function.charge.is_some().then(|| Box::new(self.spent)),
+            before: (function.charge.is_some() && !self.context.is_trial())
+                .then(|| Box::new(self.spent)),
         }));
         self.base = base;
         self.function = callee;
@@ -336,6 +349,7 @@ impl<'p, 'h> Machine<'p, 'h> {
         if let Some(other) = sequences.iter().find(|other| other.len() != length) {
             return Err(structure::lengths(FaultCode::NestLength, length, other.len()).into());
         }
+        self.context.spend(length as u64)?;
         if !nest.serial && self.lockstep.outermost.is_none() {
             self.lockstep.outermost = Some(self.frames.len());
         }
@@ -378,6 +392,7 @@ impl<'p, 'h> Machine<'p, 'h> {
         if index == frame.length {
             return Ok(false);
         }
+        self.context.spend(cost::STEP)?;
         frame.begun += 1;
         if !frame.nest.serial {
             self.spent.depth = frame.start;

@@ -26,7 +26,7 @@ pub use value::{Builder, Sequence, Value};
 
 use crate::ir::{FunId, Program, Site, Ty, Var};
 use crate::prim::HostOp;
-use nesl_runtime::fault::Fault;
+use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::scalar::Precision;
 use std::sync::atomic::AtomicBool;
 
@@ -106,7 +106,30 @@ pub fn run(
     host: &mut dyn Host,
     options: &Options<'_>,
 ) -> Result<Outcome, Failure> {
-    machine::Machine::new(program, globals, host, options, None).run(key)
+    machine::Machine::new(program, globals, host, options, None, None).run(key)
+}
+
+/// Runs a program that needs no host as [`run`] does, but for about `budget` nanoseconds at most:
+/// `None` if that is not enough, or if it comes to a limit of this interpreter. Work and depth are
+/// not counted. It does not look at a clock, so the same program always comes as far.
+pub fn run_within(
+    budget: u64,
+    program: &Program,
+    globals: &[Value],
+    key: i64,
+    host: &mut dyn Host,
+    options: &Options<'_>,
+) -> Option<Result<Value, Failure>> {
+    let budget = context::Budget::new(budget);
+    let machine = machine::Machine::new(program, globals, host, options, None, Some(&budget));
+    match machine.run(key) {
+        Ok(outcome) => Some(Ok(outcome.value)),
+        Err(_) if budget.is_exceeded() => None,
+        Err(failure) => match failure.fault.code {
+            FaultCode::TooDeep | FaultCode::OutOfMemory => None,
+            _ => Some(Err(failure)),
+        },
+    }
 }
 
 /// Runs a program as [`run`] does, while someone watches.
@@ -118,5 +141,5 @@ pub fn run_watched(
     options: &Options<'_>,
     observer: &mut dyn Observer,
 ) -> Result<Outcome, Failure> {
-    machine::Machine::new(program, globals, host, options, Some(observer)).run(key)
+    machine::Machine::new(program, globals, host, options, Some(observer), None).run(key)
 }

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::value::Sequence;
 use nesl_runtime::fault::Fault;
-use nesl_runtime::services::rank::{Order, Rankable, sort_places};
+use nesl_runtime::services::sort::{Order, rank_into};
 use std::sync::Arc;
 
 /// The rank of every element.
@@ -12,18 +12,13 @@ pub(super) fn rank(
     order: Order,
     context: &Context<'_>,
 ) -> Result<Sequence, Fault> {
-    let n = sequence.len() as i128;
-    let keys: Vec<u64> = match sequence {
-        Sequence::Ints(xs) => context.tabulate(n, |i| xs[i].rank_key(order))?,
-        Sequence::Floats(xs) => context.tabulate(n, |i| xs[i].rank_key(order))?,
-        Sequence::Chars(xs) => context.tabulate(n, |i| xs[i].rank_key(order))?,
+    let mut ranks = context.room(sequence.len() as i128)?;
+    let alone = context.alone();
+    match sequence {
+        Sequence::Ints(xs) => rank_into(xs, order, &mut ranks, &alone)?,
+        Sequence::Floats(xs) => rank_into(xs, order, &mut ranks, &alone)?,
+        Sequence::Chars(xs) => rank_into(xs, order, &mut ranks, &alone)?,
         Sequence::Bools(_) | Sequence::Values(_) => panic!("ranks are of ordinals"),
-    };
-    let places = context.tabulate(n, |i| i)?;
-    let sorted = sort_places(&keys, places, &mut || context.poll())?;
-    let mut ranks = context.tabulate(n, |_| 0)?;
-    for (rank, place) in sorted.into_iter().enumerate() {
-        ranks[place] = rank as i64;
     }
     Ok(Sequence::Ints(Arc::new(ranks)))
 }

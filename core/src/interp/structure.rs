@@ -6,7 +6,7 @@ use super::{rank, reduce};
 use crate::ir::Ty;
 use crate::prim::SeqOp;
 use nesl_runtime::fault::{Fault, FaultCode};
-use nesl_runtime::services::rank::Order;
+use nesl_runtime::services::sort::Order;
 use nesl_runtime::services::text;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! functions are put in place of their calls, copies and pairs that are taken apart again
 //! disappear, constants are folded, equal scalar expressions are computed once, the length of
 //! what was just made is that of what it was made from. Then what nobody uses goes, unless it
-//! may fault.
+//! may fault, and an apply-to-each over another one becomes one.
 //!
 //! ```text
 //! fn "take@int"(a, n) library { … subseq(a, start, end) }      fn "main"(a) {
@@ -20,6 +20,7 @@
 
 mod calls;
 mod dead;
+mod nests;
 mod rewrite;
 
 use crate::ir::{FunId, Function, Program};
@@ -34,6 +35,7 @@ pub fn simplify(program: &Program) -> Program {
     for id in calls.callees_first() {
         let mut function = rewrite::function(program, *id, &simplified, &calls);
         dead::remove(&mut function);
+        nests::join(&mut function);
         simplified[id.0 as usize] = Some(function);
     }
     // What is not reached from the form stays as it was: nobody asks for it.

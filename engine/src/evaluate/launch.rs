@@ -38,13 +38,16 @@ struct Ready {
     module: Loaded,
 }
 
+/// A launch: what was launched, the calls it was under, and whether it stands in the library.
+type Launched = (Rc<Ready>, Trace, bool);
+
 type Compiled = FxHashMap<(FunId, Which, Variant), Option<Rc<Ready>>>;
 
 /// Compiled kernels, and launches whose failures are not known yet.
 pub(super) struct Launcher {
     seed: u64,
     compiled: RefCell<Compiled>,
-    launched: RefCell<FxHashMap<u64, (Rc<Ready>, Trace, bool)>>,
+    launched: RefCell<FxHashMap<u64, Launched>>,
     next: Cell<u64>,
 }
 
@@ -65,7 +68,7 @@ impl Launcher {
             Failure::Program { tag, site, detail, text, .. } => {
                 let launched = self.launched.borrow();
                 let Some((ready, trace, library)) = launched.get(&tag) else {
-                    return Stop::Unsupported("a failure of the evaluation's own");
+                    return Stop::Unsupported;
                 };
                 let cause = &ready.code.causes[site.0 as usize];
                 let fault = cause.fault(&detail, text.as_deref());
@@ -106,7 +109,7 @@ impl<'p> Evaluator<'p> {
                 ready
             }
         };
-        let ready = ready.ok_or(Stop::Unsupported("a result of this shape at many points"))?;
+        let ready = ready.ok_or(Stop::Unsupported)?;
         let args = self.args(frame, kernel, &ready.code)?;
         let tag = self.launcher.next.get();
         self.launcher.next.set(tag + 1);
@@ -220,7 +223,7 @@ impl<'p> Evaluator<'p> {
     /// A value where it lives.
     fn read(&'p self, frame: &Frame<'p>, var: Var) -> Run<Rc<Parts>> {
         let home = frame.values[&var].0;
-        frame.vars.get(&(var, home)).cloned().ok_or(Stop::Unsupported("a value that is not stored"))
+        frame.vars.get(&(var, home)).cloned().ok_or(Stop::Unsupported)
     }
 
     fn gives(
@@ -276,16 +279,19 @@ impl<'p> Evaluator<'p> {
             frame.vars.insert((give.var, give.ctx), Rc::new(Parts::tiled(all, tiles)));
         }
         for places in &code.places {
-            let Arg::Array(map, _) = &args[places.places] else { unreachable!("it is an array") };
+            let map = places.places.map(|at| match &args[at] {
+                Arg::Array(map, _) => map.clone(),
+                Arg::Scalar(_) => unreachable!("it is an array"),
+            });
             let over = frame.points[&kernel.over].clone();
             let points = match &over.segments {
                 None => {
                     let count = whole_number(&Arg::Scalar(self.first(&args[places.counts])?));
-                    Points::kept(count, None, map.clone())
+                    Points::kept(count, None, map)
                 }
                 Some(outer) => {
                     let segments = self.segments(outer.count, args[places.counts].clone())?;
-                    Points::kept(segments.total, Some(segments), map.clone())
+                    Points::kept(segments.total, Some(segments), map)
                 }
             };
             frame.points.insert(places.ctx, Rc::new(points));
@@ -338,6 +344,7 @@ impl<'p> Evaluator<'p> {
             lets: vec![binding],
             masks: Vec::new(),
             stores: vec![(var, ctx)],
+            counts: Vec::new(),
             places: Vec::new(),
         };
         self.launch(frame, which, &kernel)?;
@@ -364,6 +371,7 @@ impl<'p> Evaluator<'p> {
             lets: Vec::new(),
             masks: masks.clone(),
             stores: Vec::new(),
+            counts: masks.clone(),
             places: masks,
         };
         self.launch(frame, which, &kernel)
@@ -371,7 +379,7 @@ impl<'p> Evaluator<'p> {
 }
 
 fn segments(points: &Points) -> Run<&super::Segments> {
-    points.segments.as_deref().ok_or(Stop::Unsupported("segments of one point"))
+    points.segments.as_deref().ok_or(Stop::Unsupported)
 }
 
 fn type_of(constant: Atom) -> Ty {

@@ -43,7 +43,7 @@ impl<'p> Evaluator<'p> {
                 let columns = self.merged(first, second, ty, all)?;
                 Ok(Rc::new(Parts::new(columns)))
             }
-            _ => Err(Stop::Unsupported("a conditional that loses points")),
+            _ => Err(Stop::Unsupported),
         }
     }
 

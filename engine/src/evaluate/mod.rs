@@ -46,7 +46,7 @@ pub(crate) enum Stop {
     /// The program failed.
     Failed(ProgramFailure),
     /// Something cannot be done in flat form: the program is run by one instance instead.
-    Unsupported(&'static str),
+    Unsupported,
 }
 
 pub(crate) type Run<T> = Result<T, Stop>;
@@ -81,7 +81,12 @@ pub(crate) struct Evaluator<'p> {
     max_depth: usize,
     /// Time spent on writing kernels.
     translating: Cell<Duration>,
+    /// Per block, what each step is the last one to use.
+    last_uses: RefCell<FxHashMap<*const Block, Rc<LastUses>>>,
 }
+
+/// Values that are not used any more after each step.
+type LastUses = Vec<Vec<(Var, Ctx)>>;
 
 /// A call under way.
 struct Frame<'p> {
@@ -123,6 +128,7 @@ impl<'p> Evaluator<'p> {
             depth: Cell::new(0),
             max_depth,
             translating: Cell::default(),
+            last_uses: RefCell::default(),
         }
     }
 
@@ -197,6 +203,63 @@ impl<'p> Evaluator<'p> {
         }
     }
 
+    /// What each step of a block is the last one to use, of what the block itself binds (and of
+    /// the parameters, if it is the body).
+    fn last_uses(&self, function: &Function, block: &Block) -> Rc<LastUses> {
+        if let Some(known) = self.last_uses.borrow().get(&std::ptr::from_ref(block)) {
+            return known.clone();
+        }
+        let mut last: FxHashMap<Var, usize> = FxHashMap::default();
+        let mut places: FxHashMap<Var, Vec<Ctx>> = FxHashMap::default();
+        if std::ptr::eq(block, &function.body) {
+            for (var, _) in &function.params {
+                last.insert(*var, 0);
+                places.entry(*var).or_default().push(Ctx::CALLER);
+            }
+        }
+        for (at, step) in block.steps.iter().enumerate() {
+            let mut used = |var: Var| {
+                last.insert(var, at);
+            };
+            match step {
+                Step::Context(ctx) => match function.context(*ctx).space {
+                    Space::Elements { sequence, .. } => used(sequence),
+                    Space::Count { count: Atom::Var(count), .. } => used(count),
+                    Space::Where { flag, .. } => used(flag),
+                    Space::Caller | Space::Count { .. } | Space::Joined { .. } => {}
+                },
+                Step::Let(binding) => {
+                    binding.op.each_use(&mut used);
+                    used(binding.var);
+                    places.entry(binding.var).or_default().push(binding.ctx);
+                }
+                Step::Kernel(kernel) => {
+                    kernel.lets.iter().for_each(|binding| binding.op.each_use(&mut used));
+                    for mask in &kernel.masks {
+                        if let Space::Where { flag, .. } = function.context(*mask).space {
+                            used(flag);
+                        }
+                    }
+                    for (var, ctx) in &kernel.stores {
+                        used(*var);
+                        places.entry(*var).or_default().push(*ctx);
+                    }
+                }
+            }
+        }
+        let mut uses: LastUses = vec![Vec::new(); block.steps.len()];
+        for (var, places) in places {
+            if block.result != Atom::Var(var)
+                && let Some(uses) = last.get(&var).and_then(|at| uses.get_mut(*at))
+            {
+                uses.extend(places.into_iter().map(|ctx| (var, ctx)));
+            }
+        }
+        let uses = Rc::new(uses);
+        self.last_uses.borrow_mut().insert(std::ptr::from_ref(block), uses.clone());
+        uses
+    }
+
     fn interrupted(&self, trace: &Trace) -> Run<()> {
         match self.runtime.sync() {
             Ok(()) => Ok(()),
@@ -214,6 +277,7 @@ impl<'p> Evaluator<'p> {
         tail: bool,
     ) -> Run<Outcome> {
         with_stack(|| {
+            let last_uses = self.last_uses(frame.function, block);
             for (at, step) in block.steps.iter().enumerate() {
                 match step {
                     Step::Context(ctx) => self.enter(frame, *ctx)?,
@@ -230,6 +294,9 @@ impl<'p> Evaluator<'p> {
                         }
                     }
                 }
+                for place in &last_uses[at] {
+                    frame.vars.remove(place);
+                }
             }
             Ok(Outcome::Value(self.value_at(frame, block.result, ctx)?))
         })
@@ -245,7 +312,7 @@ impl<'p> Evaluator<'p> {
                 let args = args?;
                 let points = Rc::new(frame.points[&ctx].caller());
                 let trace = frame.trace.under(binding.site, frame.function.library);
-                if tail && ctx == Ctx::CALLER || tail && frame.points[&ctx].single {
+                if tail && (ctx == Ctx::CALLER || frame.points[&ctx].single) {
                     return Ok(Outcome::Tail(*callee, points, args, trace));
                 }
                 if points.count == 0 {

@@ -1,6 +1,6 @@
 //! The points of contexts, and where their segments are.
 
-use super::{Evaluator, Frame, Parts, Run, Stop};
+use super::{Evaluator, Frame, Parts, Run, Stop, is_filter};
 use nesl_core::flat::{Ctx, Space};
 use nesl_core::ir::{Atom, Var};
 use nesl_runtime::kir::Literal;
@@ -43,9 +43,14 @@ impl Points {
         Points { count, single: false, segments, map: OnceCell::new() }
     }
 
-    /// The points of a filter, and their places.
-    pub(super) fn kept(count: usize, segments: Option<Rc<Segments>>, places: Buffer) -> Points {
-        Points { count, single: false, segments, map: OnceCell::from(places) }
+    /// The points of a filter, and their places, if these were stored.
+    pub(super) fn kept(
+        count: usize,
+        segments: Option<Rc<Segments>>,
+        places: Option<Buffer>,
+    ) -> Points {
+        let map = places.map_or_else(OnceCell::new, OnceCell::from);
+        Points { count, single: false, segments, map }
     }
 
     /// The same points, as those a function is called for.
@@ -64,14 +69,14 @@ impl<'p> Evaluator<'p> {
             Space::Count { of, count } => self.counted(frame, of, count)?,
             Space::Where { of, .. } => {
                 if frame.points[&of].single {
-                    return Err(Stop::Unsupported("a filter of one point"));
+                    return Err(Stop::Unsupported);
                 }
                 return self.filter(frame, ctx);
             }
             Space::Joined { of, inner } => {
                 let points = frame.points[&inner].clone();
                 if !frame.points[&of].single {
-                    return Err(Stop::Unsupported("joined segments at many points"));
+                    return Err(Stop::Unsupported);
                 }
                 Points::many(points.count, None)
             }
@@ -187,7 +192,10 @@ impl<'p> Evaluator<'p> {
         if let Some(map) = points.map.get() {
             return Ok(map.clone());
         }
-        let segments = points.segments.as_ref().ok_or(Stop::Unsupported("a map to one point"))?;
+        if is_filter(frame.function, ctx) {
+            return Err(Stop::Unsupported);
+        }
+        let segments = points.segments.as_ref().ok_or(Stop::Unsupported)?;
         let map = self.segment_numbers(segments)?;
         Ok(points.map.get_or_init(|| map).clone())
     }

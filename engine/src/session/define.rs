@@ -46,6 +46,7 @@ impl Session {
     /// one of another type leaves them with the old one.
     pub(super) fn redefine(&mut self, file: FileId, position: u32, form: &Form, sink: Sink<'_>) {
         let item = form.id();
+        self.mention(item);
         for name in &form.names {
             let Some(Resolution::Item(old, _)) = self.db.lookup(Before { file, position }, name)
             else {
@@ -57,10 +58,21 @@ impl Session {
             if self.same_type(old, item, name) {
                 let old = self.current(old, name);
                 if old != item {
-                    self.let_go(old, name);
-                    self.replaced.insert((old, name.clone()), item);
+                    let old = (old, name.clone());
+                    if self.mentioned.contains(&old) {
+                        self.mentioned.insert((item, name.clone()));
+                    }
+                    // Whoever asks for it gets the new one.
+                    self.values.remove(&old);
+                    self.replaced.insert(old, item);
                 }
-            } else if name.folded() != "it" {
+                continue;
+            }
+            let forgotten = (self.current(old, name), name.clone());
+            if !self.mentioned.contains(&forgotten) {
+                self.values.remove(&forgotten);
+            }
+            if name.folded() != "it" {
                 let at = place(self.db.whole(item));
                 let message = format!(
                     "Redefining {} with a new type. Old calls will not be modified",
@@ -70,6 +82,18 @@ impl Session {
                     Diagnostic::warning(Kind::Name, at, message)
                         .label(place(self.db.whole(old)), "the definition that earlier forms keep"),
                 ));
+            }
+        }
+    }
+
+    /// Notes the variables that a definition mentions: it may ask for their values later.
+    fn mention(&mut self, item: ItemId) {
+        if self.db.is_data(item) {
+            return;
+        }
+        for resolution in self.db.names(item).values.values() {
+            if let Resolution::Item(id, name) = resolution {
+                self.mentioned.insert((self.current(*id, name), name.clone()));
             }
         }
     }

@@ -5,7 +5,6 @@
 
 use super::Session;
 use crate::execute::Executor;
-use nesl_core::base::Name;
 use nesl_core::names::Resolution;
 use nesl_runtime::runtime::Counters;
 use std::time::{Duration, Instant};
@@ -112,12 +111,6 @@ impl Session {
             bytes: after.bytes,
             peak_bytes: after.peak_bytes,
         }
-    }
-
-    /// Lets go of the value that a definition had whose place another has taken: nobody can name
-    /// it any more.
-    pub(super) fn let_go(&mut self, item: nesl_core::base::ItemId, name: &Name) {
-        self.values.remove(&(item, name.clone()));
     }
 
     /// Time the executor spent on translating the program it was given last.

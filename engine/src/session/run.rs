@@ -241,10 +241,28 @@ impl Session {
         if elaborated.watched.functions.is_empty()
             && let Some(executor) = &self.executor
         {
-            let (precision, seed) = (self.settings.precision, self.seed);
+            // The host's: `rand_seed` may have changed it.
+            let (precision, seed) = (self.settings.precision, self.host.seed());
+            if self.settings.trials {
+                let runtime = &*executor.runtime;
+                self.host.set_precision(precision);
+                let program = &elaborated.program;
+                let tried =
+                    self.trials.run(program, &globals, key, runtime, &mut self.host, &options);
+                if let Some(done) = tried {
+                    let value = done.map_err(|failure| vec![self.failure(item, &failure)])?;
+                    let ty = program.functions[program.main.0 as usize].result.clone();
+                    let held = Held::value_of(value, ty);
+                    let (translating, on_runtime) = (elaborating, false);
+                    let computed = Computed { held, cost: None, translating, on_runtime };
+                    return Ok((elaborated, computed));
+                }
+            }
             let max_depth = self.settings.max_depth;
             let inputs = Inputs { globals: &globals, key, seed, precision, max_depth };
-            match executor.run(&elaborated.program, &inputs) {
+            let fit = inputs.fit(&*executor.runtime);
+            let fit = fit.map_err(|failure| vec![self.trouble(item, failure)])?;
+            match fit.then(|| executor.run(&elaborated.program, &inputs)).flatten() {
                 Some(Ok(held)) => {
                     let translating = elaborating + self.translating();
                     let computed = Computed { held, cost: None, translating, on_runtime: true };

@@ -2,7 +2,7 @@
 
 use super::code::{Coder, flags};
 use crate::arena::{self, Status, at};
-use crate::services;
+use crate::services::{self, Address};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
 use nesl_runtime::kir::{self, Block, Extern, Inst, Op, Site, Ty};
@@ -29,6 +29,7 @@ impl<'a> Coder<'a, '_> {
                 self.constants.insert(inst.results[0], *literal);
                 self.literal(*literal)
             }
+            Op::Text(text) => self.int(self.unit.texts.address(text)),
             Op::Unary(op, a) => self.unary(*op, self.element(*a), self.get(*a)),
             Op::Binary(op, a, b) => {
                 let known = self.constants.get(b).copied();
@@ -71,7 +72,10 @@ impl<'a> Coder<'a, '_> {
                 let cond = self.get(*cond);
                 return self.leave_unless(cond, |coder| coder.failed(*site, &detail));
             }
-            Op::Fail { site, text, length } => return self.fail_op(*site, *text, *length),
+            Op::Fail { site, text, length, detail } => {
+                let detail = self.all(detail);
+                return self.fail_op(*site, *text, *length, &detail);
+            }
             Op::Compact { since, keep } => return self.compact_op(inst, *since, keep),
         };
         self.set(inst.results[0], result);
@@ -89,8 +93,8 @@ impl<'a> Coder<'a, '_> {
         self.b.ins().iconst(types::I32, Status::Check as i64)
     }
 
-    fn fail_op(&mut self, site: Site, text: kir::Value, length: kir::Value) {
-        self.failed(site, &[]);
+    fn fail_op(&mut self, site: Site, text: kir::Value, length: kir::Value, detail: &[ir::Value]) {
+        self.failed(site, detail);
         let (text, length) = (self.get(text), self.get(length));
         self.env_store(text, at::TEXT);
         self.env_store(length, at::TEXT_LENGTH);
@@ -262,11 +266,18 @@ impl<'a> Coder<'a, '_> {
     /// Services write their results, as 8 bytes each, where they are told.
     fn extern_op(&mut self, inst: &Inst, service: Extern, args: &[kir::Value]) {
         let keys = self.element(args[0]);
+        let mut all = self.all(args);
+        let function = match services::address(service, keys) {
+            Address::Plain(function) => function,
+            Address::Checked(function) => {
+                all.insert(0, self.env);
+                return self.call_host_checked(function, &all);
+            }
+        };
         let slot = self.slot(8 * inst.results.len().max(1));
         let out = self.b.ins().stack_addr(types::I64, slot, 0);
-        let mut all = self.all(args);
         all.push(out);
-        self.call_host(services::address(service, keys), &all, None);
+        self.call_host(function, &all, None);
         for (n, name) in inst.results.iter().enumerate() {
             let ty = self.clif_of(*name);
             let value = self.b.ins().load(ty, flags(), out, 8 * n as i32);

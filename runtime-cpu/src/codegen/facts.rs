@@ -86,7 +86,7 @@ pub fn work(block: &Block, facts: &[Facts]) -> u64 {
             Op::Call(FunctionId(callee), _) => facts[*callee as usize].work.saturating_add(5),
             Op::Extern(..) => 200,
             Op::Alloc(..) | Op::Copy { .. } | Op::Compact { .. } => 10,
-            Op::Const(_) => 0,
+            Op::Const(_) | Op::Text(_) => 0,
             Op::Unary(..)
             | Op::Binary(..)
             | Op::Fma(..)

@@ -100,6 +100,7 @@ fn effects(inst: &Inst, outer: &[bool]) -> Effects {
         Op::Check { .. } | Op::Fail { .. } => all.ends = true,
         Op::While { .. } => all.lasts = true,
         Op::Const(_)
+        | Op::Text(_)
         | Op::Unary(..)
         | Op::Binary(..)
         | Op::Fma(..)

@@ -20,6 +20,7 @@ mod vector;
 mod walk;
 
 use crate::arena::{Env, Status, at};
+use crate::memory::PAD;
 use code::{Coder, Exit, clif_value};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, types};
@@ -32,6 +33,7 @@ use facts::Facts;
 use nesl_runtime::kir::{self, Kernel, Module, Op, Sink, Space};
 use rustc_hash::FxHashMap;
 use sinks::Phase;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A phase of a kernel: environment, parameters, chunk; gives a [`Status`].
 pub type Entry = unsafe extern "C" fn(*mut Env, *const u64, *mut u64) -> i32;
@@ -42,8 +44,40 @@ pub struct Unit<'a> {
     pub module: &'a Module,
     /// The facts of its functions.
     pub facts: &'a [Facts],
+    /// Its constant arrays.
+    pub texts: &'a Texts,
     /// How the runtime's functions are called.
     pub convention: CallConv,
+}
+
+/// The constant arrays of a module, bordered as all arrays are.
+#[derive(Debug, Default)]
+pub struct Texts {
+    of: FxHashMap<Box<[u8]>, Box<[u8]>>,
+}
+
+impl Texts {
+    fn of(module: &Module) -> Texts {
+        let mut texts = Texts::default();
+        let functions = module.functions.iter().map(|function| &function.body);
+        let stages = module.kernels.iter().flat_map(|kernel| &kernel.stages).map(|s| &s.body);
+        for block in functions.chain(stages) {
+            walk::insts(block, &mut |inst| {
+                if let Op::Text(text) = &inst.op {
+                    texts.of.entry(text.clone()).or_insert_with(|| {
+                        let border = [0; PAD];
+                        [&border[..], text, &border].concat().into()
+                    });
+                }
+            });
+        }
+        texts
+    }
+
+    /// Where a text begins; as long as the module is loaded.
+    pub fn address(&self, text: &[u8]) -> i64 {
+        self.of[text][PAD..].as_ptr() as i64
+    }
 }
 
 /// A compiled module.
@@ -52,6 +86,8 @@ pub struct Compiled {
     pub kernels: Vec<KernelCode>,
     /// Owns the code; freed when this is dropped.
     jit: Option<JITModule>,
+    /// Read by the code.
+    _texts: Texts,
 }
 
 /// A compiled kernel and what its launches must know of it.
@@ -106,18 +142,28 @@ pub fn target() -> Result<OwnedTargetIsa, String> {
     isa.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
 }
 
-/// Compiles a lawful module.
-pub fn compile(module: &Module, isa: OwnedTargetIsa) -> Result<Compiled, String> {
+/// Compiles a lawful module, unless somebody wants it to stop.
+pub fn compile(
+    module: &Module,
+    isa: OwnedTargetIsa,
+    stop: &AtomicBool,
+) -> Result<Compiled, String> {
     let (module, facts) = inline::inline(module);
     let convention = isa.default_call_conv();
     let mut jit =
         JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
-    let unit = Unit { module: &module, facts: &facts, convention };
+    let texts = Texts::of(&module);
+    let unit = Unit { module: &module, facts: &facts, texts: &texts, convention };
     let mut out =
         Out { context: FunctionBuilderContext::new(), ids: Vec::new(), used: reached(&module) };
     out.declare(&unit, &mut jit)?;
     for at in 0..module.functions.len() {
         if out.used[at] {
+            if stop.load(Relaxed) {
+                // SAFETY: nothing of it was handed out.
+                unsafe { jit.free_memory() };
+                return Err("interrupted".into());
+            }
             out.function(&unit, &mut jit, at)?;
         }
     }
@@ -148,7 +194,7 @@ pub fn compile(module: &Module, isa: OwnedTargetIsa) -> Result<Compiled, String>
         describe(kernel, &facts, phases, checks.into_iter().map(entry).collect())
     });
     let kernels = kernels.collect();
-    Ok(Compiled { kernels, jit: Some(jit) })
+    Ok(Compiled { kernels, jit: Some(jit), _texts: texts })
 }
 
 /// The functions that are still called.

@@ -5,7 +5,7 @@ use nesl_runtime::kir::{Block, Inst, Op, Value};
 /// Calls `f` with every value an operation reads itself, not those its blocks read.
 pub fn operands(op: &Op, f: &mut dyn FnMut(Value)) {
     match op {
-        Op::Const(_) | Op::Mark => {}
+        Op::Const(_) | Op::Text(_) | Op::Mark => {}
         Op::Unary(_, a) | Op::Convert(_, a) | Op::Bits(_, a) | Op::Alloc(_, a) => f(*a),
         Op::Binary(_, a, b) | Op::Slice(a, b) | Op::Load { array: a, index: b } => {
             f(*a);
@@ -30,9 +30,10 @@ pub fn operands(op: &Op, f: &mut dyn FnMut(Value)) {
             f(*cond);
             detail.iter().for_each(|v| f(*v));
         }
-        Op::Fail { text, length, .. } => {
+        Op::Fail { text, length, detail, .. } => {
             f(*text);
             f(*length);
+            detail.iter().for_each(|v| f(*v));
         }
         Op::Compact { since, keep } => {
             f(*since);
@@ -51,6 +52,7 @@ pub fn blocks(op: &Op) -> [Option<&Block>; 2] {
         Op::While { cond, body, .. } => [Some(cond), Some(body)],
         Op::For { body, .. } => [Some(body), None],
         Op::Const(_)
+        | Op::Text(_)
         | Op::Unary(..)
         | Op::Binary(..)
         | Op::Fma(..)
@@ -103,6 +105,7 @@ fn rename_inst(inst: &Inst, to: &mut dyn FnMut(Value) -> Value) -> Inst {
     };
     let op = match &inst.op {
         Op::Const(literal) => Op::Const(*literal),
+        Op::Text(text) => Op::Text(text.clone()),
         Op::Unary(op, a) => Op::Unary(*op, to(*a)),
         Op::Binary(op, a, b) => Op::Binary(*op, to(*a), to(*b)),
         Op::Fma(a, b, c) => Op::Fma(to(*a), to(*b), to(*c)),
@@ -140,8 +143,8 @@ fn rename_inst(inst: &Inst, to: &mut dyn FnMut(Value) -> Value) -> Inst {
         Op::Check { cond, site, detail } => {
             Op::Check { cond: to(*cond), site: *site, detail: all(detail, to) }
         }
-        Op::Fail { site, text, length } => {
-            Op::Fail { site: *site, text: to(*text), length: to(*length) }
+        Op::Fail { site, text, length, detail } => {
+            Op::Fail { site: *site, text: to(*text), length: to(*length), detail: all(detail, to) }
         }
         Op::Mark => Op::Mark,
         Op::Compact { since, keep } => Op::Compact {

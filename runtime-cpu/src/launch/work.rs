@@ -13,8 +13,8 @@ use crate::trouble;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::Site;
 use nesl_runtime::runtime::{Failure, Options};
+use nesl_runtime::services::sort::Work;
 use rayon::{ThreadPool, ThreadPoolBuilder};
-
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -40,9 +40,6 @@ pub struct Workers {
     arenas: Mutex<Vec<Box<Arena>>>,
 }
 
-/// What a thread does: it is given a source of numbers.
-type Worker<'f> = dyn Fn(&mut dyn FnMut() -> Option<usize>) + Sync + 'f;
-
 impl Workers {
     /// So many threads.
     pub fn new(threads: usize, grain: u64, memory: Arc<Memory>) -> Workers {
@@ -65,7 +62,7 @@ impl Workers {
     }
 
     /// Calls `f` with the numbers from 0 to below `count`, in that order, on all threads.
-    fn each(&self, count: usize, f: &Worker<'_>) {
+    pub fn each(&self, count: usize, f: &Work<'_>) {
         let next = AtomicUsize::new(0);
         let take = || Some(next.fetch_add(1, Relaxed)).filter(|at| *at < count);
         let pool = if count == 1 { None } else { self.pool() };
@@ -102,7 +99,7 @@ impl Workers {
         let failed = AtomicUsize::new(usize::MAX);
         let failure: Mutex<Option<(usize, Failure)>> = Mutex::new(None);
         self.each(chunks, &|take| {
-            let mut env = Env::new(options);
+            let mut env = Env::new(options, self, chunks == 1);
             let mut arena = run.code.allocates.then(|| self.arena(&mut env));
             while let Some(at) = take() {
                 if at > failed.load(Relaxed) {
@@ -203,8 +200,10 @@ fn call(entry: Entry, env: &mut Env, params: &[u64], state: *mut u64, recursive:
 
 impl Env {
     /// An environment without memory.
-    fn new(options: &Options) -> Env {
+    pub fn new(options: &Options, workers: &Workers, alone: bool) -> Env {
         Env {
+            workers,
+            alone: i64::from(alone),
             next: std::ptr::null_mut(),
             end: std::ptr::null_mut(),
             base: std::ptr::null_mut(),

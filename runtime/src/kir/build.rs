@@ -87,6 +87,11 @@ impl Body {
         value
     }
 
+    /// An array of these chars.
+    pub fn text(&mut self, text: &[u8]) -> Value {
+        self.push(Op::Text(text.into()), &[ValueTy::Array(Ty::U8)])[0]
+    }
+
     /// A length or position.
     pub fn i64(&mut self, x: i64) -> Value {
         self.literal(Literal::I64(x))
@@ -283,8 +288,8 @@ impl Body {
     }
 
     /// Ends the instance with a text.
-    pub fn fail(&mut self, site: Site, text: Value, length: Value) {
-        self.push(Op::Fail { site, text, length }, &[]);
+    pub fn fail(&mut self, site: Site, text: Value, length: Value, detail: Vec<Value>) {
+        self.push(Op::Fail { site, text, length, detail }, &[]);
     }
 
     /// How full the memory of the instance is.
@@ -314,6 +319,9 @@ impl Extern {
             Extern::RankUp | Extern::RankDown => {
                 vec![Array(keys), Scalar(Ty::I64), Array(Ty::I64)]
             }
+            Extern::SortUp | Extern::SortDown => {
+                vec![Array(keys), Scalar(Ty::I64), Array(keys)]
+            }
             Extern::FloatText | Extern::FloatText32 => vec![Scalar(Ty::F64), Array(Ty::U8)],
             Extern::ExpText => vec![Scalar(Ty::F64), Scalar(Ty::I64), Array(Ty::U8)],
             Extern::ParseFloat | Extern::ParseFloat32 => vec![Array(Ty::U8), Scalar(Ty::I64)],
@@ -324,7 +332,7 @@ impl Extern {
     pub fn results(self) -> &'static [ValueTy] {
         use ValueTy::Scalar;
         match self {
-            Extern::RankUp | Extern::RankDown => &[],
+            Extern::RankUp | Extern::RankDown | Extern::SortUp | Extern::SortDown => &[],
             Extern::FloatText | Extern::FloatText32 => &[Scalar(Ty::I64)],
             Extern::ExpText => &[Scalar(Ty::I64), Scalar(Ty::Bool)],
             Extern::ParseFloat | Extern::ParseFloat32 => &[Scalar(Ty::F64), Scalar(Ty::Bool)],

@@ -147,6 +147,10 @@ pub enum Extern {
     RankUp,
     /// The same, descending; still stable, NaNs still last.
     RankDown,
+    /// `(keys: [t], n: i64, out: [t])`: the keys in the order of [`Extern::RankUp`].
+    SortUp,
+    /// `(keys: [t], n: i64, out: [t])`: the keys in the order of [`Extern::RankDown`].
+    SortDown,
     /// `(x: f64, out: [u8]) -> (length: i64)`: a float as `@` prints it, at most 32 chars.
     FloatText,
     /// The same at single precision, given exactly as a double.
@@ -183,6 +187,8 @@ pub struct Inst {
 pub enum Op {
     /// A constant.
     Const(Literal),
+    /// An array of chars that is there from the beginning, and never written.
+    Text(Box<[u8]>),
     /// One operand.
     Unary(Unary, Value),
     /// Two operands.
@@ -294,6 +300,8 @@ pub enum Op {
         text: Value,
         /// Its length.
         length: Value,
+        /// As those of a check.
+        detail: Vec<Value>,
     },
 
     /// How full the memory of the instance is.

@@ -49,7 +49,7 @@ mnemonics! { Combine:
 }
 
 mnemonics! { Extern:
-    RankUp = "rank_up", RankDown = "rank_down", FloatText = "float_text",
-    FloatText32 = "float_text_32", ExpText = "exp_text", ParseFloat = "parse_float",
+    RankUp = "rank_up", RankDown = "rank_down", SortUp = "sort_up", SortDown = "sort_down",
+    FloatText = "float_text", FloatText32 = "float_text_32", ExpText = "exp_text", ParseFloat = "parse_float",
     ParseFloat32 = "parse_float_32",
 }

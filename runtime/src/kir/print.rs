@@ -160,6 +160,7 @@ impl<'a> Printer<'a> {
     fn op(&mut self, op: &Op) -> fmt::Result {
         match op {
             Op::Const(literal) => write!(self.out, "const {}", Plain(*literal)),
+            Op::Text(text) => write!(self.out, "text {}", Bytes(text)),
             Op::Unary(op, a) => write!(self.out, "{} {a}", op.mnemonic()),
             Op::Binary(op, a, b) => write!(self.out, "{} {a}, {b}", op.mnemonic()),
             Op::Fma(a, b, c) => write!(self.out, "fma {a}, {b}, {c}"),
@@ -207,13 +208,11 @@ impl<'a> Printer<'a> {
             }
             Op::Check { cond, site, detail } => {
                 write!(self.out, "check {cond} @{}", site.0)?;
-                for (i, value) in detail.iter().enumerate() {
-                    write!(self.out, "{} {value}", if i == 0 { " detail" } else { "," })?;
-                }
-                Ok(())
+                self.detail(detail)
             }
-            Op::Fail { site, text, length } => {
-                write!(self.out, "fail @{} text {text}, {length}", site.0)
+            Op::Fail { site, text, length, detail } => {
+                write!(self.out, "fail @{} text {text}, {length}", site.0)?;
+                self.detail(detail)
             }
             Op::Mark => write!(self.out, "mark"),
             Op::Compact { since, keep } => {
@@ -225,6 +224,13 @@ impl<'a> Printer<'a> {
                 Ok(())
             }
         }
+    }
+
+    fn detail(&mut self, detail: &[Value]) -> fmt::Result {
+        for (i, value) in detail.iter().enumerate() {
+            write!(self.out, "{} {value}", if i == 0 { " detail" } else { "," })?;
+        }
+        Ok(())
     }
 
     fn sink(&mut self, sink: &Sink) -> fmt::Result {
@@ -384,6 +390,24 @@ impl fmt::Display for List<'_> {
             write!(out, "{}{value}", if i == 0 { "" } else { ", " })?;
         }
         Ok(())
+    }
+}
+
+/// Chars in quotes; those that are not of ASCII, or not to be seen, by their codes.
+struct Bytes<'a>(&'a [u8]);
+
+impl fmt::Display for Bytes<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_char('"')?;
+        for byte in self.0 {
+            match byte {
+                b'"' | b'\\' => write!(out, "\\{}", char::from(*byte))?,
+                b'\n' => write!(out, "\\n")?,
+                b' '..=b'~' => out.write_char(char::from(*byte))?,
+                other => write!(out, "\\x{other:02x}")?,
+            }
+        }
+        out.write_char('"')
     }
 }
 

@@ -4,7 +4,7 @@
 //! order. It checks what the verifier cannot see, and panics, naming the kernel or function and
 //! the instruction, when code
 //!
-//! - accesses an array out of bounds, or one that a `compact` let go of,
+//! - accesses an array out of bounds, or one that a `compact` let go of; writes a text,
 //! - reads an element that was not written,
 //! - writes different values to one place from two instances, or reads in one what another (or a
 //!   sink) writes; on parameters, within a launch,
@@ -31,6 +31,9 @@ mod machine;
 mod memory;
 pub mod scalar;
 mod sinks;
+
+/// Modules nobody holds are kept until there are so many.
+const MODULES: usize = 256;
 
 /// The interpreter.
 pub struct Reference {
@@ -189,7 +192,11 @@ impl Runtime for Reference {
             panic!("unlawful kir: {}", violations.join("\n"));
         }
         let loaded = Loaded(Arc::new(module.clone()));
-        self.loaded.borrow_mut().insert(module.clone(), loaded.clone());
+        let mut all = self.loaded.borrow_mut();
+        if all.len() >= MODULES {
+            all.retain(|_, loaded| Arc::strong_count(&loaded.0) > 1);
+        }
+        all.insert(module.clone(), loaded.clone());
         self.count(|counters| {
             counters.modules += 1;
             counters.compile_ns += start.elapsed().as_nanos() as u64;
@@ -232,6 +239,7 @@ impl Runtime for Reference {
 
     fn counters(&self) -> Counters {
         Counters {
+            loaded: self.loaded.borrow().len() as u64,
             bytes: self.gauge.now.load(Ordering::Relaxed),
             peak_bytes: self.gauge.peak.load(Ordering::Relaxed),
             ..self.counters.get()

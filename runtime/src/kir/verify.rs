@@ -25,7 +25,7 @@
 //! | `bits` | i32 ↔ f32, i64 ↔ f64, or the same |
 //! | combinations | `add mul` int, float; `min max` int, float, u8; `and or xor` int, bool |
 //!
-//! Lengths, counts and indices are i64; conditions are bool. Ranks are of int, float or u8.
+//! Lengths, counts and indices are i64; conditions are bool. Ranked and sorted are int, float and u8.
 //!
 //! **Blocks** yield what the construct they are in gives: both branches of an `if` its results,
 //! the condition of a `while` one bool and its body the carried values, the body of a `for` the

@@ -41,6 +41,17 @@ macro_rules! data {
                 }
             }
 
+            /// Each element at its place.
+            ///
+            /// # Panics
+            /// If the places are not those from 0 on, each once.
+            pub fn permuted(&self, places: &[i64]) -> Data {
+                match self {
+                    $(Data::$variant(elements) => Data::$variant(permuted(elements, places)),)+
+                    Data::Bool(elements) => Data::Bool(permuted(elements, places)),
+                }
+            }
+
             /// In the machine's order.
             pub fn bytes(&self) -> Vec<u8> {
                 match self {
@@ -110,6 +121,14 @@ impl Data {
             (a, b) => Err(format!("{} elements, not {}", b.ty(), a.ty())),
         }
     }
+}
+
+fn permuted<T: Copy>(elements: &[T], places: &[i64]) -> Vec<T> {
+    let mut moved = elements.to_vec();
+    for (element, place) in elements.iter().zip(places) {
+        moved[*place as usize] = *element;
+    }
+    moved
 }
 
 fn compare<T: std::fmt::Debug>(

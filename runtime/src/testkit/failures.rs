@@ -85,6 +85,12 @@ kernel \"k\"(v0: i64) over flat v0 at v1 {
     fail @6 text v6, v7
   }
 }";
+    let detailed = text.replace("text v6, v7", "text v6, v7 detail v2, v3");
+    let mut case = Case::new("a failure with a text and details", detailed);
+    case = case.i64(4).array(*b"_no way").i64(7);
+    let (detail, text_of) = (vec![7, 1], Some("no way"));
+    case.expect = Expect::Failure { site: 6, point: 1, detail, text: text_of };
+    cases.push(case);
     let mut case = Case::new("a failure with a text", text).i64(4).array(*b"_no way").i64(7);
     case.expect = Expect::Failure { site: 6, point: 1, detail: Vec::new(), text: Some("no way") };
     cases.push(case);

@@ -10,6 +10,42 @@ pub(super) fn cases(cases: &mut Vec<Case>) {
     slices(cases);
     copies(cases);
     compaction(cases);
+    texts(cases);
+}
+
+/// Constant arrays, at points by themselves and many at a time, through calls and compaction.
+fn texts(cases: &mut Vec<Case>) {
+    let text = "kernel \"k\"(v0: i64, v1: [u8]) over flat v0 at v2 {
+  v3: [u8] = text \"a\\\"\\n\\x00\\xffz%\"
+  v4: i64 = const 7
+  v5: i64 = rem v2, v4
+  v6: u8 = load v3[v5]
+  store v1[v2] = v6
+}";
+    let chars: Vec<u8> = b"a\"\n\0\xffz%".iter().copied().cycle().take(1000).collect();
+    cases.push(Case::new("the chars of a text", text).i64(1000).out(chars));
+    let text = "function \"pick\"(v0: [u8], v1: bool) -> [u8] {
+  v2: [u8] = text \"other\"
+  v3: [u8] = select v1, v0, v2
+  yield v3
+}
+kernel \"k\"(v0: i64, v1: [u8]) over flat v0 at v2 {
+  v3: mark = mark
+  v4: i64 = const 2
+  v5: i64 = rem v2, v4
+  v6: i64 = const 1
+  v7: bool = eq v5, v6
+  v8: [u8] = text \"text\"
+  v9: [u8] = text \"\"
+  v10: [u8] = call \"pick\"(v8, v7)
+  v11: i64 = const 4
+  v12: [u8], v13: [u8] = compact v3 keep v10[..v11], v9[..v4]
+  v14: u8 = load v12[v4]
+  store v1[v2] = v14
+}";
+    let text =
+        text.replace("v9[..v4]", "v9[..v15]").replace("  v11:", "  v15: i64 = const 0\n  v11:");
+    cases.push(Case::new("texts chosen and kept", text).i64(5).out(*b"hxhxh"));
 }
 
 /// Elements go through an array of the instance and come back in reverse.

@@ -54,7 +54,16 @@ fn ranks(
 }}"
         );
         let name = format!("{service} of {} {ty}", keys.len());
-        let case = Case::new(name, text).i64(1).array(keys.clone()).out(ranks);
+        let case = Case::new(name, text).i64(1).array(keys.clone()).out(ranks.clone());
+        cases.push(case.i64(keys.len() as i64));
+        let sort = service.replace("rank", "sort");
+        let text = format!(
+            "kernel \"k\"(v0: i64, v1: [{ty}], v2: [{ty}], v3: i64) over flat v0 at v4 {{
+  extern {sort}(v1, v3, v2)
+}}"
+        );
+        let case = Case::new(format!("{sort} of {} {ty}", keys.len()), text).i64(1);
+        let case = case.array(keys.clone()).out(keys.permuted(&ranks));
         cases.push(case.i64(keys.len() as i64));
     }
 }

@@ -102,6 +102,8 @@ fn random_modules_have_everything() {
         "bits",
         "convert",
         "check",
+        "fail",
+        "text",
         "then",
         "segmented",
         "regular",

@@ -124,8 +124,8 @@ pub enum Part {
 pub struct Places {
     /// The context.
     pub ctx: Ctx,
-    /// The parameter with the places of its points in the kernel's space.
-    pub places: usize,
+    /// The parameter with the places of its points in the kernel's space, if they are stored.
+    pub places: Option<usize>,
     /// The parameter with how many there are, for each segment if that is not single.
     pub counts: usize,
 }

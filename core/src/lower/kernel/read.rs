@@ -75,7 +75,7 @@ impl<'a> Lowering<'a> {
         for (var, _) in &self.kernel.stores {
             read(*var, &mut values);
         }
-        segments |= !self.kernel.places.is_empty();
+        segments |= !self.kernel.counts.is_empty();
         let (maps, through) = self.maps(&values);
         segments |= through;
         let over = self.kernel.over;

@@ -69,13 +69,18 @@ impl<'a> Lowering<'a> {
         for mask in masks {
             let stores = self.kernel.stores.iter().filter(|(_, ctx)| *ctx == mask);
             let stores: Vec<Var> = stores.map(|(var, _)| *var).collect();
-            if stores.is_empty() && !self.kernel.places.contains(&mask) {
+            if stores.is_empty() && !self.kernel.counts.contains(&mask) {
                 continue;
             }
             let keep = self.mask(mask).expect("it is a mask");
             let index = self.places[&over];
-            let (places, number) = self.late(Take::Out(over, kir::Ty::I64), kir::Ty::I64);
-            let mut columns = vec![(index, places)];
+            let mut columns = Vec::new();
+            let mut number = None;
+            if self.kernel.places.contains(&mask) {
+                let (places, at) = self.late(Take::Out(over, kir::Ty::I64), kir::Ty::I64);
+                columns.push((index, places));
+                number = Some(at);
+            }
             for var in stores {
                 let (rep, ty) = self.stored_value(var);
                 let mut parts = Vec::new();

@@ -31,12 +31,7 @@ impl<'a> Thread<'a> {
     /// A string constant.
     pub(super) fn text(&mut self, text: &[u8]) -> Rep<'a> {
         let length = self.body.i64(text.len() as i64);
-        let leaf = self.alloc(kir::Ty::U8, length);
-        for (place, char) in text.iter().enumerate() {
-            let place = self.body.i64(place as i64);
-            let char = self.body.literal(Literal::U8(*char));
-            self.body.store(leaf.array, place, char);
-        }
+        let leaf = Leaf { array: self.body.text(text), start: None, extent: length };
         Rep::stored(length, Columns::Scalars(leaf))
     }
 
@@ -131,6 +126,15 @@ impl<'a> Thread<'a> {
             Rep::Scalar(t.int_of(rank))
         });
         Rep::Sequence(Sequence::Stored(narrow))
+    }
+
+    /// The elements in the order of their ranks.
+    pub(super) fn sort(&mut self, service: Extern, of: Atom) -> Rep<'a> {
+        let of = self.stored(of);
+        let keys = self.array_of(of.columns.leaf());
+        let out = self.alloc(self.body.element(keys), of.length);
+        self.body.service(service, vec![keys, of.length, out.array]);
+        Rep::stored(of.length, Columns::Scalars(out))
     }
 
     /// An int in decimal.

@@ -36,6 +36,7 @@ pub(in crate::lower) fn function<'a>(
         env: FxHashMap::default(),
         uses: uses::Uses::of(&function.body),
         origin,
+        sorted_by: FxHashMap::default(),
         allocations: 0,
     };
     for (var, ty, values) in &params {

@@ -6,6 +6,7 @@
 
 use super::super::layout::{self, Columns, Leaf, Rep, Segments, Sequence, Stored};
 use super::Thread;
+use super::delayed::Form;
 use crate::base::with_stack;
 use crate::ir::Ty;
 use nesl_runtime::kir::{self, Binary, Op, Value, ValueTy};
@@ -86,6 +87,13 @@ impl<'a> Thread<'a> {
         let (columns, kept) =
             self.loop_over(count, &mut target, vec![(zero, used)], |t, index, target| {
                 let flag = t.element(keep, index).scalar();
+                if is_flat(element) && is_light(of) {
+                    // Sooner written, and written over if it is not kept, than asked for.
+                    let rep = t.element(of, index);
+                    t.write(target, &rep, used, true);
+                    let kept = t.body.convert(kir::Ty::I64, flag);
+                    return vec![t.body.binary(Binary::Add, used, kept)];
+                }
                 let before = target.state();
                 t.body.begin();
                 let rep = t.element(of, index);
@@ -330,6 +338,11 @@ impl<'a> Thread<'a> {
         let double = self.body.binary(Binary::Mul, capacity, two);
         let room = self.body.binary(Binary::Max, double, need);
         let room = self.body.binary(Binary::Max, room, least);
+        // What follows the first is perhaps as long.
+        let zero = self.body.i64(0);
+        let first = self.body.binary(Binary::Eq, capacity, zero);
+        let twice = self.body.binary(Binary::Add, need, need);
+        let room = self.body.select(first, twice, room);
         let mut grown = Vec::new();
         for value in &before[1..] {
             let ValueTy::Array(ty) = self.body.ty(*value) else { unreachable!("it is an array") };
@@ -399,6 +412,14 @@ impl<'a> Thread<'a> {
         let kept = self.body.compact(mark, keep);
         let mut kept = kept.into_iter();
         target.set_arrays(&mut kept);
+    }
+}
+
+/// Whether an element, which is flat, can be had at any place, cheaply.
+fn is_light(sequence: &Sequence<'_>) -> bool {
+    match sequence {
+        Sequence::Stored(_) => true,
+        Sequence::Delayed(delayed) => matches!(delayed.form, Form::Range(..) | Form::Dist(_)),
     }
 }
 

@@ -40,6 +40,7 @@ pub(super) fn kernel<'a>(
         env: FxHashMap::default(),
         uses: uses::Uses::default(),
         origin: None,
+        sorted_by: FxHashMap::default(),
         allocations: 0,
     };
     let rep = thread.rebuild(&main.result, &mut values.into_iter());

@@ -34,6 +34,7 @@ use super::layout::{self, Columns, Leaf, Rep, Sequence, Stored};
 use super::{Cause, Detail, Lowered, globals};
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunId, Let, Op, Program, Site, Ty, Var};
+use crate::prim::SeqOp;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{self, Body, Function, FunctionId, Literal, Value, ValueTy};
 use nesl_runtime::scalar::{Precision, ScalarOp};
@@ -103,6 +104,8 @@ pub(super) struct Thread<'a> {
     uses: uses::Uses,
     /// In a function of the library: the site of the call that left the user's program.
     origin: Option<Value>,
+    /// Ranks that are not computed: all that is done with them is to permute what they rank.
+    sorted_by: FxHashMap<Var, SeqOp>,
     /// How often memory was asked for so far.
     allocations: usize,
 }
@@ -124,6 +127,7 @@ impl<'a> Thread<'a> {
             uses: uses::Uses::default(),
             origin: None,
             allocations: 0,
+            sorted_by: FxHashMap::default(),
         }
     }
 
@@ -144,6 +148,13 @@ impl<'a> Thread<'a> {
     }
 
     fn binding(&mut self, binding: &'a Let) {
+        if let Op::Seq(op @ (SeqOp::RankUp | SeqOp::RankDown), args) = &binding.op
+            && self.uses.permutes(binding.var) == Some(args[0])
+        {
+            // The elements are sorted where they would be permuted.
+            self.sorted_by.insert(binding.var, *op);
+            return;
+        }
         let rep = self.operation(binding);
         let rep = match rep {
             Rep::Sequence(Sequence::Delayed(delayed)) if !self.may_wait(binding, &delayed) => {
@@ -367,7 +378,8 @@ impl<'a> Thread<'a> {
         let library = self.origin.is_some();
         let (code, message, detail) = (FaultCode::Message, SmolStr::default(), Detail::None);
         let site = self.site(Cause { code, message, detail, site, library });
-        self.body.fail(site, array, text.length);
+        let detail = self.origin.into_iter().collect();
+        self.body.fail(site, array, text.length, detail);
         let zero = self.zero_parts(ty);
         self.rebuild(ty, &mut zero.into_iter())
     }

@@ -217,6 +217,12 @@ impl<'a> Thread<'a> {
 
     /// Element `k` goes to place `places[k]`; every place is hit once.
     fn permute(&mut self, of: Atom, places: Atom, site: Site) -> Rep<'a> {
+        if let Atom::Var(var) = places
+            && let Some(rank) = self.sorted_by.get(&var)
+        {
+            let up = *rank == SeqOp::RankUp;
+            return self.sort(if up { Extern::SortUp } else { Extern::SortDown }, of);
+        }
         let element = self.element_ty(of);
         let of = self.stored(of);
         let places = self.stored(places);

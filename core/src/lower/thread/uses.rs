@@ -2,6 +2,7 @@
 
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Op, Var};
+use crate::prim::SeqOp;
 use rustc_hash::FxHashMap;
 
 /// The uses of the variables of a function.
@@ -19,6 +20,8 @@ struct Use {
     /// The blocks they are in.
     home: usize,
     block: usize,
+    /// What is permuted by it.
+    permutes: Option<Atom>,
 }
 
 impl Uses {
@@ -36,6 +39,11 @@ impl Uses {
             for binding in &block.lets {
                 for atom in binding.op.atoms() {
                     self.used(atom, depth, here);
+                }
+                if let Op::Seq(SeqOp::Permute, args) = &binding.op
+                    && let [of, Atom::Var(places)] = args[..]
+                {
+                    self.of.entry(places).or_default().permutes = Some(of);
                 }
                 let inner = depth + usize::from(matches!(binding.op, Op::Nest(_)));
                 for block in binding.op.blocks() {
@@ -61,9 +69,14 @@ impl Uses {
         self.of.get(&var).is_some_and(|u| u.count == 1 && u.used == u.defined)
     }
 
-    /// Whether its only use is in the block that defines it.
+    /// What is permuted by a variable that is used for nothing else, and as often as it is made.
+    pub(super) fn permutes(&self, var: Var) -> Option<Atom> {
+        self.of.get(&var).filter(|_| self.once(var)).and_then(|u| u.permutes)
+    }
+
+    /// Whether it is used, and its only use is in the block that defines it.
     pub(super) fn at_home(&self, var: Var) -> bool {
-        self.of.get(&var).is_some_and(|u| u.home == u.block)
+        self.of.get(&var).is_some_and(|u| u.count > 0 && u.home == u.block)
     }
 
     /// Whether nobody uses it.

@@ -22,6 +22,7 @@ impl<'a> Vector<'_, 'a, '_> {
     pub fn inst(&mut self, inst: &'a Inst) {
         match &inst.op {
             Op::Const(_)
+            | Op::Text(_)
             | Op::Unary(..)
             | Op::Binary(..)
             | Op::Fma(..)

@@ -44,6 +44,10 @@ impl<'a> Vector<'_, 'a, '_> {
                 self.c.constants.insert(result, *literal);
                 Lanes::Uniform(self.c.literal(*literal))
             }
+            Op::Text(text) => {
+                let address = self.c.unit.texts.address(text);
+                Lanes::Uniform(self.c.int(address))
+            }
             Op::Unary(op, a) => self.unary(*op, *a),
             Op::Binary(op, a, b) => self.binary(*op, *a, *b, self.shapes.of(result)),
             Op::Fma(a, b, c) => {

@@ -117,7 +117,7 @@ impl<'a> Analysis<'a> {
     /// An instruction.
     pub fn inst(&mut self, inst: &Inst) -> Result<(), No> {
         let shape = match &inst.op {
-            Op::Const(_) => Shape::Uniform,
+            Op::Const(_) | Op::Text(_) => Shape::Uniform,
             Op::Unary(op, a) => {
                 let shape = self.join(&[*a]);
                 if shape == Shape::Lanes {

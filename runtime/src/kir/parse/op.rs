@@ -20,6 +20,12 @@ impl Parser<'_> {
                 let ty = self.result_ty(results)?;
                 Op::Const(self.literal(ty)?)
             }
+            "text" => {
+                let text = self.text()?;
+                let bytes = text.chars().map(|char| u8::try_from(char).ok());
+                let bytes: Option<Box<[u8]>> = bytes.collect();
+                Op::Text(bytes.ok_or("a char of a text has a code up to 255")?)
+            }
             "fma" => {
                 let [a, b, c] = self.values()?;
                 Op::Fma(a, b, c)
@@ -97,17 +103,13 @@ impl Parser<'_> {
             "check" => {
                 let cond = self.value()?;
                 let site = self.site()?;
-                let mut detail = Vec::new();
-                if self.eat_word("detail") {
-                    detail = self.list(Self::value)?;
-                }
-                Op::Check { cond, site, detail }
+                Op::Check { cond, site, detail: self.detail()? }
             }
             "fail" => {
                 let site = self.site()?;
                 self.word("text")?;
                 let [text, length] = self.values()?;
-                Op::Fail { site, text, length }
+                Op::Fail { site, text, length, detail: self.detail()? }
             }
             "mark" => Op::Mark,
             "compact" => {
@@ -130,6 +132,10 @@ impl Parser<'_> {
                 return Err(format!("there is no operation `{other}`"));
             }
         })
+    }
+
+    fn detail(&mut self) -> Parsed<Vec<Value>> {
+        if self.eat_word("detail") { self.list(Self::value) } else { Ok(Vec::new()) }
     }
 
     pub(super) fn sink(&mut self, word: &str, results: &[Value]) -> Parsed<Option<Sink>> {

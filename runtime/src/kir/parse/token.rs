@@ -124,6 +124,10 @@ fn quoted(text: &str) -> Option<(Token<'_>, usize)> {
             (at, '"') => return Some((Token::Text(string), at + 1)),
             (_, '\\') => match chars.next()?.1 {
                 'n' => string.push('\n'),
+                'x' => {
+                    let code = [chars.next()?.1, chars.next()?.1].iter().collect::<String>();
+                    string.push(char::from(u8::from_str_radix(&code, 16).ok()?));
+                }
                 char => string.push(char),
             },
             (_, char) => string.push(char),

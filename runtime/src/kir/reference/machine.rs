@@ -5,13 +5,14 @@ use super::memory::{Mark, Memory, Pointer};
 use super::scalar;
 use crate::fault::{Fault, FaultCode};
 use crate::kir::data::{
-    Block, Combine, Extern, Inst, Literal, Module, Op, Site, Ty, Value, ValueTy,
+    Binary, Block, Combine, Extern, Inst, Literal, Module, Op, Site, Ty, Value, ValueTy,
 };
 use crate::kir::print::print_head;
 use crate::scalar::Precision;
-use crate::services::rank::{Order, Rankable, rank};
+use crate::services::sort::Order;
 use crate::services::text;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::cmp::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// What a value is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -167,7 +168,7 @@ impl<'m, 'r> Machine<'m, 'r> {
     }
 
     fn poll(&self) -> Result<(), Fault> {
-        match self.interrupt.load(Ordering::Relaxed) {
+        match self.interrupt.load(Relaxed) {
             true => Err(FaultCode::Interrupted.into()),
             false => Ok(()),
         }
@@ -235,6 +236,7 @@ impl<'m, 'r> Machine<'m, 'r> {
     fn inst(&mut self, inst: &'m Inst) -> Outcome<()> {
         let result = match &inst.op {
             Op::Const(literal) => Datum::Scalar(*literal),
+            Op::Text(text) => Datum::Array(self.memory.text(text)?),
             Op::Unary(op, a) => Datum::Scalar(scalar::unary(*op, self.scalar(*a))),
             Op::Binary(op, a, b) => {
                 Datum::Scalar(scalar::binary(*op, self.scalar(*a), self.scalar(*b)))
@@ -323,10 +325,11 @@ impl<'m, 'r> Machine<'m, 'r> {
                 let detail = detail.iter().map(|value| self.i64(*value)).collect();
                 return Err(Stop::Failed { site: *site, detail, text: None });
             }
-            Op::Fail { site, text, length } => {
+            Op::Fail { site, text, length, detail } => {
                 let (text, length) = (self.array(*text), self.i64(*length));
                 let text = self.memory.read(text, length)?.into_iter().map(byte).collect();
-                return Err(Stop::Failed { site: *site, detail: Vec::new(), text: Some(text) });
+                let detail = detail.iter().map(|value| self.i64(*value)).collect();
+                return Err(Stop::Failed { site: *site, detail, text: Some(text) });
             }
             Op::Mark => Datum::Mark(self.memory.mark()),
             Op::Compact { since, keep } => {
@@ -348,6 +351,8 @@ impl<'m, 'r> Machine<'m, 'r> {
         Ok(match service {
             Extern::RankUp => self.rank(args, Order::Up)?,
             Extern::RankDown => self.rank(args, Order::Down)?,
+            Extern::SortUp => self.sort(args, Order::Up)?,
+            Extern::SortDown => self.sort(args, Order::Down)?,
             Extern::FloatText | Extern::FloatText32 => {
                 let length = self.write_text(args[1], &text::float(self.f64(args[0])))?;
                 vec![length]
@@ -361,13 +366,26 @@ impl<'m, 'r> Machine<'m, 'r> {
         })
     }
 
-    fn rank(&mut self, args: &[Value], order: Order) -> Outcome<Vec<Datum>> {
+    /// The keys with the places that they had, in order.
+    fn sorted(&mut self, args: &[Value], order: Order) -> Outcome<Vec<(usize, Literal)>> {
         let keys = self.memory.read(self.array(args[0]), self.i64(args[1]))?;
-        let mut ranks = vec![0; keys.len()];
-        rank(&keys, order, &mut ranks);
+        let mut keys: Vec<(usize, Literal)> = keys.into_iter().enumerate().collect();
+        keys.sort_by(|(_, a), (_, b)| compare(*a, *b, order));
+        Ok(keys)
+    }
+
+    fn rank(&mut self, args: &[Value], order: Order) -> Outcome<Vec<Datum>> {
         let out = self.array(args[2]);
-        for (index, rank) in ranks.into_iter().enumerate() {
-            self.memory.store(out, index as i64, Literal::I64(rank))?;
+        for (rank, (place, _)) in self.sorted(args, order)?.into_iter().enumerate() {
+            self.memory.store(out, place as i64, Literal::I64(rank as i64))?;
+        }
+        Ok(Vec::new())
+    }
+
+    fn sort(&mut self, args: &[Value], order: Order) -> Outcome<Vec<Datum>> {
+        let out = self.array(args[2]);
+        for (rank, (_, key)) in self.sorted(args, order)?.into_iter().enumerate() {
+            self.memory.store(out, rank as i64, key)?;
         }
         Ok(Vec::new())
     }
@@ -437,16 +455,17 @@ impl<'m, 'r> Machine<'m, 'r> {
     }
 }
 
-impl Rankable for Literal {
-    fn rank_key(self, order: Order) -> u64 {
-        match self {
-            Literal::I32(x) => x.rank_key(order),
-            Literal::I64(x) => x.rank_key(order),
-            Literal::F32(x) => f32::from_bits(x).rank_key(order),
-            Literal::F64(x) => f64::from_bits(x).rank_key(order),
-            Literal::Bool(x) => u8::from(x).rank_key(order),
-            Literal::U8(x) => x.rank_key(order),
-        }
+/// The order of two keys; NaNs are last, and equal.
+fn compare(a: Literal, b: Literal, order: Order) -> Ordering {
+    let is = |op, a, b| scalar::binary(op, a, b) == Literal::Bool(true);
+    let nan = |x| is(Binary::Ne, x, x);
+    let (first, second) = if order == Order::Up { (a, b) } else { (b, a) };
+    if is(Binary::Lt, first, second) {
+        Ordering::Less
+    } else if is(Binary::Lt, second, first) {
+        Ordering::Greater
+    } else {
+        nan(a).cmp(&nan(b))
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Array {
     pub ty: Ty,
     /// `None` where nothing was written yet.
     pub elements: Vec<Option<Literal>>,
+    /// Whether it is never written.
+    fixed: bool,
     /// Who did what to an element; made when the first asks.
     traces: Vec<Trace>,
 }
@@ -120,7 +122,7 @@ impl Array {
             return Err(FaultCode::OutOfMemory.into());
         }
         elements.resize(length, None);
-        Ok(Array { ty, elements, traces: Vec::new() })
+        Ok(Array { ty, elements, fixed: false, traces: Vec::new() })
     }
 
     /// The bytes it takes on a real machine.
@@ -203,6 +205,16 @@ impl<'r> Memory<'r> {
         Ok(self.keep(Array::new(ty, length)?))
     }
 
+    /// An array that is there from the beginning; a new one for each who asks.
+    pub fn text(&mut self, text: &[u8]) -> Result<Pointer, Fault> {
+        let pointer = self.alloc(Ty::U8, text.len() as i64)?;
+        if let Ok(array) = self.array(pointer) {
+            array.elements = text.iter().map(|char| Some(Literal::U8(*char))).collect();
+            array.fixed = true;
+        }
+        Ok(pointer)
+    }
+
     fn keep(&mut self, array: Array) -> Pointer {
         let id = self.next;
         self.next += 1;
@@ -239,6 +251,9 @@ impl<'r> Memory<'r> {
         let (array, at) = self.find(pointer, index)?;
         if matches!(pointer.place, Place::Shared(_)) {
             array.note_write(at, launch, who, value)?;
+        }
+        if array.fixed {
+            return Err("a text is not written".to_string());
         }
         array.elements[at] = Some(value);
         Ok(())
@@ -315,7 +330,7 @@ impl<'r> Memory<'r> {
                 Place::Own(id) if id >= since.next => {
                     let old = &young[&id];
                     let elements = old.elements[pointer.start..][..*length as usize].to_vec();
-                    let array = Array { ty: old.ty, elements, traces: Vec::new() };
+                    let array = Array { ty: old.ty, elements, fixed: false, traces: Vec::new() };
                     kept += array.bytes();
                     self.keep(array)
                 }

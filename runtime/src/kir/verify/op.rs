@@ -9,6 +9,7 @@ impl Checker<'_> {
         let scalar = |ty| vec![ValueTy::Scalar(ty)];
         Some(match &inst.op {
             Op::Const(literal) => scalar(literal.ty()),
+            Op::Text(_) => vec![ValueTy::Array(Ty::U8)],
             Op::Unary(op, a) => {
                 let ty = self.scalar(*a)?;
                 let defined = match op {
@@ -137,10 +138,12 @@ impl Checker<'_> {
             }
             Op::Extern(service, args) => {
                 let keys = match service {
-                    Extern::RankUp | Extern::RankDown => match args.first() {
-                        Some(keys) => self.array(*keys)?,
-                        None => Ty::I64,
-                    },
+                    Extern::RankUp | Extern::RankDown | Extern::SortUp | Extern::SortDown => {
+                        match args.first() {
+                            Some(keys) => self.array(*keys)?,
+                            None => Ty::I64,
+                        }
+                    }
                     Extern::FloatText
                     | Extern::FloatText32
                     | Extern::ExpText
@@ -153,17 +156,13 @@ impl Checker<'_> {
             }
             Op::Check { cond, site: _, detail } => {
                 self.has(*cond, BOOL);
-                for value in detail {
-                    self.has(*value, INDEX);
-                }
-                if detail.len() > 4 {
-                    self.wrong("at most four details");
-                }
+                self.detail(detail);
                 Vec::new()
             }
-            Op::Fail { site: _, text, length } => {
+            Op::Fail { site: _, text, length, detail } => {
                 self.has(*text, ValueTy::Array(Ty::U8));
                 self.has(*length, INDEX);
+                self.detail(detail);
                 Vec::new()
             }
             Op::Mark => vec![ValueTy::Mark],
@@ -184,6 +183,15 @@ impl Checker<'_> {
             self.wrong(format!("`{name}` is not defined on {ty}"));
         }
         defined.then_some(())
+    }
+
+    fn detail(&mut self, detail: &[Value]) {
+        for value in detail {
+            self.has(*value, INDEX);
+        }
+        if detail.len() > 4 {
+            self.wrong("at most four details");
+        }
     }
 
     fn args(&mut self, args: &[Value], types: &[ValueTy]) {

@@ -1,11 +1,13 @@
 //! Instructions, one or a few at a time.
 
 use super::{GIVEN, Generator, Known, Visible, positive_zero};
-use crate::kir::{Binary, Body, Extern, FunctionId, Literal, Op, Site, Ty, Unary, Value, ValueTy};
+use crate::kir::{
+    Binary, Block, Body, Extern, FunctionId, Literal, Op, Site, Ty, Unary, Value, ValueTy,
+};
 
 impl Generator<'_> {
     pub(super) fn step(&mut self, body: &mut Body, visible: &mut Visible) {
-        match self.choices.below(26) {
+        match self.choices.below(27) {
             0 | 1 => self.literal(body, visible),
             2 | 3 => self.unary(body, visible),
             4..=7 => self.binary(body, visible),
@@ -23,6 +25,7 @@ impl Generator<'_> {
             21 if self.recursion => self.service(body, visible),
             22 => self.copy(body, visible),
             23 if self.recursion => self.compact(body, visible),
+            24 => self.text(body, visible),
             _ => self.check(body, visible),
         }
     }
@@ -120,6 +123,14 @@ impl Generator<'_> {
         } else {
             visible.scalars.push((body.load(array.value, index), array.ty));
         }
+    }
+
+    /// A text.
+    fn text(&mut self, body: &mut Body, visible: &mut Visible) {
+        let length = 1 + self.choices.below(5);
+        let text: Vec<u8> = (0..length).map(|_| self.choices.below(256) as u8).collect();
+        let value = body.text(&text);
+        visible.arrays.push(Known { value, ty: Ty::U8, length: length as i64, own: false });
     }
 
     /// A new array, written at once.
@@ -311,10 +322,12 @@ impl Generator<'_> {
             }
             let keys = self.choices.pick(&arrays);
             let count = body.i64(keys.length);
-            let out = body.alloc(Ty::I64, count);
-            let service = self.choices.pick(&[Extern::RankUp, Extern::RankDown]);
+            use Extern::{RankDown, RankUp, SortDown, SortUp};
+            let service = self.choices.pick(&[RankUp, SortUp, RankDown, SortDown]);
+            let ty = if matches!(service, RankUp | RankDown) { Ty::I64 } else { keys.ty };
+            let out = body.alloc(ty, count);
             body.service(service, vec![keys.value, count, out]);
-            visible.arrays.push(Known { value: out, ty: Ty::I64, length: keys.length, own: true });
+            visible.arrays.push(Known { value: out, ty, length: keys.length, own: true });
         } else {
             let room = body.i64(32);
             let text = body.alloc(Ty::U8, room);
@@ -365,6 +378,14 @@ impl Generator<'_> {
         let detail = (0..self.choices.below(3)).map(|_| self.scalar(body, visible, Ty::I64));
         let detail = detail.collect();
         let site = Site(self.choices.below(100) as u32);
-        body.check(cond, site, detail);
+        if self.choices.below(3) > 0 {
+            return body.check(cond, site, detail);
+        }
+        body.begin();
+        let text = body.text(b"no way");
+        let length = body.i64(6);
+        body.fail(site, text, length, detail);
+        let otherwise = body.end(Vec::new());
+        body.push(Op::If { cond, then: Block::default(), otherwise }, &[]);
     }
 }

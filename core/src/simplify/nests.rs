@@ -1,0 +1,102 @@
+//! An apply-to-each over what another one makes becomes one: `{g(y) : y in {f(x) : x in xs}}` is
+//! `{g(f(x)) : x in xs}`, if nobody else looks at the elements. What `f` makes, sequences
+//! perhaps, is then used up where it is made.
+
+use crate::base::with_stack;
+use crate::ir::{Atom, Block, Function, Let, Nest, Op, Var};
+use rustc_hash::FxHashMap;
+
+/// Joins the nests of a function.
+pub(super) fn join(function: &mut Function) {
+    let mut uses: FxHashMap<Var, usize> = FxHashMap::default();
+    count(&function.body, &mut uses);
+    block(&mut function.body, &uses);
+}
+
+fn count(block: &Block, uses: &mut FxHashMap<Var, usize>) {
+    let mut used = |atom: Atom| {
+        if let Atom::Var(var) = atom {
+            *uses.entry(var).or_default() += 1;
+        }
+    };
+    used(block.result);
+    block.each_let(&mut |binding| {
+        binding.op.atoms().into_iter().for_each(&mut used);
+        binding.op.blocks().for_each(|inner| used(inner.result));
+    });
+}
+
+fn block(block: &mut Block, uses: &FxHashMap<Var, usize>) {
+    with_stack(|| {
+        let mut lets: Vec<Let> = Vec::with_capacity(block.lets.len());
+        for mut binding in std::mem::take(&mut block.lets) {
+            match &mut binding.op {
+                Op::If { then, otherwise, .. } => {
+                    self::block(then, uses);
+                    self::block(otherwise, uses);
+                }
+                Op::Time(body) => self::block(body, uses),
+                Op::Nest(nest) => {
+                    while let Some(inner) = producer(nest, &lets, uses) {
+                        let inner = lets.remove(inner);
+                        binding.site =
+                            if nest.binders.len() == 1 { inner.site } else { binding.site };
+                        take_in(nest, inner);
+                    }
+                    self::block(&mut nest.body, uses);
+                }
+                Op::Copy(_)
+                | Op::Scalar(..)
+                | Op::Pair(..)
+                | Op::First(_)
+                | Op::Second(_)
+                | Op::Text(_)
+                | Op::List(_)
+                | Op::Seq(..)
+                | Op::Call(..)
+                | Op::Global(_)
+                | Op::Check { .. }
+                | Op::Error(_)
+                | Op::Host(..) => {}
+            }
+            lets.push(binding);
+        }
+        block.lets = lets;
+    });
+}
+
+/// Which of the bindings before it is a nest that only this one runs over.
+fn producer(nest: &Nest, lets: &[Let], uses: &FxHashMap<Var, usize>) -> Option<usize> {
+    lets.iter().rposition(|binding| {
+        let Op::Nest(inner) = &binding.op else { return false };
+        let over = nest.binders.iter().any(|(.., atom)| *atom == Atom::Var(binding.var));
+        // That sequences are equally long is checked at one place.
+        let one = nest.binders.len() == 1 || inner.binders.len() == 1;
+        over && one
+            && uses.get(&binding.var) == Some(&1)
+            && !nest.serial
+            && !inner.serial
+            && is_pure(&inner.body)
+            && is_pure(&nest.body)
+    })
+}
+
+fn is_pure(block: &Block) -> bool {
+    let mut pure = true;
+    block.for_each_op(&mut |op| pure &= !matches!(op, Op::Host(..) | Op::Time(_)));
+    pure
+}
+
+/// Puts the body of a nest before that of the nest that runs over its elements.
+fn take_in(nest: &mut Nest, inner: Let) {
+    let (Let { var, op: Op::Nest(inner), site, .. }, binders) = (inner, &mut nest.binders) else {
+        unreachable!("it is a nest")
+    };
+    let at = binders.iter().position(|(.., atom)| *atom == Atom::Var(var));
+    let (element, ty, _) = binders.remove(at.expect("it runs over it"));
+    binders.splice(0..0, inner.binders);
+    let mut lets = inner.body.lets;
+    lets.push(Let { var: element, ty, op: Op::Copy(inner.body.result), site });
+    lets.append(&mut nest.body.lets);
+    nest.body.lets = lets;
+}

@@ -1,0 +1,141 @@
+//! Random programs: well typed, nested, over nested data. Every runtime gives what the direct
+//! interpreter gives, value by value and failure by failure.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `tree` | programs as typed trees, and as text |
+//! | `rows` | the operations |
+//! | `data` | constants |
+//! | `generate` | programs at random: data, functions, forms |
+//! | `recursion` | functions that call themselves |
+//! | `shrink` | smaller programs of the same meaning |
+//! | `agree` | running them, comparing what comes of it |
+//!
+//! `PROPTEST_CASES=10000` makes a long run, `PROPTEST_RNG_SEED=7` the same run again. A failing
+//! program is made small and printed; put it into `tests/run/`. With `PROGRAM_FILE=some.nesl` the
+//! program that runs can be found there, should it never end, or end the process.
+
+mod agree;
+mod data;
+mod generate;
+mod recursion;
+mod rows;
+mod shrink;
+mod tree;
+
+use agree::{Verdict, verdict};
+use nesl_engine::Precision;
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{TestError, TestRunner};
+use shrink::Programs;
+use std::collections::BTreeSet;
+use tree::{Expr, Program, Shape};
+
+/// So many programs, unless `PROPTEST_CASES` says how many.
+fn config(cases: u32) -> ProptestConfig {
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = cases;
+    }
+    config.max_shrink_iters = 5_000;
+    config.max_shrink_time = 90_000;
+    config.max_global_rejects = 100 + config.cases / 5;
+    config
+}
+
+fn all_agree(precision: Precision, cases: u32) {
+    let mut runner = TestRunner::new(config(cases));
+    let file = std::env::var_os("PROGRAM_FILE");
+    let result = runner.run(&Programs, |program| {
+        if let Some(file) = &file {
+            std::fs::write(file, program.text()).expect("the file can be written");
+        }
+        match verdict(&program, precision) {
+            Verdict::Agree => Ok(()),
+            Verdict::TooLarge => Err(TestCaseError::reject("it takes too long")),
+            Verdict::Differ(how) => Err(TestCaseError::fail(how)),
+        }
+    });
+    match result {
+        Ok(()) => {}
+        Err(TestError::Abort(why)) => panic!("{why}"),
+        Err(TestError::Fail(why, program)) => panic!("{why}\n--- the program:{program:?}"),
+    }
+}
+
+#[test]
+fn runtimes_agree() {
+    all_agree(Precision::Bits64, 220);
+}
+
+#[test]
+fn runtimes_agree_at_32_bits() {
+    all_agree(Precision::Bits32, 100);
+}
+
+/// Some programs and what comes of them, to look at.
+#[test]
+#[ignore = "it checks nothing"]
+fn what_they_look_like() {
+    let mut runner = TestRunner::new(config(1));
+    for _ in 0..5 {
+        let program = Programs.new_tree(&mut runner).expect("nothing is refused").current();
+        println!("{}", agree::transcript(&program, Precision::Bits64));
+    }
+}
+
+/// Every operation, every shape of expression and nests three deep occur.
+#[test]
+fn programs_are_varied() {
+    let mut templates = BTreeSet::new();
+    let (mut calls, mut deep, mut several, mut sieves, mut risky) = (0, 0, 0, 0, 0);
+    for seed in 0..1500 {
+        let program = generate::program(seed);
+        for form in program.data.iter().chain(&program.forms) {
+            look(&form.body, 0, &mut |expr, nests| match &expr.shape {
+                Shape::Op(template) => drop(templates.insert(*template)),
+                Shape::Call(_) => calls += 1,
+                Shape::Each(patterns) => {
+                    deep += usize::from(nests >= 2);
+                    several += usize::from(patterns.len() == 3);
+                    sieves += usize::from(expr.args.len() > patterns.len() + 1);
+                }
+                _ => {}
+            });
+            risky += usize::from(form.risky);
+        }
+    }
+    let rows = rows::SAFE.iter().chain(rows::RISKY.iter());
+    let missing: Vec<_> =
+        rows.map(|row| row.template).filter(|template| !templates.contains(template)).collect();
+    assert!(missing.is_empty(), "{missing:#?}");
+    assert!(calls > 100 && deep > 100 && several > 100 && sieves > 100 && risky > 100);
+}
+
+fn look(expr: &Expr, nests: usize, at: &mut dyn FnMut(&Expr, usize)) {
+    at(expr, nests);
+    let inner = nests + usize::from(matches!(expr.shape, Shape::Each(_)));
+    expr.args.iter().for_each(|arg| look(arg, inner, at));
+}
+
+/// What is left of a program when it is enough that a scan stands in a nest.
+#[test]
+fn programs_shrink_to_what_matters() {
+    let wanted = |program: &Program| {
+        let mut found = false;
+        for form in &program.forms {
+            look(&form.body, 0, &mut |expr, nests| {
+                found |= nests > 0 && matches!(expr.shape, Shape::Op("plus_scan($0)"));
+            });
+        }
+        found
+    };
+    let mut runner = TestRunner::new(config(2_000));
+    let result = runner.run(&Programs, |program| {
+        if wanted(&program) { Err(TestCaseError::fail("it is there")) } else { Ok(()) }
+    });
+    let Err(TestError::Fail(_, program)) = result else { panic!("there was none: {result:?}") };
+    let text = program.text();
+    assert!(wanted(&program) && text.lines().count() <= 3 && text.len() < 100, "{text}");
+}

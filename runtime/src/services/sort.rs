@@ -1,0 +1,220 @@
+//! Sorting scalars, and ranking them: the place of each in the sorted sequence.
+//!
+//! Elements become unsigned *words* whose order is theirs. The two zeros are equal; NaNs are equal
+//! to each other and last in either direction. Everything is stable: of what is equal, what came
+//! first stays first, which shows in ranks, in the signs of zeros and in the bits of NaNs.
+//!
+//! | what | how |
+//! |---|---|
+//! | values of a small range | counted |
+//! | values | sorted by radix in the array that they go to |
+//! | ranks | words with their places, in 64 bits where both fit, sorted by radix |
+//!
+//! ```text
+//! input   what there is: least, greatest, sorted already?
+//! digits  which bucket a word goes to at first, by a look at some of them
+//! radix   into buckets on all threads, then each bucket in the cache
+//! words   keys as words, and words with places
+//! ```
+//!
+//! A [`Team`] says how many threads there are, how much memory may be taken, and when to stop.
+
+use crate::fault::FaultCode;
+use input::Input;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use words::{Placed, Plain, Word};
+
+mod digits;
+mod input;
+mod radix;
+mod words;
+
+pub use words::Key;
+
+/// The direction of a sort.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Ascending.
+    Up,
+    /// Descending.
+    Down,
+}
+
+/// What a thread does: it is given a source of numbers.
+pub type Work<'f> = dyn Fn(&mut dyn FnMut() -> Option<usize>) + Sync + 'f;
+
+/// Who sorts.
+pub trait Team: Sync {
+    /// How many threads.
+    fn threads(&self) -> usize;
+    /// Calls `work`, perhaps on several threads at once, with the numbers from 0 to below `count`,
+    /// each of which is taken once, in that order.
+    fn each(&self, count: usize, work: &Work<'_>);
+    /// Whether somebody wants this to stop.
+    fn stopped(&self) -> bool;
+    /// Asks for memory; whether there is so much.
+    fn reserve(&self, bytes: u64) -> bool;
+    /// Gives back what [`Team::reserve`] gave.
+    fn release(&self, bytes: u64);
+}
+
+/// The calling thread, which may be asked to stop.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Alone<'a>(pub Option<&'a AtomicBool>);
+
+impl Team for Alone<'_> {
+    fn threads(&self) -> usize {
+        1
+    }
+
+    fn each(&self, count: usize, work: &Work<'_>) {
+        let mut numbers = 0..count;
+        work(&mut || numbers.next());
+    }
+
+    fn stopped(&self) -> bool {
+        self.0.is_some_and(|stop| stop.load(Relaxed))
+    }
+
+    fn reserve(&self, _bytes: u64) -> bool {
+        true
+    }
+
+    fn release(&self, _bytes: u64) {}
+}
+
+/// Values of a range below this are counted.
+const COUNTED: usize = 1 << 12;
+
+/// The keys in order.
+///
+/// # Errors
+/// If somebody wants this to stop; `out` then holds anything.
+///
+/// # Panics
+/// If there is not as much room as there are keys.
+pub fn sort<T: Key>(
+    keys: &[T],
+    order: Order,
+    out: &mut [MaybeUninit<T>],
+    team: &dyn Team,
+) -> Result<(), FaultCode> {
+    assert_eq!(keys.len(), out.len(), "as much room as keys");
+    let Some(input) = Input::new(keys, order, team) else { return Ok(()) };
+    if input.sorted {
+        // SAFETY: as long as each other, and apart: one may be written.
+        unsafe {
+            std::ptr::copy_nonoverlapping(keys.as_ptr(), out.as_mut_ptr().cast(), keys.len())
+        };
+        return Ok(());
+    }
+    let range = input.hi.wide() - input.lo.wide();
+    // SAFETY: a key and its word have the same size, alignment and valid bits.
+    let words = unsafe { std::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) };
+    if range < COUNTED as u64 && range < keys.len() as u64 {
+        input.count(range as usize + 1, words);
+    } else {
+        let digits = input.digits();
+        let load = |range: Range<usize>| {
+            keys[range].iter().map(|key| {
+                let word = input.word(*key);
+                (digits.of(word), word)
+            })
+        };
+        let done = |_, words: &mut [T::Word]| {
+            words.iter_mut().for_each(|word| *word = T::bits(word.flip(input.mask)));
+        };
+        // SAFETY: what is loaded depends on the keys only.
+        unsafe { radix::sort(words, digits.buckets(), team, &load, &done) }?;
+    }
+    if input.special {
+        input.restore(words);
+    }
+    Ok(())
+}
+
+/// The rank of each key.
+///
+/// # Errors
+/// If there is too little memory, or somebody wants this to stop; `ranks` then holds anything.
+///
+/// # Panics
+/// If there is not as much room as there are keys.
+pub fn rank<T: Key>(
+    keys: &[T],
+    order: Order,
+    ranks: &mut [MaybeUninit<i64>],
+    team: &dyn Team,
+) -> Result<(), FaultCode> {
+    assert_eq!(keys.len(), ranks.len(), "as much room as keys");
+    let Some(input) = Input::new(keys, order, team) else { return Ok(()) };
+    if input.sorted {
+        for (place, rank) in ranks.iter_mut().enumerate() {
+            rank.write(place as i64);
+        }
+        return Ok(());
+    }
+    let digits = input.digits();
+    let buckets = digits.buckets();
+    let ranks = radix::Shared(ranks.as_mut_ptr().cast::<i64>());
+    let low = usize::BITS - (keys.len() - 1).leading_zeros();
+    let lo = input.lo.wide();
+    if T::Word::width(input.lo, input.hi) + low <= u64::BITS {
+        let load = |range: Range<usize>| {
+            keys[range.clone()].iter().zip(range).map(|(key, at)| {
+                let word = input.word(*key);
+                (digits.of(word), (word.wide() - lo) << low | at as u64)
+            })
+        };
+        let done = |place: usize, words: &mut [u64]| {
+            for (word, rank) in words.iter().zip(place..) {
+                // SAFETY: the places are in bounds, and each is in one word.
+                unsafe { *ranks.at((*word & ((1 << low) - 1)) as usize) = rank as i64 };
+            }
+        };
+        // SAFETY: what is loaded depends on the keys only.
+        radix::with_scratch(keys.len(), team, |scratch| unsafe {
+            radix::sort(scratch, buckets, team, &load, &done)
+        })
+    } else {
+        let load = |range: Range<usize>| {
+            keys[range.clone()].iter().zip(range).map(|(key, at)| {
+                let word = input.word(*key);
+                (digits.of(word), Placed { word: word.wide(), at })
+            })
+        };
+        let done = |place: usize, words: &mut [Placed]| {
+            for (word, rank) in words.iter().zip(place..) {
+                // SAFETY: the places are in bounds, and each is in one word.
+                unsafe { *ranks.at(word.at) = rank as i64 };
+            }
+        };
+        // SAFETY: what is loaded depends on the keys only.
+        radix::with_scratch(keys.len(), team, |scratch| unsafe {
+            radix::sort(scratch, buckets, team, &load, &done)
+        })
+    }
+}
+
+/// Makes an empty vector that of the ranks.
+///
+/// # Errors
+/// As [`rank`].
+pub fn rank_into<T: Key>(
+    keys: &[T],
+    order: Order,
+    ranks: &mut Vec<i64>,
+    team: &dyn Team,
+) -> Result<(), FaultCode> {
+    ranks.clear();
+    ranks.reserve(keys.len());
+    rank(keys, order, &mut ranks.spare_capacity_mut()[..keys.len()], team)?;
+    // SAFETY: there is room, and all were written.
+    unsafe { ranks.set_len(keys.len()) };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,123 @@
+//! What there is to sort, looked at once.
+
+use super::digits::Digits;
+use super::words::{Key, Plain};
+use super::{Order, Team, radix};
+use std::mem::MaybeUninit;
+use std::sync::{Mutex, PoisonError};
+
+/// Keys and what is known of them.
+pub struct Input<'k, T: Key> {
+    keys: &'k [T],
+    /// What turns words around for a descending sort.
+    pub mask: T::Word,
+    /// The least word.
+    pub lo: T::Word,
+    /// The greatest.
+    pub hi: T::Word,
+    /// Whether the keys are in order.
+    pub sorted: bool,
+    /// Whether keys with different bits may have the same word.
+    pub special: bool,
+}
+
+/// What is known of some keys behind one another.
+#[derive(Clone, Copy)]
+struct Extent<W> {
+    lo: W,
+    hi: W,
+    sorted: bool,
+    special: bool,
+}
+
+impl<'k, T: Key> Input<'k, T> {
+    /// Looks at some keys, if there are any.
+    pub fn new(keys: &'k [T], order: Order, team: &dyn Team) -> Option<Input<'k, T>> {
+        let first = *keys.first()?;
+        let mask = T::Word::mask(order == Order::Down);
+        let (lo, hi) = (word(first, mask), word(first, mask));
+        let mut input = Input { keys, mask, lo, hi, sorted: true, special: false };
+        let pieces = radix::pieces(keys.len(), team);
+        let known = Mutex::new(vec![Extent { lo, hi, sorted: true, special: false }; pieces.len()]);
+        team.each(pieces.len(), &|take| {
+            while let Some(at) = take() {
+                // The last of the piece before tells whether order is kept between them.
+                let range = pieces[at].start.saturating_sub(1)..pieces[at].end;
+                let extent = extent(&keys[range], mask);
+                known.lock().unwrap_or_else(PoisonError::into_inner)[at] = extent;
+            }
+        });
+        for extent in known.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            input.lo = input.lo.min(extent.lo);
+            input.hi = input.hi.max(extent.hi);
+            input.sorted &= extent.sorted;
+            input.special |= extent.special;
+        }
+        Some(input)
+    }
+
+    /// The word of a key, in the direction of the sort.
+    #[inline]
+    pub fn word(&self, key: T) -> T::Word {
+        word(key, self.mask)
+    }
+
+    /// A good way to make buckets.
+    pub fn digits(&self) -> Digits<T> {
+        Digits::new(self.keys, |key| self.word(key), (self.lo, self.hi), self.mask)
+    }
+
+    /// Sorts by counting how often each of `range` words occurs.
+    pub fn count(&self, range: usize, out: &mut [MaybeUninit<T::Word>]) {
+        let mut counts = vec![0usize; range];
+        for key in self.keys {
+            counts[(self.word(*key).wide() - self.lo.wide()) as usize] += 1;
+        }
+        let mut place = 0;
+        for (distance, count) in counts.into_iter().enumerate() {
+            let word = self.lo.plus(distance).flip(self.mask);
+            out[place..place + count].fill(MaybeUninit::new(T::bits(word)));
+            place += count;
+        }
+    }
+
+    /// Gives zeros and NaNs, which are sorted, their own bits in the order of the input.
+    pub fn restore(&self, out: &mut [MaybeUninit<T::Word>]) {
+        let mut nan = out.len() - self.keys.iter().filter(|key| key.is_nan()).count();
+        let zero = self.keys.iter().find(|key| key.is_special() && !key.is_nan());
+        let zero = zero.map(|key| self.word(*key));
+        let below = |key: &&T| Some(self.word(**key)) < zero;
+        let mut place = self.keys.iter().filter(below).count();
+        for key in self.keys {
+            let to = if key.is_nan() {
+                &mut nan
+            } else if Some(self.word(*key)) == zero {
+                &mut place
+            } else {
+                continue;
+            };
+            out[*to].write(key.raw());
+            *to += 1;
+        }
+    }
+}
+
+#[inline]
+fn word<T: Key>(key: T, mask: T::Word) -> T::Word {
+    if key.is_nan() { key.word() } else { key.word().flip(mask) }
+}
+
+fn extent<T: Key>(keys: &[T], mask: T::Word) -> Extent<T::Word> {
+    let first = word(keys[0], mask);
+    let mut all = Extent { lo: first, hi: first, sorted: true, special: false };
+    let mut last = first;
+    for key in keys {
+        let word = word(*key, mask);
+        all.lo = all.lo.min(word);
+        all.hi = all.hi.max(word);
+        all.special |= key.is_special();
+        all.sorted &= last <= word;
+        last = word;
+    }
+    all
+}

@@ -1,0 +1,239 @@
+//! Sorting by radix, most significant digit first.
+//!
+//! Words go to buckets first, on all threads; a bucket then fits the cache, and is sorted there by
+//! one thread: by a digit that leaves about one word for each of its values, and then by insertion,
+//! which has little left to do. Where words crowd together in spite of that, the same is done
+//! again with those that share a digit.
+
+use super::Team;
+use super::words::Word;
+use crate::fault::FaultCode;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// Fewer words are not worth buckets.
+const BUCKETS: usize = 1 << 12;
+
+/// Fewer words are not worth another thread.
+const PARALLEL: usize = 1 << 15;
+
+/// Pieces of work for each thread: the machine may be busy with something else, too.
+const PIECES: usize = 4;
+
+/// Nobody wants to wait longer than for so many words when the work is to stop.
+const PIECE: usize = 1 << 22;
+
+/// So many words are sorted by insertion.
+const FEW: usize = 24;
+
+/// The most bits of a digit within a bucket: what is counted must fit the cache.
+const DIGIT: u32 = 13;
+
+/// An address that threads share.
+pub struct Shared<T>(pub *mut T);
+
+// SAFETY: whoever uses it sees to it that threads use different elements.
+unsafe impl<T: Send> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    /// An element.
+    ///
+    /// # Safety
+    /// It is in bounds.
+    #[inline]
+    pub unsafe fn at(&self, at: usize) -> *mut T {
+        // SAFETY: as promised.
+        unsafe { self.0.add(at) }
+    }
+}
+
+/// Pieces of so many words, for a team.
+pub fn pieces(count: usize, team: &dyn Team) -> Vec<Range<usize>> {
+    let threads = team.threads();
+    let many = if threads > 1 && count >= PARALLEL { threads * PIECES } else { 1 };
+    let length = count.div_ceil(many).clamp(1, PIECE);
+    (0..count).step_by(length).map(|from| from..(from + length).min(count)).collect()
+}
+
+/// Room for so many words.
+pub fn with_scratch<W: Word>(
+    count: usize,
+    team: &dyn Team,
+    work: impl FnOnce(&mut [MaybeUninit<W>]) -> Result<(), FaultCode>,
+) -> Result<(), FaultCode> {
+    let bytes = (count * size_of::<W>()) as u64;
+    if !team.reserve(bytes) {
+        return Err(FaultCode::OutOfMemory);
+    }
+    let mut scratch: Vec<W> = Vec::new();
+    let done = match scratch.try_reserve_exact(count) {
+        Ok(()) => work(&mut scratch.spare_capacity_mut()[..count]),
+        Err(_) => Err(FaultCode::OutOfMemory),
+    };
+    team.release(bytes);
+    done
+}
+
+/// Sorts words, stably. `load` gives the words of some places, each with its bucket; where `words`
+/// are sorted, `done` is told from which place on.
+///
+/// # Safety
+/// `load` gives the same each time.
+pub unsafe fn sort<W: Word, I: Iterator<Item = (usize, W)>>(
+    words: &mut [MaybeUninit<W>],
+    buckets: usize,
+    team: &dyn Team,
+    load: &(impl Fn(Range<usize>) -> I + Sync),
+    done: &(impl Fn(usize, &mut [W]) + Sync),
+) -> Result<(), FaultCode> {
+    let count = words.len();
+    if count < BUCKETS {
+        for (place, (_, word)) in words.iter_mut().zip(load(0..count)) {
+            place.write(word);
+        }
+        // SAFETY: all were written: `load` gives as many as it is asked for.
+        let words = unsafe { words.assume_init_mut() };
+        Bench::default().sort(words);
+        done(0, words);
+        return Ok(());
+    }
+    let pieces = pieces(count, team);
+    let places: Vec<Mutex<Vec<usize>>> = pieces.iter().map(|_| Mutex::default()).collect();
+    team.each(pieces.len(), &|take| {
+        while let Some(at) = take() {
+            let mut counts = vec![0; buckets];
+            for (bucket, _) in load(pieces[at].clone()) {
+                counts[bucket] += 1;
+            }
+            *places[at].lock().unwrap_or_else(PoisonError::into_inner) = counts;
+            if team.stopped() {
+                break;
+            }
+        }
+    });
+    poll(team)?;
+    let mut places: Vec<Vec<usize>> = places
+        .into_iter()
+        .map(|counts| counts.into_inner().unwrap_or_else(PoisonError::into_inner))
+        .collect();
+    let mut starts = Vec::with_capacity(buckets + 1);
+    let mut start = 0;
+    for bucket in 0..buckets {
+        starts.push(start);
+        for counts in &mut places {
+            start += std::mem::replace(&mut counts[bucket], start);
+        }
+    }
+    starts.push(start);
+    let places: Vec<Mutex<Vec<usize>>> = places.into_iter().map(Mutex::new).collect();
+    let to = Shared(words.as_mut_ptr().cast::<W>());
+    team.each(pieces.len(), &|take| {
+        while let Some(at) = take() {
+            let mut places = places[at].lock().unwrap_or_else(PoisonError::into_inner);
+            for (bucket, word) in load(pieces[at].clone()) {
+                let place = &mut places[bucket];
+                // SAFETY: counted above, for this piece alone.
+                unsafe { to.at(*place).write(word) };
+                *place += 1;
+            }
+            if team.stopped() {
+                break;
+            }
+        }
+    });
+    poll(team)?;
+    team.each(buckets, &|take| {
+        let mut bench = Bench::default();
+        while let Some(bucket) = take() {
+            let (start, end) = (starts[bucket], starts[bucket + 1]);
+            // SAFETY: the words of a bucket were all written, and only one thread takes it.
+            let words = unsafe { std::slice::from_raw_parts_mut(to.at(start), end - start) };
+            bench.sort(words);
+            done(start, words);
+            if team.stopped() {
+                break;
+            }
+        }
+    });
+    poll(team)
+}
+
+fn poll(team: &dyn Team) -> Result<(), FaultCode> {
+    if team.stopped() { Err(FaultCode::Interrupted) } else { Ok(()) }
+}
+
+/// What a thread needs for sorting.
+struct Bench<W> {
+    aside: Vec<W>,
+    counts: Vec<u32>,
+}
+
+impl<W> Default for Bench<W> {
+    fn default() -> Bench<W> {
+        Bench { aside: Vec::new(), counts: Vec::new() }
+    }
+}
+
+impl<W: Word> Bench<W> {
+    fn sort(&mut self, words: &mut [W]) {
+        if words.len() <= FEW {
+            return insertion(words);
+        }
+        let (mut lo, mut hi) = (words[0], words[0]);
+        for word in &*words {
+            lo = if word.before(lo) { *word } else { lo };
+            hi = if hi.before(*word) { *word } else { hi };
+        }
+        let width = W::width(lo, hi);
+        if width == 0 {
+            return;
+        }
+        let bits = (words.len().ilog2() + 1).min(DIGIT).min(width);
+        let shift = width - bits;
+        self.counts.clear();
+        self.counts.resize(1 << bits, 0);
+        for word in &*words {
+            self.counts[word.digit(lo, shift)] += 1;
+        }
+        let (mut start, mut most) = (0, 0);
+        for count in &mut self.counts {
+            most = most.max(*count);
+            start += std::mem::replace(count, start);
+        }
+        self.aside.clear();
+        self.aside.extend_from_slice(words);
+        for word in &self.aside {
+            let place = &mut self.counts[word.digit(lo, shift)];
+            words[*place as usize] = *word;
+            *place += 1;
+        }
+        if shift == 0 {
+            return;
+        }
+        if most as usize <= FEW {
+            return insertion(words);
+        }
+        let mut rest = words;
+        while let Some(first) = rest.first() {
+            let digit = first.digit(lo, shift);
+            let other = rest.iter().position(|word| word.digit(lo, shift) != digit);
+            let same = other.unwrap_or(rest.len());
+            let (crowd, behind) = rest.split_at_mut(same);
+            self.sort(crowd);
+            rest = behind;
+        }
+    }
+}
+
+fn insertion<W: Word>(words: &mut [W]) {
+    for at in 1..words.len() {
+        let word = words[at];
+        let mut place = at;
+        while place > 0 && word.before(words[place - 1]) {
+            words[place] = words[place - 1];
+            place -= 1;
+        }
+        words[place] = word;
+    }
+}
