@@ -5,17 +5,18 @@
 //! 1. a context comes into being once, after the one around it and what it is made of, in the
 //!    same block or one around it; the contexts of a conditional's sides, which are the points
 //!    where its flag is set and those where it is not, in those sides;
-//! 2. every variable is bound once in a block and those inside it (elements and positions once a
-//!    kernel), and used only after that, by values in the same context or further inside;
+//! 2. every variable is bound once in a block and those inside it (what is cheap to compute, once
+//!    a kernel), and used only after that, by values in the same context or further inside;
 //! 3. an element is taken in a context inside of the one where the sequence lives; sequences are
 //!    collected, and values reduced, for the context that has a point for each segment;
-//! 4. a kernel's values live in what it goes over, in its masks, or, if it reduces them, around
-//!    it; it stores what it computes.
+//! 4. a kernel's values live in what it goes over, in its masks, or, if it reduces them or computes
+//!    them again, around it; what it stores, and nothing else, is seen behind it. It does not store
+//!    what it computes again.
 //!
 //! The types of operations are those of the core language, and are not checked again.
 
 use super::{Block, Context, Ctx, Function, Kernel, Let, Op, Program, Space, Step};
-use super::{is_within, segments_of};
+use super::{is_cheap, is_within, segments_of};
 use crate::base::with_stack;
 use crate::ir::{Atom, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -28,6 +29,7 @@ pub fn verify(program: &Program) -> Vec<String> {
             function,
             breaches: &mut breaches,
             vars: function.params.iter().map(|(var, _)| (*var, Ctx::CALLER)).collect(),
+            done: FxHashSet::default(),
             ctxs: FxHashSet::from_iter([Ctx::CALLER]),
         };
         checker.block(&function.body, Ctx::CALLER);
@@ -40,6 +42,8 @@ struct Checker<'f, 'b> {
     breaches: &'b mut Vec<String>,
     /// Where each variable in scope lives.
     vars: FxHashMap<Var, Ctx>,
+    /// What came before, whether it can still be seen or not: checks need only that.
+    done: FxHashSet<Var>,
     /// The contexts in scope.
     ctxs: FxHashSet<Ctx>,
 }
@@ -51,7 +55,7 @@ impl Checker<'_, '_> {
 
     fn block(&mut self, block: &Block, ctx: Ctx) {
         with_stack(|| {
-            let outside = (self.vars.clone(), self.ctxs.clone());
+            let outside = (self.vars.clone(), self.ctxs.clone(), self.done.clone());
             for step in &block.steps {
                 match step {
                     Step::Context(ctx) => self.enter(*ctx),
@@ -60,7 +64,7 @@ impl Checker<'_, '_> {
                 }
             }
             self.reads("the result", block.result, ctx);
-            (self.vars, self.ctxs) = outside;
+            (self.vars, self.ctxs, self.done) = outside;
         });
     }
 
@@ -94,6 +98,7 @@ impl Checker<'_, '_> {
 
     fn kernel(&mut self, kernel: &Kernel) {
         self.seen(kernel.over);
+        let mut outside = self.vars.clone();
         for binding in &kernel.lets {
             for mask in &kernel.masks {
                 if !self.ctxs.contains(mask) && self.ready(*mask) {
@@ -104,7 +109,8 @@ impl Checker<'_, '_> {
                 Op::Reduce { from, .. } => from,
                 _ => binding.ctx,
             };
-            if home != kernel.over && !kernel.masks.contains(&home) {
+            let again = is_cheap(binding) && is_within(self.contexts(), kernel.over, home);
+            if home != kernel.over && !kernel.masks.contains(&home) && !again {
                 self.report(format!("v{} is no part of kernel {}", binding.var.0, kernel.id));
             }
             self.binding(binding);
@@ -114,10 +120,24 @@ impl Checker<'_, '_> {
                 self.enter(*mask);
             }
         }
-        for (var, _) in &kernel.stores {
-            if !kernel.lets.iter().any(|binding| binding.var == *var) {
+        for (var, ctx) in &kernel.stores {
+            let stored = |binding: &&Let| {
+                binding.var == *var
+                    && (*ctx == kernel.over
+                        || kernel.masks.contains(ctx)
+                        || matches!(binding.op, Op::Reduce { .. }))
+            };
+            if !kernel.lets.iter().any(|binding| stored(&binding)) {
                 self.report(format!("kernel {} stores v{}", kernel.id, var.0));
             }
+        }
+        // What is not stored is not seen behind it.
+        for (var, _) in &kernel.stores {
+            outside.extend(self.vars.get(var).map(|home| (*var, *home)));
+        }
+        self.vars = outside;
+        if kernel.places.iter().any(|ctx| !kernel.counts.contains(ctx)) {
+            self.report(format!("kernel {} stores places it does not count", kernel.id));
         }
     }
 
@@ -148,8 +168,10 @@ impl Checker<'_, '_> {
                     self.report(format!("{what}: v{} lives in {ctx}", of.0));
                 }
                 self.reads(&what, Atom::Var(*of), ctx);
-                if let Some(check) = checked {
-                    self.reads(&what, Atom::Var(*check), ctx);
+                if let Some(check) = checked
+                    && !self.done.contains(check)
+                {
+                    self.report(format!("{what}: v{} does not come before it", check.0));
                 }
             }
             Op::Branch { cond, then, otherwise } => {
@@ -178,7 +200,8 @@ impl Checker<'_, '_> {
             | Op::Whole(_)
             | Op::Call(..) => self.operands(&what, &binding.op, ctx),
         }
-        let again = matches!(binding.op, Op::Element { .. } | Op::Position);
+        self.done.insert(binding.var);
+        let again = is_cheap(binding);
         if self.vars.insert(binding.var, ctx).is_some() && !again {
             self.report(format!("{what} is bound twice"));
         }

@@ -2,7 +2,9 @@
 
 use super::{Block, Context, Ctx, Function, Kernel, Let, Op, Space, Step};
 use crate::base::with_stack;
-use crate::ir::{self, Atom, Var};
+use crate::ir::{self, Atom, Ty, Var};
+use crate::prim::SeqOp;
+use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::FxHashSet;
 
 impl Context {
@@ -96,6 +98,51 @@ impl Block {
                 }
             }
         });
+    }
+}
+
+/// Whether a value may be computed again in another kernel rather than be stored: it cannot fault,
+/// and takes no longer than it takes to read one.
+pub(crate) fn is_cheap(binding: &Let) -> bool {
+    match &binding.op {
+        Op::Element { .. } | Op::Position => true,
+        Op::Point(op) => match op {
+            ir::Op::Copy(_) | ir::Op::First(_) | ir::Op::Second(_) | ir::Op::Pair(..) => true,
+            ir::Op::Seq(SeqOp::Length, _) => true,
+            ir::Op::Scalar(op, _) => {
+                use ScalarOp::*;
+                match op {
+                    Add | Sub | Mul | Neg | Abs | Max | Min | Eq | Ne | Lt | Le | Gt | Ge | Not
+                    | And | Or | Xor | ToFloat | BoolToInt | CharToInt => true,
+                    // Floats are divided by anything.
+                    Div => binding.ty == Ty::Float,
+                    Rem | Mod | Shl | Shr | Sqrt | Ln | Exp | Sin | Cos | Tan | Asin | Acos
+                    | Atan | Sinh | Cosh | Tanh | Floor | Ceil | Trunc | Round | IntToChar
+                    | FloatBits | Mix | Rand | Split => false,
+                }
+            }
+            ir::Op::Seq(..)
+            | ir::Op::Text(_)
+            | ir::Op::List(_)
+            | ir::Op::Call(..)
+            | ir::Op::If { .. }
+            | ir::Op::Nest(_)
+            | ir::Op::Global(_)
+            | ir::Op::Check { .. }
+            | ir::Op::Error(_)
+            | ir::Op::Host(..)
+            | ir::Op::Time(_) => false,
+        },
+        Op::Gather(..)
+        | Op::Extent(..)
+        | Op::SameLength(..)
+        | Op::Collect { .. }
+        | Op::Reduce { .. }
+        | Op::Scan { .. }
+        | Op::Branch { .. }
+        | Op::Call(..)
+        | Op::Whole(_)
+        | Op::Either { .. } => false,
     }
 }
 

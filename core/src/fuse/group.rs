@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 /// What all blocks of a program share.
 pub(super) struct State {
-    /// How many more steps may join.
+    /// How many more steps may join, or be done again.
     pub(super) fuel: u32,
     /// The number of the next kernel.
     pub(super) next: u32,
@@ -271,7 +271,7 @@ fn may_be_masked(binding: &Let) -> bool {
     !has_sequence(&binding.ty)
 }
 
-fn has_sequence(ty: &Ty) -> bool {
+pub(super) fn has_sequence(ty: &Ty) -> bool {
     match ty {
         Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char => false,
         Ty::Pair(first, second) => has_sequence(first) || has_sequence(second),

@@ -6,7 +6,7 @@
 //! them. The points that a filter keeps ([`Space::Where`]) are a mask in the kernel that computes
 //! the flag: a reduction over them combines neutral elements for the others, and nothing is
 //! packed unless somebody else needs it. What only depends on how long a sequence is does not make
-//! it be stored.
+//! it be stored, and what a few cheap operations make of what is there is computed again.
 //!
 //! The idea is that of vertical and horizontal fusion over a graph of array operations (Robinson,
 //! Lippmeier and Chakravarty, *Fusing filters with integer linear programming*, 2014; Bergstrom
@@ -16,15 +16,17 @@
 //! | module | what it does |
 //! |---|---|
 //! | `group` | which step joins which kernel |
+//! | `again` | what is computed again rather than stored |
 //! | `needs` | which values are used afterwards |
 
+mod again;
 mod group;
 mod needs;
 
 use crate::flat::Program;
 
-/// How many steps may join a kernel that is there: all, or so many, to find out which of them
-/// changes a result.
+/// How many steps may join a kernel that is there, or be done again in one: all, or so many, to
+/// find out which of them changes a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fuel(pub Option<u32>);
 
@@ -36,6 +38,7 @@ pub fn fuse(program: &Program, fuel: Fuel) -> Program {
     for function in fused.functions.iter_mut().flatten() {
         let contexts = function.contexts.clone();
         let body = group::block(&function.body, &contexts, &mut state);
+        let body = again::block(&body, &contexts, &mut state);
         function.body = needs::block(body, &contexts);
     }
     fused

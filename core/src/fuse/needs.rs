@@ -97,16 +97,20 @@ impl Function<'_> {
                 for (ctx, side) in [then, otherwise] {
                     live.places.insert(*ctx);
                     live.ctxs.insert(*ctx);
-                    *side = self.backwards(std::mem::replace(side, nothing()), live);
+                    // A side may be left out: what it stores may be missing behind it.
+                    let mut inside = live.clone();
+                    *side = self.backwards(std::mem::replace(side, nothing()), &mut inside);
+                    live.join(inside);
                 }
                 live.vars.insert(*cond);
             }
             Op::Either { whole, flat } => {
                 // The sides bind the same variables.
-                let mut other = live.clone();
-                *whole = self.backwards(std::mem::replace(whole, nothing()), &mut other);
-                *flat = self.backwards(std::mem::replace(flat, nothing()), live);
-                live.join(other);
+                for side in [whole, flat] {
+                    let mut inside = live.clone();
+                    *side = self.backwards(std::mem::replace(side, nothing()), &mut inside);
+                    live.join(inside);
+                }
             }
             Op::Point(_)
             | Op::Element { .. }
@@ -138,7 +142,18 @@ impl Function<'_> {
                 live.vars.insert(binding.var);
             }
         }
-        let stored = kernel.lets.iter().filter(|binding| live.vars.contains(&binding.var));
+        // What lives around the kernel is computed again here, and stored by another.
+        let own = |binding: &&Let| {
+            binding.ctx == kernel.over
+                || kernel.masks.contains(&binding.ctx)
+                || matches!(binding.op, Op::Reduce { .. })
+        };
+        let own: FxHashSet<Var> =
+            kernel.lets.iter().filter(own).map(|binding| binding.var).collect();
+        let stored = kernel
+            .lets
+            .iter()
+            .filter(|binding| own.contains(&binding.var) && live.vars.contains(&binding.var));
         kernel.stores = stored.map(|binding| (binding.var, binding.ctx)).collect();
         for mask in &kernel.masks {
             let inside = |var: &Var| kernel.lets.iter().any(|binding| binding.var == *var);
@@ -173,11 +188,27 @@ impl Function<'_> {
             live.space(&self.contexts[mask.0 as usize].space);
         }
         let mut lets = Vec::with_capacity(kernel.lets.len());
+        let repeated = kernel.lets.iter().map(|binding| binding.var);
+        let behind: FxHashSet<Var> = repeated.filter(|var| live.vars.contains(var)).collect();
+        let mut here: FxHashSet<Var> = FxHashSet::default();
         for binding in kernel.lets.into_iter().rev() {
-            let used = live.vars.contains(&binding.var) || live.within.remove(&binding.var);
-            if !used && !faults(&binding) {
+            let within = live.within.remove(&binding.var);
+            let used = if own.contains(&binding.var) {
+                // It is here that those behind get it from.
+                live.vars.remove(&binding.var)
+            } else {
+                let used = here.contains(&binding.var);
+                if used && !behind.contains(&binding.var) {
+                    live.vars.remove(&binding.var);
+                }
+                used
+            };
+            if !used && !within && !faults(&binding) {
                 continue;
             }
+            binding.op.each_use(&mut |var| {
+                here.insert(var);
+            });
             match &binding.op {
                 // Lengths are known without the elements.
                 Op::SameLength(a, b, _) => {
@@ -198,7 +229,7 @@ impl Function<'_> {
             {
                 live.ctxs.insert(from);
             }
-            if !kernel.masks.contains(&binding.ctx) {
+            if own.contains(&binding.var) && !kernel.masks.contains(&binding.ctx) {
                 live.point(binding.ctx);
             }
             lets.push(binding);

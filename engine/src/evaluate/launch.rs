@@ -35,7 +35,8 @@ pub(super) enum Which {
 /// A compiled kernel.
 struct Ready {
     code: Code,
-    module: Loaded,
+    /// None if there is nothing to execute: all that it gives is what it takes.
+    module: Option<Loaded>,
 }
 
 /// A launch: what was launched, the calls it was under, and whether it stands in the library.
@@ -111,13 +112,16 @@ impl<'p> Evaluator<'p> {
         };
         let ready = ready.ok_or(Stop::Unsupported)?;
         let args = self.args(frame, kernel, &ready.code)?;
+        let Some(module) = &ready.module else {
+            return self.gives(frame, kernel, &ready.code, &args, &[]);
+        };
         let tag = self.launcher.next.get();
         self.launcher.next.set(tag + 1);
         let library = frame.function.library;
         let mut launched = self.launcher.launched.borrow_mut();
         launched.insert(tag, (ready.clone(), frame.trace.clone(), library));
         drop(launched);
-        let launch = Launch { module: &ready.module, kernel: 0, args: &args, tag };
+        let launch = Launch { module, kernel: 0, args: &args, tag };
         let outputs =
             self.runtime.launch(&launch).map_err(|f| self.launcher.blame(f, &frame.trace))?;
         self.gives(frame, kernel, &ready.code, &args, &outputs)?;
@@ -147,13 +151,16 @@ impl<'p> Evaluator<'p> {
         );
         self.translating.set(self.translating.get() + began.elapsed());
         let Some(code) = code else { return Ok(None) };
+        if is_idle(kernel, &code) {
+            return Ok(Some(Rc::new(Ready { code, module: None })));
+        }
         #[cfg(debug_assertions)]
         if let Err(wrong) = kir::verify(&code.module) {
             panic!("after lowering: {wrong:#?}\n{}", kir::print(&code.module));
         }
         let module = self.runtime.load(&code.module);
         let module = module.map_err(|failure| self.launcher.blame(failure, &frame.trace))?;
-        Ok(Some(Rc::new(Ready { code, module })))
+        Ok(Some(Rc::new(Ready { code, module: Some(module) })))
     }
 
     /// What is known of what a kernel reads.
@@ -376,6 +383,23 @@ impl<'p> Evaluator<'p> {
         };
         self.launch(frame, which, &kernel)
     }
+}
+
+/// Whether a kernel only says what something is called that lies there already.
+fn is_idle(kernel: &Kernel, code: &Code) -> bool {
+    kernel.lets.iter().all(|binding| matches!(binding.op, Op::Element { .. }))
+        && code.places.is_empty()
+        && code.gives.iter().flat_map(|give| &give.parts).all(|part| match part {
+            Part::Alias(_, None) | Part::Same(_) => true,
+            Part::Alias(_, Some(_))
+            | Part::Array(_)
+            | Part::First(_)
+            | Part::Output(_)
+            | Part::Starts(_)
+            | Part::Sum(_)
+            | Part::StartsOf(_)
+            | Part::SumOf(_) => false,
+        })
 }
 
 fn segments(points: &Points) -> Run<&super::Segments> {

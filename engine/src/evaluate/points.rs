@@ -8,6 +8,9 @@ use nesl_runtime::runtime::{Arg, Buffer};
 use std::cell::OnceCell;
 use std::rc::Rc;
 
+/// The lengths of so many segments are sooner read than scanned by a kernel.
+const FEW: usize = 256;
+
 /// The points of a context.
 #[derive(Debug)]
 pub(super) struct Points {
@@ -155,8 +158,13 @@ impl<'p> Evaluator<'p> {
 
     /// Segments of some lengths.
     pub(super) fn segments(&self, count: usize, lengths: Arg) -> Run<Rc<Segments>> {
-        let offsets = self.scan(lengths.clone(), count)?;
-        let total = whole_number(&Arg::Scalar(self.read_one(&offsets, count)?));
+        let (offsets, total) = if count <= FEW {
+            self.offsets_of_few(&lengths, count)?
+        } else {
+            let offsets = self.scan(lengths.clone(), count)?;
+            let total = whole_number(&Arg::Scalar(self.read_one(&offsets, count)?));
+            (offsets, total)
+        };
         Ok(Rc::new(Segments {
             count,
             total,

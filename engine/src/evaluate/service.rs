@@ -43,6 +43,23 @@ impl Evaluator<'_> {
         Ok(Literal::from_bytes(buffer.ty(), bytes))
     }
 
+    /// Where a few segments begin, and the end, which the host adds up: it asks for the end anyway.
+    pub(super) fn offsets_of_few(&self, lengths: &Arg, count: usize) -> Run<(Buffer, usize)> {
+        let Arg::Array(from, at) = lengths else { unreachable!("they are an array") };
+        let size = Ty::I64.size();
+        let mut bytes = vec![0; count * size];
+        self.runtime.read(from, *at, &mut bytes).map_err(|failure| self.trouble(failure))?;
+        let mut offsets = vec![0u64];
+        for length in bytes.chunks_exact(size) {
+            let length = u64::from_ne_bytes(length.try_into().expect("an int is as long"));
+            offsets.push(offsets[offsets.len() - 1].wrapping_add(length));
+        }
+        let out = self.alloc(Ty::I64, count + 1)?;
+        let bytes: Vec<u8> = offsets.iter().flat_map(|offset| offset.to_ne_bytes()).collect();
+        self.runtime.write(&out, 0, &bytes).map_err(|failure| self.trouble(failure))?;
+        Ok((out, offsets[count] as usize))
+    }
+
     fn serve(&self, kernel: Kernel, args: &[Arg]) -> Run<()> {
         let module = Module { functions: Vec::new(), kernels: vec![kernel] };
         debug_assert!(kir::verify(&module).is_ok(), "{}", kir::print(&module));

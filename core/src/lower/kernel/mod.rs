@@ -344,7 +344,7 @@ impl<'a> Lowering<'a> {
 
     /// Whether a point is one of those that a mask keeps; nothing if all are.
     fn mask(&mut self, ctx: Ctx) -> Option<Value> {
-        if ctx == self.kernel.over {
+        if !self.kernel.masks.contains(&ctx) {
             return None;
         }
         let Space::Where { of, flag, is } = self.function.context(ctx).space else {

@@ -1,6 +1,7 @@
 //! What a kernel stores.
 //!
-//! A scalar is stored at the place of its point. A sequence that was cut from a pool which the
+//! A scalar is stored at the place of its point; an element of a sequence whose elements lie as the
+//! points do is there already. A sequence that was cut from a pool which the
 //! kernel was given stays there: its start and its length are stored. Other sequences leave the
 //! kernel one behind the other.
 
@@ -54,8 +55,13 @@ impl<'a> Lowering<'a> {
                 continue;
             }
             if *ctx == over {
-                let (rep, ty) = self.stored_value(*var);
                 let mut parts = Vec::new();
+                if let Some(pool) = binding.and_then(|binding| self.lying(binding)) {
+                    self.columns_as_given(&pool, &mut parts);
+                    self.gives.push(Give { var: *var, ctx: *ctx, parts });
+                    continue;
+                }
+                let (rep, ty) = self.stored_value(*var);
                 if self.single(over) {
                     self.give_one(&rep, ty, &mut parts);
                 } else {
@@ -96,6 +102,14 @@ impl<'a> Lowering<'a> {
             all.push(Places { ctx: mask, places: number, counts });
         }
         Some(all)
+    }
+
+    /// The elements of a sequence that lie as the points do: they need not be stored again.
+    fn lying(&self, binding: &Let) -> Option<Columns> {
+        match binding.op {
+            Op::Element { of, .. } => self.pools.get(&of).cloned(),
+            _ => None,
+        }
     }
 
     fn stored_value(&mut self, var: Var) -> (Rep<'a>, &'a Ty) {

@@ -1,0 +1,184 @@
+//! What is computed again rather than stored.
+//!
+//! A value that a few cheap operations make of what is at hand anyway need not go through memory:
+//! each kernel that uses it computes it for itself, and the kernel that made it is often left with
+//! nothing to do. That holds for values of the contexts around a kernel (the mean of a row, needed
+//! at each element of it), and for values of its own context that are made of at most one other.
+//! Nothing that may fault is done again, nor what the host computes once ([`Ctx::CALLER`]).
+
+use super::group::{State, has_sequence, var};
+use crate::base::with_stack;
+use crate::flat::{Block, Context, Ctx, Kernel, Let, Op, Space, Step, is_cheap, is_within};
+use crate::ir::{Atom, Var};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// So many operations are cheaper than a stored value.
+const FEW: usize = 8;
+
+/// Values by name.
+type Known = FxHashMap<Var, Let>;
+
+/// Has the kernels of a block and of those inside compute again what they can.
+pub(super) fn block(block: &Block, contexts: &[Context], state: &mut State) -> Block {
+    let mut again = Again { contexts, state, stored: FxHashSet::default() };
+    again.stored(block);
+    again.block(block, Known::default())
+}
+
+struct Again<'c, 's> {
+    contexts: &'c [Context],
+    state: &'s mut State,
+    /// Values that somebody needs in memory.
+    stored: FxHashSet<Var>,
+}
+
+impl Again<'_, '_> {
+    /// Notes what is used outside of kernels.
+    fn stored(&mut self, block: &Block) {
+        with_stack(|| {
+            self.stored.extend(var(block.result));
+            for step in &block.steps {
+                match step {
+                    Step::Context(ctx) => match self.contexts[ctx.0 as usize].space {
+                        Space::Count { count, .. } => self.stored.extend(var(count)),
+                        Space::Where { flag, .. } => drop(self.stored.insert(flag)),
+                        Space::Caller | Space::Elements { .. } | Space::Joined { .. } => {}
+                    },
+                    Step::Kernel(_) => {}
+                    Step::Let(binding) => {
+                        self.stored.extend(binding.op.atoms().into_iter().filter_map(var));
+                        binding.op.blocks().for_each(|block| self.stored(block));
+                    }
+                }
+            }
+        });
+    }
+
+    fn block(&mut self, block: &Block, mut known: Known) -> Block {
+        with_stack(|| {
+            let mut steps = Vec::with_capacity(block.steps.len());
+            for step in &block.steps {
+                steps.push(match step {
+                    Step::Context(_) => step.clone(),
+                    Step::Kernel(kernel) => {
+                        let kernel = self.kernel(kernel, &known);
+                        let own = kernel.lets.iter().filter(|l| l.ctx == kernel.over);
+                        for binding in own.filter(|l| self.may_be_repeated(l)) {
+                            known.insert(binding.var, binding.clone());
+                        }
+                        Step::Kernel(kernel)
+                    }
+                    Step::Let(binding) => {
+                        let mut binding = binding.clone();
+                        match &mut binding.op {
+                            Op::Branch { then: (_, a), otherwise: (_, b), .. }
+                            | Op::Either { whole: a, flat: b } => {
+                                *a = self.block(a, known.clone());
+                                *b = self.block(b, known.clone());
+                            }
+                            Op::Point(_)
+                            | Op::Element { .. }
+                            | Op::Position
+                            | Op::Gather(..)
+                            | Op::Extent(..)
+                            | Op::SameLength(..)
+                            | Op::Collect { .. }
+                            | Op::Reduce { .. }
+                            | Op::Scan { .. }
+                            | Op::Call(..)
+                            | Op::Whole(_) => {}
+                        }
+                        Step::Let(binding)
+                    }
+                });
+            }
+            Block { steps, result: block.result }
+        })
+    }
+
+    fn may_be_repeated(&self, binding: &Let) -> bool {
+        binding.ctx != Ctx::CALLER && is_cheap(binding) && !has_sequence(&binding.ty)
+    }
+
+    fn kernel(&mut self, kernel: &Kernel, known: &Known) -> Kernel {
+        let mut waiting: FxHashSet<Var> = kernel.lets.iter().map(|binding| binding.var).collect();
+        let mut lets: Vec<Let> = Vec::with_capacity(kernel.lets.len());
+        for binding in &kernel.lets {
+            let mut wanted: Vec<Var> = Vec::new();
+            binding.op.each_use(&mut |var| wanted.push(var));
+            for var in wanted {
+                if self.stored.contains(&var) || self.state.fuel == 0 {
+                    continue;
+                }
+                let mut more = Repeated::default();
+                let place = Place { over: kernel.over, known, before: &lets, waiting: &waiting };
+                if self.expand(var, &place, &mut more)
+                    && more.lets.len() <= FEW
+                    && more.own.len() <= 1
+                    && !more.blocked
+                {
+                    self.state.fuel -= 1;
+                    lets.append(&mut more.lets);
+                }
+            }
+            waiting.remove(&binding.var);
+            lets.push(binding.clone());
+        }
+        Kernel { lets, ..kernel.clone() }
+    }
+
+    /// What it takes to compute a value once more; whether that can be done at all.
+    fn expand(&self, var: Var, place: &Place<'_>, more: &mut Repeated) -> bool {
+        if place.before.iter().chain(&more.lets).any(|binding| binding.var == var) {
+            return true;
+        }
+        if place.waiting.contains(&var) {
+            more.blocked = true;
+            return true;
+        }
+        let Some(binding) = place.known.get(&var) else { return false };
+        let taken = matches!(binding.op, Op::Element { .. } | Op::Position);
+        if !is_within(self.contexts, place.over, binding.ctx)
+            || taken && binding.ctx != place.over
+            || more.lets.len() > FEW
+        {
+            return false;
+        }
+        if taken {
+            more.own.insert(var);
+        } else {
+            for atom in binding.op.atoms() {
+                if let Atom::Var(operand) = atom
+                    && !self.expand(operand, place, more)
+                    && binding.ctx == place.over
+                {
+                    // It is read as it lies.
+                    more.own.insert(operand);
+                }
+            }
+        }
+        more.lets.push(binding.clone());
+        true
+    }
+}
+
+/// Where something is to be computed again.
+struct Place<'a> {
+    over: Ctx,
+    known: &'a Known,
+    /// What the kernel has computed there.
+    before: &'a [Let],
+    /// What it computes, but not yet.
+    waiting: &'a FxHashSet<Var>,
+}
+
+/// Values to be computed again.
+#[derive(Default)]
+struct Repeated {
+    /// In order.
+    lets: Vec<Let>,
+    /// What is read for them at each point.
+    own: FxHashSet<Var>,
+    /// Something that it takes comes too late.
+    blocked: bool,
+}

@@ -1,0 +1,145 @@
+//! What programs take on the CPU, by the runtime's own exact counters: kernels executed, and bytes
+//! of arrays. Intermediate values of one kernel are not stored, and arrays are read once.
+
+use nesl_engine::session::{Form, Strategy};
+use nesl_engine::{Binding, Event, Session, Settings, Usage};
+use nesl_runtime::runtime::Options;
+use nesl_runtime_cpu::Cpu;
+use std::path::Path;
+
+/// Sequences of floats and ints for the programs below.
+const DATA: &str = "
+    a = {float(i) * 0.5 : i in [0:n]};
+    b = {float(i) * 0.25 : i in [0:n]};
+    c = {float(i) + 1.0 : i in [0:n]};
+    k = {rem(i * 7919, n) : i in [0:n]};
+    few = partition(a, dist(n / 4, 4));
+    many = partition(a, dist(10, n / 10));
+    weights = [0.5, 1.0, 1.5, 2.0];
+";
+
+/// A session that knows them.
+fn session(n: usize, definitions: &str, strategy: Strategy) -> Session {
+    let settings =
+        Settings { show_sequences: false, trials: false, strategy, ..Settings::default() };
+    let mut session = Session::new(settings);
+    let options = Options { interrupt: session.interrupt_handle(), ..Options::default() };
+    let cpu = Cpu::new(options).expect("code can be made for this machine");
+    session.set_runtime(Some(Box::new(cpu)));
+    last(&mut session, &format!("n = {n}; {DATA} {definitions}"));
+    session
+}
+
+/// The last binding of a text.
+fn last(session: &mut Session, text: &str) -> Binding {
+    let mut bound = None;
+    session.enter("program.nesl", text, &mut |event| match event {
+        Event::Bound(binding) => bound = Some(binding),
+        Event::Text(_) => {}
+        Event::Diagnostic(diagnostic) => panic!("{text}: {}", diagnostic.message),
+    });
+    bound.unwrap_or_else(|| panic!("{text} binds nothing"))
+}
+
+/// What a form takes, and how many bytes of arrays there were before.
+fn usage(session: &mut Session, text: &str) -> (Usage, u64) {
+    let before = session.stats().counters.bytes;
+    let usage = last(session, text).usage;
+    assert!(usage.on_runtime, "{text}");
+    assert_eq!(session.stats().unflattened, 0, "{text}");
+    (usage, before)
+}
+
+/// Checks that a form takes so many launches, in a strategy.
+fn launches(expected: u64, strategy: Strategy, definitions: &str, text: &str) {
+    let mut session = session(100_000, definitions, strategy);
+    let (usage, _) = usage(&mut session, text);
+    assert_eq!(usage.launches, expected, "{text}");
+}
+
+const FLAT: Strategy = Strategy::Always(Form::Flat);
+
+#[test]
+fn maps_of_several_sequences_are_one_launch() {
+    launches(1, Strategy::Auto, "", "r = {x * y + z : x in a; y in b; z in c};");
+    launches(1, Strategy::Auto, "", "r = {a[i] : i in k};");
+    launches(1, Strategy::Auto, "", "r = {if x > 10.0 then sqrt(x) else x * x : x in a};");
+}
+
+#[test]
+fn reductions_are_one_launch_with_what_they_reduce() {
+    launches(1, Strategy::Auto, "", "r = sum({x * y : x in a; y in b});");
+    launches(1, Strategy::Auto, "", "r = sqrt(sum({x * x : x in a}));");
+    launches(1, Strategy::Auto, "", "r = (sum(a), max_val(a), sum({x * x : x in a}));");
+    launches(1, Strategy::Auto, "", "r = plus_scan({2 * i : i in k});");
+    launches(1, Strategy::Auto, "", "r = sum({x in a | x > 100.0});");
+    launches(1, Strategy::Auto, "", "r = #{x in a | x > 100.0};");
+    launches(1, Strategy::Auto, "", "r = {x in a | x > 100.0};");
+    launches(1, Strategy::Auto, "", "r = sum({x * y : x in a; y in b | x > y});");
+    launches(2, Strategy::Auto, "", "r = let m = sum(a) / float(#a) in {x - m : x in a};");
+    launches(1, Strategy::Auto, "", "r = sum({float(i) * 0.5 : i in [0:n]});");
+}
+
+#[test]
+fn black_scholes_is_one_launch() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/black_scholes.nesl");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let calls = "r = {let (call, put) = option_prices(spot, strike, 1.0, 0.05, 0.2) in call
+                  : spot in a; strike in c};";
+    launches(1, Strategy::Auto, &text, calls);
+}
+
+#[test]
+fn nested_reductions() {
+    let scaled = "r = {sum({x * y : x in row}) : row in few; y in weights};";
+    launches(1, FLAT, "", scaled);
+    launches(1, Strategy::Auto, "", scaled);
+    // Many rows: each point does its own.
+    launches(1, Strategy::Auto, "", "r = {sum(row) : row in many};");
+    let free = "r = {sum({x * y : x in a}) : y in weights};";
+    launches(1, FLAT, "", free);
+}
+
+#[test]
+fn rows_are_normalised_in_three_launches() {
+    let bounds =
+        "r = {let low = min_val(row); high = max_val(row) in {(x - low) / (high - low) : x in row}
+                  : row in few};";
+    launches(2, FLAT, "", bounds);
+    let mean = "r = {let mean = sum(row) / float(#row);
+                         spread = sum({(x - mean) * (x - mean) : x in row}) / float(#row)
+                     in {(x - mean) / spread : x in row}
+                 : row in few};";
+    launches(3, FLAT, "", mean);
+    // Many rows: each point does its own, and then it is counted where they begin.
+    launches(2, Strategy::Auto, "", &mean.replace("few", "many"));
+}
+
+/// The bytes that a form allocates at the most, on top of what there was.
+fn allocates(n: usize, text: &str) -> u64 {
+    let mut session = session(n, "", Strategy::Auto);
+    let counters = session.stats().counters;
+    // What comes on top is seen once there is as much as there ever was.
+    let room = (counters.peak_bytes - counters.bytes) / 8 + 1;
+    last(&mut session, &format!("ballast = {{i : i in [0:{room}]}};"));
+    let (usage, before) = usage(&mut session, text);
+    assert_eq!(usage.launches, 1, "{text}");
+    usage.peak_bytes - before
+}
+
+#[test]
+fn what_is_used_up_at_once_is_not_stored() {
+    for (text, bytes) in [
+        ("r = sum({x * y : x in a; y in b});", 8),
+        ("r = sum({x in a | x > 100.0});", 8),
+        ("r = #{x in a | x > 100.0};", 8),
+        ("r = sum({x * x : x in {y in a | y > 3.0} | x < 50.0});", 8),
+        ("r = (sum(a), max_val(a), sum({x * x : x in a}));", 24),
+        ("r = sum({float(i) * 0.5 : i in [0:n]});", 8),
+    ] {
+        for n in [10_000, 80_000] {
+            assert_eq!(allocates(n, text), bytes, "{text} of {n}");
+        }
+    }
+    assert_eq!(allocates(10_000, "r = {x * y + z : x in a; y in b; z in c};"), 80_000);
+}
