@@ -20,6 +20,18 @@ impl Context {
     }
 }
 
+impl Space {
+    /// The value that says which points there are.
+    pub fn made_of(&self) -> Option<Var> {
+        match self {
+            Space::Elements { sequence: var, .. }
+            | Space::Count { count: Atom::Var(var), .. }
+            | Space::Where { flag: var, .. } => Some(*var),
+            Space::Caller | Space::Count { .. } | Space::Joined { .. } => None,
+        }
+    }
+}
+
 impl Function {
     /// What a context is.
     pub fn context(&self, ctx: Ctx) -> &Context {
@@ -46,14 +58,19 @@ pub(crate) fn segments_of(contexts: &[Context], ctx: Ctx) -> Option<Ctx> {
     }
 }
 
-/// Whether a context is another one or somewhere inside it.
+/// Whether a context is another one or somewhere inside it. Joined segments are inside of what was
+/// joined, whose points they have.
 pub(crate) fn is_within(contexts: &[Context], ctx: Ctx, other: Ctx) -> bool {
     let mut at = Some(ctx);
     while let Some(here) = at {
         if here == other {
             return true;
         }
-        at = contexts[here.0 as usize].around();
+        let context = &contexts[here.0 as usize];
+        at = match context.space {
+            Space::Joined { inner, .. } => Some(inner),
+            _ => context.around(),
+        };
     }
     false
 }
@@ -82,7 +99,7 @@ impl Block {
 impl Block {
     /// Visits the contexts that come into being here and in the blocks inside, as masks of kernels
     /// and as sides of conditionals too.
-    pub(crate) fn each_context(&self, visit: &mut dyn FnMut(Ctx)) {
+    pub fn each_context(&self, visit: &mut dyn FnMut(Ctx)) {
         with_stack(|| {
             for step in &self.steps {
                 match step {

@@ -8,7 +8,7 @@
 
 use super::group::{State, has_sequence, var};
 use crate::base::with_stack;
-use crate::flat::{Block, Context, Ctx, Kernel, Let, Op, Space, Step, is_cheap, is_within};
+use crate::flat::{Block, Context, Ctx, Kernel, Let, Op, Step, is_cheap, is_within};
 use crate::ir::{Atom, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,11 +39,9 @@ impl Again<'_, '_> {
             self.stored.extend(var(block.result));
             for step in &block.steps {
                 match step {
-                    Step::Context(ctx) => match self.contexts[ctx.0 as usize].space {
-                        Space::Count { count, .. } => self.stored.extend(var(count)),
-                        Space::Where { flag, .. } => drop(self.stored.insert(flag)),
-                        Space::Caller | Space::Elements { .. } | Space::Joined { .. } => {}
-                    },
+                    Step::Context(ctx) => {
+                        self.stored.extend(self.contexts[ctx.0 as usize].space.made_of());
+                    }
                     Step::Kernel(_) => {}
                     Step::Let(binding) => {
                         self.stored.extend(binding.op.atoms().into_iter().filter_map(var));

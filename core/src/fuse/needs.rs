@@ -236,8 +236,11 @@ impl Function<'_> {
         }
         lets.reverse();
         kernel.lets = lets;
+        if kernel.lets.is_empty() && kernel.counts.is_empty() {
+            return None;
+        }
         live.point(kernel.over);
-        (!kernel.lets.is_empty() || !kernel.counts.is_empty()).then_some(kernel)
+        Some(kernel)
     }
 
     /// Whether some of the points of a context are missing in one inside, with segments or not.

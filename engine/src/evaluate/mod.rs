@@ -224,25 +224,20 @@ impl<'p> Evaluator<'p> {
             let mut used = |var: Var| {
                 last.insert(var, at);
             };
+            let space = |ctx: Ctx| function.context(ctx).space.made_of();
             match step {
-                Step::Context(ctx) => match function.context(*ctx).space {
-                    Space::Elements { sequence, .. } => used(sequence),
-                    Space::Count { count: Atom::Var(count), .. } => used(count),
-                    Space::Where { flag, .. } => used(flag),
-                    Space::Caller | Space::Count { .. } | Space::Joined { .. } => {}
-                },
+                Step::Context(ctx) => space(*ctx).into_iter().for_each(&mut used),
                 Step::Let(binding) => {
                     binding.op.each_use(&mut used);
+                    for inside in binding.op.blocks() {
+                        inside.each_context(&mut |ctx| space(ctx).into_iter().for_each(&mut used));
+                    }
                     used(binding.var);
                     places.entry(binding.var).or_default().push(binding.ctx);
                 }
                 Step::Kernel(kernel) => {
                     kernel.lets.iter().for_each(|binding| binding.op.each_use(&mut used));
-                    for mask in &kernel.masks {
-                        if let Space::Where { flag, .. } = function.context(*mask).space {
-                            used(flag);
-                        }
-                    }
+                    kernel.masks.iter().filter_map(|mask| space(*mask)).for_each(&mut used);
                     for (var, ctx) in &kernel.stores {
                         used(*var);
                         places.entry(*var).or_default().push(*ctx);
@@ -396,13 +391,15 @@ impl<'p> Evaluator<'p> {
     fn collect(&'p self, frame: &mut Frame<'p>, value: Atom, from: Ctx, ty: &Ty) -> Run<Rc<Parts>> {
         let points = frame.points[&from].clone();
         let element = ty.element().expect("a sequence was collected");
-        let columns = match value {
-            Atom::Var(var) if frame.vars.contains_key(&(var, from)) => {
-                frame.vars[&(var, from)].all.clone()
-            }
+        let there = match value {
+            Atom::Var(var) => at_points(frame, var, from),
+            _ => None,
+        };
+        let columns = match (there, value) {
+            (Some(value), _) => value.all.clone(),
             // Nobody looks at the elements.
-            Atom::Unit => self.dummy(element)?,
-            _ => self.spread(frame, value, from)?.all.clone(),
+            (None, Atom::Unit) => self.dummy(element)?,
+            (None, _) => self.spread(frame, value, from)?.all.clone(),
         };
         let count = Arg::Scalar(Literal::I64(points.count as i64));
         let Some(segments) = &points.segments else {
@@ -495,6 +492,15 @@ impl Drop for Trace {
             next = Rc::into_inner(here).and_then(|mut here| here.2.0.take());
         }
     }
+}
+
+/// A value that lies at the points of a context: joined segments have those that were joined.
+fn at_points(frame: &Frame<'_>, var: Var, ctx: Ctx) -> Option<Rc<Parts>> {
+    let here = frame.vars.get(&(var, ctx)).cloned();
+    here.or_else(|| match frame.function.context(ctx).space {
+        Space::Joined { inner, .. } => at_points(frame, var, inner),
+        Space::Caller | Space::Elements { .. } | Space::Count { .. } | Space::Where { .. } => None,
+    })
 }
 
 /// How many elements the arrays of a value have.

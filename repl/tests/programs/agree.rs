@@ -1,6 +1,7 @@
 //! Running a program on every runtime, and comparing what comes of it.
 
 use super::tree::{Entry, Program};
+use nesl_engine::session::{Form, Strategy};
 use nesl_engine::{Event, Precision, Session, Settings};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{Options, Runtime};
@@ -18,10 +19,16 @@ pub enum Verdict {
 
 type Make = fn(Options) -> Box<dyn Runtime>;
 
-const RUNTIMES: [(&str, Make); 3] = [
-    ("kir", |options| Box::new(Reference::new(options))),
-    ("cpu with one thread", |options| cpu(Options { threads: 1, ..options })),
-    ("cpu with two threads", |options| cpu(Options { threads: 2, ..options })),
+/// A way of running a program. Small programs have little to flatten, unless they must.
+type Way = (&'static str, Make, Strategy);
+
+const FLAT: Strategy = Strategy::Always(Form::Flat);
+
+const WAYS: [Way; 4] = [
+    ("kir", |options| Box::new(Reference::new(options)), Strategy::Auto),
+    ("kir, flat", |options| Box::new(Reference::new(options)), FLAT),
+    ("cpu with one thread", |options| cpu(Options { threads: 1, ..options }), Strategy::Auto),
+    ("cpu with two threads, flat", |options| cpu(Options { threads: 2, ..options }), FLAT),
 ];
 
 fn cpu(options: Options) -> Box<dyn Runtime> {
@@ -36,9 +43,11 @@ enum Outcome {
 }
 
 /// The outcomes of the entries, and the work of all; none for the direct interpreter.
-fn run(text: &str, precision: Precision, make: Option<Make>) -> (Vec<Outcome>, u64) {
+fn run(text: &str, precision: Precision, way: Option<Way>) -> (Vec<Outcome>, u64) {
+    let (make, strategy) = way.map(|(_, make, strategy)| (make, strategy)).unzip();
     let settings = Settings {
         precision,
+        strategy: strategy.unwrap_or_default(),
         print_length: None,
         max_depth: 10_000,
         max_length: 1 << 20,
@@ -78,8 +87,9 @@ pub fn verdict(program: &Program, precision: Precision) -> Verdict {
     if let Err(how) = promised(&entries, &expected) {
         return Verdict::Differ(how);
     }
-    for (name, make) in RUNTIMES {
-        let (given, _) = run(&text, precision, Some(make));
+    for way in WAYS {
+        let name = way.0;
+        let (given, _) = run(&text, precision, Some(way));
         let same = given.len() == expected.len();
         let pairs = entries.iter().zip(expected.iter().zip(&given));
         let wrong = pairs.into_iter().find(|(entry, (a, b))| !agree(entry, a, b, precision));
