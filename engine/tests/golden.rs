@@ -48,7 +48,11 @@ fn dump(stage: Stage) -> impl Fn(&str, &str) -> String {
     move |name, text| {
         let mut session = Session::new(Settings::default());
         match session.dump(name, text, stage, None) {
-            Ok(shown) => shown,
+            Ok(shown) => {
+                let lawless = matches!(stage, Stage::Flat | Stage::Fused) && shown.contains('%');
+                assert!(!lawless, "{name} breaks the law of flat programs:\n{shown}");
+                shown
+            }
             Err(diagnostics) => panic!("{name}: {}", diagnostics[0].message),
         }
     }

@@ -99,7 +99,12 @@ impl Checker<'_, '_> {
     fn kernel(&mut self, kernel: &Kernel) {
         self.seen(kernel.over);
         let mut outside = self.vars.clone();
-        for binding in &kernel.lets {
+        for (at, binding) in kernel.lets.iter().enumerate() {
+            binding.op.each_use(&mut |var| {
+                if kernel.lets[at..].iter().any(|later| later.var == var) {
+                    self.report(format!("kernel {} uses v{} too early", kernel.id, var.0));
+                }
+            });
             for mask in &kernel.masks {
                 if !self.ctxs.contains(mask) && self.ready(*mask) {
                     self.enter(*mask);

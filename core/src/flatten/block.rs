@@ -45,11 +45,14 @@ impl Flattener<'_> {
                 let args: Vec<Atom> = args.iter().map(|a| self.atom(*a)).collect();
                 self.sequence(binding, *op, &args, ctx);
             }
-            op if is_scalar_op(op, self.scalar) => self.point(binding, ctx),
-            Op::If { cond, then, otherwise } => {
+            // Of sequences the places are chosen, not the elements.
+            Op::If { cond, then, otherwise }
+                if binding.ty.has_sequence() || !is_scalar_op(&binding.op, self.scalar) =>
+            {
                 let cond = self.atom(*cond);
                 self.conditional(binding, cond, then, otherwise, ctx);
             }
+            op if is_scalar_op(op, self.scalar) => self.point(binding, ctx),
             Op::Call(callee, args) => {
                 let args: Vec<Atom> = args.iter().map(|a| self.atom(*a)).collect();
                 self.calls.push(*callee);
@@ -69,6 +72,7 @@ impl Flattener<'_> {
             | Op::Global(_)
             | Op::Check { .. }
             | Op::Error(_)
+            | Op::If { .. }
             | Op::Host(..)
             | Op::Time(_) => self.point(binding, ctx),
         }

@@ -2,9 +2,12 @@
 
 use super::Flattener;
 use super::scalar::is_scalar;
+use crate::base::with_stack;
 use crate::flat::{self, Ctx, Space};
-use crate::ir::{Atom, Block, Let, Nest, Var};
+use crate::ir::{Atom, Block, Let, Nest, Op, Ty, Var};
+use crate::prim::SeqOp;
 use nesl_runtime::fault::FaultCode;
+use rustc_hash::FxHashMap;
 
 impl Flattener<'_> {
     /// `{ body : x in xs; y in ys }`
@@ -35,6 +38,11 @@ impl Flattener<'_> {
             self.lets(&nest.body, inner)
         } else {
             let element = binding.ty.element().expect("types were checked").clone();
+            if Origins::of(&nest.body, inner, self).shares(nest.body.result) {
+                // Each point by itself would give a copy of its own.
+                let value = self.lets(&nest.body, inner);
+                return self.collect(binding.var, binding.ty.clone(), value, inner, ctx, site);
+            }
             let whole = flat::Op::Whole(self.renamed_block(&nest.body));
             let whole = self.single(whole, &element, inner, site);
             let flat = self.block(&nest.body, inner);
@@ -63,5 +71,67 @@ impl Flattener<'_> {
         });
         let op = flat::Op::Branch { cond, then, otherwise };
         self.define(binding.var, op, binding.ty.clone(), ctx, site);
+    }
+}
+
+/// Where the values of a block come from that is done at the points of a context.
+struct Origins<'a, 'f> {
+    lets: FxHashMap<Var, &'a Let>,
+    /// The sequences that the nests inside run over.
+    binders: FxHashMap<Var, Atom>,
+    inner: Ctx,
+    flattener: &'a Flattener<'f>,
+}
+
+impl<'a, 'f> Origins<'a, 'f> {
+    fn of(block: &'a Block, inner: Ctx, flattener: &'a Flattener<'f>) -> Origins<'a, 'f> {
+        let mut origins =
+            Origins { lets: FxHashMap::default(), binders: FxHashMap::default(), inner, flattener };
+        block.each_let(&mut |binding| {
+            origins.lets.insert(binding.var, binding);
+            if let Op::Nest(nest) = &binding.op {
+                origins.binders.extend(nest.binders.iter().map(|(var, _, atom)| (*var, *atom)));
+            }
+        });
+        origins
+    }
+
+    /// Whether a value is, or contains, a sequence of a context around: the same one for many
+    /// points.
+    fn shares(&self, value: Atom) -> bool {
+        let Atom::Var(var) = value else { return false };
+        if let Some(sequence) = self.binders.get(&var) {
+            return self.shares(*sequence);
+        }
+        let Some(binding) = self.lets.get(&var) else {
+            let Atom::Var(var) = self.flattener.atom(value) else { return false };
+            let home = self.flattener.env.get(&var);
+            return home.is_some_and(|(home, ty)| *home != self.inner && ty.has_sequence());
+        };
+        if !binding.ty.has_sequence() {
+            return false;
+        }
+        let any = |atoms: Vec<Atom>| atoms.into_iter().any(|atom| self.shares(atom));
+        with_stack(|| match &binding.op {
+            Op::Copy(_) | Op::Pair(..) | Op::First(_) | Op::Second(_) | Op::List(_) => {
+                any(binding.op.atoms())
+            }
+            Op::Seq(SeqOp::Index, args) => self.shares(args[0]),
+            // The elements are moved; only what they contain may be shared.
+            Op::Seq(..) => {
+                binding.ty.element().is_some_and(Ty::has_sequence) && any(binding.op.atoms())
+            }
+            Op::If { .. } | Op::Nest(_) => {
+                binding.op.blocks().any(|inside| self.shares(inside.result))
+            }
+            Op::Scalar(..)
+            | Op::Text(_)
+            | Op::Call(..)
+            | Op::Global(_)
+            | Op::Check { .. }
+            | Op::Error(_)
+            | Op::Host(..)
+            | Op::Time(_) => false,
+        })
     }
 }

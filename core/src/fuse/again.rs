@@ -6,7 +6,7 @@
 //! at each element of it), and for values of its own context that are made of at most one other.
 //! Nothing that may fault is done again, nor what the host computes once ([`Ctx::CALLER`]).
 
-use super::group::{State, has_sequence, var};
+use super::group::{State, var};
 use crate::base::with_stack;
 use crate::flat::{Block, Context, Ctx, Kernel, Let, Op, Step, is_cheap, is_within};
 use crate::ir::{Atom, Var};
@@ -95,11 +95,12 @@ impl Again<'_, '_> {
     }
 
     fn may_be_repeated(&self, binding: &Let) -> bool {
-        binding.ctx != Ctx::CALLER && is_cheap(binding) && !has_sequence(&binding.ty)
+        binding.ctx != Ctx::CALLER && is_cheap(binding) && !binding.ty.has_sequence()
     }
 
     fn kernel(&mut self, kernel: &Kernel, known: &Known) -> Kernel {
         let mut waiting: FxHashSet<Var> = kernel.lets.iter().map(|binding| binding.var).collect();
+        let mut read: FxHashSet<Var> = FxHashSet::default();
         let mut lets: Vec<Let> = Vec::with_capacity(kernel.lets.len());
         for binding in &kernel.lets {
             let mut wanted: Vec<Var> = Vec::new();
@@ -109,16 +110,21 @@ impl Again<'_, '_> {
                     continue;
                 }
                 let mut more = Repeated::default();
-                let place = Place { over: kernel.over, known, before: &lets, waiting: &waiting };
+                let (over, before) = (kernel.over, &lets[..]);
+                let place = Place { over, known, before, waiting: &waiting, read: &read };
                 if self.expand(var, &place, &mut more)
                     && more.lets.len() <= FEW
                     && more.own.len() <= 1
                     && !more.blocked
                 {
                     self.state.fuel -= 1;
-                    lets.append(&mut more.lets);
+                    for again in more.lets {
+                        read_by(&again, &lets, &mut read);
+                        lets.push(again);
+                    }
                 }
             }
+            read_by(binding, &lets, &mut read);
             waiting.remove(&binding.var);
             lets.push(binding.clone());
         }
@@ -134,7 +140,8 @@ impl Again<'_, '_> {
             more.blocked = true;
             return true;
         }
-        let Some(binding) = place.known.get(&var) else { return false };
+        let known = place.known.get(&var).filter(|_| !place.read.contains(&var));
+        let Some(binding) = known else { return false };
         let taken = matches!(binding.op, Op::Element { .. } | Op::Position);
         if !is_within(self.contexts, place.over, binding.ctx)
             || taken && binding.ctx != place.over
@@ -168,6 +175,17 @@ struct Place<'a> {
     before: &'a [Let],
     /// What it computes, but not yet.
     waiting: &'a FxHashSet<Var>,
+    /// What it has read from memory.
+    read: &'a FxHashSet<Var>,
+}
+
+/// Notes what a value is read for that was not computed before.
+fn read_by(binding: &Let, before: &[Let], read: &mut FxHashSet<Var>) {
+    binding.op.each_use(&mut |var| {
+        if before.iter().all(|binding| binding.var != var) {
+            read.insert(var);
+        }
+    });
 }
 
 /// Values to be computed again.

@@ -2,7 +2,7 @@
 
 use crate::base::with_stack;
 use crate::flat::{Block, Context, Ctx, Kernel, Let, Op, Space, Step};
-use crate::ir::{self, Atom, Ty, Var};
+use crate::ir::{self, Atom, Var};
 use rustc_hash::FxHashMap;
 
 /// What all blocks of a program share.
@@ -268,15 +268,7 @@ impl Grouping<'_, '_> {
 
 /// Whether a step can be done under a mask: it gives scalars.
 fn may_be_masked(binding: &Let) -> bool {
-    !has_sequence(&binding.ty)
-}
-
-pub(super) fn has_sequence(ty: &Ty) -> bool {
-    match ty {
-        Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char => false,
-        Ty::Pair(first, second) => has_sequence(first) || has_sequence(second),
-        Ty::Sequence(_) => true,
-    }
+    !binding.ty.has_sequence()
 }
 
 /// Whether a step may give new arrays: others of its kernel could not use them yet.
@@ -316,7 +308,7 @@ fn makes_arrays(binding: &Let) -> bool {
         | Op::Call(..)
         | Op::Either { .. } => true,
     };
-    !plain && has_sequence(&binding.ty)
+    !plain && binding.ty.has_sequence()
 }
 
 /// An operand as a variable.

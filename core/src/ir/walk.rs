@@ -34,6 +34,15 @@ impl Ty {
         }
     }
 
+    /// Whether values of it are sequences, or contain some.
+    pub fn has_sequence(&self) -> bool {
+        with_stack(|| match self {
+            Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char => false,
+            Ty::Pair(first, second) => first.has_sequence() || second.has_sequence(),
+            Ty::Sequence(_) => true,
+        })
+    }
+
     /// The type of the elements, if this is a sequence.
     pub fn element(&self) -> Option<&Ty> {
         match self {

@@ -93,8 +93,10 @@ fn take_in(nest: &mut Nest, inner: Let) {
         unreachable!("it is a nest")
     };
     let at = binders.iter().position(|(.., atom)| *atom == Atom::Var(var));
-    let (element, ty, _) = binders.remove(at.expect("it runs over it"));
-    binders.splice(0..0, inner.binders);
+    let at = at.expect("it runs over it");
+    let (element, ty, _) = binders.remove(at);
+    // In its place: who finds the lengths different says them in order.
+    binders.splice(at..at, inner.binders);
     let mut lets = inner.body.lets;
     lets.push(Let { var: element, ty, op: Op::Copy(inner.body.result), site });
     lets.append(&mut nest.body.lets);

@@ -173,7 +173,7 @@ impl Session {
         summary.ok += 1;
         if !quiet {
             let expression = matches!(ast.kind, ItemKind::Expr(_));
-            let unread = !self.settings.show_sequences && has_sequence(computed.held.ty());
+            let unread = !self.settings.show_sequences && computed.held.ty().has_sequence();
             let value = match computed.held.value_unless(unread, self.runtime()) {
                 Ok(Some(value)) => self.show(value, &elaborated.ty),
                 Ok(None) => String::new(),
@@ -518,15 +518,6 @@ fn words(failure: &runtime::Failure) -> String {
         runtime::Failure::Machine(fault) => fault.to_string(),
         runtime::Failure::Program { .. } => "The program failed.".to_string(),
     }
-}
-
-/// Whether there are sequences in values of a type.
-fn has_sequence(ty: &ir::Ty) -> bool {
-    with_stack(|| match ty {
-        ir::Ty::Sequence(_) => true,
-        ir::Ty::Pair(first, second) => has_sequence(first) || has_sequence(second),
-        ir::Ty::Unit | ir::Ty::Int | ir::Ty::Float | ir::Ty::Bool | ir::Ty::Char => false,
-    })
 }
 
 /// Whether a program sets the seed.
