@@ -81,7 +81,6 @@ impl<'p> Evaluator<'p> {
                 Points::many(points.count, None)
             }
         };
-        self.grown(frame, points.count);
         frame.points.insert(ctx, Rc::new(points));
         Ok(())
     }
