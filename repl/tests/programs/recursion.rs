@@ -98,7 +98,7 @@ fn divide_and_conquer(g: &mut Generator, out: &mut Vec<Function>) {
     let element = [Ty::Int, Ty::Int, Ty::Float, Ty::seq(Ty::Int)][g.rng.below(4)].clone();
     let of = Ty::seq(element.clone());
     let result = if g.rng.percent(40) { of.clone() } else { result(g) };
-    let own = Recursive::new(g, &[of.clone()], result);
+    let own = Recursive::new(g, std::slice::from_ref(&of), result);
     let stop = Expr::op(Ty::Bool, "($0 <= 0 or #$1 < 2)", vec![own.fuel(), own.param(1)]);
     let step = |g: &mut Generator, own: &Recursive| {
         let splits: &[&str] = match element {
@@ -193,7 +193,7 @@ fn again_and_more(g: &mut Generator, own: &Recursive, callee: &Recursive) -> Exp
 fn tree(g: &mut Generator, out: &mut Vec<Function>) {
     let of = Ty::seq(Ty::Int);
     let result = result(g);
-    let own = Recursive::new(g, &[of.clone()], result);
+    let own = Recursive::new(g, std::slice::from_ref(&of), result);
     let stop = Expr::op(Ty::Bool, "($0 <= 0)", vec![own.fuel()]);
     let step = |g: &mut Generator, own: &Recursive| {
         let (element, name) = (g.fresh('v'), g.fresh('v'));
@@ -215,8 +215,8 @@ fn tree(g: &mut Generator, out: &mut Vec<Function>) {
 /// Two functions that call each other.
 fn mutual(g: &mut Generator, out: &mut Vec<Function>) {
     let (result, other) = (result(g), g.some_ty(1));
-    let first = Recursive::new(g, &[other.clone()], result.clone());
-    let second = Recursive::new(g, &[other.clone()], result.clone());
+    let first = Recursive::new(g, std::slice::from_ref(&other), result.clone());
+    let second = Recursive::new(g, std::slice::from_ref(&other), result.clone());
     // To be called from the second, whose making uses up the first.
     let callee = Recursive { name: first.name.clone(), params: first.params.clone(), result };
     let stop = Expr::op(Ty::Bool, "($0 <= 0)", vec![first.fuel()]);
