@@ -90,7 +90,7 @@ fn what_they_look_like() {
 fn programs_are_varied() {
     let mut templates = BTreeSet::new();
     let (mut calls, mut deep, mut several, mut sieves, mut risky) = (0, 0, 0, 0, 0);
-    for seed in 0..1500 {
+    for seed in 0..3000 {
         let program = generate::program(seed);
         for form in program.data.iter().chain(&program.forms) {
             look(&form.body, 0, &mut |expr, nests| match &expr.shape {
