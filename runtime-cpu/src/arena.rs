@@ -106,6 +106,9 @@ pub mod at {
 #[derive(Debug)]
 pub struct Arena {
     chunks: Vec<Chunk>,
+    /// The last large chunk that was let go of, for a loop that asks for the same in each turn;
+    /// it counts as memory in use.
+    spare: Option<Chunk>,
     memory: Arc<Memory>,
     /// Where kept arrays wait while the memory below is made free.
     aside: Vec<u8>,
@@ -150,7 +153,7 @@ impl Drop for Chunk {
 impl Arena {
     /// An arena without memory.
     pub fn new(memory: Arc<Memory>) -> Arena {
-        Arena { chunks: Vec::new(), memory, aside: Vec::new() }
+        Arena { chunks: Vec::new(), spare: None, memory, aside: Vec::new() }
     }
 
     /// Lets `env` allocate here.
@@ -190,13 +193,33 @@ impl Arena {
         if self.chunks.len() > 1 || self.chunks.first().is_some_and(|c| c.size > KEPT) {
             self.free_above(0);
         }
+        self.free_spare();
         self.aside = Vec::new();
     }
 
     fn free_above(&mut self, keep: usize) {
         for chunk in self.chunks.drain(keep..) {
-            self.memory.unreserve(chunk.size as u64);
+            let least = self.spare.as_ref().map_or(KEPT, |spare| spare.size);
+            let gone = if chunk.size > least { self.spare.replace(chunk) } else { Some(chunk) };
+            self.memory.unreserve(gone.map_or(0, |chunk| chunk.size as u64));
         }
+    }
+
+    fn free_spare(&mut self) {
+        let gone = self.spare.take();
+        self.memory.unreserve(gone.map_or(0, |chunk| chunk.size as u64));
+    }
+
+    /// A new chunk of this size, counted.
+    fn chunk(&mut self, size: usize) -> Option<Chunk> {
+        if !self.memory.reserve(size as u64) {
+            return None;
+        }
+        let chunk = Chunk::new(size);
+        if chunk.is_none() {
+            self.memory.unreserve(size as u64);
+        }
+        chunk
     }
 
     /// A new chunk with room for so many bytes, which are taken; null if there is no memory.
@@ -204,15 +227,9 @@ impl Arena {
         let twice = self.chunks.last().map_or(FIRST, |c| c.size.saturating_mul(2));
         let size = twice.max(bytes.saturating_add(ALIGN));
         // When memory is scarce, just what is needed.
-        let chunk = [size, bytes.max(ALIGN)].into_iter().find_map(|size| {
-            if !self.memory.reserve(size as u64) {
-                return None;
-            }
-            let chunk = Chunk::new(size);
-            if chunk.is_none() {
-                self.memory.unreserve(size as u64);
-            }
-            chunk
+        let chunk = self.spare.take_if(|spare| spare.size >= size).or_else(|| {
+            self.free_spare();
+            self.chunk(size).or_else(|| self.chunk(bytes.max(ALIGN)))
         });
         let Some(chunk) = chunk else { return std::ptr::null_mut() };
         let start = chunk.start;
@@ -325,6 +342,7 @@ impl Arena {
 impl Drop for Arena {
     fn drop(&mut self) {
         self.free_above(0);
+        self.free_spare();
     }
 }
 
