@@ -3,59 +3,9 @@
 
 mod programs;
 
-use nesl_core::base::{ItemId, Name, Severity};
 use nesl_core::db::Database;
-use nesl_core::elaborate::{self, Context, elaborate};
 use nesl_core::ir::{self, parse, print, print_with_sites, thread_keys, verify};
-use nesl_core::names::Names;
 use nesl_core::simplify::simplify;
-use nesl_core::syntax::RawKind;
-use nesl_core::syntax::ast::{Item, ItemKind};
-use nesl_core::types::{ItemTypes, Signature};
-use nesl_runtime::scalar::Precision;
-use std::sync::Arc;
-
-/// A file as the elaborator sees it.
-struct Program<'a>(&'a Database);
-
-impl Context for Program<'_> {
-    fn ast(&self, item: ItemId) -> Arc<Item> {
-        self.0.ast(item).clone()
-    }
-
-    fn names(&self, item: ItemId) -> &Names {
-        self.0.names(item)
-    }
-
-    fn types(&self, item: ItemId) -> Arc<ItemTypes> {
-        self.0.types(item).clone()
-    }
-
-    fn signature(&self, item: ItemId) -> Arc<Signature> {
-        self.0.signature(item).clone()
-    }
-
-    /// The definition of what is only declared.
-    fn current(&self, item: ItemId, name: &Name) -> ItemId {
-        if !matches!(&self.ast(item).kind, ItemKind::Function(f) if f.body.is_none()) {
-            return item;
-        }
-        let outline = self.0.outline(self.0.file_of(item));
-        let named = outline.forms.iter().filter(|form| form.names.contains(name));
-        let mut defined = named
-            .map(|form| form.id())
-            .filter(|id| matches!(&self.ast(*id).kind, ItemKind::Function(f) if f.body.is_some()));
-        defined.next().unwrap_or(item)
-    }
-
-    fn name(&self, item: ItemId) -> Name {
-        self.0.form(item).names.first().cloned().unwrap_or_else(|| Name::new("it"))
-    }
-
-    fn is_library(&self, item: ItemId) -> bool {
-        self.0.is_library(item)
-    }
-}
 
 /// Whether it keeps the law and comes back from its text.
 fn comes_back(program: &ir::Program) -> Result<(), String> {
@@ -84,27 +34,14 @@ fn simplifies(program: &ir::Program) -> Result<(), String> {
 
 /// Tries the forms of a text that compute something, and counts them.
 fn forms_come_back(db: &mut Database, text: &str) -> Result<usize, String> {
-    let file = db.add_file("program.nesl", text, None);
-    let mut count = 0;
-    for form in &db.outline(file).forms {
-        let item = form.id();
-        if !matches!(form.kind, RawKind::Expr | RawKind::Binding) {
-            continue;
-        }
-        let found = db.diagnostics(item);
-        if let Some(error) = found.iter().find(|d| d.severity == Severity::Error) {
-            return Err(format!("it has an error: {}", error.message));
-        }
-        let elaborated = elaborate(item, &Program(db), Precision::Bits64);
-        let elaborate::Elaborated { mut program, .. } =
-            elaborated.map_err(|all| format!("it is not elaborated: {}", all[0].message))?;
+    let programs = programs::elaborated::forms(db, text)?;
+    for mut program in programs.clone() {
         comes_back(&program)?;
         thread_keys(&mut program);
         comes_back(&program)?;
         simplifies(&program)?;
-        count += 1;
     }
-    Ok(count)
+    Ok(programs.len())
 }
 
 #[test]

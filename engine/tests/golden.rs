@@ -1,7 +1,8 @@
 //! The stages of the compiler on small programs, one file a construct.
 //!
-//! `tests/golden/NAME.nesl` is shown at each stage and compared with `tests/golden/STAGE/NAME.out`;
-//! `BLESS=1` writes what is there now.
+//! `tests/golden/NAME.nesl` is shown at each stage up to the core language and compared with
+//! `tests/golden/STAGE/NAME.out`; what is in `tests/golden/flatten` is shown flattened (`flat`) and
+//! fused (`fused`), beside it. `BLESS=1` writes what is there now.
 
 use nesl_engine::{Session, Settings, Stage};
 use std::path::{Path, PathBuf};
@@ -10,9 +11,9 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/golden")
 }
 
-fn programs() -> Vec<(String, String)> {
+fn programs(folder: &Path) -> Vec<(String, String)> {
     let mut all = Vec::new();
-    for entry in std::fs::read_dir(folder()).expect("the folder is there") {
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("an entry").path();
         if path.extension().is_some_and(|e| e == "nesl") {
             let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
@@ -24,13 +25,17 @@ fn programs() -> Vec<(String, String)> {
 }
 
 fn check(stage: &str, show: impl Fn(&str, &str) -> String) {
+    check_in(&folder(), stage, show);
+}
+
+fn check_in(folder: &Path, stage: &str, show: impl Fn(&str, &str) -> String) {
     let bless = std::env::var_os("BLESS").is_some();
     let mut wrong = Vec::new();
-    for (name, text) in programs() {
+    for (name, text) in programs(folder) {
         let shown = show(&name, &text);
-        let path = folder().join(stage).join(format!("{name}.out"));
+        let path = folder.join(stage).join(format!("{name}.out"));
         if bless {
-            std::fs::create_dir_all(folder().join(stage)).expect("a folder");
+            std::fs::create_dir_all(folder.join(stage)).expect("a folder");
             std::fs::write(&path, &shown).expect("it can be written");
         } else if std::fs::read_to_string(&path).unwrap_or_default() != shown {
             wrong.push(format!("{stage}/{name}.out is not what comes out:\n{shown}"));
@@ -72,6 +77,16 @@ fn types() {
 #[test]
 fn ir() {
     check("ir", dump(Stage::Ir));
+}
+
+#[test]
+fn flat() {
+    check_in(&folder().join("flatten"), "flat", dump(Stage::Flat));
+}
+
+#[test]
+fn fused() {
+    check_in(&folder().join("flatten"), "fused", dump(Stage::Fused));
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! Flat programs: what flattening makes of the core language.
 //!
-//! `data` describes them; [`print()`] writes them for people, [`verify()`] is their law.
+//! `data` describes them; [`print_with_sites()`] and [`parse()`] are inverse to each other, and
+//! [`print()`] is easier to read; [`verify()`] is their law.
 
 mod data;
+mod parse;
 mod print;
 mod verify;
 mod walk;
 
 pub use data::*;
-pub use print::{print, print_function};
+pub use parse::parse;
+pub use print::{print, print_function, print_with_sites};
 pub use verify::verify;
 pub(crate) use walk::{is_within, segments_of};

@@ -1,7 +1,7 @@
 //! The text form of flat programs.
 //!
 //! ```text
-//! fn "main"(v0: [[int]]) -> [int] {
+//! flat "main"(v0: [[int]]) -> [int] {
 //!   c1 = each v0 for c0
 //!   v1: [int] in c1 = element(v0)
 //!   c2 = each v1 for c1
@@ -12,29 +12,64 @@
 //! }
 //! ```
 //!
-//! What a point does by itself is written as in the core language ([`crate::ir::print()`]).
+//! A context stands where it comes into being, that of a conditional's side before the side
+//! (`v3: int in c1 = if v2 in c2 { … } else in c3 { … }`), a mask at the head of its kernel:
+//!
+//! ```text
+//! kernel 0 over c1 stores v5, v2 in c2 counts c2 places c2 {
+//!   c2 = where v3 in c1
+//!   …
+//! }
+//! ```
+//!
+//! stores `v5` where it lives, `v2` at the points that the mask `c2` keeps, how many these are and
+//! where. What a point does by itself is written as in the core language
+//! ([`crate::ir::print()`]). With sites, the program that it was made from comes first, and each
+//! function begins with the contexts that it has no use for (`unused c3 = each v1 for c0`);
+//! [`parse`](super::parse()) reads it back exactly.
 
 use super::{Block, Ctx, Function, Kernel, Let, Op, Program, Space, Step};
 use crate::base::with_stack;
+use crate::ir::Site;
 use crate::ir::mnemonic::Mnemonic;
-use crate::ir::print::{Operand, Printer as Inner, Quoted};
+use crate::ir::print::{Operand, Printer as Inner, Quoted, write_program};
 use crate::prim::SeqOp;
+use rustc_hash::FxHashSet;
 use std::fmt::{self, Display, Write};
 
-/// A whole program: the flat functions, in order.
+/// A whole program, the flat functions in order, without sites: to be looked at.
 pub fn print(program: &Program) -> String {
     let functions = program.functions.iter().flatten();
     let texts: Vec<String> = functions.map(|f| print_function(f, program)).collect();
     texts.join("\n")
 }
 
-/// One function.
+/// A whole program with everything that [`parse`](super::parse()) needs to read it back exactly.
+pub fn print_with_sites(program: &Program) -> String {
+    let mut out = String::new();
+    write_program(&mut out, &program.source, true).expect("writing to a string");
+    for function in program.functions.iter().flatten() {
+        out.push('\n');
+        write_function(&mut out, function, program, true).expect("writing to a string");
+    }
+    out
+}
+
+/// One function of a program, without sites.
 pub fn print_function(function: &Function, program: &Program) -> String {
     let mut out = String::new();
-    let inner = Inner::new(&mut out, &program.source, false);
-    let mut printer = Printer { inner, function, program };
-    printer.function().expect("writing to a string");
+    write_function(&mut out, function, program, false).expect("writing to a string");
     out
+}
+
+fn write_function(
+    out: &mut String,
+    function: &Function,
+    program: &Program,
+    sites: bool,
+) -> fmt::Result {
+    let inner = Inner::new(out, &program.source, sites);
+    Printer { inner, function, program }.function(sites)
 }
 
 struct Printer<'a> {
@@ -44,16 +79,42 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn function(&mut self) -> fmt::Result {
+    fn function(&mut self, sites: bool) -> fmt::Result {
         let function = self.function;
-        write!(self.inner.out, "fn {}(", Quoted(function.name.as_bytes()))?;
+        write!(self.inner.out, "flat {}(", Quoted(function.name.as_bytes()))?;
         for (i, (var, ty)) in function.params.iter().enumerate() {
             let comma = if i == 0 { "" } else { ", " };
             write!(self.inner.out, "{comma}v{}: {ty}", var.0)?;
         }
-        write!(self.inner.out, ") -> {} ", function.result)?;
+        write!(self.inner.out, ") -> {}", function.result)?;
+        self.inner.site(self.site(Ctx::CALLER))?;
+        write!(self.inner.out, "{} ", if function.library { " library" } else { "" })?;
+        if sites {
+            self.unused()?;
+        }
         self.block(&function.body)?;
         writeln!(self.inner.out)
+    }
+
+    /// The contexts that do not come into being.
+    fn unused(&mut self) -> fmt::Result {
+        let mut used = FxHashSet::from_iter([Ctx::CALLER]);
+        self.function.body.each_context(&mut |ctx| {
+            used.insert(ctx);
+        });
+        for ctx in (0..self.function.contexts.len() as u32).map(Ctx) {
+            if !used.contains(&ctx) {
+                write!(self.inner.out, "unused ")?;
+                self.space(ctx)?;
+                write!(self.inner.out, " ")?;
+            }
+        }
+        Ok(())
+    }
+
+    fn site(&self, ctx: Ctx) -> Site {
+        let context = self.function.contexts.get(ctx.0 as usize);
+        context.map_or(Site::NONE, |context| context.site)
     }
 
     fn block(&mut self, block: &Block) -> fmt::Result {
@@ -81,21 +142,29 @@ impl Printer<'_> {
 
     fn context(&mut self, ctx: Ctx) -> fmt::Result {
         self.inner.margin()?;
+        self.space(ctx)?;
+        writeln!(self.inner.out)
+    }
+
+    fn space(&mut self, ctx: Ctx) -> fmt::Result {
+        write!(self.inner.out, "{ctx}")?;
+        self.inner.site(self.site(ctx))?;
+        write!(self.inner.out, " = ")?;
         let context = self.function.contexts.get(ctx.0 as usize);
         match context.map(|context| &context.space) {
-            None | Some(Space::Caller) => writeln!(self.inner.out, "{ctx} = caller"),
+            None | Some(Space::Caller) => write!(self.inner.out, "caller"),
             Some(Space::Elements { of, sequence }) => {
-                writeln!(self.inner.out, "{ctx} = each v{} for {of}", sequence.0)
+                write!(self.inner.out, "each v{} for {of}", sequence.0)
             }
             Some(Space::Count { of, count }) => {
-                writeln!(self.inner.out, "{ctx} = count {} for {of}", Operand(*count))
+                write!(self.inner.out, "count {} for {of}", Operand(*count))
             }
             Some(Space::Where { of, flag, is }) => {
                 let not = if *is { "" } else { "not " };
-                writeln!(self.inner.out, "{ctx} = where {not}v{} in {of}", flag.0)
+                write!(self.inner.out, "where {not}v{} in {of}", flag.0)
             }
             Some(Space::Joined { of, inner }) => {
-                writeln!(self.inner.out, "{ctx} = join {inner} for {of}")
+                write!(self.inner.out, "join {inner} for {of}")
             }
         }
     }
@@ -103,22 +172,16 @@ impl Printer<'_> {
     fn kernel(&mut self, kernel: &Kernel) -> fmt::Result {
         self.inner.margin()?;
         write!(self.inner.out, "kernel {} over {}", kernel.id, kernel.over)?;
-        for (i, ctx) in kernel.masks.iter().enumerate() {
-            write!(self.inner.out, "{}{ctx}", if i == 0 { " masks " } else { ", " })?;
-        }
-        let stores = kernel.stores.iter().map(|(var, ctx)| {
-            let home = kernel.lets.iter().find(|binding| binding.var == *var);
-            match home {
-                Some(binding) if binding.ctx != *ctx => format!("v{} in {ctx}", var.0),
-                _ => format!("v{}", var.0),
+        for (i, (var, ctx)) in kernel.stores.iter().enumerate() {
+            write!(self.inner.out, "{}v{}", if i == 0 { " stores " } else { ", " }, var.0)?;
+            if kernel.home(*var) != Some(*ctx) {
+                write!(self.inner.out, " in {ctx}")?;
             }
-        });
-        let counts = kernel.counts.iter().map(|ctx| match kernel.places.contains(ctx) {
-            true => ctx.to_string(),
-            false => format!("count of {ctx}"),
-        });
-        for (i, what) in stores.chain(counts).enumerate() {
-            write!(self.inner.out, "{}{what}", if i == 0 { " stores " } else { ", " })?;
+        }
+        for (list, word) in [(&kernel.counts, " counts "), (&kernel.places, " places ")] {
+            for (i, ctx) in list.iter().enumerate() {
+                write!(self.inner.out, "{}{ctx}", if i == 0 { word } else { ", " })?;
+            }
         }
         writeln!(self.inner.out, " {{")?;
         self.inner.indent += 1;
@@ -134,7 +197,9 @@ impl Printer<'_> {
 
     fn binding(&mut self, binding: &Let) -> fmt::Result {
         self.inner.margin()?;
-        write!(self.inner.out, "v{}: {} in {} = ", binding.var.0, binding.ty, binding.ctx)?;
+        write!(self.inner.out, "v{}: {} in {}", binding.var.0, binding.ty, binding.ctx)?;
+        self.inner.site(binding.site)?;
+        write!(self.inner.out, " = ")?;
         self.op(&binding.op)?;
         writeln!(self.inner.out)
     }
@@ -150,7 +215,7 @@ impl Printer<'_> {
                 }
             }
             Op::Position => write!(self.inner.out, "position"),
-            Op::Gather(from, place) => self.inner.operation("gather", &[*from, *place]),
+            Op::Gather(from, place) => self.inner.operation("at", &[*from, *place]),
             Op::Extent(op, args) => {
                 self.inner.operation(&format!("extent {}", op.mnemonic()), args)
             }
@@ -168,9 +233,11 @@ impl Printer<'_> {
                 write!(self.inner.out, "{} {}", SeqOp::Scan(*with).mnemonic(), Operand(*value))
             }
             Op::Branch { cond, then, otherwise } => {
-                for ((ctx, block), word) in [(then, "if"), (otherwise, " else")] {
-                    let not = if word == "if" { "" } else { "not " };
-                    write!(self.inner.out, "{word} {ctx} where {not}v{} ", cond.0)?;
+                write!(self.inner.out, "if v{}", cond.0)?;
+                for ((ctx, block), word) in [(then, ""), (otherwise, " else")] {
+                    write!(self.inner.out, "{word} in {ctx}")?;
+                    self.inner.site(self.site(*ctx))?;
+                    write!(self.inner.out, " ")?;
                     self.block(block)?;
                 }
                 Ok(())
@@ -178,7 +245,7 @@ impl Printer<'_> {
             Op::Call(callee, args) => {
                 let callee = self.program.source.functions.get(callee.0 as usize);
                 let name = Quoted(callee.map_or("", |callee| &callee.name).as_bytes()).to_string();
-                self.inner.operation(&format!("call {name}"), args)
+                self.inner.operation(&format!("call flat {name}"), args)
             }
             Op::Whole(block) => {
                 write!(self.inner.out, "whole ")?;

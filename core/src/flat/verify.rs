@@ -3,7 +3,8 @@
 //! A function is lawful if
 //!
 //! 1. a context comes into being once, after the one around it and what it is made of, in the
-//!    same block or one around it; the contexts of a conditional's sides in those sides;
+//!    same block or one around it; the contexts of a conditional's sides, which are the points
+//!    where its flag is set and those where it is not, in those sides;
 //! 2. every variable is bound once in a block and those inside it (elements and positions once a
 //!    kernel), and used only after that, by values in the same context or further inside;
 //! 3. an element is taken in a context inside of the one where the sequence lives; sequences are
@@ -151,9 +152,13 @@ impl Checker<'_, '_> {
                     self.reads(&what, Atom::Var(*check), ctx);
                 }
             }
-            Op::Branch { then, otherwise, .. } => {
+            Op::Branch { cond, then, otherwise } => {
                 self.operands(&what, &binding.op, ctx);
-                for (inner, side) in [then, otherwise] {
+                for ((inner, side), is) in [(then, true), (otherwise, false)] {
+                    let space = Space::Where { of: ctx, flag: *cond, is };
+                    if self.contexts().get(inner.0 as usize).map(|c| c.space) != Some(space) {
+                        self.report(format!("{what}: {inner} is not that side"));
+                    }
                     let known = self.ctxs.clone();
                     self.enter(*inner);
                     self.block(side, *inner);

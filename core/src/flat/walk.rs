@@ -1,6 +1,6 @@
 //! Walking over flat programs.
 
-use super::{Block, Context, Ctx, Function, Let, Op, Space, Step};
+use super::{Block, Context, Ctx, Function, Kernel, Let, Op, Space, Step};
 use crate::base::with_stack;
 use crate::ir::{self, Atom, Var};
 use rustc_hash::FxHashSet;
@@ -74,6 +74,36 @@ impl Block {
                 }
             }
         });
+    }
+}
+
+impl Block {
+    /// Visits the contexts that come into being here and in the blocks inside, as masks of kernels
+    /// and as sides of conditionals too.
+    pub(crate) fn each_context(&self, visit: &mut dyn FnMut(Ctx)) {
+        with_stack(|| {
+            for step in &self.steps {
+                match step {
+                    Step::Context(ctx) => visit(*ctx),
+                    Step::Kernel(kernel) => kernel.masks.iter().for_each(|ctx| visit(*ctx)),
+                    Step::Let(binding) => {
+                        if let Op::Branch { then, otherwise, .. } = &binding.op {
+                            visit(then.0);
+                            visit(otherwise.0);
+                        }
+                        binding.op.blocks().for_each(|block| block.each_context(visit));
+                    }
+                }
+            }
+        });
+    }
+}
+
+impl Kernel {
+    /// Where a value that it computes lives.
+    pub(crate) fn home(&self, var: Var) -> Option<Ctx> {
+        let binding = self.lets.iter().find(|binding| binding.var == var);
+        binding.map(|binding| binding.ctx)
     }
 }
 

@@ -9,7 +9,7 @@ mod builder;
 mod data;
 mod keys;
 pub(crate) mod mnemonic;
-mod parse;
+pub(crate) mod parse;
 pub(crate) mod print;
 pub mod signature;
 mod verify;

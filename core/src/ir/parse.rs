@@ -17,29 +17,42 @@ use smol_str::SmolStr;
 
 mod token;
 
-use token::{Token, tokens};
+pub(crate) use token::Token;
+use token::tokens;
 
 /// The program that `text` describes. It is not checked ([`verify`](super::verify())); the error
 /// names the line.
 pub fn parse(text: &str) -> Result<Program, String> {
+    parse_with(text, Parser::program)
+}
+
+/// Reads a whole text; the error names the line.
+pub(crate) fn parse_with<'t, T>(
+    text: &'t str,
+    read: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
+) -> Parsed<T> {
     let (tokens, lines) = tokens(text)?;
     let mut parser = Parser { tokens, at: 0, names: FxHashMap::default() };
     parser.collect_names();
-    let program = parser.program();
-    program.map_err(|why| match lines.get(parser.at).or(lines.last()) {
+    let result = read(&mut parser).and_then(|read| match parser.peek() {
+        None => Ok(read),
+        Some(more) => Err(format!("nothing more was expected, but there is {more}")),
+    });
+    result.map_err(|why| match lines.get(parser.at).or(lines.last()) {
         Some(line) => format!("line {line}: {why}"),
         None => why,
     })
 }
 
-struct Parser<'t> {
+/// Reads parts of a program; flat programs, which contain such parts, use it too.
+pub(crate) struct Parser<'t> {
     tokens: Vec<Token<'t>>,
     at: usize,
     /// The functions by name; calls may come before definitions.
     names: FxHashMap<SmolStr, FunId>,
 }
 
-type Parsed<T> = Result<T, String>;
+pub(crate) type Parsed<T> = Result<T, String>;
 
 impl<'t> Parser<'t> {
     fn collect_names(&mut self) {
@@ -52,7 +65,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn program(&mut self) -> Parsed<Program> {
+    pub(crate) fn program(&mut self) -> Parsed<Program> {
         self.word("main")?;
         let main = self.function_name()?;
         let mut globals = Vec::new();
@@ -67,7 +80,7 @@ impl<'t> Parser<'t> {
             globals.push(Global { item, name, ty });
         }
         let mut functions = Vec::new();
-        while self.at < self.tokens.len() {
+        while self.peek() == Some(&Token::Word("fn")) {
             functions.push(self.function()?);
         }
         Ok(Program { functions, globals, main })
@@ -76,8 +89,18 @@ impl<'t> Parser<'t> {
     fn function(&mut self) -> Parsed<Function> {
         self.word("fn")?;
         let name = self.name()?;
-        self.punct('(')?;
+        let (params, result) = self.signature()?;
+        let site = self.site()?;
+        let library = self.eat(&Token::Word("library"));
+        let charge = if self.eat(&Token::Word("charge")) { Some(self.charge()?) } else { None };
+        let body = self.block()?;
+        Ok(Function { name, params, result, body, site, library, charge })
+    }
+
+    /// Parameters in parentheses, and the type of the result.
+    pub(crate) fn signature(&mut self) -> Parsed<(Vec<(Var, Ty)>, Ty)> {
         let mut params = Vec::new();
+        self.punct('(')?;
         while !self.eat(&Token::Punct(')')) {
             if !params.is_empty() {
                 self.punct(',')?;
@@ -86,12 +109,7 @@ impl<'t> Parser<'t> {
         }
         self.punct('-')?;
         self.punct('>')?;
-        let result = self.ty()?;
-        let site = self.site()?;
-        let library = self.eat(&Token::Word("library"));
-        let charge = if self.eat(&Token::Word("charge")) { Some(self.charge()?) } else { None };
-        let body = self.block()?;
-        Ok(Function { name, params, result, body, site, library, charge })
+        Ok((params, self.ty()?))
     }
 
     fn charge(&mut self) -> Parsed<Charge> {
@@ -112,12 +130,12 @@ impl<'t> Parser<'t> {
         Ok(Charge { work, scans })
     }
 
-    fn block(&mut self) -> Parsed<Block> {
+    pub(crate) fn block(&mut self) -> Parsed<Block> {
         with_stack(|| {
             self.punct('{')?;
             let mut lets = Vec::new();
             // A binding begins with a variable and a colon, the result is followed by a brace.
-            while self.tokens.get(self.at + 1) == Some(&Token::Punct(':')) {
+            while self.peek_at(1) == Some(&Token::Punct(':')) {
                 let (var, ty) = self.typed()?;
                 let site = self.site()?;
                 self.punct('=')?;
@@ -130,7 +148,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn op(&mut self) -> Parsed<Op> {
+    pub(crate) fn op(&mut self) -> Parsed<Op> {
         let Token::Word(word) = self.advance()? else {
             self.at -= 1;
             return Err(format!("expected an operation, found {}", self.here()));
@@ -201,7 +219,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Operands in parentheses.
-    fn atoms(&mut self) -> Parsed<Vec<Atom>> {
+    pub(crate) fn atoms(&mut self) -> Parsed<Vec<Atom>> {
         let mut atoms = Vec::new();
         self.punct('(')?;
         while !self.eat(&Token::Punct(')')) {
@@ -214,14 +232,14 @@ impl<'t> Parser<'t> {
     }
 
     /// One operand in parentheses.
-    fn one(&mut self) -> Parsed<Atom> {
+    pub(crate) fn one(&mut self) -> Parsed<Atom> {
         match self.atoms()?[..] {
             [atom] => Ok(atom),
             ref atoms => Err(format!("one operand, not {}", atoms.len())),
         }
     }
 
-    fn atom(&mut self) -> Parsed<Atom> {
+    pub(crate) fn atom(&mut self) -> Parsed<Atom> {
         let atom = match self.advance()? {
             Token::Word("unit") => Atom::Unit,
             Token::Word("true") => Atom::Bool(true),
@@ -243,7 +261,7 @@ impl<'t> Parser<'t> {
         Ok(atom)
     }
 
-    fn typed(&mut self) -> Parsed<(Var, Ty)> {
+    pub(crate) fn typed(&mut self) -> Parsed<(Var, Ty)> {
         let var = match self.advance()? {
             Token::Word(word) => variable(word),
             _ => None,
@@ -281,7 +299,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    fn site(&mut self) -> Parsed<Site> {
+    pub(crate) fn site(&mut self) -> Parsed<Site> {
         if !self.eat(&Token::Punct('@')) {
             return Ok(Site::NONE);
         }
@@ -295,13 +313,13 @@ impl<'t> Parser<'t> {
         Ok(Site { item, span })
     }
 
-    fn function_name(&mut self) -> Parsed<FunId> {
+    pub(crate) fn function_name(&mut self) -> Parsed<FunId> {
         let name = self.name()?;
         let id = self.names.get(&name).copied();
         id.ok_or_else(|| format!("there is no function {name:?}"))
     }
 
-    fn name(&mut self) -> Parsed<SmolStr> {
+    pub(crate) fn name(&mut self) -> Parsed<SmolStr> {
         Ok(text(&self.quoted()?))
     }
 
@@ -312,7 +330,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn mnemonic<T: Mnemonic>(&mut self) -> Parsed<T> {
+    pub(crate) fn mnemonic<T: Mnemonic>(&mut self) -> Parsed<T> {
         match self.advance()? {
             Token::Word(word) => {
                 T::from_mnemonic(word).ok_or_else(|| format!("{word} is not known here"))
@@ -321,7 +339,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn number<T: std::str::FromStr>(&mut self) -> Parsed<T> {
+    pub(crate) fn number<T: std::str::FromStr>(&mut self) -> Parsed<T> {
         match self.advance()? {
             Token::Number(number) => {
                 number.parse().map_err(|_| format!("{number} is out of range"))
@@ -330,11 +348,11 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn word(&mut self, word: &'static str) -> Parsed<()> {
+    pub(crate) fn word(&mut self, word: &'static str) -> Parsed<()> {
         self.require(Token::Word(word))
     }
 
-    fn punct(&mut self, punct: char) -> Parsed<()> {
+    pub(crate) fn punct(&mut self, punct: char) -> Parsed<()> {
         self.require(Token::Punct(punct))
     }
 
@@ -346,7 +364,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn eat(&mut self, token: &Token<'_>) -> bool {
+    pub(crate) fn eat(&mut self, token: &Token<'_>) -> bool {
         let found = self.peek() == Some(token);
         if found {
             self.at += 1;
@@ -354,18 +372,23 @@ impl<'t> Parser<'t> {
         found
     }
 
-    fn peek(&self) -> Option<&Token<'t>> {
-        self.tokens.get(self.at)
+    pub(crate) fn peek(&self) -> Option<&Token<'t>> {
+        self.peek_at(0)
     }
 
-    fn here(&self) -> String {
+    /// A token further on.
+    pub(crate) fn peek_at(&self, ahead: usize) -> Option<&Token<'t>> {
+        self.tokens.get(self.at + ahead)
+    }
+
+    pub(crate) fn here(&self) -> String {
         match self.peek() {
             Some(token) => token.to_string(),
             None => "the end".to_string(),
         }
     }
 
-    fn advance(&mut self) -> Parsed<Token<'t>> {
+    pub(crate) fn advance(&mut self) -> Parsed<Token<'t>> {
         let token = self.tokens.get(self.at).cloned();
         self.at += 1;
         token.ok_or_else(|| "the text ends too early".to_string())

@@ -47,7 +47,8 @@ fn whole(program: &Program, sites: bool) -> String {
     out
 }
 
-fn write_program(out: &mut String, program: &Program, sites: bool) -> fmt::Result {
+/// Writes a whole program.
+pub(crate) fn write_program(out: &mut String, program: &Program, sites: bool) -> fmt::Result {
     let main = program.functions.get(program.main.0 as usize);
     writeln!(out, "main {}", Quoted(main.map_or("", |main| &main.name).as_bytes()))?;
     for (id, global) in program.globals.iter().enumerate() {

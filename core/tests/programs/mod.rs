@@ -3,6 +3,7 @@
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
+pub mod elaborated;
 pub mod generate;
 
 use nesl_core::syntax::lex;

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A token.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Token<'t> {
+pub(crate) enum Token<'t> {
     /// A name: letters, digits, underscores.
     Word(&'t str),
     /// A number with its sign; `-inf` too.

@@ -1,0 +1,310 @@
+//! Reads the text form of flat programs ([`print_with_sites`](super::print_with_sites())).
+//!
+//! For tests, and for whoever writes flat programs by hand. What a point does by itself is read
+//! as in the core language, whose parser this one uses.
+
+use super::{Block, Context, Ctx, Function, Kernel, Let, Op, Program, Space, Step};
+use crate::base::with_stack;
+use crate::ir::parse::{Parsed, Parser as Inner, Token, parse_with};
+use crate::ir::{Atom, Site, Var};
+use crate::prim::SeqOp;
+
+/// The program that `text` describes. It is not checked ([`verify`](super::verify())); the error
+/// names the line.
+pub fn parse(text: &str) -> Result<Program, String> {
+    parse_with(text, |inner| {
+        let source = inner.program()?;
+        let mut functions = vec![None; source.functions.len()];
+        while inner.eat(&Token::Word("flat")) {
+            let callee = inner.function_name()?;
+            let name = source.functions[callee.0 as usize].name.clone();
+            let mut parser = Parser { inner: &mut *inner, contexts: Vec::new() };
+            let function = parser.function(name)?;
+            if functions[callee.0 as usize].replace(function).is_some() {
+                let name = &source.functions[callee.0 as usize].name;
+                return Err(format!("{name:?} has a flat form already"));
+            }
+        }
+        Ok(Program { source, functions })
+    })
+}
+
+struct Parser<'p, 't> {
+    inner: &'p mut Inner<'t>,
+    /// Those that were seen, by number.
+    contexts: Vec<Option<Context>>,
+}
+
+impl<'t> Parser<'_, 't> {
+    fn function(&mut self, name: smol_str::SmolStr) -> Parsed<Function> {
+        let (params, result) = self.inner.signature()?;
+        let site = self.inner.site()?;
+        self.declare(Ctx::CALLER, Space::Caller, site)?;
+        let library = self.inner.eat(&Token::Word("library"));
+        while self.inner.eat(&Token::Word("unused")) {
+            self.context()?;
+        }
+        let body = self.block()?;
+        let contexts = std::mem::take(&mut self.contexts).into_iter().enumerate();
+        let contexts: Parsed<Vec<Context>> =
+            contexts.map(|(at, c)| c.ok_or_else(|| format!("there is no context c{at}"))).collect();
+        Ok(Function { name, params, result, contexts: contexts?, body, library })
+    }
+
+    fn declare(&mut self, ctx: Ctx, space: Space, site: Site) -> Parsed<()> {
+        let at = ctx.0 as usize;
+        // Contexts are numbered without gaps; this is more than any text has.
+        if at > 1 << 24 {
+            return Err(format!("{ctx} is out of range"));
+        }
+        if self.contexts.len() <= at {
+            self.contexts.resize(at + 1, None);
+        }
+        match self.contexts[at].replace(Context { space, site }) {
+            None => Ok(()),
+            Some(_) => Err(format!("{ctx} comes into being twice")),
+        }
+    }
+
+    fn block(&mut self) -> Parsed<Block> {
+        with_stack(|| {
+            self.inner.punct('{')?;
+            let mut steps = Vec::new();
+            loop {
+                if self.at_context() {
+                    steps.push(Step::Context(self.context()?));
+                } else if self.inner.eat(&Token::Word("kernel")) {
+                    steps.push(Step::Kernel(self.kernel()?));
+                } else if self.inner.peek_at(1) == Some(&Token::Punct(':')) {
+                    steps.push(Step::Let(self.binding()?));
+                } else {
+                    break;
+                }
+            }
+            let result = self.inner.atom()?;
+            self.inner.punct('}')?;
+            Ok(Block { steps, result })
+        })
+    }
+
+    /// Whether a context comes into being here.
+    fn at_context(&self) -> bool {
+        matches!(self.inner.peek(), Some(Token::Word(word)) if numbered(word, 'c').is_some())
+    }
+
+    fn context(&mut self) -> Parsed<Ctx> {
+        let ctx = self.ctx()?;
+        let site = self.inner.site()?;
+        self.inner.punct('=')?;
+        let space = match self.inner.advance()? {
+            Token::Word("caller") => Space::Caller,
+            Token::Word("each") => {
+                let sequence = self.variable()?;
+                self.inner.word("for")?;
+                Space::Elements { of: self.ctx()?, sequence }
+            }
+            Token::Word("count") => {
+                let count = self.inner.atom()?;
+                self.inner.word("for")?;
+                Space::Count { of: self.ctx()?, count }
+            }
+            Token::Word("where") => {
+                let is = !self.inner.eat(&Token::Word("not"));
+                let flag = self.variable()?;
+                self.inner.word("in")?;
+                Space::Where { of: self.ctx()?, flag, is }
+            }
+            Token::Word("join") => {
+                let inner = self.ctx()?;
+                self.inner.word("for")?;
+                Space::Joined { of: self.ctx()?, inner }
+            }
+            other => return Err(format!("{other} does not begin a context")),
+        };
+        self.declare(ctx, space, site)?;
+        Ok(ctx)
+    }
+
+    fn kernel(&mut self) -> Parsed<Kernel> {
+        let id = self.inner.number()?;
+        self.inner.word("over")?;
+        let over = self.ctx()?;
+        // Where a value is stored is not said if it lives there.
+        let mut stores: Vec<(Var, Option<Ctx>)> = Vec::new();
+        if self.inner.eat(&Token::Word("stores")) {
+            loop {
+                let var = self.variable()?;
+                let elsewhere = self.inner.eat(&Token::Word("in"));
+                stores.push((var, if elsewhere { Some(self.ctx()?) } else { None }));
+                if !self.inner.eat(&Token::Punct(',')) {
+                    break;
+                }
+            }
+        }
+        let counts = self.ctxs("counts")?;
+        let places = self.ctxs("places")?;
+        self.inner.punct('{')?;
+        let (mut masks, mut lets) = (Vec::new(), Vec::new());
+        while !self.inner.eat(&Token::Punct('}')) {
+            if self.at_context() {
+                masks.push(self.context()?);
+            } else {
+                lets.push(self.binding()?);
+            }
+        }
+        let mut kernel = Kernel { id, over, lets, masks, stores: Vec::new(), counts, places };
+        for (var, ctx) in stores {
+            let ctx = ctx.or_else(|| kernel.home(var));
+            let ctx = ctx.ok_or_else(|| format!("kernel {id} does not compute v{}", var.0))?;
+            kernel.stores.push((var, ctx));
+        }
+        Ok(kernel)
+    }
+
+    fn binding(&mut self) -> Parsed<Let> {
+        let (var, ty) = self.inner.typed()?;
+        self.inner.word("in")?;
+        let ctx = self.ctx()?;
+        let site = self.inner.site()?;
+        self.inner.punct('=')?;
+        let op = self.op(ctx)?;
+        Ok(Let { var, ty, ctx, op, site })
+    }
+
+    fn op(&mut self, ctx: Ctx) -> Parsed<Op> {
+        let operand_follows = !matches!(self.inner.peek_at(1), Some(Token::Punct(_)));
+        let Some(Token::Word(word)) = self.inner.peek().cloned() else {
+            return self.inner.op().map(Op::Point);
+        };
+        match word {
+            "element" => {
+                self.inner.advance()?;
+                self.inner.punct('(')?;
+                let of = self.variable()?;
+                self.inner.punct(')')?;
+                let after = self.inner.eat(&Token::Word("after"));
+                let checked = if after { Some(self.variable()?) } else { None };
+                Ok(Op::Element { of, checked })
+            }
+            "position" => {
+                self.inner.advance()?;
+                Ok(Op::Position)
+            }
+            "at" => {
+                self.inner.advance()?;
+                match self.inner.atoms()?[..] {
+                    [from, place] => Ok(Op::Gather(from, place)),
+                    _ => Err("an element is at a place of a sequence".to_string()),
+                }
+            }
+            "extent" => {
+                self.inner.advance()?;
+                let op: SeqOp = self.inner.mnemonic()?;
+                Ok(Op::Extent(op, self.inner.atoms()?))
+            }
+            "same_length" => {
+                self.inner.advance()?;
+                self.inner.punct('(')?;
+                let a = self.variable()?;
+                self.inner.punct(',')?;
+                let b = self.variable()?;
+                self.inner.punct(',')?;
+                let code = self.inner.mnemonic()?;
+                self.inner.punct(')')?;
+                Ok(Op::SameLength(a, b, code))
+            }
+            "collect" => {
+                self.inner.advance()?;
+                let (value, from) = self.segments()?;
+                Ok(Op::Collect { value, from })
+            }
+            "if" if self.inner.peek_at(2) == Some(&Token::Word("in")) => self.branch(ctx),
+            "call" if self.inner.peek_at(1) == Some(&Token::Word("flat")) => {
+                self.inner.advance()?;
+                self.inner.advance()?;
+                let callee = self.inner.function_name()?;
+                Ok(Op::Call(callee, self.inner.atoms()?))
+            }
+            "whole" => {
+                self.inner.advance()?;
+                self.inner.block().map(Op::Whole)
+            }
+            "either" => {
+                self.inner.advance()?;
+                let whole = self.block()?;
+                self.inner.word("or")?;
+                Ok(Op::Either { whole, flat: self.block()? })
+            }
+            // In the core language the operand stands in parentheses.
+            _ if operand_follows && (word.starts_with("reduce_") || word.starts_with("scan_")) => {
+                match self.inner.mnemonic()? {
+                    SeqOp::Reduce(with) => {
+                        let (value, from) = self.segments()?;
+                        Ok(Op::Reduce { with, value, from })
+                    }
+                    SeqOp::Scan(with) => Ok(Op::Scan { with, value: self.inner.atom()? }),
+                    _ => Err(format!("{word} does not go over segments")),
+                }
+            }
+            _ => self.inner.op().map(Op::Point),
+        }
+    }
+
+    fn branch(&mut self, of: Ctx) -> Parsed<Op> {
+        self.inner.word("if")?;
+        let cond = self.variable()?;
+        let then = self.side(Space::Where { of, flag: cond, is: true })?;
+        self.inner.word("else")?;
+        let otherwise = self.side(Space::Where { of, flag: cond, is: false })?;
+        Ok(Op::Branch { cond, then, otherwise })
+    }
+
+    fn side(&mut self, space: Space) -> Parsed<(Ctx, Block)> {
+        self.inner.word("in")?;
+        let ctx = self.ctx()?;
+        let site = self.inner.site()?;
+        self.declare(ctx, space, site)?;
+        Ok((ctx, self.block()?))
+    }
+
+    /// A value, and the context whose segments it goes over.
+    fn segments(&mut self) -> Parsed<(Atom, Ctx)> {
+        let value = self.inner.atom()?;
+        self.inner.word("from")?;
+        Ok((value, self.ctx()?))
+    }
+
+    fn variable(&mut self) -> Parsed<Var> {
+        match self.inner.atom()? {
+            Atom::Var(var) => Ok(var),
+            other => Err(format!("expected a variable, found {other:?}")),
+        }
+    }
+
+    /// Contexts behind a word; none if it is not there.
+    fn ctxs(&mut self, word: &'static str) -> Parsed<Vec<Ctx>> {
+        let mut ctxs = Vec::new();
+        if self.inner.eat(&Token::Word(word)) {
+            ctxs.push(self.ctx()?);
+            while self.inner.eat(&Token::Punct(',')) {
+                ctxs.push(self.ctx()?);
+            }
+        }
+        Ok(ctxs)
+    }
+
+    fn ctx(&mut self) -> Parsed<Ctx> {
+        match self.inner.advance()? {
+            Token::Word(word) => {
+                let ctx = numbered(word, 'c').map(Ctx);
+                ctx.ok_or_else(|| format!("{word} is not a context"))
+            }
+            other => Err(format!("expected a context, found {other}")),
+        }
+    }
+}
+
+/// `c12`
+fn numbered(word: &str, letter: char) -> Option<u32> {
+    word.strip_prefix(letter)?.parse().ok()
+}

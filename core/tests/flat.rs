@@ -1,0 +1,101 @@
+//! Every program that is written down, flattened and fused: it is lawful, whatever is fused, and
+//! its text reads back as itself.
+
+mod programs;
+
+use nesl_core::db::Database;
+use nesl_core::flat::{self, parse, print_with_sites, verify};
+use nesl_core::flatten::flatten;
+use nesl_core::fuse::{Fuel, fuse};
+use nesl_core::ir::{self, Op, thread_keys};
+use nesl_core::lower::globals_as_parameters;
+use nesl_core::simplify::simplify;
+
+/// Whether it keeps the law and comes back from its text.
+fn comes_back(program: &flat::Program) -> Result<(), String> {
+    let text = print_with_sites(program);
+    let breaches = verify(program);
+    if !breaches.is_empty() {
+        return Err(format!("{breaches:#?}\n{text}"));
+    }
+    let back = parse(&text).map_err(|why| format!("{why}\n{text}"))?;
+    // Compared as text, for NaN is not equal to itself.
+    if format!("{back:?}") != format!("{program:?}") {
+        return Err(format!("it comes back as another program:\n{text}"));
+    }
+    Ok(())
+}
+
+/// The same for each form that a program takes on the way.
+fn forms_come_back(mut program: ir::Program) -> Result<(), String> {
+    thread_keys(&mut program);
+    let (program, _) = globals_as_parameters(&simplify(&program));
+    let program = flatten(&program);
+    comes_back(&program)?;
+    for fuel in [None, Some(0), Some(1), Some(7)] {
+        let fused = fuse(&program, Fuel(fuel));
+        comes_back(&fused).map_err(|why| format!("with fuel {fuel:?}: {why}"))?;
+    }
+    Ok(())
+}
+
+/// Tries the programs of a text that need no host, and counts them.
+fn try_text(db: &mut Database, text: &str) -> Result<usize, String> {
+    let mut count = 0;
+    for program in programs::elaborated::forms(db, text)? {
+        let mut host = false;
+        for function in &program.functions {
+            function.body.for_each_op(&mut |op| host |= matches!(op, Op::Host(..) | Op::Time(_)));
+        }
+        if !host {
+            forms_come_back(program)?;
+            count += 1;
+        }
+    }
+    Ok(count)
+}
+
+#[test]
+fn recorded_cases_come_back() {
+    let mut db = Database::new();
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for case in programs::CASES.iter().filter(|case| !case.fails) {
+        match try_text(&mut db, &case.source) {
+            Ok(forms) => count += forms,
+            Err(why) => wrong.push(format!("{}: {why}", case.id)),
+        }
+    }
+    assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n\n"));
+    assert!(count > 500, "only {count} forms");
+}
+
+#[test]
+fn examples_come_back() {
+    let mut db = Database::new();
+    let library = |name: &str| nesl_core::prelude::FILES.iter().any(|(file, _)| *file == name);
+    for (name, text) in programs::FILES.iter().filter(|(name, _)| !library(name)) {
+        if let Err(why) = try_text(&mut db, text) {
+            panic!("{name}: {why}");
+        }
+    }
+}
+
+#[test]
+fn mistakes_name_their_line() {
+    let text = |body: &str| format!("main \"f\"\n\nfn \"f\"() -> int {{\n  1\n}}\n\n{body}");
+    for (body, why) in [
+        ("flat \"g\"() -> int {\n  1\n}", "line 7: there is no function \"g\""),
+        ("flat \"f\"() -> int {\n  c1 = all v0\n}", "line 8: `all` does not begin a context"),
+        ("flat \"f\"() -> int {\n  c2 = count 1 for c0\n  1\n}\n", "there is no context c1"),
+        ("flat \"f\"() -> int {\n  c0 = caller\n  1\n}\n", "c0 comes into being twice"),
+        (
+            "flat \"f\"() -> int {\n  kernel 0 over c0 stores v3 {\n  }\n  1\n}\n",
+            "kernel 0 does not compute v3",
+        ),
+        ("flat \"f\"() -> int {\n  1\n} more", "nothing more was expected, but there is `more`"),
+    ] {
+        let wrong = parse(&text(body)).expect_err(body);
+        assert!(wrong.contains(why), "{wrong}\nnot: {why}");
+    }
+}
