@@ -132,6 +132,10 @@ impl Session {
 
     /// A failed form defines nothing.
     fn fail(&mut self, item: ItemId) {
+        if self.again {
+            // It has the value of the last time, as if this were another entry.
+            return;
+        }
         self.db.set_disabled(item, true);
     }
 
