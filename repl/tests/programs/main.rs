@@ -66,7 +66,7 @@ fn all_agree(precision: Precision, cases: u32) {
 
 #[test]
 fn runtimes_agree() {
-    all_agree(Precision::Bits64, 220);
+    all_agree(Precision::Bits64, 200);
 }
 
 #[test]
