@@ -5,7 +5,7 @@
 //! (*Incremental flattening for nested data parallelism*, 2019). Where there are points enough to
 //! keep the machine busy, each does its part by itself, and intermediate values never leave it;
 //! where there are few, and much inside, they are taken apart; where there is little to do at
-//! all, taking it apart costs more than it.
+//! all, taking it apart costs more than it. A [`Strategy`] may force it.
 
 use crate::flat::{Op, Program};
 use crate::ir::FunId;
@@ -17,6 +17,16 @@ pub enum Form {
     Whole,
     /// Step by step, all points at once.
     Flat,
+}
+
+/// How forms are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// By the facts.
+    #[default]
+    Auto,
+    /// Everything in this form, whatever it costs: to test both, and to compare them.
+    Always(Form),
 }
 
 /// What is known where a choice is made.
@@ -46,8 +56,17 @@ const EVEN: u64 = 8;
 /// After so many calls one knows what a function does.
 const OFTEN: u64 = 16;
 
-/// Chooses.
-pub fn choose(facts: &Facts) -> Form {
+impl Strategy {
+    /// Chooses.
+    pub fn choose(self, facts: &Facts) -> Form {
+        match self {
+            Strategy::Auto => choose(facts),
+            Strategy::Always(form) => form,
+        }
+    }
+}
+
+fn choose(facts: &Facts) -> Form {
     let enough = facts.points >= facts.parallelism * EVEN;
     let little = facts.size < LITTLE;
     let whole = match (facts.single, facts.call, facts.again) {

@@ -17,6 +17,7 @@ use nesl_core::ir::{self, Op, Site};
 use nesl_core::lower::{self, Lowered};
 use nesl_core::prim::SeqOp;
 use nesl_core::simplify::simplify;
+use nesl_core::strategy::Strategy;
 #[cfg(debug_assertions)]
 use nesl_runtime::kir;
 use nesl_runtime::kir::{Literal, ValueTy};
@@ -30,6 +31,8 @@ pub(crate) struct Executor {
     pub(crate) runtime: Box<dyn Runtime>,
     /// See [`Executor::translating`].
     translating: Cell<Duration>,
+    /// See [`Executor::unflattened`].
+    unflattened: Cell<u64>,
 }
 
 /// What a program runs with.
@@ -40,6 +43,7 @@ pub(crate) struct Inputs<'a> {
     pub(crate) key: i64,
     pub(crate) seed: u64,
     pub(crate) precision: Precision,
+    pub(crate) strategy: Strategy,
     /// Levels of calls after which recursion is too deep.
     pub(crate) max_depth: usize,
 }
@@ -59,13 +63,18 @@ impl Inputs<'_> {
 
 impl Executor {
     pub(crate) fn new(runtime: Box<dyn Runtime>) -> Executor {
-        Executor { runtime, translating: Cell::default() }
+        Executor { runtime, translating: Cell::default(), unflattened: Cell::default() }
     }
 
     /// Time spent on making kernels of the program that was run last, before they went to the
     /// runtime, which counts its own part.
     pub(crate) fn translating(&self) -> Duration {
         self.translating.get()
+    }
+
+    /// How many programs had a shape that flat form does not know, so that one instance ran them.
+    pub(crate) fn unflattened(&self) -> u64 {
+        self.unflattened.get()
     }
 
     /// Runs a program; `None` if it is one for the direct interpreter.
@@ -90,7 +99,7 @@ impl Executor {
             match self.flat(program, inputs) {
                 Ok(held) => return Some(Ok(held)),
                 Err(Stop::Failed(failure)) => return Some(Err(failure)),
-                Err(Stop::Unsupported) => {}
+                Err(Stop::Unsupported) => self.unflattened.set(self.unflattened.get() + 1),
             }
         }
         let began = Instant::now();
@@ -125,7 +134,8 @@ impl Executor {
             args.push(parts.map_err(trouble)?);
         }
         let depth = inputs.max_depth;
-        let evaluator = Evaluator::new(runtime, &flat, precision, inputs.seed, depth);
+        let (seed, strategy) = (inputs.seed, inputs.strategy);
+        let evaluator = Evaluator::new(runtime, &flat, precision, seed, strategy, depth);
         let result = evaluator.run(args);
         self.translating.set(self.translating.get() + evaluator.translating());
         result

@@ -25,6 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use measure::{Stats, Usage, Variable};
 pub use nesl_core::db::FileId;
+pub use nesl_core::strategy::{Form, Strategy};
 use nesl_runtime::runtime::Runtime;
 pub use nesl_runtime::scalar::Precision;
 
@@ -57,6 +58,9 @@ pub struct Settings {
     /// With a runtime: the direct interpreter has the first try at each program, for about as long
     /// as it would take to compile it.
     pub trials: bool,
+    /// With a runtime: how it is chosen whether points do something by themselves or all together.
+    /// There are no trials unless it is [`Strategy::Auto`].
+    pub strategy: Strategy,
 }
 
 impl Default for Settings {
@@ -70,6 +74,7 @@ impl Default for Settings {
             log_scan: false,
             show_sequences: true,
             trials: true,
+            strategy: Strategy::Auto,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What can be said on the command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use nesl_engine::session::Precision;
+use nesl_engine::session::{Form, Precision, Strategy};
 use nesl_engine::{Settings, Stage};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{self, Runtime};
@@ -96,6 +96,17 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub runtime: RuntimeName,
+    /// Which form of a computation to run: `auto` (chosen by what there is to do), `whole` (each
+    /// instance does it by itself) or `flat` (all instances together, step by step)
+    #[arg(
+        long,
+        global = true,
+        value_name = "FORM",
+        default_value = "auto",
+        value_enum,
+        hide_possible_values = true
+    )]
+    pub strategy: StrategyName,
     /// Write the pictures that programs draw to this folder [default: the current one]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub pictures: Option<PathBuf>,
@@ -149,6 +160,17 @@ pub enum RuntimeName {
     Reference,
     /// The interpreter of kernels
     Kir,
+}
+
+/// How the form of a computation is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StrategyName {
+    /// By what there is to do
+    Auto,
+    /// Each instance by itself
+    Whole,
+    /// All instances together
+    Flat,
 }
 
 /// A limit on what is shown; `None` is none.
@@ -356,6 +378,11 @@ impl Global {
                 Bits::Double => Precision::Bits64,
             },
             seed: self.seed,
+            strategy: match self.strategy {
+                StrategyName::Auto => Strategy::Auto,
+                StrategyName::Whole => Strategy::Always(Form::Whole),
+                StrategyName::Flat => Strategy::Always(Form::Flat),
+            },
             show_sequences: !self.quiet,
             // Who asks for the interpreter of kernels wants to see kernels run.
             trials: self.runtime == RuntimeName::Cpu,

@@ -1,7 +1,8 @@
 //! Every program that has a value has the same one on every runtime: the recorded cases and the
 //! examples on the direct interpreter, the interpreter of kir, and the CPU with one thread and
-//! two. Errors are the same too, but for who called whom.
+//! two, and whatever form computations have. Errors are the same too, but for who called whom.
 
+use nesl_engine::session::{Form, Strategy};
 use nesl_engine::{Event, Session, Settings};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{Options, Runtime};
@@ -13,11 +14,30 @@ use std::sync::{Arc, Mutex};
 /// A runtime to be made for a session; none for the direct interpreter.
 type Make = fn(Options) -> Option<Box<dyn Runtime>>;
 
-const RUNTIMES: [(&str, Make); 3] = [
-    ("kir", |options| Some(Box::new(Reference::new(options)))),
-    ("cpu with one thread", |options| cpu(Options { threads: 1, ..options })),
-    ("cpu with two threads", |options| cpu(Options { threads: 2, ..options })),
+/// A way of running a program.
+type Way = (&'static str, Make, Strategy);
+
+const WAYS: [Way; 3] = [
+    ("kir", kir, Strategy::Auto),
+    ("cpu with one thread", |options| cpu(Options { threads: 1, ..options }), Strategy::Auto),
+    ("cpu with two threads", two_threads, Strategy::Auto),
 ];
+
+/// Small programs have little to flatten: these do it all the same, or not at all.
+const FORCED: [Way; 4] = [
+    ("kir, flat", kir, Strategy::Always(Form::Flat)),
+    ("kir, whole", kir, Strategy::Always(Form::Whole)),
+    ("cpu, flat", two_threads, Strategy::Always(Form::Flat)),
+    ("cpu, whole", two_threads, Strategy::Always(Form::Whole)),
+];
+
+fn kir(options: Options) -> Option<Box<dyn Runtime>> {
+    Some(Box::new(Reference::new(options)))
+}
+
+fn two_threads(options: Options) -> Option<Box<dyn Runtime>> {
+    cpu(Options { threads: 2, ..options })
+}
 
 fn cpu(options: Options) -> Option<Box<dyn Runtime>> {
     Some(Box::new(Cpu::new(options).expect("code can be made for this machine")))
@@ -39,7 +59,7 @@ impl Write for Screen {
 }
 
 /// What comes of a text: values, types and messages, in order.
-fn run(name: &str, text: &str, make: Option<Make>) -> String {
+fn run(name: &str, text: &str, make: Option<Make>, strategy: Strategy) -> String {
     let screen = Screen::default();
     let mut session = Session::new(Settings::default());
     session.set_output(Box::new(screen.clone()));
@@ -48,6 +68,7 @@ fn run(name: &str, text: &str, make: Option<Make>) -> String {
     session.settings_mut().max_depth = 100_000;
     // Nothing is left to the direct interpreter that can be compiled.
     session.settings_mut().trials = false;
+    session.settings_mut().strategy = strategy;
     session.set_runtime(make.and_then(|make| make(options)));
     let mut out = screen.clone();
     session.enter(name, text, &mut |event| {
@@ -66,12 +87,13 @@ fn run(name: &str, text: &str, make: Option<Make>) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn agree(programs: Vec<(String, String)>) {
+fn agree(programs: Vec<(String, String)>, ways: &[Way]) {
     let mut wrong = Vec::new();
     for (name, text) in &programs {
-        let expected = run(name, text, None);
-        for (runtime, make) in RUNTIMES {
-            let given = run(name, text, Some(make));
+        let expected = run(name, text, None, Strategy::Auto);
+        for (runtime, make, strategy) in ways {
+            let run = || run(name, text, Some(*make), *strategy);
+            let given = std::panic::catch_unwind(run).unwrap_or_else(|_| "a panic".to_owned());
             if given != expected {
                 wrong.push(format!(
                     "{name} on {runtime}:\n{text}\n--- is\n{given}\n--- not\n{expected}"
@@ -105,16 +127,31 @@ fn cases(first: usize, every: usize) -> Vec<(String, String)> {
 
 #[test]
 fn recorded_cases_agree() {
-    agree(cases(0, 2));
+    agree(cases(0, 2), &WAYS);
 }
 
 #[test]
 fn other_recorded_cases_agree() {
-    agree(cases(1, 2));
+    agree(cases(1, 2), &WAYS);
+}
+
+#[test]
+fn recorded_cases_agree_in_every_form() {
+    let every = std::env::var("NESL_EVERY").ok().and_then(|n| n.parse().ok()).unwrap_or(8);
+    agree(cases(0, every), &FORCED);
 }
 
 #[test]
 fn small_programs_agree() {
+    agree(small_programs(), &WAYS);
+}
+
+#[test]
+fn small_programs_agree_in_every_form() {
+    agree(small_programs(), &FORCED);
+}
+
+fn small_programs() -> Vec<(String, String)> {
     let folder = root().join("tests/run");
     let mut programs = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the folder is there") {
@@ -122,5 +159,5 @@ fn small_programs_agree() {
         let text = std::fs::read_to_string(&path).expect("it can be read");
         programs.push((path.display().to_string(), text));
     }
-    agree(programs);
+    programs
 }

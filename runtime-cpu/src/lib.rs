@@ -210,6 +210,8 @@ impl Runtime for Cpu {
             bytes,
             peak_bytes,
             transferred: self.transferred.load(Relaxed),
+            // Compiled code does not count.
+            work: 0,
         }
     }
 }

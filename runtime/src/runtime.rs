@@ -100,6 +100,9 @@ pub struct Counters {
     pub peak_bytes: u64,
     /// Bytes written by and read to the host.
     pub transferred: u64,
+    /// Instructions executed, and elements that one instruction or sink moves, compares or
+    /// combines: what the interpreter of kir counts, and nobody else.
+    pub work: u64,
 }
 
 /// Options of every runtime.

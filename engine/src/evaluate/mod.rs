@@ -29,7 +29,7 @@ use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{Atom, FunId, Site, Ty, Var};
 use nesl_core::lower::kernel::Values;
 use nesl_core::lower::{self};
-use nesl_core::strategy::{self, Form};
+use nesl_core::strategy::{self, Form, Strategy};
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Arg, Runtime};
@@ -68,6 +68,7 @@ pub(crate) struct Evaluator<'p> {
     runtime: &'p dyn Runtime,
     program: &'p Program,
     precision: Precision,
+    strategy: Strategy,
     /// Per function, where its values live.
     values: Vec<OnceCell<Values>>,
     launcher: Launcher,
@@ -123,6 +124,7 @@ impl<'p> Evaluator<'p> {
         program: &'p Program,
         precision: Precision,
         seed: u64,
+        strategy: Strategy,
         max_depth: usize,
     ) -> Evaluator<'p> {
         let count = program.functions.len();
@@ -130,6 +132,7 @@ impl<'p> Evaluator<'p> {
             runtime,
             program,
             precision,
+            strategy,
             values: (0..count).map(|_| OnceCell::new()).collect(),
             launcher: Launcher::new(seed),
             recursive: strategy::recursive(program),
@@ -391,7 +394,7 @@ impl<'p> Evaluator<'p> {
             let again = self.recursive[at] && under_way.calls > 0;
             again.then(|| (under_way.begun, self.work.get() - under_way.since))
         });
-        strategy::choose(&strategy::Facts {
+        self.strategy.choose(&strategy::Facts {
             points: points.count as u64,
             single: points.single,
             call: callee.is_some(),

@@ -37,6 +37,8 @@ pub struct Stats {
     pub runtime: Option<String>,
     /// The runtime's counters since the session began.
     pub counters: Counters,
+    /// Programs whose shape flat form does not know, so that one instance ran each of them.
+    pub unflattened: u64,
     /// The top-level variables, by name.
     pub variables: Vec<Variable>,
 }
@@ -84,6 +86,7 @@ impl Session {
         Stats {
             runtime: self.runtime().map(|runtime| runtime.caps().name.clone()),
             counters: self.counters(),
+            unflattened: self.executor.as_ref().map_or(0, Executor::unflattened),
             variables,
         }
     }

@@ -11,6 +11,7 @@ use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir;
 use nesl_core::names::Names;
 use nesl_core::prim::HostOp;
+use nesl_core::strategy::Strategy;
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{self, ItemKind};
 use nesl_core::types::{ItemTypes, Scheme, Signature, Ty, print_scheme};
@@ -247,7 +248,7 @@ impl Session {
         {
             // The host's: `rand_seed` may have changed it.
             let (precision, seed) = (self.settings.precision, self.host.seed());
-            if self.settings.trials {
+            if self.settings.trials && self.settings.strategy == Strategy::Auto {
                 let runtime = &*executor.runtime;
                 self.host.set_precision(precision);
                 let program = &elaborated.program;
@@ -263,7 +264,8 @@ impl Session {
                 }
             }
             let max_depth = self.settings.max_depth;
-            let inputs = Inputs { globals: &globals, key, seed, precision, max_depth };
+            let strategy = self.settings.strategy;
+            let inputs = Inputs { globals: &globals, key, seed, precision, strategy, max_depth };
             let fit = inputs.fit(&*executor.runtime);
             let fit = fit.map_err(|failure| vec![self.trouble(item, failure)])?;
             match fit.then(|| executor.run(&elaborated.program, &inputs)).flatten() {

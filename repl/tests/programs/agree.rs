@@ -42,6 +42,8 @@ fn run(text: &str, precision: Precision, make: Option<Make>) -> (Vec<Outcome>, u
         print_length: None,
         max_depth: 10_000,
         max_length: 1 << 20,
+        // Nothing is left to the direct interpreter that can be compiled.
+        trials: false,
         ..Settings::default()
     };
     let mut session = Session::new(settings);

@@ -133,7 +133,10 @@ impl Reference {
         }
         let depth = self.options.max_depth;
         let mut machine = Machine::new(module, memory, &self.options.interrupt, depth);
-        let outputs = launch::execute(kernel, &mut machine, env).map_err(|halt| match halt {
+        let outputs = launch::execute(kernel, &mut machine, env);
+        let work = machine.work;
+        self.count(|counters| counters.work += work);
+        let outputs = outputs.map_err(|halt| match halt {
             Halt::Machine(fault) => Failure::Machine(fault),
             Halt::Program { site, point, detail, text } => {
                 Failure::Program { tag: launch.tag, site, point, detail, text }

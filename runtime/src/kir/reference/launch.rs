@@ -67,6 +67,7 @@ fn stages<'m>(
                     _ => std::mem::take(&mut envs[index as usize]),
                 };
                 machine.memory.begin(Who::Instance(index as u64));
+                machine.worked(1);
                 here = machine
                     .run(&kernel.name, &kernel.types, &stage.body, here)
                     .map_err(at_point)?;

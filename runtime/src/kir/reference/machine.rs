@@ -46,6 +46,8 @@ pub(super) struct Machine<'m, 'r> {
     pub memory: Memory<'r>,
     pub interrupt: &'r AtomicBool,
     pub max_depth: usize,
+    /// See [`Counters::work`](crate::runtime::Counters::work).
+    pub work: u64,
     frames: Vec<Frame<'m>>,
 }
 
@@ -119,7 +121,7 @@ impl<'m, 'r> Machine<'m, 'r> {
         interrupt: &'r AtomicBool,
         max_depth: usize,
     ) -> Machine<'m, 'r> {
-        Machine { module, memory, interrupt, max_depth, frames: Vec::new() }
+        Machine { module, memory, interrupt, max_depth, work: 0, frames: Vec::new() }
     }
 
     /// Executes the code of a stage; gives the environment it leaves.
@@ -233,7 +235,13 @@ impl<'m, 'r> Machine<'m, 'r> {
         }
     }
 
+    /// So many elements were moved, compared or combined.
+    pub fn worked(&mut self, elements: i64) {
+        self.work += elements.max(0) as u64;
+    }
+
     fn inst(&mut self, inst: &'m Inst) -> Outcome<()> {
+        self.work += 1;
         let result = match &inst.op {
             Op::Const(literal) => Datum::Scalar(*literal),
             Op::Text(text) => Datum::Array(self.memory.text(text)?),
@@ -267,6 +275,7 @@ impl<'m, 'r> Machine<'m, 'r> {
             Op::Copy { from, to, count } => {
                 let (from, to) = (self.array(*from), self.array(*to));
                 let count = self.i64(*count);
+                self.worked(count);
                 return Ok(self.memory.copy(from, to, count)?);
             }
             Op::If { cond, then, otherwise } => {
@@ -327,6 +336,7 @@ impl<'m, 'r> Machine<'m, 'r> {
             }
             Op::Fail { site, text, length, detail } => {
                 let (text, length) = (self.array(*text), self.i64(*length));
+                self.worked(length);
                 let text = self.memory.read(text, length)?.into_iter().map(byte).collect();
                 let detail = detail.iter().map(|value| self.i64(*value)).collect();
                 return Err(Stop::Failed { site: *site, detail, text: Some(text) });
@@ -337,6 +347,7 @@ impl<'m, 'r> Machine<'m, 'r> {
                 let keep =
                     keep.iter().map(|(array, length)| (self.array(*array), self.i64(*length)));
                 let keep: Vec<_> = keep.collect();
+                keep.iter().for_each(|(_, length)| self.worked(*length));
                 let moved = self.memory.compact(since, &keep)?;
                 let moved: Vec<Datum> = moved.into_iter().map(Datum::Array).collect();
                 self.set_all(&inst.results, &moved);
@@ -368,6 +379,7 @@ impl<'m, 'r> Machine<'m, 'r> {
 
     /// The keys with the places that they had, in order.
     fn sorted(&mut self, args: &[Value], order: Order) -> Outcome<Vec<(usize, Literal)>> {
+        self.worked(self.i64(args[1]));
         let keys = self.memory.read(self.array(args[0]), self.i64(args[1]))?;
         let mut keys: Vec<(usize, Literal)> = keys.into_iter().enumerate().collect();
         keys.sort_by(|(_, a), (_, b)| compare(*a, *b, order));
@@ -392,6 +404,7 @@ impl<'m, 'r> Machine<'m, 'r> {
 
     fn write_text(&mut self, out: Value, text: &str) -> Outcome<Datum> {
         let out = self.array(out);
+        self.worked(text.len() as i64);
         for (index, byte) in text.bytes().enumerate() {
             self.memory.store(out, index as i64, Literal::U8(byte))?;
         }
@@ -399,6 +412,7 @@ impl<'m, 'r> Machine<'m, 'r> {
     }
 
     fn parse_float(&mut self, args: &[Value], precision: Precision) -> Outcome<Vec<Datum>> {
+        self.worked(self.i64(args[1]));
         let text = self.memory.read(self.array(args[0]), self.i64(args[1]))?;
         let text: Vec<u8> = text.into_iter().map(byte).collect();
         let (value, all) = text::parse_float(&text, precision);

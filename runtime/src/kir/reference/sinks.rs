@@ -55,6 +55,7 @@ impl<'m> Gathering<'m> {
         outputs: &mut [Array],
     ) -> Outcome<()> {
         for (number, sink) in self.sinks().iter().enumerate() {
+            machine.worked(1);
             let outcome = self.take(machine, env, point, outputs, number, sink);
             lawful(outcome, || self.describe(machine, sink))?;
         }
@@ -117,6 +118,7 @@ impl<'m> Gathering<'m> {
             }
             Sink::Emit { columns, length, lengths } => {
                 let length = i64_of(get(length));
+                machine.work += length.max(0) as u64 * columns.len() as u64;
                 if length < 0 {
                     return Err(Stop::Unlawful(format!("a part of length {length}")));
                 }
