@@ -243,24 +243,18 @@ impl<'p> Evaluator<'p> {
                 last.insert(var, at);
             };
             match step {
-                Step::Context(ctx) => match function.context(*ctx).space {
-                    Space::Elements { sequence, .. } => used(sequence),
-                    Space::Count { count: Atom::Var(count), .. } => used(count),
-                    Space::Where { flag, .. } => used(flag),
-                    Space::Caller | Space::Count { .. } | Space::Joined { .. } => {}
-                },
+                Step::Context(ctx) => made_of(function, *ctx, &mut used),
                 Step::Let(binding) => {
                     binding.op.each_use(&mut used);
+                    for inner in binding.op.blocks() {
+                        contexts_made_of(function, inner, &mut used);
+                    }
                     used(binding.var);
                     places.entry(binding.var).or_default().push(binding.ctx);
                 }
                 Step::Kernel(kernel) => {
                     kernel.lets.iter().for_each(|binding| binding.op.each_use(&mut used));
-                    for mask in &kernel.masks {
-                        if let Space::Where { flag, .. } = function.context(*mask).space {
-                            used(flag);
-                        }
-                    }
+                    kernel.masks.iter().for_each(|mask| made_of(function, *mask, &mut used));
                     for (var, ctx) in &kernel.stores {
                         used(*var);
                         places.entry(*var).or_default().push(*ctx);
@@ -507,6 +501,35 @@ impl Drop for Trace {
             next = Rc::into_inner(here).and_then(|mut here| here.2.0.take());
         }
     }
+}
+
+/// What a context is made of.
+fn made_of(function: &Function, ctx: Ctx, used: &mut dyn FnMut(Var)) {
+    match function.context(ctx).space {
+        Space::Elements { sequence, .. } => used(sequence),
+        Space::Count { count: Atom::Var(count), .. } => used(count),
+        Space::Where { flag, .. } => used(flag),
+        Space::Caller | Space::Count { .. } | Space::Joined { .. } => {}
+    }
+}
+
+/// What the contexts of a block, and of those inside, are made of.
+fn contexts_made_of(function: &Function, block: &Block, used: &mut dyn FnMut(Var)) {
+    with_stack(|| {
+        for step in &block.steps {
+            match step {
+                Step::Context(ctx) => made_of(function, *ctx, used),
+                Step::Kernel(kernel) => {
+                    kernel.masks.iter().for_each(|mask| made_of(function, *mask, used));
+                }
+                Step::Let(binding) => {
+                    for inner in binding.op.blocks() {
+                        contexts_made_of(function, inner, used);
+                    }
+                }
+            }
+        }
+    });
 }
 
 /// How many elements the arrays of a value have.

@@ -90,7 +90,7 @@ impl<'p> Evaluator<'p> {
         let home = frame.values[&sequence].0;
         let known = frame.vars.get(&(sequence, home)).cloned();
         if frame.points[&home].single {
-            let value = known.expect("it was computed");
+            let value = known.ok_or(Stop::Unsupported)?;
             let length = whole_number(&value.all[0]);
             if outer.single {
                 return Ok(Points::many(length, None));
@@ -98,7 +98,7 @@ impl<'p> Evaluator<'p> {
             return self.regular(outer.count, length);
         }
         if home == of {
-            let value = known.expect("it was computed");
+            let value = known.ok_or(Stop::Unsupported)?;
             if let Some(tiles) = &value.tiles {
                 return Ok(Points::many(tiles.total, Some(tiles.clone())));
             }
