@@ -27,7 +27,7 @@ use agree::{Verdict, verdict};
 use nesl_engine::Precision;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use proptest::test_runner::{TestError, TestRunner};
+use proptest::test_runner::{RngSeed, TestError, TestRunner};
 use shrink::Programs;
 use std::collections::BTreeSet;
 use tree::{Expr, Program, Shape};
@@ -37,6 +37,10 @@ fn config(cases: u32) -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {
         config.cases = cases;
+    }
+    // The same programs each time, so that a failure is that of the change which is tested.
+    if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
+        config.rng_seed = RngSeed::Fixed(1);
     }
     config.max_shrink_iters = 5_000;
     config.max_shrink_time = 90_000;
