@@ -38,9 +38,9 @@ pub struct Facts {
     pub single: bool,
     /// It is a call.
     pub call: bool,
-    /// It is a call of a function that is under way already, and that does not make much of
-    /// little.
-    pub again: bool,
+    /// It is a call of a function that is under way already: how often it was called so far, and
+    /// over how many points these calls have gone.
+    pub again: Option<(u64, u64)>,
     /// How many elements the arrays have that it reads.
     pub size: u64,
     /// How many instances make progress at the same time, about.
@@ -52,6 +52,9 @@ const LITTLE: u64 = 1 << 14;
 
 /// So many instances for each that the machine runs at a time even out.
 const EVEN: u64 = 8;
+
+/// After so many calls one knows what a function does.
+const OFTEN: u64 = 16;
 
 impl Strategy {
     /// Chooses.
@@ -66,11 +69,15 @@ impl Strategy {
 fn choose(facts: &Facts) -> Form {
     let enough = facts.points >= facts.parallelism * EVEN;
     let little = facts.size < LITTLE;
-    let whole = match (facts.single, facts.call) {
-        // The host's own path: only what calls itself with little is finished in one go.
-        (true, true) => facts.again && little,
-        (true, false) => false,
-        (false, _) => enough || little,
+    let whole = match (facts.single, facts.call, facts.again) {
+        // The host's own path: what calls itself again is finished in one go if it has little to
+        // work on, or does little with it time after time: a walk along an array, say.
+        (true, true, Some((calls, points))) => {
+            let each = points / calls.max(1);
+            (little && each < LITTLE) || (calls >= OFTEN && each < LITTLE / 8)
+        }
+        (true, ..) => false,
+        (false, ..) => enough || little,
     };
     if whole { Form::Whole } else { Form::Flat }
 }

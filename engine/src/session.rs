@@ -192,6 +192,9 @@ pub struct Session {
     running: Vec<FileId>,
     /// What is watched of the functions of a name.
     watches: FxHashMap<Name, watch::Watch>,
+    /// The entry is the last one once more: what it defines takes the place of itself only, and
+    /// stays as it was where that fails.
+    again: bool,
     /// Nesting of `load`, to refuse a file that loads itself.
     loading: Vec<std::path::PathBuf>,
 }
@@ -229,6 +232,7 @@ impl Session {
             draws: 0,
             running: Vec::new(),
             watches: FxHashMap::default(),
+            again: false,
             loading: Vec::new(),
         }
     }
@@ -255,7 +259,9 @@ impl Session {
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink<'_>) -> Summary {
         self.interrupt.store(false, Ordering::Relaxed);
         self.host.pictures_mut().settle();
-        let file = match self.same_again(name, text) {
+        let again = self.same_again(name, text);
+        self.again = again.is_some();
+        let file = match again {
             Some(file) => file,
             None => self.db.add_file(name, text, self.last),
         };
@@ -264,11 +270,13 @@ impl Session {
         let mut summary = Summary::default();
         self.run_file(file, false, sink, &mut summary);
         self.last = Some(Before::all(file));
+        self.again = false;
         summary
     }
 
     /// The last entry, if it was this one and running it once more is the same as entering it once
-    /// more: it defines data only, and mentions nothing that it gave another meaning.
+    /// more: it defines data only, each name once, and mentions nothing that it gave another
+    /// meaning.
     fn same_again(&self, name: &str, text: &str) -> Option<FileId> {
         let Before { file, .. } = self.last?;
         if *self.db.file_text(file) != *text || *self.db.file_name(file) != *name {
@@ -276,6 +284,9 @@ impl Session {
         }
         let forms = &self.db.outline(file).forms;
         let own: FxHashSet<&Name> = forms.iter().flat_map(|form| &form.names).collect();
+        if own.len() < forms.iter().map(|form| form.names.len()).sum() {
+            return None;
+        }
         let same = forms.iter().all(|form| {
             let outside = |resolution: &Resolution| match resolution {
                 Resolution::Item(item, name) => {

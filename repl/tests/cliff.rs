@@ -82,8 +82,12 @@ impl Fixture {
 }
 
 fn run(session: &mut Session, text: &str) -> Vec<String> {
+    enter(session, "test", text)
+}
+
+fn enter(session: &mut Session, name: &str, text: &str) -> Vec<String> {
     let mut out = Vec::new();
-    session.enter("test", text, &mut |event| match event {
+    session.enter(name, text, &mut |event| match event {
         Event::Bound(binding) => out.push(binding.value),
         Event::Text(text) => out.push(text),
         Event::Diagnostic(diagnostic) => {
@@ -363,4 +367,95 @@ fn an_interrupt_ends_it_at_any_moment() {
         timer.join().expect("it ends");
         assert_eq!(fixture.run("1 + 1"), ["2"]);
     }
+}
+
+#[test]
+fn values_outlive_their_runtime() {
+    let _alone = alone();
+    let mut fixture = Fixture::new(false);
+    fixture.run(
+        "x = {i * i : i in [0:200000]}; pairs = {(i, [i, i]) : i in [0:300]}; (a, b) = (x, 7);",
+    );
+    let ask = "sum(x) + b; sum({i + sum(s) : (i, s) in pairs}); sum(a);";
+    let expected = fixture.run(ask);
+    assert_eq!(expected.len(), 3);
+    fixture.session.set_runtime(None);
+    assert_eq!(fixture.run(ask), expected);
+    let again = Fixture::new(false).cpu;
+    fixture.session.set_runtime(Some(Box::new(again.clone())));
+    assert_eq!(fixture.run(ask), expected);
+    assert!(again.counters().launches > 0);
+    assert_eq!(fixture.counters().bytes, 0, "the first one has nothing left");
+}
+
+/// A cell entered again under the same name may be the same entry; under another it is a new one.
+#[test]
+fn a_cell_entered_again_means_what_a_new_one_means() {
+    let _alone = alone();
+    let cells = [
+        "1; 2;",
+        "1; [2]; 3;",
+        "x = 5; x = 6; x;",
+        "x = 5;",
+        "x = [7];",
+        "x = x;",
+        "y = 1; y + 1;",
+        "(x, y) = (1, 2); x + y;",
+        "function plus(n) = x + n;",
+        "plus(1);",
+        "plus(1); plus(2);",
+        "x = plus(0);",
+        "function last(n) = it;",
+        "last(0);",
+        "it;",
+        "rand(1000);",
+        "z = 10 / (3 - rand(6));",
+        "z;",
+        "q = [4, 5][rand(4)]; q;",
+        "w = 1 / 0; w;",
+        "h = plus; h(3);",
+        "nothing + 1;",
+    ];
+    for seed in 0..30_u64 {
+        let settings = Settings { seed, ..Settings::default() };
+        let (mut same, mut new) = (Session::new(settings.clone()), Session::new(settings));
+        let mut state = seed;
+        for turn in 0..40 {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            let cell = cells[(state >> 33) as usize % cells.len()];
+            for again in 0..1 + (state >> 60) % 4 {
+                let given = enter(&mut same, "cell", cell);
+                let expected = enter(&mut new, &format!("cell {turn} {again}"), cell);
+                assert_eq!(given, expected, "seed {seed}, turn {turn}, again {again}: {cell}");
+                // Nothing was let go of too early.
+                let lost = expected.iter().find(|line| line.contains("has no value"));
+                assert_eq!(lost, None, "seed {seed}, turn {turn}: {cell}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_cell_interrupted_the_second_time_keeps_its_value() {
+    let _alone = alone();
+    let mut fixture = Fixture::new(true);
+    fixture.run("function spin(n) = if n == 0 then 5 else spin(n - 1); turns = 3;");
+    let cell = "a = spin(400000000);";
+    let stop = |fixture: &mut Fixture| {
+        let flag = fixture.session.interrupt_handle();
+        let timer = std::thread::spawn(move || {
+            for _ in 0..40 {
+                std::thread::sleep(Duration::from_millis(5));
+                flag.store(true, Ordering::Relaxed);
+            }
+        });
+        let given = fixture.run(cell);
+        timer.join().expect("it ends");
+        given
+    };
+    assert_eq!(fixture.run(cell), ["5"]);
+    let given = stop(&mut fixture);
+    // A machine may be so fast that it is done.
+    assert!(given == ["5"] || given[0].contains("nterrupted"), "{given:?}");
+    assert_eq!(fixture.run("a;"), ["5"]);
 }

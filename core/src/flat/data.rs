@@ -143,7 +143,7 @@ pub struct Let {
     pub site: Site,
 }
 
-/// What is computed in one launch: made by [`fuse`](crate::fuse()).
+/// What is computed in one launch: made by [`mod@crate::fuse`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
     /// Unique in the program.

@@ -3,7 +3,7 @@
 //! Walking over a block, each step joins the last kernel over its context that comes after all it
 //! needs, so producers meet their consumers (a value used by the same kernel is never stored),
 //! siblings stand side by side, and reductions, scans and filters end kernels without breaking
-//! them. The points that a filter keeps ([`Space::Where`]) are a mask in the kernel that computes
+//! them. The points that a filter keeps ([`Space::Where`](crate::flat::Space::Where)) are a mask in the kernel that computes
 //! the flag: a reduction over them combines neutral elements for the others, and nothing is
 //! packed unless somebody else needs it. What only depends on how long a sequence is does not make
 //! it be stored, and what a few cheap operations make of what is there is computed again.

@@ -199,8 +199,8 @@ fn partition(
     if let Some(count) = counts.iter().find(|count| **count < 0) {
         return Err(Fault::with(FaultCode::Partition, format!("a count of {count}")));
     }
-    let sum: i128 = counts.iter().map(|count| i128::from(*count)).sum();
-    if sum != sequence.len() as i128 {
+    let sum = counts.iter().fold(0i64, |sum, count| sum.saturating_add(*count));
+    if sum != sequence.len() as i64 {
         return Err(Fault::with(
             FaultCode::Partition,
             format!("counts sum to {sum}, length {}", sequence.len()),

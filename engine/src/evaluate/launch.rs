@@ -111,6 +111,10 @@ impl<'p> Evaluator<'p> {
             }
         };
         let ready = ready.ok_or(Stop::Unsupported)?;
+        // What a point does by itself may be much.
+        let whole = kernel.lets.iter().any(|binding| matches!(binding.op, Op::Whole(_)));
+        let count = frame.points[&kernel.over].count as u64;
+        self.work.set(self.work.get() + count * if whole { 1 << 10 } else { 1 });
         let args = self.args(frame, kernel, &ready.code)?;
         let Some(module) = &ready.module else {
             return self.gives(frame, kernel, &ready.code, &args, &[]);

@@ -74,10 +74,10 @@ pub(crate) struct Evaluator<'p> {
     launcher: Launcher,
     /// Per function, whether it can call itself again.
     recursive: Vec<bool>,
-    /// Per function, how many calls of it are under way in flat form.
-    active: RefCell<Vec<usize>>,
-    /// Per function, whether it made much of little.
-    grows: RefCell<Vec<bool>>,
+    /// Per function, the calls of it that are under way in flat form.
+    under_way: RefCell<Vec<UnderWay>>,
+    /// How many points kernels have gone over so far.
+    work: Cell<u64>,
     depth: Cell<usize>,
     max_depth: usize,
     /// Time spent on writing kernels.
@@ -97,8 +97,18 @@ struct Frame<'p> {
     points: FxHashMap<Ctx, Rc<Points>>,
     vars: FxHashMap<(Var, Ctx), Rc<Parts>>,
     trace: Trace,
-    /// How many elements its arguments have.
-    size: u64,
+}
+
+/// Calls of a function that are under way in flat form.
+#[derive(Clone, Copy, Debug, Default)]
+struct UnderWay {
+    /// How many.
+    calls: u64,
+    /// How often it was called since the outermost of them began, and since it goes on with
+    /// itself in its own place.
+    begun: u64,
+    /// What [`Evaluator::work`] was then.
+    since: u64,
 }
 
 /// What a block comes to.
@@ -126,8 +136,8 @@ impl<'p> Evaluator<'p> {
             values: (0..count).map(|_| OnceCell::new()).collect(),
             launcher: Launcher::new(seed),
             recursive: strategy::recursive(program),
-            active: RefCell::new(vec![0; count]),
-            grows: RefCell::new(vec![false; count]),
+            under_way: RefCell::new(vec![UnderWay::default(); count]),
+            work: Cell::new(0),
             depth: Cell::new(0),
             max_depth,
             translating: Cell::default(),
@@ -176,11 +186,13 @@ impl<'p> Evaluator<'p> {
         trace: Trace,
     ) -> Run<Rc<Parts>> {
         let (mut id, mut points, mut args, mut trace) = (id, points, args, trace);
+        let mut before = None;
         loop {
             let at = id.0 as usize;
+            let same = before == Some(id);
+            before = Some(id);
             let function = self.program.functions[at].as_ref().expect("what is called is flat");
             let values = self.values[at].get_or_init(|| lower::kernel::values(function));
-            let size = args.iter().map(|arg| size(arg)).sum();
             let mut frame = Frame {
                 id,
                 function,
@@ -188,14 +200,20 @@ impl<'p> Evaluator<'p> {
                 points: FxHashMap::from_iter([(Ctx::CALLER, points)]),
                 vars: FxHashMap::default(),
                 trace,
-                size,
             };
             for ((var, _), arg) in function.params.iter().zip(args) {
                 frame.vars.insert((*var, Ctx::CALLER), arg);
             }
-            self.active.borrow_mut()[at] += 1;
+            let mut all = self.under_way.borrow_mut();
+            let under_way = &mut all[at];
+            if under_way.calls == 0 && !same {
+                *under_way = UnderWay { since: self.work.get(), ..UnderWay::default() };
+            }
+            under_way.calls += 1;
+            under_way.begun += 1;
+            drop(all);
             let outcome = self.block(&mut frame, &function.body, Ctx::CALLER, true);
-            self.active.borrow_mut()[at] -= 1;
+            self.under_way.borrow_mut()[at].calls -= 1;
             match outcome? {
                 Outcome::Value(value) => return Ok(value),
                 Outcome::Tail(next, where_to, with, from) => {
@@ -365,9 +383,11 @@ impl<'p> Evaluator<'p> {
                 size += value.map_or(0, |value| self::size(value));
             }
         });
-        let again = callee.is_some_and(|callee| {
+        let again = callee.and_then(|callee| {
             let at = callee.0 as usize;
-            self.recursive[at] && self.active.borrow()[at] > 0 && !self.grows.borrow()[at]
+            let under_way = self.under_way.borrow()[at];
+            let again = self.recursive[at] && under_way.calls > 0;
+            again.then(|| (under_way.begun, self.work.get() - under_way.since))
         });
         self.strategy.choose(&strategy::Facts {
             points: points.count as u64,
@@ -377,14 +397,6 @@ impl<'p> Evaluator<'p> {
             size,
             parallelism: self.runtime.caps().parallelism as u64,
         })
-    }
-
-    /// Notes that a function made so many points of what it was given.
-    fn grown(&self, frame: &Frame<'p>, points: usize) {
-        const MUCH: u64 = 1 << 14;
-        if points as u64 >= MUCH && frame.size < MUCH / 4 {
-            self.grows.borrow_mut()[frame.id.0 as usize] = true;
-        }
     }
 
     /// The sequences of the values in the segments of a context.

@@ -84,7 +84,6 @@ impl<'p> Evaluator<'p> {
                 Points::many(points.count, None)
             }
         };
-        self.grown(frame, points.count);
         frame.points.insert(ctx, Rc::new(points));
         Ok(())
     }
@@ -94,7 +93,7 @@ impl<'p> Evaluator<'p> {
         let home = frame.values[&sequence].0;
         let known = frame.vars.get(&(sequence, home)).cloned();
         if frame.points[&home].single {
-            let value = known.expect("it was computed");
+            let value = known.ok_or(Stop::Unsupported)?;
             let length = whole_number(&value.all[0]);
             if outer.single {
                 return Ok(Points::many(length, None));
@@ -102,7 +101,7 @@ impl<'p> Evaluator<'p> {
             return self.regular(outer.count, length);
         }
         if home == of {
-            let value = known.expect("it was computed");
+            let value = known.ok_or(Stop::Unsupported)?;
             if let Some(tiles) = &value.tiles {
                 return Ok(Points::many(tiles.total, Some(tiles.clone())));
             }

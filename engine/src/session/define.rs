@@ -45,6 +45,9 @@ impl Session {
     /// A definition of a name that has one of the same type takes its place, for all who use it;
     /// one of another type leaves them with the old one.
     pub(super) fn redefine(&mut self, file: FileId, position: u32, form: &Form, sink: Sink<'_>) {
+        if self.again {
+            return;
+        }
         let item = form.id();
         self.mention(item);
         for name in &form.names {

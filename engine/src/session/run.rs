@@ -4,7 +4,7 @@ use super::watch::Watcher;
 use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, located, place};
 use crate::execute::Inputs;
 use crate::held::Held;
-use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name, with_stack};
+use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
 use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Step};
 use nesl_core::interp::{self, Failure, Host, Value};
@@ -133,6 +133,10 @@ impl Session {
 
     /// A failed form defines nothing.
     fn fail(&mut self, item: ItemId) {
+        if self.again {
+            // It has the value of the last time, as if this were another entry.
+            return;
+        }
         self.db.set_disabled(item, true);
     }
 

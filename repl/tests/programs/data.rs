@@ -76,10 +76,13 @@ pub fn value(g: &mut Generator) -> Expr {
         6 => Ty::pair(Ty::Int, Ty::seq(Ty::Int)),
         _ => [Ty::Char, Ty::Bool, Ty::Duo][g.rng.below(3)].clone(),
     };
-    for _ in 0..levels {
+    for _ in 1..levels {
         ty = Ty::seq(ty);
     }
-    literal(g, &ty)
+    let length = [0, 1, 2, 3, 3, 4, 5][g.rng.below(7)];
+    let all: Vec<Expr> = (0..length).map(|_| literal(g, &ty)).collect();
+    let ty = Ty::seq(ty);
+    if all.is_empty() { Expr::simplest(&ty) } else { Expr::new(ty, Shape::List, all) }
 }
 
 /// A sequence long enough to be cut in pieces by those who work on it together.

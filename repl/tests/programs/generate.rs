@@ -107,7 +107,7 @@ pub fn program(seed: u64) -> Program {
         g.global(&mut program, body);
     }
     if g.rng.percent(40) {
-        let ty = g.some_ty(2);
+        let ty = g.result_ty();
         let body = g.expr(&ty, 8);
         g.global(&mut program, body);
     }
@@ -117,10 +117,10 @@ pub fn program(seed: u64) -> Program {
     if g.rng.percent(60) {
         recursion::functions(&mut g, &mut program.functions);
     }
-    for _ in 0..2 + g.rng.below(3) {
+    for _ in 0..2 + g.rng.below(2) {
         g.risk = if g.rng.percent(30) { Risk::Possible } else { Risk::Never };
-        let ty = g.some_ty(3);
-        let budget = 4 + g.rng.below(22);
+        let ty = g.result_ty();
+        let budget = 6 + g.rng.below(40);
         let body = g.expr(&ty, budget);
         let risky = matches!(g.risk, Risk::Taken | Risk::Called);
         program.forms.push(Form { name: None, body, risky, loose: g.risk == Risk::Called });
@@ -232,6 +232,17 @@ impl Generator {
             12 => Ty::seq(Ty::pair(Ty::Int, self.some_ty(levels - 1))),
             13 => Ty::seq(Ty::Char),
             _ => Ty::seq(self.some_ty(levels - 1)),
+        }
+    }
+
+    /// What a form gives: by preference sequences of what is there.
+    fn result_ty(&mut self) -> Ty {
+        match self.rng.below(6) {
+            0 => self.some_ty(3),
+            1 => self.ty_in('a'),
+            2 | 3 => Ty::seq(self.ty_in('a')),
+            4 => Ty::seq(Ty::seq(self.some_ty(0))),
+            _ => Ty::seq(self.some_ty(1)),
         }
     }
 
@@ -355,7 +366,8 @@ impl Generator {
         if found.is_empty() || self.rng.percent(25) {
             return None;
         }
-        let (variable, template) = *self.rng.pick(&found);
+        let at = self.rng.below(found.len()).max(self.rng.below(found.len()));
+        let (variable, template) = found[at];
         let mut args = vec![Expr::var(variable.ty.clone(), &variable.name)];
         if template.contains("$1") {
             args.push(data::literal(self, ty));

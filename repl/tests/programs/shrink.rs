@@ -1,6 +1,7 @@
 //! Programs for proptest: made at random, made smaller by what they mean.
 //!
-//! A smaller program has a form less, or an expression replaced: by the simplest of its type, by
+//! A smaller program has a form less, a form that is a part of what it was, or an expression
+//! replaced: by the simplest of its type, by
 //! a part of it that has the same type, a list by a shorter one, an apply-to-each by one with
 //! fewer sequences or no sieve, a `let` by its body with the value in place. All of these are
 //! again well typed, and fail in no place where the program did not.
@@ -125,6 +126,16 @@ fn changes(program: &Program) -> Vec<Change> {
             }
         });
     }
+    // A form may have any type.
+    let first = program.data.len() + program.functions.len();
+    for (at, form) in program.forms.iter().enumerate() {
+        let mut inside = Vec::new();
+        parts(&form.body, &form.body.binds(), &|_| true, &mut inside);
+        for part in inside {
+            let gain = cost(&form.body) - cost(&part);
+            all.push((gain, Change::Replace(first + at, Vec::new(), part)));
+        }
+    }
     all.sort_by_key(|(gain, _)| std::cmp::Reverse(*gain));
     all.into_iter().map(|(_, change)| change).collect()
 }
@@ -160,7 +171,7 @@ fn replacements(node: &Expr) -> Vec<Expr> {
     let mut all = Vec::new();
     if !node.fixed {
         all.push(Expr::simplest(&node.ty));
-        parts(node, node, &node.binds(), &mut all);
+        parts(node, &node.binds(), &|part| part.ty == node.ty, &mut all);
         if let Some(element) = node.ty.element() {
             all.push(Expr::new(node.ty.clone(), Shape::List, vec![Expr::simplest(element)]));
         }
@@ -202,15 +213,20 @@ fn replacements(node: &Expr) -> Vec<Expr> {
     all
 }
 
-/// The parts of `node` that have the type of `whole` and use nothing that is bound between.
-fn parts(whole: &Expr, node: &Expr, bound: &BTreeSet<String>, out: &mut Vec<Expr>) {
+/// The wanted parts of `node` that use nothing that is bound between.
+fn parts(
+    node: &Expr,
+    bound: &BTreeSet<String>,
+    wanted: &dyn Fn(&Expr) -> bool,
+    out: &mut Vec<Expr>,
+) {
     for arg in &node.args {
-        if arg.ty == whole.ty && !arg.mentions_any(bound) {
-            out.push(Expr { fixed: whole.fixed, ..arg.clone() });
+        if wanted(arg) && !arg.mentions_any(bound) {
+            out.push(Expr { fixed: false, ..arg.clone() });
         }
         let mut more = bound.clone();
         more.extend(arg.binds());
-        parts(whole, arg, &more, out);
+        parts(arg, &more, wanted, out);
     }
 }
 

@@ -4,7 +4,7 @@ use super::super::Detail;
 use super::super::layout::{Columns, Leaf, Rep, Sequence, Stored};
 use super::Thread;
 use crate::base::with_stack;
-use crate::ir::{Let, Nest, Site, Ty};
+use crate::ir::{Nest, Site, Ty, Var};
 use crate::simplify::may_fault;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Binary, Value};
@@ -37,10 +37,10 @@ pub(in crate::lower) enum Form<'a> {
 impl<'a> Thread<'a> {
     /// Whether a sequence need not be stored where it is bound: its one use will compute the
     /// elements, and all of them if one may fault.
-    pub(super) fn may_wait(&self, binding: &Let, delayed: &Delayed<'a>) -> bool {
+    pub(super) fn may_wait(&self, var: Var, delayed: &Delayed<'a>) -> bool {
         let cheap = matches!(delayed.form, Form::Range(..));
-        let once = self.uses.once(binding.var) || cheap || self.uses.never(binding.var);
-        once && (!delayed.faulty || self.uses.at_home(binding.var))
+        let once = self.uses.once(var) || cheap || self.uses.never(var);
+        once && (!delayed.faulty || self.uses.at_home(var))
     }
 
     pub(super) fn delayed(length: Value, faulty: bool, form: Form<'a>) -> Rep<'a> {
@@ -98,7 +98,7 @@ impl<'a> Thread<'a> {
             Form::Map(nest, sources) => {
                 for (source, (var, ty, _)) in sources.iter().zip(&nest.binders) {
                     let element = self.element(source, index);
-                    self.env.insert(*var, (element, ty));
+                    self.bind(*var, element, ty);
                 }
                 self.block(&nest.body)
             }

@@ -2,6 +2,7 @@
 
 use super::super::layout::{Columns, Leaf, Rep, Segments, Sequence, Stored};
 use super::Thread;
+use super::delayed::is_faulty;
 use crate::base::with_stack;
 use crate::ir::Ty;
 use nesl_runtime::kir::{Literal, Op, Value, ValueTy};
@@ -59,6 +60,18 @@ impl<'a> Thread<'a> {
         let mut results = results.into_iter();
         merge(&first, &second, zero, &mut |a, b| {
             if a == b { a } else { results.next().expect("as many as were yielded") }
+        })
+    }
+
+    /// A value with nothing delayed in it that may fault.
+    pub(super) fn settle_faulty(&mut self, rep: &Rep<'a>, ty: &'a Ty) -> Rep<'a> {
+        with_stack(|| match (rep, ty) {
+            (Rep::Pair(both), Ty::Pair(first, second)) => {
+                let first = self.settle_faulty(&both.0, first);
+                Rep::pair(first, self.settle_faulty(&both.1, second))
+            }
+            (Rep::Sequence(sequence), ty) if is_faulty(sequence) => self.store(sequence, ty),
+            (rep, _) => rep.clone(),
         })
     }
 

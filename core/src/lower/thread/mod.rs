@@ -156,13 +156,20 @@ impl<'a> Thread<'a> {
             return;
         }
         let rep = self.operation(binding);
+        self.bind(binding.var, rep, &binding.ty);
+    }
+
+    /// Says what a variable is. Sequences that its uses would not compute, or not once, are stored
+    /// now.
+    fn bind(&mut self, var: Var, rep: Rep<'a>, ty: &'a Ty) {
         let rep = match rep {
-            Rep::Sequence(Sequence::Delayed(delayed)) if !self.may_wait(binding, &delayed) => {
-                self.store(&Sequence::Delayed(delayed), &binding.ty)
+            Rep::Sequence(Sequence::Delayed(delayed)) if !self.may_wait(var, &delayed) => {
+                self.store(&Sequence::Delayed(delayed), ty)
             }
+            Rep::Pair(_) if !self.uses.whole(var) => self.settle_faulty(&rep, ty),
             rep => rep,
         };
-        self.env.insert(binding.var, (rep, &binding.ty));
+        self.env.insert(var, (rep, ty));
     }
 
     pub(in crate::lower) fn operation(&mut self, binding: &'a Let) -> Rep<'a> {

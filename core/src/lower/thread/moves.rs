@@ -392,7 +392,11 @@ impl<'a> Thread<'a> {
         self.check_detail(fits, FaultCode::Partition, site, (Detail::Count, &[count]));
         self.body.store(starts.array, index, place);
         self.body.store(lengths.array, index, count);
+        // More than any length stays more than any length.
         let next = self.body.binary(Binary::Add, place, count);
+        let most = self.body.i64(i64::MAX);
+        let more = self.body.binary(Binary::Lt, next, place);
+        let next = self.body.select(more, most, next);
         let body = self.body.end(vec![next]);
         let op = kir::Op::For {
             count: number,

@@ -22,6 +22,8 @@ struct Use {
     block: usize,
     /// What is permuted by it.
     permutes: Option<Atom>,
+    /// A use takes a half of it.
+    halved: bool,
 }
 
 impl Uses {
@@ -37,8 +39,9 @@ impl Uses {
         *blocks += 1;
         with_stack(|| {
             for binding in &block.lets {
+                let halved = matches!(binding.op, Op::First(_) | Op::Second(_));
                 for atom in binding.op.atoms() {
-                    self.used(atom, depth, here);
+                    self.used(atom, depth, here, halved);
                 }
                 if let Op::Seq(SeqOp::Permute, args) = &binding.op
                     && let [of, Atom::Var(places)] = args[..]
@@ -46,21 +49,31 @@ impl Uses {
                     self.of.entry(places).or_default().permutes = Some(of);
                 }
                 let inner = depth + usize::from(matches!(binding.op, Op::Nest(_)));
+                if let Op::Nest(nest) = &binding.op {
+                    for (var, ..) in &nest.binders {
+                        self.defined(*var, inner, *blocks);
+                    }
+                }
                 for block in binding.op.blocks() {
                     self.block(block, inner, blocks);
                 }
-                let entry = self.of.entry(binding.var).or_default();
-                (entry.defined, entry.home) = (depth, here);
+                self.defined(binding.var, depth, here);
             }
-            self.used(block.result, depth, here);
+            self.used(block.result, depth, here, false);
         });
     }
 
-    fn used(&mut self, atom: Atom, depth: usize, block: usize) {
+    fn defined(&mut self, var: Var, depth: usize, block: usize) {
+        let entry = self.of.entry(var).or_default();
+        (entry.defined, entry.home) = (depth, block);
+    }
+
+    fn used(&mut self, atom: Atom, depth: usize, block: usize, halved: bool) {
         if let Atom::Var(var) = atom {
             let entry = self.of.entry(var).or_default();
             entry.count += 1;
             (entry.used, entry.block) = (depth, block);
+            entry.halved |= halved;
         }
     }
 
@@ -77,6 +90,11 @@ impl Uses {
     /// Whether it is used, and its only use is in the block that defines it.
     pub(super) fn at_home(&self, var: Var) -> bool {
         self.of.get(&var).is_some_and(|u| u.count > 0 && u.home == u.block)
+    }
+
+    /// Whether all of a pair goes to its only use, which is in the block that defines it.
+    pub(super) fn whole(&self, var: Var) -> bool {
+        self.once(var) && self.at_home(var) && !self.of[&var].halved
     }
 
     /// Whether nobody uses it.
