@@ -34,7 +34,7 @@ pub(super) fn block(block: Block, contexts: &[Context]) -> Block {
         homes.insert(binding.var, binding.ctx);
     });
     let function = Function { contexts, homes };
-    function.backwards(block, &mut Live::default())
+    function.backwards(block, &FxHashSet::default(), &mut Live::default())
 }
 
 struct Function<'c> {
@@ -44,11 +44,13 @@ struct Function<'c> {
 }
 
 impl Function<'_> {
-    fn backwards(&self, block: Block, live: &mut Live) -> Block {
+    /// What the blocks around it bind may be computed again in a block, but is stored by them.
+    fn backwards(&self, block: Block, around: &FxHashSet<Var>, live: &mut Live) -> Block {
         with_stack(|| {
             live.vars.extend(var(block.result));
             let mut steps = Vec::with_capacity(block.steps.len());
-            for step in block.steps.into_iter().rev() {
+            let mut left = block.steps;
+            while let Some(step) = left.pop() {
                 match step {
                     Step::Context(ctx) if live.ctxs.contains(&ctx) => {
                         live.unpack(ctx);
@@ -56,9 +58,15 @@ impl Function<'_> {
                         steps.push(step);
                     }
                     Step::Context(_) => {}
-                    Step::Let(binding) => steps.extend(self.value(binding, live).map(Step::Let)),
+                    Step::Let(binding) => {
+                        let before = || {
+                            let before = left.iter().flat_map(bound_by).map(|binding| binding.var);
+                            around.iter().copied().chain(before).collect()
+                        };
+                        steps.extend(self.value(binding, &before, live).map(Step::Let));
+                    }
                     Step::Kernel(kernel) => {
-                        steps.extend(self.kernel(kernel, live).map(Step::Kernel));
+                        steps.extend(self.kernel(kernel, around, live).map(Step::Kernel));
                     }
                 }
             }
@@ -68,7 +76,12 @@ impl Function<'_> {
     }
 
     /// A value outside of kernels.
-    fn value(&self, mut binding: Let, live: &mut Live) -> Option<Let> {
+    fn value(
+        &self,
+        mut binding: Let,
+        before: &dyn Fn() -> FxHashSet<Var>,
+        live: &mut Live,
+    ) -> Option<Let> {
         let used = live.vars.contains(&binding.var);
         match &mut binding.op {
             Op::Collect { value, from } => {
@@ -94,21 +107,23 @@ impl Function<'_> {
                 }
             }
             Op::Branch { cond, then, otherwise } => {
+                let before = before();
                 for (ctx, side) in [then, otherwise] {
                     live.places.insert(*ctx);
                     live.ctxs.insert(*ctx);
                     // A side may be left out: what it stores may be missing behind it.
                     let mut inside = live.clone();
-                    *side = self.backwards(std::mem::replace(side, nothing()), &mut inside);
+                    *side = self.backwards(std::mem::replace(side, nothing()), &before, &mut inside);
                     live.join(inside);
                 }
                 live.vars.insert(*cond);
             }
             Op::Either { whole, flat } => {
                 // The sides bind the same variables.
+                let before = before();
                 for side in [whole, flat] {
                     let mut inside = live.clone();
-                    *side = self.backwards(std::mem::replace(side, nothing()), &mut inside);
+                    *side = self.backwards(std::mem::replace(side, nothing()), &before, &mut inside);
                     live.join(inside);
                 }
             }
@@ -129,7 +144,12 @@ impl Function<'_> {
         Some(binding)
     }
 
-    fn kernel(&self, mut kernel: Kernel, live: &mut Live) -> Option<Kernel> {
+    fn kernel(
+        &self,
+        mut kernel: Kernel,
+        around: &FxHashSet<Var>,
+        live: &mut Live,
+    ) -> Option<Kernel> {
         for binding in &kernel.lets {
             let away = |(var, ctx): &(Var, Ctx)| *var == binding.var && !kernel.masks.contains(ctx);
             let away: Vec<Ctx> =
@@ -144,9 +164,10 @@ impl Function<'_> {
         }
         // What lives around the kernel is computed again here, and stored by another.
         let own = |binding: &&Let| {
-            binding.ctx == kernel.over
+            let here = binding.ctx == kernel.over
                 || kernel.masks.contains(&binding.ctx)
-                || matches!(binding.op, Op::Reduce { .. })
+                || matches!(binding.op, Op::Reduce { .. });
+            here && !around.contains(&binding.var)
         };
         let own: FxHashSet<Var> =
             kernel.lets.iter().filter(own).map(|binding| binding.var).collect();
@@ -253,6 +274,15 @@ impl Function<'_> {
             }
         }
         true
+    }
+}
+
+/// What a step binds, but for what is inside of its blocks.
+fn bound_by(step: &Step) -> &[Let] {
+    match step {
+        Step::Context(_) => &[],
+        Step::Let(binding) => std::slice::from_ref(binding),
+        Step::Kernel(kernel) => &kernel.lets,
     }
 }
 
