@@ -113,7 +113,8 @@ impl Function<'_> {
                     live.ctxs.insert(*ctx);
                     // A side may be left out: what it stores may be missing behind it.
                     let mut inside = live.clone();
-                    *side = self.backwards(std::mem::replace(side, nothing()), &before, &mut inside);
+                    *side =
+                        self.backwards(std::mem::replace(side, nothing()), &before, &mut inside);
                     live.join(inside);
                 }
                 live.vars.insert(*cond);
@@ -123,7 +124,8 @@ impl Function<'_> {
                 let before = before();
                 for side in [whole, flat] {
                     let mut inside = live.clone();
-                    *side = self.backwards(std::mem::replace(side, nothing()), &before, &mut inside);
+                    *side =
+                        self.backwards(std::mem::replace(side, nothing()), &before, &mut inside);
                     live.join(inside);
                 }
             }

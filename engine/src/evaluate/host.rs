@@ -1,32 +1,29 @@
-//! Kernels of one point that the host evaluates: scalar code between launches.
+//! Kernels of one point that the host evaluates: scalar code between launches, and what moves whole
+//! sequences ([`super::structure`]).
 
+use super::launch::Which;
 use super::points::whole_number;
+use super::structure::{is_structural, writes_in_place};
 use super::{Evaluator, Frame, Parts, Run, Stop};
-use nesl_core::flat::{Kernel, Let, Op};
+use nesl_core::base::with_stack;
+use nesl_core::flat::{Ctx, Kernel, Let, Op};
 use nesl_core::interp::Failure as ProgramFailure;
-use nesl_core::ir::{self, Atom, Ty, Var};
+use nesl_core::ir::{self, Atom, Site, Ty, Var};
 use nesl_core::lower;
 use nesl_core::prim::SeqOp;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::Arg;
 use nesl_runtime::scalar::{Precision, Scalar, eval};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 use std::rc::Rc;
 
-/// Whether the host can do a kernel's work: nothing in it looks into an array.
-pub(super) fn is_for_host(kernel: &Kernel) -> bool {
-    kernel.lets.iter().all(|binding| match &binding.op {
-        Op::Point(op) => matches!(
-            op,
-            ir::Op::Copy(_)
-                | ir::Op::Pair(..)
-                | ir::Op::First(_)
-                | ir::Op::Second(_)
-                | ir::Op::Scalar(..)
-                | ir::Op::Check { .. }
-                | ir::Op::Seq(SeqOp::Length, _)
-        ),
+/// Whether the host does a step of one point: no more than a few elements are looked at, or whole
+/// columns are moved.
+fn is_for_host(op: &Op) -> bool {
+    match op {
+        Op::Point(op) => is_scalar_step(op) || is_structure(op),
         Op::Extent(..) | Op::SameLength(..) => true,
         Op::Element { .. }
         | Op::Position
@@ -38,95 +35,315 @@ pub(super) fn is_for_host(kernel: &Kernel) -> bool {
         | Op::Call(..)
         | Op::Whole(_)
         | Op::Either { .. } => false,
-    })
+    }
+}
+
+fn is_scalar_step(op: &ir::Op) -> bool {
+    match op {
+        ir::Op::Copy(_)
+        | ir::Op::Pair(..)
+        | ir::Op::First(_)
+        | ir::Op::Second(_)
+        | ir::Op::Scalar(..)
+        | ir::Op::Check { .. }
+        | ir::Op::Seq(SeqOp::Length, _) => true,
+        ir::Op::If { then, otherwise, .. } => with_stack(|| {
+            [then, otherwise].iter().all(|side| {
+                side.lets.iter().all(|binding| {
+                    is_scalar_step(&binding.op)
+                        || matches!(binding.op, ir::Op::Seq(SeqOp::Index, _))
+                })
+            })
+        }),
+        ir::Op::Seq(..)
+        | ir::Op::Text(_)
+        | ir::Op::List(_)
+        | ir::Op::Global(_)
+        | ir::Op::Error(_)
+        | ir::Op::Call(..)
+        | ir::Op::Nest(_)
+        | ir::Op::Host(..)
+        | ir::Op::Time(_) => false,
+    }
+}
+
+fn is_structure(op: &ir::Op) -> bool {
+    match op {
+        ir::Op::Seq(op, _) => is_structural(*op),
+        ir::Op::List(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a kernel of one point can be done step by step.
+pub(super) fn in_steps(kernel: &Kernel) -> bool {
+    let stepwise = |op: &Op| is_for_host(op) || matches!(op, Op::Point(_) | Op::Whole(_));
+    kernel.masks.is_empty()
+        && kernel.lets.iter().all(|binding| stepwise(&binding.op))
+        && kernel.lets.iter().any(|binding| is_for_host(&binding.op))
 }
 
 impl<'p> Evaluator<'p> {
-    /// Evaluates a kernel of one point.
+    /// Evaluates a kernel of one point, step by step; what the host does not do itself it has done
+    /// by kernels of one step.
     pub(super) fn by_host(&'p self, frame: &mut Frame<'p>, kernel: &'p Kernel) -> Run<()> {
-        let mut own: FxHashMap<Var, Rc<Parts>> = FxHashMap::default();
-        for binding in &kernel.lets {
-            let value = self.one(frame, &own, binding)?;
-            own.insert(binding.var, Rc::new(value));
+        let mut at = 0;
+        while at < kernel.lets.len() {
+            let binding = &kernel.lets[at];
+            if is_for_host(&binding.op) {
+                let later = &kernel.lets[at + 1..];
+                let own = self.claim(frame, kernel, binding, later);
+                let value = self.one(frame, binding, own)?;
+                frame.vars.insert((binding.var, binding.ctx), Rc::new(value));
+                at += 1;
+            } else {
+                let many = kernel.lets[at..].iter().take_while(|l| !is_for_host(&l.op)).count();
+                self.launch_some(frame, kernel, at..at + many)?;
+                at += many;
+            }
         }
-        for (var, ctx) in &kernel.stores {
-            let value = own.remove(var).expect("it was computed");
-            own.insert(*var, value.clone());
-            frame.vars.insert((*var, *ctx), value);
+        for binding in &kernel.lets {
+            let place = (binding.var, binding.ctx);
+            if !kernel.stores.contains(&place) {
+                frame.vars.remove(&place);
+            }
         }
         Ok(())
     }
 
-    fn one(
+    /// Takes the sequence out of a frame that an operation may write to, if it is the last to use
+    /// it.
+    fn claim(
+        &self,
+        frame: &mut Frame<'p>,
+        kernel: &Kernel,
+        binding: &Let,
+        later: &[Let],
+    ) -> Option<Parts> {
+        let Op::Point(ir::Op::Seq(op, args)) = &binding.op else { return None };
+        let [Atom::Var(first), rest @ ..] = &args[..] else { return None };
+        let var = *first;
+        let mut used = !writes_in_place(*op) || rest.contains(&Atom::Var(var));
+        for binding in later {
+            binding.op.each_use(&mut |other| used |= other == var);
+        }
+        let home = frame.values.get(&var)?.0;
+        let here = kernel.lets.iter().any(|binding| binding.var == var);
+        let last = if here {
+            kernel.stores.iter().all(|(stored, _)| *stored != var)
+        } else {
+            frame.is_last_use(var, home)
+        };
+        if used || !last {
+            return None;
+        }
+        let value = frame.vars.remove(&(var, home))?;
+        match Rc::try_unwrap(value) {
+            Ok(parts) => Some(parts),
+            Err(shared) => {
+                frame.vars.insert((var, home), shared);
+                None
+            }
+        }
+    }
+
+    /// Launches some steps of a kernel as one of its own.
+    fn launch_some(
         &'p self,
         frame: &mut Frame<'p>,
-        own: &FxHashMap<Var, Rc<Parts>>,
-        binding: &Let,
-    ) -> Run<Parts> {
-        let ctx = binding.ctx;
-        let mut values = Vec::new();
-        for atom in binding.op.atoms() {
-            values.push(match atom {
-                Atom::Var(var) if own.contains_key(&var) => own[&var].clone(),
-                atom => self.value_at(frame, atom, ctx)?,
+        kernel: &Kernel,
+        some: Range<usize>,
+    ) -> Run<()> {
+        let lets = kernel.lets[some.clone()].to_vec();
+        let mut needed: FxHashSet<Var> = kernel.stores.iter().map(|(var, _)| *var).collect();
+        for binding in &kernel.lets[some.end..] {
+            binding.op.each_use(&mut |var| {
+                needed.insert(var);
             });
         }
-        let fail = |fault: Fault| {
-            let mut trace = vec![(binding.site, frame.function.library)];
-            trace.extend(frame.trace.sites());
-            Stop::Failed(ProgramFailure { fault, trace })
-        };
-        let first = |ty: &Ty| lower::parts(ty, self.precision).len();
+        let stores = lets.iter().filter(|binding| needed.contains(&binding.var));
+        let stores = stores.map(|binding| (binding.var, binding.ctx)).collect();
+        let part = Kernel { lets, stores, ..kernel.clone() };
+        self.launch(frame, Which::Part(kernel.id, some.start), &part)
+    }
+
+    /// What a step computes; `own` is the sequence it may write to.
+    fn one(&'p self, frame: &mut Frame<'p>, binding: &Let, own: Option<Parts>) -> Run<Parts> {
+        let (ctx, site) = (binding.ctx, binding.site);
+        let mut values: Vec<Rc<Parts>> = Vec::new();
+        let claimed = own.is_some();
+        for atom in binding.op.atoms().into_iter().skip(usize::from(claimed)) {
+            values.push(self.value_at(frame, atom, ctx)?);
+        }
+        if let Some(own) = own {
+            values.insert(0, Rc::new(own));
+        }
         let all = match &binding.op {
-            Op::Point(op) => match op {
-                ir::Op::Copy(_) => return Ok((*values[0]).clone()),
-                ir::Op::Pair(..) => {
-                    values.iter().flat_map(|value| value.all.iter().cloned()).collect()
-                }
-                ir::Op::First(_) => values[0].all[..first(&binding.ty)].to_vec(),
-                ir::Op::Second(_) => {
-                    let all = &values[0].all;
-                    all[all.len() - first(&binding.ty)..].to_vec()
-                }
-                ir::Op::Scalar(op, _) => {
-                    let args: Vec<Scalar> =
-                        values.iter().map(|value| scalar(&value.all[0])).collect();
-                    let result = eval(*op, &args, self.precision);
-                    let result = result.map_err(|code| fail(Fault::new(code)))?;
-                    vec![Arg::Scalar(self.literal_of(result))]
-                }
-                ir::Op::Check { code, message, .. } => {
-                    if !matches!(values[0].all[..], [Arg::Scalar(Literal::Bool(true))]) {
-                        return Err(fail(if message.is_empty() {
-                            Fault::new(*code)
-                        } else {
-                            Fault::with(*code, message.as_str())
-                        }));
-                    }
-                    values[0].all.clone()
-                }
-                ir::Op::Seq(SeqOp::Length, _) => {
-                    vec![self.int(whole_number(&values[0].all[0]) as i64)]
-                }
-                _ => unreachable!("it is not for the host"),
-            },
+            Op::Point(ir::Op::If { cond, then, otherwise }) => {
+                let mut local = FxHashMap::default();
+                let sides = (*cond, then, otherwise);
+                return Ok((*self.side(frame, &mut local, sides, ctx)?).clone());
+            }
+            Op::Point(ir::Op::Seq(op, args)) if is_structural(*op) => {
+                let Atom::Var(first) = args[0] else { unreachable!("it is a sequence") };
+                let ty = frame.values[&first].1.element().expect("types were checked").clone();
+                let args: Vec<&Parts> = values.iter().map(|value| &**value).collect();
+                let done = self.structural(*op, &args, &ty, claimed)?;
+                return done.map_err(|fault| self.fault(frame, site, fault));
+            }
+            Op::Point(ir::Op::List(_)) => {
+                let ty = binding.ty.element().expect("types were checked");
+                let values: Vec<&Parts> = values.iter().map(|value| &**value).collect();
+                return self.listed(&values, ty);
+            }
+            Op::Point(op) => return self.scalar_step(frame, op, &values, &binding.ty, site),
             Op::Extent(op, _) => {
                 let args: Vec<i64> = match op {
                     SeqOp::Range => values.iter().map(|value| int(&value.all[0])).collect(),
                     _ => vec![int(&values[1].all[0])],
                 };
-                vec![self.int(extent(&args).map_err(fail)?)]
+                vec![self.int(extent(&args).map_err(|fault| self.fault(frame, site, fault))?)]
             }
             Op::SameLength(_, _, code) => {
                 let (a, b) = (whole_number(&values[0].all[0]), whole_number(&values[1].all[0]));
                 if a != b {
-                    return Err(fail(Fault::with(*code, format!("lengths {a} and {b}"))));
+                    let fault = Fault::with(*code, format!("lengths {a} and {b}"));
+                    return Err(self.fault(frame, site, fault));
                 }
                 vec![Arg::Scalar(Literal::Bool(true))]
             }
-            _ => unreachable!("it is not for the host"),
+            Op::Element { .. }
+            | Op::Position
+            | Op::Gather(..)
+            | Op::Collect { .. }
+            | Op::Reduce { .. }
+            | Op::Scan { .. }
+            | Op::Branch { .. }
+            | Op::Call(..)
+            | Op::Whole(_)
+            | Op::Either { .. } => unreachable!("it is not for the host"),
         };
         Ok(Parts::new(all))
+    }
+
+    fn scalar_step(
+        &self,
+        frame: &Frame<'p>,
+        op: &ir::Op,
+        values: &[Rc<Parts>],
+        ty: &Ty,
+        site: Site,
+    ) -> Run<Parts> {
+        let first = |ty: &Ty| lower::parts(ty, self.precision).len();
+        let all = match op {
+            ir::Op::Copy(_) => return Ok((*values[0]).clone()),
+            ir::Op::Pair(..) => values.iter().flat_map(|value| value.all.iter().cloned()).collect(),
+            ir::Op::First(_) => values[0].all[..first(ty)].to_vec(),
+            ir::Op::Second(_) => {
+                let all = &values[0].all;
+                all[all.len() - first(ty)..].to_vec()
+            }
+            ir::Op::Scalar(op, _) => {
+                let args: Vec<Scalar> = values.iter().map(|value| scalar(&value.all[0])).collect();
+                let result = eval(*op, &args, self.precision);
+                let result = result.map_err(|code| self.fault(frame, site, Fault::new(code)))?;
+                vec![Arg::Scalar(self.literal_of(result))]
+            }
+            ir::Op::Check { code, message, .. } => {
+                if !matches!(values[0].all[..], [Arg::Scalar(Literal::Bool(true))]) {
+                    let fault = if message.is_empty() {
+                        Fault::new(*code)
+                    } else {
+                        Fault::with(*code, message.as_str())
+                    };
+                    return Err(self.fault(frame, site, fault));
+                }
+                values[0].all.clone()
+            }
+            ir::Op::Seq(SeqOp::Length, _) => {
+                vec![self.int(whole_number(&values[0].all[0]) as i64)]
+            }
+            ir::Op::If { .. }
+            | ir::Op::Seq(..)
+            | ir::Op::Text(_)
+            | ir::Op::List(_)
+            | ir::Op::Global(_)
+            | ir::Op::Error(_)
+            | ir::Op::Call(..)
+            | ir::Op::Nest(_)
+            | ir::Op::Host(..)
+            | ir::Op::Time(_) => unreachable!("it is no scalar step"),
+        };
+        Ok(Parts::new(all))
+    }
+
+    /// A conditional on scalars.
+    fn side(
+        &'p self,
+        frame: &mut Frame<'p>,
+        local: &mut FxHashMap<Var, (Rc<Parts>, Ty)>,
+        (cond, then, otherwise): (Atom, &ir::Block, &ir::Block),
+        ctx: Ctx,
+    ) -> Run<Rc<Parts>> {
+        with_stack(|| {
+            let cond = self.known(frame, local, cond, ctx)?;
+            let yes = matches!(cond.all[..], [Arg::Scalar(Literal::Bool(true))]);
+            let side = if yes { then } else { otherwise };
+            for binding in &side.lets {
+                let value = match &binding.op {
+                    ir::Op::If { cond, then, otherwise } => {
+                        self.side(frame, local, (*cond, then, otherwise), ctx)?
+                    }
+                    op => {
+                        let mut values = Vec::new();
+                        for atom in op.atoms() {
+                            values.push(self.known(frame, local, atom, ctx)?);
+                        }
+                        Rc::new(match op {
+                            ir::Op::Seq(op @ SeqOp::Index, args) => {
+                                let Atom::Var(of) = args[0] else { unreachable!("a sequence") };
+                                let ty = match local.get(&of) {
+                                    Some((_, ty)) => ty.clone(),
+                                    None => frame.values[&of].1.clone(),
+                                };
+                                let ty = ty.element().expect("types were checked");
+                                let args: Vec<&Parts> = values.iter().map(|v| &**v).collect();
+                                let done = self.structural(*op, &args, ty, false)?;
+                                done.map_err(|fault| self.fault(frame, binding.site, fault))?
+                            }
+                            op => {
+                                self.scalar_step(frame, op, &values, &binding.ty, binding.site)?
+                            }
+                        })
+                    }
+                };
+                local.insert(binding.var, (value, binding.ty.clone()));
+            }
+            self.known(frame, local, side.result, ctx)
+        })
+    }
+
+    fn known(
+        &'p self,
+        frame: &mut Frame<'p>,
+        local: &FxHashMap<Var, (Rc<Parts>, Ty)>,
+        atom: Atom,
+        ctx: Ctx,
+    ) -> Run<Rc<Parts>> {
+        match atom {
+            Atom::Var(var) if local.contains_key(&var) => Ok(local[&var].0.clone()),
+            atom => self.value_at(frame, atom, ctx),
+        }
+    }
+
+    /// A failure at a step; what was launched before may have failed first.
+    fn fault(&self, frame: &Frame<'p>, site: Site, fault: Fault) -> Stop {
+        if let Err(failure) = self.runtime.sync() {
+            return self.launcher.blame(failure, &frame.trace);
+        }
+        let mut trace = vec![(site, frame.function.library)];
+        trace.extend(frame.trace.sites());
+        Stop::Failed(ProgramFailure { fault, trace })
     }
 
     fn int(&self, x: i64) -> Arg {

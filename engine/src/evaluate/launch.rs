@@ -1,6 +1,6 @@
 //! Kernels: compiled once for each variant, launched, and what they give.
 
-use super::host::is_for_host;
+use super::host;
 use super::points::{Points, whole_number};
 use super::{Evaluator, Frame, Parts, Run, Stop, Trace, is_filter};
 use nesl_core::flat::{Ctx, Kernel, Let, Op, Space};
@@ -20,6 +20,8 @@ use std::time::Instant;
 pub(super) enum Which {
     /// By its number.
     Own(u32),
+    /// Some steps of it, from this one on.
+    Part(u32, usize),
     /// An instance of a value for each point of a context.
     Spread(Var, Ctx),
     /// A constant for each point.
@@ -92,13 +94,18 @@ impl<'p> Evaluator<'p> {
     /// A step that is a kernel.
     pub(super) fn kernel(&'p self, frame: &mut Frame<'p>, kernel: &'p Kernel) -> Run<()> {
         let over = &frame.points[&kernel.over];
-        if over.single && is_for_host(kernel) {
+        if over.single && host::in_steps(kernel) {
             return self.by_host(frame, kernel);
         }
         self.launch(frame, Which::Own(kernel.id), kernel)
     }
 
-    fn launch(&'p self, frame: &mut Frame<'p>, which: Which, kernel: &Kernel) -> Run<()> {
+    pub(super) fn launch(
+        &'p self,
+        frame: &mut Frame<'p>,
+        which: Which,
+        kernel: &Kernel,
+    ) -> Run<()> {
         let variant = self.variant(frame, kernel);
         let key = (frame.id, which, variant);
         let known = self.launcher.compiled.borrow().get(&key).cloned();

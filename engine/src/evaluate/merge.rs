@@ -2,6 +2,7 @@
 
 use super::launch::Which;
 use super::points::whole_number;
+use super::structure::Sequence;
 use super::{Evaluator, Frame, Outcome, Parts, Run, Stop};
 use nesl_core::flat::{Block, Ctx};
 use nesl_core::ir::Ty;
@@ -79,15 +80,11 @@ impl<'p> Evaluator<'p> {
                 let number = lower::columns(element, self.precision).len();
                 let a_pool: Vec<Arg> = a.take(number).collect();
                 let b_pool: Vec<Arg> = b.take(number).collect();
-                let shared = a_pool.iter().zip(&b_pool).all(|(a, b)| is_same(a, b));
-                let (pool, extent, behind) = if shared {
-                    let extent = whole_number(&a_extent).max(whole_number(&b_extent));
-                    (a_pool, extent, 0)
-                } else {
-                    let (n, m) = (whole_number(&a_extent), whole_number(&b_extent));
-                    (self.concatenate(a_pool, n, b_pool, m, element)?, n + m, n)
-                };
-                out.push(self.interleave((a_starts, 0), (b_starts, behind), sides, count)?);
+                let [n, m] = [&a_extent, &b_extent].map(whole_number);
+                let pools = [(n, &a_pool), (m, &b_pool)]
+                    .map(|(length, columns)| Sequence { length, columns });
+                let (pool, extent, before) = self.one_pool(&pools, element)?;
+                out.push(self.interleave((a_starts, before[0]), (b_starts, before[1]), sides, count)?);
                 out.push(self.interleave((a_lengths, 0), (b_lengths, 0), sides, count)?);
                 out.push(Arg::Scalar(Literal::I64(extent as i64)));
                 out.extend(pool);
@@ -110,58 +107,6 @@ impl<'p> Evaluator<'p> {
         self.scatter(Some(second.places.clone()), b.0, &out, b.1, second.count)?;
         Ok(out)
     }
-
-    /// One pool behind another.
-    fn concatenate(
-        &self,
-        a: Vec<Arg>,
-        n: usize,
-        b: Vec<Arg>,
-        m: usize,
-        element: &Ty,
-    ) -> Run<Vec<Arg>> {
-        let mut out = Vec::new();
-        self.concatenate_columns(&mut a.into_iter(), n, &mut b.into_iter(), m, element, &mut out)?;
-        Ok(out)
-    }
-
-    fn concatenate_columns(
-        &self,
-        a: &mut dyn Iterator<Item = Arg>,
-        n: usize,
-        b: &mut dyn Iterator<Item = Arg>,
-        m: usize,
-        ty: &Ty,
-        out: &mut Vec<Arg>,
-    ) -> Run<()> {
-        match ty {
-            Ty::Unit => {}
-            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                out.push(self.joined((next(a), n), (next(b), m), 0)?);
-            }
-            Ty::Pair(left, right) => {
-                self.concatenate_columns(a, n, b, m, left, out)?;
-                self.concatenate_columns(a, n, b, m, right, out)?;
-            }
-            Ty::Sequence(element) => {
-                let [a_starts, a_lengths, a_extent] = [next(a), next(a), next(a)];
-                let [b_starts, b_lengths, b_extent] = [next(b), next(b), next(b)];
-                let (p, q) = (whole_number(&a_extent), whole_number(&b_extent));
-                out.push(self.joined((a_starts, n), (b_starts, m), p)?);
-                out.push(self.joined((a_lengths, n), (b_lengths, m), 0)?);
-                out.push(Arg::Scalar(Literal::I64((p + q) as i64)));
-                self.concatenate_columns(a, p, b, q, element, out)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn joined(&self, (a, n): (Arg, usize), (b, m): (Arg, usize), add: usize) -> Run<Arg> {
-        let out = self.alloc(element(&a), n + m)?;
-        self.scatter(None, a, &Arg::Array(out.clone(), 0), 0, n)?;
-        self.scatter(None, b, &Arg::Array(out.clone(), n), add, m)?;
-        Ok(Arg::Array(out, 0))
-    }
 }
 
 /// A side of a conditional that has points.
@@ -179,13 +124,5 @@ fn element(arg: &Arg) -> nesl_runtime::kir::Ty {
     match arg {
         Arg::Array(buffer, _) => buffer.ty(),
         Arg::Scalar(_) => unreachable!("it is an array"),
-    }
-}
-
-fn is_same(a: &Arg, b: &Arg) -> bool {
-    match (a, b) {
-        (Arg::Array(a, i), Arg::Array(b, j)) => a.is_same(b) && i == j,
-        (Arg::Scalar(a), Arg::Scalar(b)) => a == b,
-        _ => false,
     }
 }

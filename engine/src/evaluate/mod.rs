@@ -13,6 +13,7 @@
 //! | `launch` | kernels: compiled once for each variant, launched, their results |
 //! | `host` | kernels of one point that the host evaluates |
 //! | `merge` | the two sides of a conditional put together |
+//! | `structure` | what moves whole sequences, where there is one point |
 //! | `service` | small kernels that the evaluation itself needs |
 
 mod host;
@@ -20,6 +21,7 @@ mod launch;
 mod merge;
 mod points;
 mod service;
+mod structure;
 
 use crate::held::Held;
 use launch::Launcher;
@@ -86,8 +88,14 @@ pub(crate) struct Evaluator<'p> {
     last_uses: RefCell<FxHashMap<*const Block, Rc<LastUses>>>,
 }
 
-/// Values that are not used any more after each step.
-type LastUses = Vec<Vec<(Var, Ctx)>>;
+/// What each step of a block is the last one to use.
+#[derive(Debug, Default)]
+struct LastUses {
+    /// Of what the block itself binds.
+    own: Vec<Vec<(Var, Ctx)>>,
+    /// Of what the blocks around it do: the step.
+    around: FxHashMap<Var, usize>,
+}
 
 /// A call under way.
 struct Frame<'p> {
@@ -96,7 +104,24 @@ struct Frame<'p> {
     values: &'p Values,
     points: FxHashMap<Ctx, Rc<Points>>,
     vars: FxHashMap<(Var, Ctx), Rc<Parts>>,
+    /// The steps that are under way: of blocks inside of each other, the innermost last.
+    under_way: Vec<(Rc<LastUses>, usize)>,
     trace: Trace,
+}
+
+impl Frame<'_> {
+    /// Whether the step under way is the last one to use a value.
+    fn is_last_use(&self, var: Var, ctx: Ctx) -> bool {
+        for (uses, at) in self.under_way.iter().rev() {
+            if uses.own[*at].contains(&(var, ctx)) {
+                return true;
+            }
+            if uses.around.get(&var) != Some(at) {
+                return false;
+            }
+        }
+        false
+    }
 }
 
 /// Calls of a function that are under way in flat form.
@@ -199,6 +224,7 @@ impl<'p> Evaluator<'p> {
                 values,
                 points: FxHashMap::from_iter([(Ctx::CALLER, points)]),
                 vars: FxHashMap::default(),
+                under_way: Vec::new(),
                 trace,
             };
             for ((var, _), arg) in function.params.iter().zip(args) {
@@ -263,12 +289,18 @@ impl<'p> Evaluator<'p> {
                 }
             }
         }
-        let mut uses: LastUses = vec![Vec::new(); block.steps.len()];
-        for (var, places) in places {
-            if block.result != Atom::Var(var)
-                && let Some(uses) = last.get(&var).and_then(|at| uses.get_mut(*at))
-            {
-                uses.extend(places.into_iter().map(|ctx| (var, ctx)));
+        let mut uses =
+            LastUses { own: vec![Vec::new(); block.steps.len()], around: FxHashMap::default() };
+        for (var, at) in last {
+            if block.result == Atom::Var(var) {
+                continue;
+            }
+            match (places.remove(&var), uses.own.get_mut(at)) {
+                (Some(places), Some(own)) => own.extend(places.into_iter().map(|ctx| (var, ctx))),
+                (Some(_), None) => {}
+                (None, _) => {
+                    uses.around.insert(var, at);
+                }
             }
         }
         let uses = Rc::new(uses);
@@ -295,6 +327,7 @@ impl<'p> Evaluator<'p> {
         with_stack(|| {
             let last_uses = self.last_uses(frame.function, block);
             for (at, step) in block.steps.iter().enumerate() {
+                frame.under_way.push((last_uses.clone(), at));
                 match step {
                     Step::Context(ctx) => self.enter(frame, *ctx)?,
                     Step::Kernel(kernel) => self.kernel(frame, kernel)?,
@@ -310,7 +343,8 @@ impl<'p> Evaluator<'p> {
                         }
                     }
                 }
-                for place in &last_uses[at] {
+                frame.under_way.pop();
+                for place in &last_uses.own[at] {
                     frame.vars.remove(place);
                 }
             }

@@ -8,6 +8,17 @@ use nesl_runtime::kir::{
 };
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch};
 
+/// Fewer elements than this are sooner moved by the host than by a launch.
+const LITTLE: usize = 256;
+
+/// A column that is moved.
+pub(super) struct Moved {
+    pub(super) from: Arg,
+    pub(super) to: Arg,
+    /// What is added to each element, which is an int then.
+    pub(super) add: usize,
+}
+
 const INT: ValueTy = ValueTy::Scalar(Ty::I64);
 const INTS: ValueTy = ValueTy::Array(Ty::I64);
 
@@ -164,6 +175,233 @@ impl Evaluator<'_> {
     }
 }
 
-fn number(x: usize) -> Arg {
+/// Elements of an array, by the host.
+impl Evaluator<'_> {
+    /// An element of a column.
+    pub(super) fn read_at(&self, column: &Arg, at: usize) -> Run<Literal> {
+        match column {
+            Arg::Array(buffer, from) => self.read_one(buffer, from + at),
+            Arg::Scalar(_) => unreachable!("it is an array"),
+        }
+    }
+
+    /// Ints of the program.
+    pub(super) fn read_ints(&self, column: &Arg, count: usize) -> Run<Vec<i64>> {
+        let Arg::Array(buffer, at) = column else { unreachable!("they are an array") };
+        let size = buffer.ty().size();
+        let mut bytes = vec![0; count * size];
+        self.runtime.read(buffer, *at, &mut bytes).map_err(|failure| self.trouble(failure))?;
+        let int = |bytes: &[u8]| match Literal::from_bytes(buffer.ty(), bytes) {
+            Literal::I64(x) => x,
+            Literal::I32(x) => i64::from(x),
+            other => unreachable!("{other:?} is no int"),
+        };
+        Ok(bytes.chunks_exact(size).map(int).collect())
+    }
+
+    /// A new array of some values.
+    pub(super) fn written(&self, ty: Ty, values: &[Literal]) -> Run<Arg> {
+        let out = self.alloc(ty, values.len())?;
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_bytes()).collect();
+        self.runtime.write(&out, 0, &bytes).map_err(|failure| self.trouble(failure))?;
+        Ok(Arg::Array(out, 0))
+    }
+
+    /// A new array of places or lengths.
+    pub(super) fn ints(&self, values: &[i64]) -> Run<Arg> {
+        let values: Vec<Literal> = values.iter().map(|x| Literal::I64(*x)).collect();
+        self.written(Ty::I64, &values)
+    }
+
+    /// Copies elements, ints plus `add`.
+    pub(super) fn copied(&self, from: &Arg, to: &Arg, add: usize, count: usize) -> Run<()> {
+        let (Arg::Array(source, at), Arg::Array(target, begin)) = (from, to) else {
+            unreachable!("they are arrays")
+        };
+        if count > LITTLE || add != 0 {
+            return self.scatter(None, from.clone(), to, add, count);
+        }
+        let mut bytes = vec![0; count * source.ty().size()];
+        self.runtime.read(source, *at, &mut bytes).map_err(|failure| self.trouble(failure))?;
+        self.runtime.write(target, *begin, &bytes).map_err(|failure| self.trouble(failure))
+    }
+
+    /// The least and the greatest of some ints, if there are any.
+    pub(super) fn extremes(&self, ints: &Arg, count: usize) -> Run<Option<(i64, i64)>> {
+        if count <= LITTLE {
+            let ints = self.read_ints(ints, count)?;
+            return Ok(ints.iter().min().copied().zip(ints.iter().max().copied()));
+        }
+        let mut kernel = KernelBuilder::new("extremes");
+        let points = kernel.param(INT);
+        let from = kernel.param(ValueTy::Array(element(ints)));
+        let outs = [kernel.param(INTS), kernel.param(INTS)];
+        let index = kernel.over(Space::Flat { count: points })[0];
+        let value = kernel.body.load(from, index);
+        let value = kernel.body.convert(Ty::I64, value);
+        for (combine, out) in [Combine::Min, Combine::Max].into_iter().zip(outs) {
+            let (scope, out) = (Scope::All, Some(out));
+            kernel.sink(Sink::Reduce { scope, combine, value, out, result: None });
+        }
+        self.two(kernel, vec![number(count), ints.clone()]).map(Some)
+    }
+
+    /// Where segments begin that lie one behind the other without gaps, if they do.
+    pub(super) fn contiguous(
+        &self,
+        starts: &Arg,
+        lengths: &Arg,
+        offsets: &Buffer,
+        count: usize,
+    ) -> Run<Option<usize>> {
+        let offsets = Arg::Array(offsets.clone(), 0);
+        let (least, most) = if count <= LITTLE {
+            let all = [starts, lengths, &offsets].map(|column| self.read_ints(column, count));
+            let [starts, lengths, offsets] = all;
+            let (starts, lengths, offsets) = (starts?, lengths?, offsets?);
+            let filled = (0..count).filter(|i| lengths[*i] > 0);
+            let shifts: Vec<i64> = filled.map(|i| starts[i] - offsets[i]).collect();
+            let least = shifts.iter().min().copied().unwrap_or(0);
+            (least, shifts.iter().max().copied().unwrap_or(0))
+        } else {
+            let mut kernel = KernelBuilder::new("contiguous");
+            let points = kernel.param(INT);
+            let [begin, length, offset] = [INTS; 3].map(|ty| kernel.param(ty));
+            let outs = [kernel.param(INTS), kernel.param(INTS)];
+            let index = kernel.over(Space::Flat { count: points })[0];
+            let body = &mut kernel.body;
+            let [begin, length, offset] = [begin, length, offset].map(|a| body.load(a, index));
+            let shift = body.binary(Binary::Sub, begin, offset);
+            let zero = body.i64(0);
+            let filled = body.binary(Binary::Lt, zero, length);
+            let kinds = [(Combine::Min, i64::MAX), (Combine::Max, i64::MIN)];
+            for ((combine, neutral), out) in kinds.into_iter().zip(outs) {
+                let neutral = kernel.body.i64(neutral);
+                let value = kernel.body.select(filled, shift, neutral);
+                let (scope, out) = (Scope::All, Some(out));
+                kernel.sink(Sink::Reduce { scope, combine, value, out, result: None });
+            }
+            self.two(kernel, vec![number(count), starts.clone(), lengths.clone(), offsets])?
+        };
+        Ok(usize::try_from(least).ok().filter(|_| least == most))
+    }
+
+    /// Launches a kernel whose last two parameters are arrays for one number each.
+    fn two(&self, kernel: KernelBuilder, mut args: Vec<Arg>) -> Run<(i64, i64)> {
+        let outs = [self.alloc(Ty::I64, 1)?, self.alloc(Ty::I64, 1)?];
+        args.extend(outs.iter().map(|out| Arg::Array(out.clone(), 0)));
+        self.serve(kernel.finish(), &args)?;
+        let [a, b] = outs.map(|out| self.read_ints(&Arg::Array(out, 0), 1));
+        Ok((a?[0], b?[0]))
+    }
+
+    /// How many different ones there are among some places, all less than how many there are.
+    pub(super) fn distinct(&self, places: &Arg, count: usize) -> Run<usize> {
+        let marks = Arg::Array(self.alloc(Ty::Bool, count)?, 0);
+        let mut clear = KernelBuilder::new("clear");
+        let (points, to) = (clear.param(INT), clear.param(ValueTy::Array(Ty::Bool)));
+        let index = clear.over(Space::Flat { count: points })[0];
+        let no = clear.body.bool(false);
+        clear.body.store(to, index, no);
+        self.serve(clear.finish(), &[number(count), marks.clone()])?;
+
+        let mut mark = KernelBuilder::new("mark");
+        let (points, to) = (mark.param(INT), mark.param(ValueTy::Array(Ty::Bool)));
+        let from = mark.param(ValueTy::Array(element(places)));
+        let index = mark.over(Space::Flat { count: points })[0];
+        let place = mark.body.load(from, index);
+        let place = mark.body.convert(Ty::I64, place);
+        let yes = mark.body.bool(true);
+        mark.body.store(to, place, yes);
+        self.serve(mark.finish(), &[number(count), marks.clone(), places.clone()])?;
+
+        let mut sum = KernelBuilder::new("marked");
+        let (points, from) = (sum.param(INT), sum.param(ValueTy::Array(Ty::Bool)));
+        let out = sum.param(INTS);
+        let index = sum.over(Space::Flat { count: points })[0];
+        let marked = sum.body.load(from, index);
+        let [one, zero] = [1, 0].map(|x| sum.body.i64(x));
+        let value = sum.body.select(marked, one, zero);
+        let (scope, combine, out) = (Scope::All, Combine::Add, Some(out));
+        sum.sink(Sink::Reduce { scope, combine, value, out, result: None });
+        let all = self.alloc(Ty::I64, 1)?;
+        self.serve(sum.finish(), &[number(count), marks, Arg::Array(all.clone(), 0)])?;
+        Ok(self.read_ints(&Arg::Array(all, 0), 1)?[0] as usize)
+    }
+
+    /// Writes elements of columns to places; where a place may occur more than once, the last one
+    /// wins.
+    pub(super) fn put(
+        &self,
+        places: &Arg,
+        moves: &[Moved],
+        count: usize,
+        ordered: bool,
+    ) -> Run<()> {
+        let mut kernel = KernelBuilder::new("put");
+        let points = kernel.param(INT);
+        let to = kernel.param(ValueTy::Array(element(places)));
+        let (params, mut args) = columns(&mut kernel, moves);
+        let index = kernel.over(Space::Flat { count: points })[0];
+        let to = kernel.body.load(to, index);
+        let to = kernel.body.convert(Ty::I64, to);
+        for (moved, [from, array, add]) in moves.iter().zip(params) {
+            let mut value = kernel.body.load(from, index);
+            if moved.add != 0 {
+                value = kernel.body.binary(Binary::Add, value, add);
+            }
+            if ordered {
+                kernel.sink(Sink::Scatter { array, index: to, value, when: None });
+            } else {
+                kernel.body.store(array, to, value);
+            }
+        }
+        args.splice(0..0, [number(count), places.clone()]);
+        self.serve(kernel.finish(), &args)
+    }
+
+    /// Copies the elements of segments that begin somewhere in columns, one behind the other.
+    pub(super) fn pick_segments(
+        &self,
+        segments: usize,
+        offsets: Buffer,
+        starts: Arg,
+        moves: &[Moved],
+    ) -> Run<()> {
+        let mut kernel = KernelBuilder::new("pick");
+        let [number_of, ends, begin] = [INT, INTS, INTS].map(|ty| kernel.param(ty));
+        let (params, mut args) = columns(&mut kernel, moves);
+        let point = kernel.over(Space::Segmented { segments: number_of, offsets: ends });
+        let begin = kernel.body.load(begin, point[0]);
+        let at = kernel.body.binary(Binary::Add, begin, point[1]);
+        for [from, to, _] in params {
+            let value = kernel.body.load(from, at);
+            kernel.body.store(to, point[2], value);
+        }
+        args.splice(0..0, [number(segments), Arg::Array(offsets, 0), starts]);
+        self.serve(kernel.finish(), &args)
+    }
+}
+
+/// For each column that is moved, the parameters for where from, where to, and what is added; and
+/// the arguments for them.
+fn columns(kernel: &mut KernelBuilder, moves: &[Moved]) -> (Vec<[kir::Value; 3]>, Vec<Arg>) {
+    let mut args = Vec::new();
+    let params = moves.iter().map(|moved| {
+        args.extend([moved.from.clone(), moved.to.clone(), number(moved.add)]);
+        let [from, to] = [&moved.from, &moved.to].map(|arg| ValueTy::Array(element(arg)));
+        [kernel.param(from), kernel.param(to), kernel.param(INT)]
+    });
+    (params.collect(), args)
+}
+
+fn element(column: &Arg) -> Ty {
+    match column {
+        Arg::Array(buffer, _) => buffer.ty(),
+        Arg::Scalar(_) => unreachable!("it is an array"),
+    }
+}
+
+pub(super) fn number(x: usize) -> Arg {
     Arg::Scalar(Literal::I64(x as i64))
 }

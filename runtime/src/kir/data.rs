@@ -541,6 +541,18 @@ impl Literal {
         }
     }
 
+    /// Its bytes in the machine's order, as many as the type has.
+    pub fn to_bytes(self) -> Vec<u8> {
+        match self {
+            Literal::I32(x) => x.to_ne_bytes().to_vec(),
+            Literal::I64(x) => x.to_ne_bytes().to_vec(),
+            Literal::F32(bits) => bits.to_ne_bytes().to_vec(),
+            Literal::F64(bits) => bits.to_ne_bytes().to_vec(),
+            Literal::Bool(x) => vec![u8::from(x)],
+            Literal::U8(x) => vec![x],
+        }
+    }
+
     /// 0, 0.0, false or the char of code 0.
     pub fn zero(ty: Ty) -> Literal {
         match ty {

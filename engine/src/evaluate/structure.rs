@@ -1,0 +1,550 @@
+//! What moves whole sequences about, where there is one point: the host does descriptors, and has
+//! columns copied by as many threads as there are.
+//!
+//! Cutting, choosing and partitioning make views. Flattening does, too, if the parts lie one
+//! behind the other, and putting sequences into a list, if they are cut from one. An array that
+//! nobody else holds is written in place.
+//!
+//! Faults are those of the direct interpreter. What may fault is first looked over by a reduction;
+//! only if something is wrong, elements are read to say what.
+
+use super::points::whole_number;
+use super::service::{Moved, number};
+use super::{Evaluator, Parts, Run};
+use nesl_core::ir::Ty;
+use nesl_core::lower;
+use nesl_core::prim::SeqOp;
+use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::kir::{self, Literal};
+use nesl_runtime::runtime::{Arg, Buffer};
+
+/// Whether an operation is done here.
+pub(super) fn is_structural(op: SeqOp) -> bool {
+    match op {
+        SeqOp::Index
+        | SeqOp::Subseq
+        | SeqOp::Append
+        | SeqOp::Flatten
+        | SeqOp::Partition
+        | SeqOp::Permute
+        | SeqOp::Replace
+        | SeqOp::Scatter => true,
+        SeqOp::Length
+        | SeqOp::Range
+        | SeqOp::Dist
+        | SeqOp::Gather
+        | SeqOp::Pack
+        | SeqOp::Reduce(_)
+        | SeqOp::Scan(_)
+        | SeqOp::RankUp
+        | SeqOp::RankDown
+        | SeqOp::IntText
+        | SeqOp::FloatText
+        | SeqOp::ExpText
+        | SeqOp::ParseFloat => false,
+    }
+}
+
+/// Whether an operation writes to its first operand, if it is the last to use it.
+pub(super) fn writes_in_place(op: SeqOp) -> bool {
+    matches!(op, SeqOp::Replace | SeqOp::Scatter)
+}
+
+/// A sequence: its length, and its columns.
+#[derive(Clone, Copy)]
+pub(super) struct Sequence<'a> {
+    pub(super) length: usize,
+    pub(super) columns: &'a [Arg],
+}
+
+impl<'a> Sequence<'a> {
+    fn of(parts: &'a Parts) -> Sequence<'a> {
+        Sequence { length: whole_number(&parts.all[0]), columns: &parts.all[1..] }
+    }
+
+    fn parts(length: usize, columns: Vec<Arg>) -> Parts {
+        Parts::new(std::iter::once(number(length)).chain(columns).collect())
+    }
+}
+
+/// Either it fails as programs do, or the machine does.
+type Done<T> = Run<Result<T, Fault>>;
+
+impl Evaluator<'_> {
+    /// Computes an operation on a sequence of `element`s; `own` says that nobody else has the
+    /// first operand.
+    pub(super) fn structural(
+        &self,
+        op: SeqOp,
+        args: &[&Parts],
+        element: &Ty,
+        own: bool,
+    ) -> Done<Parts> {
+        let sequence = Sequence::of(args[0]);
+        let Sequence { length, columns } = sequence;
+        let int = |at: usize| whole_int(&args[at].all[0]);
+        match op {
+            SeqOp::Index => match within(FaultCode::Index, int(1), length) {
+                Ok(at) => Ok(Ok(Parts::new(self.element_at(columns, element, at)?))),
+                Err(fault) => Ok(Err(fault)),
+            },
+            SeqOp::Subseq => {
+                let (start, end) = (int(1), int(2));
+                if !(0 <= start && start <= end && end as u64 <= length as u64) {
+                    let words = format!("from {start} to {end}, length {length}");
+                    return Ok(Err(Fault::with(FaultCode::Subseq, words)));
+                }
+                let columns = self.cut(columns, element, start as usize);
+                Ok(Ok(Sequence::parts((end - start) as usize, columns)))
+            }
+            SeqOp::Append => {
+                let behind = Sequence::of(args[1]);
+                if behind.length == 0 {
+                    return Ok(Ok(args[0].clone()));
+                }
+                if length == 0 {
+                    return Ok(Ok(args[1].clone()));
+                }
+                let columns = self.concatenated(&[sequence, behind], element)?;
+                Ok(Ok(Sequence::parts(length + behind.length, columns)))
+            }
+            SeqOp::Flatten => {
+                let Ty::Sequence(inner) = element else { unreachable!("types were checked") };
+                Ok(Ok(self.flattened(sequence, inner)?))
+            }
+            SeqOp::Partition => self.partitioned(sequence, Sequence::of(args[1])),
+            SeqOp::Permute => self.permuted(sequence, Sequence::of(args[1]), element),
+            SeqOp::Replace => {
+                let at = match within(FaultCode::Replace, int(2), length) {
+                    Ok(at) => at,
+                    Err(fault) => return Ok(Err(fault)),
+                };
+                let value = self.as_sequence(&args[1].all, element)?;
+                let value = Sequence { length: 1, columns: &value };
+                let place = self.ints(&[at as i64])?;
+                let columns = self.overwritten(sequence, place, value, element, own)?;
+                Ok(Ok(Sequence::parts(length, columns)))
+            }
+            SeqOp::Scatter => {
+                let writes = Sequence::of(args[1]);
+                let (places, values) = writes.columns.split_first().expect("a write has a place");
+                if let Some(fault) =
+                    self.outside(FaultCode::Scatter, places, writes.length, length)?
+                {
+                    return Ok(Err(fault));
+                }
+                if writes.length == 0 {
+                    return Ok(Ok(args[0].clone()));
+                }
+                let values = Sequence { length: writes.length, columns: values };
+                let columns = self.overwritten(sequence, places.clone(), values, element, own)?;
+                Ok(Ok(Sequence::parts(length, columns)))
+            }
+            SeqOp::Length
+            | SeqOp::Range
+            | SeqOp::Dist
+            | SeqOp::Gather
+            | SeqOp::Pack
+            | SeqOp::Reduce(_)
+            | SeqOp::Scan(_)
+            | SeqOp::RankUp
+            | SeqOp::RankDown
+            | SeqOp::IntText
+            | SeqOp::FloatText
+            | SeqOp::ExpText
+            | SeqOp::ParseFloat => unreachable!("{op:?} is no structural operation"),
+        }
+    }
+
+    /// The sequence of some values.
+    pub(super) fn listed(&self, values: &[&Parts], element: &Ty) -> Run<Parts> {
+        if values.is_empty() {
+            return Ok(Sequence::parts(0, self.dummy(element)?));
+        }
+        let mut each = Vec::new();
+        for value in values {
+            each.push(self.as_sequence(&value.all, element)?);
+        }
+        let each: Vec<Sequence<'_>> =
+            each.iter().map(|columns| Sequence { length: 1, columns }).collect();
+        Ok(Sequence::parts(values.len(), self.concatenated(&each, element)?))
+    }
+
+    /// Per column, whether it is the sequence's own, not a pool's.
+    fn own_columns(&self, element: &Ty) -> Vec<bool> {
+        let mut own = Vec::new();
+        let mut open = vec![element];
+        while let Some(ty) = open.pop() {
+            match ty {
+                Ty::Unit => {}
+                Ty::Int | Ty::Float | Ty::Bool | Ty::Char => own.push(true),
+                Ty::Pair(first, second) => open.extend([&**second, &**first]),
+                Ty::Sequence(inner) => {
+                    own.extend([true, true, false]);
+                    own.extend(lower::columns(inner, self.precision).iter().map(|_| false));
+                }
+            }
+        }
+        own
+    }
+
+    /// The columns from an element on.
+    fn cut(&self, columns: &[Arg], element: &Ty, start: usize) -> Vec<Arg> {
+        let own = self.own_columns(element);
+        columns
+            .iter()
+            .zip(own)
+            .map(|(arg, own)| if own { from(arg, start) } else { arg.clone() })
+            .collect()
+    }
+
+    /// The parts of an element.
+    fn element_at(&self, columns: &[Arg], element: &Ty, at: usize) -> Run<Vec<Arg>> {
+        let mut rest = columns;
+        let mut out = Vec::new();
+        let mut open = vec![element];
+        while let Some(ty) = open.pop() {
+            match ty {
+                Ty::Unit => {}
+                Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+                    out.push(Arg::Scalar(self.read_at(&rest[0], at)?));
+                    rest = &rest[1..];
+                }
+                Ty::Pair(first, second) => open.extend([&**second, &**first]),
+                Ty::Sequence(inner) => {
+                    let start = whole_number(&Arg::Scalar(self.read_at(&rest[0], at)?));
+                    out.push(Arg::Scalar(self.read_at(&rest[1], at)?));
+                    let pool = lower::columns(inner, self.precision).len();
+                    out.extend(self.cut(&rest[3..3 + pool], inner, start));
+                    rest = &rest[3 + pool..];
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// The columns of a sequence of one element, of which these are the parts.
+    fn as_sequence(&self, parts: &[Arg], element: &Ty) -> Run<Vec<Arg>> {
+        let mut rest = parts;
+        let mut out = Vec::new();
+        let mut open = vec![element];
+        while let Some(ty) = open.pop() {
+            match ty {
+                Ty::Unit => {}
+                Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+                    let Arg::Scalar(literal) = &rest[0] else { unreachable!("it is a scalar") };
+                    out.push(self.written(literal.ty(), &[*literal])?);
+                    rest = &rest[1..];
+                }
+                Ty::Pair(first, second) => open.extend([&**second, &**first]),
+                Ty::Sequence(inner) => {
+                    let length = whole_number(&rest[0]);
+                    let pool = lower::columns(inner, self.precision).len();
+                    out.push(self.ints(&[0])?);
+                    out.push(self.ints(&[length as i64])?);
+                    out.push(rest[0].clone());
+                    out.extend(rest[1..1 + pool].iter().cloned());
+                    rest = &rest[1 + pool..];
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// Sequences one behind the other.
+    fn concatenated(&self, all: &[Sequence<'_>], element: &Ty) -> Run<Vec<Arg>> {
+        let lengths: Vec<usize> = all.iter().map(|one| one.length).collect();
+        let mut rest: Vec<&[Arg]> = all.iter().map(|one| one.columns).collect();
+        let mut out = Vec::new();
+        let mut open = vec![element];
+        while let Some(ty) = open.pop() {
+            match ty {
+                Ty::Unit => {}
+                Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+                    out.push(self.end_to_end(&rest, &lengths, None)?);
+                    rest.iter_mut().for_each(|rest| *rest = &rest[1..]);
+                }
+                Ty::Pair(first, second) => open.extend([&**second, &**first]),
+                Ty::Sequence(inner) => {
+                    let pool = lower::columns(inner, self.precision).len();
+                    let pools: Vec<Sequence<'_>> = rest
+                        .iter()
+                        .map(|rest| Sequence {
+                            length: whole_number(&rest[2]),
+                            columns: &rest[3..3 + pool],
+                        })
+                        .collect();
+                    let (columns, extent, before) = self.one_pool(&pools, inner)?;
+                    out.push(self.end_to_end(&rest, &lengths, Some(&before))?);
+                    rest.iter_mut().for_each(|rest| *rest = &rest[1..]);
+                    out.push(self.end_to_end(&rest, &lengths, None)?);
+                    out.push(number(extent));
+                    out.extend(columns);
+                    rest.iter_mut().for_each(|rest| *rest = &rest[2 + pool..]);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// One pool for several, how many elements it has, and where each of them begins in it.
+    pub(super) fn one_pool(&self, pools: &[Sequence<'_>], element: &Ty) -> Run<(Vec<Arg>, usize, Vec<usize>)> {
+        if let Some(shared) = self.shared(pools, element) {
+            return Ok(shared);
+        }
+        let mut before = Vec::new();
+        let mut extent = 0;
+        for pool in pools {
+            before.push(extent);
+            extent += pool.length;
+        }
+        Ok((self.concatenated(pools, element)?, extent, before))
+    }
+
+    /// The same, if they are parts of the same arrays.
+    fn shared(
+        &self,
+        pools: &[Sequence<'_>],
+        element: &Ty,
+    ) -> Option<(Vec<Arg>, usize, Vec<usize>)> {
+        let own = self.own_columns(element);
+        let start = |pool: &Sequence<'_>, column: usize| match &pool.columns[column] {
+            Arg::Array(_, at) => *at,
+            Arg::Scalar(_) => 0,
+        };
+        let first = pools.first()?;
+        let lead = own.iter().position(|own| *own)?;
+        let least = pools.iter().min_by_key(|pool| start(pool, lead))?;
+        for pool in pools {
+            for (column, own) in own.iter().enumerate() {
+                let (a, b) = (&first.columns[column], &pool.columns[column]);
+                let same = match (a, b) {
+                    (Arg::Array(a, _), Arg::Array(b, _)) => a.is_same(b),
+                    (Arg::Scalar(a), Arg::Scalar(b)) => a == b,
+                    _ => false,
+                };
+                let shift = start(pool, lead) - start(least, lead);
+                let shift = if *own { shift } else { 0 };
+                if !same || start(pool, column) != start(least, column) + shift {
+                    return None;
+                }
+            }
+        }
+        let before: Vec<usize> =
+            pools.iter().map(|pool| start(pool, lead) - start(least, lead)).collect();
+        let extent = pools.iter().zip(&before).map(|(pool, at)| at + pool.length).max()?;
+        Some((least.columns.to_vec(), extent, before))
+    }
+
+    /// The first columns of several sequences one behind the other, with something added to each.
+    fn end_to_end(&self, columns: &[&[Arg]], lengths: &[usize], add: Option<&[usize]>) -> Run<Arg> {
+        let ty = array(&columns[0][0]).ty();
+        let out = self.alloc(ty, lengths.iter().sum())?;
+        let mut at = 0;
+        for (i, (columns, length)) in columns.iter().zip(lengths).enumerate() {
+            let add = add.map_or(0, |add| add[i]);
+            self.copied(&columns[0], &Arg::Array(out.clone(), at), add, *length)?;
+            at += length;
+        }
+        Ok(Arg::Array(out, 0))
+    }
+
+    /// A level of nesting less.
+    fn flattened(&self, rows: Sequence<'_>, inner: &Ty) -> Run<Parts> {
+        let [starts, lengths, _, pool @ ..] = rows.columns else {
+            unreachable!("they are sequences")
+        };
+        let segments = self.segments(rows.length, lengths.clone())?;
+        let offsets = self.offsets(&segments)?;
+        let total = segments.total;
+        if total == 0 {
+            return Ok(Sequence::parts(0, pool.to_vec()));
+        }
+        if let Some(start) = self.contiguous(starts, lengths, &offsets, rows.length)? {
+            return Ok(Sequence::parts(total, self.cut(pool, inner, start)));
+        }
+        let own = self.own_columns(inner);
+        let mut out = pool.to_vec();
+        let mut moves = Vec::new();
+        for (arg, own) in out.iter_mut().zip(own) {
+            if own {
+                let to = Arg::Array(self.alloc(array(arg).ty(), total)?, 0);
+                moves.push(Moved { from: std::mem::replace(arg, to.clone()), to, add: 0 });
+            }
+        }
+        self.pick_segments(rows.length, offsets, starts.clone(), &moves)?;
+        Ok(Sequence::parts(total, out))
+    }
+
+    fn partitioned(&self, sequence: Sequence<'_>, counts: Sequence<'_>) -> Done<Parts> {
+        let lengths = self.as_lengths(counts.columns[0].clone(), counts.length)?;
+        if self
+            .outside(FaultCode::Partition, &lengths, counts.length, sequence.length + 1)?
+            .is_some()
+        {
+            return Ok(Err(self.wrong_partition(&lengths, counts.length, sequence.length)?));
+        }
+        let segments = self.segments(counts.length, lengths.clone())?;
+        if segments.total != sequence.length {
+            return Ok(Err(self.wrong_partition(&lengths, counts.length, sequence.length)?));
+        }
+        let starts = Arg::Array(self.offsets(&segments)?, 0);
+        let descriptor = [number(counts.length), starts, lengths, number(sequence.length)];
+        let all = descriptor.into_iter().chain(sequence.columns.iter().cloned()).collect();
+        Ok(Ok(Parts::new(all)))
+    }
+
+    fn wrong_partition(&self, counts: &Arg, many: usize, length: usize) -> Run<Fault> {
+        let counts = self.read_ints(counts, many)?;
+        if let Some(count) = counts.iter().find(|count| **count < 0) {
+            return Ok(Fault::with(FaultCode::Partition, format!("a count of {count}")));
+        }
+        let sum = counts.iter().fold(0i64, |sum, count| sum.saturating_add(*count));
+        let words = format!("counts sum to {sum}, length {length}");
+        Ok(Fault::with(FaultCode::Partition, words))
+    }
+
+    fn permuted(&self, sequence: Sequence<'_>, places: Sequence<'_>, element: &Ty) -> Done<Parts> {
+        let (length, code) = (sequence.length, FaultCode::Permute);
+        if places.length != length {
+            let words = format!("lengths {length} and {}", places.length);
+            return Ok(Err(Fault::with(code, words)));
+        }
+        let to = &places.columns[0];
+        if length == 0 {
+            return Ok(Ok(Sequence::parts(0, sequence.columns.to_vec())));
+        }
+        let wrong = self.outside(code, to, length, length)?.is_some();
+        if wrong || self.distinct(to, length)? != length {
+            let mut seen = vec![false; length];
+            for place in self.read_ints(to, length)? {
+                match within(code, place, length) {
+                    Err(fault) => return Ok(Err(fault)),
+                    Ok(at) if std::mem::replace(&mut seen[at], true) => {
+                        let words = format!("index {place} occurs twice");
+                        return Ok(Err(Fault::with(code, words)));
+                    }
+                    Ok(_) => {}
+                }
+            }
+        }
+        let own = self.own_columns(element);
+        let mut out = sequence.columns.to_vec();
+        let mut moves = Vec::new();
+        for (arg, own) in out.iter_mut().zip(own) {
+            if own {
+                let to = Arg::Array(self.alloc(array(arg).ty(), length)?, 0);
+                moves.push(Moved { from: std::mem::replace(arg, to.clone()), to, add: 0 });
+            }
+        }
+        self.put(to, &moves, length, false)?;
+        Ok(Ok(Sequence::parts(length, out)))
+    }
+
+    /// The columns of a sequence with other elements at some places, of the same places the last.
+    fn overwritten(
+        &self,
+        sequence: Sequence<'_>,
+        places: Arg,
+        values: Sequence<'_>,
+        element: &Ty,
+        own: bool,
+    ) -> Run<Vec<Arg>> {
+        let (mut old, mut new) = (sequence.columns, values.columns);
+        let mut out = Vec::new();
+        let mut moves = Vec::new();
+        let mut open = vec![element];
+        while let Some(ty) = open.pop() {
+            match ty {
+                Ty::Unit => {}
+                Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+                    let to = self.writable(&old[0], sequence.length, own)?;
+                    moves.push(Moved { from: new[0].clone(), to: to.clone(), add: 0 });
+                    out.push(to);
+                    (old, new) = (&old[1..], &new[1..]);
+                }
+                Ty::Pair(first, second) => open.extend([&**second, &**first]),
+                Ty::Sequence(inner) => {
+                    let pool = lower::columns(inner, self.precision).len();
+                    let [a, b] = [old, new].map(|columns| Sequence {
+                        length: whole_number(&columns[2]),
+                        columns: &columns[3..3 + pool],
+                    });
+                    let (columns, extent, before) = self.one_pool(&[a, b], inner)?;
+                    // What was there may begin elsewhere now, too.
+                    let starts = if before[0] == 0 {
+                        self.writable(&old[0], sequence.length, own)?
+                    } else {
+                        let out = Arg::Array(self.alloc(kir::Ty::I64, sequence.length)?, 0);
+                        self.copied(&old[0], &out, before[0], sequence.length)?;
+                        out
+                    };
+                    let lengths = self.writable(&old[1], sequence.length, own)?;
+                    moves.push(Moved { from: new[0].clone(), to: starts.clone(), add: before[1] });
+                    moves.push(Moved { from: new[1].clone(), to: lengths.clone(), add: 0 });
+                    out.extend([starts, lengths, number(extent)]);
+                    out.extend(columns);
+                    (old, new) = (&old[3 + pool..], &new[3 + pool..]);
+                }
+            }
+        }
+        self.put(&places, &moves, values.length, true)?;
+        Ok(out)
+    }
+
+    /// A column that may be written: itself, if nobody else has it.
+    fn writable(&self, column: &Arg, length: usize, own: bool) -> Run<Arg> {
+        let buffer = array(column);
+        if own && buffer.is_unique() {
+            return Ok(column.clone());
+        }
+        let out = Arg::Array(self.alloc(buffer.ty(), length)?, 0);
+        self.copied(column, &out, 0, length)?;
+        Ok(out)
+    }
+
+    /// What is wrong if not all of some ints are places of a sequence.
+    fn outside(
+        &self,
+        code: FaultCode,
+        ints: &Arg,
+        count: usize,
+        length: usize,
+    ) -> Run<Option<Fault>> {
+        let Some((least, most)) = self.extremes(ints, count)? else { return Ok(None) };
+        if least >= 0 && (most as u64) < length as u64 {
+            return Ok(None);
+        }
+        let wrong = |int: &i64| within(code, *int, length).err();
+        Ok(self.read_ints(ints, count)?.iter().find_map(wrong))
+    }
+}
+
+/// A place as an index.
+fn within(code: FaultCode, place: i64, length: usize) -> Result<usize, Fault> {
+    let at = usize::try_from(place).ok().filter(|place| *place < length);
+    at.ok_or_else(|| Fault::with(code, format!("index {place}, length {length}")))
+}
+
+/// An array from an element on.
+fn from(column: &Arg, start: usize) -> Arg {
+    match column {
+        Arg::Array(buffer, at) => Arg::Array(buffer.clone(), at + start),
+        Arg::Scalar(_) => column.clone(),
+    }
+}
+
+fn array(column: &Arg) -> &Buffer {
+    match column {
+        Arg::Array(buffer, _) => buffer,
+        Arg::Scalar(_) => unreachable!("it is an array"),
+    }
+}
+
+fn whole_int(arg: &Arg) -> i64 {
+    match arg {
+        Arg::Scalar(Literal::I64(x)) => *x,
+        Arg::Scalar(Literal::I32(x)) => i64::from(*x),
+        other => unreachable!("{other:?} is no int"),
+    }
+}
