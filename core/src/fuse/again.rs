@@ -9,7 +9,8 @@
 use super::group::{State, var};
 use crate::base::with_stack;
 use crate::flat::{Block, Context, Ctx, Kernel, Let, Op, Step, is_cheap, is_within};
-use crate::ir::{Atom, Var};
+use crate::ir::{self, Atom, Var};
+use crate::prim::SeqOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// So many operations are cheaper than a stored value.
@@ -20,14 +21,53 @@ type Known = FxHashMap<Var, Let>;
 
 /// Has the kernels of a block and of those inside compute again what they can.
 pub(super) fn block(block: &Block, contexts: &[Context], state: &mut State) -> Block {
-    let mut again = Again { contexts, state, stored: FxHashSet::default() };
+    let mut elements = FxHashSet::default();
+    read(block, contexts, &mut elements);
+    let mut again = Again { contexts, state, elements, stored: FxHashSet::default() };
     again.stored(block);
     again.block(block, Known::default())
+}
+
+/// Notes the values of a block, and of those inside, of which elements are used.
+fn read(block: &Block, contexts: &[Context], into: &mut FxHashSet<Var>) {
+    with_stack(|| {
+        let op = |op: &Op, into: &mut FxHashSet<Var>| match op {
+            Op::SameLength(..) | Op::Point(ir::Op::Seq(SeqOp::Length, _)) => {}
+            Op::Branch { then: (_, a), otherwise: (_, b), .. }
+            | Op::Either { whole: a, flat: b } => {
+                into.extend(op.atoms().into_iter().filter_map(var));
+                read(a, contexts, into);
+                read(b, contexts, into);
+            }
+            Op::Point(_)
+            | Op::Element { .. }
+            | Op::Position
+            | Op::Gather(..)
+            | Op::Extent(..)
+            | Op::Collect { .. }
+            | Op::Reduce { .. }
+            | Op::Scan { .. }
+            | Op::Call(..)
+            | Op::Whole(_) => op.each_use(&mut |var| {
+                into.insert(var);
+            }),
+        };
+        for step in &block.steps {
+            match step {
+                Step::Context(ctx) => into.extend(contexts[ctx.0 as usize].space.made_of()),
+                Step::Kernel(kernel) => kernel.lets.iter().for_each(|l| op(&l.op, into)),
+                Step::Let(binding) => op(&binding.op, into),
+            }
+        }
+        into.extend(var(block.result));
+    });
 }
 
 struct Again<'c, 's> {
     contexts: &'c [Context],
     state: &'s mut State,
+    /// Values of which more is used than how long they are.
+    elements: FxHashSet<Var>,
     /// Values that somebody needs in memory.
     stored: FxHashSet<Var>,
 }
@@ -44,7 +84,11 @@ impl Again<'_, '_> {
                     }
                     Step::Kernel(_) => {}
                     Step::Let(binding) => {
-                        self.stored.extend(binding.op.atoms().into_iter().filter_map(var));
+                        let idle = matches!(binding.op, Op::Collect { .. })
+                            && !self.elements.contains(&binding.var);
+                        if !idle {
+                            self.stored.extend(binding.op.atoms().into_iter().filter_map(var));
+                        }
                         binding.op.blocks().for_each(|block| self.stored(block));
                     }
                 }

@@ -48,6 +48,15 @@ pub enum Exit {
     Kernel(ir::Block),
 }
 
+/// Which array a value is, or is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Root {
+    /// The one that was allocated under this name.
+    Own(kir::Value),
+    /// One that was there before the code began.
+    Given,
+}
+
 /// One machine function under construction.
 pub struct Coder<'a, 'f> {
     /// Cranelift's half.
@@ -62,6 +71,8 @@ pub struct Coder<'a, 'f> {
     pub values: Vec<Option<ir::Value>>,
     /// Those that are constants.
     pub constants: FxHashMap<kir::Value, Literal>,
+    /// The arrays of which it is known which they are.
+    pub roots: FxHashMap<kir::Value, Root>,
     /// The environment.
     pub env: ir::Value,
     /// Where the flag is that asks to stop.
@@ -154,7 +165,7 @@ impl<'a> Coder<'a, '_> {
     pub fn leave_unless(&mut self, cond: ir::Value, cold: impl FnOnce(&mut Self) -> ir::Value) {
         let (out, on) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(out);
-        self.b.ins().brif(cond, on, &[], out, &[]);
+        self.go_on_if(cond, on, out);
         self.b.switch_to_block(out);
         let status = cold(self);
         self.leave(status);
@@ -246,6 +257,14 @@ impl<'a> Coder<'a, '_> {
     pub fn jump(&mut self, block: ir::Block, args: &[ir::Value]) {
         let args = block_args(args);
         self.b.ins().jump(block, &args);
+    }
+
+    /// Stays in a loop if a condition (an `i8`, not 0) holds, or leaves it. The way out comes
+    /// first: Cranelift walks over the blocks behind the second target before, and moves nothing
+    /// out of a loop any more once it has been outside.
+    pub fn go_on_if(&mut self, cond: ir::Value, on: ir::Block, out: ir::Block) {
+        let not = self.b.ins().icmp_imm_s(IntCC::Equal, cond, 0);
+        self.b.ins().brif(not, out, &[], on, &[]);
     }
 
     /// Goes to one of two blocks.

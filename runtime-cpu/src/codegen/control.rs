@@ -1,6 +1,6 @@
 //! Instructions: control, memory, calls, failures.
 
-use super::code::{Coder, flags};
+use super::code::{Coder, Root, flags};
 use crate::arena::{self, Status, at};
 use crate::services::{self, Address};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -29,7 +29,10 @@ impl<'a> Coder<'a, '_> {
                 self.constants.insert(inst.results[0], *literal);
                 self.literal(*literal)
             }
-            Op::Text(text) => self.int(self.unit.texts.address(text)),
+            Op::Text(text) => {
+                self.roots.insert(inst.results[0], Root::Given);
+                self.int(self.unit.texts.address(text))
+            }
             Op::Unary(op, a) => self.unary(*op, self.element(*a), self.get(*a)),
             Op::Binary(op, a, b) => {
                 let known = self.constants.get(b).copied();
@@ -45,11 +48,17 @@ impl<'a> Coder<'a, '_> {
             }
             Op::Convert(to, a) => self.convert(*to, self.element(*a), self.get(*a)),
             Op::Bits(to, a) => self.bits(*to, self.get(*a)),
-            Op::Alloc(ty, length) => self.alloc(*ty, self.get(*length)),
+            Op::Alloc(ty, length) => {
+                self.roots.insert(inst.results[0], Root::Own(inst.results[0]));
+                self.alloc(*ty, self.get(*length))
+            }
             Op::Load { array, index } => {
                 self.load(self.get(*array), self.get(*index), self.element(*array))
             }
             Op::Slice(array, start) => {
+                if let Some(root) = self.roots.get(array).copied() {
+                    self.roots.insert(inst.results[0], root);
+                }
                 self.address(self.get(*array), self.get(*start), self.element(*array))
             }
             Op::Mark => self.env_load(types::I64, at::NEXT),
@@ -193,7 +202,7 @@ impl<'a> Coder<'a, '_> {
         self.poll();
         self.block(cond);
         let going = self.get(cond.yields[0]);
-        self.b.ins().brif(going, again, &[], done, &[]);
+        self.go_on_if(going, again, done);
         self.b.switch_to_block(again);
         self.block(body);
         let next = self.all(&body.yields);
@@ -226,7 +235,7 @@ impl<'a> Coder<'a, '_> {
         self.bind(carried, head, 1);
         let at = self.get(*index);
         let going = self.b.ins().icmp(IntCC::SignedLessThan, at, count);
-        self.b.ins().brif(going, again, &[], done, &[]);
+        self.go_on_if(going, again, done);
         self.b.switch_to_block(again);
         self.poll();
         self.block(body);

@@ -15,7 +15,7 @@ const SMALL: usize = 150;
 /// Code that has grown to this many instructions takes no more copies.
 const LARGE: usize = 3000;
 
-/// The module with small functions inlined, in functions and kernels, and its facts.
+/// The module with small functions inlined, in functions and kernels, and tidied; and its facts.
 pub fn inline(module: &Module) -> (Module, Vec<Facts>) {
     let facts = facts::facts(module);
     let mut out = module.clone();
@@ -39,6 +39,8 @@ pub fn inline(module: &Module) -> (Module, Vec<Facts>) {
             }
         }
     }
+    let facts = facts::facts(&out);
+    super::tidy::tidy(&mut out, &facts);
     let facts = facts::facts(&out);
     (out, facts)
 }

@@ -56,6 +56,8 @@ pub struct Kern<'a, 'f> {
     pub chunk: ir::Value,
     /// Its tag.
     pub tag: ir::Value,
+    /// The most points that are run together.
+    pub group: usize,
 }
 
 /// Splits the stages a phase runs into groups.
@@ -103,6 +105,7 @@ impl<'a> Kern<'a, '_> {
             let flags = flags().with_readonly().with_can_move();
             let value = self.c.b.ins().load(ty, flags, params, 8 * n as i32);
             self.c.set(*param, value);
+            self.c.roots.insert(*param, super::code::Root::Given);
         }
         let head = |kern: &mut Self, slot: usize| {
             let chunk = kern.chunk;
@@ -189,7 +192,7 @@ impl<'a> Kern<'a, '_> {
         let params = self.c.b.block_params(head).to_vec();
         let (segment, outer) = (params[0], &params[1..]);
         let going = self.c.b.ins().icmp(IntCC::SignedLessThan, segment, end);
-        self.c.b.ins().brif(going, again, &[], done, &[]);
+        self.c.go_on_if(going, again, done);
         self.c.b.switch_to_block(again);
         let (start, stop) = self.bounds(segment);
         let lo = self.c.b.ins().smax(start, first);
@@ -342,10 +345,7 @@ impl<'a> Kern<'a, '_> {
 
     /// The loop over points: vectors of them first, if that is possible, then one by one.
     fn points(&mut self, group: &Group<'a>, range: Range, state: Vec<ir::Value>) -> Vec<ir::Value> {
-        let (lo, state) = match self.vector_points(group, range, &state) {
-            Some((lo, state)) => (lo, state),
-            None => (range.lo, state),
-        };
+        let (lo, state) = self.vector_points(group, range, state);
         let types: Vec<Type> = state.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
         let head = self.c.block_with(std::iter::once(types::I64).chain(types));
         let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
@@ -356,7 +356,7 @@ impl<'a> Kern<'a, '_> {
         let params = self.c.b.block_params(head).to_vec();
         let index = params[0];
         let going = self.c.b.ins().icmp(IntCC::SignedLessThan, index, range.hi);
-        self.c.b.ins().brif(going, again, &[], done, &[]);
+        self.c.go_on_if(going, again, done);
         self.c.b.switch_to_block(again);
         self.c.point = Some(index);
         self.bind_point(range, index);

@@ -2,12 +2,14 @@
 //!
 //! ```text
 //! inline   small functions become part of who calls them
+//! tidy     what frees nothing goes
 //! facts    who recurses, who allocates, how much work there is
 //! kernel   a function for each phase; sinks, live: what a phase does and needs
 //!   code, control, scalar     one point at a time
 //!   vector                    several points, or turns of a loop, at a time
 //! ```
 
+mod alias;
 mod code;
 mod control;
 pub mod facts;
@@ -16,12 +18,13 @@ mod kernel;
 mod live;
 mod scalar;
 pub mod sinks;
+mod tidy;
 mod vector;
 mod walk;
 
 use crate::arena::{Env, Status, at};
 use crate::memory::PAD;
-use code::{Coder, Exit, clif_value};
+use code::{Coder, Exit, Root, clif_value};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, types};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
@@ -48,6 +51,8 @@ pub struct Unit<'a> {
     pub texts: &'a Texts,
     /// How the runtime's functions are called.
     pub convention: CallConv,
+    /// Whether the machine chooses between lanes by one instruction.
+    pub blends: bool,
 }
 
 /// The constant arrays of a module, bordered as all arrays are.
@@ -108,6 +113,8 @@ pub struct KernelCode {
     pub whole_segments: bool,
     /// Whether there must be but one chunk.
     pub single: bool,
+    /// Points that are run together, where that makes a difference; chunks are multiples of it.
+    pub group: usize,
 }
 
 // SAFETY: the code is not changed once it is compiled, and has no state of its own.
@@ -150,10 +157,11 @@ pub fn compile(
 ) -> Result<Compiled, String> {
     let (module, facts) = inline::inline(module);
     let convention = isa.default_call_conv();
+    let blends = isa.isa_flags().iter().any(|f| f.name == "has_sse41" && f.as_bool() == Some(true));
     let mut jit =
         JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
     let texts = Texts::of(&module);
-    let unit = Unit { module: &module, facts: &facts, texts: &texts, convention };
+    let unit = Unit { module: &module, facts: &facts, texts: &texts, convention, blends };
     let mut out =
         Out { context: FunctionBuilderContext::new(), ids: Vec::new(), used: reached(&module) };
     out.declare(&unit, &mut jit)?;
@@ -170,18 +178,21 @@ pub fn compile(
     let mut ids = Vec::new();
     for (at, kernel) in module.kernels.iter().enumerate() {
         let mut own = Vec::new();
+        let mut group = 1;
         for phase in phases(kernel) {
-            own.push((phase, out.kernel(&unit, &mut jit, at, phase)?));
+            let (id, points) = out.kernel(&unit, &mut jit, at, phase)?;
+            own.push((phase, id));
+            group = group.max(points);
         }
         let mut checks = Vec::new();
         for stage in live::failing_stages(kernel) {
             let phase = Phase::Totals(stage);
             checks.push(match own.iter().find(|(own, _)| *own == phase) {
                 Some((_, id)) => *id,
-                None => out.kernel(&unit, &mut jit, at, phase)?,
+                None => out.kernel(&unit, &mut jit, at, phase)?.0,
             });
         }
-        ids.push((own, checks));
+        ids.push((own, checks, group));
     }
     jit.finalize_definitions().map_err(|e| e.to_string())?;
     let entry = |id| {
@@ -189,9 +200,10 @@ pub fn compile(
         // SAFETY: compiled with the signature of an entry.
         unsafe { std::mem::transmute::<*const u8, Entry>(code) }
     };
-    let kernels = module.kernels.iter().zip(ids).map(|(kernel, (phases, checks))| {
+    let kernels = module.kernels.iter().zip(ids).map(|(kernel, (phases, checks, group))| {
         let phases = phases.into_iter().map(|(phase, id)| (phase, entry(id))).collect();
-        describe(kernel, &facts, phases, checks.into_iter().map(entry).collect())
+        let checks = checks.into_iter().map(entry).collect();
+        KernelCode { group, ..describe(kernel, &facts, phases, checks) }
     });
     let kernels = kernels.collect();
     Ok(Compiled { kernels, jit: Some(jit), _texts: texts })
@@ -260,6 +272,7 @@ fn describe(
         single: last_early.is_some_and(|last| live::writes_early(kernel, last)),
         phases,
         checks,
+        group: 1,
         kernel: kernel.clone(),
     }
 }
@@ -337,6 +350,7 @@ impl Out {
             types: &function.types,
             values: vec![None; function.types.len()],
             constants: FxHashMap::default(),
+            roots: FxHashMap::default(),
             env: params[0],
             interrupt: params[0],
             depth: params[1],
@@ -346,6 +360,7 @@ impl Out {
         coder.enter();
         for (name, param) in function.params.iter().zip(&params[2..]) {
             coder.set(*name, *param);
+            coder.roots.insert(*name, Root::Given);
         }
         if unit.facts[at].cyclic {
             let left = coder.b.ins().icmp_imm_s(IntCC::SignedLessThan, coder.depth, 0);
@@ -365,13 +380,14 @@ impl Out {
         define(jit, id, context)
     }
 
+    /// A phase of a kernel; also how many points it runs together.
     fn kernel(
         &mut self,
         unit: &Unit<'_>,
         jit: &mut JITModule,
         at: usize,
         phase: Phase,
-    ) -> Result<FuncId, String> {
+    ) -> Result<(FuncId, usize), String> {
         let kernel = &unit.module.kernels[at];
         let mut context = jit.make_context();
         let mut signature = Signature::new(unit.convention);
@@ -393,6 +409,7 @@ impl Out {
             types: &kernel.types,
             values: vec![None; kernel.types.len()],
             constants: FxHashMap::default(),
+            roots: FxHashMap::default(),
             env: params[0],
             interrupt: params[0],
             depth: params[0],
@@ -400,12 +417,14 @@ impl Out {
             point: None,
         };
         let allocates = allocates(kernel, unit.facts);
-        let mut kern = kernel::Kern { c, kernel, allocates, chunk: params[2], tag: params[2] };
+        let mut kern =
+            kernel::Kern { c, kernel, allocates, chunk: params[2], tag: params[2], group: 1 };
         kern.run(params[1], phase);
         kern.c.b.seal_all_blocks();
         kern.c.b.finalize(jit.target_config());
+        let group = kern.group;
         define(jit, id, context)?;
-        Ok(id)
+        Ok((id, group))
     }
 }
 

@@ -102,6 +102,11 @@ impl Extents<'_> {
     }
 }
 
+/// Whether there are enough points for whole groups of them on all threads.
+fn is_grouped(code: &KernelCode, extents: &Extents<'_>, threads: usize) -> bool {
+    code.group > 1 && extents.points >= 2 * (code.group * threads) as u64
+}
+
 /// How many chunks there should be.
 fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[usize]) -> usize {
     let (threads, grain) = (workers.threads(), workers.grain());
@@ -112,6 +117,9 @@ fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[
     let sinks = || code.kernel.stages.iter().flat_map(|s| &s.sinks);
     let steady = code.work < 200 && !code.recursive;
     let mut count = threads * if steady { STEADY } else { UNSTEADY };
+    if is_grouped(code, extents, threads) {
+        count = count.min(extents.points as usize / code.group);
+    }
     if !tables.is_empty() {
         // Each chunk has tables of its own, which are to be smaller than the work.
         let sum: u64 = tables.iter().map(|length| *length as u64).sum();
@@ -140,11 +148,15 @@ pub fn chunks(
     if count == 1 {
         return smallvec![all];
     }
+    let grouped = is_grouped(code, extents, workers.threads());
     let mut chunks = SmallVec::new();
     let mut last = (0, 0);
     for at in 1..count {
         let mut point = (u128::from(points) * u128::from(at) / u128::from(count)) as u64;
-        if points / count > 4 * ALIGN {
+        if grouped {
+            let group = code.group as u64;
+            point = (point + group / 2) / group * group;
+        } else if points / count > 4 * ALIGN {
             point = point.next_multiple_of(ALIGN);
         }
         let mut behind = extents.at_or_behind(point);

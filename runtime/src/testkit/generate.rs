@@ -15,6 +15,7 @@ use crate::kir::{
     Sink, Space, Ty, Value, ValueTy,
 };
 
+mod loops;
 mod step;
 
 /// A module and how to launch its only kernel.
@@ -32,8 +33,15 @@ pub struct Generated {
 /// instances allocate only if `recursion` is set.
 pub fn generate(bytes: &[u8], recursion: bool) -> Generated {
     let choices = Choices { bytes, at: 0 };
-    let mut generator =
-        Generator { choices, recursion, module: Module::default(), loops: 0, calls: 0, nested: 0 };
+    let mut generator = Generator {
+        choices,
+        recursion,
+        module: Module::default(),
+        loops: 0,
+        calls: 0,
+        nested: 0,
+        wide: None,
+    };
     for number in 0..generator.choices.below(4) {
         generator.function(number);
     }
@@ -89,10 +97,16 @@ struct Generator<'b> {
     calls: usize,
     /// Blocks around the place at hand.
     nested: usize,
+    /// In a kernel, the index of the point, and arrays that have an element for each point and
+    /// some more.
+    wide: Option<(Value, [(Value, Ty); 2])>,
 }
 
 /// The length of the arrays a kernel is given.
 const GIVEN: i64 = 16;
+
+/// How many elements more than points the wide ones have.
+const MORE: i64 = 40;
 
 impl Generator<'_> {
     fn function(&mut self, number: usize) {
@@ -150,11 +164,17 @@ impl Generator<'_> {
         let mut visible = Visible::default();
         for ty in Ty::ALL {
             let value = kernel.param(ValueTy::Array(*ty));
-            args.push(Input::Array(given(*ty)));
+            args.push(Input::Array(numbers(*ty, GIVEN)));
             visible.arrays.push(Known { value, ty: *ty, length: GIVEN, own: false });
         }
+        let length = shape.points() as i64 + MORE;
+        let wide = [Ty::F64, Ty::I32].map(|ty| {
+            args.push(Input::Array(numbers(ty, length)));
+            (kernel.param(ValueTy::Array(ty)), ty)
+        });
         let point = kernel.over(space);
         let index = point[point.len() - 1];
+        self.wide = Some((index, wide));
         visible.scalars.extend(point.into_iter().map(|value| (value, Ty::I64)));
         let mut written = Vec::new();
         let stages = 1 + self.choices.below(3);
@@ -386,8 +406,8 @@ fn head(kernel: &mut KernelBuilder, shape: &Shape, args: &mut Vec<Input>) -> (Sp
 }
 
 /// An array that a kernel reads.
-fn given(ty: Ty) -> Data {
-    let numbers = (0..GIVEN).map(|i| i * 29 % 17 - 5);
+fn numbers(ty: Ty, length: i64) -> Data {
+    let numbers = (0..length).map(|i| i * 29 % 17 - 5);
     match ty {
         Ty::I32 => Data::from(numbers.map(|x| x as i32 * 100).collect::<Vec<i32>>()),
         Ty::I64 => Data::from(numbers.map(|x| x * 1_000_000_007).collect::<Vec<i64>>()),

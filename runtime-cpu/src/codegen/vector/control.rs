@@ -1,14 +1,14 @@
 //! Control, writes and checks for groups of points, under masks.
 
 use super::super::walk;
-use super::lanes::{Lanes, Vector, Vectors, lane};
+use super::lanes::{Choice, Lanes, Vector, Vectors, lane};
 use super::shape::Shape;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type, types};
-use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value, ValueTy};
+use nesl_runtime::kir::{Block, Combine, Inst, Literal, Op, Ty, Value, ValueTy};
 
 /// Both sides are done, without a branch, if they are at most so long and do not read memory.
-const CHEAP: usize = 8;
+const CHEAP: usize = 10;
 
 impl<'a> Vector<'_, 'a, '_> {
     /// The instructions of a block.
@@ -33,7 +33,8 @@ impl<'a> Vector<'_, 'a, '_> {
             | Op::Load { .. } => self.pure(inst),
             Op::Store { array, index, value } => self.store(*array, *index, *value),
             Op::Check { cond, .. } => {
-                let cond = self.get(*cond);
+                let all = self.all.get(cond).copied().filter(|_| self.active.is_none());
+                let cond = all.map_or_else(|| self.get(*cond), Lanes::Uniform);
                 self.check(&cond);
             }
             Op::Fail { .. } => {
@@ -67,7 +68,7 @@ impl<'a> Vector<'_, 'a, '_> {
         match (cond, &self.active) {
             // Where some points are at work, they all fail.
             (Lanes::Uniform(cond), _) => {
-                self.c.b.ins().brif(*cond, on, &[], bail, &[]);
+                self.c.go_on_if(*cond, on, bail);
             }
             (cond, active) => {
                 let active = active.clone();
@@ -216,10 +217,21 @@ impl<'a> Vector<'_, 'a, '_> {
             self.take(join, 0, &inst.results);
             sides.push(inst.results.iter().map(|v| self.get(*v)).collect());
         }
-        for (n, result) in inst.results.iter().enumerate() {
-            let ty = self.c.element(*result);
-            let chosen = self.choose(cond, &sides[0][n], &sides[1][n], ty);
-            self.set(*result, chosen);
+        let mut sides = sides.into_iter();
+        let (first, second) = (sides.next().unwrap_or_default(), sides.next().unwrap_or_default());
+        for (n, (a, b)) in first.into_iter().zip(second).enumerate() {
+            let (result, then, otherwise) = (inst.results[n], then.yields[n], otherwise.yields[n]);
+            let ty = self.c.element(result);
+            let known = |v: &Value| self.c.constants.get(v).copied();
+            let chosen = match (known(&then), known(&otherwise)) {
+                (Some(Literal::Bool(true)), Some(Literal::Bool(false))) => cond.clone(),
+                (Some(Literal::Bool(false)), Some(Literal::Bool(true))) => self.not(cond),
+                _ => self.choose(cond, &a, &b, ty),
+            };
+            self.set(result, chosen);
+            let cond = cond.clone();
+            let choice = Choice { cond, then: (then, a), otherwise: (otherwise, b) };
+            self.choices.insert(result, choice);
         }
     }
 
@@ -231,6 +243,9 @@ impl<'a> Vector<'_, 'a, '_> {
         cond: &'a Block,
         body: &'a Block,
     ) {
+        if self.shapes.is_flag(cond.yields[0]) {
+            return self.flagged(inst, init, carried, cond.yields[0], body);
+        }
         let by_point = self.shape(cond.yields[0]) != Shape::Uniform;
         let bits = self.mask_bits();
         let outer = self.active.clone();
@@ -239,13 +254,7 @@ impl<'a> Vector<'_, 'a, '_> {
         let values = types.len();
         if by_point {
             // Which points are still at it.
-            let on = match &outer {
-                Some(active) => self.mask(active, bits),
-                None => {
-                    let on = self.c.b.ins().iconst(types::I8, 1);
-                    self.mask(&Lanes::Uniform(on), bits)
-                }
-            };
+            let on = self.at_work(bits);
             types.extend(on.iter().map(|v| self.c.b.func.dfg.value_type(*v)));
             start.extend(on);
         }
@@ -263,7 +272,7 @@ impl<'a> Vector<'_, 'a, '_> {
         let goes_on = self.get(cond.yields[0]);
         if !by_point {
             let goes_on = self.uniform(cond.yields[0]);
-            self.c.b.ins().brif(goes_on, again, &[], done, &[]);
+            self.c.go_on_if(goes_on, again, done);
             self.c.b.switch_to_block(again);
             self.block(body);
             let next = self.hand(&body.yields, carried);
@@ -274,7 +283,7 @@ impl<'a> Vector<'_, 'a, '_> {
             let going = self.both(&active, &goes_on);
             let vectors = self.mask_as_is(&going, bits);
             let any = self.any(&vectors);
-            self.c.b.ins().brif(any, again, &[], done, &[]);
+            self.c.go_on_if(any, again, done);
             self.c.b.switch_to_block(again);
             self.active = Some(going.clone());
             self.block(body);
@@ -287,13 +296,99 @@ impl<'a> Vector<'_, 'a, '_> {
         self.take(head, 0, &inst.results);
     }
 
+    /// The points at work, as masks.
+    fn at_work(&mut self, bits: u8) -> Vectors {
+        let on = match self.active.clone() {
+            Some(active) => active,
+            None => Lanes::Uniform(self.c.b.ins().iconst(types::I8, 1)),
+        };
+        self.mask(&on, bits)
+    }
+
+    /// A loop that carries its condition: where it is true, a point is still at it. What nobody
+    /// looks at behind the loop need not be kept for the points that are done.
+    fn flagged(
+        &mut self,
+        inst: &'a Inst,
+        init: &[Value],
+        carried: &[Value],
+        flag: Value,
+        body: &'a Block,
+    ) {
+        let bits = self.mask_bits();
+        let outer = self.active.clone();
+        let at = carried.iter().position(|name| *name == flag).expect("the loop carries it");
+        let others = |values: &[Value]| -> Vec<Value> {
+            let all = values.iter().take(carried.len()).enumerate();
+            all.filter(|(n, _)| *n != at).map(|(_, value)| *value).collect()
+        };
+        let (names, nexts, results) =
+            (others(carried), others(&body.yields), others(&inst.results));
+        let mut types = self.types(&names);
+        let mut start = self.hand(&others(init), &names);
+        let values = types.len();
+        let begin = self.get(init[at]);
+        let begin = Lanes::Mask(bits, self.mask(&begin, bits));
+        let begin = self.both(&outer, &begin);
+        let begin = self.mask_as_is(&begin, bits);
+        types.extend(begin.iter().map(|v| self.c.b.func.dfg.value_type(*v)));
+        start.extend(begin);
+        let head = self.c.block_with(types);
+        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
+        self.c.jump(head, &start);
+        self.c.b.switch_to_block(head);
+        self.take(head, 0, &names);
+        let going: Vectors = self.c.b.block_params(head)[values..].iter().copied().collect();
+        let any = self.any(&going);
+        self.c.go_on_if(any, again, done);
+        self.c.b.switch_to_block(again);
+        let going = Lanes::Mask(bits, going);
+        self.active = Some(going.clone());
+        self.c.poll();
+        let on = self.c.b.ins().iconst(types::I8, 1);
+        self.set(flag, Lanes::Uniform(on));
+        self.block(body);
+        let mut next = Vec::new();
+        for (name, value) in names.iter().zip(&nexts) {
+            match self.shapes.loose(*name) {
+                Some(onward) => next.extend(self.hand(&[onward], &[*name])),
+                None => next.extend(self.keep(&going, &[*value], &[*name])),
+            }
+        }
+        let goes_on = self.get(body.yields[at]);
+        let goes_on = Lanes::Mask(bits, self.mask(&goes_on, bits));
+        let goes_on = self.both(&Some(going), &goes_on);
+        next.extend(self.mask_as_is(&goes_on, bits));
+        self.c.jump(head, &next);
+        self.active = outer;
+        self.c.b.switch_to_block(done);
+        self.take(head, 0, &results);
+        let off = self.c.b.ins().iconst(types::I8, 0);
+        self.set(inst.results[at], Lanes::Uniform(off));
+    }
+
     /// The next values of those carried, where points are at work, else those they have.
     fn keep(&mut self, going: &Lanes, yields: &[Value], carried: &[Value]) -> Vec<ir::Value> {
         let mut next = Vec::new();
         for (value, name) in yields.iter().zip(carried) {
             let ty = self.c.element(*name);
-            let (new, old) = (self.get(*value), self.get(*name));
-            let chosen = self.choose(going, &new, &old, ty);
+            let old = self.get(*name);
+            // Where one side of a branch leaves it as it is, both choices are one.
+            let chosen = match self.choices.get(value).cloned() {
+                Some(Choice { cond, then, otherwise }) if otherwise.0 == *name => {
+                    let changes = self.both(&Some(going.clone()), &cond);
+                    self.choose(&changes, &then.1, &old, ty)
+                }
+                Some(Choice { cond, then, otherwise }) if then.0 == *name => {
+                    let stays = self.not(&cond);
+                    let changes = self.both(&Some(going.clone()), &stays);
+                    self.choose(&changes, &otherwise.1, &old, ty)
+                }
+                _ => {
+                    let new = self.get(*value);
+                    self.choose(going, &new, &old, ty)
+                }
+            };
             next.extend(self.flatten(&chosen, ty, Shape::Lanes));
         }
         next
@@ -337,12 +432,12 @@ impl<'a> Vector<'_, 'a, '_> {
             let on = self.both(&outer, &less);
             let vectors = self.mask_as_is(&on, 64);
             let any = self.any(&vectors);
-            self.c.b.ins().brif(any, again, &[], done, &[]);
+            self.c.go_on_if(any, again, done);
             going = Some(on);
         } else {
             let count = self.uniform(*count);
             let less = self.c.b.ins().icmp(IntCC::SignedLessThan, at, count);
-            self.c.b.ins().brif(less, again, &[], done, &[]);
+            self.c.go_on_if(less, again, done);
         }
         self.c.b.switch_to_block(again);
         if by_point {
@@ -422,7 +517,7 @@ impl<'a> Vector<'_, 'a, '_> {
 }
 
 /// Whether a block is done for all points sooner than asked for whom to do it.
-fn is_cheap(block: &Block) -> bool {
+pub fn is_cheap(block: &Block) -> bool {
     let calm = |inst: &Inst| {
         let harmless = matches!(
             inst.op,
@@ -436,5 +531,6 @@ fn is_cheap(block: &Block) -> bool {
         );
         harmless && walk::blocks(&inst.op).into_iter().flatten().next().is_none()
     };
-    block.insts.len() <= CHEAP && block.insts.iter().all(calm)
+    let work = block.insts.iter().filter(|inst| !matches!(inst.op, Op::Const(_))).count();
+    work <= CHEAP && block.insts.iter().all(calm)
 }

@@ -10,6 +10,7 @@ use super::shape::{Shape, Shapes};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, ConstantData, InstBuilder, Type, types};
 use nesl_runtime::kir::{self, Ty};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Vectors, in the order of the points.
@@ -42,6 +43,21 @@ pub struct Vector<'c, 'a, 'f> {
     pub active: Option<Lanes>,
     /// Where the code goes to do the group again, one by one.
     pub bail: ir::Block,
+    /// Scalars that are true only where bools are true at all points.
+    pub all: FxHashMap<kir::Value, ir::Value>,
+    /// What branches that each point takes by itself chose from.
+    pub choices: FxHashMap<kir::Value, Choice>,
+}
+
+/// A result of a branch: of its two sides the value, and what that is.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Which points take the first side.
+    pub cond: Lanes,
+    /// The first side's.
+    pub then: (kir::Value, Lanes),
+    /// The second side's.
+    pub otherwise: (kir::Value, Lanes),
 }
 
 /// The vector type of lanes.
@@ -54,7 +70,14 @@ pub fn lane(ty: Ty) -> Type {
     }
 }
 
-impl<'a> Vector<'_, 'a, '_> {
+impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
+    /// Code for so many points, in which nothing is defined yet.
+    pub fn new(c: &'c mut Coder<'a, 'f>, shapes: Shapes, points: usize, bail: ir::Block) -> Self {
+        let values = vec![None; c.types.len()];
+        let (all, choices) = Default::default();
+        Vector { c, shapes, points, values, active: None, bail, all, choices }
+    }
+
     /// What a value is.
     pub fn get(&self, value: kir::Value) -> Lanes {
         match &self.values[value.0 as usize] {
@@ -316,6 +339,13 @@ impl<'a> Vector<'_, 'a, '_> {
         let (a, b) = (self.wide(a, ty), self.wide(b, ty));
         let mut chosen = Vectors::new();
         for n in 0..cond.len() {
+            if self.c.unit.blends {
+                let mask = self.c.b.func.dfg.value_type(cond[n]);
+                let (a, b) = (self.cast(mask, a[n]), self.cast(mask, b[n]));
+                let blended = self.c.b.ins().blendv(cond[n], a, b);
+                chosen.push(self.cast(vector, blended));
+                continue;
+            }
             let mask = self.cast(vector, cond[n]);
             chosen.push(self.c.b.ins().bitselect(mask, a[n], b[n]));
         }

@@ -16,11 +16,12 @@ mod shape;
 use super::code::Coder;
 use super::kernel::{Group, Kern, Range};
 use super::sinks::{Role, Surroundings, Task};
+use super::walk;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
 use lanes::{Lanes, Vector};
 use nesl_runtime::kir::{Combine, Inst, Op, Sink, Ty, ValueTy};
-use shape::{Analysis, No, Shape, Shapes};
+use shape::{Analysis, Given, No, Shape, Shapes};
 
 /// The state of a sink in the loop over groups.
 enum State {
@@ -40,6 +41,15 @@ fn points(shapes: &Shapes) -> usize {
     }
 }
 
+/// Where points go through memory together, the least that makes pages and prefetching worth it,
+/// in lines of the cache.
+const LINES: usize = 8;
+
+/// How many points go through memory together.
+fn stream(shapes: &Shapes) -> usize {
+    LINES * if shapes.wide { 8 } else { 16 }
+}
+
 impl<'a> Kern<'a, '_> {
     /// The points of a range in groups, as far as that goes. Gives where the single points begin,
     /// and the state of the sinks there.
@@ -47,20 +57,37 @@ impl<'a> Kern<'a, '_> {
         &mut self,
         group: &Group<'a>,
         range: Range,
+        state: Vec<ir::Value>,
+    ) -> (ir::Value, Vec<ir::Value>) {
+        let shapes = self.shapes(group);
+        let Ok(shapes) = shapes else { return (range.lo, state) };
+        let (mut lo, mut state) = (range.lo, state);
+        let mut sizes = vec![points(&shapes)];
+        if shapes.streams && !group.tasks.iter().any(Task::has_state) {
+            // Each point that is left over goes through all of the memory by itself.
+            let most = stream(&shapes);
+            sizes = vec![most, most / 4, most / 16];
+            self.group = self.group.max(most);
+        }
+        for points in sizes {
+            let range = Range { lo, ..range };
+            (lo, state) = self.groups_of(points, &shapes, group, range, &state);
+        }
+        (lo, state)
+    }
+
+    /// The points of a range in groups of so many.
+    fn groups_of(
+        &mut self,
+        points: usize,
+        shapes: &Shapes,
+        group: &Group<'a>,
+        range: Range,
         state: &[ir::Value],
-    ) -> Option<(ir::Value, Vec<ir::Value>)> {
-        let shapes = self.shapes(group).ok()?;
-        let points = points(&shapes);
+    ) -> (ir::Value, Vec<ir::Value>) {
         let tasks = || group.tasks.iter().filter(|t| t.role != Role::Skip);
         let bail = self.c.b.create_block();
-        let mut vector = Vector {
-            values: vec![None; self.kernel.types.len()],
-            c: &mut self.c,
-            shapes,
-            points,
-            active: None,
-            bail,
-        };
+        let mut vector = Vector::new(&mut self.c, shapes.clone(), points, bail);
 
         // Totals and reductions have a state in each lane.
         let mut start = vec![range.lo];
@@ -104,7 +131,7 @@ impl<'a> Kern<'a, '_> {
         }
         let next_index = vector.c.b.ins().iadd_imm_s(index, points as i64);
         let whole = vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next_index, range.hi);
-        vector.c.b.ins().brif(whole, again, &[], bail, &[]);
+        vector.c.go_on_if(whole, again, bail);
 
         vector.c.b.switch_to_block(again);
         vector.c.point = Some(index);
@@ -145,14 +172,19 @@ impl<'a> Kern<'a, '_> {
                 }
             });
         }
-        Some((index, out))
+        (index, out)
     }
 
     /// The shapes of the code of a group of stages, if it is to be vectorised.
     fn shapes(&self, group: &Group<'a>) -> Result<Shapes, No> {
         let names = &self.kernel.point;
         let indices = if names.len() == 1 { &names[..] } else { &names[1..] };
-        let mut analysis = Analysis::new(&self.kernel.types, indices, true);
+        let given = Given { types: &self.kernel.types, known: &self.c.constants, may_store: true };
+        let mut analysis = Analysis::new(given, indices);
+        for inst in group.code.iter().flatten() {
+            walk::reads(inst, &mut |v| analysis.reads(v));
+        }
+        group.tasks.iter().for_each(|task| task.needs(&mut |v| analysis.reads(v)));
         for (stage, code) in group.code.iter().enumerate() {
             code.iter().try_for_each(|inst| analysis.inst(inst))?;
             for task in group.tasks.iter().filter(|t| t.stage == stage && t.role != Role::Skip) {
@@ -229,22 +261,24 @@ impl<'a> Vector<'_, 'a, '_> {
 }
 
 impl<'a> Coder<'a, '_> {
-    /// The turns of a counted loop that only reduces, in groups as far as that goes. Gives where
-    /// the single turns begin, and the reductions there.
+    /// The turns of a counted loop that only reduces, or fills arrays, in groups as far as that
+    /// goes. Gives where the single turns begin, and the reductions there.
     pub fn vector_for(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
         let Op::For { index, init, reduce, body, .. } = &inst.op else { return None };
-        if !init.is_empty() || reduce.is_empty() {
+        let may_store = super::alias::independent(body, &self.roots);
+        if !init.is_empty() || reduce.is_empty() && !may_store {
             return None;
         }
-        let mut analysis = Analysis::new(self.types, &[*index], false);
+        let given = Given { types: self.types, known: &self.constants, may_store };
+        let mut analysis = Analysis::new(given, &[*index]);
+        body.insts.iter().for_each(|inst| walk::reads(inst, &mut |v| analysis.reads(v)));
+        body.yields.iter().for_each(|v| analysis.reads(*v));
         analysis.block(body).ok()?;
         reduce.iter().for_each(|_| analysis.simple());
         let shapes = analysis.finish(body.insts.iter()).ok()?;
         let points = points(&shapes);
         let bail = self.b.create_block();
-        let types = self.types.len();
-        let mut vector =
-            Vector { values: vec![None; types], c: self, shapes, points, active: None, bail };
+        let mut vector = Vector::new(self, shapes, points, bail);
         let reduced: Vec<(Combine, Ty)> = reduce
             .iter()
             .zip(&body.yields)
@@ -269,7 +303,7 @@ impl<'a> Coder<'a, '_> {
             .collect();
         let after = vector.c.b.ins().iadd_imm_s(at, points as i64);
         let whole = vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, after, count);
-        vector.c.b.ins().brif(whole, again, &[], bail, &[]);
+        vector.c.go_on_if(whole, again, bail);
         vector.c.b.switch_to_block(again);
         vector.c.poll();
         vector.set(*index, Lanes::Linear(at));

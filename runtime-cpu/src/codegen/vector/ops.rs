@@ -5,6 +5,7 @@ use super::super::code::clif;
 use super::super::scalar::{float_cc, int_cc};
 use super::lanes::{Lanes, Vector, Vectors, lane};
 use super::shape::Shape;
+use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use nesl_runtime::kir::{Binary, Inst, Literal, Op, Ty, Unary, Value};
 
@@ -49,7 +50,12 @@ impl<'a> Vector<'_, 'a, '_> {
                 Lanes::Uniform(self.c.int(address))
             }
             Op::Unary(op, a) => self.unary(*op, *a),
-            Op::Binary(op, a, b) => self.binary(*op, *a, *b, self.shapes.of(result)),
+            Op::Binary(op, a, b) => {
+                if let Some(all) = self.everywhere(*op, *a, *b) {
+                    self.all.insert(result, all);
+                }
+                self.binary(*op, *a, *b, self.shapes.of(result))
+            }
             Op::Fma(a, b, c) => {
                 let ty = self.c.element(*a);
                 let (a, b, c) = (self.get(*a), self.get(*b), self.get(*c));
@@ -121,6 +127,43 @@ impl<'a> Vector<'_, 'a, '_> {
                 let vectors = self.wide(&a, ty);
                 Lanes::Wide(vectors.iter().map(|v| self.c.unary(op, ty, *v)).collect())
             }
+        }
+    }
+
+    /// A scalar that is true only if a comparison of consecutive numbers holds at all points (or
+    /// several do): it does at all if it does at the ends, and the numbers do not wrap.
+    fn everywhere(&mut self, op: Binary, a: Value, b: Value) -> Option<ir::Value> {
+        if op == Binary::And && self.c.element(a) == Ty::Bool {
+            let of = |v: Value| match self.get(v) {
+                Lanes::Uniform(x) => Some(x),
+                _ => self.all.get(&v).copied(),
+            };
+            let (x, y) = (of(a)?, of(b)?);
+            return Some(self.c.b.ins().band(x, y));
+        }
+        // Below: at the last of the first, and at the first of the second.
+        let (x, y) = match op {
+            Binary::Lt | Binary::Le => (a, b),
+            Binary::Gt | Binary::Ge => (b, a),
+            _ => return None,
+        };
+        let strict = matches!(op, Binary::Lt | Binary::Gt);
+        let cc = if strict { IntCC::SignedLessThan } else { IntCC::SignedLessThanOrEqual };
+        let last = self.points as i64 - 1;
+        match (self.get(x), self.get(y)) {
+            (Lanes::Linear(x), Lanes::Uniform(y)) => {
+                let end = self.c.b.ins().iadd_imm_s(x, last);
+                let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, x, end);
+                let below = self.c.b.ins().icmp(cc, end, y);
+                Some(self.c.b.ins().band(below, good))
+            }
+            (Lanes::Uniform(x), Lanes::Linear(y)) => {
+                let end = self.c.b.ins().iadd_imm_s(y, last);
+                let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, y, end);
+                let below = self.c.b.ins().icmp(cc, x, y);
+                Some(self.c.b.ins().band(below, good))
+            }
+            _ => None,
         }
     }
 

@@ -5,7 +5,8 @@
 //! all. Shapes of what loops carry are found by going round until they are stable.
 
 use super::super::walk;
-use nesl_runtime::kir::{Binary, Block, Inst, Op, Ty, Unary, Value, ValueTy};
+use nesl_runtime::kir::{Binary, Block, Inst, Literal, Op, Ty, Unary, Value, ValueTy};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a value is at neighbouring points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,12 +27,30 @@ pub struct Shapes {
     pub wide: bool,
     /// Lanes values alive at the same time, at most.
     pub pressure: usize,
+    /// Whether all points go through memory together, in a loop with little else to do: the more
+    /// points the longer are the stretches they read.
+    pub streams: bool,
+    /// Conditions of loops that are carried round them: true in every turn, and false behind.
+    flags: FxHashSet<Value>,
+    /// Of what loops carry that nobody looks at behind them, the next value, for points that go
+    /// on; what it is for others does not matter.
+    loose: FxHashMap<Value, Value>,
 }
 
 impl Shapes {
     /// The shape of a value.
     pub fn of(&self, value: Value) -> Shape {
         self.shapes[value.0 as usize]
+    }
+
+    /// Whether a loop carries its condition under this name.
+    pub fn is_flag(&self, carried: Value) -> bool {
+        self.flags.contains(&carried)
+    }
+
+    /// What becomes of a carried value that nobody looks at behind the loop.
+    pub fn loose(&self, carried: Value) -> Option<Value> {
+        self.loose.get(&carried).copied()
     }
 }
 
@@ -41,6 +60,9 @@ pub struct No(pub &'static str);
 
 /// About how often a loop goes round.
 const LOOP: u64 = 16;
+
+/// A loop with at most so many operations on vectors waits for memory.
+const SLIM: u64 = 4;
 
 /// Finds the shapes of code.
 pub struct Analysis<'a> {
@@ -54,16 +76,61 @@ pub struct Analysis<'a> {
     /// Operations that vectors speed up, and those they do not.
     simple: u64,
     lanewise: u64,
+    streams: bool,
+    /// Constants from outside, and those of the code.
+    known: &'a FxHashMap<Value, Literal>,
+    constants: FxHashMap<Value, Literal>,
+    /// Values that something reads.
+    used: Vec<bool>,
+    /// Bools of which the ends say whether they are true everywhere.
+    implied: Vec<bool>,
+    flags: FxHashSet<Value>,
+    loose: FxHashMap<Value, Value>,
+}
+
+/// What an analysis begins with.
+pub struct Given<'a> {
+    /// The types of all values.
+    pub types: &'a [ValueTy],
+    /// Constants that were defined before.
+    pub known: &'a FxHashMap<Value, Literal>,
+    /// Whether points may write arrays: they do not disturb each other.
+    pub may_store: bool,
 }
 
 impl<'a> Analysis<'a> {
     /// Nothing is known but these indices.
-    pub fn new(types: &'a [ValueTy], indices: &[Value], may_store: bool) -> Analysis<'a> {
+    pub fn new(given: Given<'a>, indices: &[Value]) -> Analysis<'a> {
+        let Given { types, known, may_store } = given;
         let mut shapes = vec![Shape::Uniform; types.len()];
         for index in indices {
             shapes[index.0 as usize] = Shape::Linear;
         }
-        Analysis { types, shapes, may_store, stored: false, weight: 1, simple: 0, lanewise: 0 }
+        Analysis {
+            types,
+            shapes,
+            may_store,
+            stored: false,
+            weight: 1,
+            simple: 0,
+            lanewise: 0,
+            streams: false,
+            known,
+            constants: FxHashMap::default(),
+            used: vec![false; types.len()],
+            implied: vec![false; types.len()],
+            flags: FxHashSet::default(),
+            loose: FxHashMap::default(),
+        }
+    }
+
+    /// Notes that a value is read; to be told of all before the first instruction.
+    pub fn reads(&mut self, value: Value) {
+        self.used[value.0 as usize] = true;
+    }
+
+    fn constant(&self, value: Value) -> Option<Literal> {
+        self.constants.get(&value).or_else(|| self.known.get(&value)).copied()
     }
 
     fn of(&self, value: Value) -> Shape {
@@ -117,7 +184,11 @@ impl<'a> Analysis<'a> {
     /// An instruction.
     pub fn inst(&mut self, inst: &Inst) -> Result<(), No> {
         let shape = match &inst.op {
-            Op::Const(_) | Op::Text(_) => Shape::Uniform,
+            Op::Const(literal) => {
+                self.constants.insert(inst.results[0], *literal);
+                Shape::Uniform
+            }
+            Op::Text(_) => Shape::Uniform,
             Op::Unary(op, a) => {
                 let shape = self.join(&[*a]);
                 if shape == Shape::Lanes {
@@ -134,7 +205,7 @@ impl<'a> Analysis<'a> {
                 }
                 shape
             }
-            Op::Binary(op, a, b) => self.binary(*op, *a, *b),
+            Op::Binary(op, a, b) => self.binary(inst.results[0], *op, *a, *b),
             Op::Fma(a, b, c) => {
                 let shape = self.join(&[*a, *b, *c]);
                 if shape == Shape::Lanes {
@@ -200,7 +271,13 @@ impl<'a> Analysis<'a> {
             Op::For { count, index, init, carried, reduce, body } => {
                 self.set(*index, Shape::Uniform);
                 let before = self.lanewise;
+                let (simple, weight) = (self.simple, self.weight);
                 self.repeat(inst, init, carried, None, Some(*count), body)?;
+                let little = self.simple - simple <= SLIM * LOOP * weight;
+                self.streams |= self.of(*count) == Shape::Uniform
+                    && little
+                    && self.lanewise == before
+                    && self.reads_along(body);
                 if !reduce.is_empty() && init.is_empty() && self.lanewise > before {
                     return Err(No("the inner loop is better vectorised"));
                 }
@@ -226,8 +303,30 @@ impl<'a> Analysis<'a> {
         self.uniform_arrays(inst)
     }
 
-    fn binary(&mut self, op: Binary, a: Value, b: Value) -> Shape {
+    /// Whether a block without control in it reads neighbouring elements.
+    fn reads_along(&self, block: &Block) -> bool {
+        let mut along = false;
+        for inst in &block.insts {
+            along |= matches!(inst.op, Op::Load { index, .. } if self.of(index) == Shape::Linear);
+            if walk::blocks(&inst.op)[0].is_some() {
+                return false;
+            }
+        }
+        along
+    }
+
+    fn binary(&mut self, result: Value, op: Binary, a: Value, b: Value) -> Shape {
         let index = self.scalar(a) == Some(Ty::I64);
+        let shapes = [self.of(a), self.of(b)];
+        let implied = |v: Value| self.of(v) == Shape::Uniform || self.implied[v.0 as usize];
+        self.implied[result.0 as usize] = match op {
+            Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => !shapes.contains(&Shape::Lanes),
+            Binary::And if self.scalar(a) == Some(Ty::Bool) => implied(a) && implied(b),
+            _ => false,
+        };
+        if self.implied[result.0 as usize] && shapes != [Shape::Uniform; 2] {
+            return Shape::Lanes;
+        }
         match (op, self.of(a), self.of(b)) {
             (_, Shape::Uniform, Shape::Uniform) => Shape::Uniform,
             (Binary::Add, Shape::Linear, Shape::Uniform)
@@ -309,6 +408,12 @@ impl<'a> Analysis<'a> {
         let (simple, lanewise, weight) = (self.simple, self.lanewise, self.weight);
         self.weight = weight.saturating_mul(LOOP).min(1 << 32);
         let mut lanes = count.is_some_and(|count| self.of(count) != Shape::Uniform);
+        let flag = cond.filter(|cond| cond.insts.is_empty());
+        let flag = flag.and_then(|cond| carried.iter().position(|name| *name == cond.yields[0]));
+        if let Some(flag) = flag {
+            lanes = self.of(init[flag]) != Shape::Uniform;
+            self.set(carried[flag], Shape::Uniform);
+        }
         loop {
             (self.simple, self.lanewise) = (simple, lanewise);
             let stored = self.stored;
@@ -320,9 +425,23 @@ impl<'a> Analysis<'a> {
             if self.stored && !stored && (checks(body) || cond.is_some_and(checks)) {
                 return Err(No("a check behind a write"));
             }
+            lanes |= flag.is_some_and(|flag| self.of(body.yields[flag]) != Shape::Uniform);
+            if let Some(flag) = flag.filter(|_| lanes) {
+                self.flags.insert(carried[flag]);
+            }
             let mut stable = true;
             for (n, name) in carried.iter().enumerate() {
-                let next = lanes || self.of(body.yields[n]) != Shape::Uniform;
+                let mut next = lanes || self.of(body.yields[n]) != Shape::Uniform;
+                if let Some(flag) = flag.filter(|_| lanes) {
+                    if n == flag {
+                        continue;
+                    }
+                    if !self.used[inst.results[n].0 as usize] {
+                        let onward = self.onward(body, body.yields[flag], body.yields[n]);
+                        self.loose.insert(*name, onward);
+                        next = self.of(onward) != Shape::Uniform;
+                    }
+                }
                 if next && self.of(*name) == Shape::Uniform {
                     self.set(*name, Shape::Lanes);
                     stable = false;
@@ -353,6 +472,26 @@ impl<'a> Analysis<'a> {
         self.uniform_arrays(inst)
     }
 
+    /// What a value of a loop's body is for the points that go on: where a branch decides whether
+    /// they do, what it is on the side on which they do.
+    fn onward(&self, body: &Block, goes_on: Value, value: Value) -> Value {
+        let decides = |inst: &&Inst| inst.results.contains(&goes_on);
+        let Some(inst) = body.insts.iter().find(decides) else { return value };
+        let Op::If { cond, then, otherwise } = &inst.op else { return value };
+        // Else the sides are only there for the points that take them.
+        let both = self.of(*cond) != Shape::Uniform
+            && super::control::is_cheap(then)
+            && super::control::is_cheap(otherwise);
+        let at = |v: Value| inst.results.iter().position(|result| *result == v);
+        let (Some(flag), Some(at), true) = (at(goes_on), at(value), both) else { return value };
+        let ends = |side: &Block| self.constant(side.yields[flag]) == Some(Literal::Bool(false));
+        match (ends(then), ends(otherwise)) {
+            (true, false) => otherwise.yields[at],
+            (false, true) => then.yields[at],
+            _ => value,
+        }
+    }
+
     /// The shapes, if vectors are worth it.
     pub fn finish<'i>(self, insts: impl Iterator<Item = &'i Inst> + Clone) -> Result<Shapes, No> {
         if self.simple == 0 || self.lanewise > self.simple {
@@ -373,7 +512,8 @@ impl<'a> Analysis<'a> {
                 .for_each(|block| walk::insts(block, &mut |inst| note(inst)));
         }
         let pressure = self.pressure(insts);
-        Ok(Shapes { shapes: self.shapes, wide, pressure })
+        let Analysis { shapes, streams, flags, loose, .. } = self;
+        Ok(Shapes { shapes, wide, pressure, streams, flags, loose })
     }
 
     /// How many lanes values are alive at the same time, at most.
@@ -384,7 +524,10 @@ impl<'a> Analysis<'a> {
         }
         let mut changes: Vec<(usize, i32)> = Vec::new();
         for (value, span) in spans.spans.iter().enumerate() {
-            if let (Some((from, to)), Shape::Lanes) = (span, self.shapes[value]) {
+            // Where the ends say it all there are no lanes.
+            if let (Some((from, to)), Shape::Lanes, false) =
+                (span, self.shapes[value], self.implied[value])
+            {
                 changes.push((*from, 1));
                 changes.push((*to, -1));
             }

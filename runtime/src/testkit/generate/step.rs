@@ -7,7 +7,7 @@ use crate::kir::{
 
 impl Generator<'_> {
     pub(super) fn step(&mut self, body: &mut Body, visible: &mut Visible) {
-        match self.choices.below(27) {
+        match self.choices.below(31) {
             0 | 1 => self.literal(body, visible),
             2 | 3 => self.unary(body, visible),
             4..=7 => self.binary(body, visible),
@@ -26,6 +26,9 @@ impl Generator<'_> {
             22 => self.copy(body, visible),
             23 if self.recursion => self.compact(body, visible),
             24 => self.text(body, visible),
+            25 => self.flagged(body, visible),
+            26 | 27 => self.walk(body, visible),
+            28 if self.recursion => self.fill(body, visible),
             _ => self.check(body, visible),
         }
     }
@@ -49,7 +52,7 @@ impl Generator<'_> {
         visible.scalars.push((body.unary(op, a), ty));
     }
 
-    fn binary(&mut self, body: &mut Body, visible: &mut Visible) {
+    pub(super) fn binary(&mut self, body: &mut Body, visible: &mut Visible) {
         use Binary::*;
         let op = self
             .choices
@@ -182,7 +185,7 @@ impl Generator<'_> {
     }
 
     /// Steps in a block of their own, then values of these types.
-    fn inner(
+    pub(super) fn inner(
         &mut self,
         body: &mut Body,
         mut visible: Visible,
@@ -197,11 +200,11 @@ impl Generator<'_> {
         types.iter().map(|ty| self.scalar(body, &visible, *ty)).collect()
     }
 
-    fn some_types(&mut self) -> Vec<Ty> {
+    pub(super) fn some_types(&mut self) -> Vec<Ty> {
         (0..self.choices.below(4)).map(|_| self.choices.pick(Ty::ALL)).collect()
     }
 
-    fn branch(&mut self, body: &mut Body, visible: &mut Visible) {
+    pub(super) fn branch(&mut self, body: &mut Body, visible: &mut Visible) {
         let types = self.some_types();
         let cond = self.scalar(body, visible, Ty::Bool);
         body.begin();

@@ -1,0 +1,150 @@
+//! Loops as front ends make them: tail calls, walks through rows side by side, arrays filled
+//! element by element. Code generators run several points, or turns, of these at a time.
+
+use super::{Generator, Known, MORE, Visible, positive_zero};
+use crate::kir::{Binary, Body, Combine, Op, Site, Ty, Value, ValueTy};
+
+impl Generator<'_> {
+    /// A loop that carries its condition, and of whose results some are looked at.
+    pub(super) fn flagged(&mut self, body: &mut Body, visible: &mut Visible) {
+        if self.loops == 2 {
+            return self.branch(body, visible);
+        }
+        let mut types = vec![Ty::Bool, Ty::I64];
+        types.extend(self.some_types());
+        let mut init: Vec<Value> = types.iter().map(|ty| self.scalar(body, visible, *ty)).collect();
+        if self.choices.below(2) == 0 {
+            init[0] = body.bool(true);
+        }
+        init[1] = body.i64(0);
+        let rounds = 1 + self.choices.below(12) as i64;
+        let kinds: Vec<ValueTy> = types.iter().map(|ty| ValueTy::Scalar(*ty)).collect();
+        let carried: Vec<Value> = kinds.iter().map(|ty| body.value(*ty)).collect();
+        self.loops += 1;
+        let mut inner = visible.clone();
+        inner.scalars.extend(carried.iter().copied().zip(types.iter().copied()));
+        body.begin();
+        let cond = body.end(vec![carried[0]]);
+        body.begin();
+        let some = self.choices.below(4);
+        self.steps(body, &mut inner, some);
+        let rounds = body.i64(rounds);
+        let many = body.binary(Binary::Ge, carried[1], rounds);
+        let other = self.scalar(body, &inner, Ty::Bool);
+        let stop = body.binary(Binary::Or, many, other);
+        body.begin();
+        let mut yields = self.inner(body, inner.clone(), &types, 2);
+        for at in 1..types.len() {
+            if self.choices.below(2) == 0 {
+                yields[at] = carried[at];
+            }
+        }
+        yields[0] = body.bool(false);
+        let last = body.end(yields);
+        body.begin();
+        let mut yields = self.inner(body, inner.clone(), &types, 6);
+        if self.choices.below(4) > 0 {
+            yields[0] = body.bool(true);
+        }
+        let one = body.i64(1);
+        yields[1] = body.binary(Binary::Add, carried[1], one);
+        let more = body.end(yields);
+        let op = match self.choices.below(2) {
+            0 => Op::If { cond: stop, then: last, otherwise: more },
+            _ => {
+                let on = body.unary(crate::kir::Unary::Not, stop);
+                Op::If { cond: on, then: more, otherwise: last }
+            }
+        };
+        let yields = body.push(op, &kinds);
+        let turn = body.end(yields);
+        self.loops -= 1;
+        let results = body.push(Op::While { init, carried, cond, body: turn }, &kinds);
+        for result in results.into_iter().zip(types) {
+            if self.choices.below(2) == 0 {
+                visible.scalars.push(result);
+            }
+        }
+    }
+
+    /// Goes through rows, at the column of the point, which not every row has.
+    pub(super) fn walk(&mut self, body: &mut Body, visible: &mut Visible) {
+        let Some((index, arrays)) = self.wide.filter(|_| self.loops < 2) else {
+            return self.binary(body, visible);
+        };
+        let (array, ty) = self.choices.pick(&arrays);
+        let count = match self.choices.below(4) {
+            0 => self.index(body, visible, 7),
+            _ => body.i64(1 + self.choices.below(12) as i64),
+        };
+        let stride = self.choices.below(4) as i64;
+        let short = match self.choices.below(8) {
+            0 => 1 + self.choices.below(100) as i64,
+            _ => 1000,
+        };
+        let combine = match ty.is_float() {
+            true => self.choices.pick(&[Combine::Min, Combine::Max]),
+            false => self.choices.pick(&[Combine::Add, Combine::Max, Combine::Xor]),
+        };
+        let site = Site(self.choices.below(100) as u32);
+        let checks = self.choices.below(3) > 0;
+        self.loops += 1;
+        let results = body.count(count, Vec::new(), vec![combine], |body, row, _| {
+            let stride = body.i64(stride);
+            let start = body.binary(Binary::Mul, row, stride);
+            if checks {
+                let zero = body.i64(0);
+                let short = body.i64(short);
+                let length = body.binary(Binary::Sub, short, row);
+                let low = body.binary(Binary::Ge, index, zero);
+                let high = body.binary(Binary::Lt, index, length);
+                let within = body.binary(Binary::And, low, high);
+                body.check(within, site, vec![index, length]);
+            }
+            let at = body.binary(Binary::Add, start, index);
+            let x = body.load(array, at);
+            let mut inner = visible.clone();
+            inner.scalars.extend([(row, Ty::I64), (x, ty)]);
+            let value = match self.choices.below(2) {
+                0 => x,
+                _ => self.inner(body, inner, &[ty], 3)[0],
+            };
+            vec![positive_zero(body, value)]
+        });
+        self.loops -= 1;
+        visible.scalars.push((results[0], ty));
+        debug_assert!(12 * 3 < MORE);
+    }
+
+    /// A new array whose elements are computed, perhaps of the one before or of others.
+    pub(super) fn fill(&mut self, body: &mut Body, visible: &mut Visible) {
+        if self.loops == 2 {
+            return self.branch(body, visible);
+        }
+        let ty = self.choices.pick(Ty::ALL);
+        let length = 1 + self.choices.below(60) as i64;
+        let count = body.i64(length);
+        let array = body.alloc(ty, count);
+        let zero = body.i64(0);
+        let first = self.scalar(body, visible, ty);
+        body.store(array, zero, first);
+        let kind = self.choices.below(4);
+        self.loops += 1;
+        body.count(count, Vec::new(), Vec::new(), |body, index, _| {
+            let mut inner = visible.clone();
+            inner.scalars.push((index, Ty::I64));
+            if kind == 0 {
+                // What the turn before has written.
+                let one = body.i64(1);
+                let before = body.binary(Binary::Sub, index, one);
+                let before = body.binary(Binary::Max, before, zero);
+                inner.scalars.push((body.load(array, before), ty));
+            }
+            let value = self.inner(body, inner, &[ty], 5)[0];
+            body.store(array, index, value);
+            Vec::new()
+        });
+        self.loops -= 1;
+        visible.arrays.push(Known { value: array, ty, length, own: true });
+    }
+}
