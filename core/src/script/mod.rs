@@ -19,15 +19,18 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `light` | what is no work for a runtime |
 //! | `plan` | which bindings are computed together, and when |
 //! | `piece` | bindings as a program |
 
+mod light;
 mod piece;
 mod plan;
 
 use crate::ir::{Atom, FunId, GlobalId, Program, Site, Ty, Var};
 use crate::prim::HostOp;
 
+pub use light::Light;
 pub use plan::script;
 
 /// A program as the steps of a host.
@@ -106,7 +109,16 @@ pub enum Action {
         otherwise: Block,
     },
     /// Performs a function that has effects.
-    Call(Var, FunId, Vec<Atom>),
+    Call {
+        /// The value.
+        var: Var,
+        /// Which.
+        callee: FunId,
+        /// Of what.
+        args: Vec<Atom>,
+        /// The call as a piece, if the function is light.
+        light: Option<Box<Piece>>,
+    },
 }
 
 /// A part of a function, as a program.

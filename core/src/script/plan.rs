@@ -4,19 +4,20 @@
 //! takes and what may fault; the rest waits on, for who uses it.
 
 use super::{Action, Function, Input, Piece, Script, Step};
-use super::{Block, piece};
+use super::{Block, Light, light, piece};
 use crate::base::with_stack;
 use crate::ir::{self, Atom, Effects, FunId, Let, Op, Program, Site, Ty, Var};
-use crate::prim::SeqOp;
 use crate::simplify::may_fault;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A simplified program that has effects, as a script.
 pub fn script(program: &Program) -> Script {
-    let effects = Effects::of(program);
+    let (effects, light) = (Effects::of(program), Light::of(program));
     let functions = program.functions.iter().enumerate().map(|(id, function)| {
         let id = FunId(id as u32);
-        effects.in_function(id).then(|| Planner::of(program, &effects, function).function(function))
+        effects.in_function(id).then(|| {
+            Planner::of(program, (&effects, &light), function).function(function)
+        })
     });
     Script { functions: functions.collect(), main: program.main }
 }
@@ -24,6 +25,7 @@ pub fn script(program: &Program) -> Script {
 struct Planner<'p> {
     program: &'p Program,
     effects: &'p Effects,
+    light: &'p Light,
     types: FxHashMap<Var, Ty>,
 }
 
@@ -39,14 +41,14 @@ struct Waiting<'p> {
 impl<'p> Planner<'p> {
     fn of(
         program: &'p Program,
-        effects: &'p Effects,
+        (effects, light): (&'p Effects, &'p Light),
         function: &'p ir::Function,
     ) -> Planner<'p> {
         let mut types: FxHashMap<Var, Ty> = function.params.iter().cloned().collect();
         function.body.each_binding(&mut |var, ty| {
             types.insert(var, ty.clone());
         });
-        Planner { program, effects, types }
+        Planner { program, effects, light, types }
     }
 
     fn function(&self, function: &'p ir::Function) -> Function {
@@ -140,37 +142,18 @@ impl<'p> Planner<'p> {
             Some(var) => light.contains(&var) || !self.types[&var].has_sequence(),
             None => true,
         };
-        let is_light = binding.op.atoms().into_iter().all(|atom| fed(atom, light))
-            && match &binding.op {
-                Op::Copy(_)
-                | Op::Scalar(..)
-                | Op::Pair(..)
-                | Op::First(_)
-                | Op::Second(_)
-                | Op::Text(_)
-                | Op::List(_)
-                | Op::Check { .. }
-                | Op::Error(_) => true,
-                Op::Seq(op, _) => matches!(
-                    op,
-                    SeqOp::Length
-                        | SeqOp::Index
-                        | SeqOp::Append
-                        | SeqOp::Flatten
-                        | SeqOp::Subseq
-                        | SeqOp::IntText
-                        | SeqOp::FloatText
-                        | SeqOp::ExpText
-                        | SeqOp::ParseFloat
-                ),
-                Op::If { .. } => with_stack(|| {
-                    binding.op.blocks().all(|block| {
-                        block.lets.iter().all(|inner| self.is_light(inner, light))
-                            && fed(block.result, light)
-                    })
-                }),
-                Op::Call(..) | Op::Nest(_) | Op::Global(_) | Op::Host(..) | Op::Time(_) => false,
-            };
+        if !binding.op.atoms().into_iter().all(|atom| fed(atom, light)) {
+            return false;
+        }
+        let is_light = match binding.op {
+            Op::If { .. } => with_stack(|| {
+                binding.op.blocks().all(|block| {
+                    block.lets.iter().all(|inner| self.is_light(inner, light))
+                        && fed(block.result, light)
+                })
+            }),
+            _ => light::is_light(&binding.op),
+        };
         if is_light {
             light.insert(binding.var);
         }
@@ -194,7 +177,15 @@ impl<'p> Planner<'p> {
                 then: self.block(then, &[]),
                 otherwise: self.block(otherwise, &[]),
             },
-            Op::Call(callee, args) => Action::Call(var, *callee, args.clone()),
+            Op::Call(callee, args) => Action::Call {
+                var,
+                callee: *callee,
+                args: args.clone(),
+                light: self
+                    .light
+                    .function(*callee)
+                    .then(|| Box::new(self.piece(&[binding], vec![var], true))),
+            },
             Op::Nest(_) => Action::Compute(self.piece(&[binding], vec![var], false)),
             Op::Copy(_)
             | Op::Scalar(..)
@@ -282,7 +273,7 @@ impl Step {
             | Action::Host { var, .. }
             | Action::Time(var, _)
             | Action::If { var, .. }
-            | Action::Call(var, ..) => vec![*var],
+            | Action::Call { var, .. } => vec![*var],
         }
     }
 
@@ -295,7 +286,7 @@ impl Step {
                 Input::Global(_) => {}
             }),
             Action::Global(..) => {}
-            Action::Host { args, .. } | Action::Call(_, _, args) => used(args),
+            Action::Host { args, .. } | Action::Call { args, .. } => used(args),
             Action::Time(_, body) => body.each_use(visit),
             Action::If { cond, then, otherwise, .. } => {
                 used(&[*cond]);

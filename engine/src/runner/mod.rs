@@ -19,6 +19,7 @@ use crate::host::System;
 use crate::trial::{Allowance, Trials, near};
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir::{Effects, Op, Program};
+use nesl_core::script::Light;
 use nesl_core::strategy::Strategy;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::runtime;
@@ -91,11 +92,21 @@ impl Runner<'_> {
             Some(_) if !Effects::of(program).in_function(program.main) => {
                 self.compute(&mut Work::of(program, false), globals, key)
             }
-            Some(_) if !worth_compiling(program) => self.interpret(program, globals, key),
+            Some(executor) if self.is_for_host(executor, program, globals) => {
+                self.interpret(program, globals, key)
+            }
             Some(executor) => self.perform(executor, program, globals, key),
         };
         self.host.flush();
         done
+    }
+
+    /// Whether there is nothing for a runtime in a program that has effects.
+    fn is_for_host(&self, executor: &Executor, program: &Program, globals: &[Held]) -> bool {
+        !worth_compiling(program)
+            || self.trials.is_some()
+                && Light::of(program).function(program.main)
+                && near(globals, &*executor.runtime).is_some()
     }
 
     /// Has the direct interpreter run a program.
