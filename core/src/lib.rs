@@ -6,6 +6,7 @@
 //! ```text
 //! text ──syntax──▶ tokens, tree, ast ──names──▶ resolved ──types──▶ typed
 //!      ──elaborate──▶ ir ──interp──▶ value
+//! ir ──simplify──▶ ir ──script──▶ programs without effects, and what is done between them
 //! ir ──simplify──▶ ir ──flatten──▶ flat ──fuse──▶ kernels ──lower──▶ kir
 //! ```
 //!
@@ -20,6 +21,7 @@
 //! | [`elaborate`] | typed ast → ir: patterns, overloading, polymorphism and function values gone |
 //! | [`interp`] | the direct interpreter: what a program means, and its work and depth |
 //! | [`simplify`] | ir → ir: inlining, folding, what is not needed |
+//! | [`mod@script`] | ir → what a host does, and the programs between |
 //! | [`flat`] | flat programs: every value in a context, every step at all points of it |
 //! | [`mod@flatten`] | ir → flat: nesting becomes contexts |
 //! | [`mod@fuse`] | steps over one context become kernels |
@@ -42,6 +44,7 @@ pub mod lower;
 pub mod names;
 pub mod prelude;
 pub mod prim;
+pub mod script;
 pub mod simplify;
 pub mod strategy;
 pub mod syntax;

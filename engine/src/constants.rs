@@ -13,13 +13,9 @@ use rustc_hash::FxHashMap;
 /// Texts and lists that are longer than this are long.
 const LONG: usize = 64;
 
-/// The program with its long constants as variables, and the values of all its variables; `None`
-/// if it has no long constants.
-pub(crate) fn as_globals(
-    program: &Program,
-    globals: &[Held],
-    precision: Precision,
-) -> Option<(Program, Vec<Held>)> {
+/// The program with its long constants as variables behind its own, and their values; `None` if it
+/// has no long constants.
+pub(crate) fn as_globals(program: &Program, precision: Precision) -> Option<(Program, Vec<Held>)> {
     let mut found = false;
     for function in &program.functions {
         function.body.each_let(&mut |binding| found |= is_long(&binding.op, &binding.ty));
@@ -30,7 +26,7 @@ pub(crate) fn as_globals(
     let mut program = program.clone();
     let mut constants = Constants {
         globals: std::mem::take(&mut program.globals),
-        values: globals.to_vec(),
+        values: Vec::new(),
         texts: FxHashMap::default(),
         precision,
     };

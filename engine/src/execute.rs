@@ -1,19 +1,18 @@
 //! Running a program on a runtime.
 //!
 //! The program is simplified, flattened, fused and evaluated step by step; what has a shape that
-//! flat form does not know is written as the code of one instance and launched at one point. What
-//! only a host can do (printing, files, clocks) is left to the direct interpreter, and so are
-//! programs without loops, which it has run before they could be compiled. It is also what every
-//! runtime is compared with.
+//! flat form does not know is written as the code of one instance and launched at one point.
+//! Programs come here without effects: [`runner`](crate::runner) sees to what only a host can do, and
+//! to what is left to the direct interpreter.
 
 use crate::constants;
-use crate::evaluate::{Evaluator, Stop};
+use crate::evaluate::{Evaluator, Kernels, Stop};
 use crate::held::{self, Held};
 use nesl_core::flat;
 use nesl_core::flatten::flatten;
 use nesl_core::fuse::{Fuel, fuse};
 use nesl_core::interp::Failure as ProgramFailure;
-use nesl_core::ir::{self, Op, Site};
+use nesl_core::ir::{self, GlobalId, Op, Site};
 use nesl_core::lower::{self, Lowered};
 use nesl_core::prim::SeqOp;
 use nesl_core::simplify::simplify;
@@ -23,7 +22,7 @@ use nesl_runtime::kir;
 use nesl_runtime::kir::{Literal, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Runtime};
 use nesl_runtime::scalar::Precision;
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 use std::time::{Duration, Instant};
 
 /// Runs programs on a runtime.
@@ -35,13 +34,32 @@ pub(crate) struct Executor {
     unflattened: Cell<u64>,
 }
 
+/// A program made ready, to be run any number of times.
+pub(crate) struct Prepared {
+    /// Simplified, its long constants as top-level variables.
+    program: ir::Program,
+    /// The values of these.
+    constants: Vec<Held>,
+    precision: Precision,
+    seed: u64,
+    /// Its flat form.
+    flat: Option<Flat>,
+    /// It as the code of one instance.
+    lowered: OnceCell<Option<Lowered>>,
+}
+
+struct Flat {
+    program: flat::Program,
+    globals: Vec<GlobalId>,
+    kernels: Kernels,
+}
+
 /// What a program runs with.
 pub(crate) struct Inputs<'a> {
     /// The values of the globals.
     pub(crate) globals: &'a [Held],
     /// What `main` takes if it draws random numbers.
     pub(crate) key: i64,
-    pub(crate) seed: u64,
     pub(crate) precision: Precision,
     pub(crate) strategy: Strategy,
     /// Levels of calls after which recursion is too deep.
@@ -66,10 +84,15 @@ impl Executor {
         Executor { runtime, translating: Cell::default(), unflattened: Cell::default() }
     }
 
-    /// Time spent on making kernels of the program that was run last, before they went to the
-    /// runtime, which counts its own part.
+    /// Time spent so far on making kernels, before they went to the runtime, which counts its own
+    /// part.
     pub(crate) fn translating(&self) -> Duration {
         self.translating.get()
+    }
+
+    /// Some time was spent on that.
+    pub(crate) fn translated(&self, time: Duration) {
+        self.translating.set(self.translating.get() + time);
     }
 
     /// How many programs had a shape that flat form does not know, so that one instance ran them.
@@ -77,70 +100,88 @@ impl Executor {
         self.unflattened.get()
     }
 
-    /// Runs a program; `None` if it is one for the direct interpreter.
-    pub(crate) fn run(
+    /// Makes a program without effects ready to be run; `None` if it is one for the direct
+    /// interpreter.
+    pub(crate) fn prepare(
         &self,
         program: &ir::Program,
-        inputs: &Inputs<'_>,
-    ) -> Option<Result<Held, ProgramFailure>> {
+        precision: Precision,
+        seed: u64,
+    ) -> Option<Prepared> {
         if !worth_compiling(program) {
             return None;
         }
-        let (extended, globals);
-        let (program, inputs) =
-            match constants::as_globals(program, inputs.globals, inputs.precision) {
-                Some(with_constants) => {
-                    (extended, globals) = with_constants;
-                    (&extended, &Inputs { globals: &globals, ..*inputs })
-                }
-                None => (program, inputs),
-            };
-        if !needs_host(program) {
-            match self.flat(program, inputs) {
-                Ok(held) => return Some(Ok(held)),
-                Err(Stop::Failed(failure)) => return Some(Err(failure)),
-                Err(Stop::Unsupported) => self.unflattened.set(self.unflattened.get() + 1),
-            }
-        }
         let began = Instant::now();
+        let extended = constants::as_globals(program, precision);
+        let (program, constants) = match &extended {
+            Some((program, constants)) => (program, constants.clone()),
+            None => (program, Vec::new()),
+        };
         let program = simplify(program);
-        let lowered = lower::thread(&program, inputs.precision, inputs.seed)?;
-        self.translating.set(began.elapsed());
-        #[cfg(debug_assertions)]
-        if let Err(wrong) = kir::verify(&lowered.module) {
-            panic!("after lowering: {wrong:#?}\n{}", kir::print(&lowered.module));
+        debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "after simplification");
+        let (parameterised, globals) = lower::globals_as_parameters(&program);
+        let flat = fuse(&flatten(&parameterised), Fuel(None));
+        // What breaks the law is run by one instance: slower, but right.
+        let flat = flat::verify(&flat)
+            .is_empty()
+            .then(|| Flat { program: flat, globals, kernels: Kernels::default() });
+        self.translated(began.elapsed());
+        let lowered = OnceCell::new();
+        Some(Prepared { program, constants, precision, seed, flat, lowered })
+    }
+
+    /// Runs a program; `None` if it is one for the direct interpreter.
+    pub(crate) fn run(
+        &self,
+        prepared: &Prepared,
+        inputs: &Inputs<'_>,
+    ) -> Option<Result<Held, ProgramFailure>> {
+        let all;
+        let inputs = if prepared.constants.is_empty() {
+            inputs
+        } else {
+            all = [inputs.globals, &prepared.constants].concat();
+            &Inputs { globals: &all, ..*inputs }
+        };
+        match self.flat(prepared, inputs) {
+            Ok(held) => return Some(Ok(held)),
+            Err(Stop::Failed(failure)) => return Some(Err(failure)),
+            Err(Stop::Unsupported) => self.unflattened.set(self.unflattened.get() + 1),
         }
-        let run = self.launch(&program, &lowered, inputs);
-        Some(run.map_err(|failure| blame(&lowered, failure)))
+        let lowered = prepared.lowered.get_or_init(|| {
+            let began = Instant::now();
+            let lowered = lower::thread(&prepared.program, prepared.precision, prepared.seed);
+            self.translated(began.elapsed());
+            #[cfg(debug_assertions)]
+            if let Some(Err(wrong)) = lowered.as_ref().map(|lowered| kir::verify(&lowered.module)) {
+                panic!("after lowering: {wrong:#?}");
+            }
+            lowered
+        });
+        let lowered = lowered.as_ref()?;
+        let run = self.launch(&prepared.program, lowered, inputs);
+        Some(run.map_err(|failure| blame(lowered, failure)))
     }
 
     /// Runs a program in flat form.
-    fn flat(&self, program: &ir::Program, inputs: &Inputs<'_>) -> Result<Held, Stop> {
-        let began = Instant::now();
-        let (runtime, precision) = (&*self.runtime, inputs.precision);
-        let program = simplify(program);
-        debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "after simplification");
-        let (program, globals) = lower::globals_as_parameters(&program);
-        let flat = fuse(&flatten(&program), Fuel(None));
-        self.translating.set(began.elapsed());
-        // What breaks the law is run by one instance: slower, but right.
-        if !flat::verify(&flat).is_empty() {
-            return Err(Stop::Unsupported);
-        }
+    fn flat(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Held, Stop> {
+        let (runtime, precision) = (&*self.runtime, prepared.precision);
+        let flat = prepared.flat.as_ref().ok_or(Stop::Unsupported)?;
         let mut args = Vec::new();
+        let program = &prepared.program;
         let main = &program.functions[program.main.0 as usize];
-        if main.params.len() > globals.len() {
+        if !main.params.is_empty() {
             args.push(vec![Arg::Scalar(key(inputs))]);
         }
-        for id in &globals {
+        for id in &flat.globals {
             let parts = inputs.globals[id.0 as usize].parts(runtime, precision);
             args.push(parts.map_err(trouble)?);
         }
-        let depth = inputs.max_depth;
-        let (seed, strategy) = (inputs.seed, inputs.strategy);
-        let evaluator = Evaluator::new(runtime, &flat, precision, seed, strategy, depth);
+        let (seed, strategy, depth) = (prepared.seed, inputs.strategy, inputs.max_depth);
+        let (program, kernels) = (&flat.program, &flat.kernels);
+        let evaluator = Evaluator::new(runtime, program, kernels, precision, seed, strategy, depth);
         let result = evaluator.run(args);
-        self.translating.set(self.translating.get() + evaluator.translating());
+        self.translated(evaluator.translating());
         result
     }
 
@@ -188,7 +229,7 @@ impl Executor {
 }
 
 /// Whether there may be more to do than there is to compile.
-fn worth_compiling(program: &ir::Program) -> bool {
+pub(crate) fn worth_compiling(program: &ir::Program) -> bool {
     let mut loops = false;
     for function in &program.functions {
         function.body.for_each_op(&mut |op| {
@@ -212,15 +253,6 @@ fn worth_compiling(program: &ir::Program) -> bool {
         });
     }
     loops
-}
-
-/// Whether a program does something that only a host can do.
-fn needs_host(program: &ir::Program) -> bool {
-    let mut host = false;
-    for function in &program.functions {
-        function.body.for_each_op(&mut |op| host |= matches!(op, Op::Host(..) | Op::Time(_)));
-    }
-    host
 }
 
 fn key(inputs: &Inputs<'_>) -> Literal {

@@ -152,6 +152,22 @@ impl Held {
         Ok(narrow(self.value(Some(runtime))?))
     }
 
+    /// `(first, second)`: on the host if both are there.
+    pub(crate) fn pair(
+        first: &Held,
+        second: &Held,
+        runtime: &dyn Runtime,
+        precision: Precision,
+    ) -> Result<Held, Failure> {
+        let ty = Ty::pair(first.ty().clone(), second.ty().clone());
+        if let (Some(a), Some(b)) = (first.0.value.get(), second.0.value.get()) {
+            return Ok(Held::value_of(Value::pair(a.clone(), b.clone()), ty));
+        }
+        let mut parts = first.parts(runtime, precision)?;
+        parts.extend(second.parts(runtime, precision)?);
+        Ok(Held::resident(parts, ty, precision))
+    }
+
     /// A half of a half … of it.
     pub(crate) fn part(&self, way: &[Step]) -> Held {
         if way.is_empty() {

@@ -10,6 +10,7 @@ mod evaluate;
 mod execute;
 mod held;
 pub mod host;
+mod runner;
 pub mod session;
 pub mod show;
 mod sources;

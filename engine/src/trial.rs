@@ -5,7 +5,8 @@
 //! interpreted first, for about as long as it would take to compile it. What is not done by then
 //! is compiled and begun again; that takes at most twice as long as the better of the two ways
 //! would have. How long that is is counted, not measured: which way a program goes depends on
-//! nothing but the program and its data.
+//! nothing but the program and its data. A piece of a program that needs the host is tried each time
+//! it is run, as long as all its trials together have not taken that long.
 
 use crate::held::Held;
 use nesl_core::interp::{self, Failure, Host, Value};
@@ -38,39 +39,59 @@ pub(crate) struct Trials {
     large: FxHashSet<u64>,
 }
 
+/// What a trial of a program may take.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allowance {
+    /// Nanoseconds, about. Each trial takes its part.
+    left: u64,
+    /// A hash of what the program does, the same wherever it stands.
+    shape: u64,
+}
+
+impl Allowance {
+    /// What a program that needs no host may take.
+    pub(crate) fn of(program: &Program) -> Allowance {
+        let (compiling, shape) = look(program);
+        Allowance { left: compiling.clamp(LEAST, MOST), shape }
+    }
+}
+
 impl Trials {
     /// Tries a program; `None` if it is one to be compiled.
     pub(crate) fn run(
         &mut self,
         program: &Program,
+        allowance: &mut Allowance,
         globals: &[Held],
         key: i64,
         runtime: &dyn Runtime,
         host: &mut dyn Host,
         options: &interp::Options<'_>,
     ) -> Option<Result<Value, Failure>> {
-        let (compiling, shape) = look(program)?;
-        if self.large.contains(&shape) {
+        if self.large.contains(&allowance.shape) {
             return None;
         }
-        let near = |held: &Held| held.near(runtime, READ);
-        let globals: Vec<Value> = globals.iter().map(near).collect::<Option<_>>()?;
-        let budget = compiling.clamp(LEAST, MOST);
-        let run = interp::run_within(budget, program, &globals, key, host, options);
+        let globals = near(globals, runtime)?;
+        let left = &mut allowance.left;
+        let run = interp::run_within(left, program, &globals, key, host, options);
         if run.is_none() {
             if self.large.len() >= REMEMBERED {
                 self.large.clear();
             }
-            self.large.insert(shape);
+            self.large.insert(allowance.shape);
         }
         run
     }
 }
 
-/// How long it takes to compile a program, and a hash of what it does, the same wherever it stands;
-/// `None` if it needs the host.
-fn look(program: &Program) -> Option<(u64, u64)> {
-    let (mut compiling, mut host, mut hash) = (0, false, FxHasher::default());
+/// Values, if none of them is a long one on the runtime.
+pub(crate) fn near(globals: &[Held], runtime: &dyn Runtime) -> Option<Vec<Value>> {
+    globals.iter().map(|held| held.near(runtime, READ)).collect()
+}
+
+/// How long it takes to compile a program, and a hash of what it does, the same wherever it stands.
+fn look(program: &Program) -> (u64, u64) {
+    let (mut compiling, mut hash) = (0, FxHasher::default());
     for global in &program.globals {
         global.item.hash(&mut hash);
         global.name.hash(&mut hash);
@@ -79,7 +100,6 @@ fn look(program: &Program) -> Option<(u64, u64)> {
         function.name.hash(&mut hash);
         function.body.for_each_op(&mut |op| {
             compiling += BINDING;
-            host |= matches!(op, Op::Host(..) | Op::Time(_));
             discriminant(op).hash(&mut hash);
             match op {
                 Op::Text(text) => {
@@ -114,5 +134,5 @@ fn look(program: &Program) -> Option<(u64, u64)> {
             }
         });
     }
-    (!host).then(|| (compiling, hash.finish()))
+    (compiling, hash.finish())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of the compiler in the data's way; each imports only from those before it.
-const ORDER: [&str; 16] = [
+const ORDER: [&str; 17] = [
     "base",
     "prim",
     "syntax",
@@ -16,6 +16,7 @@ const ORDER: [&str; 16] = [
     "elaborate",
     "interp",
     "simplify",
+    "script",
     "flat",
     "flatten",
     "fuse",

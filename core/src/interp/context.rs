@@ -46,6 +46,11 @@ impl Budget {
         }
     }
 
+    /// Nanoseconds that are left.
+    pub(super) fn left(&self) -> u64 {
+        self.nanoseconds.get()
+    }
+
     /// Whether it was not enough.
     pub(super) fn is_exceeded(&self) -> bool {
         self.exceeded.get()

@@ -421,10 +421,6 @@ impl<'p, 'h> Machine<'p, 'h> {
         let values = self.atoms(args);
         let putting_off = self.lockstep.outermost;
         match (op, putting_off) {
-            (HostOp::PrintText, None) => {
-                self.host.print(printed(&values[0]));
-                Ok(Value::Bool(true))
-            }
             (HostOp::PrintText, Some(outermost)) => {
                 let [value] = <[Value; 1]>::try_from(values).expect("one operand");
                 self.put_off(outermost, Output::Print(value), binding.site);
@@ -442,7 +438,7 @@ impl<'p, 'h> Machine<'p, 'h> {
             }
             (op, _) => {
                 let types = self.types_of(args);
-                Ok(self.host.call(op, &values, &types, &binding.ty)?)
+                Ok(super::perform(self.host, op, &values, &types, &binding.ty)?)
             }
         }
     }

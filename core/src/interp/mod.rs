@@ -109,26 +109,46 @@ pub fn run(
     machine::Machine::new(program, globals, host, options, None, None).run(key)
 }
 
-/// Runs a program that needs no host as [`run`] does, but for about `budget` nanoseconds at most:
-/// `None` if that is not enough, or if it comes to a limit of this interpreter. Work and depth are
-/// not counted. It does not look at a clock, so the same program always comes as far.
+/// Runs a program that needs no host as [`run`] does, but for about `budget` nanoseconds at most,
+/// and says how many of them are left: `None` if that is not enough, or if it comes to a limit of
+/// this interpreter. Work and depth are not counted. It does not look at a clock, so the same
+/// program always comes as far.
 pub fn run_within(
-    budget: u64,
+    budget: &mut u64,
     program: &Program,
     globals: &[Value],
     key: i64,
     host: &mut dyn Host,
     options: &Options<'_>,
 ) -> Option<Result<Value, Failure>> {
-    let budget = context::Budget::new(budget);
-    let machine = machine::Machine::new(program, globals, host, options, None, Some(&budget));
-    match machine.run(key) {
+    let within = context::Budget::new(*budget);
+    let machine = machine::Machine::new(program, globals, host, options, None, Some(&within));
+    let run = machine.run(key);
+    *budget = within.left();
+    match run {
         Ok(outcome) => Some(Ok(outcome.value)),
-        Err(_) if budget.is_exceeded() => None,
+        Err(_) if within.is_exceeded() => None,
         Err(failure) => match failure.fault.code {
             FaultCode::TooDeep | FaultCode::OutOfMemory => None,
             _ => Some(Err(failure)),
         },
+    }
+}
+
+/// Performs one operation of the world outside.
+pub fn perform(
+    host: &mut dyn Host,
+    op: HostOp,
+    args: &[Value],
+    types: &[Ty],
+    result: &Ty,
+) -> Result<Value, Fault> {
+    match op {
+        HostOp::PrintText => {
+            host.print(args[0].as_text().expect("what is printed is a string"));
+            Ok(Value::Bool(true))
+        }
+        op => host.call(op, args, types, result),
     }
 }
 

@@ -15,7 +15,8 @@
 //!
 //! A fault stays a fault of the same kind, and where the user's program is to blame for it: code
 //! of the library takes the place of the call that left the user's program. Which of several
-//! faults comes first may change. The interpreter runs programs as they were, so that work and
+//! faults comes first may change, but none passes what is done outside: what a program prints before
+//! it fails stays the same. The interpreter runs programs as they were, so that work and
 //! depth are those of the program as written.
 
 mod calls;
@@ -23,19 +24,20 @@ mod dead;
 mod nests;
 mod rewrite;
 
-use crate::ir::{FunId, Function, Program};
+use crate::ir::{Effects, FunId, Function, Program};
 
 pub use dead::may_fault;
-pub(crate) use rewrite::renumber_calls;
+pub(crate) use rewrite::{renumber, renumber_calls};
 
 /// Simplifies a lawful program; the result is lawful, and means the same.
 pub fn simplify(program: &Program) -> Program {
     let calls = calls::Calls::of(program);
+    let effects = Effects::of(program);
     let mut simplified: Vec<Option<Function>> = vec![None; program.functions.len()];
     for id in calls.callees_first() {
         let mut function = rewrite::function(program, *id, &simplified, &calls);
         dead::remove(&mut function);
-        nests::join(&mut function);
+        nests::join(&mut function, &effects);
         simplified[id.0 as usize] = Some(function);
     }
     // What is not reached from the form stays as it was: nobody asks for it.

@@ -2,15 +2,16 @@
 //! `{g(f(x)) : x in xs}`, if nobody else looks at the elements. What `f` makes, sequences
 //! perhaps, is then used up where it is made.
 
+use super::may_fault;
 use crate::base::with_stack;
-use crate::ir::{Atom, Block, Function, Let, Nest, Op, Var};
+use crate::ir::{Atom, Block, Effects, Function, Let, Nest, Op, Var};
 use rustc_hash::FxHashMap;
 
 /// Joins the nests of a function.
-pub(super) fn join(function: &mut Function) {
+pub(super) fn join(function: &mut Function, effects: &Effects) {
     let mut uses: FxHashMap<Var, usize> = FxHashMap::default();
     count(&function.body, &mut uses);
-    block(&mut function.body, &uses);
+    block(&mut function.body, &uses, effects);
 }
 
 fn count(block: &Block, uses: &mut FxHashMap<Var, usize>) {
@@ -26,24 +27,24 @@ fn count(block: &Block, uses: &mut FxHashMap<Var, usize>) {
     });
 }
 
-fn block(block: &mut Block, uses: &FxHashMap<Var, usize>) {
+fn block(block: &mut Block, uses: &FxHashMap<Var, usize>, effects: &Effects) {
     with_stack(|| {
         let mut lets: Vec<Let> = Vec::with_capacity(block.lets.len());
         for mut binding in std::mem::take(&mut block.lets) {
             match &mut binding.op {
                 Op::If { then, otherwise, .. } => {
-                    self::block(then, uses);
-                    self::block(otherwise, uses);
+                    self::block(then, uses, effects);
+                    self::block(otherwise, uses, effects);
                 }
-                Op::Time(body) => self::block(body, uses),
+                Op::Time(body) => self::block(body, uses, effects),
                 Op::Nest(nest) => {
-                    while let Some(inner) = producer(nest, &lets, uses) {
+                    while let Some(inner) = producer(nest, &lets, uses, effects) {
                         let inner = lets.remove(inner);
                         binding.site =
                             if nest.binders.len() == 1 { inner.site } else { binding.site };
                         take_in(nest, inner);
                     }
-                    self::block(&mut nest.body, uses);
+                    self::block(&mut nest.body, uses, effects);
                 }
                 Op::Copy(_)
                 | Op::Scalar(..)
@@ -65,9 +66,16 @@ fn block(block: &mut Block, uses: &FxHashMap<Var, usize>) {
     });
 }
 
-/// Which of the bindings before it is a nest that only this one runs over.
-fn producer(nest: &Nest, lets: &[Let], uses: &FxHashMap<Var, usize>) -> Option<usize> {
-    lets.iter().rposition(|binding| {
+/// Which of the bindings before it is a nest that only this one runs over. What may fault does not
+/// pass what is done outside.
+fn producer(
+    nest: &Nest,
+    lets: &[Let],
+    uses: &FxHashMap<Var, usize>,
+    effects: &Effects,
+) -> Option<usize> {
+    let has_effects = |binding: &Let| effects.in_op(&binding.op);
+    let found = lets.iter().rposition(|binding| {
         let Op::Nest(inner) = &binding.op else { return false };
         let over = nest.binders.iter().any(|(.., atom)| *atom == Atom::Var(binding.var));
         // That sequences are equally long is checked at one place.
@@ -76,15 +84,11 @@ fn producer(nest: &Nest, lets: &[Let], uses: &FxHashMap<Var, usize>) -> Option<u
             && uses.get(&binding.var) == Some(&1)
             && !nest.serial
             && !inner.serial
-            && is_pure(&inner.body)
-            && is_pure(&nest.body)
-    })
-}
-
-fn is_pure(block: &Block) -> bool {
-    let mut pure = true;
-    block.for_each_op(&mut |op| pure &= !matches!(op, Op::Host(..) | Op::Time(_)));
-    pure
+            && !effects.in_block(&inner.body)
+            && !effects.in_block(&nest.body)
+    })?;
+    let passes = !may_fault(&lets[found]) || !lets[found + 1..].iter().any(has_effects);
+    passes.then_some(found)
 }
 
 /// Puts the body of a nest before that of the nest that runs over its elements.

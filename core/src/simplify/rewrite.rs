@@ -3,7 +3,7 @@
 use super::calls::Calls;
 use crate::base::with_stack;
 use crate::ir::{
-    Atom, Block, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Site, Ty, Var,
+    Atom, Block, FunId, Function, FunctionBuilder, GlobalId, Let, Nest, Op, Program, Site, Ty, Var,
 };
 use crate::prim::SeqOp;
 use nesl_runtime::scalar::{self, Precision, Scalar, ScalarOp};
@@ -42,16 +42,26 @@ pub(super) fn function(
 
 /// Gives functions other numbers.
 pub(crate) fn renumber_calls(block: &mut Block, place: &dyn Fn(FunId) -> FunId) {
+    renumber(block, place, &|id| id);
+}
+
+/// Gives functions and top-level variables other numbers.
+pub(crate) fn renumber(
+    block: &mut Block,
+    function: &dyn Fn(FunId) -> FunId,
+    global: &dyn Fn(GlobalId) -> GlobalId,
+) {
     with_stack(|| {
         for binding in &mut block.lets {
             match &mut binding.op {
-                Op::Call(callee, _) => *callee = place(*callee),
+                Op::Call(callee, _) => *callee = function(*callee),
+                Op::Global(id) => *id = global(*id),
                 Op::If { then, otherwise, .. } => {
-                    renumber_calls(then, place);
-                    renumber_calls(otherwise, place);
+                    renumber(then, function, global);
+                    renumber(otherwise, function, global);
                 }
-                Op::Nest(nest) => renumber_calls(&mut nest.body, place),
-                Op::Time(body) => renumber_calls(body, place),
+                Op::Nest(nest) => renumber(&mut nest.body, function, global),
+                Op::Time(body) => renumber(body, function, global),
                 Op::Copy(_)
                 | Op::Scalar(..)
                 | Op::Pair(..)
@@ -60,7 +70,6 @@ pub(crate) fn renumber_calls(block: &mut Block, place: &dyn Fn(FunId) -> FunId) 
                 | Op::Text(_)
                 | Op::List(_)
                 | Op::Seq(..)
-                | Op::Global(_)
                 | Op::Check { .. }
                 | Op::Error(_)
                 | Op::Host(..) => {}

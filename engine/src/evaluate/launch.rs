@@ -46,19 +46,23 @@ type Launched = (Rc<Ready>, Trace, bool);
 
 type Compiled = FxHashMap<(FunId, Which, Variant), Option<Rc<Ready>>>;
 
-/// Compiled kernels, and launches whose failures are not known yet.
-pub(super) struct Launcher {
+/// The compiled kernels of a program, for one precision and seed.
+#[derive(Default)]
+pub(crate) struct Kernels(RefCell<Compiled>);
+
+/// Launches whose failures are not known yet.
+pub(super) struct Launcher<'p> {
     seed: u64,
-    compiled: RefCell<Compiled>,
+    kernels: &'p Kernels,
     launched: RefCell<FxHashMap<u64, Launched>>,
     next: Cell<u64>,
 }
 
-impl Launcher {
-    pub(super) fn new(seed: u64) -> Launcher {
+impl<'p> Launcher<'p> {
+    pub(super) fn new(kernels: &'p Kernels, seed: u64) -> Launcher<'p> {
         Launcher {
             seed,
-            compiled: RefCell::default(),
+            kernels,
             launched: RefCell::default(),
             next: Cell::new(1),
         }
@@ -108,12 +112,12 @@ impl<'p> Evaluator<'p> {
     ) -> Run<()> {
         let variant = self.variant(frame, kernel);
         let key = (frame.id, which, variant);
-        let known = self.launcher.compiled.borrow().get(&key).cloned();
+        let known = self.launcher.kernels.0.borrow().get(&key).cloned();
         let ready = match known {
             Some(ready) => ready,
             None => {
                 let ready = self.compile(frame, kernel, &key.2)?;
-                self.launcher.compiled.borrow_mut().insert(key, ready.clone());
+                self.launcher.kernels.0.borrow_mut().insert(key, ready.clone());
                 ready
             }
         };

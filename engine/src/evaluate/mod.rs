@@ -24,6 +24,7 @@ mod service;
 mod structure;
 
 use crate::held::Held;
+pub(crate) use launch::Kernels;
 use launch::Launcher;
 use nesl_core::base::with_stack;
 use nesl_core::flat::{Block, Ctx, Function, Let, Op, Program, Space, Step};
@@ -63,7 +64,7 @@ pub(crate) struct Parts {
 
 /// The calls that are under way, innermost first.
 #[derive(Clone, Debug, Default)]
-struct Trace(Option<Rc<(Site, bool, Trace)>>);
+pub(crate) struct Trace(Option<Rc<(Site, bool, Trace)>>);
 
 /// Evaluates a program.
 pub(crate) struct Evaluator<'p> {
@@ -73,7 +74,7 @@ pub(crate) struct Evaluator<'p> {
     strategy: Strategy,
     /// Per function, where its values live.
     values: Vec<OnceCell<Values>>,
-    launcher: Launcher,
+    launcher: Launcher<'p>,
     /// Per function, whether it can call itself again.
     recursive: Vec<bool>,
     /// Per function, the calls of it that are under way in flat form.
@@ -147,6 +148,7 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn new(
         runtime: &'p dyn Runtime,
         program: &'p Program,
+        kernels: &'p Kernels,
         precision: Precision,
         seed: u64,
         strategy: Strategy,
@@ -159,7 +161,7 @@ impl<'p> Evaluator<'p> {
             precision,
             strategy,
             values: (0..count).map(|_| OnceCell::new()).collect(),
-            launcher: Launcher::new(seed),
+            launcher: Launcher::new(kernels, seed),
             recursive: strategy::recursive(program),
             under_way: RefCell::new(vec![UnderWay::default(); count]),
             work: Cell::new(0),
@@ -512,12 +514,12 @@ impl<'p> Evaluator<'p> {
 
 impl Trace {
     /// A call from here.
-    fn under(&self, site: Site, library: bool) -> Trace {
+    pub(crate) fn under(&self, site: Site, library: bool) -> Trace {
         Trace(Some(Rc::new((site, library, self.clone()))))
     }
 
     /// The sites of the calls, at most so many as people read.
-    fn sites(&self) -> Vec<(Site, bool)> {
+    pub(crate) fn sites(&self) -> Vec<(Site, bool)> {
         let mut sites = Vec::new();
         let mut at = self;
         while let Some(here) = &at.0

@@ -116,7 +116,7 @@ impl Session {
         }
     }
 
-    /// Time the executor spent on translating the program it was given last.
+    /// Time spent so far on making kernels, the runtime's own part left out.
     pub(super) fn translating(&self) -> Duration {
         self.executor.as_ref().map(Executor::translating).unwrap_or_default()
     }

@@ -2,8 +2,8 @@
 
 use super::watch::Watcher;
 use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, located, place};
-use crate::execute::Inputs;
 use crate::held::Held;
+use crate::runner::{Done, Runner, Trouble};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
 use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Step};
@@ -18,11 +18,8 @@ use nesl_core::types::{ItemTypes, Scheme, Signature, Ty, print_scheme};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::runtime;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
-
-/// How long to look for the calls that led to a failure.
-const PATIENCE: Duration = Duration::from_millis(300);
 
 /// What came of a form.
 pub(super) struct Computed {
@@ -236,75 +233,58 @@ impl Session {
             self.draws = 0;
         }
         let elaborating = started.elapsed();
-        let options = interp::Options {
-            precision: self.settings.precision,
-            max_depth: self.settings.max_depth,
-            max_length: self.settings.max_length,
-            interrupt: Some(&self.interrupt),
-            log_scan: self.settings.log_scan,
+        let (program, watched) = (&elaborated.program, &elaborated.watched);
+        let before = self.translating();
+        let (done, on_runtime) = if watched.functions.is_empty() && watched.marks.is_empty() {
+            let mut runner = self.runner();
+            let done = runner.run(program, &globals, key);
+            (done, runner.on_runtime)
+        } else {
+            (self.run_watched(&elaborated, &globals, key), false)
         };
-        if elaborated.watched.functions.is_empty()
-            && let Some(executor) = &self.executor
-        {
-            // The host's: `rand_seed` may have changed it.
-            let (precision, seed) = (self.settings.precision, self.host.seed());
-            if self.settings.trials && self.settings.strategy == Strategy::Auto {
-                let runtime = &*executor.runtime;
-                self.host.set_precision(precision);
-                let program = &elaborated.program;
-                let tried =
-                    self.trials.run(program, &globals, key, runtime, &mut self.host, &options);
-                if let Some(done) = tried {
-                    let value = done.map_err(|failure| vec![self.failure(item, &failure)])?;
-                    let ty = program.functions[program.main.0 as usize].result.clone();
-                    let held = Held::value_of(value, ty);
-                    let (translating, on_runtime) = (elaborating, false);
-                    let computed = Computed { held, cost: None, translating, on_runtime };
-                    return Ok((elaborated, computed));
-                }
-            }
-            let max_depth = self.settings.max_depth;
-            let strategy = self.settings.strategy;
-            let inputs = Inputs { globals: &globals, key, seed, precision, strategy, max_depth };
-            let fit = inputs.fit(&*executor.runtime);
-            let fit = fit.map_err(|failure| vec![self.trouble(item, failure)])?;
-            match fit.then(|| executor.run(&elaborated.program, &inputs)).flatten() {
-                Some(Ok(held)) => {
-                    let translating = elaborating + self.translating();
-                    let computed = Computed { held, cost: None, translating, on_runtime: true };
-                    return Ok((elaborated, computed));
-                }
-                Some(Err(failure)) => {
-                    let failure = self.traced(&elaborated.program, &globals, key, failure);
-                    return Err(vec![self.failure(item, &failure)]);
-                }
-                None => {}
-            }
+        let (held, cost) = match done {
+            Ok(done) => done,
+            Err(Trouble::Program(failure)) => return Err(vec![self.failure(item, &failure)]),
+            Err(Trouble::Runtime(failure)) => return Err(vec![self.trouble(item, failure)]),
+        };
+        let translating = elaborating + (self.translating() - before);
+        Ok((elaborated, Computed { held, cost, translating, on_runtime }))
+    }
+
+    /// What runs programs, by the settings.
+    fn runner(&mut self) -> Runner<'_> {
+        let trials = self.settings.trials && self.settings.strategy == Strategy::Auto;
+        Runner {
+            executor: self.executor.as_ref(),
+            trials: trials.then_some(&mut self.trials),
+            host: &mut self.host,
+            options: options(&self.settings, &self.interrupt),
+            strategy: self.settings.strategy,
+            tried: Duration::ZERO,
+            on_runtime: false,
         }
-        let globals =
-            self.values_of(&globals).map_err(|failure| vec![self.trouble(item, failure)])?;
+    }
+
+    /// Runs a program on the direct interpreter while someone watches.
+    fn run_watched(
+        &mut self,
+        elaborated: &Elaborated,
+        globals: &[Held],
+        key: i64,
+    ) -> Result<Done, Trouble> {
+        let values = globals.iter().map(|held| held.value(self.runtime()).cloned());
+        let values: Vec<Value> = values.collect::<Result<_, _>>()?;
         self.host.set_precision(self.settings.precision);
         let (program, watched) = (&elaborated.program, &elaborated.watched);
+        let mut watcher = Watcher::new(&self.db, &self.settings, &self.watches, watched);
+        let options = options(&self.settings, &self.interrupt);
         let host = &mut self.host;
-        let run = if watched.functions.is_empty() && watched.marks.is_empty() {
-            interp::run(program, &globals, key, host, &options)
-        } else {
-            let mut watcher = Watcher::new(&self.db, &self.settings, &self.watches, watched);
-            let run = interp::run_watched(program, &globals, key, host, &options, &mut watcher);
-            host.print(watcher.profile().as_bytes());
-            run
-        };
-        self.host.flush();
-        match run {
-            Ok(outcome) => {
-                let ty = program.functions[program.main.0 as usize].result.clone();
-                let cost = Some((outcome.work, outcome.depth));
-                let held = Held::value_of(outcome.value, ty);
-                let (translating, on_runtime) = (elaborating, false);
-                Ok((elaborated, Computed { held, cost, translating, on_runtime }))
-            }
-            Err(failure) => Err(vec![self.failure(item, &failure)]),
-        }
+        let run = interp::run_watched(program, &values, key, host, &options, &mut watcher);
+        host.print(watcher.profile().as_bytes());
+        host.flush();
+        let outcome = run.map_err(Trouble::Program)?;
+        let ty = program.functions[program.main.0 as usize].result.clone();
+        Ok((Held::value_of(outcome.value, ty), Some((outcome.work, outcome.depth))))
     }
 
     pub(super) fn elaborate(
@@ -347,57 +327,6 @@ impl Session {
             }
         }
         Ok(values)
-    }
-
-    /// A failure on a runtime, with the calls that led there. Compiled code does not keep track of
-    /// them: the direct interpreter runs the program again (it has no effects), and if it fails
-    /// at the same place within [`PATIENCE`], it knows.
-    fn traced(
-        &mut self,
-        program: &ir::Program,
-        globals: &[Held],
-        key: i64,
-        failure: Failure,
-    ) -> Failure {
-        let mut called = false;
-        for function in &program.functions {
-            function.body.for_each_op(&mut |op| called |= matches!(op, ir::Op::Call(..)));
-        }
-        let (true, false, Ok(globals)) =
-            (called, failure.trace.is_empty(), self.values_of(globals))
-        else {
-            return failure;
-        };
-        let enough = AtomicBool::new(false);
-        let options = interp::Options {
-            precision: self.settings.precision,
-            max_depth: self.settings.max_depth,
-            max_length: self.settings.max_length,
-            interrupt: Some(&enough),
-            log_scan: self.settings.log_scan,
-        };
-        self.host.set_precision(self.settings.precision);
-        let again = std::thread::scope(|scope| {
-            let timer = scope.spawn(|| {
-                std::thread::park_timeout(PATIENCE);
-                enough.store(true, Ordering::Relaxed);
-            });
-            let again = interp::run(program, &globals, key, &mut self.host, &options);
-            timer.thread().unpark();
-            again
-        });
-        let own = |failure: &Failure| {
-            failure.trace.iter().find(|(_, library)| !library).map(|(site, _)| *site)
-        };
-        match again {
-            Err(again) if again.fault == failure.fault && own(&again) == own(&failure) => again,
-            _ => failure,
-        }
-    }
-
-    /// Values, read from the runtime where they are there.
-    fn values_of(&self, globals: &[Held]) -> Result<Vec<Value>, runtime::Failure> {
-        globals.iter().map(|held| held.value(self.runtime()).cloned()).collect()
     }
 
     /// A failed run as a diagnostic: at the innermost place of the user's own text.
@@ -513,6 +442,17 @@ pub(super) fn names_of(ast: &ast::Item) -> Vec<(Name, Vec<Step>)> {
         | ItemKind::Datatype(_)
         | ItemKind::Command(_)
         | ItemKind::Missing => Vec::new(),
+    }
+}
+
+/// How the direct interpreter runs programs, by the settings.
+fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> interp::Options<'a> {
+    interp::Options {
+        precision: settings.precision,
+        max_depth: settings.max_depth,
+        max_length: settings.max_length,
+        interrupt: Some(interrupt),
+        log_scan: settings.log_scan,
     }
 }
 

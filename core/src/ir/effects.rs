@@ -1,0 +1,68 @@
+//! Which parts of a program do something outside of it: print, read a clock or a file.
+
+use super::{Block, FunId, Op, Program};
+use crate::base::with_stack;
+
+/// What is known of a program's functions.
+#[derive(Clone, Debug)]
+pub struct Effects {
+    functions: Vec<bool>,
+}
+
+impl Effects {
+    /// Finds out which functions have effects, themselves or through those they call.
+    pub fn of(program: &Program) -> Effects {
+        let count = program.functions.len();
+        let mut effects = Effects { functions: vec![false; count] };
+        let mut callers: Vec<Vec<usize>> = vec![Vec::new(); count];
+        let mut found = Vec::new();
+        for (caller, function) in program.functions.iter().enumerate() {
+            function.body.for_each_op(&mut |op| match op {
+                Op::Host(..) | Op::Time(_) => effects.functions[caller] = true,
+                Op::Call(callee, _) => callers[callee.0 as usize].push(caller),
+                _ => {}
+            });
+            if effects.functions[caller] {
+                found.push(caller);
+            }
+        }
+        while let Some(callee) = found.pop() {
+            for caller in std::mem::take(&mut callers[callee]) {
+                if !std::mem::replace(&mut effects.functions[caller], true) {
+                    found.push(caller);
+                }
+            }
+        }
+        effects
+    }
+
+    /// Whether a function has some.
+    pub fn in_function(&self, id: FunId) -> bool {
+        self.functions[id.0 as usize]
+    }
+
+    /// Whether an operation has some, itself, in its blocks, or by what it calls.
+    pub fn in_op(&self, op: &Op) -> bool {
+        match op {
+            Op::Host(..) | Op::Time(_) => true,
+            Op::Call(callee, _) => self.in_function(*callee),
+            Op::If { .. } | Op::Nest(_) => op.blocks().any(|block| self.in_block(block)),
+            Op::Copy(_)
+            | Op::Scalar(..)
+            | Op::Pair(..)
+            | Op::First(_)
+            | Op::Second(_)
+            | Op::Text(_)
+            | Op::List(_)
+            | Op::Seq(..)
+            | Op::Global(_)
+            | Op::Check { .. }
+            | Op::Error(_) => false,
+        }
+    }
+
+    /// Whether a block has some.
+    pub fn in_block(&self, block: &Block) -> bool {
+        with_stack(|| block.lets.iter().any(|binding| self.in_op(&binding.op)))
+    }
+}
