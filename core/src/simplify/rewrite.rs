@@ -72,6 +72,8 @@ pub(crate) fn renumber_calls(block: &mut Block, place: &dyn Fn(FunId) -> FunId) 
 /// What is known of a variable of the new function.
 enum Known {
     Pair(Atom, Atom),
+    /// A sequence of these.
+    List(Vec<Atom>),
     /// A sequence as long as this int says.
     Length(Atom),
     /// A sequence as long as another.
@@ -180,10 +182,10 @@ impl Rewriter<'_> {
                 cond => Op::Check { cond, code: *code, message: message.clone() },
             },
             Op::List(args) => {
-                let length = Atom::Int(args.len() as i64);
-                let list = Op::List(env.list(args));
+                let args = env.list(args);
+                let list = Op::List(args.clone());
                 let list = self.builder.bind(binding.ty.clone(), list, site);
-                self.remember(list, Known::Length(length));
+                self.remember(list, Known::List(args));
                 return list;
             }
             Op::Text(text) => {
@@ -256,6 +258,12 @@ impl Rewriter<'_> {
         if let (SeqOp::Length, [of]) = (op, &args[..]) {
             return self.length(*of, site);
         }
+        if let (SeqOp::Index, [Atom::Var(of), Atom::Int(place)]) = (op, &args[..])
+            && let Some(Known::List(elements)) = self.known.get(of)
+            && let Some(element) = usize::try_from(*place).ok().and_then(|at| elements.get(at))
+        {
+            return *element;
+        }
         let known = match (op, &args[..]) {
             (SeqOp::Dist, [_, length]) => Some(Known::Length(*length)),
             (SeqOp::Range, [Atom::Int(0), Atom::Int(1), end]) => Some(Known::Length(*end)),
@@ -280,6 +288,7 @@ impl Rewriter<'_> {
         while let Atom::Var(var) = of {
             match self.known.get(&var) {
                 Some(Known::Length(length)) => return *length,
+                Some(Known::List(elements)) => return Atom::Int(elements.len() as i64),
                 Some(Known::LengthOf(other)) => of = *other,
                 Some(Known::Pair(..)) | None => {
                     let op = Op::Seq(SeqOp::Length, vec![of]);
