@@ -9,7 +9,7 @@ use super::Thread;
 use super::delayed::Form;
 use crate::base::with_stack;
 use crate::ir::Ty;
-use nesl_runtime::kir::{self, Binary, Op, Value, ValueTy};
+use nesl_runtime::kir::{self, Binary, Literal, Op, Value, ValueTy};
 use std::rc::Rc;
 
 /// Where the elements go.
@@ -328,6 +328,18 @@ impl<'a> Thread<'a> {
     /// Makes room for `need` elements.
     fn reserve(&mut self, pool: &mut Pool<'a>, need: Value) {
         let (used, capacity) = (pool.used, pool.capacity);
+        if self.body.constant(capacity) == Some(Literal::I64(0)) {
+            // What follows the first is perhaps as long.
+            let room = self.body.binary(Binary::Add, need, need);
+            let mut grown = vec![room];
+            for value in &pool.own_state()[1..] {
+                let ValueTy::Array(ty) = self.body.ty(*value) else {
+                    unreachable!("it is an array")
+                };
+                grown.push(self.alloc(ty, room).array);
+            }
+            return pool.set_own_state(&mut grown.into_iter());
+        }
         let enough = self.body.binary(Binary::Le, need, capacity);
         let before = pool.own_state();
         self.body.begin();
@@ -338,7 +350,7 @@ impl<'a> Thread<'a> {
         let double = self.body.binary(Binary::Mul, capacity, two);
         let room = self.body.binary(Binary::Max, double, need);
         let room = self.body.binary(Binary::Max, room, least);
-        // What follows the first is perhaps as long.
+        // As above.
         let zero = self.body.i64(0);
         let first = self.body.binary(Binary::Eq, capacity, zero);
         let twice = self.body.binary(Binary::Add, need, need);
