@@ -31,6 +31,31 @@ impl<'a> Rows<'a> {
         t.write(&mut self.target, rep, place, only);
     }
 
+    /// Writes a sequence that is no filter, of flat elements, from a place on.
+    pub(super) fn fill(&mut self, t: &mut Thread<'a>, sequence: &Sequence<'a>, start: Value) {
+        match sequence {
+            Sequence::Stored(stored) => {
+                t.copy_flat(&self.target, &stored.columns, start, stored.length);
+            }
+            Sequence::Delayed(delayed) => {
+                let count = delayed.length;
+                let index = t.body.value(ValueTy::Scalar(kir::Ty::I64));
+                let mark = t.body.mark();
+                let allocations = t.allocations;
+                t.body.begin();
+                let rep = t.element(sequence, index);
+                let place = t.body.binary(Binary::Add, start, index);
+                t.write(&mut self.target, &rep, place, false);
+                if t.allocations > allocations {
+                    t.body.compact(mark, Vec::new());
+                }
+                let body = t.body.end(Vec::new());
+                let (init, carried) = (Vec::new(), Vec::new());
+                t.body.push(Op::For { count, index, init, carried, reduce: Vec::new(), body }, &[]);
+            }
+        }
+    }
+
     /// What was written.
     pub(super) fn columns(&self) -> Columns {
         self.target.columns()
@@ -293,6 +318,26 @@ impl<'a> Thread<'a> {
         }
         pool.used = need;
         (start, length)
+    }
+
+    /// Copies the rows of a stored sequence of flat elements to a place.
+    fn copy_flat(&mut self, to: &Target<'a>, from: &Columns, start: Value, length: Value) {
+        match (to, from) {
+            (Target::Unit, _) => {}
+            (Target::Scalars(to), Columns::Scalars(from)) => {
+                let from = self.array_of(*from);
+                let to = self.array_of(*to);
+                let to = self.body.slice(to, start);
+                self.body.copy(from, to, length);
+            }
+            (Target::Pair(to), Columns::Pair(from)) => {
+                self.copy_flat(&to.0, &from.0, start, length);
+                self.copy_flat(&to.1, &from.1, start, length);
+            }
+            (Target::Scalars(_) | Target::Pair(_) | Target::Segments { .. }, _) => {
+                unreachable!("only what is flat is copied so")
+            }
+        }
     }
 
     fn store_elements(&mut self, sequence: &Sequence<'a>, element: &'a Ty) -> Sequence<'a> {
