@@ -7,8 +7,9 @@
 //! where there are few, and much inside, they are taken apart; where there is little to do at
 //! all, taking it apart costs more than it. A [`Strategy`] may force it.
 
-use crate::flat::{Op, Program};
-use crate::ir::FunId;
+use crate::flat::{Block, Let, Op, Program, Step};
+use crate::ir::{self, Atom, FunId};
+use crate::prim::SeqOp;
 
 /// A form of a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,9 @@ pub struct Facts {
     pub points: u64,
     /// There is one point, on the host's own path.
     pub single: bool,
+    /// In flat form it is a map: one launch over the points inside, which stores nothing but what
+    /// is asked for.
+    pub map: bool,
     /// It is a call.
     pub call: bool,
     /// It is a call of a function that is under way already: how often it was called so far, and
@@ -52,6 +56,9 @@ const LITTLE: u64 = 1 << 14;
 
 /// So many instances for each that the machine runs at a time even out.
 const EVEN: u64 = 8;
+
+/// Operations in a side of a conditional that is little.
+const FEW: usize = 16;
 
 /// After so many calls one knows what a function does.
 const OFTEN: u64 = 16;
@@ -77,9 +84,74 @@ fn choose(facts: &Facts) -> Form {
             (little && each < LITTLE) || (calls >= OFTEN && each < LITTLE / 8)
         }
         (true, ..) => false,
+        (false, ..) if facts.map => false,
         (false, ..) => enough || little,
     };
     if whole { Form::Whole } else { Form::Flat }
+}
+
+/// Whether a flat form is a map: descriptors apart, one kernel over all the points inside, each of
+/// which by itself gives its part of the result. Nothing that the other form keeps in registers goes
+/// through memory here.
+pub fn is_map(flat: &Block) -> bool {
+    let Some(Step::Let(Let { var, ctx: outside, op: Op::Collect { value, from }, .. })) =
+        flat.steps.last()
+    else {
+        return false;
+    };
+    let mut inner = 0;
+    let plain = flat.steps.iter().rev().skip(1).all(|step| match step {
+        Step::Context(_) => true,
+        Step::Let(_) => false,
+        Step::Kernel(kernel) if kernel.over == *outside => kernel.lets.iter().all(is_plain),
+        Step::Kernel(kernel) => {
+            inner += 1;
+            kernel.over == *from
+                && kernel.masks.is_empty()
+                && kernel.stores.iter().all(|(var, _)| *value == Atom::Var(*var))
+                && kernel.lets.iter().all(|binding| is_plain(binding) && !binding.ty.has_sequence())
+        }
+    });
+    plain && inner == 1 && flat.result == Atom::Var(*var)
+}
+
+/// Whether a step concerns one point only, and is little.
+fn is_plain(binding: &Let) -> bool {
+    match &binding.op {
+        Op::Point(op) => match op {
+            ir::Op::Copy(_)
+            | ir::Op::Scalar(..)
+            | ir::Op::Pair(..)
+            | ir::Op::First(_)
+            | ir::Op::Second(_)
+            | ir::Op::Check { .. }
+            | ir::Op::Seq(SeqOp::Length | SeqOp::Index | SeqOp::Subseq, _) => true,
+            ir::Op::If { then, otherwise, .. } => {
+                [then, otherwise].iter().all(|side| side.lets.len() <= FEW)
+            }
+            ir::Op::Text(_)
+            | ir::Op::List(_)
+            | ir::Op::Seq(..)
+            | ir::Op::Call(..)
+            | ir::Op::Nest(_)
+            | ir::Op::Global(_)
+            | ir::Op::Error(_)
+            | ir::Op::Host(..)
+            | ir::Op::Time(_) => false,
+        },
+        Op::Element { .. }
+        | Op::Position
+        | Op::Gather(..)
+        | Op::Extent(..)
+        | Op::SameLength(..) => true,
+        Op::Reduce { .. }
+        | Op::Scan { .. }
+        | Op::Collect { .. }
+        | Op::Branch { .. }
+        | Op::Call(..)
+        | Op::Whole(_)
+        | Op::Either { .. } => false,
+    }
 }
 
 /// Per function, whether its flat form can call itself again.

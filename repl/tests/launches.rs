@@ -115,6 +115,20 @@ fn rows_are_normalised_in_three_launches() {
     launches(2, Strategy::Auto, "", &mean.replace("few", "many"));
 }
 
+#[test]
+fn neighbours_and_positions_are_read_where_they_are() {
+    launches(1, Strategy::Auto, "", "r = {x * float(i) : x in a; i in [0:#a]};");
+    launches(1, FLAT, "", "r = {sum({x * float(i) : x in row; i in [0:#row]}) : row in few};");
+    let between = "r = {(x + y) / 2.0 : x in a; y in previous(a, 0.0)};";
+    launches(1, Strategy::Auto, "", between);
+    // The places of the rows, where the rows begin, and the elements.
+    let north =
+        "r = {{x - y : x in row; y in north} : row in many; north in previous(many, many[0])};";
+    for strategy in [FLAT, Strategy::Auto] {
+        launches(4, strategy, "", north);
+    }
+}
+
 /// The bytes that a form allocates at the most, on top of what there was.
 fn allocates(n: usize, text: &str) -> u64 {
     let mut session = session(n, "", Strategy::Auto);

@@ -11,7 +11,8 @@
 //!    collected, and values reduced, for the context that has a point for each segment;
 //! 4. a kernel's values live in what it goes over, in its masks, or, if it reduces them or computes
 //!    them again, around it; what it stores, and nothing else, is seen behind it. It does not store
-//!    what it computes again.
+//!    what it computes again. Elements and positions are those of its own points, and places in
+//!    them too.
 //!
 //! The types of operations are those of the core language, and are not checked again.
 
@@ -118,6 +119,10 @@ impl Checker<'_, '_> {
             if home != kernel.over && !kernel.masks.contains(&home) && !again {
                 self.report(format!("v{} is no part of kernel {}", binding.var.0, kernel.id));
             }
+            let taken = matches!(binding.op, Op::Element { .. } | Op::Position);
+            if taken && home != kernel.over {
+                self.report(format!("v{} is not found by kernel {}", binding.var.0, kernel.id));
+            }
             self.binding(binding);
         }
         for mask in &kernel.masks {
@@ -143,6 +148,11 @@ impl Checker<'_, '_> {
         self.vars = outside;
         if kernel.places.iter().any(|ctx| !kernel.counts.contains(ctx)) {
             self.report(format!("kernel {} stores places it does not count", kernel.id));
+        }
+        for place in &kernel.places {
+            if self.contexts()[place.0 as usize].around() != Some(kernel.over) {
+                self.report(format!("kernel {} cannot say which of {place} there are", kernel.id));
+            }
         }
     }
 

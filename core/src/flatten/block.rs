@@ -15,10 +15,12 @@ impl Flattener<'_> {
     pub(super) fn block(&mut self, block: &Block, ctx: Ctx) -> flat::Block {
         with_stack(|| {
             let known = (self.elements.clone(), self.filters.clone());
+            let counted = (self.counted.clone(), self.positions.clone());
             self.open.push(Vec::new());
             let result = self.lets(block, ctx);
             let steps = self.open.pop().expect("it was opened");
             (self.elements, self.filters) = known;
+            (self.counted, self.positions) = counted;
             flat::Block { steps, result }
         })
     }
@@ -49,6 +51,9 @@ impl Flattener<'_> {
             Op::If { cond, then, otherwise }
                 if binding.ty.has_sequence() || !is_scalar_op(&binding.op, self.scalar) =>
             {
+                if let Some(choice) = self.choice_of_cuts(binding, ctx) {
+                    return self.define(var, choice, binding.ty.clone(), ctx, site);
+                }
                 let cond = self.atom(*cond);
                 self.conditional(binding, cond, then, otherwise, ctx);
             }
@@ -91,7 +96,10 @@ impl Flattener<'_> {
                 Some(length) => {
                     self.names.insert(var, length);
                 }
-                None => self.point(binding, ctx),
+                None => {
+                    self.lengths.insert(var, *of);
+                    self.point(binding, ctx);
+                }
             },
             (SeqOp::Reduce(with), [Atom::Var(of)]) => {
                 let (from, value) = self.elements(*of, self.env[of].0, site);
@@ -112,10 +120,8 @@ impl Flattener<'_> {
                 self.collect(var, ty, value, from, ctx, site);
             }
             (SeqOp::Range, [start, stride, _]) => {
-                let extent = flat::Op::Extent(op, args.to_vec());
-                let count = self.compute(extent, Ty::Int, ctx, site);
-                let from = self.enter(Space::Count { of: ctx, count }, site);
-                let place = self.compute(flat::Op::Position, Ty::Int, from, site);
+                let from = self.counted(op, args, ctx, site);
+                let place = self.position(from, site);
                 let scaled = match stride {
                     Atom::Int(1) => place,
                     _ => self.scalar(ScalarOp::Mul, place, *stride, from, site),
@@ -127,9 +133,7 @@ impl Flattener<'_> {
                 self.collect(var, ty, value, from, ctx, site);
             }
             (SeqOp::Dist, [value, _]) => {
-                let extent = flat::Op::Extent(op, args.to_vec());
-                let count = self.compute(extent, Ty::Int, ctx, site);
-                let from = self.enter(Space::Count { of: ctx, count }, site);
+                let from = self.counted(op, args, ctx, site);
                 self.collect(var, ty, *value, from, ctx, site);
             }
             (SeqOp::Pack, [Atom::Var(of), Atom::Var(flags)]) => {
@@ -274,7 +278,11 @@ impl Flattener<'_> {
             Space::Where { .. } => {
                 let with = crate::prim::ReduceOp::Sum;
                 let op = flat::Op::Reduce { with, value: Atom::Int(1), from };
-                Some(self.compute(op, Ty::Int, home, site))
+                let length = self.compute(op, Ty::Int, home, site);
+                if let Atom::Var(length) = length {
+                    self.lengths.insert(length, of);
+                }
+                Some(length)
             }
             Space::Elements { .. } | Space::Joined { .. } | Space::Caller => None,
         }
@@ -306,7 +314,7 @@ impl Flattener<'_> {
     }
 
     /// An operation that speaks of variables by the names they have here.
-    fn renamed(&self, op: &Op) -> Op {
+    pub(super) fn renamed(&self, op: &Op) -> Op {
         let mut op = op.clone();
         op.rename(&mut |var| self.atom(Atom::Var(var)));
         op

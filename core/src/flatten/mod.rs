@@ -17,10 +17,14 @@
 //! | `scalar` | what needs no flattening |
 //! | `block` | the operations |
 //! | `nest` | apply-to-each and conditionals |
+//! | `count` | contexts of so many points |
+//! | `view` | conditionals between cuts of one sequence |
 
 mod block;
+mod count;
 mod nest;
 mod scalar;
+mod view;
 
 use crate::flat::{self, Context, Ctx, Space, Step};
 use crate::ir::{Atom, FunId, Function, Program, Site, Ty, Var};
@@ -57,6 +61,14 @@ struct Flattener<'p> {
     elements: FxHashMap<(Var, Ctx), (Ctx, Atom)>,
     /// The points of a context at which a flag is set.
     filters: FxHashMap<(Ctx, Var), Ctx>,
+    /// The contexts with so many points for each point of another.
+    counted: FxHashMap<(count::Extent, Ctx), Ctx>,
+    /// The positions of the points of contexts.
+    positions: FxHashMap<Ctx, Atom>,
+    /// Of which sequence an int is the length.
+    lengths: FxHashMap<Var, Var>,
+    /// Sequences that are cut from others: how.
+    cuts: FxHashMap<Var, view::Cut>,
     /// Sequences of ranks: in which order, of what.
     ranks: FxHashMap<Var, (SeqOp, Atom)>,
     /// The first variable that nothing uses yet.
@@ -79,6 +91,10 @@ impl<'p> Flattener<'p> {
             names: FxHashMap::default(),
             elements: FxHashMap::default(),
             filters: FxHashMap::default(),
+            counted: FxHashMap::default(),
+            positions: FxHashMap::default(),
+            lengths: FxHashMap::default(),
+            cuts: FxHashMap::default(),
             ranks: FxHashMap::default(),
             next: last,
             open: Vec::new(),
@@ -120,6 +136,9 @@ impl<'p> Flattener<'p> {
     /// The value of a variable.
     fn define(&mut self, var: Var, op: flat::Op, ty: Ty, ctx: Ctx, site: Site) {
         self.env.insert(var, (ctx, ty.clone()));
+        if let Some(cut) = view::Cut::of(&op, ctx).filter(|_| matches!(ty, Ty::Sequence(_))) {
+            self.cuts.insert(var, cut);
+        }
         self.push(Step::Let(flat::Let { var, ty, ctx, op, site }));
     }
 

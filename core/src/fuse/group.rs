@@ -3,12 +3,16 @@
 use crate::base::with_stack;
 use crate::flat::{Block, Context, Ctx, Kernel, Let, Op, Space, Step};
 use crate::ir::{self, Atom, Var};
+use crate::prim::SeqOp;
 use rustc_hash::FxHashMap;
 
 /// What all blocks of a program share.
+#[derive(Clone)]
 pub(super) struct State {
     /// How many more steps may join, or be done again.
     pub(super) fuel: u32,
+    /// Filters of what a filter keeps are masks of one kernel.
+    pub(super) nested: bool,
     /// The number of the next kernel.
     pub(super) next: u32,
 }
@@ -78,7 +82,7 @@ impl Grouping<'_, '_> {
             && let Some(source) = self.vars.get(&flag).copied()
             && source.inside
             && let Step::Kernel(kernel) = &mut self.steps[source.at]
-            && (kernel.over == of || kernel.masks.contains(&of))
+            && (kernel.over == of || self.state.nested && kernel.masks.contains(&of))
             && self.state.fuel > 0
         {
             self.state.fuel -= 1;
@@ -149,7 +153,7 @@ impl Grouping<'_, '_> {
                 || matches!(self.contexts[ctx.0 as usize].space,
                 Space::Where { of, .. } if of == read.ctx && self.is_mask(ctx))
         });
-        others.into_iter().for_each(|read| self.settle(Some(read.var)));
+        others.into_iter().for_each(|read| self.settle_for_good(&read));
         // The first step it can be a part of, or come right behind.
         let mut from = 0;
         let mut inside = true;
@@ -168,10 +172,11 @@ impl Grouping<'_, '_> {
                     (need.at, if need.at > from { need.inside } else { inside && need.inside });
             }
         }
+        // An element, or a position, is found by a kernel over the context where it lives.
         let joins = |step: &Step| {
             matches!(step, Step::Kernel(kernel)
-            if kernel.over == ctx
-                || (kernel.masks.contains(&ctx) && may_be_masked(&binding)))
+            if (kernel.over == ctx || kernel.masks.contains(&ctx) && may_be_masked(&binding))
+                && reads.iter().all(|read| read.ctx == kernel.over))
         };
         let first = if inside { from } else { from + 1 };
         let found = (first..self.steps.len()).rev().find(|at| joins(&self.steps[*at]));
@@ -179,7 +184,8 @@ impl Grouping<'_, '_> {
         // of any shape.
         let found = found.filter(|_| self.state.fuel > 0 && !makes_arrays(&binding));
         if found.is_none() && reads.iter().any(|read| read.ctx != ctx) {
-            reads.into_iter().for_each(|read| self.settle(Some(read.var)));
+            let away = reads.into_iter().filter(|read| read.ctx != ctx);
+            away.for_each(|read| self.settle_for_good(&read));
             return self.join(binding);
         }
         let (var, at) = (
@@ -232,13 +238,23 @@ impl Grouping<'_, '_> {
 
     /// What was to be read where it is needed is needed outside of kernels.
     fn settle(&mut self, var: Option<Var>) {
-        if let Some(read) = var.and_then(|var| self.delayed.remove(&var)) {
-            self.join(read);
+        let Some(read) = var.and_then(|var| self.delayed.get(&var)) else { return };
+        let read = read.clone();
+        // Positions are found anywhere, even if they are stored for somebody.
+        if !matches!(read.op, Op::Position) {
+            self.delayed.remove(&read.var);
         }
+        self.join(read);
     }
 
-    /// The same, for the points of a context: those that a mask keeps are picked in the kernel
-    /// whose mask it is.
+    /// It is not read anywhere else any more.
+    fn settle_for_good(&mut self, read: &Let) {
+        self.settle(Some(read.var));
+        self.delayed.remove(&read.var);
+    }
+
+    /// What was to be read where it is needed is stored for the points of a context: those
+    /// that a mask keeps are picked in the kernel whose mask it is.
     fn settle_in(&mut self, var: Option<Var>, ctx: Ctx) {
         let Some(read) = var.and_then(|var| self.delayed.get(&var)) else { return };
         let mut after = self.check_of(read).map_or(0, |source| source.at + 1);
@@ -266,9 +282,10 @@ impl Grouping<'_, '_> {
     }
 }
 
-/// Whether a step can be done under a mask: it gives scalars.
+/// Whether a step can be done under a mask: it gives scalars, and does not ask how many points came
+/// before.
 fn may_be_masked(binding: &Let) -> bool {
-    !binding.ty.has_sequence()
+    !binding.ty.has_sequence() && !matches!(binding.op, Op::Element { .. } | Op::Position)
 }
 
 /// Whether a step may give new arrays: others of its kernel could not use them yet.
@@ -281,14 +298,12 @@ fn makes_arrays(binding: &Let) -> bool {
             | ir::Op::Second(_)
             | ir::Op::Scalar(..)
             | ir::Op::Check { .. } => true,
-            ir::Op::Seq(op, _) => {
-                use crate::prim::SeqOp;
-                matches!(op, SeqOp::Index | SeqOp::Subseq | SeqOp::Length)
-            }
+            ir::Op::Seq(op, _) => cuts(*op),
+            // Flattening leaves conditionals to points if they choose between places.
+            ir::Op::If { .. } => op.blocks().all(only_cuts),
             ir::Op::Text(_)
             | ir::Op::List(_)
             | ir::Op::Call(..)
-            | ir::Op::If { .. }
             | ir::Op::Nest(_)
             | ir::Op::Global(_)
             | ir::Op::Error(_)
@@ -309,6 +324,22 @@ fn makes_arrays(binding: &Let) -> bool {
         | Op::Either { .. } => true,
     };
     !plain && binding.ty.has_sequence()
+}
+
+/// Whether an operation gives a part of what is there.
+fn cuts(op: SeqOp) -> bool {
+    matches!(op, SeqOp::Index | SeqOp::Subseq | SeqOp::Length)
+}
+
+/// Whether a block makes no sequence but by cutting others.
+fn only_cuts(block: &ir::Block) -> bool {
+    with_stack(|| {
+        block.lets.iter().all(|binding| match &binding.op {
+            ir::Op::Seq(op, _) => cuts(*op),
+            ir::Op::If { .. } => binding.op.blocks().all(only_cuts),
+            op => !binding.ty.has_sequence() && op.blocks().next().is_none(),
+        })
+    })
 }
 
 /// An operand as a variable.

@@ -23,7 +23,8 @@ mod again;
 mod group;
 mod needs;
 
-use crate::flat::Program;
+use crate::base::with_stack;
+use crate::flat::{Block, Context, Function, Program, Step};
 
 /// How many steps may join a kernel that is there, or be done again in one: all, or so many, to
 /// find out which of them changes a result.
@@ -33,13 +34,40 @@ pub struct Fuel(pub Option<u32>);
 /// Fuses a flat program without kernels; the result has no values outside of kernels but those
 /// that are computed without touching elements, and control flow.
 pub fn fuse(program: &Program, fuel: Fuel) -> Program {
-    let mut state = group::State { fuel: fuel.0.unwrap_or(u32::MAX), next: 0 };
+    let fuel = fuel.0.unwrap_or(u32::MAX);
+    let mut state = group::State { fuel, nested: true, next: 0 };
     let mut fused = program.clone();
     for function in fused.functions.iter_mut().flatten() {
-        let contexts = function.contexts.clone();
-        let body = group::block(&function.body, &contexts, &mut state);
-        let body = again::block(&body, &contexts, &mut state);
-        function.body = needs::block(body, &contexts);
+        let before = state.clone();
+        let mut body = fused_body(function, &mut state);
+        if asks_for_places_within(&body, &function.contexts) {
+            state = group::State { nested: false, ..before };
+            body = fused_body(function, &mut state);
+            state.nested = true;
+        }
+        function.body = body;
     }
     fused
+}
+
+fn fused_body(function: &Function, state: &mut group::State) -> Block {
+    let body = group::block(&function.body, &function.contexts, state);
+    let body = again::block(&body, &function.contexts, state);
+    needs::block(body, &function.contexts)
+}
+
+/// Whether somebody wants to know which of the points that a filter keeps another one keeps, where
+/// both are masks of one kernel: that kernel only knows the places in what it goes over.
+fn asks_for_places_within(block: &Block, contexts: &[Context]) -> bool {
+    with_stack(|| {
+        block.steps.iter().any(|step| match step {
+            Step::Context(_) => false,
+            Step::Let(binding) => {
+                binding.op.blocks().any(|inside| asks_for_places_within(inside, contexts))
+            }
+            Step::Kernel(kernel) => kernel.places.iter().any(|place| {
+                contexts[place.0 as usize].around().is_some_and(|of| kernel.masks.contains(&of))
+            }),
+        })
+    })
 }

@@ -46,6 +46,20 @@ pub fn simplify(program: &Program) -> Program {
     reached_only(Program { functions, globals: program.globals.clone(), main: program.main })
 }
 
+/// What is done with each element of a short list that is written out, `{f(half) : half in [low,
+/// high]}` say, becomes written out too: for a single instance, which does one after the other
+/// anyway and need not make the list.
+pub(crate) fn unroll(program: &Program) -> Program {
+    let calls = calls::Calls::of(program);
+    let unrolled = |at: usize| {
+        let mut function = rewrite::unrolled(program, FunId(at as u32), &calls);
+        dead::remove(&mut function);
+        function
+    };
+    let functions = (0..program.functions.len()).map(unrolled).collect();
+    Program { functions, globals: program.globals.clone(), main: program.main }
+}
+
 /// Without the functions that are not called any more.
 fn reached_only(program: Program) -> Program {
     let calls = calls::Calls::of(&program);

@@ -12,6 +12,9 @@ use rustc_hash::FxHashMap;
 /// Operations of a function that is put in place of any call of it.
 const SMALL: usize = 40;
 
+/// Elements of a list that is written out.
+const FEW: usize = 4;
+
 /// Operations after which a function takes in no more.
 const LARGE: usize = 4_000;
 
@@ -21,10 +24,24 @@ pub(super) fn function(
     simplified: &[Option<Function>],
     calls: &Calls,
 ) -> Function {
-    let old = &program.functions[id.0 as usize];
+    rewritten(&program.functions[id.0 as usize], simplified, calls, false)
+}
+
+/// A function in which nests over short lists that are written out are written out.
+pub(super) fn unrolled(program: &Program, id: FunId, calls: &Calls) -> Function {
+    rewritten(&program.functions[id.0 as usize], &[], calls, true)
+}
+
+fn rewritten(
+    old: &Function,
+    simplified: &[Option<Function>],
+    calls: &Calls,
+    unroll: bool,
+) -> Function {
     let mut rewriter = Rewriter {
         simplified,
         calls,
+        unroll,
         builder: FunctionBuilder::new(),
         known: FxHashMap::default(),
         scopes: vec![FxHashMap::default()],
@@ -81,6 +98,8 @@ pub(crate) fn renumber(
 /// What is known of a variable of the new function.
 enum Known {
     Pair(Atom, Atom),
+    /// A sequence of these.
+    List(Vec<Atom>),
     /// A sequence as long as this int says.
     Length(Atom),
     /// A sequence as long as another.
@@ -128,6 +147,8 @@ impl Env {
 struct Rewriter<'a> {
     simplified: &'a [Option<Function>],
     calls: &'a Calls,
+    /// Whether nests over short lists are written out.
+    unroll: bool,
     builder: FunctionBuilder,
     known: FxHashMap<Var, Known>,
     /// Scalar expressions that were computed, by open block.
@@ -189,10 +210,10 @@ impl Rewriter<'_> {
                 cond => Op::Check { cond, code: *code, message: message.clone() },
             },
             Op::List(args) => {
-                let length = Atom::Int(args.len() as i64);
-                let list = Op::List(env.list(args));
+                let args = env.list(args);
+                let list = Op::List(args.clone());
                 let list = self.builder.bind(binding.ty.clone(), list, site);
-                self.remember(list, Known::Length(length));
+                self.remember(list, Known::List(args));
                 return list;
             }
             Op::Text(text) => {
@@ -210,6 +231,16 @@ impl Rewriter<'_> {
     }
 
     fn nest(&mut self, nest: &Nest, ty: &Ty, site: Site, env: &mut Env) -> Atom {
+        if let Some(elements) = self.short(nest, env) {
+            let mut results = Vec::new();
+            for element in elements {
+                env.atoms.insert(nest.binders[0].0, element);
+                results.push(self.block(&nest.body, env));
+            }
+            let list = self.builder.bind(ty.clone(), Op::List(results.clone()), site);
+            self.remember(list, Known::List(results));
+            return list;
+        }
         let mut binders = Vec::new();
         for (var, ty, sequence) in &nest.binders {
             let fresh = self.builder.fresh(ty.clone());
@@ -230,6 +261,16 @@ impl Rewriter<'_> {
         let nest = self.builder.bind(ty.clone(), Op::Nest(nest), site);
         self.remember(nest, Known::LengthOf(over));
         nest
+    }
+
+    /// The elements of the list that a nest runs over, if they are few and so is what is done with
+    /// them.
+    fn short(&self, nest: &Nest, env: &Env) -> Option<Vec<Atom>> {
+        let [(.., Atom::Var(list))] = &nest.binders[..] else { return None };
+        let Atom::Var(list) = env.atom(Atom::Var(*list)) else { return None };
+        let Some(Known::List(elements)) = self.known.get(&list) else { return None };
+        let few = matches!(elements.len(), 1..=FEW) && self.written < LARGE;
+        (self.unroll && few && size(&nest.body) <= SMALL).then(|| elements.clone())
     }
 
     fn half(&mut self, first: bool, pair: Atom, ty: &Ty, site: Site) -> Atom {
@@ -265,6 +306,23 @@ impl Rewriter<'_> {
         if let (SeqOp::Length, [of]) = (op, &args[..]) {
             return self.length(*of, site);
         }
+        if let (SeqOp::Index, [Atom::Var(of), Atom::Int(place)]) = (op, &args[..])
+            && let Some(Known::List(elements)) = self.known.get(of)
+            && let Some(element) = usize::try_from(*place).ok().and_then(|at| elements.get(at))
+        {
+            return *element;
+        }
+        if let (true, SeqOp::Flatten, [Atom::Var(of)]) = (self.unroll, op, &args[..])
+            && let Some(Known::List(elements)) = self.known.get(of)
+        {
+            match elements[..] {
+                [one] => return one,
+                [first, second] => {
+                    return self.sequence(SeqOp::Append, vec![first, second], ty, site);
+                }
+                _ => {}
+            }
+        }
         let known = match (op, &args[..]) {
             (SeqOp::Dist, [_, length]) => Some(Known::Length(*length)),
             (SeqOp::Range, [Atom::Int(0), Atom::Int(1), end]) => Some(Known::Length(*end)),
@@ -289,6 +347,7 @@ impl Rewriter<'_> {
         while let Atom::Var(var) = of {
             match self.known.get(&var) {
                 Some(Known::Length(length)) => return *length,
+                Some(Known::List(elements)) => return Atom::Int(elements.len() as i64),
                 Some(Known::LengthOf(other)) => of = *other,
                 Some(Known::Pair(..)) | None => {
                     let op = Op::Seq(SeqOp::Length, vec![of]);
@@ -308,7 +367,7 @@ impl Rewriter<'_> {
         called: Option<Site>,
     ) -> Atom {
         let small = self.calls.size(callee) <= SMALL || self.calls.times(callee) == 1;
-        if let Some(function) = &self.simplified[callee.0 as usize]
+        if let Some(Some(function)) = self.simplified.get(callee.0 as usize)
             && !self.calls.is_recursive(callee)
             && small
             && self.written < LARGE
@@ -326,6 +385,13 @@ impl Rewriter<'_> {
             self.known.insert(var, known);
         }
     }
+}
+
+/// How many operations a block has.
+fn size(block: &Block) -> usize {
+    let mut size = 0;
+    block.for_each_op(&mut |_| size += 1);
+    size
 }
 
 /// The value of an operation on constants, where both precisions agree on it; and what is plain

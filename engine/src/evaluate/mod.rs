@@ -428,6 +428,7 @@ impl<'p> Evaluator<'p> {
         self.strategy.choose(&strategy::Facts {
             points: points.count as u64,
             single: points.single,
+            map: strategy::is_map(flat),
             call: callee.is_some(),
             again,
             size,

@@ -3,7 +3,7 @@
 use crate::base::with_stack;
 use crate::flat::{Let, Op};
 use crate::ir::{self, Block, FunId, Program};
-use crate::simplify::renumber_calls;
+use crate::simplify::{renumber_calls, unroll};
 
 /// The functions of a program that some values need, numbered anew, and the values with these
 /// numbers.
@@ -48,7 +48,9 @@ pub(super) fn needed(program: &Program, lets: &[Let]) -> (Program, Vec<Let>) {
             _ => {}
         }
     }
-    (Program { functions, globals: Vec::new(), main: FunId(0) }, lets)
+    let needed = Program { functions, globals: Vec::new(), main: FunId(0) };
+    let needed = if needed.functions.is_empty() { needed } else { unroll(&needed) };
+    (needed, lets)
 }
 
 fn each_op(binding: &Let, visit: &mut dyn FnMut(&ir::Op)) {

@@ -16,6 +16,8 @@ pub(super) struct Reads {
     space: KirSpace,
     values: Vec<(Var, Vec<Value>)>,
     pools: Vec<(Var, Vec<Value>)>,
+    /// Sequences that are read as values too: their elements are in the same arrays.
+    shared: Vec<Var>,
     maps: Vec<(Ctx, Value)>,
 }
 
@@ -76,6 +78,8 @@ impl<'a> Lowering<'a> {
             read(*var, &mut values);
         }
         segments |= !self.kernel.counts.is_empty();
+        let (shared, pools): (Vec<Var>, Vec<Var>) =
+            pools.into_iter().partition(|var| values.contains(var));
         let (maps, through) = self.maps(&values);
         segments |= through;
         let over = self.kernel.over;
@@ -123,7 +127,7 @@ impl<'a> Lowering<'a> {
                 (var, parts.into_iter().map(|part| self.param(part)).collect())
             })
             .collect();
-        Reads { space, values, pools, maps }
+        Reads { space, values, pools, shared, maps }
     }
 
     /// The contexts whose maps lead to where these values live, and whether the first step is
@@ -197,11 +201,19 @@ impl<'a> Lowering<'a> {
         for (var, parts) in reads.values {
             let (home, ty) = &self.values[&var];
             let mut parts = parts.into_iter();
+            let shared = reads.shared.contains(&var);
             let rep = if self.single(*home) {
-                self.thread.rebuild(ty, &mut parts)
+                let rep = self.thread.rebuild(ty, &mut parts);
+                if let (true, Rep::Sequence(Sequence::Stored(stored))) = (shared, &rep) {
+                    self.pools.insert(var, stored.columns.clone());
+                }
+                rep
             } else {
                 let extent = self.zero();
                 let columns = rebuild_columns(ty, extent, &mut parts);
+                if let (true, Columns::Segments(segments)) = (shared, &columns) {
+                    self.pools.insert(var, segments.pool.clone());
+                }
                 let place = self.place(*home);
                 self.thread.at(&columns, place)
             };

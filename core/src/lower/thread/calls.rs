@@ -6,7 +6,9 @@
 use super::super::layout::{self, Rep};
 use super::{Shared, Thread, uses};
 use crate::base::with_stack;
-use crate::ir::{Atom, Block, FunId, Op, Program, Site, Ty, Var};
+use crate::ir::{self, Atom, Block, FunId, Let, Op, Program, Site, Ty, Var};
+use crate::prim::SeqOp;
+use crate::simplify::may_fault;
 use nesl_runtime::kir::{self, Function, FunctionBuilder, FunctionId, Value, ValueTy};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
@@ -71,15 +73,35 @@ impl<'a> Thread<'a> {
             };
             parts.push(origin);
         }
+        let mut reps = Vec::new();
         for (atom, (_, ty)) in args.iter().zip(&function.params) {
             let rep = self.atom(*atom);
+            let rep = self.settle(&rep, ty);
             parts.extend(self.parts(&rep, ty));
+            reps.push(rep);
         }
-        let types = layout::parts(&function.result, self.precision);
         // What it makes lies in the memory of the instance.
         self.allocations += 1;
-        let results = self.body.call(FunctionId(callee.0), parts, &types);
-        self.rebuild(ty, &mut results.into_iter())
+        let types = layout::parts(&function.result, self.precision);
+        let called = |t: &mut Self| {
+            let results = t.body.call(FunctionId(callee.0), parts, &types);
+            t.rebuild(ty, &mut results.into_iter())
+        };
+        let Some(base) = BaseCase::of(function, callee) else { return called(self) };
+        let params = function.params.iter().zip(reps).map(|((var, ty), rep)| (*var, (rep, ty)));
+        let caller = std::mem::replace(&mut self.env, params.collect());
+        base.before.iter().for_each(|binding| self.binding(binding));
+        let cond = self.atom(base.cond).scalar();
+        let small = |t: &mut Self| {
+            let value = t.block(base.value);
+            t.settle(&value, ty)
+        };
+        let result = match base.when {
+            true => self.join(cond, small, called),
+            false => self.join(cond, called, small),
+        };
+        self.env = caller;
+        result
     }
 
     /// The site of a call that leaves the user's program, as a value.
@@ -223,6 +245,48 @@ impl<'a> Thread<'a> {
         next.extend(&step.carried[1..step.first_result]);
         next.extend(self.parts(rep, step.result));
         next
+    }
+}
+
+/// What a recursive function does where the recursion ends, if that is next to nothing: callers do
+/// it for themselves, which makes half as many calls.
+struct BaseCase<'a> {
+    /// What the condition needs.
+    before: &'a [Let],
+    cond: Atom,
+    /// What the condition is there.
+    when: bool,
+    value: &'a Block,
+}
+
+impl<'a> BaseCase<'a> {
+    /// Of the function with this number.
+    fn of(function: &'a ir::Function, id: FunId) -> Option<BaseCase<'a>> {
+        /// So many operations are no more than a call.
+        const FEW: usize = 8;
+        let (last, before) = function.body.lets.split_last()?;
+        let Op::If { cond, then, otherwise } = &last.op else { return None };
+        let tiny = |lets: &[Let]| {
+            let plain = |binding: &Let| {
+                let plain =
+                    matches!(binding.op, Op::Copy(_) | Op::Scalar(..) | Op::Seq(SeqOp::Length, _));
+                plain && !binding.ty.has_sequence() && !may_fault(binding)
+            };
+            lets.len() <= FEW && lets.iter().all(plain)
+        };
+        let calls = |block: &Block| {
+            let mut found = false;
+            block
+                .for_each_op(&mut |op| found |= matches!(op, Op::Call(callee, _) if *callee == id));
+            found
+        };
+        let (when, value) = match (tiny(&then.lets), tiny(&otherwise.lets)) {
+            (true, _) if calls(otherwise) => (true, then),
+            (_, true) if calls(then) => (false, otherwise),
+            _ => return None,
+        };
+        let ends = function.body.result == Atom::Var(last.var) && tiny(before);
+        ends.then_some(BaseCase { before, cond: *cond, when, value })
     }
 }
 

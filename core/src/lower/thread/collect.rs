@@ -9,7 +9,7 @@ use super::Thread;
 use super::delayed::Form;
 use crate::base::with_stack;
 use crate::ir::Ty;
-use nesl_runtime::kir::{self, Binary, Op, Value, ValueTy};
+use nesl_runtime::kir::{self, Binary, Literal, Op, Value, ValueTy};
 use std::rc::Rc;
 
 /// Where the elements go.
@@ -29,6 +29,31 @@ impl<'a> Rows<'a> {
     /// Writes a row; `only` says that there is no other.
     pub(super) fn put(&mut self, t: &mut Thread<'a>, rep: &Rep<'a>, place: Value, only: bool) {
         t.write(&mut self.target, rep, place, only);
+    }
+
+    /// Writes a sequence that is no filter, of flat elements, from a place on.
+    pub(super) fn fill(&mut self, t: &mut Thread<'a>, sequence: &Sequence<'a>, start: Value) {
+        match sequence {
+            Sequence::Stored(stored) => {
+                t.copy_flat(&self.target, &stored.columns, start, stored.length);
+            }
+            Sequence::Delayed(delayed) => {
+                let count = delayed.length;
+                let index = t.body.value(ValueTy::Scalar(kir::Ty::I64));
+                let mark = t.body.mark();
+                let allocations = t.allocations;
+                t.body.begin();
+                let rep = t.element(sequence, index);
+                let place = t.body.binary(Binary::Add, start, index);
+                t.write(&mut self.target, &rep, place, false);
+                if t.allocations > allocations {
+                    t.body.compact(mark, Vec::new());
+                }
+                let body = t.body.end(Vec::new());
+                let (init, carried) = (Vec::new(), Vec::new());
+                t.body.push(Op::For { count, index, init, carried, reduce: Vec::new(), body }, &[]);
+            }
+        }
     }
 
     /// What was written.
@@ -295,6 +320,26 @@ impl<'a> Thread<'a> {
         (start, length)
     }
 
+    /// Copies the rows of a stored sequence of flat elements to a place.
+    fn copy_flat(&mut self, to: &Target<'a>, from: &Columns, start: Value, length: Value) {
+        match (to, from) {
+            (Target::Unit, _) => {}
+            (Target::Scalars(to), Columns::Scalars(from)) => {
+                let from = self.array_of(*from);
+                let to = self.array_of(*to);
+                let to = self.body.slice(to, start);
+                self.body.copy(from, to, length);
+            }
+            (Target::Pair(to), Columns::Pair(from)) => {
+                self.copy_flat(&to.0, &from.0, start, length);
+                self.copy_flat(&to.1, &from.1, start, length);
+            }
+            (Target::Scalars(_) | Target::Pair(_) | Target::Segments { .. }, _) => {
+                unreachable!("only what is flat is copied so")
+            }
+        }
+    }
+
     fn store_elements(&mut self, sequence: &Sequence<'a>, element: &'a Ty) -> Sequence<'a> {
         let Sequence::Delayed(delayed) = sequence else { return sequence.clone() };
         let stored = match &delayed.form {
@@ -328,6 +373,18 @@ impl<'a> Thread<'a> {
     /// Makes room for `need` elements.
     fn reserve(&mut self, pool: &mut Pool<'a>, need: Value) {
         let (used, capacity) = (pool.used, pool.capacity);
+        if self.body.constant(capacity) == Some(Literal::I64(0)) {
+            // What follows the first is perhaps as long.
+            let room = self.body.binary(Binary::Add, need, need);
+            let mut grown = vec![room];
+            for value in &pool.own_state()[1..] {
+                let ValueTy::Array(ty) = self.body.ty(*value) else {
+                    unreachable!("it is an array")
+                };
+                grown.push(self.alloc(ty, room).array);
+            }
+            return pool.set_own_state(&mut grown.into_iter());
+        }
         let enough = self.body.binary(Binary::Le, need, capacity);
         let before = pool.own_state();
         self.body.begin();
@@ -338,7 +395,7 @@ impl<'a> Thread<'a> {
         let double = self.body.binary(Binary::Mul, capacity, two);
         let room = self.body.binary(Binary::Max, double, need);
         let room = self.body.binary(Binary::Max, room, least);
-        // What follows the first is perhaps as long.
+        // As above.
         let zero = self.body.i64(0);
         let first = self.body.binary(Binary::Eq, capacity, zero);
         let twice = self.body.binary(Binary::Add, need, need);

@@ -35,6 +35,7 @@ use super::{Cause, Detail, Lowered, globals};
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunId, Let, Op, Program, Site, Ty, Var};
 use crate::prim::SeqOp;
+use crate::simplify::unroll;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{self, Body, Function, FunctionId, Literal, Value, ValueTy};
 use nesl_runtime::scalar::{Precision, ScalarOp};
@@ -53,6 +54,7 @@ pub fn thread(program: &Program, precision: Precision, seed: u64) -> Option<Lowe
         return None;
     }
     let (program, globals) = globals::as_parameters(program);
+    let program = unroll(&program);
     let shared = RefCell::new(Shared::new(seed));
     let ids = (0..program.functions.len() as u32).map(FunId);
     let functions: Vec<Function> =

@@ -257,24 +257,23 @@ impl<'a> Thread<'a> {
     /// `a ++ b`
     fn append_both(&mut self, a: Atom, b: Atom) -> Rep<'a> {
         let element = self.element_ty(a);
-        let (a, b) = (self.stored(a), self.stored(b));
-        let length = self.body.binary(Binary::Add, a.length, b.length);
         if is_flat(element) {
-            let mut second = Vec::new();
-            b.columns.each_leaf(&mut |leaf| second.push(leaf));
-            let mut second = second.into_iter();
-            let columns = a.columns.map(&mut |first| {
-                let second = second.next().expect("both have the same columns");
-                let to = self.alloc(self.body.element(first.array), length);
-                let from = self.array_of(first);
-                self.body.copy(from, to.array, a.length);
-                let from = self.array_of(second);
-                let rest = self.body.slice(to.array, a.length);
-                self.body.copy(from, rest, b.length);
-                to
+            let [a, b] = [a, b].map(|atom| match self.atom(atom).sequence() {
+                filter if is_filter(&filter) => Sequence::Stored(self.stored(atom)),
+                sequence => sequence,
             });
+            let before = self.length_of(&a);
+            let behind = self.length_of(&b);
+            let length = self.body.binary(Binary::Add, before, behind);
+            let mut rows = self.rows_of(element, length);
+            let zero = self.body.i64(0);
+            rows.fill(self, &a, zero);
+            rows.fill(self, &b, before);
+            let columns = rows.columns();
             return Rep::Sequence(Sequence::Stored(Stored { length, columns }));
         }
+        let (a, b) = (self.stored(a), self.stored(b));
+        let length = self.body.binary(Binary::Add, a.length, b.length);
         let joined = self.collect(length, element, |t, i| {
             let first = t.body.binary(Binary::Lt, i, a.length);
             let behind = t.body.binary(Binary::Sub, i, a.length);

@@ -1,0 +1,66 @@
+//! Contexts of so many points: those of ranges and repetitions.
+//!
+//! `[0:#a]` has as many elements as `a`, and `[0:n]` as many as another `[0:n]`: they share a
+//! context. So `{f(x, i) : x in a; i in [0:#a]}` checks nothing and is one computation.
+
+use super::Flattener;
+use crate::flat::{self, Ctx, Space};
+use crate::ir::{Atom, Site, Ty, Var};
+use crate::prim::SeqOp;
+
+/// How many points.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Extent {
+    Var(Var),
+    Int(i64),
+}
+
+impl Extent {
+    fn of(atom: Atom) -> Option<Extent> {
+        match atom {
+            Atom::Var(var) => Some(Extent::Var(var)),
+            Atom::Int(x) if x >= 0 => Some(Extent::Int(x)),
+            Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
+        }
+    }
+}
+
+impl Flattener<'_> {
+    /// A context with a point for each element of a range or a repetition.
+    pub(super) fn counted(&mut self, op: SeqOp, args: &[Atom], ctx: Ctx, site: Site) -> Ctx {
+        let end = match (op, args) {
+            (SeqOp::Range, [Atom::Int(0), Atom::Int(1), end]) => Extent::of(*end),
+            (SeqOp::Dist, [_, count]) => Extent::of(*count),
+            _ => None,
+        };
+        if let Some(end) = end {
+            if let Some(known) = self.counted.get(&(end, ctx)) {
+                return *known;
+            }
+            if let Extent::Var(end) = end
+                && let Some(sequence) = self.lengths.get(&end).copied()
+            {
+                return self.elements_at(sequence, ctx, site).0;
+            }
+        }
+        let count = match end {
+            Some(Extent::Int(count)) => Atom::Int(count),
+            _ => self.compute(flat::Op::Extent(op, args.to_vec()), Ty::Int, ctx, site),
+        };
+        let from = self.enter(Space::Count { of: ctx, count }, site);
+        for extent in end.into_iter().chain(Extent::of(count)) {
+            self.counted.insert((extent, ctx), from);
+        }
+        from
+    }
+
+    /// The position of a point in its segment.
+    pub(super) fn position(&mut self, ctx: Ctx, site: Site) -> Atom {
+        if let Some(known) = self.positions.get(&ctx) {
+            return *known;
+        }
+        let position = self.compute(flat::Op::Position, Ty::Int, ctx, site);
+        self.positions.insert(ctx, position);
+        position
+    }
+}
