@@ -1,8 +1,7 @@
 //! The two sides of a conditional put together.
 
 use super::launch::Which;
-use super::points::whole_number;
-use super::structure::Sequence;
+use super::structure::Rows;
 use super::{Evaluator, Frame, Outcome, Parts, Run, Stop};
 use nesl_core::flat::{Block, Ctx};
 use nesl_core::ir::Ty;
@@ -75,19 +74,18 @@ impl<'p> Evaluator<'p> {
                 self.merge(a, b, sides, right, count, out)?;
             }
             Ty::Sequence(element) => {
-                let [a_starts, a_lengths, a_extent] = [next(a), next(a), next(a)];
-                let [b_starts, b_lengths, b_extent] = [next(b), next(b), next(b)];
-                let number = lower::columns(element, self.precision).len();
-                let a_pool: Vec<Arg> = a.take(number).collect();
-                let b_pool: Vec<Arg> = b.take(number).collect();
-                let [n, m] = [&a_extent, &b_extent].map(whole_number);
-                let pools = [(n, &a_pool), (m, &b_pool)]
-                    .map(|(length, columns)| Sequence { length, columns });
-                let (pool, extent, before) = self.one_pool(&pools, element)?;
-                out.push(self.interleave((a_starts, before[0]), (b_starts, before[1]), sides, count)?);
-                out.push(self.interleave((a_lengths, 0), (b_lengths, 0), sides, count)?);
-                out.push(Arg::Scalar(Literal::I64(extent as i64)));
-                out.extend(pool);
+                let all = 3 + lower::columns(element, self.precision).len();
+                let a: Vec<Arg> = a.take(all).collect();
+                let b: Vec<Arg> = b.take(all).collect();
+                let rows = [(first.count, &a), (second.count, &b)]
+                    .map(|(count, columns)| Rows { count, columns });
+                let pool = self.one_pool(&rows, element)?;
+                let [x, y] = [&pool.starts[0], &pool.starts[1]];
+                out.push(self.interleave(x.clone(), y.clone(), sides, count)?);
+                let [x, y] = [&a, &b].map(|columns| (columns[1].clone(), 0));
+                out.push(self.interleave(x, y, sides, count)?);
+                out.push(Arg::Scalar(Literal::I64(pool.extent as i64)));
+                out.extend(pool.columns);
             }
         }
         debug_assert!(first.count + second.count == count);

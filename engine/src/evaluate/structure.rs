@@ -57,6 +57,28 @@ pub(super) struct Sequence<'a> {
     pub(super) columns: &'a [Arg],
 }
 
+/// Some sequences as columns: starts, lengths, extent, and the columns of the pool.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'a> {
+    pub(super) count: usize,
+    pub(super) columns: &'a [Arg],
+}
+
+impl<'a> Rows<'a> {
+    fn pool(self) -> Sequence<'a> {
+        Sequence { length: whole_number(&self.columns[2]), columns: &self.columns[3..] }
+    }
+}
+
+/// Several pools made one.
+pub(super) struct OnePool {
+    /// How many elements it has.
+    pub(super) extent: usize,
+    pub(super) columns: Vec<Arg>,
+    /// For each that was made part of it, the starts of the rows, and what is to be added to them.
+    pub(super) starts: Vec<(Arg, usize)>,
+}
+
 impl<'a> Sequence<'a> {
     fn of(parts: &'a Parts) -> Sequence<'a> {
         Sequence { length: whole_number(&parts.all[0]), columns: &parts.all[1..] }
@@ -261,44 +283,103 @@ impl Evaluator<'_> {
             match ty {
                 Ty::Unit => {}
                 Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                    out.push(self.end_to_end(&rest, &lengths, None)?);
+                    let first: Vec<(Arg, usize)> =
+                        rest.iter().map(|rest| (rest[0].clone(), 0)).collect();
+                    out.push(self.end_to_end(&first, &lengths)?);
                     rest.iter_mut().for_each(|rest| *rest = &rest[1..]);
                 }
                 Ty::Pair(first, second) => open.extend([&**second, &**first]),
                 Ty::Sequence(inner) => {
-                    let pool = lower::columns(inner, self.precision).len();
-                    let pools: Vec<Sequence<'_>> = rest
+                    let all = 3 + lower::columns(inner, self.precision).len();
+                    let rows: Vec<Rows<'_>> = rest
                         .iter()
-                        .map(|rest| Sequence {
-                            length: whole_number(&rest[2]),
-                            columns: &rest[3..3 + pool],
-                        })
+                        .zip(&lengths)
+                        .map(|(rest, count)| Rows { count: *count, columns: &rest[..all] })
                         .collect();
-                    let (columns, extent, before) = self.one_pool(&pools, inner)?;
-                    out.push(self.end_to_end(&rest, &lengths, Some(&before))?);
-                    rest.iter_mut().for_each(|rest| *rest = &rest[1..]);
-                    out.push(self.end_to_end(&rest, &lengths, None)?);
-                    out.push(number(extent));
-                    out.extend(columns);
-                    rest.iter_mut().for_each(|rest| *rest = &rest[2 + pool..]);
+                    let pool = self.one_pool(&rows, inner)?;
+                    out.push(self.end_to_end(&pool.starts, &lengths)?);
+                    let second: Vec<(Arg, usize)> =
+                        rest.iter().map(|rest| (rest[1].clone(), 0)).collect();
+                    out.push(self.end_to_end(&second, &lengths)?);
+                    out.push(number(pool.extent));
+                    out.extend(pool.columns);
+                    rest.iter_mut().for_each(|rest| *rest = &rest[all..]);
                 }
             }
         }
         Ok(out)
     }
 
-    /// One pool for several, how many elements it has, and where each of them begins in it.
-    pub(super) fn one_pool(&self, pools: &[Sequence<'_>], element: &Ty) -> Run<(Vec<Arg>, usize, Vec<usize>)> {
-        if let Some(shared) = self.shared(pools, element) {
-            return Ok(shared);
+    /// One pool for the rows of several sequences.
+    pub(super) fn one_pool(&self, all: &[Rows<'_>], element: &Ty) -> Run<OnePool> {
+        let pools: Vec<Sequence<'_>> = all.iter().map(|rows| rows.pool()).collect();
+        let starts = |rows: &Rows<'_>| rows.columns[0].clone();
+        if let Some((columns, extent, before)) = self.shared(&pools, element) {
+            let starts = all.iter().map(starts).zip(before).collect();
+            return Ok(OnePool { extent, columns, starts });
         }
-        let mut before = Vec::new();
+        let mut compact = Vec::new();
+        for rows in all {
+            compact.push(self.compact(*rows, element)?);
+        }
+        let mut begin = Vec::new();
         let mut extent = 0;
-        for pool in pools {
-            before.push(extent);
+        let mut parts = Vec::new();
+        for ((rows, pool), compact) in all.iter().zip(&pools).zip(&compact) {
+            let (starts, pool) = match compact {
+                Some((starts, length, columns)) => {
+                    (starts.clone(), Sequence { length: *length, columns })
+                }
+                None => (starts(rows), *pool),
+            };
+            begin.push((starts, extent));
             extent += pool.length;
+            parts.push(pool);
         }
-        Ok((self.concatenated(pools, element)?, extent, before))
+        Ok(OnePool { extent, columns: self.concatenated(&parts, element)?, starts: begin })
+    }
+
+    /// Where rows start in a pool of their own, its extent and its columns, if it is much smaller
+    /// than the one they are in.
+    fn compact(&self, rows: Rows<'_>, element: &Ty) -> Run<Option<(Arg, usize, Vec<Arg>)>> {
+        let [starts, lengths, _, pool @ ..] = rows.columns else {
+            unreachable!("they are sequences")
+        };
+        let extent = rows.pool().length;
+        if extent <= 2 * rows.count {
+            return Ok(None);
+        }
+        let segments = self.segments(rows.count, lengths.clone())?;
+        if segments.total > extent / 2 {
+            return Ok(None);
+        }
+        let offsets = self.offsets(&segments)?;
+        let begin = Arg::Array(offsets.clone(), 0);
+        let columns = self.picked(rows.count, (offsets, segments.total), starts, pool, element)?;
+        Ok(Some((begin, segments.total, columns)))
+    }
+
+    /// Rows of a pool one behind the other: where each begins then, and how many elements they
+    /// have, is known.
+    fn picked(
+        &self,
+        count: usize,
+        (offsets, total): (Buffer, usize),
+        starts: &Arg,
+        pool: &[Arg],
+        element: &Ty,
+    ) -> Run<Vec<Arg>> {
+        let own = self.own_columns(element);
+        let mut out = pool.to_vec();
+        let mut moves = Vec::new();
+        for (arg, own) in out.iter_mut().zip(own) {
+            if own {
+                let to = Arg::Array(self.alloc(array(arg).ty(), total)?, 0);
+                moves.push(Moved { from: std::mem::replace(arg, to.clone()), to, add: 0 });
+            }
+        }
+        self.pick_segments(count, offsets, starts.clone(), &moves)?;
+        Ok(out)
     }
 
     /// The same, if they are parts of the same arrays.
@@ -336,14 +417,13 @@ impl Evaluator<'_> {
         Some((least.columns.to_vec(), extent, before))
     }
 
-    /// The first columns of several sequences one behind the other, with something added to each.
-    fn end_to_end(&self, columns: &[&[Arg]], lengths: &[usize], add: Option<&[usize]>) -> Run<Arg> {
-        let ty = array(&columns[0][0]).ty();
+    /// Columns one behind the other, with something added to the elements of each.
+    fn end_to_end(&self, columns: &[(Arg, usize)], lengths: &[usize]) -> Run<Arg> {
+        let ty = array(&columns[0].0).ty();
         let out = self.alloc(ty, lengths.iter().sum())?;
         let mut at = 0;
-        for (i, (columns, length)) in columns.iter().zip(lengths).enumerate() {
-            let add = add.map_or(0, |add| add[i]);
-            self.copied(&columns[0], &Arg::Array(out.clone(), at), add, *length)?;
+        for ((column, add), length) in columns.iter().zip(lengths) {
+            self.copied(column, &Arg::Array(out.clone(), at), *add, *length)?;
             at += length;
         }
         Ok(Arg::Array(out, 0))
@@ -363,16 +443,7 @@ impl Evaluator<'_> {
         if let Some(start) = self.contiguous(starts, lengths, &offsets, rows.length)? {
             return Ok(Sequence::parts(total, self.cut(pool, inner, start)));
         }
-        let own = self.own_columns(inner);
-        let mut out = pool.to_vec();
-        let mut moves = Vec::new();
-        for (arg, own) in out.iter_mut().zip(own) {
-            if own {
-                let to = Arg::Array(self.alloc(array(arg).ty(), total)?, 0);
-                moves.push(Moved { from: std::mem::replace(arg, to.clone()), to, add: 0 });
-            }
-        }
-        self.pick_segments(rows.length, offsets, starts.clone(), &moves)?;
+        let out = self.picked(rows.length, (offsets, total), starts, pool, inner)?;
         Ok(Sequence::parts(total, out))
     }
 
@@ -465,26 +536,26 @@ impl Evaluator<'_> {
                 }
                 Ty::Pair(first, second) => open.extend([&**second, &**first]),
                 Ty::Sequence(inner) => {
-                    let pool = lower::columns(inner, self.precision).len();
-                    let [a, b] = [old, new].map(|columns| Sequence {
-                        length: whole_number(&columns[2]),
-                        columns: &columns[3..3 + pool],
-                    });
-                    let (columns, extent, before) = self.one_pool(&[a, b], inner)?;
+                    let all = 3 + lower::columns(inner, self.precision).len();
+                    let rows = [(sequence.length, old), (values.length, new)]
+                        .map(|(count, columns)| Rows { count, columns: &columns[..all] });
+                    let mut pool = self.one_pool(&rows, inner)?;
+                    let (from, before) = pool.starts.pop().expect("there are two");
+                    let (was, shift) = pool.starts.pop().expect("there are two");
                     // What was there may begin elsewhere now, too.
-                    let starts = if before[0] == 0 {
+                    let starts = if shift == 0 && is_same(&was, &old[0]) {
                         self.writable(&old[0], sequence.length, own)?
                     } else {
                         let out = Arg::Array(self.alloc(kir::Ty::I64, sequence.length)?, 0);
-                        self.copied(&old[0], &out, before[0], sequence.length)?;
+                        self.copied(&was, &out, shift, sequence.length)?;
                         out
                     };
                     let lengths = self.writable(&old[1], sequence.length, own)?;
-                    moves.push(Moved { from: new[0].clone(), to: starts.clone(), add: before[1] });
+                    moves.push(Moved { from, to: starts.clone(), add: before });
                     moves.push(Moved { from: new[1].clone(), to: lengths.clone(), add: 0 });
-                    out.extend([starts, lengths, number(extent)]);
-                    out.extend(columns);
-                    (old, new) = (&old[3 + pool..], &new[3 + pool..]);
+                    out.extend([starts, lengths, number(pool.extent)]);
+                    out.extend(pool.columns);
+                    (old, new) = (&old[all..], &new[all..]);
                 }
             }
         }
@@ -546,5 +617,12 @@ fn whole_int(arg: &Arg) -> i64 {
         Arg::Scalar(Literal::I64(x)) => *x,
         Arg::Scalar(Literal::I32(x)) => i64::from(*x),
         other => unreachable!("{other:?} is no int"),
+    }
+}
+
+fn is_same(a: &Arg, b: &Arg) -> bool {
+    match (a, b) {
+        (Arg::Array(a, i), Arg::Array(b, j)) => a.is_same(b) && i == j,
+        _ => false,
     }
 }
