@@ -315,6 +315,22 @@ impl<'a> Analysis<'a> {
         along
     }
 
+    /// Whether neighbouring elements are read where not all points need be at work.
+    fn reads_masked(&self, inst: &Inst, masked: bool) -> bool {
+        let lanes = |v: Value| self.of(v) != Shape::Uniform;
+        if let Op::Load { index, .. } = &inst.op {
+            return masked && self.of(*index) == Shape::Linear;
+        }
+        let masks = match &inst.op {
+            Op::If { cond, .. } => lanes(*cond),
+            Op::For { count, .. } => lanes(*count),
+            Op::While { cond, .. } => lanes(cond.yields[0]) || self.flags.contains(&cond.yields[0]),
+            _ => false,
+        };
+        let blocks = walk::blocks(&inst.op).into_iter().flatten();
+        blocks.flat_map(|block| &block.insts).any(|inst| self.reads_masked(inst, masked || masks))
+    }
+
     fn binary(&mut self, result: Value, op: Binary, a: Value, b: Value) -> Shape {
         let index = self.scalar(a) == Some(Ty::I64);
         let shapes = [self.of(a), self.of(b)];
@@ -493,7 +509,10 @@ impl<'a> Analysis<'a> {
     }
 
     /// The shapes, if vectors are worth it.
-    pub fn finish<'i>(self, insts: impl Iterator<Item = &'i Inst> + Clone) -> Result<Shapes, No> {
+    pub fn finish<'i>(
+        mut self,
+        insts: impl Iterator<Item = &'i Inst> + Clone,
+    ) -> Result<Shapes, No> {
         if self.simple == 0 || self.lanewise > self.simple {
             return Err(No("most is done lane by lane"));
         }
@@ -511,7 +530,10 @@ impl<'a> Analysis<'a> {
                 .flatten()
                 .for_each(|block| walk::insts(block, &mut |inst| note(inst)));
         }
-        let pressure = self.pressure(insts);
+        let pressure = self.pressure(insts.clone());
+        // The borders of memory are for few points of which some are not at work.
+        let masked = insts.into_iter().any(|inst| self.reads_masked(inst, false));
+        self.streams &= !masked;
         let Analysis { shapes, streams, flags, loose, .. } = self;
         Ok(Shapes { shapes, wide, pressure, streams, flags, loose })
     }

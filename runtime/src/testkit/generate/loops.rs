@@ -1,7 +1,7 @@
 //! Loops as front ends make them: tail calls, walks through rows side by side, arrays filled
 //! element by element. Code generators run several points, or turns, of these at a time.
 
-use super::{Generator, Known, MORE, Visible, positive_zero};
+use super::{Generator, Known, Visible, positive_zero};
 use crate::kir::{Binary, Body, Combine, Op, Site, Ty, Value, ValueTy};
 
 impl Generator<'_> {
@@ -67,7 +67,8 @@ impl Generator<'_> {
         }
     }
 
-    /// Goes through rows, at the column of the point, which not every row has.
+    /// Goes through rows, at the column of the point, which not every row has. Twelve rows three
+    /// apart are within what wide arrays have more than points.
     pub(super) fn walk(&mut self, body: &mut Body, visible: &mut Visible) {
         let Some((index, arrays)) = self.wide.filter(|_| self.loops < 2) else {
             return self.binary(body, visible);
@@ -113,7 +114,6 @@ impl Generator<'_> {
         });
         self.loops -= 1;
         visible.scalars.push((results[0], ty));
-        debug_assert!(12 * 3 < MORE);
     }
 
     /// A new array whose elements are computed, perhaps of the one before or of others.
