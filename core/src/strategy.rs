@@ -5,7 +5,8 @@
 //! (*Incremental flattening for nested data parallelism*, 2019). Where there are points enough to
 //! keep the machine busy, each does its part by itself, and intermediate values never leave it;
 //! where there are few, and much inside, they are taken apart; where there is little to do at
-//! all, taking it apart costs more than it. A [`Strategy`] may force it.
+//! all, taking it apart costs more than it. What the flat form does in one launch, without storing
+//! anything in between ([`is_map`]), loses nothing by it. A [`Strategy`] may force it.
 
 use crate::flat::{Block, Let, Op, Program, Step};
 use crate::ir::{self, Atom, FunId};
@@ -84,7 +85,7 @@ fn choose(facts: &Facts) -> Form {
             (little && each < LITTLE) || (calls >= OFTEN && each < LITTLE / 8)
         }
         (true, ..) => false,
-        (false, ..) if facts.map => false,
+        (false, ..) if facts.map && !little => false,
         (false, ..) => enough || little,
     };
     if whole { Form::Whole } else { Form::Flat }

@@ -19,7 +19,8 @@ impl Extent {
     fn of(atom: Atom) -> Option<Extent> {
         match atom {
             Atom::Var(var) => Some(Extent::Var(var)),
-            Atom::Int(x) if x >= 0 => Some(Extent::Int(x)),
+            // At any precision.
+            Atom::Int(x) if (0..1 << 31).contains(&x) => Some(Extent::Int(x)),
             Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
         }
     }

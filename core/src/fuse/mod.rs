@@ -5,7 +5,8 @@
 //! siblings stand side by side, and reductions, scans and filters end kernels without breaking
 //! them. The points that a filter keeps ([`Space::Where`](crate::flat::Space::Where)) are a mask in the kernel that computes
 //! the flag: a reduction over them combines neutral elements for the others, and nothing is
-//! packed unless somebody else needs it. What only depends on how long a sequence is does not make
+//! packed unless somebody else needs it. A filter of what a filter keeps is a mask in the same
+//! kernel, unless somebody asks which of these points it has. What only depends on how long a sequence is does not make
 //! it be stored, and what a few cheap operations make of what is there is computed again.
 //!
 //! The idea is that of vertical and horizontal fusion over a graph of array operations (Robinson,

@@ -127,3 +127,83 @@ fn "down"(v0: int) -> int {
         "#]],
     );
 }
+
+#[test]
+fn short_lists_are_written_out() {
+    let text = r#"main "main"
+
+fn "main"() -> [int] {
+  v0: [int] = list(1, 2, 3)
+  v1: [int] = call "halves"(v0)
+  v1
+}
+
+fn "halves"(v0: [int]) -> [int] {
+  v1: int = length(v0)
+  v2: int = div(v1, 2)
+  v3: [int] = subseq(v0, 0, v2)
+  v4: [int] = subseq(v0, v2, v1)
+  v5: [[int]] = list(v3, v4)
+  v6: [int] = index(v5, 1)
+  v7: [[int]] = each v8: [int] in v5 {
+    v9: [int] = call "halves"(v8)
+    v9
+  }
+  v10: [int] = flatten(v7)
+  v11: [int] = append(v6, v10)
+  v11
+}
+"#;
+    // For many, the calls stay together.
+    check(
+        text,
+        &expect![[r#"
+            main "main"
+
+            fn "main"() -> [int] {
+              v0: [int] = list(1, 2, 3)
+              v1: [int] = call "halves"(v0)
+              v1
+            }
+
+            fn "halves"(v0: [int]) -> [int] {
+              v1: int = length(v0)
+              v2: int = div(v1, 2)
+              v3: [int] = subseq(v0, 0, v2)
+              v4: [int] = subseq(v0, v2, v1)
+              v5: [[int]] = list(v3, v4)
+              v8: [[int]] = each v6: [int] in v5 {
+                v7: [int] = call "halves"(v6)
+                v7
+              }
+              v9: [int] = flatten(v8)
+              v10: [int] = append(v4, v9)
+              v10
+            }
+        "#]],
+    );
+    let one = super::unroll(&parse(text).unwrap());
+    assert_eq!(verify(&one), Vec::<String>::new());
+    expect![[r#"
+        main "main"
+
+        fn "main"() -> [int] {
+          v0: [int] = list(1, 2, 3)
+          v1: [int] = call "halves"(v0)
+          v1
+        }
+
+        fn "halves"(v0: [int]) -> [int] {
+          v1: int = length(v0)
+          v2: int = div(v1, 2)
+          v3: [int] = subseq(v0, 0, v2)
+          v4: [int] = subseq(v0, v2, v1)
+          v6: [int] = call "halves"(v3)
+          v7: [int] = call "halves"(v4)
+          v9: [int] = append(v6, v7)
+          v10: [int] = append(v4, v9)
+          v10
+        }
+    "#]]
+    .assert_eq(&print(&one));
+}
