@@ -158,7 +158,7 @@ fn what_the_host_does_between_is_no_launch() {
         "",
         "r = let s = {x * 2.0 : x in a}; p = print_line(\"s\") in sum(s);",
     );
-    launches(1, Strategy::Auto, "", "r = let (s, t) = time(sum(a)) in s;");
+    launches(1, Strategy::Auto, "", "r = let (s, secs) = time(sum(a)) in s;");
     // What may fail does not wait: two.
     launches(
         2,
@@ -166,10 +166,6 @@ fn what_the_host_does_between_is_no_launch() {
         "",
         "r = let s = {sqrt(x) : x in a}; p = print_line(\"s\") in sum(s);",
     );
-    let rounds = "function rounds(i, x) : (int, [float]) -> [float] =
-        if i == 0 then x
-        else let p = print_line(@i) in rounds(i - 1, {y * 0.5 : y in x});";
-    launches(4, Strategy::Auto, rounds, "r = rounds(4, a);");
 }
 
 /// What is made of scalars only is no work for a runtime, nor are functions that do nothing else.
@@ -177,15 +173,20 @@ fn what_the_host_does_between_is_no_launch() {
 fn texts_are_made_by_the_host() {
     let report = "function report(s, x) : ([char], float) -> bool =
         print_line(s ++ \": \" ++ @x ++ (if x > 0.0 then \"\" else \" (none)\"));";
-    let mut session = session(1_000_000, report, Strategy::Auto);
+    let rounds = "function rounds(i, x) : (int, [float]) -> [float] =
+        if i == 0 then x
+        else let p = print_line(@i) in rounds(i - 1, {y * 0.5 : y in x});";
+    let mut session = session(1_000_000, &format!("{report} {rounds}"), Strategy::Auto);
     session.settings_mut().trials = true;
     for text in [
         "r = print_line(\"sum \" ++ @sum({x * x : x in a}));",
-        "r = let s = sum({x * x : x in a}); p = report(\"sum\", s); q = report(\"root\", sqrt(s)) in s;",
+        "r = let s = sum({x * x : x in a}); p = report(\"sum\", s); q = report(\"root\", sqrt(s)) in q;",
     ] {
         let (usage, _) = usage(&mut session, text);
         assert_eq!(usage.launches, 1, "{text}");
     }
+    let (usage, _) = usage(&mut session, "halved = rounds(4, a);");
+    assert_eq!(usage.launches, 4);
 }
 
 /// A session that computes definitions of sequences when somebody asks.
@@ -247,7 +248,7 @@ fn a_definition_means_what_it_meant() {
     let mut session = lazy("x = {e * 2.0 : e in a}; y = {e + 1.0 : e in x}; x = {0.0 : e in a};");
     session.enter("program.nesl", "a = {1.0 : e in b};", &mut |_| {});
     assert_eq!(last(&mut session, "s = sum(y) == sum({float(i) + 1.0 : i in [0:n]});").value, "T");
-    assert_eq!(last(&mut session, "t = sum(x);").value, "0.0");
+    assert_eq!(last(&mut session, "u = sum(x);").value, "0.0");
 }
 
 /// What may fail, draws random numbers or prints is done where it stands.
