@@ -84,8 +84,7 @@ fn begin(functions: &mut [Function], main: FunId, takes: &[usize], units: &[(Fun
     let mut lets: Vec<Let> = Vec::new();
     for (unit, ((callee, takes), (ty, site))) in units.iter().zip(results).enumerate() {
         let op = Op::Call(*callee, takes.iter().map(|unit| Atom::Var(vars[unit])).collect());
-        let var = Var(next);
-        next += 1;
+        let var = Var(next + unit as u32);
         vars.insert(unit, var);
         lets.push(Let { var, ty, op, site });
     }

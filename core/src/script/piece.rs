@@ -106,14 +106,13 @@ fn free(lets: &[&Let]) -> Vec<Var> {
 
 /// `(a, (b, c))`
 fn tuple(parts: &[Var], types: &FxHashMap<Var, Ty>, lets: &mut Vec<Let>, site: Site) -> (Atom, Ty) {
-    let mut next = types.keys().map(|var| var.0 + 1).max().unwrap_or(0);
+    let fresh = types.keys().map(|var| var.0 + 1).max().unwrap_or(0);
     let Some((last, others)) = parts.split_last() else { return (Atom::Unit, Ty::Unit) };
     let (mut all, mut all_ty) = (*last, types[last].clone());
-    for part in others.iter().rev() {
+    for (part, var) in others.iter().rev().zip(fresh..) {
         let ty = Ty::pair(types[part].clone(), all_ty);
         let op = Op::Pair(Atom::Var(*part), Atom::Var(all));
-        (all, all_ty) = (Var(next), ty.clone());
-        next += 1;
+        (all, all_ty) = (Var(var), ty.clone());
         lets.push(Let { var: all, ty, op, site });
     }
     (Atom::Var(all), all_ty)
