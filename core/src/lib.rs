@@ -27,6 +27,7 @@
 //! | [`mod@fuse`] | steps over one context become kernels |
 //! | [`strategy`] | which form of a computation to run |
 //! | [`lower`] | kernels, and code of one instance → kir, what runtimes execute |
+//! | [`mod@link`] | programs whose top-level variables are given by other programs |
 //! | [`db`] | all of it as incremental queries; alone in naming salsa |
 //!
 //! The crate is pure: no input or output, no clock, no device. What a program prints or reads
@@ -40,6 +41,7 @@ pub mod flatten;
 pub mod fuse;
 pub mod interp;
 pub mod ir;
+pub mod link;
 pub mod lower;
 pub mod names;
 pub mod prelude;

@@ -122,9 +122,11 @@ impl Executor {
         let (parameterised, globals) = lower::globals_as_parameters(&program);
         let flat = fuse(&flatten(&parameterised), Fuel(None));
         // What breaks the law is run by one instance: slower, but right.
-        let flat = flat::verify(&flat)
-            .is_empty()
-            .then(|| Flat { program: flat, globals, kernels: Kernels::default() });
+        let flat = flat::verify(&flat).is_empty().then(|| Flat {
+            program: flat,
+            globals,
+            kernels: Kernels::default(),
+        });
         self.translated(began.elapsed());
         let lowered = OnceCell::new();
         Some(Prepared { program, constants, precision, seed, flat, lowered })

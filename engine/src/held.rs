@@ -7,6 +7,7 @@ use nesl_core::base::with_stack;
 use nesl_core::elaborate::Step;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
+use nesl_core::link::Fact;
 use nesl_core::lower::{self, Part};
 use nesl_runtime::kir::{Literal, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Runtime};
@@ -114,6 +115,25 @@ impl Held {
         }
         *self.0.resident.borrow_mut() = Some(Resident { precision, parts: parts.clone() });
         Ok(parts)
+    }
+
+    /// What is known of it without reading it.
+    pub(crate) fn fact(&self) -> Fact {
+        match self.0.value.get() {
+            Some(Value::Int(x)) => return Fact::Int(*x),
+            Some(Value::Sequence(sequence)) => return Fact::Length(sequence.len() as u64),
+            Some(_) => return Fact::Nothing,
+            None => {}
+        }
+        let resident = self.0.resident.borrow();
+        match (&self.0.ty, resident.as_ref().map(|resident| &resident.parts[..])) {
+            (Ty::Int, Some([Arg::Scalar(Literal::I64(x))])) => Fact::Int(*x),
+            (Ty::Int, Some([Arg::Scalar(Literal::I32(x))])) => Fact::Int(i64::from(*x)),
+            (Ty::Sequence(_), Some([Arg::Scalar(length), ..])) => {
+                Fact::Length(count(*length) as u64)
+            }
+            _ => Fact::Nothing,
+        }
     }
 
     /// Its value is kept, its arrays are let go of: for a change of runtime.

@@ -3,6 +3,7 @@
 mod command;
 mod define;
 mod inspect;
+mod lazy;
 mod measure;
 mod run;
 mod stored;
@@ -10,7 +11,6 @@ mod watch;
 
 use crate::Sources;
 use crate::execute::Executor;
-use crate::held::Held;
 use crate::host::System;
 use crate::host::picture::Picture;
 use crate::trial::Trials;
@@ -55,6 +55,9 @@ pub struct Settings {
     pub log_scan: bool,
     /// Show sequences. Without it they stay unread where they are, and [`Binding::value`] is empty.
     pub show_sequences: bool,
+    /// With a runtime: definitions of sequences that are not shown are computed when somebody asks,
+    /// and together with what asks.
+    pub lazy: bool,
     /// With a runtime: the direct interpreter has the first try at each program, for about as long
     /// as it would take to compile it.
     pub trials: bool,
@@ -73,6 +76,7 @@ impl Default for Settings {
             max_length: 1 << 28,
             log_scan: false,
             show_sequences: true,
+            lazy: true,
             trials: true,
             strategy: Strategy::Auto,
         }
@@ -175,7 +179,7 @@ pub struct Session {
     /// A file for texts that are only looked at.
     scratch: Option<FileId>,
     /// The values of top-level variables.
-    values: FxHashMap<(ItemId, Name), Held>,
+    values: FxHashMap<(ItemId, Name), lazy::Value>,
     /// Variables that definitions mention, whatever takes their name.
     mentioned: FxHashSet<(ItemId, Name)>,
     /// Those that are kept in files.
@@ -240,9 +244,12 @@ impl Session {
     /// Runs programs on a runtime from now on; without one, on the direct interpreter. The
     /// runtime is to be made with [`Session::interrupt_handle`].
     pub fn set_runtime(&mut self, runtime: Option<Box<dyn Runtime>>) {
-        for held in self.values.values() {
-            // What cannot be read any more is lost with its runtime.
-            let _ = held.leave(self.runtime());
+        self.force_all();
+        for value in self.values.values() {
+            if let lazy::Value::Held(held) = value {
+                // What cannot be read any more is lost with its runtime.
+                let _ = held.leave(self.runtime());
+            }
         }
         self.executor = runtime.map(Executor::new);
     }

@@ -57,23 +57,28 @@ impl Allowance {
 }
 
 impl Trials {
+    /// The values that a program is tried with, unless it is not to be tried.
+    pub(crate) fn values(
+        &self,
+        allowance: &Allowance,
+        globals: &[Held],
+        runtime: &dyn Runtime,
+    ) -> Option<Vec<Value>> {
+        if self.large.contains(&allowance.shape) { None } else { near(globals, runtime) }
+    }
+
     /// Tries a program; `None` if it is one to be compiled.
     pub(crate) fn run(
         &mut self,
         program: &Program,
         allowance: &mut Allowance,
-        globals: &[Held],
+        globals: &[Value],
         key: i64,
-        runtime: &dyn Runtime,
         host: &mut dyn Host,
         options: &interp::Options<'_>,
     ) -> Option<Result<Value, Failure>> {
-        if self.large.contains(&allowance.shape) {
-            return None;
-        }
-        let globals = near(globals, runtime)?;
         let left = &mut allowance.left;
-        let run = interp::run_within(left, program, &globals, key, host, options);
+        let run = interp::run_within(left, program, globals, key, host, options);
         if run.is_none() {
             if self.large.len() >= REMEMBERED {
                 self.large.clear();

@@ -39,8 +39,13 @@ fn last(session: &mut Session, text: &str) -> Option<Binding> {
 }
 
 fn session(strategy: Strategy) -> Session {
-    let settings =
-        Settings { show_sequences: false, trials: false, strategy, ..Settings::default() };
+    let settings = Settings {
+        show_sequences: false,
+        lazy: false,
+        trials: false,
+        strategy,
+        ..Settings::default()
+    };
     Session::new(settings)
 }
 

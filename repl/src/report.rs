@@ -48,6 +48,8 @@ impl Reporter {
     /// Tells from now on what forms take.
     pub fn measure(&mut self, session: &mut Session, measures: Measures) {
         self.measures = measures;
+        // What a form takes is known if each does its own work.
+        session.settings_mut().lazy = !measures.time && !measures.json;
         if measures.json {
             session.set_output(Box::new(std::io::stderr()));
         }
@@ -69,7 +71,9 @@ impl Reporter {
     pub fn enter_timed(&mut self, session: &mut Session, name: &str, text: &str) -> Summary {
         let before = self.measures;
         self.measures.time = true;
+        let lazy = std::mem::replace(&mut session.settings_mut().lazy, false);
         let summary = self.enter(session, name, text);
+        session.settings_mut().lazy = lazy;
         self.measures = before;
         summary
     }

@@ -20,9 +20,15 @@ const DATA: &str = "
 
 /// A session that knows them.
 fn session(n: usize, definitions: &str, strategy: Strategy) -> Session {
-    let settings =
-        Settings { show_sequences: false, trials: false, strategy, ..Settings::default() };
+    let settings = Settings {
+        show_sequences: false,
+        lazy: false,
+        trials: false,
+        strategy,
+        ..Settings::default()
+    };
     let mut session = Session::new(settings);
+    session.set_output(Box::new(std::io::sink()));
     let options = Options { interrupt: session.interrupt_handle(), ..Options::default() };
     let cpu = Cpu::new(options).expect("code can be made for this machine");
     session.set_runtime(Some(Box::new(cpu)));
@@ -156,4 +162,122 @@ fn what_is_used_up_at_once_is_not_stored() {
         }
     }
     assert_eq!(allocates(10_000, "r = {x * y + z : x in a; y in b; z in c};"), 80_000);
+}
+
+#[test]
+fn what_the_host_does_between_is_no_launch() {
+    launches(
+        1,
+        Strategy::Auto,
+        "",
+        "r = let s = {x * 2.0 : x in a}; p = print_line(\"s\") in sum(s);",
+    );
+    launches(1, Strategy::Auto, "", "r = let (s, secs) = time(sum(a)) in s;");
+    // What may fail does not wait: two.
+    launches(
+        2,
+        Strategy::Auto,
+        "",
+        "r = let s = {sqrt(x) : x in a}; p = print_line(\"s\") in sum(s);",
+    );
+}
+
+/// What is made of scalars only is no work for a runtime, nor are functions that do nothing else.
+#[test]
+fn texts_are_made_by_the_host() {
+    let report = "function report(s, x) : ([char], float) -> bool =
+        print_line(s ++ \": \" ++ @x ++ (if x > 0.0 then \"\" else \" (none)\"));";
+    let rounds = "function rounds(i, x) : (int, [float]) -> [float] =
+        if i == 0 then x
+        else let p = print_line(@i) in rounds(i - 1, {y * 0.5 : y in x});";
+    let mut session = session(1_000_000, &format!("{report} {rounds}"), Strategy::Auto);
+    session.settings_mut().trials = true;
+    for text in [
+        "r = print_line(\"sum \" ++ @sum({x * x : x in a}));",
+        "r = let s = sum({x * x : x in a}); p = report(\"sum\", s); q = report(\"root\", sqrt(s)) in q;",
+    ] {
+        let (usage, _) = usage(&mut session, text);
+        assert_eq!(usage.launches, 1, "{text}");
+    }
+    let (usage, _) = usage(&mut session, "halved = rounds(4, a);");
+    assert_eq!(usage.launches, 4);
+}
+
+/// A session that computes definitions of sequences when somebody asks.
+fn lazy(text: &str) -> Session {
+    let mut session = session(100_000, "", Strategy::Auto);
+    session.settings_mut().lazy = true;
+    session.enter("program.nesl", text, &mut |event| {
+        if let Event::Diagnostic(diagnostic) = event {
+            panic!("{text}: {}", diagnostic.message);
+        }
+    });
+    session
+}
+
+/// The launches of some entries, one after the other, and whether `x` is there afterwards.
+fn entries(definitions: &str, entries: &[(&str, u64, bool)]) {
+    let mut session = lazy("");
+    session.enter("program.nesl", definitions, &mut |_| {});
+    for (text, expected, there) in entries {
+        let before = session.stats().counters.launches;
+        last(&mut session, text);
+        let stats = session.stats();
+        assert_eq!(stats.counters.launches - before, *expected, "{text}");
+        let x = stats.variables.iter().find(|v| v.name == "x" && !v.shadowed);
+        assert_eq!(x.is_some_and(|x| x.runtime_bytes.is_some()), *there, "{text}");
+    }
+}
+
+#[test]
+fn definitions_are_computed_with_what_asks() {
+    entries(
+        "",
+        &[
+            ("x = {e * 2.0 : e in a};", 0, false),
+            ("s = sum(x);", 1, false),
+            // The second to ask has it computed.
+            ("s = max_val(x);", 2, true),
+            ("s = min_val(x);", 1, true),
+        ],
+    );
+    // One after the other, of sequences that are known to be equally long.
+    let chain = "y = {p + q : p in a; q in b}; z = {p in y | p > 10.0};";
+    entries(chain, &[("x = {e * 2.0 : e in z};", 0, false), ("s = sum(x);", 1, false)]);
+    // Two that use the same, in one program.
+    let both = "y = {p + 1.0 : p in a}; x = {p * 2.0 : p in y};";
+    entries(both, &[("s = sum({p * q : p in x; q in y});", 1, false)]);
+}
+
+#[test]
+fn what_is_asked_for_as_a_whole_is_kept() {
+    let x = "x = {e * 2.0 : e in a};";
+    entries(x, &[("s = x[7];", 2, true), ("s = x[8];", 1, true)]);
+    entries(x, &[("y = {x[i] : i in k};", 2, true)]);
+    entries(x, &[("y = x;", 1, true)]);
+}
+
+#[test]
+fn a_definition_means_what_it_meant() {
+    let mut session = lazy("x = {e * 2.0 : e in a}; y = {e + 1.0 : e in x}; x = {0.0 : e in a};");
+    session.enter("program.nesl", "a = {1.0 : e in b};", &mut |_| {});
+    assert_eq!(last(&mut session, "s = sum(y) == sum({float(i) + 1.0 : i in [0:n]});").value, "T");
+    assert_eq!(last(&mut session, "u = sum(x);").value, "0.0");
+}
+
+/// What may fail, draws random numbers or prints is done where it stands.
+#[test]
+fn what_could_be_noticed_is_not_put_off() {
+    for text in [
+        "x = {10 / (i + 1) : i in k};",
+        "x = {p + float(q) : p in a; q in [0:n - 1]};",
+        "x = {rand(1.0) : i in k};",
+        "x = let p = print_line(\"x\") in {e * 2.0 : e in a};",
+    ] {
+        let mut session = lazy("");
+        session.enter("program.nesl", text, &mut |_| {});
+        let variables = session.stats().variables;
+        let x = variables.iter().find(|variable| variable.name == "x");
+        assert!(x.is_none_or(|x| x.runtime_bytes.is_some()), "{text}");
+    }
 }

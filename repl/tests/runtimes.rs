@@ -59,7 +59,7 @@ impl Write for Screen {
 }
 
 /// What comes of a text: values, types and messages, in order.
-fn run(name: &str, text: &str, make: Option<Make>, strategy: Strategy) -> String {
+fn run(name: &str, text: &str, shown: bool, make: Option<Make>, strategy: Strategy) -> String {
     let screen = Screen::default();
     let mut session = Session::new(Settings::default());
     session.set_output(Box::new(screen.clone()));
@@ -68,6 +68,7 @@ fn run(name: &str, text: &str, make: Option<Make>, strategy: Strategy) -> String
     session.settings_mut().max_depth = 100_000;
     // Nothing is left to the direct interpreter that can be compiled.
     session.settings_mut().trials = false;
+    session.settings_mut().show_sequences = shown;
     session.settings_mut().strategy = strategy;
     session.set_runtime(make.and_then(|make| make(options)));
     let mut out = screen.clone();
@@ -88,11 +89,15 @@ fn run(name: &str, text: &str, make: Option<Make>, strategy: Strategy) -> String
 }
 
 fn agree(programs: Vec<(String, String)>, ways: &[Way]) {
+    agree_on(programs, true, ways);
+}
+
+fn agree_on(programs: Vec<(String, String)>, shown: bool, ways: &[Way]) {
     let mut wrong = Vec::new();
     for (name, text) in &programs {
-        let expected = run(name, text, None, Strategy::Auto);
+        let expected = run(name, text, shown, None, Strategy::Auto);
         for (runtime, make, strategy) in ways {
-            let run = || run(name, text, Some(*make), *strategy);
+            let run = || run(name, text, shown, Some(*make), *strategy);
             let given = std::panic::catch_unwind(run).unwrap_or_else(|_| "a panic".to_owned());
             if given != expected {
                 wrong.push(format!(
@@ -149,6 +154,13 @@ fn small_programs_agree() {
 #[test]
 fn small_programs_agree_in_every_form() {
     agree(small_programs(), &FORCED);
+}
+
+/// Definitions of sequences are then computed when somebody asks.
+#[test]
+fn programs_agree_when_sequences_are_not_shown() {
+    agree_on(small_programs(), false, &WAYS[..2]);
+    agree_on(cases(3, 6), false, &WAYS[..2]);
 }
 
 fn small_programs() -> Vec<(String, String)> {

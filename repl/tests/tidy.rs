@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of the compiler in the data's way; each imports only from those before it.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "base",
     "prim",
     "syntax",
@@ -22,6 +22,7 @@ const ORDER: [&str; 17] = [
     "fuse",
     "strategy",
     "lower",
+    "link",
     "db",
 ];
 

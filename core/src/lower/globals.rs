@@ -9,7 +9,15 @@ use std::collections::BTreeSet;
 /// The program without [`Op::Global`]: each global that is read is a parameter of `main`, behind
 /// the others, in order. Gives those.
 pub fn as_parameters(program: &Program) -> (Program, Vec<GlobalId>) {
-    let needs = needs(program);
+    some_as_parameters(program, &|_| true)
+}
+
+/// The same for some of the globals; the others stay.
+pub(crate) fn some_as_parameters(
+    program: &Program,
+    which: &dyn Fn(GlobalId) -> bool,
+) -> (Program, Vec<GlobalId>) {
+    let needs = needs(program, which);
     let mut program = program.clone();
     for (function, needed) in program.functions.iter_mut().zip(&needs) {
         let mut builder = FunctionBuilder::extending(function);
@@ -27,12 +35,12 @@ pub fn as_parameters(program: &Program) -> (Program, Vec<GlobalId>) {
 }
 
 /// Which globals each function reads, itself or through its calls.
-fn needs(program: &Program) -> Vec<BTreeSet<GlobalId>> {
+fn needs(program: &Program, which: &dyn Fn(GlobalId) -> bool) -> Vec<BTreeSet<GlobalId>> {
     let mut needs: Vec<BTreeSet<GlobalId>> = vec![BTreeSet::new(); program.functions.len()];
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
     for (caller, function) in program.functions.iter().enumerate() {
         function.body.for_each_op(&mut |op| match op {
-            Op::Global(id) => {
+            Op::Global(id) if which(*id) => {
                 needs[caller].insert(*id);
             }
             Op::Call(callee, _) => callers[callee.0 as usize].push(caller),
@@ -57,7 +65,11 @@ fn pass(block: &mut Block, vars: &FxHashMap<GlobalId, Var>, needs: &[BTreeSet<Gl
     with_stack(|| {
         for binding in &mut block.lets {
             match &mut binding.op {
-                Op::Global(id) => binding.op = Op::Copy(Atom::Var(vars[id])),
+                Op::Global(id) => {
+                    if let Some(var) = vars.get(id) {
+                        binding.op = Op::Copy(Atom::Var(*var));
+                    }
+                }
                 Op::Call(callee, args) => {
                     let needed = &needs[callee.0 as usize];
                     args.extend(needed.iter().map(|id| Atom::Var(vars[id])));

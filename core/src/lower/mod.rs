@@ -23,6 +23,8 @@ mod random;
 mod scalar;
 mod thread;
 
+pub(crate) use globals::some_as_parameters;
+
 pub use data::{Part, parts_of, value_of};
 pub use globals::as_parameters as globals_as_parameters;
 pub use layout::{columns, parts};

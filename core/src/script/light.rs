@@ -94,11 +94,8 @@ pub(super) fn is_light(op: &Op) -> bool {
             | SeqOp::RankUp
             | SeqOp::RankDown => false,
         },
-        Op::If { .. }
-        | Op::Call(..)
-        | Op::Nest(_)
-        | Op::Global(_)
-        | Op::Host(..)
-        | Op::Time(_) => false,
+        Op::If { .. } | Op::Call(..) | Op::Nest(_) | Op::Global(_) | Op::Host(..) | Op::Time(_) => {
+            false
+        }
     }
 }

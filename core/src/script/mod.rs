@@ -144,3 +144,6 @@ pub enum Input {
     /// A variable of the function.
     Var(Var),
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,23 +30,13 @@ pub(super) fn piece(
     for var in &vars {
         let ty = types[var].clone();
         let op = Op::Global(GlobalId(own.len() as u32));
-        own.push(Global {
-            item: site.item,
-            name: format!("v{}", var.0).into(),
-            ty: ty.clone(),
-        });
+        own.push(Global { item: site.item, name: format!("v{}", var.0).into(), ty: ty.clone() });
         body.push(Let { var: *var, ty, op, site });
     }
-    let calls = |id: FunId| {
-        FunId(functions.binary_search(&id).expect("it is reached") as u32)
-    };
-    let places = |id: GlobalId| {
-        GlobalId(globals.binary_search(&id).expect("it is read") as u32)
-    };
-    let mut computed = Block {
-        lets: lets.iter().map(|binding| (*binding).clone()).collect(),
-        result: Atom::Unit,
-    };
+    let calls = |id: FunId| FunId(functions.binary_search(&id).expect("it is reached") as u32);
+    let places = |id: GlobalId| GlobalId(globals.binary_search(&id).expect("it is read") as u32);
+    let mut computed =
+        Block { lets: lets.iter().map(|binding| (*binding).clone()).collect(), result: Atom::Unit };
     renumber(&mut computed, &calls, &places);
     body.append(&mut computed.lets);
     let (result, ty) = tuple(&outputs, types, &mut body, site);
@@ -115,20 +105,14 @@ fn free(lets: &[&Let]) -> Vec<Var> {
 }
 
 /// `(a, (b, c))`
-fn tuple(
-    parts: &[Var],
-    types: &FxHashMap<Var, Ty>,
-    lets: &mut Vec<Let>,
-    site: Site,
-) -> (Atom, Ty) {
-    let mut next = types.keys().map(|var| var.0 + 1).max().unwrap_or(0);
+fn tuple(parts: &[Var], types: &FxHashMap<Var, Ty>, lets: &mut Vec<Let>, site: Site) -> (Atom, Ty) {
+    let fresh = types.keys().map(|var| var.0 + 1).max().unwrap_or(0);
     let Some((last, others)) = parts.split_last() else { return (Atom::Unit, Ty::Unit) };
     let (mut all, mut all_ty) = (*last, types[last].clone());
-    for part in others.iter().rev() {
+    for (part, var) in others.iter().rev().zip(fresh..) {
         let ty = Ty::pair(types[part].clone(), all_ty);
         let op = Op::Pair(Atom::Var(*part), Atom::Var(all));
-        (all, all_ty) = (Var(next), ty.clone());
-        next += 1;
+        (all, all_ty) = (Var(var), ty.clone());
         lets.push(Let { var: all, ty, op, site });
     }
     (Atom::Var(all), all_ty)

@@ -15,9 +15,9 @@ pub fn script(program: &Program) -> Script {
     let (effects, light) = (Effects::of(program), Light::of(program));
     let functions = program.functions.iter().enumerate().map(|(id, function)| {
         let id = FunId(id as u32);
-        effects.in_function(id).then(|| {
-            Planner::of(program, (&effects, &light), function).function(function)
-        })
+        effects
+            .in_function(id)
+            .then(|| Planner::of(program, (&effects, &light), function).function(function))
     });
     Script { functions: functions.collect(), main: program.main }
 }
@@ -61,11 +61,8 @@ impl<'p> Planner<'p> {
     fn block(&self, block: &'p ir::Block, own: &[Var]) -> Block {
         with_stack(|| {
             let mut steps = Vec::new();
-            let mut waiting = Waiting {
-                lets: Vec::new(),
-                light: FxHashSet::default(),
-                last: last_uses(block),
-            };
+            let mut waiting =
+                Waiting { lets: Vec::new(), light: FxHashSet::default(), last: last_uses(block) };
             for (at, binding) in block.lets.iter().enumerate() {
                 if let Op::Global(id) = binding.op {
                     steps.push(step(Action::Global(binding.var, id), binding.site));
@@ -126,9 +123,8 @@ impl<'p> Planner<'p> {
         let for_texts = uses(texts.iter().copied());
         for (lets, small) in [(heavy, false), (texts, true)] {
             let Some(first) = lets.first() else { continue };
-            let wanted = |var: &Var| {
-                asked.contains(var) || behind(var) || !small && for_texts.contains(var)
-            };
+            let wanted =
+                |var: &Var| asked.contains(var) || behind(var) || !small && for_texts.contains(var);
             let outputs = lets.iter().map(|binding| binding.var).filter(wanted).collect();
             let site = first.site;
             steps.push(step(Action::Compute(self.piece(&lets, outputs, small)), site));
@@ -261,7 +257,8 @@ fn forget(block: &mut Block, own: &[Var]) {
     for step in block.steps.iter_mut().rev() {
         let mut here: Vec<Var> = step.bound();
         step.each_use(&mut |var| here.push(var));
-        step.forget = here.iter().copied().filter(|v| own.contains(v) && later.insert(*v)).collect();
+        step.forget =
+            here.iter().copied().filter(|v| own.contains(v) && later.insert(*v)).collect();
     }
 }
 

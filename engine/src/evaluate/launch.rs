@@ -60,12 +60,7 @@ pub(super) struct Launcher<'p> {
 
 impl<'p> Launcher<'p> {
     pub(super) fn new(kernels: &'p Kernels, seed: u64) -> Launcher<'p> {
-        Launcher {
-            seed,
-            kernels,
-            launched: RefCell::default(),
-            next: Cell::new(1),
-        }
+        Launcher { seed, kernels, launched: RefCell::default(), next: Cell::new(1) }
     }
 
     /// What a failure is to the program.

@@ -143,7 +143,9 @@ impl Runner<'_> {
                 let began = Instant::now();
                 let allowance = work.allowance.get_or_insert_with(|| Allowance::of(program));
                 let (host, options) = (&mut *self.host, &self.options);
-                let tried = trials.run(program, allowance, globals, key, runtime, host, options);
+                let tried = trials
+                    .values(allowance, globals, runtime)
+                    .and_then(|values| trials.run(program, allowance, &values, key, host, options));
                 if tried.is_none() {
                     self.tried += began.elapsed();
                 }

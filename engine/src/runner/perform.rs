@@ -4,10 +4,10 @@
 //! when its step is: whatever fails in it has failed before the next step is taken.
 
 use super::{Done, Runner, Trouble, Work};
-use crate::trial::near;
 use crate::evaluate::Trace;
 use crate::execute::Executor;
 use crate::held::Held;
+use crate::trial::near;
 use nesl_core::base::with_stack;
 use nesl_core::elaborate;
 use nesl_core::interp::{self, Failure, Host, Value};

@@ -1,7 +1,7 @@
 //! Running the forms of a text, in order.
 
 use super::watch::Watcher;
-use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, located, place};
+use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, lazy, located, place};
 use crate::held::Held;
 use crate::runner::{Done, Runner, Trouble};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// What came of a form.
 pub(super) struct Computed {
     /// Its value.
-    pub(super) held: Held,
+    value: lazy::Value,
     /// Work and depth, where they were counted.
     cost: Option<(u64, u64)>,
     /// Time spent on making kernels, the runtime's own part left out.
@@ -150,7 +150,9 @@ impl Session {
     ) {
         let item = form.id();
         let meter = self.meter();
-        let (elaborated, computed) = match self.compute(item) {
+        let off = quiet || !self.settings.show_sequences;
+        let computed = self.compute(item, if off { deferrable(ast) } else { None });
+        let (elaborated, computed) = match computed {
             Ok(done) => done,
             Err(diagnostics) => {
                 for diagnostic in diagnostics {
@@ -163,7 +165,7 @@ impl Session {
             }
         };
         let usage = self.usage(&meter, computed.translating, computed.on_runtime);
-        if let Err(message) = self.keep(item, ast, &computed.held) {
+        if let Err(message) = self.keep(item, ast, &computed.value) {
             summary.errors += 1;
             let at = place(self.db.whole(item));
             sink(Event::Diagnostic(Diagnostic::error(Kind::Runtime, at, message)));
@@ -174,8 +176,11 @@ impl Session {
         summary.ok += 1;
         if !quiet {
             let expression = matches!(ast.kind, ItemKind::Expr(_));
-            let unread = !self.settings.show_sequences && computed.held.ty().has_sequence();
-            let value = match computed.held.value_unless(unread, self.runtime()) {
+            let value = computed.value.computed().map_or(Ok(None), |held| {
+                let unread = !self.settings.show_sequences && held.ty().has_sequence();
+                held.value_unless(unread, self.runtime())
+            });
+            let value = match value {
                 Ok(Some(value)) => self.show(value, &elaborated.ty),
                 Ok(None) => String::new(),
                 Err(failure) => {
@@ -198,28 +203,37 @@ impl Session {
     }
 
     /// Keeps the values of the variables of a form: in memory, or in files after `|=`.
-    fn keep(&mut self, item: ItemId, ast: &ast::Item, held: &Held) -> Result<(), String> {
+    fn keep(&mut self, item: ItemId, ast: &ast::Item, value: &lazy::Value) -> Result<(), String> {
         let stored = matches!(ast.kind, ItemKind::Binding { stored: true, .. });
+        let held = match value {
+            lazy::Value::Held(held) => held,
+            lazy::Value::Deferred(_) => {
+                let name = deferrable(ast).expect("it was put off");
+                self.values.insert((item, name), value.clone());
+                return Ok(());
+            }
+        };
         for (name, way) in names_of(ast) {
             let part = held.part(&way);
             if stored {
                 let value = part.value(self.runtime()).map_err(|failure| words(&failure))?;
                 self.stored.write(item, name, value, part.ty())?;
             } else {
-                self.values.insert((item, name), part);
+                self.values.insert((item, name), lazy::Value::Held(part));
             }
         }
         Ok(())
     }
 
-    /// Elaborates and runs a form.
-    pub(super) fn compute(
+    /// Elaborates and runs a form; its value may be put off if it is that of a name.
+    fn compute(
         &mut self,
         item: ItemId,
+        name: Option<Name>,
     ) -> Result<(Elaborated, Computed), Vec<Diagnostic<super::FileRange>>> {
         let started = Instant::now();
         let mut elaborated = self.elaborate(item)?;
-        let globals = self.globals(item, &elaborated.program)?;
+        let values = self.globals(item, &elaborated.program)?;
         ir::thread_keys(&mut elaborated.program);
         debug_assert_eq!(ir::verify(&elaborated.program), Vec::<String>::new(), "after the keys");
         if self.seed != self.settings.seed {
@@ -232,15 +246,27 @@ impl Session {
         if seeds(&elaborated.program) {
             self.draws = 0;
         }
+        let watched = &elaborated.watched;
+        let watching = !watched.functions.is_empty() || !watched.marks.is_empty();
+        let lazy = self.settings.lazy && self.executor.is_some() && !watching;
+        if lazy
+            && let Some(name) = name
+            && let Some(value) = self.defer(item, &name, &elaborated.program, &values)
+        {
+            let (translating, on_runtime) = (started.elapsed(), false);
+            let computed = Computed { value, cost: None, translating, on_runtime };
+            return Ok((elaborated, computed));
+        }
+        let (linked, globals) = self.with_deferred(item, &elaborated.program, &values, lazy)?;
         let elaborating = started.elapsed();
-        let (program, watched) = (&elaborated.program, &elaborated.watched);
         let before = self.translating();
-        let (done, on_runtime) = if watched.functions.is_empty() && watched.marks.is_empty() {
+        let program = linked.as_ref().unwrap_or(&elaborated.program);
+        let (done, on_runtime) = if !watching {
             let mut runner = self.runner();
             let done = runner.run(program, &globals, key);
             (done, runner.on_runtime)
         } else {
-            (self.run_watched(&elaborated, &globals, key), false)
+            (self.run_watched(program, &elaborated, &globals, key), false)
         };
         let (held, cost) = match done {
             Ok(done) => done,
@@ -248,11 +274,14 @@ impl Session {
             Err(Trouble::Runtime(failure)) => return Err(vec![self.trouble(item, failure)]),
         };
         let translating = elaborating + (self.translating() - before);
-        Ok((elaborated, Computed { held, cost, translating, on_runtime }))
+        // What others have defined is not this form's work.
+        let cost = cost.filter(|_| linked.is_none());
+        let value = lazy::Value::Held(held);
+        Ok((elaborated, Computed { value, cost, translating, on_runtime }))
     }
 
     /// What runs programs, by the settings.
-    fn runner(&mut self) -> Runner<'_> {
+    pub(super) fn runner(&mut self) -> Runner<'_> {
         let trials = self.settings.trials && self.settings.strategy == Strategy::Auto;
         Runner {
             executor: self.executor.as_ref(),
@@ -268,6 +297,7 @@ impl Session {
     /// Runs a program on the direct interpreter while someone watches.
     fn run_watched(
         &mut self,
+        program: &ir::Program,
         elaborated: &Elaborated,
         globals: &[Held],
         key: i64,
@@ -275,7 +305,7 @@ impl Session {
         let values = globals.iter().map(|held| held.value(self.runtime()).cloned());
         let values: Vec<Value> = values.collect::<Result<_, _>>()?;
         self.host.set_precision(self.settings.precision);
-        let (program, watched) = (&elaborated.program, &elaborated.watched);
+        let watched = &elaborated.watched;
         let mut watcher = Watcher::new(&self.db, &self.settings, &self.watches, watched);
         let options = options(&self.settings, &self.interrupt);
         let host = &mut self.host;
@@ -301,7 +331,7 @@ impl Session {
         &self,
         item: ItemId,
         program: &ir::Program,
-    ) -> Result<Vec<Held>, Vec<Diagnostic<super::FileRange>>> {
+    ) -> Result<Vec<lazy::Value>, Vec<Diagnostic<super::FileRange>>> {
         let mut values = Vec::with_capacity(program.globals.len());
         for global in &program.globals {
             match self.values.get(&(global.item, Name::new(&global.name))) {
@@ -311,7 +341,8 @@ impl Session {
                     let precision = self.settings.precision;
                     let read = self.stored.read(global.item, &name, &global.ty, precision);
                     if let Some(Ok(value)) = read {
-                        values.push(Held::value_of(value, global.ty.clone()));
+                        let held = Held::value_of(value, global.ty.clone());
+                        values.push(lazy::Value::Held(held));
                         continue;
                     }
                     let at = place(self.db.whole(item));
@@ -330,7 +361,7 @@ impl Session {
     }
 
     /// A failed run as a diagnostic: at the innermost place of the user's own text.
-    fn failure(&self, item: ItemId, failure: &Failure) -> Diagnostic<super::FileRange> {
+    pub(super) fn failure(&self, item: ItemId, failure: &Failure) -> Diagnostic<super::FileRange> {
         let at = |site: &ir::Site| place(self.db.place(Loc { item: site.item, span: site.span }));
         let mut own = failure.trace.iter().filter(|(_, library)| !library).map(|(site, _)| site);
         let primary = own.next().map_or_else(|| place(self.db.whole(item)), at);
@@ -349,7 +380,11 @@ impl Session {
     }
 
     /// What a runtime could not do for a form.
-    fn trouble(&self, item: ItemId, failure: runtime::Failure) -> Diagnostic<super::FileRange> {
+    pub(super) fn trouble(
+        &self,
+        item: ItemId,
+        failure: runtime::Failure,
+    ) -> Diagnostic<super::FileRange> {
         Diagnostic::error(Kind::Runtime, place(self.db.whole(item)), words(&failure))
     }
 
@@ -430,6 +465,16 @@ fn defines(form: &Form) -> bool {
     match form.kind {
         RawKind::Function | RawKind::Datatype | RawKind::Binding => true,
         RawKind::Expr | RawKind::Command | RawKind::Blank => false,
+    }
+}
+
+/// The name that a form defines, if it is one that may be computed later.
+fn deferrable(ast: &ast::Item) -> Option<Name> {
+    match (&ast.kind, &names_of(ast)[..]) {
+        (ItemKind::Binding { stored: false, .. }, [(name, way)]) if way.is_empty() => {
+            Some(name.clone())
+        }
+        _ => None,
     }
 }
 

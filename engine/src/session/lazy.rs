@@ -1,0 +1,245 @@
+//! Definitions that are put off until somebody asks.
+//!
+//! A definition of a sequence whose value is not shown is kept as the program that computes it. Who
+//! goes over it takes that program in, so that fusion sees both and the sequence is never stored.
+//! Who needs it as a whole, or is the second to ask, has it computed, and then it is there like
+//! any other: nothing is computed more than twice.
+//!
+//! Nobody can notice: only what cannot fail, whatever its size, is put off, and what draws random
+//! numbers or does something outside is not. A definition captures the values it uses, so what
+//! takes their names later does not matter.
+
+use super::{FileRange, Session, place};
+use crate::held::Held;
+use crate::runner::Trouble;
+use nesl_core::base::{Diagnostic, ItemId, Name};
+use nesl_core::ir::{Effects, Global, GlobalId, Op, Program, Ty};
+use nesl_core::link::{self, Fact, Unit, cannot_fail, goes_over, link};
+use nesl_core::simplify::simplify;
+use nesl_runtime::scalar::Precision;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+
+/// Definitions that would make a program larger than this are computed.
+const LARGE: usize = 200;
+
+/// The value of a variable, computed or not.
+#[derive(Clone)]
+pub(super) enum Value {
+    Held(Held),
+    Deferred(Rc<Deferred>),
+}
+
+/// A definition that was put off.
+pub(super) struct Deferred {
+    item: ItemId,
+    name: Name,
+    /// Simplified.
+    program: Program,
+    /// The values of its globals, until it is computed.
+    captured: RefCell<Vec<Value>>,
+    precision: Precision,
+    fact: Fact,
+    /// Operations of this and of what it captured.
+    size: usize,
+    /// Somebody has taken it in.
+    asked: Cell<bool>,
+    value: OnceCell<Held>,
+}
+
+impl Value {
+    /// The value, if it is there.
+    pub(super) fn computed(&self) -> Option<&Held> {
+        match self {
+            Value::Held(held) => Some(held),
+            Value::Deferred(deferred) => deferred.value.get(),
+        }
+    }
+
+    fn fact(&self) -> Fact {
+        match (self.computed(), self) {
+            (Some(held), _) => held.fact(),
+            (None, Value::Deferred(deferred)) => deferred.fact,
+            (None, Value::Held(_)) => Fact::Nothing,
+        }
+    }
+
+    fn size(&self) -> usize {
+        match self {
+            Value::Deferred(deferred) if deferred.value.get().is_none() => deferred.size,
+            Value::Deferred(_) | Value::Held(_) => 0,
+        }
+    }
+}
+
+/// A program and those it takes in.
+#[derive(Default)]
+struct Linking {
+    /// Each after those it takes in.
+    programs: Vec<(Program, Vec<link::Source>)>,
+    /// Which of them are deferred definitions.
+    known: Vec<(Rc<Deferred>, usize)>,
+    globals: Vec<Global>,
+    values: Vec<Held>,
+}
+
+type Result<T> = std::result::Result<T, Vec<Diagnostic<FileRange>>>;
+
+impl Session {
+    /// Puts a definition off, if nobody will notice.
+    pub(super) fn defer(
+        &self,
+        item: ItemId,
+        name: &Name,
+        program: &Program,
+        values: &[Value],
+    ) -> Option<Value> {
+        let main = &program.functions[program.main.0 as usize];
+        if !matches!(main.result, Ty::Sequence(_)) || Effects::of(program).in_function(program.main)
+        {
+            return None;
+        }
+        let program = simplify(program);
+        let mut size: usize = values.iter().map(Value::size).sum();
+        let mut loops = false;
+        for function in &program.functions {
+            function.body.for_each_op(&mut |op| {
+                size += 1;
+                loops |= matches!(op, Op::Nest(_));
+            });
+        }
+        let known = |id: GlobalId| values[id.0 as usize].fact();
+        let limit = self.settings.max_length as u64;
+        let fact = cannot_fail(&program, &known, limit)?;
+        (loops && size <= LARGE).then(|| {
+            Value::Deferred(Rc::new(Deferred {
+                item,
+                name: name.clone(),
+                program,
+                captured: RefCell::new(values.to_vec()),
+                precision: self.settings.precision,
+                fact,
+                size,
+                asked: Cell::new(false),
+                value: OnceCell::new(),
+            }))
+        })
+    }
+
+    /// A program with what it takes in of deferred definitions, if there is some and it may, and
+    /// the values of its globals.
+    pub(super) fn with_deferred(
+        &mut self,
+        item: ItemId,
+        program: &Program,
+        values: &[Value],
+        may: bool,
+    ) -> Result<(Option<Program>, Vec<Held>)> {
+        for value in values {
+            if let Value::Deferred(deferred) = value
+                && deferred.value.get().is_none()
+                && !may
+            {
+                self.force(deferred, item)?;
+            }
+        }
+        let computed = values.iter().map(|value| value.computed().cloned());
+        if let Some(all) = computed.collect() {
+            return Ok((None, all));
+        }
+        let mut linking = Linking::default();
+        let at = self.settings.precision;
+        self.add(&mut linking, item, program, &simplify(program), values, at)?;
+        let units: Vec<Unit<'_>> =
+            linking.programs.iter().map(|(program, sources)| Unit { program, sources }).collect();
+        Ok((Some(link(&units, linking.globals)), linking.values))
+    }
+
+    /// Adds a program, behind those it takes in; `simple` is it simplified.
+    fn add(
+        &mut self,
+        linking: &mut Linking,
+        item: ItemId,
+        program: &Program,
+        simple: &Program,
+        values: &[Value],
+        at: Precision,
+    ) -> Result<usize> {
+        let mut sources = Vec::new();
+        for (number, value) in values.iter().enumerate() {
+            let id = GlobalId(number as u32);
+            if let Value::Deferred(deferred) = value
+                && deferred.value.get().is_none()
+            {
+                let known = linking.known.iter().find(|(known, _)| Rc::ptr_eq(known, deferred));
+                if let Some((_, unit)) = known {
+                    sources.push(link::Source::Unit(*unit));
+                    continue;
+                }
+                if !deferred.asked.get() && deferred.precision == at && goes_over(simple, id) {
+                    deferred.asked.set(true);
+                    let captured = deferred.captured.borrow().clone();
+                    let own = &deferred.program;
+                    let unit = self.add(linking, item, own, own, &captured, at)?;
+                    linking.known.push((deferred.clone(), unit));
+                    sources.push(link::Source::Unit(unit));
+                    continue;
+                }
+                self.force(deferred, item)?;
+            }
+            let held = value.computed().expect("it was computed").clone();
+            sources.push(link::Source::Global(GlobalId(linking.values.len() as u32)));
+            linking.globals.push(program.globals[number].clone());
+            linking.values.push(held);
+        }
+        linking.programs.push((program.clone(), sources));
+        Ok(linking.programs.len() - 1)
+    }
+
+    /// Computes a deferred definition, for a form.
+    fn force(&mut self, deferred: &Rc<Deferred>, asked_by: ItemId) -> Result<()> {
+        let captured = deferred.captured.borrow().clone();
+        let mut linking = Linking::default();
+        let (program, at) = (&deferred.program, deferred.precision);
+        self.add(&mut linking, asked_by, program, program, &captured, at)?;
+        let units: Vec<Unit<'_>> =
+            linking.programs.iter().map(|(program, sources)| Unit { program, sources }).collect();
+        let program = link(&units, linking.globals);
+        let mut runner = self.runner();
+        runner.options.precision = at;
+        let done = runner.run(&program, &linking.values, 0);
+        let held = match done {
+            Ok((held, _)) => held,
+            Err(trouble) => {
+                let item = deferred.item;
+                let diagnostic = match trouble {
+                    Trouble::Program(failure) => self.failure(item, &failure),
+                    Trouble::Runtime(failure) => self.trouble(item, failure),
+                };
+                let asked_by = place(self.db.whole(asked_by));
+                let words = format!("`{}` is computed for this", deferred.name);
+                return Err(vec![diagnostic.label(asked_by, words)]);
+            }
+        };
+        let key = (deferred.item, deferred.name.clone());
+        if let Some(Value::Deferred(known)) = self.values.get(&key)
+            && Rc::ptr_eq(known, deferred)
+        {
+            self.values.insert(key, Value::Held(held.clone()));
+        }
+        let _ = deferred.value.set(held);
+        deferred.captured.borrow_mut().clear();
+        Ok(())
+    }
+
+    /// Computes all that was put off: for a change of runtime.
+    pub(super) fn force_all(&mut self) {
+        let all: Vec<Value> = self.values.values().cloned().collect();
+        for value in all {
+            if let Value::Deferred(deferred) = value {
+                // What cannot be computed any more is lost with its runtime.
+                let _ = self.force(&deferred, deferred.item);
+            }
+        }
+    }
+}
