@@ -25,7 +25,7 @@ struct Program {
 }
 
 /// Instructions for each unit of work, at the most.
-const MOST: f64 = 40.0;
+const MOST: f64 = 45.0;
 
 /// The last binding of a text.
 fn last(session: &mut Session, text: &str) -> Option<Binding> {

@@ -161,16 +161,18 @@ impl<'c> Elaborator<'c> {
         let ints = ir::Ty::Sequence(Box::new(ir::Ty::Int));
         let range = vec![Atom::Int(0), Atom::Int(1), length];
         let places = body.push(ints, Op::Seq(SeqOp::Range, range), site);
+        let mixed = |body: &mut Body, a: Atom, b: Atom| {
+            body.push(ir::Ty::Int, Op::Scalar(ScalarOp::Mix, vec![a, b]), site)
+        };
+        let base = mixed(body, length, salt);
         let hashes = self.each_of(body, &[a, places], site, |this, body, atoms| {
-            let mix = Op::Scalar(ScalarOp::Mix, vec![atoms[1], salt]);
-            let salt = body.push(ir::Ty::Int, mix, site);
+            let place = Op::Scalar(ScalarOp::Add, vec![base, atoms[1]]);
+            let salt = body.push(ir::Ty::Int, place, site);
             this.hash(body, element, atoms[0], salt, site)
         });
         let sum = Op::Seq(SeqOp::Reduce(ReduceOp::Sum), vec![hashes]);
         let sum = body.push(ir::Ty::Int, sum, site);
-        let with_length =
-            body.push(ir::Ty::Int, Op::Scalar(ScalarOp::Mix, vec![sum, length]), site);
-        body.push(ir::Ty::Int, Op::Scalar(ScalarOp::Mix, vec![with_length, salt]), site)
+        mixed(body, sum, base)
     }
 
     fn string(&mut self, body: &mut Body, ty: &Ty, a: Atom, site: Site) -> Atom {

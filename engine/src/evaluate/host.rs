@@ -25,6 +25,7 @@ fn is_for_host(op: &Op) -> bool {
     match op {
         Op::Point(op) => is_scalar_step(op) || is_structure(op),
         Op::Extent(..) | Op::SameLength(..) => true,
+        Op::Whole(block) => sorting(block).is_some(),
         Op::Element { .. }
         | Op::Position
         | Op::Gather(..)
@@ -33,8 +34,23 @@ fn is_for_host(op: &Op) -> bool {
         | Op::Scan { .. }
         | Op::Branch { .. }
         | Op::Call(..)
-        | Op::Whole(_)
         | Op::Either { .. } => false,
+    }
+}
+
+/// If all that a block does is to put a sequence in the order of its ranks: which ranks, of what.
+fn sorting(block: &ir::Block) -> Option<(SeqOp, Var)> {
+    let [rank, moved] = &block.lets[..] else { return None };
+    let (ir::Op::Seq(op, keys), ir::Op::Seq(SeqOp::Permute, args)) = (&rank.op, &moved.op) else {
+        return None;
+    };
+    let is_rank = matches!(op, SeqOp::RankUp | SeqOp::RankDown);
+    let same = args[..] == [keys[0], Atom::Var(rank.var)];
+    match keys[0] {
+        Atom::Var(keys) if is_rank && same && block.result == Atom::Var(moved.var) => {
+            Some((*op, keys))
+        }
+        _ => None,
     }
 }
 
@@ -212,6 +228,11 @@ impl<'p> Evaluator<'p> {
                 }
                 vec![Arg::Scalar(Literal::Bool(true))]
             }
+            Op::Whole(block) => {
+                let (rank, keys) = sorting(block).expect("nothing else is for the host");
+                let keys = self.value_at(frame, Atom::Var(keys), ctx)?;
+                return self.sorted(&keys, rank);
+            }
             Op::Element { .. }
             | Op::Position
             | Op::Gather(..)
@@ -220,7 +241,6 @@ impl<'p> Evaluator<'p> {
             | Op::Scan { .. }
             | Op::Branch { .. }
             | Op::Call(..)
-            | Op::Whole(_)
             | Op::Either { .. } => unreachable!("it is not for the host"),
         };
         Ok(Parts::new(all))

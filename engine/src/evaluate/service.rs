@@ -4,7 +4,8 @@ use super::{Evaluator, Run, Segments, Stop, Trace};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::{
-    self, Binary, Combine, Kernel, KernelBuilder, Literal, Module, Scope, Sink, Space, Ty, ValueTy,
+    self, Binary, Combine, Extern, Kernel, KernelBuilder, Literal, Module, Scope, Sink, Space, Ty,
+    ValueTy,
 };
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch};
 
@@ -358,6 +359,16 @@ impl Evaluator<'_> {
         }
         args.splice(0..0, [number(count), places.clone()]);
         self.serve(kernel.finish(), &args)
+    }
+
+    /// Has the runtime put keys, or their ranks, in order.
+    pub(super) fn ordered(&self, service: Extern, keys: &Arg, count: usize, out: &Arg) -> Run<()> {
+        let mut kernel = KernelBuilder::new("order");
+        let [points, length] = [kernel.param(INT), kernel.param(INT)];
+        let [from, to] = [keys, out].map(|arg| kernel.param(ValueTy::Array(element(arg))));
+        kernel.over(Space::Flat { count: points });
+        kernel.body.service(service, vec![from, length, to]);
+        self.serve(kernel.finish(), &[number(1), number(count), keys.clone(), out.clone()])
     }
 
     /// Copies the elements of segments that begin somewhere in columns, one behind the other.

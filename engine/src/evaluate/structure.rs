@@ -15,8 +15,9 @@ use nesl_core::ir::Ty;
 use nesl_core::lower;
 use nesl_core::prim::SeqOp;
 use nesl_runtime::fault::{Fault, FaultCode};
-use nesl_runtime::kir::{self, Literal};
+use nesl_runtime::kir::{self, Extern, Literal};
 use nesl_runtime::runtime::{Arg, Buffer};
+use nesl_runtime::scalar::Precision;
 
 /// Whether an operation is done here.
 pub(super) fn is_structural(op: SeqOp) -> bool {
@@ -28,7 +29,9 @@ pub(super) fn is_structural(op: SeqOp) -> bool {
         | SeqOp::Partition
         | SeqOp::Permute
         | SeqOp::Replace
-        | SeqOp::Scatter => true,
+        | SeqOp::Scatter
+        | SeqOp::RankUp
+        | SeqOp::RankDown => true,
         SeqOp::Length
         | SeqOp::Range
         | SeqOp::Dist
@@ -36,8 +39,6 @@ pub(super) fn is_structural(op: SeqOp) -> bool {
         | SeqOp::Pack
         | SeqOp::Reduce(_)
         | SeqOp::Scan(_)
-        | SeqOp::RankUp
-        | SeqOp::RankDown
         | SeqOp::IntText
         | SeqOp::FloatText
         | SeqOp::ExpText
@@ -162,6 +163,18 @@ impl Evaluator<'_> {
                 let columns = self.overwritten(sequence, places.clone(), values, element, own)?;
                 Ok(Ok(Sequence::parts(length, columns)))
             }
+            SeqOp::RankUp | SeqOp::RankDown => {
+                let service = if op == SeqOp::RankUp { Extern::RankUp } else { Extern::RankDown };
+                let ranks = self.alloc(kir::Ty::I64, length)?;
+                let mut ranks = Arg::Array(ranks, 0);
+                self.ordered(service, &columns[0], length, &ranks)?;
+                if self.precision == Precision::Bits32 {
+                    let narrow = Arg::Array(self.alloc(kir::Ty::I32, length)?, 0);
+                    self.scatter(None, ranks, &narrow, 0, length)?;
+                    ranks = narrow;
+                }
+                Ok(Ok(Sequence::parts(length, vec![ranks])))
+            }
             SeqOp::Length
             | SeqOp::Range
             | SeqOp::Dist
@@ -169,13 +182,20 @@ impl Evaluator<'_> {
             | SeqOp::Pack
             | SeqOp::Reduce(_)
             | SeqOp::Scan(_)
-            | SeqOp::RankUp
-            | SeqOp::RankDown
             | SeqOp::IntText
             | SeqOp::FloatText
             | SeqOp::ExpText
             | SeqOp::ParseFloat => unreachable!("{op:?} is no structural operation"),
         }
+    }
+
+    /// A sequence of scalars in the order of their ranks.
+    pub(super) fn sorted(&self, sequence: &Parts, rank: SeqOp) -> Run<Parts> {
+        let Sequence { length, columns } = Sequence::of(sequence);
+        let service = if rank == SeqOp::RankUp { Extern::SortUp } else { Extern::SortDown };
+        let out = Arg::Array(self.alloc(array(&columns[0]).ty(), length)?, 0);
+        self.ordered(service, &columns[0], length, &out)?;
+        Ok(Sequence::parts(length, vec![out]))
     }
 
     /// The sequence of some values.
