@@ -394,6 +394,21 @@ fn ir_shows_every_stage() {
 
     "#]]);
     folder.nesl(&["ir", "a.nesl", "--stage", "none"]).code(2);
+    let text = "function bad(x) = x + nope;\nfunction good(y) = bad(y) + 1;\n";
+    let folder = Folder::new(&[("b.nesl", text)]);
+    folder.nesl(&["ir", "b.nesl", "--function", "good"]).code(1).err(expect![[r#"
+        Name error: `bad` was not defined: its form failed
+           ╭─[ b.nesl:2:20 ]
+           │
+         1 │ function bad(x) = x + nope;
+           │ ┬─────────────────────────
+           │ ╰─────────────────────────── here
+         2 │ function good(y) = bad(y) + 1;
+           │                    ┬──
+           │                    ╰──── here
+        ───╯
+
+    "#]]);
 }
 
 #[test]

@@ -77,7 +77,15 @@ impl Session {
         for (position, form) in self.db.outline(file).forms.clone().iter().enumerate() {
             self.redefine(file, position as u32, form, &mut |_| {});
         }
+        // A form that is left out may be broken: nothing is made of what calls it.
+        let broken = std::mem::take(&mut self.broken);
+        if function.is_some() {
+            self.check_ahead(file);
+        }
         let shown = self.dump_file(file, stage, function);
+        for (item, _) in std::mem::replace(&mut self.broken, broken) {
+            self.db.set_disabled(item, false);
+        }
         self.replaced = replaced;
         shown
     }

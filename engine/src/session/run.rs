@@ -66,7 +66,7 @@ impl Session {
 
     /// Turns off all forms with errors before the first one runs, so that a function does not
     /// start that calls one further down that is broken. What depends on them fails in turn.
-    fn check_ahead(&mut self, file: FileId) {
+    pub(super) fn check_ahead(&mut self, file: FileId) {
         loop {
             let forms = self.db.outline(file).forms.clone();
             let broken: Vec<_> = forms
