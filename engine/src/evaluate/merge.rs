@@ -1,7 +1,7 @@
 //! The two sides of a conditional put together.
 
+use super::columns::Rows;
 use super::launch::Which;
-use super::structure::Rows;
 use super::{Evaluator, Frame, Outcome, Parts, Run, Stop};
 use nesl_core::flat::{Block, Ctx};
 use nesl_core::ir::Ty;

@@ -14,8 +14,10 @@
 //! | `host` | kernels of one point that the host evaluates |
 //! | `merge` | the two sides of a conditional put together |
 //! | `structure` | what moves whole sequences, where there is one point |
+//! | `columns` | the columns of sequences, and pools |
 //! | `service` | small kernels that the evaluation itself needs |
 
+mod columns;
 mod host;
 mod launch;
 mod merge;
