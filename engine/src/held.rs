@@ -66,13 +66,10 @@ impl Held {
         Ok(self.0.value.get_or_init(|| value))
     }
 
-    /// The value, unless it is to be left where it is.
-    pub(crate) fn value_unless(
-        &self,
-        unread: bool,
-        runtime: Option<&dyn Runtime>,
-    ) -> Result<Option<&Value>, Failure> {
-        if unread { Ok(None) } else { self.value(runtime).map(Some) }
+    /// The parts, if they are on the runtime, and the precision they have.
+    pub(crate) fn parts_there(&self) -> Option<(Vec<Arg>, Precision)> {
+        let resident = self.0.resident.borrow();
+        resident.as_ref().map(|resident| (resident.parts.clone(), resident.precision))
     }
 
     /// Bytes of the value, if it is on the host.

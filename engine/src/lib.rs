@@ -8,6 +8,7 @@ mod constants;
 pub mod cost;
 mod evaluate;
 mod execute;
+mod glimpse;
 mod held;
 pub mod host;
 mod runner;

@@ -10,6 +10,7 @@
 //!
 //! Strings are never shortened. Floats are the shortest text that reads back as the same number.
 
+use crate::glimpse::Glimpse;
 use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::types::{Record, Ty};
@@ -18,15 +19,15 @@ use std::fmt::Write;
 
 /// A value as text. `content` gives what a record holds; sequences with more than `print_length`
 /// elements are abbreviated, with their length shown.
-pub fn show(
-    value: &Value,
+pub(crate) fn show(
+    seen: &Glimpse,
     ty: &Ty,
     content: &dyn Fn(&Record, &[Ty]) -> Ty,
     print_length: Option<usize>,
     precision: Precision,
 ) -> String {
     let mut printer = Printer { content, print_length, precision, out: String::new() };
-    printer.value(value, ty);
+    printer.seen(seen, ty);
     printer.out
 }
 
@@ -86,6 +87,36 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
+    fn seen(&mut self, seen: &Glimpse, ty: &Ty) {
+        with_stack(|| match (seen, ty) {
+            (Glimpse::Whole(value), _) => self.value(value, ty),
+            (_, Ty::Record(record, args)) => {
+                let ty = (self.content)(record, args);
+                let _ = write!(self.out, "{}", record.name);
+                self.seen_tuple(seen, &ty);
+            }
+            (Glimpse::Pair(_), _) => self.seen_tuple(seen, ty),
+            (Glimpse::Sequence(first, total), Ty::Sequence(element)) => {
+                self.elements(*total, |printer, index| printer.seen(&first[index], element));
+            }
+            (Glimpse::Sequence(first, total), _) => {
+                self.elements(*total, |printer, index| printer.seen(&first[index], &Ty::Error));
+            }
+        });
+    }
+
+    fn seen_tuple(&mut self, seen: &Glimpse, ty: &Ty) {
+        self.out.push('(');
+        let (mut seen, mut ty) = (seen, ty);
+        while let (Ty::Pair(a, rest), Glimpse::Pair(pair)) = (ty, seen) {
+            self.seen(&pair.0, a);
+            self.out.push_str(", ");
+            (seen, ty) = (&pair.1, rest);
+        }
+        self.seen(seen, ty);
+        self.out.push(')');
+    }
+
     fn value(&mut self, value: &Value, ty: &Ty) {
         with_stack(|| match (ty, value) {
             (Ty::Function(_), _) => self.out.push_str("fn"),
@@ -118,17 +149,21 @@ impl Printer<'_> {
     }
 
     fn sequence(&mut self, sequence: &Sequence, element: &Ty) {
-        let total = sequence.len();
+        self.elements(sequence.len(), |printer, index| match sequence {
+            Sequence::Values(values) => printer.value(&values[index], element),
+            packed => printer.value(&packed.at(index), element),
+        });
+    }
+
+    /// The elements that are shown, of so many.
+    fn elements(&mut self, total: usize, mut show: impl FnMut(&mut Self, usize)) {
         let shown = self.print_length.map_or(total, |limit| total.min(limit));
         self.out.push('[');
         for index in 0..shown {
             if index > 0 {
                 self.out.push_str(", ");
             }
-            match sequence {
-                Sequence::Values(values) => self.value(&values[index], element),
-                packed => self.value(&packed.at(index), element),
-            }
+            show(self, index);
         }
         if shown < total {
             let before = if shown > 0 { ", " } else { "" };
@@ -212,7 +247,7 @@ mod tests {
     /// Records hold a pair of floats.
     fn shown(value: &Value, ty: &Ty, limit: Option<usize>) -> String {
         let content = |_: &Record, _: &[Ty]| ty_pair(Ty::Float, Ty::Float);
-        show(value, ty, &content, limit, Precision::Bits64)
+        show(&Glimpse::Whole(value.clone()), ty, &content, limit, Precision::Bits64)
     }
 
     #[test]

@@ -138,3 +138,16 @@ fn a_profile_lists_the_kernels_by_their_functions() {
     assert!(kernels[0]["launches"].as_u64() >= Some(1), "{kernels}");
     assert!(kernels[0]["points"].as_u64() >= Some(100_000), "{kernels}");
 }
+
+#[test]
+fn of_a_large_value_only_what_is_shown_is_read() {
+    let program = "{(i, [0:rem(i, 4)]) : i in [0:1000000]};\n";
+    let forms = objects(&nesl(&["run", "--json", "--stats", "-"], program));
+    let shown = forms[0]["value"].as_str().expect("it is shown");
+    assert!(shown.starts_with("[(0, []), (1, [0]), (2, [0, 1])"), "{shown}");
+    assert!(shown.ends_with("... (1000000 in all)]"), "{shown}");
+    let stats = &forms[1]["stats"];
+    assert!(stats["transferred"].as_u64() < Some(10_000), "{stats}");
+    let all = nesl(&["run", "--print-length", "all", "-"], "{i : i in [0:20000]};\n");
+    assert!(text(&all.stdout).contains(", 19999]"));
+}

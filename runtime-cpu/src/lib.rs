@@ -156,13 +156,14 @@ impl Runtime for Cpu {
         }
         let start = Instant::now();
         let stop = &*self.options.interrupt;
-        let compiled = codegen::compile(module, self.isa.clone(), stop).map_err(|e| {
-            if stop.load(Relaxed) {
-                Failure::Machine(FaultCode::Interrupted.into())
-            } else {
-                trouble(&e)
-            }
-        });
+        let compiled =
+            codegen::compile(module, self.isa.clone(), &self.workers, stop).map_err(|e| {
+                if stop.load(Relaxed) {
+                    Failure::Machine(FaultCode::Interrupted.into())
+                } else {
+                    trouble(&e)
+                }
+            });
         let compiled = Arc::new(compiled?);
         self.compile_ns.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
         self.compiled.fetch_add(1, Relaxed);

@@ -2,6 +2,7 @@
 
 use super::watch::Watcher;
 use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, lazy, located, place};
+use crate::glimpse::Glimpse;
 use crate::held::Held;
 use crate::runner::{Done, Runner, Trouble};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
@@ -178,10 +179,11 @@ impl Session {
             let expression = matches!(ast.kind, ItemKind::Expr(_));
             let value = computed.value.computed().map_or(Ok(None), |held| {
                 let unread = !self.settings.show_sequences && held.ty().has_sequence();
-                held.value_unless(unread, self.runtime())
+                let seen = || held.glimpse(self.settings.print_length, self.runtime());
+                (!unread).then(seen).transpose()
             });
             let value = match value {
-                Ok(Some(value)) => self.show(value, &elaborated.ty),
+                Ok(Some(seen)) => self.show(&seen, &elaborated.ty),
                 Ok(None) => String::new(),
                 Err(failure) => {
                     let trouble = self.trouble(item, failure);
@@ -389,8 +391,8 @@ impl Session {
     }
 
     /// A value as text.
-    pub(super) fn show(&self, value: &Value, ty: &Ty) -> String {
-        show_value(&self.db, &self.settings, value, ty)
+    fn show(&self, seen: &Glimpse, ty: &Ty) -> String {
+        show_seen(&self.db, &self.settings, seen, ty)
     }
 
     fn shown_type(&self, item: ItemId, ty: &Ty) -> String {
@@ -400,11 +402,11 @@ impl Session {
 }
 
 /// A value as text, by the settings.
-pub(super) fn show_value(db: &Database, settings: &Settings, value: &Value, ty: &Ty) -> String {
+pub(super) fn show_seen(db: &Database, settings: &Settings, seen: &Glimpse, ty: &Ty) -> String {
     let content = |record: &nesl_core::types::Record, args: &[Ty]| {
         nesl_core::types::record_content(db.signature(record.item), args)
     };
-    crate::show::show(value, ty, &content, settings.print_length, settings.precision)
+    crate::show::show(seen, ty, &content, settings.print_length, settings.precision)
 }
 
 /// The program as the elaborator sees it: the database, with the session's redefinitions.

@@ -6,6 +6,7 @@
 //! program prints there waits for the end of the apply-to-each.
 
 use super::{Session, Settings};
+use crate::glimpse::Glimpse;
 use nesl_core::base::Name;
 use nesl_core::db::Database;
 use nesl_core::elaborate::{Mark, Watched, WatchedBinding};
@@ -172,7 +173,7 @@ impl<'a> Watcher<'a> {
     }
 
     fn show(&self, value: &Value, ty: &Ty) -> String {
-        super::run::show_value(self.db, self.settings, value, ty)
+        super::run::show_seen(self.db, self.settings, &Glimpse::Whole(value.clone()), ty)
     }
 
     fn line(&self, host: &mut dyn Host, text: &str) {

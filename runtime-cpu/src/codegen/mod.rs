@@ -23,20 +23,24 @@ mod vector;
 mod walk;
 
 use crate::arena::{Env, Status, at};
+use crate::launch::Workers;
 use crate::memory::PAD;
 use code::{Coder, Exit, Root, clif_value};
+use cranelift_codegen::Context;
+use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, types};
 use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Module as _};
+use cranelift_module::{FuncId, Module as _, ModuleReloc};
 use facts::Facts;
 use nesl_runtime::kir::{self, Kernel, Module, Op, Sink, Space};
 use rustc_hash::FxHashMap;
 use sinks::Phase;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
 
 /// A phase of a kernel: environment, parameters, chunk; gives a [`Status`].
 pub type Entry = unsafe extern "C" fn(*mut Env, *const u64, *mut u64) -> i32;
@@ -149,10 +153,11 @@ pub fn target() -> Result<OwnedTargetIsa, String> {
     isa.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
 }
 
-/// Compiles a lawful module, unless somebody wants it to stop.
+/// Compiles a lawful module, its functions on all threads, unless somebody wants it to stop.
 pub fn compile(
     module: &Module,
     isa: OwnedTargetIsa,
+    workers: &Workers,
     stop: &AtomicBool,
 ) -> Result<Compiled, String> {
     let (module, facts) = inline::inline(module);
@@ -162,18 +167,15 @@ pub fn compile(
         JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
     let texts = Texts::of(&module);
     let unit = Unit { module: &module, facts: &facts, texts: &texts, convention, blends };
-    let mut out =
-        Out { context: FunctionBuilderContext::new(), ids: Vec::new(), used: reached(&module) };
+    let mut out = Out {
+        context: FunctionBuilderContext::new(),
+        ids: Vec::new(),
+        used: reached(&module),
+        made: Vec::new(),
+    };
     out.declare(&unit, &mut jit)?;
     for at in 0..module.functions.len() {
-        if out.used[at] {
-            if stop.load(Relaxed) {
-                // SAFETY: nothing of it was handed out.
-                unsafe { jit.free_memory() };
-                return Err("interrupted".into());
-            }
-            out.function(&unit, &mut jit, at)?;
-        }
+        out.function(&unit, &mut jit, at)?;
     }
     let mut ids = Vec::new();
     for (at, kernel) in module.kernels.iter().enumerate() {
@@ -194,7 +196,11 @@ pub fn compile(
         }
         ids.push((own, checks, group));
     }
-    jit.finalize_definitions().map_err(|e| e.to_string())?;
+    if let Err(message) = define(&mut jit, out.made, workers, stop) {
+        // SAFETY: nothing of it was handed out.
+        unsafe { jit.free_memory() };
+        return Err(message);
+    }
     let entry = |id| {
         let code = jit.get_finalized_function(id);
         // SAFETY: compiled with the signature of an entry.
@@ -294,6 +300,8 @@ struct Out {
     context: FunctionBuilderContext,
     ids: Vec<Option<FuncId>>,
     used: Vec<bool>,
+    /// Not yet machine code.
+    made: Vec<(FuncId, Context)>,
 }
 
 impl Out {
@@ -377,7 +385,8 @@ impl Out {
         coder.b.ins().return_(&all);
         coder.b.seal_all_blocks();
         coder.b.finalize(jit.target_config());
-        define(jit, id, context)
+        self.made.push((id, context));
+        Ok(())
     }
 
     /// A phase of a kernel; also how many points it runs together.
@@ -423,19 +432,43 @@ impl Out {
         kern.c.b.seal_all_blocks();
         kern.c.b.finalize(jit.target_config());
         let group = kern.group;
-        define(jit, id, context)?;
+        self.made.push((id, context));
         Ok((id, group))
     }
 }
 
+/// Makes machine code of functions, and puts it where it can be called.
 fn define(
     jit: &mut JITModule,
-    id: FuncId,
-    mut context: cranelift_codegen::Context,
+    made: Vec<(FuncId, Context)>,
+    workers: &Workers,
+    stop: &AtomicBool,
 ) -> Result<(), String> {
-    jit.define_function(id, &mut context).map_err(|e| format!("{e:?}"))?;
-    jit.clear_context(&mut context);
-    Ok(())
+    let isa = jit.isa();
+    let done: Vec<_> = made.into_iter().map(|(id, made)| (id, Mutex::new((made, None)))).collect();
+    workers.each(done.len(), &|take| {
+        while let Some(at) = take() {
+            if stop.load(Relaxed) {
+                return;
+            }
+            let mut own = done[at].1.lock().unwrap_or_else(PoisonError::into_inner);
+            let (context, result) = &mut *own;
+            let compiled = context.compile(isa, &mut ControlPlane::default());
+            *result = Some(compiled.map(|_| ()).map_err(|e| format!("{:?}", e.inner)));
+        }
+    });
+    for (id, own) in done {
+        let (context, result) = own.into_inner().unwrap_or_else(PoisonError::into_inner);
+        result.ok_or("interrupted")??;
+        let code = context.compiled_code().expect("it was compiled");
+        let relocs = code.buffer.relocs().iter();
+        let relocs: Vec<ModuleReloc> =
+            relocs.map(|reloc| ModuleReloc::from_mach_reloc(reloc, &context.func, id)).collect();
+        let alignment = u64::from(code.buffer.alignment);
+        jit.define_function_bytes(id, alignment, code.code_buffer(), &relocs)
+            .map_err(|e| e.to_string())?;
+    }
+    jit.finalize_definitions().map_err(|e| e.to_string())
 }
 
 /// Environment, depth, parameters → status, results.
