@@ -149,16 +149,19 @@ impl<'a> Vector<'_, 'a, '_> {
         };
         let strict = matches!(op, Binary::Lt | Binary::Gt);
         let cc = if strict { IntCC::SignedLessThan } else { IntCC::SignedLessThanOrEqual };
-        let last = self.points as i64 - 1;
+        let last = match self.last {
+            Some(last) => last,
+            None => self.c.int(self.points as i64 - 1),
+        };
         match (self.get(x), self.get(y)) {
             (Lanes::Linear(x), Lanes::Uniform(y)) => {
-                let end = self.c.b.ins().iadd_imm_s(x, last);
+                let end = self.c.b.ins().iadd(x, last);
                 let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, x, end);
                 let below = self.c.b.ins().icmp(cc, end, y);
                 Some(self.c.b.ins().band(below, good))
             }
             (Lanes::Uniform(x), Lanes::Linear(y)) => {
-                let end = self.c.b.ins().iadd_imm_s(y, last);
+                let end = self.c.b.ins().iadd(y, last);
                 let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, y, end);
                 let below = self.c.b.ins().icmp(cc, x, y);
                 Some(self.c.b.ins().band(below, good))
