@@ -57,7 +57,7 @@ impl<'a> Plan<'a> {
         }
         let code: Vec<&Inst> = code.collect();
         let is_loop = |inst: &&Inst| walk::blocks(&inst.op)[0].is_some();
-        let at = code.iter().position(|inst| is_loop(inst))?;
+        let at = code.iter().position(is_loop)?;
         let (before, after) = (code[..at].to_vec(), code[at + 1..].to_vec());
         let Op::For { count, index, init, reduce, body, .. } = &code[at].op else { return None };
         let calm = |inst: &Inst| match &inst.op {
