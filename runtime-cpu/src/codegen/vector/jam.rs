@@ -17,8 +17,8 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type, types};
 use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value, ValueTy};
 
-/// How many turns are done side by side: as many as there are, then what is left.
-const TURNS: [usize; 2] = [4, 2];
+/// How many turns are done side by side: while there are so many, then what is left.
+const TURNS: [usize; 3] = [4, 3, 2];
 
 /// Vectors of sums that registers have room for.
 const VECTORS: usize = 8;

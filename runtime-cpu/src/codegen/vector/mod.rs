@@ -89,6 +89,25 @@ impl<'a> Kern<'a, '_> {
         (lo, state)
     }
 
+    /// The points of several segments in one tile, if that is possible and they fit one. Gives where
+    /// the code goes on if so; what is written next is for when they do not, or one fails.
+    pub fn interleaved(
+        &mut self,
+        group: &Group<'a>,
+        segments: [ir::Value; 2],
+        points: [ir::Value; 2],
+    ) -> Option<ir::Block> {
+        let shapes = self.shapes(group).ok()?;
+        let code = group.code.iter().flatten().copied();
+        let plan = tile::Plan::of(code, &shapes, &self.c)?;
+        if group.tasks.iter().any(|t| t.role != Role::Skip) {
+            return None;
+        }
+        let kernel = self.kernel;
+        let all = tile::Segments { space: &kernel.space, segments, points };
+        Some(self.c.interleaved(&plan, &shapes, &kernel.point, all))
+    }
+
     /// The points of a range in groups of so many.
     fn groups_of(
         &mut self,
