@@ -96,7 +96,7 @@ impl<'a> Vector<'_, 'a, '_> {
         let at = self.uniform(array);
         let (index, value) = (self.get(index), self.get(value));
         if let (Lanes::Linear(index), None, false) = (&index, &self.active, ty.size() == 1) {
-            let address = self.c.address(at, *index, ty);
+            let address = self.address(at, *index, ty);
             let vectors = self.wide(&value, ty);
             for (n, vector) in vectors.iter().enumerate() {
                 let flags = super::super::code::flags();
@@ -105,7 +105,7 @@ impl<'a> Vector<'_, 'a, '_> {
             return;
         }
         if let (Lanes::Linear(index), None, 8) = (&index, &self.active, self.points) {
-            let address = self.c.address(at, *index, ty);
+            let address = self.address(at, *index, ty);
             let bytes = self.bytes(&value, ty);
             self.c.b.ins().store(super::super::code::flags(), bytes, address, 0);
             return;

@@ -10,6 +10,7 @@
 //! a loop that have loops of their own, and `tile` points or turns that go through memory together.
 
 mod control;
+mod interleave;
 mod jam;
 mod lanes;
 mod ops;
@@ -104,7 +105,7 @@ impl<'a> Kern<'a, '_> {
             return None;
         }
         let kernel = self.kernel;
-        let all = tile::Segments { space: &kernel.space, segments, points };
+        let all = interleave::Segments { space: &kernel.space, segments, points };
         Some(self.c.interleaved(&plan, &shapes, &kernel.point, all))
     }
 

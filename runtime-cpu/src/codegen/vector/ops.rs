@@ -389,6 +389,20 @@ impl<'a> Vector<'_, 'a, '_> {
         Lanes::Wide(out)
     }
 
+    /// The address of an element. Where the index is a sum, its first part is what loops leave as it
+    /// is, and is added to the array outside of them.
+    pub fn address(&mut self, array: ir::Value, index: ir::Value, ty: Ty) -> ir::Value {
+        let dfg = &self.c.b.func.dfg;
+        if let Some(inst) = dfg.value_def(index).inst()
+            && dfg.insts[inst].opcode() == ir::Opcode::Iadd
+        {
+            let [first, second] = [0, 1].map(|n| dfg.inst_args(inst)[n]);
+            let start = self.c.address(array, first, ty);
+            return self.c.address(start, second, ty);
+        }
+        self.c.address(array, index, ty)
+    }
+
     /// The element that a point finds; what is read for points not at work is anything.
     fn load(&mut self, array: Value, index: Value) -> Lanes {
         let ty = self.c.element(array);
@@ -399,7 +413,7 @@ impl<'a> Vector<'_, 'a, '_> {
             // At least one point is at work, so that the others are not beyond the borders that
             // memory has.
             Lanes::Linear(index) => {
-                let address = self.c.address(at, index, ty);
+                let address = self.address(at, index, ty);
                 let count = self.points / lane(ty).lane_count() as usize;
                 if ty.size() == 1 {
                     let mut out = Vectors::new();

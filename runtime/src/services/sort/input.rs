@@ -32,6 +32,9 @@ struct Extent<W> {
     special: bool,
 }
 
+/// A piece of the keys, and for each word the place of the first of them that has it.
+type Places = (Range<usize>, Vec<usize>);
+
 impl<'k, T: Key> Input<'k, T> {
     /// Looks at some keys, if there are any.
     pub fn new(keys: &'k [T], order: Order, team: &dyn Team) -> Option<Input<'k, T>> {
@@ -77,11 +80,7 @@ impl<'k, T: Key> Input<'k, T> {
 
     /// Where the keys of each piece go, of each of `range` words: the pieces, and for each of them
     /// the place of the first.
-    fn places(
-        &self,
-        range: usize,
-        team: &dyn Team,
-    ) -> Result<Vec<(Range<usize>, Vec<usize>)>, FaultCode> {
+    fn places(&self, range: usize, team: &dyn Team) -> Result<Vec<Places>, FaultCode> {
         let pieces = radix::pieces(self.keys.len(), team);
         let counted: Vec<Mutex<Vec<usize>>> = pieces.iter().map(|_| Mutex::default()).collect();
         team.each(pieces.len(), &|take| {
