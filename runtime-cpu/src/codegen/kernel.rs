@@ -181,6 +181,10 @@ impl<'a> Kern<'a, '_> {
         [first, last]: [ir::Value; 2],
         (tasks, outer): (&[Task<'a>], Vec<ir::Value>),
     ) -> Vec<ir::Value> {
+        let join = match groups {
+            [group] => self.interleaved(group, [begin, end], [first, last]),
+            _ => None,
+        };
         let place = |task: &Task<'a>| tasks.iter().position(|t| t.number == task.number);
         let types: Vec<Type> = outer.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
         let head = self.c.block_with(std::iter::once(types::I64).chain(types));
@@ -194,7 +198,7 @@ impl<'a> Kern<'a, '_> {
         let going = self.c.b.ins().icmp(IntCC::SignedLessThan, segment, end);
         self.c.go_on_if(going, again, done);
         self.c.b.switch_to_block(again);
-        let (start, stop) = self.bounds(segment);
+        let (start, stop) = self.c.bounds(&self.kernel.space, segment);
         let lo = self.c.b.ins().smax(start, first);
         let hi = self.c.b.ins().smin(stop, last);
         let range = Range { lo, hi, segment: Some((segment, start)) };
@@ -235,28 +239,11 @@ impl<'a> Kern<'a, '_> {
         next.extend(outer_next);
         self.c.jump(head, &next);
         self.c.b.switch_to_block(done);
-        outer.to_vec()
-    }
-
-    /// Where a segment begins and ends.
-    fn bounds(&mut self, segment: ir::Value) -> (ir::Value, ir::Value) {
-        match self.kernel.space {
-            Space::Segmented { offsets, .. } => {
-                let offsets = self.c.get(offsets);
-                let at = self.c.address(offsets, segment, Ty::I64);
-                let start = self.c.b.ins().load(types::I64, flags(), at, 0);
-                (start, self.c.b.ins().load(types::I64, flags(), at, 8))
-            }
-            Space::Regular { length, .. } => {
-                let length = self.c.get(length);
-                let start = self.c.b.ins().imul(segment, length);
-                (start, self.c.b.ins().iadd(start, length))
-            }
-            Space::Flat { count } => {
-                let start = self.c.int(0);
-                (start, self.c.get(count))
-            }
+        if let Some(join) = join {
+            self.c.jump(join, &[]);
+            self.c.b.switch_to_block(join);
         }
+        outer.to_vec()
     }
 
     /// Whether the chunk holds the whole segment.
@@ -394,6 +381,29 @@ impl<'a> Kern<'a, '_> {
                 self.c.set(names[0], segment);
                 self.c.set(names[1], position);
                 self.c.set(names[2], index);
+            }
+        }
+    }
+}
+
+impl Coder<'_, '_> {
+    /// Where a segment of a space begins and ends.
+    pub fn bounds(&mut self, space: &Space, segment: ir::Value) -> (ir::Value, ir::Value) {
+        match space {
+            Space::Segmented { offsets, .. } => {
+                let offsets = self.get(*offsets);
+                let at = self.address(offsets, segment, Ty::I64);
+                let start = self.b.ins().load(types::I64, flags(), at, 0);
+                (start, self.b.ins().load(types::I64, flags(), at, 8))
+            }
+            Space::Regular { length, .. } => {
+                let length = self.get(*length);
+                let start = self.b.ins().imul(segment, length);
+                (start, self.b.ins().iadd(start, length))
+            }
+            Space::Flat { count } => {
+                let start = self.int(0);
+                (start, self.get(*count))
             }
         }
     }

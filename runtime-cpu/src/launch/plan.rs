@@ -119,6 +119,9 @@ fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[
     let mut count = threads * if steady { STEADY } else { UNSTEADY };
     if is_grouped(code, extents, threads) {
         count = count.min(extents.points as usize / code.group);
+    } else if code.group > 1 {
+        // Each chunk goes through all of the memory.
+        count = threads;
     }
     if !tables.is_empty() {
         // Each chunk has tables of its own, which are to be smaller than the work.

@@ -6,7 +6,7 @@
 //!
 //! | what | how |
 //! |---|---|
-//! | values of a small range | counted |
+//! | values of a small range, and their ranks | counted |
 //! | values | sorted by radix in the array that they go to |
 //! | ranks | words with their places, in 64 bits where both fit, sorted by radix |
 //!
@@ -114,7 +114,7 @@ pub fn sort<T: Key>(
     // SAFETY: a key and its word have the same size, alignment and valid bits.
     let words = unsafe { std::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) };
     if range < COUNTED as u64 && range < keys.len() as u64 {
-        input.count(range as usize + 1, words);
+        input.count(range as usize + 1, words, team)?;
     } else {
         let digits = input.digits();
         let load = |range: Range<usize>| {
@@ -155,6 +155,10 @@ pub fn rank<T: Key>(
             rank.write(place as i64);
         }
         return Ok(());
+    }
+    let range = input.hi.wide() - input.lo.wide();
+    if range < COUNTED as u64 && range < keys.len() as u64 {
+        return input.count_ranks(range as usize + 1, ranks, team);
     }
     let digits = input.digits();
     let buckets = digits.buckets();

@@ -96,7 +96,7 @@ impl<'a> Vector<'_, 'a, '_> {
         let at = self.uniform(array);
         let (index, value) = (self.get(index), self.get(value));
         if let (Lanes::Linear(index), None, false) = (&index, &self.active, ty.size() == 1) {
-            let address = self.c.address(at, *index, ty);
+            let address = self.address(at, *index, ty);
             let vectors = self.wide(&value, ty);
             for (n, vector) in vectors.iter().enumerate() {
                 let flags = super::super::code::flags();
@@ -105,7 +105,7 @@ impl<'a> Vector<'_, 'a, '_> {
             return;
         }
         if let (Lanes::Linear(index), None, 8) = (&index, &self.active, self.points) {
-            let address = self.c.address(at, *index, ty);
+            let address = self.address(at, *index, ty);
             let bytes = self.bytes(&value, ty);
             self.c.b.ins().store(super::super::code::flags(), bytes, address, 0);
             return;
@@ -483,6 +483,27 @@ impl<'a> Vector<'_, 'a, '_> {
         Lanes::Wide(acc.iter().zip(&x).map(each).collect())
     }
 
+    /// Values of a type as vectors of a group.
+    pub fn lanes_of(&self, ty: Ty, vectors: Vectors) -> Lanes {
+        match ty {
+            Ty::Bool => Lanes::Mask(self.mask_bits(), vectors),
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(vectors),
+        }
+    }
+
+    /// The points of a group combined with each other until so many are left.
+    pub fn folded(&mut self, op: Combine, ty: Ty, lanes: &Lanes, points: usize) -> Lanes {
+        let mut vectors = self.flatten(lanes, ty, Shape::Lanes);
+        let as_lane = if ty == Ty::U8 { Ty::I32 } else { ty };
+        for _ in 0..(self.points / points).ilog2() {
+            let half = vectors.len() / 2;
+            let halves =
+                (0..half).map(|n| self.c.combine(op, as_lane, vectors[n], vectors[n + half]));
+            vectors = halves.collect();
+        }
+        self.lanes_of(ty, vectors)
+    }
+
     /// What the points come to together.
     pub fn across(&mut self, op: Combine, ty: Ty, lanes: &Lanes) -> ir::Value {
         let mut vectors = match ty {
@@ -503,10 +524,7 @@ impl<'a> Vector<'_, 'a, '_> {
             Ty::Bool => 128 / usize::from(self.mask_bits()),
             Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => lane(ty).lane_count() as usize,
         };
-        let single = match ty {
-            Ty::Bool => Lanes::Mask(self.mask_bits(), vectors),
-            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(vectors),
-        };
+        let single = self.lanes_of(ty, vectors);
         let mut all = self.extract(&single, ty, 0);
         for point in 1..count {
             let next = self.extract(&single, ty, point);

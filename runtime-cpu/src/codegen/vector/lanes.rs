@@ -39,6 +39,9 @@ pub struct Vector<'c, 'a, 'f> {
     pub points: usize,
     /// What was defined here; the rest is the same for all points.
     pub values: Vec<Option<Lanes>>,
+    /// How far the last of the points is from the first, of which it matters what is true
+    /// everywhere; the points of a group if it is not given.
+    pub last: Option<ir::Value>,
     /// Which points are at work; `None` when all are.
     pub active: Option<Lanes>,
     /// Where the code goes to do the group again, one by one.
@@ -75,7 +78,7 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
     pub fn new(c: &'c mut Coder<'a, 'f>, shapes: Shapes, points: usize, bail: ir::Block) -> Self {
         let values = vec![None; c.types.len()];
         let (all, choices) = Default::default();
-        Vector { c, shapes, points, values, active: None, bail, all, choices }
+        Vector { c, shapes, points, values, last: None, active: None, bail, all, choices }
     }
 
     /// What a value is.

@@ -6,21 +6,25 @@
 //! ```
 //!
 //! `shape` finds what can be done so and is worth it; `lanes` are values at a group of points;
-//! `ops` and `control` are the instructions.
+//! `ops` and `control` are the instructions; `turns` are loops within a point, `jam` some turns of
+//! a loop that have loops of their own, and `tile` points or turns that go through memory together.
 
 mod control;
+mod interleave;
+mod jam;
 mod lanes;
 mod ops;
 mod shape;
+mod tile;
+mod turns;
 
-use super::code::Coder;
 use super::kernel::{Group, Kern, Range};
 use super::sinks::{Role, Surroundings, Task};
 use super::walk;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
 use lanes::{Lanes, Vector};
-use nesl_runtime::kir::{Combine, Inst, Op, Sink, Ty, ValueTy};
+use nesl_runtime::kir::{Combine, Sink, Ty, ValueTy};
 use shape::{Analysis, Given, No, Shape, Shapes};
 
 /// The state of a sink in the loop over groups.
@@ -50,6 +54,9 @@ fn stream(shapes: &Shapes) -> usize {
     LINES * if shapes.wide { 8 } else { 16 }
 }
 
+/// Points of tiles that one thread does, at least, if there are so many: a stretch of memory.
+const TOGETHER: usize = 256;
+
 impl<'a> Kern<'a, '_> {
     /// The points of a range in groups, as far as that goes. Gives where the single points begin,
     /// and the state of the sinks there.
@@ -61,6 +68,13 @@ impl<'a> Kern<'a, '_> {
     ) -> (ir::Value, Vec<ir::Value>) {
         let shapes = self.shapes(group);
         let Ok(shapes) = shapes else { return (range.lo, state) };
+        let code = group.code.iter().flatten().copied();
+        let tiles = tile::Plan::of(code, &shapes, &self.c);
+        if let Some(plan) = tiles.filter(|_| group.tasks.iter().all(|t| t.role == Role::Skip)) {
+            self.group = self.group.max(TOGETHER);
+            let space = tile::Space { names: &self.kernel.point, range, points: true };
+            return (self.c.tiles(&plan, &shapes, space), state);
+        }
         let (mut lo, mut state) = (range.lo, state);
         let mut sizes = vec![points(&shapes)];
         if shapes.streams && !group.tasks.iter().any(Task::has_state) {
@@ -74,6 +88,25 @@ impl<'a> Kern<'a, '_> {
             (lo, state) = self.groups_of(points, &shapes, group, range, &state);
         }
         (lo, state)
+    }
+
+    /// The points of several segments in one tile, if that is possible and they fit one. Gives where
+    /// the code goes on if so; what is written next is for when they do not, or one fails.
+    pub fn interleaved(
+        &mut self,
+        group: &Group<'a>,
+        segments: [ir::Value; 2],
+        points: [ir::Value; 2],
+    ) -> Option<ir::Block> {
+        let shapes = self.shapes(group).ok()?;
+        let code = group.code.iter().flatten().copied();
+        let plan = tile::Plan::of(code, &shapes, &self.c)?;
+        if group.tasks.iter().any(|t| t.role != Role::Skip) {
+            return None;
+        }
+        let kernel = self.kernel;
+        let all = interleave::Segments { space: &kernel.space, segments, points };
+        Some(self.c.interleaved(&plan, &shapes, &kernel.point, all))
     }
 
     /// The points of a range in groups of so many.
@@ -257,69 +290,5 @@ impl<'a> Vector<'_, 'a, '_> {
             self.set(result, lanes);
         }
         state.into_iter().collect()
-    }
-}
-
-impl<'a> Coder<'a, '_> {
-    /// The turns of a counted loop that only reduces, or fills arrays, in groups as far as that
-    /// goes. Gives where the single turns begin, and the reductions there.
-    pub fn vector_for(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
-        let Op::For { index, init, reduce, body, .. } = &inst.op else { return None };
-        let may_store = super::alias::independent(body, &self.roots);
-        if !init.is_empty() || reduce.is_empty() && !may_store {
-            return None;
-        }
-        let given = Given { types: self.types, known: &self.constants, may_store };
-        let mut analysis = Analysis::new(given, &[*index]);
-        body.insts.iter().for_each(|inst| walk::reads(inst, &mut |v| analysis.reads(v)));
-        body.yields.iter().for_each(|v| analysis.reads(*v));
-        analysis.block(body).ok()?;
-        reduce.iter().for_each(|_| analysis.simple());
-        let shapes = analysis.finish(body.insts.iter()).ok()?;
-        let points = points(&shapes);
-        let bail = self.b.create_block();
-        let mut vector = Vector::new(self, shapes, points, bail);
-        let reduced: Vec<(Combine, Ty)> = reduce
-            .iter()
-            .zip(&body.yields)
-            .map(|(combine, value)| (*combine, vector.c.element(*value)))
-            .collect();
-        let mut start = vec![vector.c.int(0)];
-        for (combine, ty) in &reduced {
-            let neutral = Lanes::Uniform(vector.c.literal(combine.neutral(*ty)));
-            start.extend(vector.flatten(&neutral, *ty, Shape::Lanes));
-        }
-        let types: Vec<Type> = start.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
-        let head = vector.c.block_with(types);
-        let again = vector.c.b.create_block();
-        vector.c.jump(head, &start);
-        vector.c.b.switch_to_block(head);
-        let params = vector.c.b.block_params(head).to_vec();
-        let at = params[0];
-        let mut rest = params[1..].iter().copied();
-        let accs: Vec<Lanes> = reduced
-            .iter()
-            .map(|(_, ty)| vector.unflatten(&mut rest, ValueTy::Scalar(*ty), Shape::Lanes))
-            .collect();
-        let after = vector.c.b.ins().iadd_imm_s(at, points as i64);
-        let whole = vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, after, count);
-        vector.c.go_on_if(whole, again, bail);
-        vector.c.b.switch_to_block(again);
-        vector.c.poll();
-        vector.set(*index, Lanes::Linear(at));
-        vector.block(body);
-        let mut next = vec![after];
-        for (n, (combine, ty)) in reduced.iter().enumerate() {
-            let x = vector.get(body.yields[n]);
-            let sum = vector.combine(*combine, *ty, &accs[n], &x);
-            next.extend(vector.flatten(&sum, *ty, Shape::Lanes));
-        }
-        vector.c.jump(head, &next);
-        vector.c.b.switch_to_block(bail);
-        let mut out = vec![at];
-        for ((combine, ty), acc) in reduced.iter().zip(&accs) {
-            out.push(vector.across(*combine, *ty, acc));
-        }
-        Some(out)
     }
 }

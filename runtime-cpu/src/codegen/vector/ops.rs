@@ -149,16 +149,19 @@ impl<'a> Vector<'_, 'a, '_> {
         };
         let strict = matches!(op, Binary::Lt | Binary::Gt);
         let cc = if strict { IntCC::SignedLessThan } else { IntCC::SignedLessThanOrEqual };
-        let last = self.points as i64 - 1;
+        let last = match self.last {
+            Some(last) => last,
+            None => self.c.int(self.points as i64 - 1),
+        };
         match (self.get(x), self.get(y)) {
             (Lanes::Linear(x), Lanes::Uniform(y)) => {
-                let end = self.c.b.ins().iadd_imm_s(x, last);
+                let end = self.c.b.ins().iadd(x, last);
                 let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, x, end);
                 let below = self.c.b.ins().icmp(cc, end, y);
                 Some(self.c.b.ins().band(below, good))
             }
             (Lanes::Uniform(x), Lanes::Linear(y)) => {
-                let end = self.c.b.ins().iadd_imm_s(y, last);
+                let end = self.c.b.ins().iadd(y, last);
                 let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, y, end);
                 let below = self.c.b.ins().icmp(cc, x, y);
                 Some(self.c.b.ins().band(below, good))
@@ -386,6 +389,20 @@ impl<'a> Vector<'_, 'a, '_> {
         Lanes::Wide(out)
     }
 
+    /// The address of an element. Where the index is a sum, its first part is what loops leave as it
+    /// is, and is added to the array outside of them.
+    pub fn address(&mut self, array: ir::Value, index: ir::Value, ty: Ty) -> ir::Value {
+        let dfg = &self.c.b.func.dfg;
+        if let Some(inst) = dfg.value_def(index).inst()
+            && dfg.insts[inst].opcode() == ir::Opcode::Iadd
+        {
+            let [first, second] = [0, 1].map(|n| dfg.inst_args(inst)[n]);
+            let start = self.c.address(array, first, ty);
+            return self.c.address(start, second, ty);
+        }
+        self.c.address(array, index, ty)
+    }
+
     /// The element that a point finds; what is read for points not at work is anything.
     fn load(&mut self, array: Value, index: Value) -> Lanes {
         let ty = self.c.element(array);
@@ -396,7 +413,7 @@ impl<'a> Vector<'_, 'a, '_> {
             // At least one point is at work, so that the others are not beyond the borders that
             // memory has.
             Lanes::Linear(index) => {
-                let address = self.c.address(at, index, ty);
+                let address = self.address(at, index, ty);
                 let count = self.points / lane(ty).lane_count() as usize;
                 if ty.size() == 1 {
                     let mut out = Vectors::new();

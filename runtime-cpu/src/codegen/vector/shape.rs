@@ -25,11 +25,15 @@ pub struct Shapes {
     shapes: Vec<Shape>,
     /// Whether there are lanes of 64 bits.
     pub wide: bool,
+    /// The least number of points that fill vectors of all lanes.
+    pub least: usize,
     /// Lanes values alive at the same time, at most.
     pub pressure: usize,
     /// Whether all points go through memory together, in a loop with little else to do: the more
     /// points the longer are the stretches they read.
     pub streams: bool,
+    /// Bools of which the ends say whether they are true everywhere.
+    implied: Vec<bool>,
     /// Conditions of loops that are carried round them: true in every turn, and false behind.
     flags: FxHashSet<Value>,
     /// Of what loops carry that nobody looks at behind them, the next value, for points that go
@@ -41,6 +45,11 @@ impl Shapes {
     /// The shape of a value.
     pub fn of(&self, value: Value) -> Shape {
         self.shapes[value.0 as usize]
+    }
+
+    /// Whether the ends say of a bool whether it is true everywhere.
+    pub fn is_implied(&self, value: Value) -> bool {
+        self.implied[value.0 as usize]
     }
 
     /// Whether a loop carries its condition under this name.
@@ -516,12 +525,22 @@ impl<'a> Analysis<'a> {
         if self.simple == 0 || self.lanewise > self.simple {
             return Err(No("most is done lane by lane"));
         }
-        let mut wide = false;
+        let (mut wide, mut narrow) = (false, false);
         let mut note = |inst: &Inst| {
-            wide |= defined(inst).into_iter().any(|value| {
-                let long = matches!(self.scalar(value), Some(Ty::I64 | Ty::F64));
-                long && self.of(value) == Shape::Lanes
-            });
+            for value in defined(inst) {
+                let lanes = self.of(value) == Shape::Lanes && !self.implied[value.0 as usize];
+                match self.scalar(value) {
+                    Some(Ty::I64 | Ty::F64) => wide |= self.of(value) == Shape::Lanes,
+                    // What is the same at all points may be stored at all of them.
+                    Some(Ty::I32 | Ty::F32 | Ty::U8) => narrow = true,
+                    Some(Ty::Bool) => narrow |= lanes,
+                    None => {}
+                }
+            }
+            if let Op::Store { array, .. } = &inst.op {
+                narrow |=
+                    !matches!(self.types[array.0 as usize], ValueTy::Array(ty) if is_wide(ty));
+            }
         };
         for inst in insts.clone() {
             note(inst);
@@ -534,8 +553,9 @@ impl<'a> Analysis<'a> {
         // The borders of memory are for few points of which some are not at work.
         let masked = insts.into_iter().any(|inst| self.reads_masked(inst, false));
         self.streams &= !masked;
-        let Analysis { shapes, streams, flags, loose, .. } = self;
-        Ok(Shapes { shapes, wide, pressure, streams, flags, loose })
+        let Analysis { shapes, streams, implied, flags, loose, .. } = self;
+        let least = if wide && !narrow { 2 } else { 4 };
+        Ok(Shapes { shapes, wide, least, pressure, streams, implied, flags, loose })
     }
 
     /// How many lanes values are alive at the same time, at most.
@@ -562,6 +582,11 @@ impl<'a> Analysis<'a> {
         }
         most.max(1) as usize
     }
+}
+
+/// Whether a type has 64 bits.
+pub fn is_wide(ty: Ty) -> bool {
+    matches!(ty, Ty::I64 | Ty::F64)
 }
 
 /// Whether a block has checks.

@@ -3,7 +3,9 @@
 use super::digits::Digits;
 use super::words::{Key, Plain};
 use super::{Order, Team, radix};
+use crate::fault::FaultCode;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 /// Keys and what is known of them.
@@ -29,6 +31,9 @@ struct Extent<W> {
     sorted: bool,
     special: bool,
 }
+
+/// A piece of the keys, and for each word the place of the first of them that has it.
+type Places = (Range<usize>, Vec<usize>);
 
 impl<'k, T: Key> Input<'k, T> {
     /// Looks at some keys, if there are any.
@@ -67,18 +72,85 @@ impl<'k, T: Key> Input<'k, T> {
         Digits::new(self.keys, |key| self.word(key), (self.lo, self.hi), self.mask)
     }
 
-    /// Sorts by counting how often each of `range` words occurs.
-    pub fn count(&self, range: usize, out: &mut [MaybeUninit<T::Word>]) {
-        let mut counts = vec![0usize; range];
-        for key in self.keys {
-            counts[(self.word(*key).wide() - self.lo.wide()) as usize] += 1;
-        }
+    /// The distance of a key from the least.
+    #[inline]
+    fn distance(&self, key: T) -> usize {
+        (self.word(key).wide() - self.lo.wide()) as usize
+    }
+
+    /// Where the keys of each piece go, of each of `range` words: the pieces, and for each of them
+    /// the place of the first.
+    fn places(&self, range: usize, team: &dyn Team) -> Result<Vec<Places>, FaultCode> {
+        let pieces = radix::pieces(self.keys.len(), team);
+        let counted: Vec<Mutex<Vec<usize>>> = pieces.iter().map(|_| Mutex::default()).collect();
+        team.each(pieces.len(), &|take| {
+            while let Some(at) = take() {
+                let mut counts = vec![0; range];
+                for key in &self.keys[pieces[at].clone()] {
+                    counts[self.distance(*key)] += 1;
+                }
+                *counted[at].lock().unwrap_or_else(PoisonError::into_inner) = counts;
+                if team.stopped() {
+                    break;
+                }
+            }
+        });
+        radix::poll(team)?;
+        let counted =
+            counted.into_iter().map(|c| c.into_inner().unwrap_or_else(PoisonError::into_inner));
+        let mut counted: Vec<Vec<usize>> = counted.collect();
         let mut place = 0;
-        for (distance, count) in counts.into_iter().enumerate() {
-            let word = self.lo.plus(distance).flip(self.mask);
-            out[place..place + count].fill(MaybeUninit::new(T::bits(word)));
-            place += count;
+        for distance in 0..range {
+            for counts in &mut counted {
+                place += std::mem::replace(&mut counts[distance], place);
+            }
         }
+        Ok(pieces.into_iter().zip(counted).collect())
+    }
+
+    /// Sorts by counting how often each of `range` words occurs.
+    pub fn count(
+        &self,
+        range: usize,
+        out: &mut [MaybeUninit<T::Word>],
+        team: &dyn Team,
+    ) -> Result<(), FaultCode> {
+        let places = self.places(range, team)?;
+        let mut starts = places[0].1.clone();
+        starts.push(out.len());
+        for (distance, ends) in starts.windows(2).enumerate() {
+            let word = self.lo.plus(distance).flip(self.mask);
+            out[ends[0]..ends[1]].fill(MaybeUninit::new(T::bits(word)));
+        }
+        Ok(())
+    }
+
+    /// Ranks by counting how often each of `range` words occurs.
+    pub fn count_ranks(
+        &self,
+        range: usize,
+        ranks: &mut [MaybeUninit<i64>],
+        team: &dyn Team,
+    ) -> Result<(), FaultCode> {
+        let places = self.places(range, team)?;
+        let places: Vec<_> = places.into_iter().map(Mutex::new).collect();
+        let ranks = radix::Shared(ranks.as_mut_ptr().cast::<i64>());
+        team.each(places.len(), &|take| {
+            while let Some(at) = take() {
+                let mut piece = places[at].lock().unwrap_or_else(PoisonError::into_inner);
+                let (range, places) = &mut *piece;
+                for at in range.clone() {
+                    let place = &mut places[self.distance(self.keys[at])];
+                    // SAFETY: there are as many ranks as keys; each is in one piece.
+                    unsafe { *ranks.at(at) = *place as i64 };
+                    *place += 1;
+                }
+                if team.stopped() {
+                    break;
+                }
+            }
+        });
+        radix::poll(team)
     }
 
     /// Gives zeros and NaNs, which are sorted, their own bits in the order of the input.

@@ -159,7 +159,8 @@ pub unsafe fn sort<W: Word, I: Iterator<Item = (usize, W)>>(
     poll(team)
 }
 
-fn poll(team: &dyn Team) -> Result<(), FaultCode> {
+/// Fails if somebody wants this to stop.
+pub fn poll(team: &dyn Team) -> Result<(), FaultCode> {
     if team.stopped() { Err(FaultCode::Interrupted) } else { Ok(()) }
 }
 

@@ -1,0 +1,321 @@
+//! Turns of a loop side by side that have a loop of their own, over the same elements: the
+//! distances of one point from several others. What all of them read is read once.
+//!
+//! ```text
+//! for four turns at a time
+//!   what comes before the inner loop     of each turn; if one fails they are done one by one
+//!   for a few turns of the inner loop    vectors: of each turn of the outer one
+//!   for a single turn                    what is left over
+//!   what comes behind                    of each turn
+//! ```
+
+use super::super::code::Coder;
+use super::super::walk;
+use super::lanes::{Lanes, Vector};
+use super::shape::{Analysis, Given, Shape, Shapes, is_wide};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder, Type, types};
+use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value, ValueTy};
+
+/// How many turns are done side by side: while there are so many, then what is left.
+const TURNS: [usize; 3] = [4, 3, 2];
+
+/// Vectors of sums that registers have room for.
+const VECTORS: usize = 8;
+
+/// A loop whose turns can be done side by side.
+struct Plan<'a> {
+    before: &'a [Inst],
+    /// The inner loop: its count, the same for all turns, and the rest.
+    count: Value,
+    index: Value,
+    body: &'a Block,
+    sums: Vec<(Combine, Ty)>,
+    results: &'a [Value],
+    after: &'a [Inst],
+    shapes: Shapes,
+}
+
+/// What values are in one of the turns.
+type Copy = Vec<Option<ir::Value>>;
+
+impl<'a> Plan<'a> {
+    fn of(inst: &'a Inst, c: &Coder<'a, '_>, may_store: bool) -> Option<Plan<'a>> {
+        let Op::For { index: outer, body: turn, .. } = &inst.op else { return None };
+        let at = turn.insts.iter().position(|inst| walk::blocks(&inst.op)[0].is_some())?;
+        let (before, after) = (&turn.insts[..at], &turn.insts[at + 1..]);
+        let Inst { results, op } = &turn.insts[at];
+        let Op::For { count, index, init, reduce, body, .. } = op else { return None };
+        let checked = |inst: &Inst| is_pure(&inst.op) || matches!(inst.op, Op::Check { .. });
+        let written =
+            |inst: &Inst| is_pure(&inst.op) || may_store && matches!(inst.op, Op::Store { .. });
+        let good = init.is_empty()
+            && !reduce.is_empty()
+            && before.iter().all(checked)
+            && body.insts.iter().all(checked)
+            && after.iter().all(written);
+        if !good {
+            return None;
+        }
+        // What differs from turn to turn; what all turns read does not.
+        let mut differs = vec![*outer];
+        let mut shares = false;
+        for (inst, inner) in
+            before.iter().map(|i| (i, false)).chain(body.insts.iter().map(|i| (i, true)))
+        {
+            let mut same = true;
+            walk::operands(&inst.op, &mut |v| same &= !differs.contains(&v));
+            if !same {
+                differs.extend(&inst.results);
+            }
+            shares |= same && inner && matches!(inst.op, Op::Load { .. });
+        }
+        if !shares || differs.contains(count) {
+            return None;
+        }
+        let given = Given { types: c.types, known: &c.constants, may_store: false };
+        let mut analysis = Analysis::new(given, &[*index]);
+        body.insts.iter().for_each(|inst| walk::reads(inst, &mut |v| analysis.reads(v)));
+        body.yields.iter().for_each(|v| analysis.reads(*v));
+        analysis.block(body).ok()?;
+        reduce.iter().for_each(|_| analysis.simple());
+        let shapes = analysis.finish(body.insts.iter()).ok()?;
+        let sums = reduce.iter().zip(&body.yields).map(|(with, v)| (*with, c.element(*v)));
+        let (count, index, sums) = (*count, *index, sums.collect());
+        Some(Plan { before, count, index, body, sums, results, after, shapes })
+    }
+}
+
+/// Whether an operation only makes a value of others.
+fn is_pure(op: &Op) -> bool {
+    match op {
+        Op::Const(_)
+        | Op::Text(_)
+        | Op::Unary(..)
+        | Op::Binary(..)
+        | Op::Fma(..)
+        | Op::Select(..)
+        | Op::Convert(..)
+        | Op::Bits(..)
+        | Op::Load { .. }
+        | Op::Slice(..) => true,
+        Op::Alloc(..)
+        | Op::Store { .. }
+        | Op::Copy { .. }
+        | Op::If { .. }
+        | Op::While { .. }
+        | Op::For { .. }
+        | Op::Call(..)
+        | Op::Extern(..)
+        | Op::Check { .. }
+        | Op::Fail { .. }
+        | Op::Mark
+        | Op::Compact { .. } => false,
+    }
+}
+
+impl<'a> Coder<'a, '_> {
+    /// The turns of a loop side by side, if they share what inner loops read. Gives where single
+    /// turns begin, and the reductions there.
+    pub fn jammed(
+        &mut self,
+        inst: &'a Inst,
+        count: ir::Value,
+        may_store: bool,
+    ) -> Option<Vec<ir::Value>> {
+        let plan = Plan::of(inst, self, may_store)?;
+        let Op::For { index, reduce, body, .. } = &inst.op else { return None };
+        let mut state = vec![self.int(0)];
+        let reduced: Vec<(Combine, Value)> =
+            reduce.iter().copied().zip(body.yields.iter().copied()).collect();
+        for (combine, value) in &reduced {
+            let neutral = combine.neutral(self.element(*value));
+            state.push(self.literal(neutral));
+        }
+        for turns in TURNS {
+            state = self.side_by_side(&plan, turns, (*index, count), state, &reduced);
+        }
+        Some(state)
+    }
+
+    /// So many turns at a time, while there are so many and none fails.
+    fn side_by_side(
+        &mut self,
+        plan: &Plan<'a>,
+        turns: usize,
+        (index, count): (Value, ir::Value),
+        state: Vec<ir::Value>,
+        reduced: &[(Combine, Value)],
+    ) -> Vec<ir::Value> {
+        let types: Vec<Type> = state.iter().map(|v| self.b.func.dfg.value_type(*v)).collect();
+        let head = self.block_with(types);
+        let (again, bail) = (self.b.create_block(), self.b.create_block());
+        self.jump(head, &state);
+        self.b.switch_to_block(head);
+        let state = self.b.block_params(head).to_vec();
+        let following = self.b.ins().iadd_imm_s(state[0], turns as i64);
+        let whole = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, following, count);
+        self.go_on_if(whole, again, bail);
+        self.b.switch_to_block(again);
+        self.poll();
+
+        let outside = self.values.clone();
+        let mut copies: Vec<Copy> = Vec::new();
+        for turn in 0..turns {
+            let at = self.b.ins().iadd_imm_s(state[0], turn as i64);
+            self.set(index, at);
+            plan.before.iter().for_each(|inst| self.or_bail(inst, bail));
+            copies.push(std::mem::replace(&mut self.values, outside.clone()));
+        }
+        let sums = self.inner(plan, &mut copies, bail);
+        let mut next = vec![following];
+        next.extend(&state[1..]);
+        for (values, sums) in copies.into_iter().zip(sums) {
+            self.values = values;
+            for (result, sum) in plan.results.iter().zip(sums) {
+                self.set(*result, sum);
+            }
+            plan.after.iter().for_each(|inst| self.inst(inst));
+            for ((combine, value), so_far) in reduced.iter().zip(&mut next[1..]) {
+                let (ty, x) = (self.element(*value), self.get(*value));
+                *so_far = self.combine(*combine, ty, *so_far, x);
+            }
+        }
+        self.values = outside;
+        self.jump(head, &next);
+        self.b.switch_to_block(bail);
+        state
+    }
+
+    /// An instruction; where a check does not hold, the turns are done one by one.
+    fn or_bail(&mut self, inst: &'a Inst, bail: ir::Block) {
+        let Op::Check { cond, .. } = &inst.op else { return self.inst(inst) };
+        let on = self.b.create_block();
+        let cond = self.get(*cond);
+        self.go_on_if(cond, on, bail);
+        self.b.switch_to_block(on);
+    }
+
+    /// The inner loops of all turns; what each of them comes to.
+    fn inner(
+        &mut self,
+        plan: &Plan<'a>,
+        copies: &mut [Copy],
+        bail: ir::Block,
+    ) -> Vec<Vec<ir::Value>> {
+        let lanes = if plan.shapes.wide { 2 } else { 4 };
+        let wide = plan.sums.iter().all(|(_, ty)| is_wide(*ty));
+        let least = plan.shapes.least.max(if wide { 2 } else { 4 });
+        let most = (VECTORS / copies.len() * lanes).max(least);
+        let mut vector = Vector::new(self, plan.shapes.clone(), most, bail);
+        let mut at = vector.c.int(0);
+        let mut sums: Vec<Lanes> = Vec::new();
+        for (combine, ty) in copies.iter().flat_map(|_| &plan.sums) {
+            let neutral = Lanes::Uniform(vector.c.literal(combine.neutral(*ty)));
+            let vectors = vector.flatten(&neutral, *ty, Shape::Lanes);
+            sums.push(vector.lanes_of(*ty, vectors));
+        }
+        let mut sizes = vec![most, least];
+        sizes.dedup();
+        let count = vector.c.get(plan.count);
+        let count = vector.unless_few(count, 4 * lanes);
+        for points in sizes {
+            for ((combine, ty), sum) in plan.sums.iter().cycle().zip(&mut sums) {
+                *sum = vector.folded(*combine, *ty, sum, points);
+            }
+            vector.points = points;
+            (at, sums) = vector.together(plan, copies, (at, count), &sums);
+        }
+        let mut all = Vec::new();
+        for ((combine, ty), sum) in plan.sums.iter().cycle().zip(&sums) {
+            all.push(vector.across(*combine, *ty, sum));
+        }
+        let all = self.one_by_one(plan, copies, at, all, bail);
+        all.chunks(plan.sums.len()).map(<[ir::Value]>::to_vec).collect()
+    }
+
+    /// What is left over of the inner loops.
+    fn one_by_one(
+        &mut self,
+        plan: &Plan<'a>,
+        copies: &mut [Copy],
+        begin: ir::Value,
+        sums: Vec<ir::Value>,
+        bail: ir::Block,
+    ) -> Vec<ir::Value> {
+        let types: Vec<Type> = sums.iter().map(|v| self.b.func.dfg.value_type(*v)).collect();
+        let head = self.block_with(std::iter::once(types::I64).chain(types));
+        let (again, done) = (self.b.create_block(), self.b.create_block());
+        let mut start = vec![begin];
+        start.extend(sums);
+        self.jump(head, &start);
+        self.b.switch_to_block(head);
+        let params = self.b.block_params(head).to_vec();
+        let count = self.get(plan.count);
+        let going = self.b.ins().icmp(IntCC::SignedLessThan, params[0], count);
+        self.go_on_if(going, again, done);
+        self.b.switch_to_block(again);
+        let mut next = vec![self.b.ins().iadd_imm_s(params[0], 1)];
+        for (copy, sums) in copies.iter_mut().zip(params[1..].chunks(plan.sums.len())) {
+            std::mem::swap(&mut self.values, copy);
+            self.set(plan.index, params[0]);
+            plan.body.insts.iter().for_each(|inst| self.or_bail(inst, bail));
+            for (((combine, ty), value), sum) in plan.sums.iter().zip(&plan.body.yields).zip(sums) {
+                let x = self.get(*value);
+                next.push(self.combine(*combine, *ty, *sum, x));
+            }
+            std::mem::swap(&mut self.values, copy);
+        }
+        self.jump(head, &next);
+        self.b.switch_to_block(done);
+        params[1..].to_vec()
+    }
+}
+
+impl<'a> Vector<'_, 'a, '_> {
+    /// The inner loops of several turns in one, in groups, while a whole group is left. Gives where
+    /// that ends, and the sums there.
+    fn together(
+        &mut self,
+        plan: &Plan<'a>,
+        copies: &mut [Copy],
+        (begin, count): (ir::Value, ir::Value),
+        sums: &[Lanes],
+    ) -> (ir::Value, Vec<Lanes>) {
+        let mut start = vec![begin];
+        for ((_, ty), sum) in plan.sums.iter().cycle().zip(sums) {
+            start.extend(self.flatten(sum, *ty, Shape::Lanes));
+        }
+        let types: Vec<Type> = start.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
+        let head = self.c.block_with(types);
+        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
+        self.c.jump(head, &start);
+        self.c.b.switch_to_block(head);
+        let params = self.c.b.block_params(head).to_vec();
+        let mut rest = params[1..].iter().copied();
+        let each = plan.sums.iter().cycle().take(sums.len());
+        let sums: Vec<Lanes> = each
+            .map(|(_, ty)| self.unflatten(&mut rest, ValueTy::Scalar(*ty), Shape::Lanes))
+            .collect();
+        let following = self.c.b.ins().iadd_imm_s(params[0], self.points as i64);
+        let whole = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, following, count);
+        self.c.go_on_if(whole, again, done);
+        self.c.b.switch_to_block(again);
+        self.c.poll();
+        let mut next = vec![following];
+        for (copy, sums) in copies.iter_mut().zip(sums.chunks(plan.sums.len())) {
+            std::mem::swap(&mut self.c.values, copy);
+            self.set(plan.index, Lanes::Linear(params[0]));
+            self.block(plan.body);
+            for (((combine, ty), value), sum) in plan.sums.iter().zip(&plan.body.yields).zip(sums) {
+                let x = self.get(*value);
+                let sum = self.combine(*combine, *ty, sum, &x);
+                next.extend(self.flatten(&sum, *ty, Shape::Lanes));
+            }
+            std::mem::swap(&mut self.c.values, copy);
+        }
+        self.c.jump(head, &next);
+        self.c.b.switch_to_block(done);
+        (params[0], sums)
+    }
+}

@@ -1,0 +1,414 @@
+//! Points that go through memory together: tiles of rows by points.
+//!
+//! ```text
+//! for a tile of neighbouring points        as many as their sums have room for in the first cache
+//!   what comes before the loop
+//!   for four turns of the loop at a time   what is the same at all points, or consecutive: once
+//!     for a few of the tile's points       the sums are read, four elements added, and written
+//!   what comes behind the loop, for each of its points
+//! ```
+//!
+//! Each row is read in a long stretch, as memory likes it, and a sum goes through the first cache
+//! once in four turns. No point is left over to go through all of the memory by itself: the last
+//! ones of a tile are done under a mask, and what is read beyond them is within the border that
+//! memory has.
+
+use super::super::code::{Coder, flags};
+use super::super::kernel::Range;
+use super::super::walk;
+use super::lanes::{Lanes, Vector, Vectors, lane};
+use super::shape::{Shape, Shapes};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, types};
+use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value};
+
+/// Turns of the loop that are done together.
+pub const ROWS: usize = 4;
+
+/// Room for the sums of a tile, in bytes.
+const ROOM: usize = 8 << 10;
+
+/// Points that are done together, of 64 bits and of 32.
+const COLUMNS: [usize; 2] = [8, 16];
+
+/// Code that can be done in tiles.
+pub struct Plan<'a> {
+    /// What comes before the loop.
+    pub before: Vec<&'a Inst>,
+    /// How many turns it has; the same for all points.
+    pub count: Value,
+    index: Value,
+    body: &'a Block,
+    /// How the reductions combine, their types, elements and results.
+    pub reduce: Vec<(Combine, Ty, Value, Value)>,
+    /// What comes behind the loop.
+    after: Vec<&'a Inst>,
+}
+
+impl<'a> Plan<'a> {
+    /// How to do code in tiles, if that is possible: reductions in one loop, which is the same for
+    /// all points, and what it reads of what was before it is the same, too, or consecutive.
+    pub fn of(
+        code: impl Iterator<Item = &'a Inst>,
+        shapes: &Shapes,
+        c: &Coder<'a, '_>,
+    ) -> Option<Plan<'a>> {
+        if !shapes.streams {
+            return None;
+        }
+        let code: Vec<&Inst> = code.collect();
+        let is_loop = |inst: &&Inst| walk::blocks(&inst.op)[0].is_some();
+        let at = code.iter().position(is_loop)?;
+        let (before, after) = (code[..at].to_vec(), code[at + 1..].to_vec());
+        let Op::For { count, index, init, reduce, body, .. } = &code[at].op else { return None };
+        let calm = |inst: &Inst| match &inst.op {
+            Op::Check { cond, .. } => {
+                shapes.of(*cond) == Shape::Uniform || shapes.is_implied(*cond)
+            }
+            Op::Store { .. } | Op::Fail { .. } => false,
+            op => walk::blocks(op)[0].is_none(),
+        };
+        let steady = |value: Value| shapes.of(value) != Shape::Lanes;
+        let mut reads_steady = true;
+        walk::reads(code[at], &mut |value| {
+            let own = value == *index || defines(&body.insts, value);
+            reads_steady &= own || steady(value);
+        });
+        let all_calm = before.iter().all(|inst| calm(inst)) && body.insts.iter().all(calm);
+        if !init.is_empty() || !steady(*count) || !all_calm || !reads_steady {
+            return None;
+        }
+        let mut sums = Vec::new();
+        for ((combine, value), result) in reduce.iter().zip(&body.yields).zip(&code[at].results) {
+            let ty = c.element(*value);
+            let plain = matches!(ty, Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64);
+            if !plain || shapes.of(*result) != Shape::Lanes {
+                return None;
+            }
+            sums.push((*combine, ty, *value, *result));
+        }
+        let (count, index) = (*count, *index);
+        Some(Plan { before, count, index, body, reduce: sums, after })
+    }
+
+    /// How many points a tile has at most.
+    pub fn points(&self) -> usize {
+        let bytes: usize = self.reduce.iter().map(|(_, ty, ..)| ty.size()).sum();
+        ROOM / bytes.max(1) / COLUMNS[1] * COLUMNS[1]
+    }
+}
+
+fn defines(insts: &[Inst], value: Value) -> bool {
+    insts.iter().any(|inst| inst.results.contains(&value))
+}
+
+/// What is done in tiles.
+#[derive(Clone, Copy)]
+pub struct Space<'n> {
+    /// The names of an index, or of a point's indices.
+    pub names: &'n [Value],
+    /// From where to where.
+    pub range: Range,
+    /// Whether they are the points of a kernel, which leave it when they are stopped.
+    pub points: bool,
+}
+
+impl<'a> Coder<'a, '_> {
+    /// All points of a range (or turns of a loop, which have one index), in tiles, up to the first
+    /// tile in which one fails. Gives where the single ones begin.
+    pub fn tiles(&mut self, plan: &Plan<'a>, shapes: &Shapes, space: Space<'_>) -> ir::Value {
+        let bail = self.b.create_block();
+        let mut tile = Tile::new(self, plan, shapes, (space.names, space.range), bail);
+        tile.points = space.points;
+        let most = plan.points();
+        tile.all(most)
+    }
+}
+
+/// Values at the beginning of a tile.
+type Known = Vec<(Value, Lanes)>;
+
+/// The code of tiles.
+pub struct Tile<'p, 'n, 'c, 'a, 'f> {
+    /// Code for some of its points.
+    pub vector: Vector<'c, 'a, 'f>,
+    /// What is done.
+    pub plan: &'p Plan<'a>,
+    /// The names of an index, or of a point's indices.
+    names: &'n [Value],
+    /// From where to where.
+    pub range: Range,
+    /// Whether they are the points of a kernel.
+    points: bool,
+    columns: usize,
+    /// Where the sums are.
+    pub sums: Vec<ir::Value>,
+}
+
+impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
+    /// The code of tiles of points; it goes to a block if one of them fails.
+    pub fn new(
+        c: &'c mut Coder<'a, 'f>,
+        plan: &'p Plan<'a>,
+        shapes: &Shapes,
+        (names, range): (&'n [Value], Range),
+        bail: ir::Block,
+    ) -> Self {
+        let columns = COLUMNS[usize::from(!shapes.wide)];
+        let mut sums = Vec::new();
+        for (_, ty, ..) in &plan.reduce {
+            let bytes = (plan.points() * ty.size()) as u32;
+            let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4);
+            let slot = c.b.create_sized_stack_slot(data);
+            sums.push(c.b.ins().stack_addr(types::I64, slot, 0));
+        }
+        let vector = Vector::new(c, shapes.clone(), columns, bail);
+        Tile { vector, plan, names, range, points: true, columns, sums }
+    }
+
+    fn all(&mut self, most: usize) -> ir::Value {
+        let bail = self.vector.bail;
+        let head = self.vector.c.block_with([types::I64]);
+        let again = self.vector.c.b.create_block();
+        self.vector.c.jump(head, &[self.range.lo]);
+        self.vector.c.b.switch_to_block(head);
+        let lo = self.vector.c.b.block_params(head)[0];
+        let going = self.vector.c.b.ins().icmp(IntCC::SignedLessThan, lo, self.range.hi);
+        self.vector.c.go_on_if(going, again, bail);
+        self.vector.c.b.switch_to_block(again);
+        if self.points {
+            self.vector.c.point = Some(lo);
+        }
+        let left = self.vector.c.b.ins().isub(self.range.hi, lo);
+        let most = self.vector.c.int(most as i64);
+        let width = self.vector.c.b.ins().smin(left, most);
+
+        self.name_points(lo);
+        self.vector.last = Some(self.vector.c.b.ins().iadd_imm_s(width, -1));
+        for inst in &self.plan.before {
+            self.vector.inst(inst);
+        }
+        self.clear(width);
+        let begin = self.vector.c.int(0);
+        let end = self.vector.uniform(self.plan.count);
+        let begin = self.rows(ROWS, (begin, end), width);
+        self.rows(1, (begin, end), width);
+        self.all_behind(lo, width);
+        let next = self.vector.c.b.ins().iadd(lo, width);
+        self.vector.c.jump(head, &[next]);
+        self.vector.c.b.switch_to_block(bail);
+        lo
+    }
+
+    /// Names the indices of points from one on.
+    pub fn name_points(&mut self, index: ir::Value) {
+        match self.range.segment {
+            None => self.vector.set(self.names[0], Lanes::Linear(index)),
+            Some((segment, start)) => {
+                let position = self.vector.c.b.ins().isub(index, start);
+                self.vector.set(self.names[0], Lanes::Uniform(segment));
+                self.vector.set(self.names[1], Lanes::Linear(position));
+                self.vector.set(self.names[2], Lanes::Linear(index));
+            }
+        }
+    }
+
+    /// A loop over the points of a tile, as many at a time as the vectors have: while so many are
+    /// left, or while any is. Gives where it ends.
+    fn over(
+        &mut self,
+        begin: ir::Value,
+        width: ir::Value,
+        partly: bool,
+        body: impl FnOnce(&mut Self, ir::Value),
+    ) -> ir::Value {
+        let head = self.vector.c.block_with([types::I64]);
+        let (again, done) = (self.vector.c.b.create_block(), self.vector.c.b.create_block());
+        self.vector.c.jump(head, &[begin]);
+        self.vector.c.b.switch_to_block(head);
+        let at = self.vector.c.b.block_params(head)[0];
+        let next = self.vector.c.b.ins().iadd_imm_s(at, self.vector.points as i64);
+        let going = match partly {
+            true => self.vector.c.b.ins().icmp(IntCC::SignedLessThan, at, width),
+            false => self.vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next, width),
+        };
+        self.vector.c.go_on_if(going, again, done);
+        self.vector.c.b.switch_to_block(again);
+        body(self, at);
+        self.vector.c.jump(head, &[next]);
+        self.vector.c.b.switch_to_block(done);
+        at
+    }
+
+    /// All sums are neutral.
+    pub fn clear(&mut self, width: ir::Value) {
+        let begin = self.vector.c.int(0);
+        self.over(begin, width, true, |tile, at| {
+            for n in 0..tile.sums.len() {
+                let (combine, ty, ..) = tile.plan.reduce[n];
+                let neutral = Lanes::Uniform(tile.vector.c.literal(combine.neutral(ty)));
+                tile.write(n, at, &neutral);
+            }
+        });
+    }
+
+    fn place(&mut self, sum: usize, at: ir::Value) -> ir::Value {
+        let (_, ty, ..) = self.plan.reduce[sum];
+        self.vector.c.address(self.sums[sum], at, ty)
+    }
+
+    fn read(&mut self, sum: usize, at: ir::Value) -> Lanes {
+        let (_, ty, ..) = self.plan.reduce[sum];
+        let place = self.place(sum, at);
+        let count = self.vector.points / lane(ty).lane_count() as usize;
+        let mut out = Vectors::new();
+        for n in 0..count {
+            out.push(self.vector.c.b.ins().load(lane(ty), flags(), place, 16 * n as i32));
+        }
+        Lanes::Wide(out)
+    }
+
+    fn write(&mut self, sum: usize, at: ir::Value, lanes: &Lanes) {
+        let (_, ty, ..) = self.plan.reduce[sum];
+        let place = self.place(sum, at);
+        for (n, vector) in self.vector.wide(lanes, ty).into_iter().enumerate() {
+            self.vector.c.b.ins().store(flags(), vector, place, 16 * n as i32);
+        }
+    }
+
+    /// So many turns of the loop at a time, as long as there are so many. Gives where it ends.
+    pub fn rows(
+        &mut self,
+        rows: usize,
+        (begin, end): (ir::Value, ir::Value),
+        width: ir::Value,
+    ) -> ir::Value {
+        let plan = self.plan;
+        let head = self.vector.c.block_with([types::I64]);
+        let (again, done) = (self.vector.c.b.create_block(), self.vector.c.b.create_block());
+        self.vector.c.jump(head, &[begin]);
+        self.vector.c.b.switch_to_block(head);
+        let at = self.vector.c.b.block_params(head)[0];
+        let next = self.vector.c.b.ins().iadd_imm_s(at, rows as i64);
+        let whole = self.vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next, end);
+        self.vector.c.go_on_if(whole, again, done);
+        self.vector.c.b.switch_to_block(again);
+        self.vector.c.poll();
+        // What is the same at all points of the tile, or consecutive.
+        let mut known: Vec<Known> = Vec::new();
+        for row in 0..rows {
+            let index = self.vector.c.b.ins().iadd_imm_s(at, row as i64);
+            self.vector.set(plan.index, Lanes::Uniform(index));
+            let mut here = vec![(plan.index, Lanes::Uniform(index))];
+            for inst in &plan.body.insts {
+                let steady = |v: &Value| self.vector.shapes.of(*v) != Shape::Lanes;
+                match inst.results.first() {
+                    Some(result) if steady(result) => {
+                        self.vector.inst(inst);
+                        here.push((*result, self.vector.get(*result)));
+                    }
+                    // Only whether it is true everywhere matters here.
+                    Some(result) if self.vector.shapes.is_implied(*result) => {
+                        self.vector.inst(inst);
+                    }
+                    Some(_) => {}
+                    None => self.vector.inst(inst),
+                }
+            }
+            known.push(here);
+        }
+        let begin = self.vector.c.int(0);
+        let begin = self.over(begin, width, false, |tile, at| tile.add(&known, at));
+        self.vector.points = self.vector.shapes.least;
+        self.over(begin, width, true, |tile, at| tile.add(&known, at));
+        self.vector.points = self.columns;
+        self.vector.c.jump(head, &[next]);
+        self.vector.c.b.switch_to_block(done);
+        at
+    }
+
+    /// Adds the elements of some turns to the sums of some points.
+    fn add(&mut self, rows: &[Known], at: ir::Value) {
+        let plan = self.plan;
+        let defined = plan.before.iter().flat_map(|inst| &inst.results).chain(self.names);
+        let before: Known = defined.map(|value| (*value, self.vector.get(*value))).collect();
+        self.moved(&before, at);
+        let mut sums: Vec<Lanes> = (0..self.sums.len()).map(|n| self.read(n, at)).collect();
+        for row in rows {
+            self.moved(row, at);
+            for inst in &plan.body.insts {
+                let result = inst.results.first();
+                if result.is_some_and(|v| self.vector.shapes.of(*v) == Shape::Lanes) {
+                    self.vector.inst(inst);
+                }
+            }
+            for (sum, (combine, ty, value, _)) in sums.iter_mut().zip(&plan.reduce) {
+                let element = self.vector.get(*value);
+                *sum = self.vector.combine(*combine, *ty, sum, &element);
+            }
+        }
+        for (n, sum) in sums.iter().enumerate() {
+            self.write(n, at, sum);
+        }
+        for (value, lanes) in before {
+            self.vector.set(value, lanes);
+        }
+    }
+
+    /// Values as they are so many points behind the beginning of the tile.
+    fn moved(&mut self, known: &Known, by: ir::Value) {
+        for (value, lanes) in known {
+            let lanes = match lanes {
+                Lanes::Linear(base) => Lanes::Linear(self.vector.c.b.ins().iadd(*base, by)),
+                Lanes::Uniform(_) | Lanes::Wide(_) | Lanes::Mask(..) => lanes.clone(),
+            };
+            self.vector.set(*value, lanes);
+        }
+    }
+
+    /// What comes behind the loop, for all points of a tile.
+    pub fn all_behind(&mut self, lo: ir::Value, width: ir::Value) {
+        self.vector.last = None;
+        let begin = self.vector.c.int(0);
+        let begin = self.behind(lo, begin, width, false);
+        self.vector.points = self.vector.shapes.least;
+        self.behind(lo, begin, width, true);
+        self.vector.points = self.columns;
+    }
+
+    /// What comes behind the loop. What comes before it is done again, for what is not the same
+    /// at all points.
+    fn behind(
+        &mut self,
+        lo: ir::Value,
+        begin: ir::Value,
+        width: ir::Value,
+        partly: bool,
+    ) -> ir::Value {
+        self.over(begin, width, partly, |tile, at| {
+            let plan = tile.plan;
+            let index = tile.vector.c.b.ins().iadd(lo, at);
+            tile.name_points(index);
+            if partly {
+                let here = tile.vector.wide(&Lanes::Linear(at), Ty::I64);
+                let end = tile.vector.c.b.ins().splat(types::I64X2, width);
+                let less = IntCC::SignedLessThan;
+                let on = here.iter().map(|n| tile.vector.c.b.ins().icmp(less, *n, end)).collect();
+                let bits = tile.vector.mask_bits();
+                let on = tile.vector.mask(&Lanes::Mask(64, on), bits);
+                tile.vector.active = Some(Lanes::Mask(bits, on));
+            }
+            for inst in &plan.before {
+                tile.vector.inst(inst);
+            }
+            for (n, (.., result)) in plan.reduce.iter().enumerate() {
+                let sum = tile.read(n, at);
+                tile.vector.set(*result, sum);
+            }
+            for inst in &plan.after {
+                tile.vector.inst(inst);
+            }
+            tile.vector.active = None;
+        })
+    }
+}
