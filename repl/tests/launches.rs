@@ -135,6 +135,16 @@ fn neighbours_and_positions_are_read_where_they_are() {
     }
 }
 
+#[test]
+fn words_are_found_grouped_and_counted_without_detours() {
+    let text = "text = flatten(dist(\"to be or  not to be \", n / 10));";
+    // Starts and ends; words; groups; the last of each; its number.
+    launches(5, Strategy::Auto, text, "r = histogram(wordify(text));");
+    let pairs = "pairs = {(rem(i, 100), i > 5) : i in k};";
+    // Hashes; groups; those that only share a hash; the last of each.
+    launches(4, Strategy::Auto, pairs, "r = remove_duplicates(pairs);");
+}
+
 /// The bytes that a form allocates at the most, on top of what there was.
 fn allocates(n: usize, text: &str) -> u64 {
     let mut session = session(n, "", Strategy::Auto);

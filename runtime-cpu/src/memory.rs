@@ -18,6 +18,11 @@ pub const PAD: usize = 64;
 /// Free blocks are kept while they are together at most this, or as much as is in use.
 const KEEP: u64 = 64 << 20;
 
+/// Where the system may take their memory when it needs some, free blocks are kept while they are
+/// together at most twice as much as was ever in use, up to this part of the limit: what a form
+/// frees the next one like it uses again.
+const LENT: u64 = 4;
+
 /// The memory of one runtime.
 #[derive(Debug)]
 pub struct Memory {
@@ -35,6 +40,8 @@ pub struct Memory {
 struct Free {
     blocks: Vec<Raw>,
     bytes: u64,
+    /// Of these, the bytes of blocks whose memory the system may take.
+    lent: u64,
 }
 
 /// An allocation with its borders.
@@ -43,6 +50,8 @@ struct Raw {
     base: NonNull<u8>,
     /// Bytes between the borders.
     capacity: usize,
+    /// Whether the system may take the memory, and what is in it is lost.
+    lent: bool,
 }
 
 // SAFETY: a `Raw` owns its allocation, which no thread is tied to.
@@ -123,8 +132,11 @@ impl Memory {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let fits = |raw: &Raw| raw.capacity >= wanted && raw.capacity <= wanted + wanted / 8;
         let at = free.blocks.iter().rposition(fits)?;
-        let raw = free.blocks.remove(at);
+        let mut raw = free.blocks.remove(at);
         free.bytes -= raw.capacity as u64;
+        if std::mem::take(&mut raw.lent) {
+            free.lent -= raw.capacity as u64;
+        }
         Some(raw)
     }
 
@@ -132,8 +144,11 @@ impl Memory {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         free.bytes += raw.capacity as u64;
         free.blocks.push(raw);
+        let keep = KEEP.max(self.used.load(Relaxed));
+        let most = self.peak.load(Relaxed).saturating_mul(2).min(self.limit / LENT);
+        free.lend(keep);
         drop(free);
-        self.trim(KEEP.max(self.used.load(Relaxed)));
+        self.trim(keep.max(most));
     }
 
     /// Frees the oldest free blocks until they are together at most this (and not too many to
@@ -142,10 +157,33 @@ impl Memory {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let mut gone = 0;
         while gone < free.blocks.len() && (free.bytes > keep || free.blocks.len() - gone > 64) {
-            free.bytes -= free.blocks[gone].capacity as u64;
+            let raw = &free.blocks[gone];
+            let (bytes, lent) = (raw.capacity as u64, raw.lent);
+            free.bytes -= bytes;
+            free.lent -= if lent { bytes } else { 0 };
             gone += 1;
         }
         free.blocks.drain(..gone);
+    }
+}
+
+impl Free {
+    /// Lends the oldest blocks to the system until the others are together at most this; what it
+    /// does not take goes at once.
+    fn lend(&mut self, keep: u64) {
+        let mut at = 0;
+        while at < self.blocks.len() && self.bytes - self.lent > keep {
+            let raw = &mut self.blocks[at];
+            if raw.lent {
+                at += 1;
+            } else if raw.lend() {
+                self.lent += raw.capacity as u64;
+                at += 1;
+            } else {
+                self.bytes -= raw.capacity as u64;
+                self.blocks.remove(at);
+            }
+        }
     }
 }
 
@@ -163,7 +201,15 @@ impl Raw {
     fn new(bytes: usize) -> Option<Raw> {
         let capacity = capacity(bytes)?;
         let base = pages::alloc(Raw::layout(capacity)?)?;
-        Some(Raw { base, capacity })
+        Some(Raw { base, capacity, lent: false })
+    }
+
+    /// Lets the system take the memory when it needs some; whether it does that.
+    fn lend(&mut self) -> bool {
+        let layout = Raw::layout(self.capacity);
+        // SAFETY: the allocation is ours, and nobody reads what is in it any more.
+        self.lent = layout.is_some_and(|layout| unsafe { pages::lend(self.base, layout) });
+        self.lent
     }
 }
 

@@ -7,6 +7,7 @@ use crate::launch::Workers;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Extern, Ty};
 use nesl_runtime::scalar::Precision;
+use nesl_runtime::services::groups::{Elements, Found, Texts, groups};
 use nesl_runtime::services::sort::{Key, Order, Team, Work, rank, sort};
 use nesl_runtime::services::text;
 use std::mem::MaybeUninit;
@@ -37,6 +38,10 @@ pub fn address(service: Extern, keys: Ty) -> Address {
         Extern::RankDown => return Address::Checked(ranking::<true>(keys)),
         Extern::SortUp => return Address::Checked(sorting::<false>(keys)),
         Extern::SortDown => return Address::Checked(sorting::<true>(keys)),
+        Extern::Groups => return Address::Checked(grouping(keys)),
+        Extern::TextGroups => return Address::Checked(text_groups as *const u8),
+        Extern::HashText => hash_text as *const u8,
+        Extern::SameText => same_text as *const u8,
         Extern::FloatText | Extern::FloatText32 => float_text as *const u8,
         Extern::ExpText => exp_text as *const u8,
         Extern::ParseFloat => parse_float::<false> as *const u8,
@@ -62,6 +67,13 @@ fn sorting<const DOWN: bool>(keys: Ty) -> *const u8 {
         Ty::F32 => sorted::<f32, DOWN> as *const u8,
         Ty::F64 => sorted::<f64, DOWN> as *const u8,
         Ty::Bool | Ty::U8 => sorted::<u8, DOWN> as *const u8,
+    }
+}
+
+fn grouping(keys: Ty) -> *const u8 {
+    match keys {
+        Ty::I32 => int_groups::<i32> as *const u8,
+        Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool | Ty::U8 => int_groups::<i64> as *const u8,
     }
 }
 
@@ -178,6 +190,59 @@ unsafe extern "C" fn sorted<T: Key, const DOWN: bool>(
     let (keys, out, helpers) =
         unsafe { (slice(keys, length), room(out, length), Helpers::of(env)) };
     status(sort(keys, order(DOWN), out, &helpers))
+}
+
+/// # Safety
+/// `ints`, `last` and `count` have `length` elements and do not overlap; the environment is that of
+/// the code.
+unsafe extern "C" fn int_groups<T>(
+    env: *const Env,
+    ints: *const T,
+    length: i64,
+    last: *mut i64,
+    count: *mut i64,
+) -> i32
+where
+    [T]: Elements,
+{
+    // SAFETY: as promised.
+    unsafe {
+        let found = Found { last: room(last, length), count: room(count, length) };
+        status(groups(slice(ints, length), found, &Helpers::of(env)))
+    }
+}
+
+/// # Safety
+/// As [`int_groups`], for `starts` and `lengths`; the texts lie behind `chars`.
+unsafe extern "C" fn text_groups(
+    env: *const Env,
+    starts: *const i64,
+    number: i64,
+    lengths: *const i64,
+    chars: *const u8,
+    last: *mut i64,
+    count: *mut i64,
+) -> i32 {
+    // SAFETY: as promised.
+    unsafe {
+        let texts = Texts::new(slice(starts, number), slice(lengths, number), chars);
+        let found = Found { last: room(last, number), count: room(count, number) };
+        status(groups(&texts, found, &Helpers::of(env)))
+    }
+}
+
+/// # Safety
+/// `text` has `length` chars, `results` room for one result.
+unsafe extern "C" fn hash_text(text: *const u8, length: i64, salt: i64, results: *mut u64) {
+    // SAFETY: as promised.
+    unsafe { *results = text::hash(slice(text, length), salt) as u64 };
+}
+
+/// # Safety
+/// `a` has `m` chars, `b` has `n`, `results` room for one result.
+unsafe extern "C" fn same_text(a: *const u8, m: i64, b: *const u8, n: i64, results: *mut u64) {
+    // SAFETY: as promised.
+    unsafe { *results = u64::from(text::same(slice(a, m), slice(b, n))) };
 }
 
 /// Writes a text where there is room for it; gives its length.

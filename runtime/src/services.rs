@@ -1,5 +1,6 @@
 //! What is too long to be written in kir ([`Extern`](crate::kir::Extern)), as plain functions:
 //! every runtime of the host, and the direct interpreter, call these.
 
+pub mod groups;
 pub mod sort;
 pub mod text;

@@ -4,7 +4,8 @@
 //! eql@[(int, char)](a, b)   ⇒   if #a == #b then all({eql@(int, char)(x, y) : x in a; y in b}) else f
 //! ```
 //!
-//! Scalars and pairs are unfolded in place; each sequence type gets a function of its own.
+//! Scalars and pairs are unfolded in place; each sequence type gets a function of its own, but for
+//! text, whose hashes and comparisons are operations.
 
 use super::build::Body;
 use super::instance::{Elaborator, Instance};
@@ -26,6 +27,7 @@ impl<'c> Elaborator<'c> {
         let subject = match (derived, param) {
             (Derived::Eql | Derived::Hash, Ty::Pair(subject, _)) => subject,
             (Derived::Zero, Ty::Sequence(element)) => element,
+            (Derived::Groups, Ty::Pair(elements, _)) => elements,
             _ => param,
         };
         match derived {
@@ -33,6 +35,7 @@ impl<'c> Elaborator<'c> {
             Derived::Hash => self.hash(body, subject, atoms[0], atoms[1], site),
             Derived::String => self.string(body, subject, atoms[0], site),
             Derived::Identity | Derived::Zero => self.identity(body, subject, site),
+            Derived::Groups => self.groups(body, subject, atoms[0], atoms[1], site),
         }
     }
 
@@ -47,7 +50,7 @@ impl<'c> Elaborator<'c> {
         match derived {
             Derived::Eql => params.push((body.fresh(whole.clone()), whole)),
             Derived::Hash => params.push((body.fresh(ir::Ty::Int), ir::Ty::Int)),
-            Derived::String | Derived::Identity | Derived::Zero => {}
+            Derived::String | Derived::Identity | Derived::Zero | Derived::Groups => {}
         }
         body.open();
         let (word, result) = match derived {
@@ -57,6 +60,7 @@ impl<'c> Elaborator<'c> {
             Derived::Identity | Derived::Zero => {
                 unreachable!("the zero of a sequence is a constant")
             }
+            Derived::Groups => unreachable!("it is unfolded in place"),
         };
         ir::Function {
             name: self.unique(&format!("{word}@{}", print_type(ty))),
@@ -80,6 +84,9 @@ impl<'c> Elaborator<'c> {
                 let first = self.eql(body, first, a1, b1, site);
                 let second = self.eql(body, second, a2, b2, site);
                 body.push(ir::Ty::Bool, Op::Scalar(ScalarOp::And, vec![first, second]), site)
+            }
+            Ty::Sequence(element) if **element == Ty::Char => {
+                body.push(ir::Ty::Bool, Op::Seq(SeqOp::SameText, vec![a, b]), site)
             }
             Ty::Sequence(_) => {
                 let fun = self.instance(Instance::Derived(Derived::Eql, ty.clone()));
@@ -136,6 +143,9 @@ impl<'c> Elaborator<'c> {
                 let salt = self.hash(body, first, x, salt, site);
                 self.hash(body, second, y, salt, site)
             }
+            Ty::Sequence(element) if **element == Ty::Char => {
+                body.push(ir::Ty::Int, Op::Seq(SeqOp::HashText, vec![a, salt]), site)
+            }
             Ty::Sequence(_) => {
                 let fun = self.instance(Instance::Derived(Derived::Hash, ty.clone()));
                 body.push(ir::Ty::Int, Op::Call(fun, vec![a, salt]), site)
@@ -173,6 +183,36 @@ impl<'c> Elaborator<'c> {
         let sum = Op::Seq(SeqOp::Reduce(ReduceOp::Sum), vec![hashes]);
         let sum = body.push(ir::Ty::Int, sum, site);
         mixed(body, sum, base)
+    }
+
+    /// Ints and texts are grouped as they are, chars and bools as their codes, all else by hashes.
+    fn groups(&mut self, body: &mut Body, ty: &Ty, a: Atom, salt: Atom, site: Site) -> Atom {
+        let Ty::Sequence(element) = ty else { unreachable!("types were checked") };
+        let code = match &**element {
+            Ty::Char => Some(ScalarOp::CharToInt),
+            Ty::Bool => Some(ScalarOp::BoolToInt),
+            _ => None,
+        };
+        let (keys, exact) = match (&**element, code) {
+            (Ty::Int, _) => (a, true),
+            (Ty::Sequence(char), _) if **char == Ty::Char => (a, true),
+            (_, Some(op)) => {
+                let codes = self.each_of(body, &[a], site, |_, body, atoms| {
+                    body.push(ir::Ty::Int, Op::Scalar(op, atoms.to_vec()), site)
+                });
+                (codes, true)
+            }
+            (element, None) => {
+                let hashes = self.each_of(body, &[a], site, |this, body, atoms| {
+                    this.hash(body, element, atoms[0], salt, site)
+                });
+                (hashes, false)
+            }
+        };
+        let ints = || ir::Ty::Sequence(Box::new(ir::Ty::Int));
+        let found = ir::Ty::Pair(Box::new(ints()), Box::new(ints()));
+        let found = body.push(found, Op::Seq(SeqOp::Groups, vec![keys]), site);
+        body.pair(found, Atom::Bool(exact), site)
     }
 
     fn string(&mut self, body: &mut Body, ty: &Ty, a: Atom, site: Site) -> Atom {

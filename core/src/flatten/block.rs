@@ -57,6 +57,12 @@ impl Flattener<'_> {
                 let cond = self.atom(*cond);
                 self.conditional(binding, cond, then, otherwise, ctx);
             }
+            Op::First(Atom::Var(pair)) | Op::Second(Atom::Var(pair))
+                if self.groups.contains_key(pair) =>
+            {
+                self.point(binding, ctx);
+                self.as_long_as(self.groups[pair], var, ctx, site);
+            }
             op if is_scalar_op(op, self.scalar) => self.point(binding, ctx),
             Op::Call(callee, args) => {
                 let args: Vec<Atom> = args.iter().map(|a| self.atom(*a)).collect();
@@ -163,6 +169,11 @@ impl Flattener<'_> {
             (SeqOp::RankUp | SeqOp::RankDown, [of]) => {
                 self.ranks.insert(var, (op, *of));
                 self.point(binding, ctx);
+                self.as_long_as(*of, var, ctx, site);
+            }
+            (SeqOp::Groups, [of]) => {
+                self.groups.insert(var, *of);
+                self.point(binding, ctx);
             }
             (SeqOp::Permute, [of, Atom::Var(places)])
                 if self.ranks.get(places).is_some_and(|(_, keys)| keys == of) =>
@@ -236,6 +247,15 @@ impl Flattener<'_> {
                 self.elements.entry((sequence, of)).or_insert((inner, element));
                 element
             }
+        }
+    }
+
+    /// A sequence is as long as another one: its elements are found where the other's are.
+    fn as_long_as(&mut self, other: Atom, sequence: Var, ctx: Ctx, site: Site) {
+        if let Atom::Var(other) = other
+            && let Some((inner, _)) = self.elements.get(&(other, ctx)).copied()
+        {
+            self.element_in(sequence, inner, None, ctx, site);
         }
     }
 

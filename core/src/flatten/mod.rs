@@ -71,6 +71,8 @@ struct Flattener<'p> {
     cuts: FxHashMap<Var, view::Cut>,
     /// Sequences of ranks: in which order, of what.
     ranks: FxHashMap<Var, (SeqOp, Atom)>,
+    /// What was found out about the elements of a sequence, in two sequences: which.
+    groups: FxHashMap<Var, Atom>,
     /// The first variable that nothing uses yet.
     next: u32,
     /// The blocks that are open.
@@ -96,6 +98,7 @@ impl<'p> Flattener<'p> {
             lengths: FxHashMap::default(),
             cuts: FxHashMap::default(),
             ranks: FxHashMap::default(),
+            groups: FxHashMap::default(),
             next: last,
             open: Vec::new(),
             calls: Vec::new(),

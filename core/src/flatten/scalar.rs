@@ -38,7 +38,10 @@ pub(super) fn is_scalar_op(op: &Op, functions: &[bool]) -> bool {
         | Op::Check { .. }
         | Op::Error(_)
         | Op::Text(_)
-        | Op::Seq(SeqOp::Length | SeqOp::Index | SeqOp::Subseq, _) => true,
+        | Op::Seq(
+            SeqOp::Length | SeqOp::Index | SeqOp::Subseq | SeqOp::HashText | SeqOp::SameText,
+            _,
+        ) => true,
         Op::Call(callee, _) => functions[callee.0 as usize],
         Op::If { then, otherwise, .. } => {
             is_scalar(then, functions) && is_scalar(otherwise, functions)

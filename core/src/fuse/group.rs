@@ -326,9 +326,10 @@ fn makes_arrays(binding: &Let) -> bool {
     !plain && binding.ty.has_sequence()
 }
 
-/// Whether an operation gives a part of what is there.
+/// Whether an operation gives a part of what is there, or a scalar.
 fn cuts(op: SeqOp) -> bool {
-    matches!(op, SeqOp::Index | SeqOp::Subseq | SeqOp::Length)
+    use SeqOp::{HashText, Index, Length, SameText, Subseq};
+    matches!(op, Index | Subseq | Length | HashText | SameText)
 }
 
 /// Whether a block makes no sequence but by cutting others.

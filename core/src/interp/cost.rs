@@ -6,6 +6,7 @@
 //! | constants, copies, pairing, keys of random numbers, conditionals, calls, top-level variables | 0 |
 //! | `dist`, `a[i]`, `->`, ranges, `subseq`, lists, number → text | size of the result |
 //! | reductions, scans, `pack`, `permute`, `flatten`, `partition` | size of the sequence |
+//! | hashes and comparisons of texts, finding equal ints | size of the first operand |
 //! | `++`, `rep`, `<-` | sizes of the operands |
 //! | ranks | n log₂ n |
 //! | apply-to-each | the sum over the instances |
@@ -64,11 +65,14 @@ pub(super) fn time(op: SeqOp, args: &[Value]) -> u64 {
         | SeqOp::Pack
         | SeqOp::Append
         | SeqOp::Reduce(_)
-        | SeqOp::Scan(_) => lengths(),
+        | SeqOp::Scan(_)
+        | SeqOp::HashText
+        | SeqOp::SameText => lengths(),
         SeqOp::Scatter
         | SeqOp::Flatten
         | SeqOp::Partition
         | SeqOp::ParseFloat
+        | SeqOp::Groups
         | SeqOp::RankUp
         | SeqOp::RankDown => STEP * lengths(),
     }
@@ -88,9 +92,13 @@ pub(super) fn sequence(op: SeqOp, args: &[Value], result: &Value, log_scan: bool
         | SeqOp::IntText
         | SeqOp::FloatText
         | SeqOp::ExpText => Cost::parallel(result.size()),
-        SeqOp::Permute | SeqOp::Flatten | SeqOp::Partition | SeqOp::ParseFloat => {
-            Cost::parallel(args[0].size())
-        }
+        SeqOp::Permute
+        | SeqOp::Flatten
+        | SeqOp::Partition
+        | SeqOp::ParseFloat
+        | SeqOp::Groups
+        | SeqOp::HashText
+        | SeqOp::SameText => Cost::parallel(args[0].size()),
         SeqOp::Append | SeqOp::Scatter => Cost::parallel(args[0].size() + args[1].size()),
         SeqOp::Replace => Cost::parallel(args[0].size() + args[1].size()),
         SeqOp::Pack | SeqOp::Reduce(_) | SeqOp::Scan(_) => scanned(args[0].size()),

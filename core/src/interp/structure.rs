@@ -6,8 +6,11 @@ use super::{rank, reduce};
 use crate::ir::Ty;
 use crate::prim::SeqOp;
 use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::scalar::Precision;
+use nesl_runtime::services::groups::groups_into;
 use nesl_runtime::services::sort::Order;
 use nesl_runtime::services::text;
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Applies an operation; `result` is the type of what it gives.
@@ -35,16 +38,50 @@ pub(super) fn apply(
         SeqOp::Scan(with) => reduce::scan(with, seq(&args[0]), context)?,
         SeqOp::RankUp => rank::rank(seq(&args[0]), Order::Up, context)?,
         SeqOp::RankDown => rank::rank(seq(&args[0]), Order::Down, context)?,
+        SeqOp::Groups => return groups(seq(&args[0]), context),
+        SeqOp::HashText => {
+            let hash = text::hash(chars(&args[0]), int(&args[1]));
+            return Ok(Value::Int(match context.precision {
+                Precision::Bits64 => hash,
+                Precision::Bits32 => i64::from(hash as i32),
+            }));
+        }
+        SeqOp::SameText => return Ok(Value::Bool(chars(&args[0]) == chars(&args[1]))),
         SeqOp::IntText => Sequence::text(int(&args[0]).to_string()),
         SeqOp::FloatText => Sequence::text(text::float(float(&args[0]))),
         SeqOp::ExpText => Sequence::text(text::exponential(float(&args[0]), int(&args[1]))?),
         SeqOp::ParseFloat => {
-            let text = seq(&args[0]).as_text().expect("a string");
-            let (value, all) = text::parse_float(text, context.precision);
+            let (value, all) = text::parse_float(chars(&args[0]), context.precision);
             return Ok(Value::pair(Value::Float(value), Value::Bool(all)));
         }
     };
     Ok(Value::Sequence(sequence))
+}
+
+/// For each element, the place of the last one equal to it, and how many these are.
+fn groups(elements: &Sequence, context: &Context<'_>) -> Result<Value, Fault> {
+    let (mut last, mut count) =
+        (context.room(elements.len() as i128)?, context.room(elements.len() as i128)?);
+    if let Sequence::Ints(ints) = elements {
+        groups_into(&ints[..], &mut last, &mut count, &context.alone())?;
+    } else {
+        let mut known: FxHashMap<Vec<u8>, (i64, i64)> = FxHashMap::default();
+        for (place, text) in elements.iter().enumerate() {
+            let group = known.entry(chars(&text).to_vec()).or_default();
+            *group = (place as i64, group.1 + 1);
+        }
+        for text in elements.iter() {
+            let found = known[chars(&text)];
+            last.push(found.0);
+            count.push(found.1);
+        }
+    }
+    let [last, count] = [last, count].map(|all| Value::Sequence(Sequence::Ints(Arc::new(all))));
+    Ok(Value::pair(last, count))
+}
+
+fn chars(value: &Value) -> &[u8] {
+    seq(value).as_text().expect("a string")
 }
 
 /// `sequence[index]`

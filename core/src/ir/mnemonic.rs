@@ -85,6 +85,7 @@ mnemonics! { SeqOp:
     Gather = "gather", Scatter = "scatter", Replace = "replace", Permute = "permute",
     Pack = "pack", Append = "append", Flatten = "flatten", Partition = "partition",
     Subseq = "subseq", RankUp = "rank_up", RankDown = "rank_down", IntText = "int_text",
+    Groups = "groups", HashText = "hash_text", SameText = "same_text",
     FloatText = "float_text", ExpText = "exp_text", ParseFloat = "parse_float",
     Reduce(ReduceOp::Sum) = "reduce_sum",
     Reduce(ReduceOp::Product) = "reduce_product",

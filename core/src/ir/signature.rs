@@ -103,14 +103,19 @@ pub fn sequence(op: SeqOp, args: &[Ty]) -> Result<Ty, String> {
         (Reduce(with), [Ty::Sequence(a)]) if reducible(with, a) => Some((**a).clone()),
         (Scan(with), [a @ Ty::Sequence(element)]) if reducible(with, element) => Some(a.clone()),
         (RankUp | RankDown, [Ty::Sequence(a)]) if ordinal(a) => Some(Ty::sequence(Ty::Int)),
+        (Groups, [a]) if is_sequence_of(a, &Ty::Int) || is_sequence_of(a, &Ty::text()) => {
+            Some(Ty::pair(Ty::sequence(Ty::Int), Ty::sequence(Ty::Int)))
+        }
+        (HashText, [text, Ty::Int]) if *text == Ty::text() => Some(Ty::Int),
+        (SameText, [a, b]) if *a == Ty::text() && a == b => Some(Ty::Bool),
         (IntText, [Ty::Int]) => Some(Ty::text()),
         (FloatText, [Ty::Float]) => Some(Ty::text()),
         (ExpText, [Ty::Float, Ty::Int]) => Some(Ty::text()),
         (ParseFloat, [text]) if *text == Ty::text() => Some(Ty::pair(Ty::Float, Ty::Bool)),
         (
             Length | Index | Range | Dist | Gather | Scatter | Replace | Permute | Pack | Append
-            | Flatten | Partition | Subseq | Reduce(_) | Scan(_) | RankUp | RankDown | IntText
-            | FloatText | ExpText | ParseFloat,
+            | Flatten | Partition | Subseq | Reduce(_) | Scan(_) | RankUp | RankDown | Groups
+            | HashText | SameText | IntText | FloatText | ExpText | ParseFloat,
             _,
         ) => None,
     };

@@ -41,6 +41,14 @@ pub(super) const ROWS: &[PrimRow] = &[
         "W = S(x), D = 1",
     ),
     row(
+        "_groups",
+        "([a], int) -> (([int], [int]), bool) :: (a in any)",
+        PrimKind::Derived(Derived::Groups),
+        "For each element the place of the last one that is equal to it and how many these are, and true; or of those with the same hash (with this salt), and false.",
+        "",
+        "W = S(a), D = 1",
+    ),
+    row(
         "@",
         "a -> [char] :: (a in any)",
         PrimKind::Derived(Derived::String),

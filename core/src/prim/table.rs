@@ -57,6 +57,13 @@ pub enum SeqOp {
     RankUp,
     /// The same, descending, stable.
     RankDown,
+    /// `[int or [char]] -> ([int], [int])`: for each element, the place of the last one equal to
+    /// it, and how many these are.
+    Groups,
+    /// `([char], int salt) -> int`: a hash.
+    HashText,
+    /// `([char], [char]) -> bool`: whether they are the same.
+    SameText,
     /// `int -> [char]`: decimal.
     IntText,
     /// `float -> [char]`: as `@` prints it (LANGUAGE 13.7): 8 significant digits.
@@ -189,6 +196,10 @@ pub enum Derived {
     Identity,
     /// `[a] -> a`: the zero of the type of the elements (of which there may be none).
     Zero,
+    /// `([a], int salt) -> (([int], [int]), bool)`: for each element, the place of the last one that
+    /// is equal to it, and how many these are, and true; or of those that have the same hash, and
+    /// false.
+    Groups,
 }
 
 /// Constants that depend on the precision.

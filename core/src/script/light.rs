@@ -80,7 +80,9 @@ pub(super) fn is_light(op: &Op) -> bool {
             | SeqOp::IntText
             | SeqOp::FloatText
             | SeqOp::ExpText
-            | SeqOp::ParseFloat => true,
+            | SeqOp::ParseFloat
+            | SeqOp::HashText
+            | SeqOp::SameText => true,
             SeqOp::Range
             | SeqOp::Dist
             | SeqOp::Gather
@@ -91,6 +93,7 @@ pub(super) fn is_light(op: &Op) -> bool {
             | SeqOp::Partition
             | SeqOp::Reduce(_)
             | SeqOp::Scan(_)
+            | SeqOp::Groups
             | SeqOp::RankUp
             | SeqOp::RankDown => false,
         },

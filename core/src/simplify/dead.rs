@@ -105,8 +105,8 @@ fn safe_divisor(args: &[Atom]) -> bool {
 fn sequence_may_fault(op: SeqOp) -> bool {
     use SeqOp::*;
     match op {
-        Length | Append | Flatten | Reduce(_) | Scan(_) | RankUp | RankDown | IntText
-        | FloatText | ParseFloat => false,
+        Length | Append | Flatten | Reduce(_) | Scan(_) | RankUp | RankDown | Groups | HashText
+        | SameText | IntText | FloatText | ParseFloat => false,
         Index | Range | Dist | Gather | Scatter | Replace | Permute | Pack | Partition | Subseq
         | ExpText => true,
     }

@@ -104,6 +104,8 @@ enum Known {
     Length(Atom),
     /// A sequence as long as another.
     LengthOf(Atom),
+    /// The code of a char.
+    Code(Atom),
 }
 
 /// A scalar expression, to be found again.
@@ -288,8 +290,53 @@ impl Rewriter<'_> {
         if let Some(value) = fold(op, &args) {
             return value;
         }
+        if let Some(chars) = self.as_chars(op, &args) {
+            return match chars {
+                Ok(args) => self.scalar(op, args, ty, site),
+                Err(known) => Atom::Bool(known),
+            };
+        }
+        let code = if op == ScalarOp::CharToInt { Some(args[0]) } else { None };
         let key = args.iter().map(key).collect();
-        self.once(Key::Scalar(op, key), Op::Scalar(op, args), ty, site)
+        let atom = self.once(Key::Scalar(op, key), Op::Scalar(op, args), ty, site);
+        if let Some(char) = code {
+            self.remember(atom, Known::Code(char));
+        }
+        atom
+    }
+
+    /// The comparison of codes of chars, as one of chars, or what it gives if no char has the code.
+    fn as_chars(&self, op: ScalarOp, args: &[Atom]) -> Option<Result<Vec<Atom>, bool>> {
+        use ScalarOp::{Eq, Ge, Gt, Le, Lt, Ne};
+        let [a, b] = *args else { return None };
+        if !matches!(op, Eq | Ne | Lt | Le | Gt | Ge) {
+            return None;
+        }
+        let char = |atom: Atom| match atom {
+            Atom::Var(var) => match self.known.get(&var) {
+                Some(Known::Code(char)) => Some(*char),
+                _ => None,
+            },
+            Atom::Int(code) => u8::try_from(code).ok().map(Atom::Char),
+            _ => None,
+        };
+        Some(match (a, b, char(a), char(b)) {
+            (_, _, Some(a), Some(b)) => Ok(vec![a, b]),
+            // Below all chars, or above.
+            (_, Atom::Int(code), Some(_), None) => Err(match op {
+                Eq => false,
+                Ne => true,
+                Lt | Le => code > 0,
+                _ => code < 0,
+            }),
+            (Atom::Int(code), _, None, Some(_)) => Err(match op {
+                Eq => false,
+                Ne => true,
+                Lt | Le => code < 0,
+                _ => code > 0,
+            }),
+            _ => return None,
+        })
     }
 
     /// Binds an operation, unless it was bound already where this place can see it.
@@ -349,7 +396,7 @@ impl Rewriter<'_> {
                 Some(Known::Length(length)) => return *length,
                 Some(Known::List(elements)) => return Atom::Int(elements.len() as i64),
                 Some(Known::LengthOf(other)) => of = *other,
-                Some(Known::Pair(..)) | None => {
+                Some(Known::Pair(..) | Known::Code(_)) | None => {
                     let op = Op::Seq(SeqOp::Length, vec![of]);
                     return self.once(Key::Length(var), op, &Ty::Int, site);
                 }

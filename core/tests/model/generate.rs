@@ -323,7 +323,7 @@ impl Writer<'_> {
             5 => (ReduceOp::Or, logical),
             _ => (ReduceOp::Xor, logical),
         };
-        let (op, types) = match self.choices.below(21) {
+        let (op, types) = match self.choices.below(25) {
             0 => (Length, vec![of(a)]),
             1 => (Index, vec![of(a), Ty::Int]),
             2 => (Range, vec![Ty::Int, Ty::Int, Ty::Int]),
@@ -344,6 +344,10 @@ impl Writer<'_> {
             17 => (IntText, vec![Ty::Int]),
             18 => (FloatText, vec![Ty::Float]),
             19 => (ExpText, vec![Ty::Float, Ty::Int]),
+            20 => (Groups, vec![of(Ty::Int)]),
+            21 => (Groups, vec![of(Ty::text())]),
+            22 => (HashText, vec![Ty::text(), Ty::Int]),
+            23 => (SameText, vec![Ty::text(), Ty::text()]),
             _ => (ParseFloat, vec![Ty::text()]),
         };
         let result = signature::sequence(op, &types).expect("operands of its types");

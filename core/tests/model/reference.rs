@@ -354,7 +354,17 @@ pub fn sequence(
                 .collect()
         }
         SeqOp::IntText => return Ok(Value::text(int(0).to_string())),
-        SeqOp::FloatText | SeqOp::ExpText | SeqOp::ParseFloat => {
+        SeqOp::Groups => {
+            let a = list(0);
+            let places = |x: &Value| (0..a.len()).filter(|j| a[*j] == *x).collect::<Vec<usize>>();
+            let last = a.iter().map(|x| Value::Int(*places(x).last().unwrap() as i64)).collect();
+            let count = a.iter().map(|x| Value::Int(places(x).len() as i64)).collect();
+            let [last, count] =
+                [last, count].map(|all| Sequence::from_values(&Ty::Int, all).into());
+            return Ok(Value::pair(last, count));
+        }
+        SeqOp::SameText => return Ok(Value::Bool(args[0] == args[1])),
+        SeqOp::HashText | SeqOp::FloatText | SeqOp::ExpText | SeqOp::ParseFloat => {
             // Tested where they are written.
             let types: Vec<Ty> = args.iter().map(type_of_flat).collect();
             let args: Vec<(Ty, Value)> = types.into_iter().zip(args.iter().cloned()).collect();

@@ -379,6 +379,30 @@ impl Evaluator<'_> {
         self.serve(kernel.finish(), &[number(1), number(count), keys.clone(), out.clone()])
     }
 
+    /// For each of some ints or texts, the place of the last one equal to it, and how many these
+    /// are.
+    pub(super) fn groups(&self, of: &[Arg], count: usize) -> Run<[Arg; 2]> {
+        let last = Arg::Array(self.alloc(Ty::I64, count)?, 0);
+        let equal = Arg::Array(self.alloc(Ty::I64, count)?, 0);
+        let mut kernel = KernelBuilder::new("groups");
+        let [points, length] = [kernel.param(INT), kernel.param(INT)];
+        // Of texts, their starts, lengths, and the chars.
+        let (service, more) = match of {
+            [_, lengths, _, chars] => (Extern::TextGroups, vec![lengths, chars]),
+            _ => (Extern::Groups, Vec::new()),
+        };
+        let keys: Vec<&Arg> = std::iter::once(&of[0]).chain(more).chain([&last, &equal]).collect();
+        let array = |arg: &&Arg| kernel.param(ValueTy::Array(element(arg)));
+        let mut args: Vec<kir::Value> = keys.iter().map(array).collect();
+        args.insert(1, length);
+        kernel.over(Space::Flat { count: points });
+        kernel.body.service(service, args);
+        let mut args = vec![number(1), number(count)];
+        args.extend(keys.into_iter().cloned());
+        self.serve(kernel.finish(), &args)?;
+        Ok([last, equal])
+    }
+
     /// Copies the elements of segments that begin somewhere in columns, one behind the other.
     pub(super) fn pick_segments(
         &self,

@@ -31,7 +31,8 @@ pub(super) fn is_structural(op: SeqOp) -> bool {
         | SeqOp::Replace
         | SeqOp::Scatter
         | SeqOp::RankUp
-        | SeqOp::RankDown => true,
+        | SeqOp::RankDown
+        | SeqOp::Groups => true,
         SeqOp::Length
         | SeqOp::Range
         | SeqOp::Dist
@@ -39,6 +40,8 @@ pub(super) fn is_structural(op: SeqOp) -> bool {
         | SeqOp::Pack
         | SeqOp::Reduce(_)
         | SeqOp::Scan(_)
+        | SeqOp::HashText
+        | SeqOp::SameText
         | SeqOp::IntText
         | SeqOp::FloatText
         | SeqOp::ExpText
@@ -126,15 +129,18 @@ impl Evaluator<'_> {
             }
             SeqOp::RankUp | SeqOp::RankDown => {
                 let service = if op == SeqOp::RankUp { Extern::RankUp } else { Extern::RankDown };
-                let ranks = self.alloc(kir::Ty::I64, length)?;
-                let mut ranks = Arg::Array(ranks, 0);
+                let ranks = Arg::Array(self.alloc(kir::Ty::I64, length)?, 0);
                 self.ordered(service, &columns[0], length, &ranks)?;
-                if self.precision == Precision::Bits32 {
-                    let narrow = Arg::Array(self.alloc(kir::Ty::I32, length)?, 0);
-                    self.scatter(None, ranks, &narrow, 0, length)?;
-                    ranks = narrow;
-                }
+                let ranks = self.as_ints(ranks, length)?;
                 Ok(Ok(Sequence::parts(length, vec![ranks])))
+            }
+            SeqOp::Groups => {
+                let mut parts = Vec::new();
+                for found in self.groups(columns, length)? {
+                    parts.push(number(length));
+                    parts.push(self.as_ints(found, length)?);
+                }
+                Ok(Ok(Parts::new(parts)))
             }
             SeqOp::Length
             | SeqOp::Range
@@ -143,11 +149,23 @@ impl Evaluator<'_> {
             | SeqOp::Pack
             | SeqOp::Reduce(_)
             | SeqOp::Scan(_)
+            | SeqOp::HashText
+            | SeqOp::SameText
             | SeqOp::IntText
             | SeqOp::FloatText
             | SeqOp::ExpText
             | SeqOp::ParseFloat => unreachable!("{op:?} is no structural operation"),
         }
+    }
+
+    /// Places as ints of the program.
+    fn as_ints(&self, places: Arg, length: usize) -> Run<Arg> {
+        if self.precision == Precision::Bits64 {
+            return Ok(places);
+        }
+        let narrow = Arg::Array(self.alloc(kir::Ty::I32, length)?, 0);
+        self.scatter(None, places, &narrow, 0, length)?;
+        Ok(narrow)
     }
 
     /// A sequence of scalars in the order of their ranks.

@@ -322,6 +322,21 @@ impl Extern {
             Extern::SortUp | Extern::SortDown => {
                 vec![Array(keys), Scalar(Ty::I64), Array(keys)]
             }
+            Extern::Groups => {
+                vec![Array(keys), Scalar(Ty::I64), Array(Ty::I64), Array(Ty::I64)]
+            }
+            Extern::TextGroups => vec![
+                Array(keys),
+                Scalar(Ty::I64),
+                Array(Ty::I64),
+                Array(Ty::U8),
+                Array(Ty::I64),
+                Array(Ty::I64),
+            ],
+            Extern::HashText => vec![Array(Ty::U8), Scalar(Ty::I64), Scalar(Ty::I64)],
+            Extern::SameText => {
+                vec![Array(Ty::U8), Scalar(Ty::I64), Array(Ty::U8), Scalar(Ty::I64)]
+            }
             Extern::FloatText | Extern::FloatText32 => vec![Scalar(Ty::F64), Array(Ty::U8)],
             Extern::ExpText => vec![Scalar(Ty::F64), Scalar(Ty::I64), Array(Ty::U8)],
             Extern::ParseFloat | Extern::ParseFloat32 => vec![Array(Ty::U8), Scalar(Ty::I64)],
@@ -332,8 +347,14 @@ impl Extern {
     pub fn results(self) -> &'static [ValueTy] {
         use ValueTy::Scalar;
         match self {
-            Extern::RankUp | Extern::RankDown | Extern::SortUp | Extern::SortDown => &[],
-            Extern::FloatText | Extern::FloatText32 => &[Scalar(Ty::I64)],
+            Extern::RankUp
+            | Extern::RankDown
+            | Extern::SortUp
+            | Extern::SortDown
+            | Extern::Groups
+            | Extern::TextGroups => &[],
+            Extern::SameText => &[Scalar(Ty::Bool)],
+            Extern::HashText | Extern::FloatText | Extern::FloatText32 => &[Scalar(Ty::I64)],
             Extern::ExpText => &[Scalar(Ty::I64), Scalar(Ty::Bool)],
             Extern::ParseFloat | Extern::ParseFloat32 => &[Scalar(Ty::F64), Scalar(Ty::Bool)],
         }

@@ -151,6 +151,16 @@ pub enum Extern {
     SortUp,
     /// `(keys: [t], n: i64, out: [t])`: the keys in the order of [`Extern::RankDown`].
     SortDown,
+    /// `(ints: [t], n: i64, last: [i64], count: [i64])`: for each int, the place of the last one
+    /// equal to it, and how many these are.
+    Groups,
+    /// `(starts: [i64], n: i64, lengths: [i64], chars: [u8], last: [i64], count: [i64])`: the same
+    /// of texts, which begin there in `chars`.
+    TextGroups,
+    /// `(text: [u8], n: i64, salt: i64) -> (hash: i64)`: [`crate::services::text::hash`].
+    HashText,
+    /// `(a: [u8], m: i64, b: [u8], n: i64) -> (same: bool)`: whether two texts are the same.
+    SameText,
     /// `(x: f64, out: [u8]) -> (length: i64)`: a float as `@` prints it, at most 32 chars.
     FloatText,
     /// The same at single precision, given exactly as a double.

@@ -50,6 +50,7 @@ mnemonics! { Combine:
 
 mnemonics! { Extern:
     RankUp = "rank_up", RankDown = "rank_down", SortUp = "sort_up", SortDown = "sort_down",
+    Groups = "groups", TextGroups = "text_groups", HashText = "hash_text", SameText = "same_text",
     FloatText = "float_text", FloatText32 = "float_text_32", ExpText = "exp_text", ParseFloat = "parse_float",
     ParseFloat32 = "parse_float_32",
 }

@@ -3,6 +3,77 @@
 use crate::fault::{Fault, FaultCode};
 use crate::scalar::Precision;
 
+/// A hash of some text. 64-bit arithmetic whatever the precision.
+///
+/// Sixteen chars at a time are multiplied with each other, as in wyhash (Wang Yi, 2019), both halves
+/// of the product taken; texts of different lengths begin differently, so that the chars at the end
+/// may be read twice.
+pub fn hash(text: &[u8], salt: i64) -> i64 {
+    const FIRST: u64 = 0x9e37_79b9_7f4a_7c15;
+    const SECOND: u64 = 0xd6e8_feb8_6659_fd93;
+    let begin = fold(salt as u64 ^ FIRST, text.len() as u64 ^ SECOND);
+    let length = text.len();
+    let (mut hash, mut rest) = (begin, text);
+    while let Some((block, behind)) = rest.split_first_chunk::<16>()
+        && !behind.is_empty()
+    {
+        let (a, b) = (word(block, 0), word(block, 8));
+        hash = fold(a ^ FIRST, b ^ hash);
+        rest = behind;
+    }
+    let (a, b) = match rest.len() {
+        8.. => (word(rest, 0), word(rest, rest.len() - 8)),
+        4.. => (half(rest, 0), half(rest, rest.len() - 4)),
+        1.. => {
+            let middle = u64::from(rest[rest.len() / 2]) << 8;
+            (u64::from(rest[0]) << 16 | middle, u64::from(rest[rest.len() - 1]))
+        }
+        0 => (0, 0),
+    };
+    fold(SECOND ^ length as u64, fold(a ^ FIRST, b ^ hash)) as i64
+}
+
+/// Whether two texts are the same; most are short.
+pub fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    // The beginning and the end, which may overlap.
+    match a.len() {
+        0 => true,
+        1..4 => {
+            let at = a.len() / 2;
+            (a[0] ^ b[0]) | (a[at] ^ b[at]) | (a[a.len() - 1] ^ b[a.len() - 1]) == 0
+        }
+        4..8 => {
+            let end = a.len() - 4;
+            (half(a, 0) ^ half(b, 0)) | (half(a, end) ^ half(b, end)) == 0
+        }
+        8..=16 => {
+            let end = a.len() - 8;
+            (word(a, 0) ^ word(b, 0)) | (word(a, end) ^ word(b, end)) == 0
+        }
+        _ => a == b,
+    }
+}
+
+/// Both halves of a product.
+#[inline]
+fn fold(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+#[inline]
+fn word(text: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(text[at..at + 8].try_into().expect("eight chars"))
+}
+
+#[inline]
+fn half(text: &[u8], at: usize) -> u64 {
+    u64::from(u32::from_le_bytes(text[at..at + 4].try_into().expect("four chars")))
+}
+
 /// Significant digits that `@` keeps.
 const DIGITS: usize = 8;
 

@@ -118,14 +118,40 @@ impl<'a> Thread<'a> {
         let keys = self.array_of(of.columns.leaf());
         let out = self.alloc(kir::Ty::I64, of.length);
         self.body.service(service, vec![keys, of.length, out.array]);
+        self.as_ints(out, of.length)
+    }
+
+    /// Places as ints of the program.
+    fn as_ints(&mut self, places: Leaf, length: Value) -> Rep<'a> {
         if self.precision == Precision::Bits64 {
-            return Rep::stored(of.length, Columns::Scalars(out));
+            return Rep::stored(length, Columns::Scalars(places));
         }
-        let narrow = self.collect(of.length, &Ty::Int, |t, i| {
-            let rank = t.body.load(out.array, i);
-            Rep::Scalar(t.int_of(rank))
+        let narrow = self.collect(length, &Ty::Int, |t, i| {
+            let place = t.body.load(places.array, i);
+            Rep::Scalar(t.int_of(place))
         });
         Rep::Sequence(Sequence::Stored(narrow))
+    }
+
+    /// The last element equal to each, and how many there are.
+    pub(super) fn groups(&mut self, of: Atom) -> Rep<'a> {
+        let of = self.stored(of);
+        let [last, count] = [(); 2].map(|()| self.alloc(kir::Ty::I64, of.length));
+        match &of.columns {
+            Columns::Segments(texts) => {
+                let [starts, lengths] = [texts.starts, texts.lengths].map(|x| self.array_of(x));
+                let chars = self.array_of(texts.pool.leaf());
+                let args = vec![starts, of.length, lengths, chars, last.array, count.array];
+                self.body.service(Extern::TextGroups, args);
+            }
+            ints => {
+                let ints = self.array_of(ints.leaf());
+                let args = vec![ints, of.length, last.array, count.array];
+                self.body.service(Extern::Groups, args);
+            }
+        }
+        let [last, count] = [last, count].map(|found| self.as_ints(found, of.length));
+        Rep::pair(last, count)
     }
 
     /// The elements in the order of their ranks.
@@ -135,6 +161,24 @@ impl<'a> Thread<'a> {
         let out = self.alloc(self.body.element(keys), of.length);
         self.body.service(service, vec![keys, of.length, out.array]);
         Rep::stored(of.length, Columns::Scalars(out))
+    }
+
+    /// A hash of a text.
+    pub(super) fn hash_text(&mut self, of: Atom, salt: Atom) -> Rep<'a> {
+        let text = self.stored(of);
+        let array = self.array_of(text.columns.leaf());
+        let salt = self.atom(salt).scalar();
+        let salt = self.position(salt);
+        let hash = self.body.service(Extern::HashText, vec![array, text.length, salt])[0];
+        Rep::Scalar(self.int_of(hash))
+    }
+
+    /// Whether two texts are the same.
+    pub(super) fn same_text(&mut self, a: Atom, b: Atom) -> Rep<'a> {
+        let (a, b) = (self.stored(a), self.stored(b));
+        let [from, to] = [&a, &b].map(|text| self.array_of(text.columns.leaf()));
+        let args = vec![from, a.length, to, b.length];
+        Rep::Scalar(self.body.service(Extern::SameText, args)[0])
     }
 
     /// An int in decimal.

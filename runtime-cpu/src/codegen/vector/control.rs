@@ -1,7 +1,7 @@
 //! Control, writes and checks for groups of points, under masks.
 
 use super::super::walk;
-use super::lanes::{Choice, Lanes, Vector, Vectors, lane};
+use super::lanes::{Choice, Lanes, Vector, Vectors};
 use super::shape::Shape;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type, types};
@@ -98,6 +98,23 @@ impl<'a> Vector<'_, 'a, '_> {
         if let (Lanes::Linear(index), None, false) = (&index, &self.active, ty.size() == 1) {
             let address = self.address(at, *index, ty);
             let vectors = self.wide(&value, ty);
+            for (n, vector) in vectors.iter().enumerate() {
+                let flags = super::super::code::flags();
+                self.c.b.ins().store(flags, *vector, address, 16 * n as i32);
+            }
+            return;
+        }
+        if let (Lanes::Linear(index), None, true) = (&index, &self.active, self.shapes.narrow) {
+            let address = self.c.address(at, *index, ty);
+            let vectors = match ty {
+                Ty::Bool => {
+                    let one = self.c.b.ins().iconst(types::I8, 1);
+                    let one = self.c.b.ins().splat(types::I8X16, one);
+                    let masks = self.mask(&value, 8);
+                    masks.iter().map(|mask| self.c.b.ins().band(*mask, one)).collect()
+                }
+                Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => self.wide(&value, ty),
+            };
             for (n, vector) in vectors.iter().enumerate() {
                 let flags = super::super::code::flags();
                 self.c.b.ins().store(flags, *vector, address, 16 * n as i32);
@@ -522,7 +539,7 @@ impl<'a> Vector<'_, 'a, '_> {
         }
         let count = match ty {
             Ty::Bool => 128 / usize::from(self.mask_bits()),
-            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => lane(ty).lane_count() as usize,
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => self.lane(ty).lane_count() as usize,
         };
         let single = self.lanes_of(ty, vectors);
         let mut all = self.extract(&single, ty, 0);

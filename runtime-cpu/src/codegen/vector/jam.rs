@@ -75,6 +75,7 @@ impl<'a> Plan<'a> {
         }
         let given = Given { types: c.types, known: &c.constants, may_store: false };
         let mut analysis = Analysis::new(given, &[*index]);
+        analysis.not_narrow();
         body.insts.iter().for_each(|inst| walk::reads(inst, &mut |v| analysis.reads(v)));
         body.yields.iter().for_each(|v| analysis.reads(*v));
         analysis.block(body).ok()?;

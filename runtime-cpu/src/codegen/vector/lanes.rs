@@ -2,7 +2,8 @@
 //!
 //! A group has [`Lanes::points`](Vector) points. An `f64` is there as half as many vectors of
 //! two, an `f32` as a quarter as many of four; a char is 32 bits, a bool a mask of all ones or
-//! zeros as wide as what it was found by comparing.
+//! zeros as wide as what it was found by comparing. Where there are only chars and bools, both are
+//! 8 bits.
 
 use super::super::code::{Coder, clif};
 use super::super::scalar::little;
@@ -63,22 +64,23 @@ pub struct Choice {
     pub otherwise: (kir::Value, Lanes),
 }
 
-/// The vector type of lanes.
-pub fn lane(ty: Ty) -> Type {
-    match ty {
-        Ty::I32 | Ty::U8 | Ty::Bool => types::I32X4,
-        Ty::I64 => types::I64X2,
-        Ty::F32 => types::F32X4,
-        Ty::F64 => types::F64X2,
-    }
-}
-
 impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
     /// Code for so many points, in which nothing is defined yet.
     pub fn new(c: &'c mut Coder<'a, 'f>, shapes: Shapes, points: usize, bail: ir::Block) -> Self {
         let values = vec![None; c.types.len()];
         let (all, choices) = Default::default();
         Vector { c, shapes, points, values, last: None, active: None, bail, all, choices }
+    }
+
+    /// The vector type of lanes.
+    pub fn lane(&self, ty: Ty) -> Type {
+        match ty {
+            Ty::U8 | Ty::Bool if self.shapes.narrow => types::I8X16,
+            Ty::I32 | Ty::U8 | Ty::Bool => types::I32X4,
+            Ty::I64 => types::I64X2,
+            Ty::F32 => types::F32X4,
+            Ty::F64 => types::F64X2,
+        }
     }
 
     /// What a value is.
@@ -104,14 +106,14 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
 
     /// The vectors of a value of a type other than bool.
     pub fn wide(&mut self, lanes: &Lanes, ty: Ty) -> Vectors {
-        let vector = lane(ty);
+        let vector = self.lane(ty);
         let count = self.points / vector.lane_count() as usize;
         match lanes {
             Lanes::Wide(vectors) | Lanes::Mask(_, vectors) => vectors.clone(),
             Lanes::Uniform(value) => {
                 let value = match ty {
-                    Ty::U8 => self.c.b.ins().uextend(types::I32, *value),
-                    Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool => *value,
+                    Ty::U8 if !self.shapes.narrow => self.c.b.ins().uextend(types::I32, *value),
+                    Ty::U8 | Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool => *value,
                 };
                 let all = self.c.b.ins().splat(vector, value);
                 SmallVec::from_elem(all, count)
@@ -128,6 +130,65 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         }
     }
 
+    /// The places of the points in the group, as many vectors of ints of so many bits.
+    fn places(&mut self, bits: u8) -> Vectors {
+        let (ty, size) = match bits {
+            8 => (types::I8X16, 1),
+            _ => (types::I32X4, 4),
+        };
+        let bytes: Vec<u8> = (0..self.points as u32)
+            .flat_map(|place| place.to_le_bytes().into_iter().take(size))
+            .collect();
+        let mut out = Vectors::new();
+        for bytes in bytes.chunks(16) {
+            let constant = self.c.b.func.dfg.constants.insert(ConstantData::from(bytes));
+            out.push(self.c.b.ins().vconst(ty, constant));
+        }
+        out
+    }
+
+    /// How what is one more at each point from `base` on, without wrapping, compares with `other`.
+    pub fn compare_places(&mut self, cc: IntCC, base: ir::Value, other: ir::Value) -> Lanes {
+        let bits = if self.shapes.narrow { 8 } else { 32 };
+        // What lies outside of the group may as well lie next to it.
+        let (low, high) = (
+            self.c.b.ins().iadd_imm_s(base, -1),
+            self.c.b.ins().iadd_imm_s(base, self.points as i64),
+        );
+        let other = self.c.b.ins().smax(other, low);
+        let other = self.c.b.ins().smin(other, high);
+        let place = self.c.b.ins().isub(other, base);
+        let (scalar, vector) = match bits {
+            8 => (types::I8, types::I8X16),
+            _ => (types::I32, types::I32X4),
+        };
+        let place = self.c.b.ins().ireduce(scalar, place);
+        let place = self.c.b.ins().splat(vector, place);
+        let places = self.places(bits);
+        let on = places.iter().map(|v| self.c.b.ins().icmp(cc, *v, place)).collect();
+        Lanes::Mask(bits, on)
+    }
+
+    /// The bits of a mask, those of the first point lowest, as an `i64`.
+    pub fn bits(&mut self, mask: &Lanes) -> ir::Value {
+        let bits = match mask {
+            Lanes::Mask(bits, _) => *bits,
+            _ => self.mask_bits(),
+        };
+        let each = 128 / i64::from(bits);
+        let vectors = self.mask(mask, bits);
+        let mut all = None;
+        for (n, vector) in vectors.iter().enumerate() {
+            let part = self.c.b.ins().vhigh_bits(types::I64, *vector);
+            let part = self.c.b.ins().ishl_imm_u(part, each * n as i64);
+            all = Some(match all {
+                None => part,
+                Some(before) => self.c.b.ins().bor(before, part),
+            });
+        }
+        all.expect("a group has a vector")
+    }
+
     /// A vector of 64-bit constants.
     fn constant(&mut self, words: &[u64; 2]) -> ir::Value {
         let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
@@ -137,7 +198,11 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
 
     /// The width masks have where it does not follow from anything.
     pub fn mask_bits(&self) -> u8 {
-        if self.shapes.wide { 64 } else { 32 }
+        match (self.shapes.wide, self.shapes.narrow) {
+            (true, _) => 64,
+            (_, true) => 8,
+            (false, false) => 32,
+        }
     }
 
     /// A bool as masks of a width.
@@ -150,9 +215,10 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
             Lanes::Uniform(value) => {
                 let (ty, vector) = match bits {
                     64 => (types::I64, types::I64X2),
+                    8 => (types::I8, types::I8X16),
                     _ => (types::I32, types::I32X4),
                 };
-                let wide = self.c.b.ins().uextend(ty, *value);
+                let wide = if bits == 8 { *value } else { self.c.b.ins().uextend(ty, *value) };
                 let all = self.c.b.ins().ineg(wide);
                 let all = self.c.b.ins().splat(vector, all);
                 SmallVec::from_elem(all, count)
@@ -200,10 +266,11 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
             Lanes::Uniform(value) => *value,
             Lanes::Linear(base) => self.c.b.ins().iadd_imm_s(*base, point as i64),
             Lanes::Wide(vectors) => {
-                let count = lane(ty).lane_count() as usize;
+                let count = self.lane(ty).lane_count() as usize;
                 let vector = vectors[point / count];
                 let value = self.c.b.ins().extractlane(vector, (point % count) as u8);
                 match ty {
+                    Ty::U8 if self.shapes.narrow => value,
                     Ty::U8 => self.c.b.ins().ireduce(types::I8, value),
                     Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool => value,
                 }
@@ -212,7 +279,10 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
                 let count = 128 / usize::from(*bits);
                 let vector = vectors[point / count];
                 let value = self.c.b.ins().extractlane(vector, (point % count) as u8);
-                let byte = self.c.b.ins().ireduce(types::I8, value);
+                let byte = match bits {
+                    8 => value,
+                    _ => self.c.b.ins().ireduce(types::I8, value),
+                };
                 self.c.b.ins().band_imm_s(byte, 1)
             }
         }
@@ -220,13 +290,15 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
 
     /// Scalars, one for each point.
     pub fn assemble(&mut self, scalars: &[ir::Value], ty: Ty) -> Lanes {
-        let vector = lane(ty);
+        let vector = self.lane(ty);
         let count = vector.lane_count() as usize;
         let mut out = Vectors::new();
         for part in scalars.chunks(count) {
             let mut lanes = None;
             for (n, scalar) in part.iter().enumerate() {
                 let scalar = match ty {
+                    Ty::U8 if self.shapes.narrow => *scalar,
+                    Ty::Bool if self.shapes.narrow => self.c.b.ins().ineg(*scalar),
                     Ty::U8 => self.c.b.ins().uextend(types::I32, *scalar),
                     Ty::Bool => {
                         let wide = self.c.b.ins().uextend(types::I32, *scalar);
@@ -242,7 +314,7 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
             out.extend(lanes);
         }
         match ty {
-            Ty::Bool => Lanes::Mask(32, out),
+            Ty::Bool => Lanes::Mask(vector.lane_bits() as u8, out),
             Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(out),
         }
     }
@@ -265,10 +337,12 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         match (shape, ty) {
             (Shape::Lanes | Shape::Linear, Scalar(Ty::Bool)) => match self.mask_bits() {
                 64 => SmallVec::from_elem(types::I64X2, self.points / 2),
+                8 => SmallVec::from_elem(types::I8X16, self.points / 16),
                 _ => SmallVec::from_elem(types::I32X4, self.points / 4),
             },
             (Shape::Lanes | Shape::Linear, Scalar(ty)) => {
-                SmallVec::from_elem(lane(ty), self.points / lane(ty).lane_count() as usize)
+                let lane = self.lane(ty);
+                SmallVec::from_elem(lane, self.points / lane.lane_count() as usize)
             }
             (_, Scalar(ty)) => SmallVec::from_elem(clif(ty), 1),
             (_, kir::ValueTy::Array(_) | kir::ValueTy::Mark) => SmallVec::from_elem(types::I64, 1),
@@ -336,7 +410,7 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
             let chosen = (0..cond.len()).map(|n| self.c.b.ins().bitselect(cond[n], a[n], b[n]));
             return Lanes::Mask(bits, chosen.collect());
         }
-        let vector = lane(ty);
+        let vector = self.lane(ty);
         let bits = vector.lane_bits() as u8;
         let cond = self.mask(cond, bits);
         let (a, b) = (self.wide(a, ty), self.wide(b, ty));
@@ -357,8 +431,9 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
 
     /// The chars or bools that are not 0.
     pub fn not_zero(&mut self, vectors: &[ir::Value]) -> Lanes {
-        let zero = self.c.zero(types::I32X4);
+        let lane = self.lane(Ty::Bool);
+        let zero = self.c.zero(lane);
         let on = vectors.iter().map(|v| self.c.b.ins().icmp(IntCC::NotEqual, *v, zero)).collect();
-        Lanes::Mask(32, on)
+        Lanes::Mask(lane.lane_bits() as u8, on)
     }
 }

@@ -18,14 +18,16 @@ mod shape;
 mod tile;
 mod turns;
 
+use super::code;
 use super::kernel::{Group, Kern, Range};
 use super::sinks::{Role, Surroundings, Task};
 use super::walk;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, InstBuilder, Type};
+use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
 use lanes::{Lanes, Vector};
-use nesl_runtime::kir::{Combine, Sink, Ty, ValueTy};
+use nesl_runtime::kir::{Combine, Sink, Ty, Value, ValueTy};
 use shape::{Analysis, Given, No, Shape, Shapes};
+use smallvec::smallvec;
 
 /// The state of a sink in the loop over groups.
 enum State {
@@ -37,6 +39,13 @@ enum State {
 
 /// How many points a group has: so many vectors for each value as there are registers for.
 fn points(shapes: &Shapes) -> usize {
+    if shapes.narrow {
+        return match shapes.pressure {
+            0..=3 => 64,
+            4..=7 => 32,
+            _ => 16,
+        };
+    }
     match (shapes.wide, shapes.pressure) {
         (false, 0..=3) => 16,
         (false, 4..=8) => 8,
@@ -77,7 +86,7 @@ impl<'a> Kern<'a, '_> {
         }
         let (mut lo, mut state) = (range.lo, state);
         let mut sizes = vec![points(&shapes)];
-        if shapes.streams && !group.tasks.iter().any(Task::has_state) {
+        if shapes.streams && !shapes.narrow && !group.tasks.iter().any(Task::has_state) {
             // Each point that is left over goes through all of the memory by itself.
             let most = stream(&shapes);
             sizes = vec![most, most / 4, most / 16];
@@ -131,7 +140,9 @@ impl<'a> Kern<'a, '_> {
                 Sink::Scan { combine, value, .. } if task.role == Role::Total => {
                     Some((*combine, vector.c.element(*value)))
                 }
-                Sink::Pack { .. } if task.role == Role::Total => Some((Combine::Add, Ty::I64)),
+                Sink::Pack { .. } if task.role == Role::Total && !shapes.narrow => {
+                    Some((Combine::Add, Ty::I64))
+                }
                 _ => None,
             };
             match wide {
@@ -222,8 +233,12 @@ impl<'a> Kern<'a, '_> {
             code.iter().try_for_each(|inst| analysis.inst(inst))?;
             for task in group.tasks.iter().filter(|t| t.stage == stage && t.role != Role::Skip) {
                 match task.sink {
-                    Sink::Reduce { .. } => analysis.simple(),
+                    Sink::Reduce { .. } => {
+                        analysis.not_narrow();
+                        analysis.simple();
+                    }
                     Sink::Scan { result, .. } => {
+                        analysis.not_narrow();
                         analysis.set(*result, Shape::Lanes);
                         match task.role {
                             Role::Total => analysis.simple(),
@@ -232,9 +247,17 @@ impl<'a> Kern<'a, '_> {
                     }
                     Sink::Pack { columns, .. } => match task.role {
                         Role::Total => analysis.simple(),
+                        // Where there are many points those that are kept are counted and found by
+                        // bits.
+                        _ if analysis.is_narrow() => {
+                            columns.iter().for_each(|_| analysis.simple());
+                        }
                         _ => analysis.by_lane(1 + columns.len() as u64),
                     },
-                    Sink::Scatter { .. } | Sink::Histogram { .. } => analysis.by_lane(2),
+                    Sink::Scatter { .. } | Sink::Histogram { .. } => {
+                        analysis.not_narrow();
+                        analysis.by_lane(2);
+                    }
                     Sink::Emit { .. } => return Err(No("parts of instances")),
                 }
             }
@@ -265,6 +288,10 @@ impl<'a> Vector<'_, 'a, '_> {
             let sum = self.combine(*combine, *ty, acc, &value);
             return self.flatten(&sum, *ty, Shape::Lanes);
         }
+        if let (Sink::Pack { keep, columns, .. }, true) = (task.sink, self.shapes.narrow) {
+            let Some(State::Single(position)) = state else { unreachable!("packs have state") };
+            return smallvec![self.pack(task, *keep, columns, *position)];
+        }
         let mut operands = Vec::new();
         task.needs(&mut |v| operands.push((v, self.get(v), self.c.element(v))));
         let mut state = state.map(|state| match state {
@@ -291,4 +318,90 @@ impl<'a> Vector<'_, 'a, '_> {
         }
         state.into_iter().collect()
     }
+}
+
+impl<'a> Vector<'_, 'a, '_> {
+    /// Packs a group of many points: those that are kept are found by the bits of the mask, and the
+    /// others cost nothing. Gives the next position.
+    fn pack(
+        &mut self,
+        task: &Task<'a>,
+        keep: Value,
+        columns: &[(Value, Value)],
+        position: ir::Value,
+    ) -> ir::Value {
+        let keep = self.get(keep);
+        let bits = self.bits(&keep);
+        if task.role != Role::Full || columns.is_empty() {
+            let count = self.c.b.ins().popcnt(bits);
+            return self.c.b.ins().iadd(position, count);
+        }
+        let head = self.c.block_with([types::I64, types::I64]);
+        let (some, done) = (self.c.b.create_block(), self.c.b.create_block());
+        let mut values = Vec::new();
+        for (value, array) in columns {
+            let (lanes, ty) = (self.get(*value), self.c.element(*array));
+            let lanes = match lanes {
+                Lanes::Uniform(value) => Column::Same(value),
+                Lanes::Linear(base) => Column::From(base),
+                // By place, from memory.
+                Lanes::Wide(vectors) => Column::At(self.aside(&vectors)),
+                mask @ Lanes::Mask(..) => {
+                    let vectors = self.mask(&mask, 8);
+                    Column::At(self.aside(&vectors))
+                }
+            };
+            values.push((lanes, self.c.get(*array), ty));
+        }
+        self.c.jump(head, &[bits, position]);
+        self.c.b.switch_to_block(head);
+        let params = self.c.b.block_params(head).to_vec();
+        let (bits, position) = (params[0], params[1]);
+        let any = self.c.b.ins().icmp_imm_s(IntCC::NotEqual, bits, 0);
+        self.c.go_on_if(any, some, done);
+        self.c.b.switch_to_block(some);
+        let place = self.c.b.ins().ctz(bits);
+        for (column, array, ty) in values {
+            let value = match column {
+                Column::Same(value) => value,
+                Column::From(base) => self.c.b.ins().iadd(base, place),
+                Column::At(address) => {
+                    let address = self.c.b.ins().iadd(address, place);
+                    let byte = self.c.b.ins().load(types::I8, code::flags(), address, 0);
+                    match ty {
+                        Ty::Bool => self.c.b.ins().band_imm_s(byte, 1),
+                        Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => byte,
+                    }
+                }
+            };
+            self.c.store(array, position, ty, value);
+        }
+        let less = self.c.b.ins().iadd_imm_s(bits, -1);
+        let rest = self.c.b.ins().band(bits, less);
+        let next = self.c.b.ins().iadd_imm_s(position, 1);
+        self.c.jump(head, &[rest, next]);
+        self.c.b.switch_to_block(done);
+        position
+    }
+
+    /// Vectors of bytes in memory.
+    fn aside(&mut self, vectors: &[ir::Value]) -> ir::Value {
+        let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 16 * vectors.len() as u32, 4);
+        let slot = self.c.b.create_sized_stack_slot(data);
+        let address = self.c.b.ins().stack_addr(types::I64, slot, 0);
+        for (n, vector) in vectors.iter().enumerate() {
+            self.c.b.ins().store(code::flags(), *vector, address, 16 * n as i32);
+        }
+        address
+    }
+}
+
+/// Where a pack finds the values of a column.
+enum Column {
+    /// It is the same for all.
+    Same(ir::Value),
+    /// The first, and one more at each point.
+    From(ir::Value),
+    /// A byte for each point, at an address.
+    At(ir::Value),
 }

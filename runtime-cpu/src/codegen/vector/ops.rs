@@ -3,9 +3,9 @@
 
 use super::super::code::clif;
 use super::super::scalar::{float_cc, int_cc};
-use super::lanes::{Lanes, Vector, Vectors, lane};
+use super::lanes::{Lanes, Vector, Vectors};
 use super::shape::Shape;
-use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use nesl_runtime::kir::{Binary, Inst, Literal, Op, Ty, Unary, Value};
 
@@ -84,7 +84,8 @@ impl<'a> Vector<'_, 'a, '_> {
                 Lanes::Mask(bits, a) => Lanes::Mask(bits, a),
                 a @ (Lanes::Linear(_) | Lanes::Wide(_)) => {
                     let vectors = self.wide(&a, self.c.element(*self.operand(inst)));
-                    let vectors = vectors.iter().map(|v| self.cast(lane(*to), *v)).collect();
+                    let lane = self.lane(*to);
+                    let vectors = vectors.iter().map(|v| self.cast(lane, *v)).collect();
                     Lanes::Wide(vectors)
                 }
             },
@@ -188,6 +189,15 @@ impl<'a> Vector<'_, 'a, '_> {
         if ty == Ty::Bool {
             return self.logic(op, &x, &y);
         }
+        match (&x, &y) {
+            (Lanes::Linear(x), Lanes::Uniform(y)) if op.compares() && self.shapes.is_near(a) => {
+                return self.compare_places(int_cc(op, ty), *x, *y);
+            }
+            (Lanes::Uniform(x), Lanes::Linear(y)) if op.compares() && self.shapes.is_near(b) => {
+                return self.compare_places(int_cc(op, ty).swap_args(), *y, *x);
+            }
+            _ => {}
+        }
         let int = ty.is_int();
         match op {
             Binary::Div | Binary::Rem if int => {
@@ -214,7 +224,7 @@ impl<'a> Vector<'_, 'a, '_> {
                     out.push(self.two(op, ty, x[n], y[n]));
                 }
                 match op.compares() {
-                    true => Lanes::Mask(lane(ty).lane_bits() as u8, out),
+                    true => Lanes::Mask(self.lane(ty).lane_bits() as u8, out),
                     false => Lanes::Wide(out),
                 }
             }
@@ -226,6 +236,7 @@ impl<'a> Vector<'_, 'a, '_> {
         if op.compares() {
             return match ty.is_float() {
                 true => self.c.b.ins().fcmp(float_cc(op), x, y),
+                false if self.shapes.narrow => self.c.b.ins().icmp(int_cc(op, ty), x, y),
                 // Chars are there as 32 bits, of which the upper ones are 0.
                 false => self.c.b.ins().icmp(int_cc(op, Ty::I32), x, y),
             };
@@ -318,7 +329,8 @@ impl<'a> Vector<'_, 'a, '_> {
                 c.b.ins().fcvt_from_sint(types::F64X2, wide)
             }),
             (Ty::I32 | Ty::U8, Ty::F32) | (Ty::I64, Ty::F64) => {
-                let each = |v: &ir::Value| self.c.b.ins().fcvt_from_sint(lane(to), *v);
+                let lane = self.lane(to);
+                let each = |v: &ir::Value| self.c.b.ins().fcvt_from_sint(lane, *v);
                 Lanes::Wide(vectors.iter().map(each).collect())
             }
             (Ty::F32, Ty::I32) => {
@@ -377,7 +389,7 @@ impl<'a> Vector<'_, 'a, '_> {
             Ty::F32 => Literal::F32(1f32.to_bits()),
             Ty::F64 => Literal::F64(1f64.to_bits()),
         };
-        let vector = lane(to);
+        let vector = self.lane(to);
         let masks = self.mask(a, vector.lane_bits() as u8);
         let one = self.c.literal(one);
         let one = self.c.b.ins().splat(vector, one);
@@ -414,8 +426,9 @@ impl<'a> Vector<'_, 'a, '_> {
             // memory has.
             Lanes::Linear(index) => {
                 let address = self.address(at, index, ty);
-                let count = self.points / lane(ty).lane_count() as usize;
-                if ty.size() == 1 {
+                let lane = self.lane(ty);
+                let count = self.points / lane.lane_count() as usize;
+                if ty.size() == 1 && !self.shapes.narrow {
                     let mut out = Vectors::new();
                     for n in (0..count).step_by(2) {
                         let bytes = self.c.b.ins().uload8x8(flags, address, 4 * n as i32);
@@ -429,8 +442,12 @@ impl<'a> Vector<'_, 'a, '_> {
                         Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(out),
                     };
                 }
-                let each = |n| self.c.b.ins().load(lane(ty), flags, address, 16 * n as i32);
-                Lanes::Wide((0..count).map(each).collect())
+                let each = |n| self.c.b.ins().load(lane, flags, address, 16 * n as i32);
+                let vectors: Vectors = (0..count).map(each).collect();
+                match ty {
+                    Ty::Bool => self.not_zero(&vectors),
+                    Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(vectors),
+                }
             }
             index @ (Lanes::Wide(_) | Lanes::Mask(..)) => {
                 let index = match self.active.clone() {

@@ -27,6 +27,10 @@ pub struct Shapes {
     pub wide: bool,
     /// The least number of points that fill vectors of all lanes.
     pub least: usize,
+    /// Whether all lanes are of 8 bits: chars and bools, and what compares indices gives these.
+    pub narrow: bool,
+    /// Values one more at each point that are not far from an index: they do not wrap.
+    near: Vec<bool>,
     /// Lanes values alive at the same time, at most.
     pub pressure: usize,
     /// Whether all points go through memory together, in a loop with little else to do: the more
@@ -50,6 +54,11 @@ impl Shapes {
     /// Whether the ends say of a bool whether it is true everywhere.
     pub fn is_implied(&self, value: Value) -> bool {
         self.implied[value.0 as usize]
+    }
+
+    /// Whether a value is an index, or not far from one.
+    pub fn is_near(&self, value: Value) -> bool {
+        self.near[value.0 as usize]
     }
 
     /// Whether a loop carries its condition under this name.
@@ -86,6 +95,8 @@ pub struct Analysis<'a> {
     simple: u64,
     lanewise: u64,
     streams: bool,
+    narrow: bool,
+    near: Vec<bool>,
     /// Constants from outside, and those of the code.
     known: &'a FxHashMap<Value, Literal>,
     constants: FxHashMap<Value, Literal>,
@@ -112,8 +123,10 @@ impl<'a> Analysis<'a> {
     pub fn new(given: Given<'a>, indices: &[Value]) -> Analysis<'a> {
         let Given { types, known, may_store } = given;
         let mut shapes = vec![Shape::Uniform; types.len()];
+        let mut near = vec![false; types.len()];
         for index in indices {
             shapes[index.0 as usize] = Shape::Linear;
+            near[index.0 as usize] = true;
         }
         Analysis {
             types,
@@ -124,6 +137,8 @@ impl<'a> Analysis<'a> {
             simple: 0,
             lanewise: 0,
             streams: false,
+            narrow: true,
+            near,
             known,
             constants: FxHashMap::default(),
             used: vec![false; types.len()],
@@ -149,6 +164,16 @@ impl<'a> Analysis<'a> {
     /// Notes what a value is found to be outside of the code: the result of a sink.
     pub fn set(&mut self, value: Value, shape: Shape) {
         self.shapes[value.0 as usize] = shape;
+    }
+
+    /// Says that something is done which needs lanes of more than 8 bits.
+    pub fn not_narrow(&mut self) {
+        self.narrow = false;
+    }
+
+    /// Whether all lanes are of 8 bits, as far as the code was seen.
+    pub fn is_narrow(&self) -> bool {
+        self.narrow
     }
 
     /// Counts an operation that is done lane by lane.
@@ -201,6 +226,7 @@ impl<'a> Analysis<'a> {
             Op::Unary(op, a) => {
                 let shape = self.join(&[*a]);
                 if shape == Shape::Lanes {
+                    self.narrow &= *op == Unary::Not && self.scalar(*a) == Some(Ty::Bool);
                     match op {
                         Unary::Sqrt => self.simple += 4 * self.weight,
                         Unary::Neg
@@ -232,6 +258,7 @@ impl<'a> Analysis<'a> {
             Op::Convert(to, a) => {
                 let shape = self.join(&[*a]);
                 if shape == Shape::Lanes {
+                    self.narrow = false;
                     match super::ops::converts(self.scalar(*a), *to) {
                         true => self.simple(),
                         false => self.by_lane(1),
@@ -239,7 +266,11 @@ impl<'a> Analysis<'a> {
                 }
                 shape
             }
-            Op::Bits(_, a) => self.join(&[*a]),
+            Op::Bits(_, a) => {
+                let shape = self.join(&[*a]);
+                self.narrow &= shape == Shape::Uniform;
+                shape
+            }
             Op::Load { array, index } => {
                 if self.of(*array) != Shape::Uniform {
                     return Err(No("points use different arrays"));
@@ -256,11 +287,12 @@ impl<'a> Analysis<'a> {
                     }
                 }
             }
-            Op::Store { array, index, .. } => {
+            Op::Store { array, index, value } => {
                 if !self.may_store || self.of(*array) != Shape::Uniform {
                     return Err(No("writes that may depend on each other"));
                 }
                 self.stored = true;
+                self.narrow &= self.of(*value) != Shape::Linear;
                 match self.of(*index) {
                     Shape::Linear => self.simple(),
                     Shape::Uniform | Shape::Lanes => self.by_lane(1),
@@ -275,10 +307,12 @@ impl<'a> Analysis<'a> {
             }
             Op::If { cond, then, otherwise } => return self.branch(inst, *cond, then, otherwise),
             Op::While { init, carried, cond, body } => {
+                self.narrow = false;
                 return self.repeat(inst, init, carried, Some(cond), None, body);
             }
             Op::For { count, index, init, carried, reduce, body } => {
                 self.set(*index, Shape::Uniform);
+                self.narrow = false;
                 let before = self.lanewise;
                 let (simple, weight) = (self.simple, self.weight);
                 self.repeat(inst, init, carried, None, Some(*count), body)?;
@@ -349,6 +383,13 @@ impl<'a> Analysis<'a> {
             Binary::And if self.scalar(a) == Some(Ty::Bool) => implied(a) && implied(b),
             _ => false,
         };
+        self.near[result.0 as usize] = self.stays_near(op, a, b);
+        if shapes != [Shape::Uniform; 2] && op.compares() {
+            let is = |v: Value, shape| self.of(v) == shape;
+            let ends = |a, b| self.near[a as usize] && is(Value(b), Shape::Uniform);
+            let by_place = ends(a.0, b.0) || ends(b.0, a.0);
+            self.narrow &= by_place || !shapes.contains(&Shape::Linear);
+        }
         if self.implied[result.0 as usize] && shapes != [Shape::Uniform; 2] {
             return Shape::Lanes;
         }
@@ -363,6 +404,7 @@ impl<'a> Analysis<'a> {
             }
             (_, _, of_b) => {
                 let int = self.scalar(a).is_some_and(Ty::is_int);
+                self.narrow &= op.compares() || self.scalar(a) == Some(Ty::Bool);
                 match op {
                     Binary::Div | Binary::Rem if int => self.by_lane(1),
                     Binary::Shl | Binary::Shr | Binary::ShrZero if of_b != Shape::Uniform => {
@@ -390,6 +432,22 @@ impl<'a> Analysis<'a> {
                 }
                 Shape::Lanes
             }
+        }
+    }
+
+    /// Whether a sum or difference is not far from an index: by a constant.
+    fn stays_near(&self, op: Binary, a: Value, b: Value) -> bool {
+        /// No index is that close to where ints wrap, however often this is added to it.
+        const FAR: u64 = 1 << 32;
+        let near = |v: Value| self.near[v.0 as usize];
+        let little = |v: Value| match self.constant(v) {
+            Some(Literal::I64(x)) => x.unsigned_abs() <= FAR,
+            _ => false,
+        };
+        match op {
+            Binary::Add => near(a) && little(b) || little(a) && near(b),
+            Binary::Sub => near(a) && little(b),
+            _ => false,
         }
     }
 
@@ -525,21 +583,23 @@ impl<'a> Analysis<'a> {
         if self.simple == 0 || self.lanewise > self.simple {
             return Err(No("most is done lane by lane"));
         }
-        let (mut wide, mut narrow) = (false, false);
+        let (mut wide, mut short, mut narrow) = (false, false, self.narrow);
         let mut note = |inst: &Inst| {
             for value in defined(inst) {
+                if self.of(value) == Shape::Lanes {
+                    narrow &= matches!(self.scalar(value), Some(Ty::U8 | Ty::Bool));
+                }
                 let lanes = self.of(value) == Shape::Lanes && !self.implied[value.0 as usize];
                 match self.scalar(value) {
                     Some(Ty::I64 | Ty::F64) => wide |= self.of(value) == Shape::Lanes,
                     // What is the same at all points may be stored at all of them.
-                    Some(Ty::I32 | Ty::F32 | Ty::U8) => narrow = true,
-                    Some(Ty::Bool) => narrow |= lanes,
+                    Some(Ty::I32 | Ty::F32 | Ty::U8) => short = true,
+                    Some(Ty::Bool) => short |= lanes,
                     None => {}
                 }
             }
             if let Op::Store { array, .. } = &inst.op {
-                narrow |=
-                    !matches!(self.types[array.0 as usize], ValueTy::Array(ty) if is_wide(ty));
+                short |= !matches!(self.types[array.0 as usize], ValueTy::Array(ty) if is_wide(ty));
             }
         };
         for inst in insts.clone() {
@@ -553,9 +613,9 @@ impl<'a> Analysis<'a> {
         // The borders of memory are for few points of which some are not at work.
         let masked = insts.into_iter().any(|inst| self.reads_masked(inst, false));
         self.streams &= !masked;
-        let Analysis { shapes, streams, implied, flags, loose, .. } = self;
-        let least = if wide && !narrow { 2 } else { 4 };
-        Ok(Shapes { shapes, wide, least, pressure, streams, implied, flags, loose })
+        let Analysis { shapes, streams, implied, flags, loose, near, .. } = self;
+        let least = if wide && !short { 2 } else { 4 };
+        Ok(Shapes { shapes, wide, narrow, least, near, pressure, streams, implied, flags, loose })
     }
 
     /// How many lanes values are alive at the same time, at most.

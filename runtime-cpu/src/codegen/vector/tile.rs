@@ -16,7 +16,7 @@
 use super::super::code::{Coder, flags};
 use super::super::kernel::Range;
 use super::super::walk;
-use super::lanes::{Lanes, Vector, Vectors, lane};
+use super::lanes::{Lanes, Vector, Vectors};
 use super::shape::{Shape, Shapes};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, types};
@@ -260,10 +260,11 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
     fn read(&mut self, sum: usize, at: ir::Value) -> Lanes {
         let (_, ty, ..) = self.plan.reduce[sum];
         let place = self.place(sum, at);
-        let count = self.vector.points / lane(ty).lane_count() as usize;
+        let lane = self.vector.lane(ty);
+        let count = self.vector.points / lane.lane_count() as usize;
         let mut out = Vectors::new();
         for n in 0..count {
-            out.push(self.vector.c.b.ins().load(lane(ty), flags(), place, 16 * n as i32));
+            out.push(self.vector.c.b.ins().load(lane, flags(), place, 16 * n as i32));
         }
         Lanes::Wide(out)
     }

@@ -29,6 +29,7 @@ impl<'a> Coder<'a, '_> {
         }
         let given = Given { types: self.types, known: &self.constants, may_store };
         let mut analysis = Analysis::new(given, &[*index]);
+        analysis.not_narrow();
         body.insts.iter().for_each(|inst| walk::reads(inst, &mut |v| analysis.reads(v)));
         body.yields.iter().for_each(|v| analysis.reads(*v));
         let shapes = analysis.block(body).and_then(|()| {

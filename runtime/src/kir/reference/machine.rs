@@ -12,6 +12,8 @@ use crate::scalar::Precision;
 use crate::services::sort::Order;
 use crate::services::text;
 use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// What a value is.
@@ -364,6 +366,30 @@ impl<'m, 'r> Machine<'m, 'r> {
             Extern::RankDown => self.rank(args, Order::Down)?,
             Extern::SortUp => self.sort(args, Order::Up)?,
             Extern::SortDown => self.sort(args, Order::Down)?,
+            Extern::Groups => {
+                let keys = self.memory.read(self.array(args[0]), self.i64(args[1]))?;
+                self.groups(&keys, [args[2], args[3]])?
+            }
+            Extern::TextGroups => {
+                let mut texts = Vec::new();
+                for at in 0..self.i64(args[1]) {
+                    let start = self.memory.load(self.array(args[0]), at)?;
+                    let length = self.memory.load(self.array(args[2]), at)?;
+                    let [start, length] = [start, length].map(|x| i64_of(Datum::Scalar(x)));
+                    let chars = self.memory.slice(self.array(args[3]), start)?;
+                    texts.push(self.memory.read(chars, length)?);
+                }
+                self.groups(&texts, [args[4], args[5]])?
+            }
+            Extern::HashText => {
+                let text = self.text(args[0], args[1])?;
+                let hash = text::hash(&text, self.i64(args[2]));
+                vec![Datum::Scalar(Literal::I64(hash))]
+            }
+            Extern::SameText => {
+                let (a, b) = (self.text(args[0], args[1])?, self.text(args[2], args[3])?);
+                vec![bool(a == b)]
+            }
             Extern::FloatText | Extern::FloatText32 => {
                 let length = self.write_text(args[1], &text::float(self.f64(args[0])))?;
                 vec![length]
@@ -411,10 +437,33 @@ impl<'m, 'r> Machine<'m, 'r> {
         Ok(Datum::Scalar(Literal::I64(text.len() as i64)))
     }
 
+    /// The last that is equal to each, and how many are.
+    fn groups<T: Hash + Eq>(&mut self, all: &[T], out: [Value; 2]) -> Outcome<Vec<Datum>> {
+        self.worked(all.len() as i64);
+        let mut places: HashMap<&T, Vec<usize>> = HashMap::new();
+        for (place, one) in all.iter().enumerate() {
+            places.entry(one).or_default().push(place);
+        }
+        for same in places.values() {
+            let found = [same[same.len() - 1], same.len()].map(|x| Literal::I64(x as i64));
+            for (out, found) in out.into_iter().zip(found) {
+                for place in same {
+                    self.memory.store(self.array(out), *place as i64, found)?;
+                }
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// Some chars.
+    fn text(&mut self, array: Value, length: Value) -> Outcome<Vec<u8>> {
+        self.worked(self.i64(length));
+        let text = self.memory.read(self.array(array), self.i64(length))?;
+        Ok(text.into_iter().map(byte).collect())
+    }
+
     fn parse_float(&mut self, args: &[Value], precision: Precision) -> Outcome<Vec<Datum>> {
-        self.worked(self.i64(args[1]));
-        let text = self.memory.read(self.array(args[0]), self.i64(args[1]))?;
-        let text: Vec<u8> = text.into_iter().map(byte).collect();
+        let text = self.text(args[0], args[1])?;
         let (value, all) = text::parse_float(&text, precision);
         Ok(vec![Datum::Scalar(Literal::F64(value.to_bits())), bool(all)])
     }

@@ -138,19 +138,29 @@ impl Checker<'_> {
             }
             Op::Extern(service, args) => {
                 let keys = match service {
-                    Extern::RankUp | Extern::RankDown | Extern::SortUp | Extern::SortDown => {
-                        match args.first() {
-                            Some(keys) => self.array(*keys)?,
-                            None => Ty::I64,
-                        }
-                    }
-                    Extern::FloatText
+                    Extern::RankUp
+                    | Extern::RankDown
+                    | Extern::SortUp
+                    | Extern::SortDown
+                    | Extern::Groups
+                    | Extern::TextGroups => match args.first() {
+                        Some(keys) => self.array(*keys)?,
+                        None => Ty::I64,
+                    },
+                    Extern::HashText
+                    | Extern::SameText
+                    | Extern::FloatText
                     | Extern::FloatText32
                     | Extern::ExpText
                     | Extern::ParseFloat
                     | Extern::ParseFloat32 => Ty::U8,
                 };
-                self.defined(keys != Ty::Bool, service.mnemonic(), keys)?;
+                let fine = match service {
+                    Extern::Groups => matches!(keys, Ty::I32 | Ty::I64),
+                    Extern::TextGroups => keys == Ty::I64,
+                    _ => keys != Ty::Bool,
+                };
+                self.defined(fine, service.mnemonic(), keys)?;
                 self.args(args, &service.params(keys));
                 service.results().to_vec()
             }

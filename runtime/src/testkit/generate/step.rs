@@ -326,6 +326,15 @@ impl Generator<'_> {
             let keys = self.choices.pick(&arrays);
             let count = body.i64(keys.length);
             use Extern::{RankDown, RankUp, SortDown, SortUp};
+            if matches!(keys.ty, Ty::I32 | Ty::I64) && self.choices.below(3) == 0 {
+                let [last, equal] = [0; 2].map(|_| body.alloc(Ty::I64, count));
+                body.service(Extern::Groups, vec![keys.value, count, last, equal]);
+                for value in [last, equal] {
+                    let length = keys.length;
+                    visible.arrays.push(Known { value, ty: Ty::I64, length, own: true });
+                }
+                return;
+            }
             let service = self.choices.pick(&[RankUp, SortUp, RankDown, SortDown]);
             let ty = if matches!(service, RankUp | RankDown) { Ty::I64 } else { keys.ty };
             let out = body.alloc(ty, count);
@@ -337,8 +346,13 @@ impl Generator<'_> {
             let x = self.scalar(body, visible, Ty::F64);
             let length = body.service(Extern::FloatText, vec![x, text])[0];
             let parsed = body.service(Extern::ParseFloat, vec![text, length]);
+            let hash = body.service(Extern::HashText, vec![text, length, length])[0];
+            let one = body.i64(1);
+            let same = body.service(Extern::SameText, vec![text, length, text, one])[0];
             visible.scalars.extend([
                 (length, Ty::I64),
+                (hash, Ty::I64),
+                (same, Ty::Bool),
                 (parsed[0], Ty::F64),
                 (parsed[1], Ty::Bool),
             ]);

@@ -1,0 +1,511 @@
+//! Which elements of a sequence are equal to which: for each, the place of the last one that is
+//! equal to it, and how many there are.
+//!
+//! ```text
+//! few different ones   a table for each piece of the sequence, all of them put together, and then
+//!                      each element looks its group up by the number that its piece gave it
+//! many                 hashes and places sorted by radix: those that are equal are neighbours
+//! ```
+//!
+//! Tables are quicker while they fit the cache, whatever the order of the elements; how many groups
+//! there are is found out by making them. Elements are ints, or texts, which are compared wherever
+//! their hashes are the same.
+
+use super::sort::{Team, crowds};
+use super::text;
+use crate::fault::FaultCode;
+use std::mem::MaybeUninit;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// The most groups in a table: with all its parts it fits the cache of a core, about.
+const MOST: usize = 1 << 16;
+
+/// Pieces for each thread: the machine may be busy with something else, too, but each begins with
+/// an empty table.
+const PIECES: usize = 2;
+
+/// Fewer elements are not worth another thread.
+const PARALLEL: usize = 1 << 14;
+
+/// Places of a table for each of its groups, at least: where one is taken a branch goes wrong.
+const SPARSE: usize = 4;
+
+/// How many elements are looked at between two looks at whether to go on.
+const STRETCH: usize = 1 << 16;
+
+/// Elements to be grouped.
+pub trait Elements: Sync {
+    /// An element, or what is known of it.
+    type Key: Copy + Send + Sync;
+    /// How many there are.
+    fn count(&self) -> usize;
+    /// One of them.
+    fn key(&self, place: usize) -> Self::Key;
+    /// The same for equal elements.
+    fn hash(key: &Self::Key) -> u64;
+    /// Whether two are equal that have the same hash.
+    fn same(a: &Self::Key, b: &Self::Key) -> bool;
+}
+
+macro_rules! ints {
+    ($($int:ty)+) => {$(
+        impl Elements for [$int] {
+            type Key = $int;
+
+            #[inline]
+            fn count(&self) -> usize {
+                self.len()
+            }
+
+            #[inline]
+            fn key(&self, place: usize) -> $int {
+                self[place]
+            }
+
+            /// No two ints have the same.
+            #[inline]
+            fn hash(key: &$int) -> u64 {
+                *key as u64
+            }
+
+            #[inline]
+            fn same(_: &$int, _: &$int) -> bool {
+                true
+            }
+        }
+    )+};
+}
+
+ints! { i64 i32 }
+
+/// Texts that are parts of one.
+#[derive(Clone, Copy, Debug)]
+pub struct Texts<'a> {
+    /// Where each begins.
+    starts: &'a [i64],
+    /// How long each is.
+    lengths: &'a [i64],
+    chars: *const u8,
+}
+
+// SAFETY: the chars may be read by anyone (the contract of `new`).
+unsafe impl Sync for Texts<'_> {}
+
+impl<'a> Texts<'a> {
+    /// Texts that begin there, of these lengths.
+    ///
+    /// # Safety
+    /// They lie behind `chars`, and nobody writes them meanwhile.
+    pub unsafe fn new(starts: &'a [i64], lengths: &'a [i64], chars: *const u8) -> Texts<'a> {
+        assert_eq!(starts.len(), lengths.len(), "each text has a start and a length");
+        Texts { starts, lengths, chars }
+    }
+}
+
+impl<'a> Elements for Texts<'a> {
+    type Key = (u64, &'a [u8]);
+
+    fn count(&self) -> usize {
+        self.starts.len()
+    }
+
+    #[inline]
+    fn key(&self, place: usize) -> (u64, &'a [u8]) {
+        let text = match self.lengths[place] {
+            0 => &[],
+            // SAFETY: it is there, as `new` was promised.
+            length => unsafe {
+                let start = self.chars.add(self.starts[place] as usize);
+                std::slice::from_raw_parts(start, length as usize)
+            },
+        };
+        (text::hash(text, 0) as u64, text)
+    }
+
+    #[inline]
+    fn hash(key: &(u64, &'a [u8])) -> u64 {
+        key.0
+    }
+
+    #[inline]
+    fn same(a: &(u64, &'a [u8]), b: &(u64, &'a [u8])) -> bool {
+        text::same(a.1, b.1)
+    }
+}
+
+/// What is found out about each element.
+#[derive(Debug)]
+pub struct Found<'o> {
+    /// The place of the last one equal to it.
+    pub last: &'o mut [MaybeUninit<i64>],
+    /// How many are equal to it, itself too.
+    pub count: &'o mut [MaybeUninit<i64>],
+}
+
+/// Finds the groups of equal elements.
+///
+/// # Errors
+/// If there is too little memory, or somebody wants this to stop; `found` then holds anything.
+///
+/// # Panics
+/// If there is not as much room as there are elements.
+pub fn groups<E: Elements + ?Sized>(
+    elements: &E,
+    found: Found<'_>,
+    team: &dyn Team,
+) -> Result<(), FaultCode> {
+    groups_within(MOST, elements, found, team)
+}
+
+/// The same, with tables for so many groups.
+fn groups_within<E: Elements + ?Sized>(
+    most: usize,
+    elements: &E,
+    found: Found<'_>,
+    team: &dyn Team,
+) -> Result<(), FaultCode> {
+    let count = elements.count();
+    assert!(found.last.len() == count && found.count.len() == count, "as much room as elements");
+    match tables(most, elements, found.last, team)? {
+        Some(tables) => {
+            resolve::<E>(tables, found, team);
+            Ok(())
+        }
+        None => by_sorting(elements, found, team),
+    }
+}
+
+/// Makes vectors of what is found out about each element.
+///
+/// # Errors
+/// As [`groups`].
+pub fn groups_into<E: Elements + ?Sized>(
+    elements: &E,
+    last: &mut Vec<i64>,
+    count: &mut Vec<i64>,
+    team: &dyn Team,
+) -> Result<(), FaultCode> {
+    let many = elements.count();
+    for vector in [&mut *last, &mut *count] {
+        vector.clear();
+        vector.reserve(many);
+    }
+    let found = Found {
+        last: &mut last.spare_capacity_mut()[..many],
+        count: &mut count.spare_capacity_mut()[..many],
+    };
+    groups(elements, found, team)?;
+    // SAFETY: there is room, and all were written.
+    unsafe {
+        last.set_len(many);
+        count.set_len(many);
+    }
+    Ok(())
+}
+
+/// Equal elements of a piece.
+#[derive(Clone, Copy)]
+struct Group<K> {
+    key: K,
+    /// The last place, counted from the beginning of the piece.
+    last: u32,
+    /// How many.
+    count: u32,
+}
+
+/// The groups of a piece, by their elements.
+struct Table<E: Elements + ?Sized> {
+    /// A group's number and 1, or 0: at the place that an element hashes to, or behind it.
+    slots: Vec<u32>,
+    /// How far to shift a hash to get such a place.
+    shift: u32,
+    groups: Vec<Group<E::Key>>,
+}
+
+impl<E: Elements + ?Sized> Table<E> {
+    /// A table for so many groups, to begin with.
+    fn new(groups: usize) -> Table<E> {
+        let bits = (SPARSE * groups + 1).next_power_of_two().ilog2().max(4);
+        Table { slots: vec![0; 1 << bits], shift: u64::BITS - bits, groups: Vec::new() }
+    }
+
+    /// The number of the group of an element, which may be a new one.
+    #[inline]
+    fn number(&mut self, key: &E::Key) -> u32 {
+        let mask = self.slots.len() - 1;
+        let hash = E::hash(key);
+        let mut at = self.place(hash);
+        loop {
+            let slot = self.slots[at];
+            if slot == 0 {
+                return self.begin(key, at);
+            }
+            let known = &self.groups[slot as usize - 1].key;
+            if E::hash(known) == hash && E::same(known, key) {
+                return slot - 1;
+            }
+            at = (at + 1) & mask;
+        }
+    }
+
+    #[inline]
+    fn place(&self, hash: u64) -> usize {
+        // Both halves of the product depend on all bits.
+        let product = u128::from(hash ^ 0x9e37_79b9_7f4a_7c15) * 0xd6e8_feb8_6659_fd93;
+        ((product as u64 ^ (product >> 64) as u64) >> self.shift) as usize
+    }
+
+    #[cold]
+    fn begin(&mut self, key: &E::Key, at: usize) -> u32 {
+        let number = self.groups.len() as u32;
+        self.groups.push(Group { key: *key, last: 0, count: 0 });
+        self.slots[at] = number + 1;
+        if self.groups.len() * SPARSE > self.slots.len() {
+            self.shift -= 1;
+            let mask = 2 * self.slots.len() - 1;
+            let mut slots = vec![0; mask + 1];
+            for (number, group) in self.groups.iter().enumerate() {
+                let mut at = self.place(E::hash(&group.key));
+                while slots[at] != 0 {
+                    at = (at + 1) & mask;
+                }
+                slots[at] = number as u32 + 1;
+            }
+            self.slots = slots;
+        }
+        number
+    }
+}
+
+/// The tables of the pieces, if no piece has more groups than they hold; in `numbers`, for each
+/// element, the number of its group.
+fn tables<E: Elements + ?Sized>(
+    most: usize,
+    elements: &E,
+    numbers: &mut [MaybeUninit<i64>],
+    team: &dyn Team,
+) -> Result<Option<Vec<Table<E>>>, FaultCode> {
+    let pieces = pieces(elements.count(), team);
+    let too_many = AtomicBool::new(false);
+    let done: Vec<Mutex<Option<Table<E>>>> = pieces.iter().map(|_| Mutex::default()).collect();
+    let room = split(numbers, &pieces);
+    team.each(pieces.len(), &|take| {
+        while let Some(at) = take() {
+            let piece = pieces[at].clone();
+            let mut numbers = room[at].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut table = Table::new(piece.len().min(1 << 9));
+            for (stretch, numbers) in numbers.chunks_mut(STRETCH).enumerate() {
+                let from = (stretch * STRETCH) as u32;
+                for (number, place) in numbers.iter_mut().zip(from..) {
+                    let group = table.number(&elements.key(piece.start + place as usize));
+                    let known = &mut table.groups[group as usize];
+                    known.last = place;
+                    known.count += 1;
+                    number.write(i64::from(group));
+                }
+                if table.groups.len() > most {
+                    too_many.store(true, Relaxed);
+                }
+                if too_many.load(Relaxed) || team.stopped() {
+                    return;
+                }
+            }
+            *done[at].lock().unwrap_or_else(PoisonError::into_inner) = Some(table);
+        }
+    });
+    if team.stopped() {
+        return Err(FaultCode::Interrupted);
+    }
+    let done = done.into_iter().map(|it| it.into_inner().unwrap_or_else(PoisonError::into_inner));
+    Ok(done.collect())
+}
+
+/// Puts the tables together, and what is found out in the place of each element's number.
+fn resolve<E: Elements + ?Sized>(tables: Vec<Table<E>>, found: Found<'_>, team: &dyn Team) {
+    let pieces = pieces(found.last.len(), team);
+    // Of the whole sequence: a table of the groups, what is known of each, and which of them each
+    // group of a piece is part of.
+    let most = tables.iter().map(|table| table.groups.len()).max().unwrap_or(0);
+    let mut all: Table<E> = Table::new(most);
+    let mut known: Vec<(i64, i64)> = Vec::new();
+    let mut parts: Vec<Vec<usize>> = Vec::with_capacity(tables.len());
+    for (table, piece) in tables.iter().zip(&pieces) {
+        let numbers = table.groups.iter().map(|group| {
+            let number = all.number(&group.key) as usize;
+            if number == known.len() {
+                known.push((0, 0));
+            }
+            // Later pieces come later.
+            known[number].0 = (piece.start + group.last as usize) as i64;
+            known[number].1 += i64::from(group.count);
+            number
+        });
+        parts.push(numbers.collect());
+    }
+    drop(tables);
+    let answers: Vec<Vec<(i64, i64)>> =
+        parts.iter().map(|part| part.iter().map(|number| known[*number]).collect()).collect();
+    let last = split(found.last, &pieces);
+    let counts = split(found.count, &pieces);
+    team.each(pieces.len(), &|take| {
+        while let Some(at) = take() {
+            let mut last = last[at].lock().unwrap_or_else(PoisonError::into_inner);
+            let mut counts = counts[at].lock().unwrap_or_else(PoisonError::into_inner);
+            for (last, count) in last.iter_mut().zip(counts.iter_mut()) {
+                // SAFETY: `tables` wrote the numbers of groups of the piece.
+                let number = unsafe { last.assume_init() };
+                let answer = answers[at][number as usize];
+                last.write(answer.0);
+                count.write(answer.1);
+            }
+        }
+    });
+}
+
+/// Pieces of so many elements, for a team. Their places are counted with 32 bits.
+fn pieces(count: usize, team: &dyn Team) -> Vec<Range<usize>> {
+    let threads = team.threads();
+    let many = if threads > 1 && count >= PARALLEL { threads * PIECES } else { 1 };
+    let length = count.div_ceil(many).clamp(1, 1 << 30);
+    (0..count).step_by(length).map(|from| from..(from + length).min(count)).collect()
+}
+
+/// Room for a piece.
+type Part<'o> = Mutex<&'o mut [MaybeUninit<i64>]>;
+
+/// The parts of the room for pieces.
+fn split<'o>(room: &'o mut [MaybeUninit<i64>], pieces: &[Range<usize>]) -> Vec<Part<'o>> {
+    let mut rest = room;
+    let mut parts = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        let (part, behind) = rest.split_at_mut(piece.len());
+        parts.push(Mutex::new(part));
+        rest = behind;
+    }
+    parts
+}
+
+/// Neighbours after sorting the hashes.
+fn by_sorting<E: Elements + ?Sized>(
+    elements: &E,
+    found: Found<'_>,
+    team: &dyn Team,
+) -> Result<(), FaultCode> {
+    let bytes = (elements.count() * size_of::<i64>()) as u64;
+    if !team.reserve(bytes) {
+        return Err(FaultCode::OutOfMemory);
+    }
+    let pieces = pieces(elements.count(), team);
+    let mut hashes = vec![MaybeUninit::uninit(); elements.count()];
+    let room = split(&mut hashes, &pieces);
+    team.each(pieces.len(), &|take| {
+        while let Some(at) = take() {
+            let mut room = room[at].lock().unwrap_or_else(PoisonError::into_inner);
+            for (hash, place) in room.iter_mut().zip(pieces[at].clone()) {
+                hash.write(E::hash(&elements.key(place)) as i64);
+            }
+        }
+    });
+    drop(room);
+    // SAFETY: all were written.
+    let hashes = unsafe { std::mem::transmute::<&[MaybeUninit<i64>], &[i64]>(&hashes[..]) };
+    let done = crowds(hashes, team, [found.last, found.count], &|places, out| {
+        // Hardly ever more than one group.
+        let mut groups: Vec<(E::Key, [i64; 2])> = Vec::new();
+        let mut numbers = Vec::new();
+        for place in places.iter() {
+            let key = elements.key(place);
+            let known = groups.iter().position(|(other, _)| E::same(other, &key));
+            let number = known.unwrap_or_else(|| {
+                groups.push((key, [0, 0]));
+                groups.len() - 1
+            });
+            // They were sorted stably.
+            groups[number].1[0] = place as i64;
+            groups[number].1[1] += 1;
+            numbers.push(number);
+        }
+        for (place, number) in places.iter().zip(numbers) {
+            out(place, groups[number].1);
+        }
+    });
+    team.release(bytes);
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sort::Alone;
+    use super::*;
+    use std::collections::HashMap;
+    use std::fmt::Debug;
+    use std::hash::Hash;
+
+    fn check<E: Elements + ?Sized, K: Hash + Eq + Debug>(elements: &E, keys: &[K]) {
+        let mut known: HashMap<&K, (i64, i64)> = HashMap::new();
+        for (place, key) in keys.iter().enumerate() {
+            let group = known.entry(key).or_default();
+            *group = (place as i64, group.1 + 1);
+        }
+        for most in [MOST, 40, 0] {
+            let (mut last, mut count) =
+                (vec![MaybeUninit::new(0); keys.len()], vec![MaybeUninit::new(0); keys.len()]);
+            let found = Found { last: &mut last, count: &mut count };
+            groups_within(most, elements, found, &Alone(None)).unwrap();
+            for (place, key) in keys.iter().enumerate() {
+                // SAFETY: they were written at the beginning.
+                let found = unsafe { (last[place].assume_init(), count[place].assume_init()) };
+                assert_eq!(found, known[key], "{key:?} at {place}, tables of {most}");
+            }
+        }
+    }
+
+    fn ints(ints: &[i64]) {
+        check(ints, ints);
+    }
+
+    #[test]
+    fn ints_are_grouped_by_tables_and_by_sorting() {
+        ints(&[]);
+        ints(&[7]);
+        ints(&[3, 1, 3, i64::MIN, i64::MAX, 1, 3]);
+        check(&[-1i32, 5, -1, i32::MIN][..], &[-1, 5, -1, i32::MIN]);
+        let random = |i: i64| crate::random::bits(5, i) as i64;
+        ints(&(0..100_000).map(|i| random(i) % 1000).collect::<Vec<i64>>());
+        ints(&(0..70_000).map(|i| random(i) % 30).collect::<Vec<i64>>());
+        ints(&(0..50_000).map(random).collect::<Vec<i64>>());
+        ints(&(0..50_000).map(|i| i / 7).collect::<Vec<i64>>());
+    }
+
+    #[test]
+    fn texts_are_grouped_by_what_they_say() {
+        for (count, different) in [(0, 1), (1, 1), (3000, 10), (20_000, 5000)] {
+            let random = |i: i64| crate::random::bits(6, i) as u64 as usize % different;
+            let mut pool = Vec::new();
+            let (mut starts, mut lengths, mut all) = (Vec::new(), Vec::new(), Vec::new());
+            for i in 0..count {
+                let word = random(i);
+                let text =
+                    "abcdefghij".repeat(word % 4)[..word % 37 % (1 + word % 4 * 10)].to_owned();
+                let text = format!("{text}{}", word / 2);
+                starts.push(pool.len() as i64);
+                lengths.push(text.len() as i64);
+                pool.extend(text.bytes());
+                all.push(text);
+            }
+            // SAFETY: the texts are there.
+            let texts = unsafe { Texts::new(&starts, &lengths, pool.as_ptr()) };
+            check(&texts, &all);
+        }
+    }
+
+    #[test]
+    fn who_is_stopped_stops() {
+        let stop = AtomicBool::new(true);
+        let (mut last, mut count) = (Vec::new(), Vec::new());
+        let done = groups_into(&[1i64, 2, 1][..], &mut last, &mut count, &Alone(Some(&stop)));
+        assert_eq!(done, Err(FaultCode::Interrupted));
+    }
+}
