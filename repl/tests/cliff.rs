@@ -223,6 +223,13 @@ fn what_is_too_large_is_said_to_be() {
         assert_eq!(fixture.run("sum([0:1000])"), ["499500"], "after {text}");
     }
     assert!(fixture.counters().bytes < 300 << 20);
+    // It is said how much that would be, and what is few is not too large.
+    let mut size = |text: &str| fixture.run(text).concat();
+    assert!(size("dist(0, 1000000000000);").contains("8.0 TB wanted"));
+    assert!(size("{dist(x, 10000000000) : x in [0:3]};").contains("0.0 GB wanted"));
+    assert!(size("dist(0, 1000000000000);").contains("the limit is 268.4 MB"));
+    let few = size("[min_int:max_int:4611686018427387904];");
+    assert!(few.starts_with("[-9223372036854775808, -4611686018427387904, 0, "), "{few}");
 }
 
 #[test]

@@ -117,7 +117,7 @@ fn block(buffer: &Buffer) -> Result<&Block, Failure> {
 
 /// A buffer for so many elements.
 fn alloc(memory: &Arc<Memory>, ty: Ty, length: usize) -> Result<Buffer, Failure> {
-    let bytes = length.checked_mul(ty.size()).ok_or_else(memory::out_of_memory)?;
+    let bytes = length.checked_mul(ty.size()).ok_or_else(|| memory.exhausted(Some(u64::MAX)))?;
     Ok(Buffer::new(ty, length, Arc::new(memory.alloc(bytes)?)))
 }
 
