@@ -109,6 +109,9 @@ PROGRAMS = [
     Program(
         "barnes-hut", "barnes_hut", "accelerations(bodies)", {"n": 75_000}, ("n",),
         lambda p: 40 * p["n"], lambda p: 1000 * p["n"], ("000",)),
+    Program(
+        "barnes-hut-squares", "barnes_hut", "accelerations_by_squares(bodies)", {"n": 75_000}, ("n",),
+        lambda p: 40 * p["n"], lambda p: 1000 * p["n"], ("000",)),
     _product("100k-50", 100_000, 50, 0),
     _product("1m-10", 1_000_000, 10, 0),
     _product("power-law", 1_000_000, 2, 400_000),

@@ -124,6 +124,9 @@ pub struct Measures {
     /// At the end tell what the runtime did and where the variables are, on standard error
     #[arg(long)]
     pub stats: bool,
+    /// At the end list the kernels and what each took, on standard error
+    #[arg(long)]
+    pub profile: bool,
     /// Print an object a line, for every form that is evaluated, instead of its value
     #[arg(long)]
     pub json: bool,
@@ -203,6 +206,9 @@ programs print goes to standard error. Its fields:
 With --stats there is one more object at the end, with the one field `stats`: launches, modules,
 compile_seconds, transferred, bytes, peak_bytes of the session, its runtime, and variables, objects
 with name, type, host_bytes, runtime_bytes (null where the value is not) and shadowed.
+With --profile there is one with the one field `profile`: objects with kernel, launches, points,
+seconds and compile_seconds. A kernel is called after its function and its number in what
+`nesl ir --stage fused` shows of that; `form` is a form that one instance ran by itself.
 
 Examples:
   nesl run primes.nesl
@@ -359,6 +365,7 @@ impl Measures {
         Measures {
             time: self.time || other.time,
             stats: self.stats || other.stats,
+            profile: self.profile || other.profile,
             json: self.json || other.json,
         }
     }

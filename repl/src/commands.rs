@@ -21,7 +21,9 @@ pub fn run(arguments: &Cli) -> Result<u8> {
     let measures = arguments.measures;
     let takes_forms = matches!(arguments.command, None | Some(Command::Run { .. }));
     if measures != Measures::default() && !takes_forms {
-        bail!("--time, --stats and --json before a command are for `run` and for sessions");
+        bail!(
+            "--time, --stats, --profile and --json before a command are for `run` and for sessions"
+        );
     }
     match &arguments.command {
         None => prompt::run(global, measures),

@@ -4,6 +4,7 @@
 use crate::source::{Lines, own_start};
 use crate::table::{Table, grouped};
 use nesl_engine::{Binding, Sources, Stats, Usage};
+use nesl_runtime::profile::Taken;
 use serde_json::{Value, json};
 
 /// The time of a form; nothing for one that only defines.
@@ -102,6 +103,37 @@ pub fn stats_object(stats: &Stats) -> String {
         "variables": variables,
     });
     json!({ "stats": object }).to_string()
+}
+
+/// What kernels took, as lines; compiling is not in it, nor what the host did.
+pub fn profile(kernels: &[Taken]) -> String {
+    let all: f64 = kernels.iter().map(|kernel| kernel.time.as_secs_f64()).sum();
+    let mut table = Table::new(&["time", "share", "launches", "points", "name"]);
+    for kernel in kernels.iter().filter(|kernel| kernel.launches > 0) {
+        let seconds = kernel.time.as_secs_f64();
+        table.row([
+            duration(seconds),
+            format!("{:.1} %", 100.0 * seconds / all),
+            grouped(kernel.launches),
+            grouped(kernel.points),
+            kernel.name.clone(),
+        ]);
+    }
+    table.to_string()
+}
+
+/// What kernels took, as an object in one line.
+pub fn profile_object(kernels: &[Taken]) -> String {
+    let object = |kernel: &Taken| {
+        json!({
+            "kernel": kernel.name,
+            "launches": kernel.launches,
+            "points": kernel.points,
+            "seconds": kernel.time.as_secs_f64(),
+            "compile_seconds": kernel.compiling.as_secs_f64(),
+        })
+    };
+    json!({ "profile": kernels.iter().map(object).collect::<Vec<_>>() }).to_string()
 }
 
 /// Whether there was something to do.

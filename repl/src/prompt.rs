@@ -32,7 +32,7 @@ enum Flow {
 /// Reads forms and runs them until there are no more.
 pub fn run(global: &Global, measures: Measures) -> Result<u8> {
     let (mut reporter, mut session) = Reporter::new(global);
-    reporter.measure(&mut session, measures);
+    reporter.measure(&mut session, global, measures);
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         interact(global, reporter, session)
     } else {

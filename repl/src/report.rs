@@ -8,6 +8,7 @@ use crate::render::Renderer;
 use anyhow::{Context, Result};
 use nesl_core::base::Diagnostic;
 use nesl_engine::{Binding, Event, FileRange, Session, Sources, Summary};
+use nesl_runtime::profile::{Profile, Profiled};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -23,6 +24,8 @@ pub struct Reporter {
     pub renderer: Renderer,
     quiet: bool,
     measures: Measures,
+    /// What kernels took, if that is asked for.
+    profile: Profile,
     /// Pictures that were drawn on since they were written, by their places in the session.
     drawn: BTreeSet<usize>,
     /// Where they are written; the current folder if there is no other.
@@ -42,12 +45,21 @@ impl Reporter {
         let renderer = Renderer::new(global.colors(&std::io::stderr()));
         let (quiet, folder) = (global.quiet, global.pictures.clone());
         let (measures, drawn) = (Measures::default(), BTreeSet::new());
-        (Reporter { output, renderer, quiet, measures, drawn, folder, problems: 0 }, session)
+        let profile = Profile::default();
+        (
+            Reporter { output, renderer, quiet, measures, profile, drawn, folder, problems: 0 },
+            session,
+        )
     }
 
     /// Tells from now on what forms take.
-    pub fn measure(&mut self, session: &mut Session, measures: Measures) {
+    pub fn measure(&mut self, session: &mut Session, global: &Global, measures: Measures) {
         self.measures = measures;
+        if measures.profile
+            && let Some(runtime) = global.runtime(session.interrupt_handle())
+        {
+            session.set_runtime(Some(Box::new(Profiled::new(runtime, self.profile.clone()))));
+        }
         // What a form takes is known if each does its own work.
         session.settings_mut().lazy = !measures.time && !measures.json;
         if measures.json {
@@ -57,13 +69,22 @@ impl Reporter {
 
     /// Tells what a session did, if that is wanted.
     pub fn stats(&self, session: &Session) {
-        match self.measures {
-            Measures { stats: false, .. } => {}
-            Measures { json: true, .. } => {
-                self.output.line(&measure::stats_object(&session.stats()));
+        let Measures { stats, profile, json, .. } = self.measures;
+        let kernels = self.profile.kernels();
+        if json {
+            let stats = stats.then(|| measure::stats_object(&session.stats()));
+            let profile = profile.then(|| measure::profile_object(&kernels));
+            for object in [profile, stats].into_iter().flatten() {
+                self.output.line(&object);
                 self.output.show();
             }
-            Measures { json: false, .. } => eprint!("{}", measure::stats(&session.stats())),
+            return;
+        }
+        if profile {
+            eprint!("{}", measure::profile(&kernels));
+        }
+        if stats {
+            eprint!("{}", measure::stats(&session.stats()));
         }
     }
 

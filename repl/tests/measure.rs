@@ -125,3 +125,16 @@ fn a_session_takes_the_flags_and_a_form_in_a_pipe_is_answered_at_once() {
     let refused = nesl(&["--json", "doc", "sum"], "");
     assert_eq!(refused.status.code(), Some(2));
 }
+
+#[test]
+fn a_profile_lists_the_kernels_by_their_functions() {
+    let ran = nesl(&["run", "--profile", "-"], PROGRAM);
+    let told = text(&ran.stderr);
+    assert!(told.lines().next().is_some_and(|line| line.ends_with("points  name")), "{told}");
+    let kernel = told.lines().find(|line| line.ends_with("main kernel 1"));
+    assert!(kernel.is_some_and(|line| line.contains("100,000")), "{told}");
+    let forms = objects(&nesl(&["run", "--profile", "--json", "-"], PROGRAM));
+    let kernels = &forms.last().expect("there are some")["profile"];
+    assert!(kernels[0]["launches"].as_u64() >= Some(1), "{kernels}");
+    assert!(kernels[0]["points"].as_u64() >= Some(100_000), "{kernels}");
+}

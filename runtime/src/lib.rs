@@ -10,6 +10,7 @@
 pub mod fault;
 pub mod kir;
 pub mod math;
+pub mod profile;
 pub mod random;
 pub mod runtime;
 pub mod scalar;

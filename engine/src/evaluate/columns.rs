@@ -23,7 +23,8 @@ pub(super) struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn pool(self) -> Sequence<'a> {
+    /// What the rows are cut from.
+    pub(super) fn pool(self) -> Sequence<'a> {
         Sequence { length: whole_number(&self.columns[2]), columns: &self.columns[3..] }
     }
 }
@@ -197,7 +198,11 @@ impl Evaluator<'_> {
 
     /// Where rows start in a pool of their own, its extent and its columns, if it is much smaller
     /// than the one they are in.
-    fn compact(&self, rows: Rows<'_>, element: &Ty) -> Run<Option<(Arg, usize, Vec<Arg>)>> {
+    pub(super) fn compact(
+        &self,
+        rows: Rows<'_>,
+        element: &Ty,
+    ) -> Run<Option<(Arg, usize, Vec<Arg>)>> {
         let [starts, lengths, _, pool @ ..] = rows.columns else {
             unreachable!("they are sequences")
         };

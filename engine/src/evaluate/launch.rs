@@ -96,6 +96,9 @@ impl<'p> Evaluator<'p> {
         if over.single && host::in_steps(kernel) {
             return self.by_host(frame, kernel);
         }
+        if !over.single && self.moved(frame, kernel)? {
+            return Ok(());
+        }
         self.launch(frame, Which::Own(kernel.id), kernel)
     }
 

@@ -14,12 +14,14 @@
 //! | `host` | kernels of one point that the host evaluates |
 //! | `merge` | the two sides of a conditional put together |
 //! | `structure` | what moves whole sequences, where there is one point |
+//! | `many` | what moves whole sequences, where there are many points |
 //! | `columns` | the columns of sequences, and pools |
 //! | `service` | small kernels that the evaluation itself needs |
 
 mod columns;
 mod host;
 mod launch;
+mod many;
 mod merge;
 mod points;
 mod service;

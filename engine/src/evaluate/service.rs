@@ -20,6 +20,14 @@ pub(super) struct Moved {
     pub(super) add: usize,
 }
 
+/// Segments that are copied: how long each is, by offsets, and where it is from and goes to.
+pub(super) struct Placed {
+    pub(super) segments: usize,
+    pub(super) offsets: Buffer,
+    pub(super) from: Arg,
+    pub(super) to: Arg,
+}
+
 const INT: ValueTy = ValueTy::Scalar(Ty::I64);
 const INTS: ValueTy = ValueTy::Array(Ty::I64);
 
@@ -393,6 +401,67 @@ impl Evaluator<'_> {
         }
         args.splice(0..0, [number(segments), Arg::Array(offsets, 0), starts]);
         self.serve(kernel.finish(), &args)
+    }
+}
+
+impl Evaluator<'_> {
+    /// Copies the elements of segments to where these go.
+    pub(super) fn place_segments(&self, placed: &Placed, moves: &[Moved]) -> Run<()> {
+        let mut kernel = KernelBuilder::new("place");
+        let [number_of, ends] = [INT, INTS].map(|ty| kernel.param(ty));
+        let starts = [kernel.param(INTS), kernel.param(INTS)];
+        let (params, mut args) = columns(&mut kernel, moves);
+        let point = kernel.over(Space::Segmented { segments: number_of, offsets: ends });
+        let [from, to] = starts.map(|starts| {
+            let start = kernel.body.load(starts, point[0]);
+            kernel.body.binary(Binary::Add, start, point[1])
+        });
+        for (moved, [source, target, add]) in moves.iter().zip(params) {
+            let mut value = kernel.body.load(source, from);
+            if moved.add != 0 {
+                value = kernel.body.binary(Binary::Add, value, add);
+            }
+            kernel.body.store(target, to, value);
+        }
+        let offsets = Arg::Array(placed.offsets.clone(), 0);
+        let placed = [number(placed.segments), offsets, placed.from.clone(), placed.to.clone()];
+        args.splice(0..0, placed);
+        self.serve(kernel.finish(), &args)
+    }
+
+    /// Where rows of segments begin and how long they are, in elements: of rows that begin with
+    /// some segment and have so many, where the segments begin being known.
+    pub(super) fn spans(
+        &self,
+        starts: &Arg,
+        lengths: &Arg,
+        offsets: &Buffer,
+        rows: usize,
+    ) -> Run<(Arg, Arg)> {
+        let mut kernel = KernelBuilder::new("spans");
+        let points = kernel.param(INT);
+        let [starts_of, lengths_of, offsets_of] = [INTS; 3].map(|ty| kernel.param(ty));
+        let outs = [kernel.param(INTS), kernel.param(INTS)];
+        let index = kernel.over(Space::Flat { count: points })[0];
+        let body = &mut kernel.body;
+        let [start, length] = [starts_of, lengths_of].map(|array| body.load(array, index));
+        // A row of nothing may begin anywhere.
+        let zero = body.i64(0);
+        let filled = body.binary(Binary::Lt, zero, length);
+        let first = body.select(filled, start, zero);
+        let last = body.binary(Binary::Add, first, length);
+        let [begin, end] = [first, last].map(|place| body.load(offsets_of, place));
+        let span = body.binary(Binary::Sub, end, begin);
+        for (out, value) in outs.into_iter().zip([begin, span]) {
+            kernel.body.store(out, index, value);
+        }
+        let results = [self.alloc(Ty::I64, rows)?, self.alloc(Ty::I64, rows)?];
+        let [begin, spans] = results.map(|buffer| Arg::Array(buffer, 0));
+        let offsets = Arg::Array(offsets.clone(), 0);
+        let (starts, lengths) = (starts.clone(), lengths.clone());
+        let args = [number(rows), starts, lengths, offsets, begin.clone(), spans.clone()];
+        self.serve(kernel.finish(), &args)?;
+        Ok((begin, spans))
     }
 }
 

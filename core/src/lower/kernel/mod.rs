@@ -143,6 +143,14 @@ pub fn values(function: &flat::Function) -> Values {
     values
 }
 
+/// What people call a kernel: its function, and its number there if it has one.
+fn name(function: &flat::Function, kernel: &flat::Kernel) -> String {
+    match kernel.id {
+        u32::MAX => format!("{} over {}", function.name, kernel.over),
+        id => format!("{} kernel {id}", function.name),
+    }
+}
+
 /// Lowers a kernel; `None` if what it stores has a shape that no kernel can store at many points.
 pub fn kernel(
     program: &flat::Program,
@@ -165,7 +173,7 @@ pub fn kernel(
         kernel,
         variant,
         precision,
-        builder: KernelBuilder::new(format!("kernel {}", kernel.id)),
+        builder: KernelBuilder::new(name(function, kernel)),
         takes: Vec::new(),
         params: Vec::new(),
         places: FxHashMap::default(),

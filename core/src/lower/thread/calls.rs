@@ -37,6 +37,7 @@ pub(in crate::lower) fn function<'a>(
         shared,
         env: FxHashMap::default(),
         uses: uses::Uses::of(&function.body),
+        joint: super::joint::Joint::default(),
         origin,
         sorted_by: FxHashMap::default(),
         allocations: 0,
@@ -199,6 +200,7 @@ impl<'a> Thread<'a> {
                 let rep = self.block(block);
                 return self.done(&rep, step);
             };
+            self.joint.block(block, &self.uses);
             let before = &block.lets[..block.lets.len() - 1];
             match &last.op {
                 Op::Call(callee, args) if *callee == step.id => {

@@ -40,7 +40,7 @@ impl<'a> Thread<'a> {
     pub(super) fn may_wait(&self, var: Var, delayed: &Delayed<'a>) -> bool {
         let cheap = matches!(delayed.form, Form::Range(..));
         let once = self.uses.once(var) || cheap || self.uses.never(var);
-        once && (!delayed.faulty || self.uses.at_home(var))
+        self.joint.waits(var, delayed) || once && (!delayed.faulty || self.uses.at_home(var))
     }
 
     pub(super) fn delayed(length: Value, faulty: bool, form: Form<'a>) -> Rep<'a> {

@@ -39,6 +39,7 @@ pub(super) fn kernel<'a>(
         shared,
         env: FxHashMap::default(),
         uses: uses::Uses::default(),
+        joint: super::joint::Joint::default(),
         origin: None,
         sorted_by: FxHashMap::default(),
         allocations: 0,

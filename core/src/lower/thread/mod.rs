@@ -10,6 +10,7 @@
 //! |---|---|
 //! | `delayed` | sequences that are not stored, their elements, storing them |
 //! | `collect` | loops that make a sequence, also of sequences |
+//! | `joint` | reductions that share a loop |
 //! | `join` | values that depend on a condition |
 //! | `moves`, `arrays` | the operations on sequences |
 //! | `calls` | functions, tail calls as loops |
@@ -22,6 +23,7 @@ mod collect;
 mod delayed;
 mod form;
 mod join;
+mod joint;
 mod moves;
 mod uses;
 
@@ -104,6 +106,7 @@ pub(super) struct Thread<'a> {
     /// What each variable is.
     pub(super) env: FxHashMap<Var, (Rep<'a>, &'a Ty)>,
     uses: uses::Uses,
+    joint: joint::Joint<'a>,
     /// In a function of the library: the site of the call that left the user's program.
     origin: Option<Value>,
     /// Ranks that are not computed: all that is done with them is to permute what they rank.
@@ -127,6 +130,7 @@ impl<'a> Thread<'a> {
             shared,
             env: FxHashMap::default(),
             uses: uses::Uses::default(),
+            joint: joint::Joint::default(),
             origin: None,
             allocations: 0,
             sorted_by: FxHashMap::default(),
@@ -142,6 +146,7 @@ impl<'a> Thread<'a> {
     /// What a block computes.
     pub(in crate::lower) fn block(&mut self, block: &'a Block) -> Rep<'a> {
         with_stack(|| {
+            self.joint.block(block, &self.uses);
             for binding in &block.lets {
                 self.binding(binding);
             }
@@ -157,7 +162,14 @@ impl<'a> Thread<'a> {
             self.sorted_by.insert(binding.var, *op);
             return;
         }
-        let rep = self.operation(binding);
+        if let Some(rep) = self.joint.done.remove(&binding.var) {
+            self.env.insert(binding.var, (rep, &binding.ty));
+            return;
+        }
+        let rep = match self.joint.begins(binding.var) {
+            Some(group) => self.joint(group),
+            None => self.operation(binding),
+        };
         self.bind(binding.var, rep, &binding.ty);
     }
 

@@ -97,6 +97,11 @@ impl Uses {
         self.once(var) && self.at_home(var) && !self.of[&var].halved
     }
 
+    /// How often a variable is used.
+    pub(super) fn count(&self, var: Var) -> usize {
+        self.of.get(&var).map_or(0, |u| u.count)
+    }
+
     /// Whether nobody uses it.
     pub(super) fn never(&self, var: Var) -> bool {
         self.of.get(&var).is_none_or(|u| u.count == 0)
