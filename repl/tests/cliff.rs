@@ -341,13 +341,23 @@ fn large_programs_are_run() {
     }
     many += " {g299(x) : x in [0:3]};";
     let nested = format!("function n(x) = {}x{};", "[".repeat(2000), "]".repeat(2000));
-    for program in [wide, list, text, many, nested] {
+    let mut cases = String::from("function kind(x) = ");
+    let mut steps = String::from("function steps(x) = let a0 = x;");
+    for i in 1..800 {
+        cases += &format!("if x == {} then {} else ", i * 3, i * 7);
+        steps += &format!(" a{i} = a{} + {i} * x;", i - 1);
+    }
+    cases += "-1; sum({kind(x) : x in [0:3000]});";
+    steps += " in a799; sum({steps(x) : x in [0:3000]});";
+    for program in [wide, list, text, many, nested, cases, steps] {
         let (expected, interpreted) = reference(&program);
         for trials in [true, false] {
             let mut fixture = Fixture::new(trials);
             let start = Instant::now();
             assert_eq!(fixture.run(&program), expected);
             println!("{:.20}…: {:?}, {interpreted:?}", program, start.elapsed());
+            // What is long would take minutes.
+            assert!(start.elapsed() < Duration::from_secs(40), "{program:.20}…");
         }
     }
 }

@@ -23,7 +23,7 @@ mod pages;
 mod services;
 
 use codegen::Compiled;
-use cranelift_codegen::isa::OwnedTargetIsa;
+use codegen::machine::Machine;
 use memory::{Block, Memory};
 use modules::Modules;
 use nesl_runtime::fault::{Fault, FaultCode};
@@ -38,7 +38,7 @@ pub struct Cpu {
     caps: Caps,
     options: Options,
     memory: Arc<Memory>,
-    isa: OwnedTargetIsa,
+    machine: Machine,
     modules: Mutex<Modules>,
     workers: launch::Workers,
     launches: AtomicU64,
@@ -64,7 +64,7 @@ impl Cpu {
     /// # Errors
     /// As [`Cpu::new`].
     pub fn with_grain(options: Options, grain: u64) -> Result<Cpu, Failure> {
-        let isa = codegen::target().map_err(|e| trouble(&e))?;
+        let machine = Machine::new().map_err(|e| trouble(&e))?;
         let memory = Memory::new(options.memory);
         let threads = options.threads.max(1);
         Ok(Cpu {
@@ -77,7 +77,7 @@ impl Cpu {
             workers: launch::Workers::new(threads, grain.max(1), memory.clone()),
             options,
             memory,
-            isa,
+            machine,
             modules: Mutex::default(),
             launches: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
@@ -156,7 +156,7 @@ impl Runtime for Cpu {
         }
         let start = Instant::now();
         let stop = &*self.options.interrupt;
-        let compiled = codegen::compile(module, self.isa.clone(), stop).map_err(|e| {
+        let compiled = codegen::compile(module, &self.machine, stop).map_err(|e| {
             if stop.load(Relaxed) {
                 Failure::Machine(FaultCode::Interrupted.into())
             } else {

@@ -5,6 +5,7 @@
 //! tidy     what frees nothing goes
 //! facts    who recurses, who allocates, how much work there is
 //! kernel   a function for each phase; sinks, live: what a phase does and needs
+//! machine  what code is made for, and who chooses its registers
 //!   code, control, scalar     one point at a time
 //!   vector                    several points, or turns of a loop, at a time
 //! ```
@@ -16,6 +17,7 @@ pub mod facts;
 mod inline;
 mod kernel;
 mod live;
+pub mod machine;
 mod scalar;
 pub mod sinks;
 mod tidy;
@@ -27,12 +29,12 @@ use crate::memory::PAD;
 use code::{Coder, Exit, Root, clif_value};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, types};
-use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
-use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module as _};
 use facts::Facts;
+use machine::Machine;
 use nesl_runtime::kir::{self, Kernel, Module, Op, Sink, Space};
 use rustc_hash::FxHashMap;
 use sinks::Phase;
@@ -40,6 +42,13 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
 /// A phase of a kernel: environment, parameters, chunk; gives a [`Status`].
 pub type Entry = unsafe extern "C" fn(*mut Env, *const u64, *mut u64) -> i32;
+
+/// Bytes of stack for a level of nesting, several times what it takes.
+const LEVEL: usize = 32 << 10;
+/// Bytes of stack for what does not nest.
+const LEAST: usize = 256 << 10;
+/// Bytes of stack there can be.
+const MOST: usize = 1 << 30;
 
 /// What is compiled together, for those who compile it.
 pub struct Unit<'a> {
@@ -49,6 +58,8 @@ pub struct Unit<'a> {
     pub facts: &'a [Facts],
     /// Its constant arrays.
     pub texts: &'a Texts,
+    /// What it is compiled for.
+    pub machine: &'a Machine,
     /// How the runtime's functions are called.
     pub convention: CallConv,
     /// Whether the machine chooses between lanes by one instruction.
@@ -131,37 +142,25 @@ impl Drop for Compiled {
     }
 }
 
-/// The machine at hand; an error where Cranelift does not know it.
-pub fn target() -> Result<OwnedTargetIsa, String> {
-    let mut flags = settings::builder();
-    let wanted = [
-        ("opt_level", "speed"),
-        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
-        ("enable_multi_ret_implicit_sret", "true"),
-        ("is_pic", "false"),
-        ("use_colocated_libcalls", "false"),
-        ("unwind_info", "false"),
-    ];
-    for (name, value) in wanted {
-        flags.set(name, value).map_err(|e| e.to_string())?;
-    }
-    let isa = cranelift_native::builder()?;
-    isa.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
+/// Compiles a lawful module, unless somebody wants it to stop.
+pub fn compile(module: &Module, machine: &Machine, stop: &AtomicBool) -> Result<Compiled, String> {
+    // All that follows recurses over blocks in blocks. In each other, inlined, none is twice.
+    let functions = module.functions.iter().map(|function| &function.body);
+    let stages = module.kernels.iter().flat_map(|kernel| &kernel.stages).map(|s| &s.body);
+    let depth: usize = functions.chain(stages).map(|block| walk::depth(block) + 1).sum();
+    let room = (depth * LEVEL).clamp(LEAST, MOST);
+    stacker::maybe_grow(room, room + LEAST, || compile_here(module, machine, stop))
 }
 
-/// Compiles a lawful module, unless somebody wants it to stop.
-pub fn compile(
-    module: &Module,
-    isa: OwnedTargetIsa,
-    stop: &AtomicBool,
-) -> Result<Compiled, String> {
+fn compile_here(module: &Module, machine: &Machine, stop: &AtomicBool) -> Result<Compiled, String> {
     let (module, facts) = inline::inline(module);
+    let isa = machine.isa.clone();
     let convention = isa.default_call_conv();
     let blends = isa.isa_flags().iter().any(|f| f.name == "has_sse41" && f.as_bool() == Some(true));
     let mut jit =
         JITModule::new(JITBuilder::with_isa(isa, cranelift_module::default_libcall_names()));
     let texts = Texts::of(&module);
-    let unit = Unit { module: &module, facts: &facts, texts: &texts, convention, blends };
+    let unit = Unit { module: &module, facts: &facts, texts: &texts, machine, convention, blends };
     let mut out =
         Out { context: FunctionBuilderContext::new(), ids: Vec::new(), used: reached(&module) };
     out.declare(&unit, &mut jit)?;
@@ -377,7 +376,7 @@ impl Out {
         coder.b.ins().return_(&all);
         coder.b.seal_all_blocks();
         coder.b.finalize(jit.target_config());
-        define(jit, id, context)
+        unit.machine.define(jit, id, context)
     }
 
     /// A phase of a kernel; also how many points it runs together.
@@ -423,19 +422,9 @@ impl Out {
         kern.c.b.seal_all_blocks();
         kern.c.b.finalize(jit.target_config());
         let group = kern.group;
-        define(jit, id, context)?;
+        unit.machine.define(jit, id, context)?;
         Ok((id, group))
     }
-}
-
-fn define(
-    jit: &mut JITModule,
-    id: FuncId,
-    mut context: cranelift_codegen::Context,
-) -> Result<(), String> {
-    jit.define_function(id, &mut context).map_err(|e| format!("{e:?}"))?;
-    jit.clear_context(&mut context);
-    Ok(())
 }
 
 /// Environment, depth, parameters → status, results.
