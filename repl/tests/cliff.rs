@@ -223,6 +223,13 @@ fn what_is_too_large_is_said_to_be() {
         assert_eq!(fixture.run("sum([0:1000])"), ["499500"], "after {text}");
     }
     assert!(fixture.counters().bytes < 300 << 20);
+    // It is said how much that would be, and what is few is not too large.
+    let mut size = |text: &str| fixture.run(text).concat();
+    assert!(size("dist(0, 1000000000000);").contains("8.0 TB wanted"));
+    assert!(size("{dist(x, 10000000000) : x in [0:3]};").contains("0.0 GB wanted"));
+    assert!(size("dist(0, 1000000000000);").contains("the limit is 268.4 MB"));
+    let few = size("[min_int:max_int:4611686018427387904];");
+    assert!(few.starts_with("[-9223372036854775808, -4611686018427387904, 0, "), "{few}");
 }
 
 #[test]
@@ -334,13 +341,23 @@ fn large_programs_are_run() {
     }
     many += " {g299(x) : x in [0:3]};";
     let nested = format!("function n(x) = {}x{};", "[".repeat(2000), "]".repeat(2000));
-    for program in [wide, list, text, many, nested] {
+    let mut cases = String::from("function kind(x) = ");
+    let mut steps = String::from("function steps(x) = let a0 = x;");
+    for i in 1..800 {
+        cases += &format!("if x == {} then {} else ", i * 3, i * 7);
+        steps += &format!(" a{i} = a{} + {i} * x;", i - 1);
+    }
+    cases += "-1; sum({kind(x) : x in [0:3000]});";
+    steps += " in a799; sum({steps(x) : x in [0:3000]});";
+    for program in [wide, list, text, many, nested, cases, steps] {
         let (expected, interpreted) = reference(&program);
         for trials in [true, false] {
             let mut fixture = Fixture::new(trials);
             let start = Instant::now();
             assert_eq!(fixture.run(&program), expected);
             println!("{:.20}…: {:?}, {interpreted:?}", program, start.elapsed());
+            // What is long would take minutes.
+            assert!(start.elapsed() < Duration::from_secs(40), "{program:.20}…");
         }
     }
 }

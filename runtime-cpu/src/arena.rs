@@ -376,16 +376,23 @@ impl Drop for Arena {
 }
 
 /// Allocates when the chunk is full. `bytes` is a multiple of [`ALIGN`], or below 0 when it is
-/// too large to be told.
+/// too large to be told. If that fails the particulars are the bytes.
 ///
 /// # Safety
 /// `env` is that of the running code and has an arena.
 pub unsafe extern "C" fn grow(env: *mut Env, bytes: i64) -> *mut u8 {
     // SAFETY: as promised; compiled code does not hold references.
     let env = unsafe { &mut *env };
-    let Ok(bytes) = usize::try_from(bytes) else { return std::ptr::null_mut() };
-    // SAFETY: as promised.
-    unsafe { &mut *env.arena }.grow(env, bytes)
+    let start = match usize::try_from(bytes) {
+        // SAFETY: as promised.
+        Ok(bytes) => unsafe { &mut *env.arena }.grow(env, bytes),
+        Err(_) => std::ptr::null_mut(),
+    };
+    if start.is_null() {
+        env.details = 1;
+        env.detail[0] = if bytes < 0 { i64::MAX } else { bytes };
+    }
+    start
 }
 
 /// Ends an instance that needed more than one chunk.

@@ -23,7 +23,7 @@ mod pages;
 mod services;
 
 use codegen::Compiled;
-use cranelift_codegen::isa::OwnedTargetIsa;
+use codegen::machine::Machine;
 use memory::{Block, Memory};
 use modules::Modules;
 use nesl_runtime::fault::{Fault, FaultCode};
@@ -38,7 +38,7 @@ pub struct Cpu {
     caps: Caps,
     options: Options,
     memory: Arc<Memory>,
-    isa: OwnedTargetIsa,
+    machine: Machine,
     modules: Mutex<Modules>,
     workers: launch::Workers,
     launches: AtomicU64,
@@ -64,7 +64,7 @@ impl Cpu {
     /// # Errors
     /// As [`Cpu::new`].
     pub fn with_grain(options: Options, grain: u64) -> Result<Cpu, Failure> {
-        let isa = codegen::target().map_err(|e| trouble(&e))?;
+        let machine = Machine::new().map_err(|e| trouble(&e))?;
         let memory = Memory::new(options.memory);
         let threads = options.threads.max(1);
         Ok(Cpu {
@@ -77,7 +77,7 @@ impl Cpu {
             workers: launch::Workers::new(threads, grain.max(1), memory.clone()),
             options,
             memory,
-            isa,
+            machine,
             modules: Mutex::default(),
             launches: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
@@ -117,7 +117,7 @@ fn block(buffer: &Buffer) -> Result<&Block, Failure> {
 
 /// A buffer for so many elements.
 fn alloc(memory: &Arc<Memory>, ty: Ty, length: usize) -> Result<Buffer, Failure> {
-    let bytes = length.checked_mul(ty.size()).ok_or_else(memory::out_of_memory)?;
+    let bytes = length.checked_mul(ty.size()).ok_or_else(|| memory.exhausted(Some(u64::MAX)))?;
     Ok(Buffer::new(ty, length, Arc::new(memory.alloc(bytes)?)))
 }
 
@@ -156,14 +156,13 @@ impl Runtime for Cpu {
         }
         let start = Instant::now();
         let stop = &*self.options.interrupt;
-        let compiled =
-            codegen::compile(module, self.isa.clone(), &self.workers, stop).map_err(|e| {
-                if stop.load(Relaxed) {
-                    Failure::Machine(FaultCode::Interrupted.into())
-                } else {
-                    trouble(&e)
-                }
-            });
+        let compiled = codegen::compile(module, &self.machine, &self.workers, stop).map_err(|e| {
+            if stop.load(Relaxed) {
+                Failure::Machine(FaultCode::Interrupted.into())
+            } else {
+                trouble(&e)
+            }
+        });
         let compiled = Arc::new(compiled?);
         self.compile_ns.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
         self.compiled.fetch_add(1, Relaxed);

@@ -5,7 +5,7 @@
 //! element of an array without elements may be read too.
 
 use crate::pages;
-use nesl_runtime::fault::FaultCode;
+use nesl_runtime::fault::Fault;
 use nesl_runtime::runtime::Failure;
 use std::alloc::Layout;
 use std::ptr::NonNull;
@@ -70,11 +70,6 @@ pub struct Block {
 // do not race (the contract of launches).
 unsafe impl Sync for Block {}
 
-/// The failure of an allocation.
-pub fn out_of_memory() -> Failure {
-    Failure::Machine(FaultCode::OutOfMemory.into())
-}
-
 impl Memory {
     /// None used yet of so many bytes.
     pub fn new(limit: u64) -> Arc<Memory> {
@@ -92,17 +87,23 @@ impl Memory {
         let used = self.used.fetch_add(bytes as u64, Relaxed).saturating_add(bytes as u64);
         if used.saturating_add(self.instances.load(Relaxed)) > self.limit {
             self.used.fetch_sub(bytes as u64, Relaxed);
-            return Err(out_of_memory());
+            return Err(self.exhausted(Some(bytes as u64)));
         }
         let Some(raw) = self.reuse(bytes).or_else(|| Raw::new(bytes)).or_else(|| {
             self.trim(0);
             Raw::new(bytes)
         }) else {
             self.used.fetch_sub(bytes as u64, Relaxed);
-            return Err(out_of_memory());
+            return Err(self.exhausted(Some(bytes as u64)));
         };
         self.peak.fetch_max(used, Relaxed);
         Ok(Block { raw: Some(raw), bytes, memory: self.clone() })
+    }
+
+    /// The failure to get so many bytes; `None` if nobody says how many.
+    pub fn exhausted(&self, wanted: Option<u64>) -> Failure {
+        let used = self.used.load(Relaxed).saturating_add(self.instances.load(Relaxed));
+        Failure::Machine(Fault::out_of_memory(wanted, used, self.limit))
     }
 
     /// Bytes of blocks in use, and the most there were.

@@ -122,6 +122,29 @@ impl Fault {
     pub fn with(code: FaultCode, detail: impl Into<String>) -> Fault {
         Fault { code, detail: Some(detail.into()) }
     }
+
+    /// There is no room for so many bytes beside those in use; `None` if nobody says how many.
+    pub fn out_of_memory(wanted: Option<u64>, used: u64, limit: u64) -> Fault {
+        let wanted = wanted.map_or(String::new(), |bytes| format!("{} wanted, ", Size(bytes)));
+        let detail = format!("{wanted}{} in use; the limit is {}", Size(used), Size(limit));
+        Fault::with(FaultCode::OutOfMemory, detail)
+    }
+}
+
+/// A number of bytes as people read it.
+struct Size(u64);
+
+impl fmt::Display for Size {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 7] = ["bytes", "kB", "MB", "GB", "TB", "PB", "EB"];
+        // Rounded to a tenth, which may be one of the next unit.
+        let (mut amount, mut unit) = (self.0 as f64, 0);
+        while amount >= 999.95 && unit + 1 < UNITS.len() {
+            (amount, unit) = (amount / 1000.0, unit + 1);
+        }
+        let decimals = usize::from(unit > 0);
+        write!(out, "{amount:.decimals$} {}", UNITS[unit])
+    }
 }
 
 impl From<FaultCode> for Fault {
@@ -143,3 +166,19 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_that_is_not_there_is_told_in_sizes() {
+        let fault = |wanted, used| Fault::out_of_memory(wanted, used, 12_000_000_000).to_string();
+        assert_eq!(
+            fault(Some(8_000_000_000_000), 999_960),
+            "Out of memory (8.0 TB wanted, 1.0 MB in use; the limit is 12.0 GB)"
+        );
+        assert_eq!(fault(None, 999), "Out of memory (999 bytes in use; the limit is 12.0 GB)");
+        assert!(fault(Some(u64::MAX), 0).contains("(18.4 EB wanted, 0 bytes in use;"));
+    }
+}

@@ -390,8 +390,11 @@ fn extent(args: &[i64]) -> Result<i64, Fault> {
                 let words = format!("[{start}:{end}:{stride}]");
                 return Err(Fault::with(FaultCode::Range, words));
             }
-            let distance = end.checked_sub(start).ok_or(Fault::new(FaultCode::OutOfMemory))?;
-            Ok(if distance == 0 { 0 } else { (distance - 1) / stride + 1 })
+            let distance = i128::from(end) - i128::from(start);
+            let length = (distance + i128::from(stride) - 1) / i128::from(stride);
+            i64::try_from(length).map_err(|_| {
+                Fault::with(FaultCode::OutOfMemory, format!("a sequence of {length} elements"))
+            })
         }
         [count] if count >= 0 => Ok(count),
         [count] => Err(Fault::with(FaultCode::NegativeLength, format!("length {count}"))),

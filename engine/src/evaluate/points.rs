@@ -139,7 +139,7 @@ impl<'p> Evaluator<'p> {
     }
 
     fn regular(&self, count: usize, length: usize) -> Run<Points> {
-        let total = count.checked_mul(length).ok_or_else(|| self.out_of_memory())?;
+        let total = count.checked_mul(length).ok_or_else(|| self.out_of_memory(count, length))?;
         let segments = Segments {
             count,
             total,

@@ -32,8 +32,10 @@ const INT: ValueTy = ValueTy::Scalar(Ty::I64);
 const INTS: ValueTy = ValueTy::Array(Ty::I64);
 
 impl Evaluator<'_> {
-    pub(super) fn out_of_memory(&self) -> Stop {
-        let fault = Fault::new(FaultCode::OutOfMemory);
+    /// There cannot be so many sequences of such a length.
+    pub(super) fn out_of_memory(&self, count: usize, length: usize) -> Stop {
+        let detail = format!("{count} sequences of {length} elements");
+        let fault = Fault::with(FaultCode::OutOfMemory, detail);
         Stop::Failed(ProgramFailure { fault, trace: Vec::new() })
     }
 

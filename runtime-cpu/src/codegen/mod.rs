@@ -5,6 +5,7 @@
 //! tidy     what frees nothing goes
 //! facts    who recurses, who allocates, how much work there is
 //! kernel   a function for each phase; sinks, live: what a phase does and needs
+//! machine  what code is made for, and who chooses its registers
 //!   code, control, scalar     one point at a time
 //!   vector                    several points, or turns of a loop, at a time
 //! ```
@@ -16,6 +17,7 @@ pub mod facts;
 mod inline;
 mod kernel;
 mod live;
+pub mod machine;
 mod scalar;
 pub mod sinks;
 mod tidy;
@@ -27,15 +29,14 @@ use crate::launch::Workers;
 use crate::memory::PAD;
 use code::{Coder, Exit, Root, clif_value};
 use cranelift_codegen::Context;
-use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, types};
-use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
-use cranelift_codegen::settings::{self, Configurable};
+use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Module as _, ModuleReloc};
+use cranelift_module::{FuncId, Module as _};
 use facts::Facts;
+use machine::Machine;
 use nesl_runtime::kir::{self, Kernel, Module, Op, Sink, Space};
 use rustc_hash::FxHashMap;
 use sinks::Phase;
@@ -44,6 +45,13 @@ use std::sync::{Mutex, PoisonError};
 
 /// A phase of a kernel: environment, parameters, chunk; gives a [`Status`].
 pub type Entry = unsafe extern "C" fn(*mut Env, *const u64, *mut u64) -> i32;
+
+/// Bytes of stack for a level of nesting, several times what it takes.
+const LEVEL: usize = 32 << 10;
+/// Bytes of stack for what does not nest.
+const LEAST: usize = 256 << 10;
+/// Bytes of stack there can be.
+const MOST: usize = 1 << 30;
 
 /// What is compiled together, for those who compile it.
 pub struct Unit<'a> {
@@ -135,32 +143,30 @@ impl Drop for Compiled {
     }
 }
 
-/// The machine at hand; an error where Cranelift does not know it.
-pub fn target() -> Result<OwnedTargetIsa, String> {
-    let mut flags = settings::builder();
-    let wanted = [
-        ("opt_level", "speed"),
-        ("enable_verifier", if cfg!(debug_assertions) { "true" } else { "false" }),
-        ("enable_multi_ret_implicit_sret", "true"),
-        ("is_pic", "false"),
-        ("use_colocated_libcalls", "false"),
-        ("unwind_info", "false"),
-    ];
-    for (name, value) in wanted {
-        flags.set(name, value).map_err(|e| e.to_string())?;
-    }
-    let isa = cranelift_native::builder()?;
-    isa.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
-}
-
-/// Compiles a lawful module, its functions on all threads, unless somebody wants it to stop.
+/// Compiles a lawful module, unless somebody wants it to stop.
 pub fn compile(
     module: &Module,
-    isa: OwnedTargetIsa,
+    machine: &Machine,
     workers: &Workers,
     stop: &AtomicBool,
 ) -> Result<Compiled, String> {
+    // All that follows recurses over blocks in blocks. In each other, inlined, none is twice.
+    let functions = module.functions.iter().map(|function| &function.body);
+    let stages = module.kernels.iter().flat_map(|kernel| &kernel.stages).map(|s| &s.body);
+    let depth: usize = functions.chain(stages).map(|block| walk::depth(block) + 1).sum();
+    let room = (depth * LEVEL).clamp(LEAST, MOST);
+    stacker::maybe_grow(room, room + LEAST, || compile_here(module, machine, workers, room, stop))
+}
+
+fn compile_here(
+    module: &Module,
+    machine: &Machine,
+    workers: &Workers,
+    room: usize,
+    stop: &AtomicBool,
+) -> Result<Compiled, String> {
     let (module, facts) = inline::inline(module);
+    let isa = machine.isa.clone();
     let convention = isa.default_call_conv();
     let blends = isa.isa_flags().iter().any(|f| f.name == "has_sse41" && f.as_bool() == Some(true));
     let mut jit =
@@ -196,7 +202,7 @@ pub fn compile(
         }
         ids.push((own, checks, group));
     }
-    if let Err(message) = define(&mut jit, out.made, workers, stop) {
+    if let Err(message) = define(&mut jit, out.made, (machine, workers, room), stop) {
         // SAFETY: nothing of it was handed out.
         unsafe { jit.free_memory() };
         return Err(message);
@@ -437,14 +443,13 @@ impl Out {
     }
 }
 
-/// Makes machine code of functions, and puts it where it can be called.
+/// Makes machine code of functions, on all threads, and puts it where it can be called.
 fn define(
     jit: &mut JITModule,
     made: Vec<(FuncId, Context)>,
-    workers: &Workers,
+    (machine, workers, room): (&Machine, &Workers, usize),
     stop: &AtomicBool,
 ) -> Result<(), String> {
-    let isa = jit.isa();
     let done: Vec<_> = made.into_iter().map(|(id, made)| (id, Mutex::new((made, None)))).collect();
     workers.each(done.len(), &|take| {
         while let Some(at) = take() {
@@ -453,20 +458,14 @@ fn define(
             }
             let mut own = done[at].1.lock().unwrap_or_else(PoisonError::into_inner);
             let (context, result) = &mut *own;
-            let compiled = context.compile(isa, &mut ControlPlane::default());
-            *result = Some(compiled.map(|_| ()).map_err(|e| format!("{:?}", e.inner)));
+            let compile = || machine.compile(context);
+            *result = Some(stacker::maybe_grow(room, room + LEAST, compile));
         }
     });
     for (id, own) in done {
         let (context, result) = own.into_inner().unwrap_or_else(PoisonError::into_inner);
         result.ok_or("interrupted")??;
-        let code = context.compiled_code().expect("it was compiled");
-        let relocs = code.buffer.relocs().iter();
-        let relocs: Vec<ModuleReloc> =
-            relocs.map(|reloc| ModuleReloc::from_mach_reloc(reloc, &context.func, id)).collect();
-        let alignment = u64::from(code.buffer.alignment);
-        jit.define_function_bytes(id, alignment, code.code_buffer(), &relocs)
-            .map_err(|e| e.to_string())?;
+        machine::put(jit, id, &context)?;
     }
     jit.finalize_definitions().map_err(|e| e.to_string())
 }

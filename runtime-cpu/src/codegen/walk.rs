@@ -1,6 +1,7 @@
 //! Walking over kir: the operands of an operation, the blocks in it, copies under other names.
 
 use nesl_runtime::kir::{Block, Inst, Op, Value};
+use nesl_runtime::stack::with_stack;
 
 /// Calls `f` with every value an operation reads itself, not those its blocks read.
 pub fn operands(op: &Op, f: &mut dyn FnMut(Value)) {
@@ -71,6 +72,14 @@ pub fn blocks(op: &Op) -> [Option<&Block>; 2] {
         | Op::Mark
         | Op::Compact { .. } => [None, None],
     }
+}
+
+/// How deep blocks nest in a block.
+pub fn depth(block: &Block) -> usize {
+    with_stack(|| {
+        let inner = block.insts.iter().flat_map(|inst| blocks(&inst.op)).flatten();
+        inner.map(|block| depth(block) + 1).max().unwrap_or(0)
+    })
 }
 
 /// Calls `f` with every instruction of a block, outer ones first.

@@ -8,7 +8,7 @@ use super::Run;
 use super::settle::Private;
 use crate::arena::{Arena, Env, Status};
 use crate::codegen::Entry;
-use crate::memory::{Memory, out_of_memory};
+use crate::memory::Memory;
 use crate::trouble;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::Site;
@@ -113,10 +113,11 @@ impl Workers {
                 let state = unsafe { state.get().add(at * run.stride) };
                 // SAFETY: each chunk has `outputs` parts of its own.
                 env.emitted = unsafe { emitted.get().add(at * outputs) };
+                env.details = 0;
                 let status = call(entry, &mut env, &params, state, run.code.recursive);
                 if status != Status::Done as i32 {
                     failed.fetch_min(at, Relaxed);
-                    let found = env.failure(status, run.tag);
+                    let found = env.failure(status, run.tag, &self.memory);
                     let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
                     if first.as_ref().is_none_or(|(before, _)| at < *before) {
                         *first = Some((at, found));
@@ -223,8 +224,9 @@ impl Env {
     }
 
     /// What a status that is not good says.
-    fn failure(&self, status: i32, tag: u64) -> Failure {
+    fn failure(&self, status: i32, tag: u64, memory: &Memory) -> Failure {
         let machine = |code: FaultCode| Failure::Machine(code.into());
+        let wanted = (self.details > 0).then(|| self.detail[0].unsigned_abs());
         let program = |text| Failure::Program {
             tag,
             site: Site(self.site as u32),
@@ -246,7 +248,7 @@ impl Env {
             }
             s if s == Status::TooDeep as i32 => machine(FaultCode::TooDeep),
             s if s == Status::Interrupted as i32 => machine(FaultCode::Interrupted),
-            s if s == Status::OutOfMemory as i32 => out_of_memory(),
+            s if s == Status::OutOfMemory as i32 => memory.exhausted(wanted),
             other => trouble(&format!("code ended with status {other}")),
         }
     }

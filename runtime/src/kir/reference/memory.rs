@@ -101,7 +101,8 @@ impl Gauge {
     pub fn take(&self, bytes: u64) -> Result<(), Fault> {
         let now = self.now.load(Ordering::Relaxed).saturating_add(bytes);
         if now > self.limit {
-            return Err(FaultCode::OutOfMemory.into());
+            let used = self.now.load(Ordering::Relaxed);
+            return Err(Fault::out_of_memory(Some(bytes), used, self.limit));
         }
         self.now.store(now, Ordering::Relaxed);
         self.peak.fetch_max(now, Ordering::Relaxed);

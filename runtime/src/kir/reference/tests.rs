@@ -1,7 +1,7 @@
 //! What the interpreter finds, reports and survives; that it computes right, the kit shows.
 
 use super::*;
-use crate::fault::FaultCode;
+use crate::fault::{Fault, FaultCode};
 use crate::kir::{Site, parse};
 use expect_test::{Expect, expect};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -152,7 +152,7 @@ fn recursion_is_not_that_of_the_host() {
 fn memory_has_a_limit() {
     let runtime = Reference::new(options(1));
     let text = "KERNEL { v4: i64 = const 1000000 v5: [i64] = alloc v4 reduce add v3 -> v2 }";
-    let full = Failure::Machine(FaultCode::OutOfMemory.into());
+    let full = Failure::Machine(Fault::out_of_memory(Some(8_000_000), 88, 1 << 20));
     assert_eq!(launch(&runtime, text, 1), Err(full));
     let text = "KERNEL { v4: i64 = const 100000 v5: [i64] = alloc v4 reduce add v3 -> v2 }";
     assert_eq!(launch(&runtime, text, 3), Ok(vec![3]));
