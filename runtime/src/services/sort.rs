@@ -214,7 +214,7 @@ pub(super) fn crowds<T: Key>(
     keys: &[T],
     team: &dyn Team,
     out: [&mut [MaybeUninit<i64>]; 2],
-    each: &(dyn Fn(Crowd<'_>, &mut dyn FnMut(usize, [i64; 2])) + Sync),
+    each: &(dyn Fn(Crowd<'_>, Write<'_>) + Sync),
 ) -> Result<(), FaultCode> {
     assert!(out.iter().all(|out| out.len() == keys.len()), "as much room as keys");
     let Some(input) = Input::new(keys, Order::Up, team) else { return Ok(()) };
@@ -242,6 +242,9 @@ pub(super) fn crowds<T: Key>(
         radix::sort(scratch, digits.buckets(), team, &load, &done)
     })
 }
+
+/// Writes to a place in each of two parts of an output.
+pub(super) type Write<'w> = &'w mut dyn FnMut(usize, [i64; 2]);
 
 /// Keys that have the same word.
 #[derive(Clone, Copy)]
