@@ -49,11 +49,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn value<'p>(
-        &self,
-        ty: &Ty,
-        parts: &mut dyn Iterator<Item = &'p Arg>,
-    ) -> Result<Glimpse, Failure> {
+    fn value(&self, ty: &Ty, parts: &mut dyn Iterator<Item = &Arg>) -> Result<Glimpse, Failure> {
         with_stack(|| {
             Ok(match ty {
                 Ty::Unit => Glimpse::Whole(Value::Unit),
