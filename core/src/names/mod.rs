@@ -13,7 +13,7 @@ use crate::syntax::ast::{
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use suggest::closest;
-use suggest::{foreign, interactive};
+use suggest::{foreign, instead, interactive};
 
 /// What a use of a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -244,19 +244,19 @@ impl Resolver<'_> {
                     None => report,
                 }
             }
-            None if let Some(instead) = interactive(name) => {
+            None if let Some(hint) = interactive(name) => {
                 let why =
                     format!("`{name}` needs somebody at the window, but windows are pictures");
-                Diagnostic::error(Kind::Name, at, why).hint(instead)
+                Diagnostic::error(Kind::Name, at, why).hint(hint)
             }
             None => {
                 let report = Diagnostic::error(Kind::Name, at, format!("`{name}` is undefined"));
                 match foreign(name) {
                     Some(here) => report.fix(format!("in NESL it is `{here}`"), at, here),
-                    None if name.folded() == "return" => {
-                        report.hint("the value of a function is its body: leave out `return`")
-                    }
-                    None => self.suggest(report, name, span),
+                    None => match instead(name) {
+                        Some(hint) => report.hint(hint),
+                        None => self.suggest(report, name, span),
+                    },
                 }
             }
         };

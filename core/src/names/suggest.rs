@@ -30,6 +30,39 @@ pub(super) fn foreign(name: &Name) -> Option<&'static str> {
         "iota" => "index",
         "maximum" => "max_val",
         "minimum" => "min_val",
+        "argmax" => "max_index",
+        "argmin" => "min_index",
+        "range" => "index",
+        "unique" | "distinct" | "nub" => "remove_duplicates",
+        "ord" => "char_code",
+        "chr" => "code_char",
+        "str" => "string",
+        "toupper" => "uppercase",
+        "tolower" => "lowercase",
+        "println" | "puts" => "print_line",
+        _ => return None,
+    })
+}
+
+/// What is written here in place of a word of other languages.
+pub(super) fn instead(name: &Name) -> Option<&'static str> {
+    Some(match name.folded() {
+        "return" => "the value of a function is its body: leave out `return`",
+        "while" | "for" | "loop" => {
+            "there are no loops: write `{… : x in xs}`, or a function that calls itself"
+        }
+        "filter" => "write `{x in xs | x > 0}`",
+        "reduce" | "fold" | "foldl" | "foldr" => {
+            "`sum`, `product`, `max_val`, `min_val`, `any` and `all` reduce; \
+             `scan(g, identity, xs)` gives the total of another function, too"
+        }
+        "null" | "nil" | "none" => {
+            "there is no such value; a pair with a bool can say whether there is one"
+        }
+        "head" | "hd" => "the first element of `a` is `a[0]`",
+        "last" => "the last element of `a` is `a[#a - 1]`",
+        "tail" | "tl" => "all but the first element of `a` are `drop(a, 1)`",
+        "fst" | "snd" => "to take a pair apart, write `let (a, b) = … in …`",
         _ => return None,
     })
 }

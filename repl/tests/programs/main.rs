@@ -135,7 +135,9 @@ fn programs_shrink_to_what_matters() {
         }
         found
     };
-    let mut runner = TestRunner::new(config(2_000));
+    // How small it gets depends on where it begins.
+    let config = ProptestConfig { rng_seed: RngSeed::Fixed(1), ..config(2_000) };
+    let mut runner = TestRunner::new(config);
     let result = runner.run(&Programs, |program| {
         if wanted(&program) { Err(TestCaseError::fail("it is there")) } else { Ok(()) }
     });

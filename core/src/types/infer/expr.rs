@@ -268,7 +268,7 @@ impl Infer<'_> {
                 let (param, result, code) = (self.fresh(), self.fresh(), self.fresh());
                 let ty = Ty::function(param, result, code);
                 if self.unifier.unify(&fun_ty, &ty, body.at(fun)).is_err() {
-                    self.report_not_function(body, id, fun, arg, &fun_ty);
+                    self.report_not_function(body, fun, (arg, &arg_ty), &fun_ty);
                     return Ty::Error;
                 }
                 let Ty::Function(f) = ty else { unreachable!("it was just made") };
@@ -281,7 +281,7 @@ impl Infer<'_> {
                 return Ty::Error;
             }
             _ => {
-                self.report_not_function(body, id, fun, arg, &fun_ty);
+                self.report_not_function(body, fun, (arg, &arg_ty), &fun_ty);
                 return Ty::Error;
             }
         };

@@ -163,9 +163,8 @@ impl Infer<'_> {
     pub(super) fn report_not_function(
         &mut self,
         body: &mut Body<'_>,
-        _id: ExprId,
         fun: ExprId,
-        arg: ExprId,
+        (arg, arg_ty): (ExprId, &Ty),
         ty: &Ty,
     ) {
         let shown = self.show(ty);
@@ -178,8 +177,15 @@ impl Infer<'_> {
             .error(at, format!("{what} is not a function; it is {}", article(&shown)))
             .label(body.at(arg), "so it cannot be applied to this");
         report = match ty {
+            _ if let (Ty::Function(_), Some(name)) =
+                (self.unifier.shallow(arg_ty), self.callee(body, arg)) =>
+            {
+                report.hint(format!("a function stands before what it is applied to: `{name}(…)`"))
+            }
             Ty::Int | Ty::Float => report.hint("to multiply, write `*`"),
             Ty::Sequence(_) => report.hint("to index, write `a[i]`; to gather, `a -> is`"),
+            Ty::Pair(..) => report.hint("to take a tuple apart, write `let (a, b) = … in …`"),
+            Ty::Bool => report.hint("`t` and `f` mean true and false: no function is called so"),
             _ => report,
         };
         body.report(report);
