@@ -134,9 +134,10 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
     fn places(&mut self, bits: u8) -> Vectors {
         let (ty, size) = match bits {
             8 => (types::I8X16, 1),
+            64 => (types::I64X2, 8),
             _ => (types::I32X4, 4),
         };
-        let bytes: Vec<u8> = (0..self.points as u32)
+        let bytes: Vec<u8> = (0..self.points as u64)
             .flat_map(|place| place.to_le_bytes().into_iter().take(size))
             .collect();
         let mut out = Vectors::new();
@@ -149,7 +150,11 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
 
     /// How what is one more at each point from `base` on, without wrapping, compares with `other`.
     pub fn compare_places(&mut self, cc: IntCC, base: ir::Value, other: ir::Value) -> Lanes {
-        let bits = if self.shapes.narrow { 8 } else { 32 };
+        let bits = match (self.shapes.narrow, self.points) {
+            (true, _) => 8,
+            (false, 2) => 64,
+            (false, _) => 32,
+        };
         // What lies outside of the group may as well lie next to it.
         let (low, high) = (
             self.c.b.ins().iadd_imm_s(base, -1),
@@ -160,9 +165,13 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         let place = self.c.b.ins().isub(other, base);
         let (scalar, vector) = match bits {
             8 => (types::I8, types::I8X16),
+            64 => (types::I64, types::I64X2),
             _ => (types::I32, types::I32X4),
         };
-        let place = self.c.b.ins().ireduce(scalar, place);
+        let place = match bits {
+            64 => place,
+            _ => self.c.b.ins().ireduce(scalar, place),
+        };
         let place = self.c.b.ins().splat(vector, place);
         let places = self.places(bits);
         let on = places.iter().map(|v| self.c.b.ins().icmp(cc, *v, place)).collect();
