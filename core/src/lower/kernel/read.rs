@@ -252,6 +252,10 @@ impl<'a> Lowering<'a> {
                 None if *inner == over && self.by_segment(over, home) => {
                     self.segment.expect("it goes over segments")
                 }
+                // The points of joined segments are those inside.
+                None if matches!(self.function.context(*inner).space, Space::Joined { .. }) => {
+                    place
+                }
                 None => {
                     let map = self.maps[inner];
                     self.thread.body.load(map, place)
