@@ -1,6 +1,6 @@
 //! As much of a value as is shown. Of ten million elements on a device, a hundred are read.
 
-use crate::held::Held;
+use crate::held::{Held, count, literal, next};
 use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
@@ -54,14 +54,14 @@ impl Reader<'_> {
             Ok(match ty {
                 Ty::Unit => Glimpse::Whole(Value::Unit),
                 Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                    Glimpse::Whole(scalar(number(next(parts))))
+                    Glimpse::Whole(scalar(literal(next(parts))))
                 }
                 Ty::Pair(first, second) => {
                     let first = self.value(first, parts)?;
                     Glimpse::Pair(Box::new((first, self.value(second, parts)?)))
                 }
                 Ty::Sequence(element) => {
-                    let length = count(next(parts));
+                    let length = count(literal(next(parts)));
                     let columns = lower::columns(element, self.precision).len();
                     let columns: Vec<Arg> = parts.take(columns).cloned().collect();
                     self.sequence(element, &columns, 0, length)?
@@ -147,36 +147,14 @@ impl Reader<'_> {
     fn places(&self, column: &Arg, start: usize, shown: usize) -> Result<Vec<usize>, Failure> {
         let (size, bytes) = self.elements(column, start, shown)?;
         let ty = buffer(column).0.ty();
-        Ok(bytes.chunks_exact(size).map(|b| whole(Literal::from_bytes(ty, b))).collect())
+        Ok(bytes.chunks_exact(size).map(|b| count(Literal::from_bytes(ty, b))).collect())
     }
-}
-
-fn next<'p>(parts: &mut dyn Iterator<Item = &'p Arg>) -> &'p Arg {
-    parts.next().expect("as many parts as the type has")
 }
 
 fn buffer(column: &Arg) -> (&Buffer, usize) {
     match column {
         Arg::Array(buffer, at) => (buffer, *at),
         Arg::Scalar(_) => unreachable!("columns are arrays"),
-    }
-}
-
-fn number(part: &Arg) -> Literal {
-    match part {
-        Arg::Scalar(literal) => *literal,
-        Arg::Array(..) => unreachable!("it is a scalar"),
-    }
-}
-
-fn count(part: &Arg) -> usize {
-    whole(number(part))
-}
-
-fn whole(literal: Literal) -> usize {
-    match literal {
-        Literal::I64(x) => x as usize,
-        other => unreachable!("{other:?} is no length"),
     }
 }
 

@@ -307,18 +307,18 @@ fn read_columns(
     })
 }
 
-fn next<'a>(parts: &mut dyn Iterator<Item = &'a Arg>) -> &'a Arg {
+pub(crate) fn next<'a>(parts: &mut dyn Iterator<Item = &'a Arg>) -> &'a Arg {
     parts.next().expect("as many parts as the type has")
 }
 
-fn literal(part: &Arg) -> Literal {
+pub(crate) fn literal(part: &Arg) -> Literal {
     match part {
         Arg::Scalar(literal) => *literal,
         Arg::Array(..) => unreachable!("it is a scalar"),
     }
 }
 
-fn count(length: Literal) -> usize {
+pub(crate) fn count(length: Literal) -> usize {
     match length {
         Literal::I64(length) => length as usize,
         other => unreachable!("{other:?} is no length"),

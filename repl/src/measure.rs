@@ -107,6 +107,9 @@ pub fn stats_object(stats: &Stats) -> String {
 
 /// What kernels took, as lines; compiling is not in it, nor what the host did.
 pub fn profile(kernels: &[Taken]) -> String {
+    if kernels.iter().all(|kernel| kernel.launches == 0) {
+        return "No kernel was launched: the direct interpreter did it all.\n".to_string();
+    }
     let all: f64 = kernels.iter().map(|kernel| kernel.time.as_secs_f64()).sum();
     let mut table = Table::new(&["time", "share", "launches", "points", "name"]);
     for kernel in kernels.iter().filter(|kernel| kernel.launches > 0) {

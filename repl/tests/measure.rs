@@ -133,6 +133,8 @@ fn a_profile_lists_the_kernels_by_their_functions() {
     assert!(told.lines().next().is_some_and(|line| line.ends_with("points  name")), "{told}");
     let kernel = told.lines().find(|line| line.contains("main kernel "));
     assert!(kernel.is_some_and(|line| line.contains("00,000  ")), "{told}");
+    let little = nesl(&["run", "--profile", "-"], "1 + 1;\n");
+    assert!(text(&little.stderr).starts_with("No kernel was launched"), "{little:?}");
     let forms = objects(&nesl(&["run", "--profile", "--json", "-"], PROGRAM));
     let kernels = &forms.last().expect("there are some")["profile"];
     assert!(kernels[0]["launches"].as_u64() >= Some(1), "{kernels}");
