@@ -16,6 +16,7 @@
 //! | `shape` | what a form becomes: the kernels, and how they are chosen |
 //! | `stage` | a form as a stage of the compiler sees it, each line with its source |
 //! | `library` | the primitives as a text that one can jump to |
+//! | `load` | the texts that a file loads |
 //!
 //! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
 //! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
@@ -26,6 +27,7 @@ mod definition;
 mod fixture;
 mod hover;
 mod library;
+mod load;
 mod references;
 mod rename;
 mod shape;
@@ -36,11 +38,14 @@ pub use cursor::Cursor;
 pub use definition::{definition, type_definition};
 pub use hover::{Hover, hover};
 pub use library::primitives;
+pub use load::loads;
 pub use references::{Reference, highlights, references};
 pub use rename::{Refusal, prepare_rename, rename};
 pub use shape::{Shape, shape, summary};
-pub use stage::{Line, Stage, View, view};
+pub use stage::{Line, Stage, View, subject, view};
 pub use symbol::{Occurrence, Role, Symbol, occurrences};
+
+pub use nesl_runtime::scalar::Precision;
 
 use crate::base::TextRange;
 use crate::db::FileId;
