@@ -1,7 +1,7 @@
 //! Which form, token and expression stand at a place.
 
 use crate::base::{ItemId, Span, TextRange, TextSize};
-use crate::db::{Database, FileId};
+use crate::db::{Database, FileId, Form};
 use crate::syntax::ast::{self, ExprId, PatId};
 use crate::syntax::{Kind, Parsed, Token};
 use std::sync::Arc;
@@ -31,6 +31,12 @@ impl<'a> Cursor<'a> {
         let (item, start) = db.item_at(file, offset)?;
         let (parsed, ast) = (db.parsed(item), db.ast(item));
         Some(Cursor { db, file, item, start, parsed, ast, at: offset.checked_sub(start)? })
+    }
+
+    /// All of the form from its first token to its terminator, in the file; `None` if it has none.
+    pub fn extent(&self) -> Option<TextRange> {
+        let (first, last) = (self.parsed.tokens.first()?, self.parsed.tokens.last()?);
+        Some(first.range.cover(last.range) + self.start)
     }
 
     /// The bytes of a span of the form, in the file.
@@ -74,6 +80,11 @@ impl<'a> Cursor<'a> {
         span.start < span.end && self.range(span).contains_range(range)
     }
 
+    /// A span without the parentheses around it: they belong to what stands in them.
+    pub fn bare(&self, span: Span) -> Span {
+        bare(self.parsed, span)
+    }
+
     /// The text of a span.
     pub fn text(&self, span: Span) -> String {
         self.db.item_text(self.item)[self.parsed.range(span)].to_owned()
@@ -83,6 +94,43 @@ impl<'a> Cursor<'a> {
     pub fn snippet(&self, span: Span, limit: usize) -> String {
         shorten(&self.text(span), limit)
     }
+}
+
+/// A span without the parentheses around it.
+pub(super) fn bare(parsed: &Parsed, span: Span) -> Span {
+    let Span { mut start, mut end } = span;
+    let kind = |at: u32| parsed.tokens.get(at as usize).map(|token| token.kind);
+    while start + 1 < end && matches!(kind(start), Some(Kind::LParen | Kind::CallParen)) {
+        start += 1;
+        if start + 1 < end && kind(end - 1) == Some(Kind::RParen) {
+            end -= 1;
+        }
+    }
+    Span { start, end }
+}
+
+/// The forms of a file, in order; of a part of it, those that touch it. A form is parsed when it is
+/// reached.
+pub(super) fn forms<'a>(
+    db: &'a Database,
+    file: FileId,
+    part: Option<TextRange>,
+) -> impl Iterator<Item = (Form, Cursor<'a>)> {
+    let outline = db.outline(file);
+    let mut offset = TextSize::new(0);
+    let mut placed = Vec::with_capacity(outline.forms.len());
+    for form in &outline.forms {
+        let text = TextRange::at(offset, TextSize::of(&*db.item_text(form.id())));
+        offset = text.end();
+        if part.is_none_or(|part| part.intersect(text).is_some()) {
+            placed.push((form.clone(), text.start()));
+        }
+    }
+    placed.into_iter().map(move |(form, start)| {
+        let item = form.id();
+        let (parsed, ast) = (db.parsed(item), db.ast(item));
+        (form, Cursor { db, file, item, start, parsed, ast, at: TextSize::new(0) })
+    })
 }
 
 fn smallest<T>(

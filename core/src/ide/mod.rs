@@ -15,6 +15,10 @@
 //! | `hover` | the type, documentation, cost and flattened form of what is pointed at |
 //! | `shape` | what a form becomes: the kernels, and how they are chosen |
 //! | `stage` | a form as a stage of the compiler sees it, each line with its source |
+//! | `outline` | what a file defines, and a search by name |
+//! | `folding` | what can be folded |
+//! | `selection` | what a selection grows to |
+//! | `tokens` | what each word is, for colours |
 //! | `library` | the primitives as a text that one can jump to |
 //! | `load` | the texts that a file loads |
 //!
@@ -25,25 +29,33 @@ mod cursor;
 mod definition;
 #[cfg(test)]
 mod fixture;
+mod folding;
 mod hover;
 mod library;
 mod load;
+mod outline;
 mod references;
 mod rename;
+mod selection;
 mod shape;
 mod stage;
 mod symbol;
+mod tokens;
 
 pub use cursor::Cursor;
 pub use definition::{definition, type_definition};
+pub use folding::{Fold, FoldKind, folds};
 pub use hover::{Hover, hover};
 pub use library::primitives;
 pub use load::loads;
+pub use outline::{Entry, EntryKind, outline, search};
 pub use references::{Reference, highlights, references};
 pub use rename::{Refusal, prepare_rename, rename};
+pub use selection::selections;
 pub use shape::{Shape, shape, summary};
 pub use stage::{Line, Stage, View, subject, view};
 pub use symbol::{Occurrence, Role, Symbol, occurrences};
+pub use tokens::{Modifiers, SemanticToken, TokenKind, semantic_tokens};
 
 pub use nesl_runtime::scalar::Precision;
 

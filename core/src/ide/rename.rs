@@ -147,6 +147,11 @@ mod tests {
         );
         check("function g(Long) = $0long * LONG;", "n", "function g(n) = n * n;");
         check("$0Total = 1;\ntotal;", "total", "total = 1;\ntotal;");
+        check(
+            "function $0g(x) = x;\n((g))(1) + app('g);",
+            "h",
+            "function h(x) = x;\n((h))(1) + app('h);",
+        );
     }
 
     #[test]

@@ -153,6 +153,8 @@ impl Finder<'_> {
     }
 
     fn push(&mut self, span: Span, symbol: Symbol, role: Role) {
+        // `(x)` is no name: `x` is.
+        let span = super::cursor::bare(self.db.parsed(self.item), span);
         self.found.push(Occurrence { span, symbol, role, shorthand: false });
     }
 
@@ -197,7 +199,12 @@ impl Finder<'_> {
     fn expr(&mut self, id: ExprId, expr: &Expr) {
         let span = self.ast.expr_spans[id];
         match expr {
-            Expr::Name(_) | Expr::Quote(_) => self.used(id, span, Role::Use),
+            Expr::Name(_) => self.used(id, span, Role::Use),
+            Expr::Quote(_) => {
+                // The name behind the `'`.
+                let span = super::cursor::bare(self.db.parsed(self.item), span);
+                self.used(id, Span::new(span.end.max(span.start + 1) - 1, span.end), Role::Use);
+            }
             Expr::Unary { op_span, .. } | Expr::Binary { op_span, .. } => {
                 self.used(id, *op_span, Role::Use);
             }
