@@ -34,7 +34,7 @@ pub struct Backend {
 impl Backend {
     /// A server for a client; `executable` is the program that runs programs.
     pub fn new(client: Client, executable: PathBuf) -> Backend {
-        let world = Arc::new(Mutex::new(World::new()));
+        let world = Arc::new(Mutex::new(World::default()));
         let runs = Runs::new(client.clone(), world.clone(), executable.clone());
         Backend {
             client,

@@ -106,8 +106,8 @@ impl Asked {
         let output = child.wait_with_output().await.map_err(cannot)?;
         let lines = String::from_utf8_lossy(&output.stdout).into_owned();
         let all = lines.lines().filter_map(|line| serde_json::from_str::<Measured>(line).ok());
-        let own = all.filter(|measured| measured.line == self.line).last();
-        let measured = own.ok_or("it fails, or something that it needs does: run it")?;
+        let own: Vec<Measured> = all.filter(|measured| measured.line == self.line).collect();
+        let measured = own.last().ok_or("it fails, or something that it needs does: run it")?;
         Ok(describe(measured.work, measured.depth))
     }
 }
@@ -121,7 +121,7 @@ fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::new();
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push(',');
         }
         out.push(digit);

@@ -13,7 +13,10 @@ use tower_lsp_server::ls_types::Uri;
 
 /// The last good views.
 #[derive(Default)]
-pub struct Views(Mutex<FxHashMap<(Uri, Stage), (Option<ItemId>, IrResult)>>);
+pub struct Views(Mutex<FxHashMap<(Uri, Stage), Last>>);
+
+/// The form that was shown, if it was one, and how.
+type Last = (Option<ItemId>, IrResult);
 
 impl Views {
     /// What is asked for, or the last that could be made.

@@ -63,9 +63,9 @@ pub struct Snapshot {
     encoding: Encoding,
 }
 
-impl World {
+impl Default for World {
     /// Nothing but the library.
-    pub fn new() -> World {
+    fn default() -> World {
         World {
             db: Database::new(),
             documents: FxHashMap::default(),
@@ -77,7 +77,9 @@ impl World {
             options: Arc::default(),
         }
     }
+}
 
+impl World {
     /// Sets how columns are counted; before any document is opened.
     pub fn set_encoding(&mut self, encoding: Encoding) {
         self.encoding = encoding;
