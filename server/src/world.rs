@@ -290,7 +290,7 @@ fn reaches(db: &Database, from: FileId, to: FileId, depth: usize) -> bool {
 }
 
 /// The file that `load "name"` means, seen from a folder.
-fn existing(folder: &Path, name: &str) -> Option<PathBuf> {
+pub fn existing(folder: &Path, name: &str) -> Option<PathBuf> {
     let candidates = [folder.join(format!("{name}.nesl")), folder.join(name)];
     let found = candidates.into_iter().find(|path| path.is_file())?;
     Some(found.canonicalize().unwrap_or(found))

@@ -1,4 +1,15 @@
 //! The compiler's plain data in the terms of LSP. No other module knows both.
+//!
+//! | module | what it converts |
+//! |---|---|
+//! | here | problems, places, edits |
+//! | [`structure`] | outlines, folds, selections, calls, links |
+//! | [`typing`] | completions, signatures, actions, hints, lenses |
+//! | [`colors`] | semantic tokens, whole and as changes |
+
+pub mod colors;
+pub mod structure;
+pub mod typing;
 
 use crate::library;
 use crate::lines::Lines;
@@ -80,7 +91,7 @@ pub fn location(snapshot: &Snapshot, at: FileRange) -> Option<lsp::Location> {
 }
 
 /// Where something is defined: its text, all of it, and its name.
-fn target(snapshot: &Snapshot, target: &ide::Target) -> Option<(lsp::Uri, lsp::Range, lsp::Range)> {
+pub fn target(snapshot: &Snapshot, target: &ide::Target) -> Option<(lsp::Uri, lsp::Range, lsp::Range)> {
     let (uri, lines) = match target.text {
         ide::Text::File(file) => {
             let own = snapshot.uri_of(file);
