@@ -19,20 +19,30 @@
 //! | `folding` | what can be folded |
 //! | `selection` | what a selection grows to |
 //! | `tokens` | what each word is, for colours |
+//! | `hints` | types and parallelism, to be shown between the words |
+//! | `calls` | who calls a function, and whom it calls |
+//! | `formatting` | edits that format a file, a part of it, or what was just typed |
+//! | `links` | the files that a text names |
+//! | `lenses` | what can be run |
 //! | `library` | the primitives as a text that one can jump to |
 //! | `load` | the texts that a file loads |
 //!
 //! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
 //! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
 
+mod calls;
 mod cursor;
 mod definition;
 #[cfg(test)]
 mod fixture;
 mod folding;
+mod formatting;
+mod hints;
 mod hover;
+mod lenses;
 mod library;
 mod load;
+mod links;
 mod outline;
 mod references;
 mod rename;
@@ -42,12 +52,17 @@ mod stage;
 mod symbol;
 mod tokens;
 
+pub use calls::{CallItem, call_item, incoming, outgoing};
 pub use cursor::Cursor;
 pub use definition::{definition, type_definition};
 pub use folding::{Fold, FoldKind, folds};
+pub use formatting::{format_document, format_on_type, format_range};
+pub use hints::{HintKind, HintOptions, InlayHint, inlay_hints};
 pub use hover::{Hover, hover};
+pub use lenses::{Lens, LensKind, lenses};
 pub use library::primitives;
 pub use load::loads;
+pub use links::{Link, links};
 pub use outline::{Entry, EntryKind, outline, search};
 pub use references::{Reference, highlights, references};
 pub use rename::{Refusal, prepare_rename, rename};
