@@ -30,6 +30,8 @@ pub struct World {
     encoding: Encoding,
     /// The client understands links to definitions, not only places.
     pub link_support: bool,
+    /// The client understands snippets.
+    pub snippets: bool,
     /// What the client has chosen.
     pub options: Arc<Options>,
 }
@@ -59,6 +61,8 @@ pub struct Snapshot {
     pub options: Arc<Options>,
     /// The client understands links to definitions, not only places.
     pub link_support: bool,
+    /// The client understands snippets.
+    pub snippets: bool,
     uris: Arc<FxHashMap<FileId, Uri>>,
     encoding: Encoding,
 }
@@ -74,6 +78,7 @@ impl Default for World {
             notebooks: FxHashMap::default(),
             encoding: Encoding::default(),
             link_support: false,
+            snippets: false,
             options: Arc::default(),
         }
     }
@@ -201,6 +206,7 @@ impl World {
             files,
             options: self.options.clone(),
             link_support: self.link_support,
+            snippets: self.snippets,
             uris: self.uris.clone(),
             encoding: self.encoding,
         })

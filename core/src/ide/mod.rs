@@ -58,7 +58,7 @@ pub use definition::{definition, type_definition};
 pub use folding::{Fold, FoldKind, folds};
 pub use formatting::{format_document, format_on_type, format_range};
 pub use hints::{HintKind, HintOptions, InlayHint, inlay_hints};
-pub use hover::{Hover, hover};
+pub use hover::{Hover, doc_markdown, hover};
 pub use lenses::{Lens, LensKind, lenses};
 pub use library::primitives;
 pub use load::loads;
