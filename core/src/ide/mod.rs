@@ -15,23 +15,30 @@
 //! | `hover` | the type, documentation, cost and flattened form of what is pointed at |
 //! | `shape` | what a form becomes: the kernels, and how they are chosen |
 //! | `stage` | a form as a stage of the compiler sees it, each line with its source |
+//! | `place` | what is open around a place that is being written, by tokens |
+//! | `completion` | what could be written there, what fits first |
+//! | `signature` | the function that is being called at a place, and its parameters |
 //! | `library` | the primitives as a text that one can jump to |
 //!
 //! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
 //! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
 
+mod completion;
 mod cursor;
 mod definition;
 #[cfg(test)]
 mod fixture;
 mod hover;
 mod library;
+mod place;
 mod references;
 mod rename;
 mod shape;
+mod signature;
 mod stage;
 mod symbol;
 
+pub use completion::{Completion, CompletionKind, completion_doc, completions};
 pub use cursor::Cursor;
 pub use definition::{definition, type_definition};
 pub use hover::{Hover, hover};
@@ -39,6 +46,7 @@ pub use library::primitives;
 pub use references::{Reference, highlights, references};
 pub use rename::{Refusal, prepare_rename, rename};
 pub use shape::{Shape, shape, summary};
+pub use signature::{SignatureHelp, signature_help};
 pub use stage::{Line, Stage, View, view};
 pub use symbol::{Occurrence, Role, Symbol, occurrences};
 
