@@ -3,6 +3,8 @@
 //! Every method takes what it needs from the world before it awaits anything; reading is done in
 //! threads of their own ([`mod@crate::reading`]).
 
+use crate::convert::colors::{self, Sent};
+use crate::convert::{structure, typing};
 use crate::diagnostics::{Queue, publish};
 use crate::options::{Options, Values};
 use crate::preview::Views;
@@ -10,8 +12,6 @@ use crate::protocol::*;
 use crate::reading::answer;
 use crate::run::Runs;
 use crate::world::{Snapshot, World};
-use crate::convert::colors::{self, Sent};
-use crate::convert::{structure, typing};
 use crate::{capabilities, convert, cost, library};
 use nesl_core::base::TextRange;
 use nesl_core::ide;
@@ -362,18 +362,6 @@ impl LanguageServer for Backend {
         let (snapshot, position) = self.at(&params.text_document_position_params);
         answer(snapshot, move |s| {
             ide::signature_help(&s.db, s.file, s.lines.offset(position)).map(typing::signature)
-        })
-        .await
-    }
-
-    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
-        let snapshot = self.snapshot(&params.text_document.uri);
-        answer(snapshot, move |s| {
-            let all = ide::actions(&s.db, s.file, s.lines.range(params.range));
-            let problems = &params.context.diagnostics;
-            let wanted = params.context.only.as_ref();
-            let actions = all.into_iter().map(|action| typing::action(s, action, problems));
-            Some(actions.filter(|action| typing::is_wanted(action, wanted)).collect())
         })
         .await
     }

@@ -58,10 +58,6 @@ pub fn server(encoding: PositionEncodingKind) -> ServerCapabilities {
             trigger_characters: Some(vec!["(".to_owned(), ",".to_owned()]),
             ..SignatureHelpOptions::default()
         }),
-        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
-            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, CodeActionKind::REFACTOR]),
-            ..CodeActionOptions::default()
-        })),
         code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(true) }),
         document_symbol_provider: Some(OneOf::Left(true)),
         workspace_symbol_provider: Some(OneOf::Left(true)),

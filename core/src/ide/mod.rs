@@ -24,6 +24,9 @@
 //! | `formatting` | edits that format a file, a part of it, or what was just typed |
 //! | `links` | the files that a text names |
 //! | `lenses` | what can be run |
+//! | `place` | what is open around a place that is being written, by tokens |
+//! | `completion` | what could be written there, what fits first |
+//! | `signature` | the function that is being called at a place, and its parameters |
 //! | `library` | the primitives as a text that one can jump to |
 //! | `load` | the texts that a file loads |
 //!
@@ -31,6 +34,7 @@
 //! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
 
 mod calls;
+mod completion;
 mod cursor;
 mod definition;
 #[cfg(test)]
@@ -41,18 +45,21 @@ mod hints;
 mod hover;
 mod lenses;
 mod library;
-mod load;
 mod links;
+mod load;
 mod outline;
+mod place;
 mod references;
 mod rename;
 mod selection;
 mod shape;
+mod signature;
 mod stage;
 mod symbol;
 mod tokens;
 
 pub use calls::{CallItem, call_item, incoming, outgoing};
+pub use completion::{Completion, CompletionKind, completion_doc, completions};
 pub use cursor::Cursor;
 pub use definition::{definition, type_definition};
 pub use folding::{Fold, FoldKind, folds};
@@ -61,13 +68,14 @@ pub use hints::{HintKind, HintOptions, InlayHint, inlay_hints};
 pub use hover::{Hover, doc_markdown, hover};
 pub use lenses::{Lens, LensKind, lenses};
 pub use library::primitives;
-pub use load::loads;
 pub use links::{Link, links};
+pub use load::loads;
 pub use outline::{Entry, EntryKind, outline, search};
 pub use references::{Reference, highlights, references};
 pub use rename::{Refusal, prepare_rename, rename};
 pub use selection::selections;
 pub use shape::{Shape, shape, summary};
+pub use signature::{SignatureHelp, signature_help};
 pub use stage::{Line, Stage, View, subject, view};
 pub use symbol::{Occurrence, Role, Symbol, occurrences};
 pub use tokens::{Modifiers, SemanticToken, TokenKind, semantic_tokens};

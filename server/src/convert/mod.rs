@@ -91,7 +91,10 @@ pub fn location(snapshot: &Snapshot, at: FileRange) -> Option<lsp::Location> {
 }
 
 /// Where something is defined: its text, all of it, and its name.
-pub fn target(snapshot: &Snapshot, target: &ide::Target) -> Option<(lsp::Uri, lsp::Range, lsp::Range)> {
+pub fn target(
+    snapshot: &Snapshot,
+    target: &ide::Target,
+) -> Option<(lsp::Uri, lsp::Range, lsp::Range)> {
     let (uri, lines) = match target.text {
         ide::Text::File(file) => {
             let own = snapshot.uri_of(file);

@@ -1,6 +1,6 @@
 //! Completions, signatures, actions, hints and lenses in the terms of LSP.
 
-use super::{markdown, text_edit, workspace_edit};
+use super::{markdown, text_edit};
 use crate::lines::Lines;
 use crate::world::Snapshot;
 use nesl_core::base::{ItemId, TextRange, TextSize};
@@ -115,39 +115,6 @@ pub fn signature(help: ide::SignatureHelp) -> lsp::SignatureHelp {
     }
 }
 
-/// Something that could be done; `problems` are those that the client shows there.
-pub fn action(
-    snapshot: &Snapshot,
-    action: ide::Action,
-    problems: &[lsp::Diagnostic],
-) -> lsp::CodeActionOrCommand {
-    let mended = action.fixes.map(|range| super::widened(&snapshot.lines, range));
-    let mended: Vec<_> =
-        problems.iter().filter(|problem| Some(problem.range) == mended).cloned().collect();
-    lsp::CodeActionOrCommand::CodeAction(lsp::CodeAction {
-        title: action.title,
-        kind: Some(match action.kind {
-            ide::ActionKind::QuickFix => lsp::CodeActionKind::QUICKFIX,
-            ide::ActionKind::Refactor => lsp::CodeActionKind::REFACTOR,
-        }),
-        diagnostics: (!mended.is_empty()).then_some(mended),
-        edit: Some(workspace_edit(snapshot, &action.edits)),
-        is_preferred: action.preferred.then_some(true),
-        ..lsp::CodeAction::default()
-    })
-}
-
-/// Whether a client has asked for actions of this kind.
-pub fn is_wanted(
-    action: &lsp::CodeActionOrCommand,
-    only: Option<&Vec<lsp::CodeActionKind>>,
-) -> bool {
-    let lsp::CodeActionOrCommand::CodeAction(action) = action else { return true };
-    let kind = action.kind.as_ref().map_or("", lsp::CodeActionKind::as_str);
-    // `refactor` asks for `refactor.rewrite`, too.
-    only.is_none_or(|only| only.iter().any(|asked| kind.starts_with(asked.as_str())))
-}
-
 /// Something to show in between.
 pub fn inlay_hint(lines: &Lines, hint: ide::InlayHint) -> lsp::InlayHint {
     let parallel = match hint.kind {
@@ -155,7 +122,8 @@ pub fn inlay_hint(lines: &Lines, hint: ide::InlayHint) -> lsp::InlayHint {
         ide::HintKind::Parallelism => true,
     };
     let range = TextRange::empty(hint.at);
-    let edit = hint.edit.map(|text| lsp::TextEdit { range: lines.lsp_range(range), new_text: text });
+    let edit =
+        hint.edit.map(|text| lsp::TextEdit { range: lines.lsp_range(range), new_text: text });
     let tooltip = hint.tooltip.map(|text| lsp::InlayHintTooltip::MarkupContent(markdown(text)));
     lsp::InlayHint {
         position: lines.position(hint.at),

@@ -161,6 +161,7 @@ async def test_cells_see_those_above(editor, tmp_path):
     hover = await editor.client.text_document_hover_async(
         t.HoverParams(**editor.at(uris["b"], "x")))
     assert "x : int" in hover.contents.value
+    editor.heard.clear()
     # The third cell goes, the first one moves behind the second.
     array = t.NotebookCellArrayChange(start=0, delete_count=3, cells=[cells[1], cells[0]])
     change = t.NotebookDocumentCellChanges(structure=t.NotebookDocumentCellChangeStructure(

@@ -1,0 +1,49 @@
+"""What helps while typing: completion, signatures, fixes."""
+
+from lsprotocol import types as t
+
+
+async def complete(editor, uri, place):
+    answer = await editor.client.text_document_completion_async(t.CompletionParams(**place))
+    return answer.items
+
+
+async def test_completion_in_a_broken_text(editor):
+    uri = editor.open("function total(rows) =\n  {sum(r) + su : r in rows")
+    items = await complete(editor, uri, editor.at(uri, "su :", inside=2))
+    labels = [item.label for item in items]
+    assert "sum" in labels and "subseq" in labels
+    sums = next(item for item in items if item.label == "sum")
+    assert "[a] -> a" in sums.detail
+
+
+async def test_what_fits_comes_first(editor):
+    uri = editor.open("count = 3;\nratio = 2.5;\nx = 1.5 + ;\n")
+    items = await complete(editor, uri, editor.at(uri, "1.5 + ", inside=6))
+    order = {item.label: item.sort_text for item in items}
+    assert order["ratio"] < order["count"]
+
+
+async def test_completions_are_explained_when_asked(editor):
+    uri = editor.open("plus_s;\n")
+    items = await complete(editor, uri, editor.at(uri, "plus_s", inside=6))
+    scan = next(item for item in items if item.label == "plus_scan")
+    if scan.documentation is None:
+        scan = await editor.client.completion_item_resolve_async(scan)
+    assert "sum of the elements before it" in scan.documentation.value
+
+
+async def test_nothing_is_completed_in_comments_and_strings(editor):
+    uri = editor.open('% su % "su";\n')
+    for nth in (0, 1):
+        assert await complete(editor, uri, editor.at(uri, "su", nth, inside=2)) == ()
+
+
+async def test_signatures(editor):
+    uri = editor.open("function add(a, b, n := 1) = a + b + n;\nadd(1, ")
+    help = await editor.client.text_document_signature_help_async(
+        t.SignatureHelpParams(**editor.at(uri, "add(1, ", inside=7)))
+    [signature] = help.signatures
+    assert signature.label.startswith("add(")
+    start, end = signature.parameters[help.active_parameter].label
+    assert signature.label[start:end].startswith("b")
