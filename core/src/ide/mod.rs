@@ -15,6 +15,7 @@
 //! | `hover` | the type, documentation, cost and flattened form of what is pointed at |
 //! | `shape` | what a form becomes: the kernels, and how they are chosen |
 //! | `stage` | a form as a stage of the compiler sees it, each line with its source |
+//! | `actions` | what could be done there: diagnostics mended, forms written another way |
 //! | `place` | what is open around a place that is being written, by tokens |
 //! | `completion` | what could be written there, what fits first |
 //! | `signature` | the function that is being called at a place, and its parameters |
@@ -23,6 +24,7 @@
 //! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
 //! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
 
+mod actions;
 mod completion;
 mod cursor;
 mod definition;
@@ -38,6 +40,7 @@ mod signature;
 mod stage;
 mod symbol;
 
+pub use actions::{Action, ActionKind, actions};
 pub use completion::{Completion, CompletionKind, completion_doc, completions};
 pub use cursor::Cursor;
 pub use definition::{definition, type_definition};
