@@ -24,6 +24,7 @@
 //! | `formatting` | edits that format a file, a part of it, or what was just typed |
 //! | `links` | the files that a text names |
 //! | `lenses` | what can be run |
+//! | `actions` | what could be done there: diagnostics mended, forms written another way |
 //! | `place` | what is open around a place that is being written, by tokens |
 //! | `completion` | what could be written there, what fits first |
 //! | `signature` | the function that is being called at a place, and its parameters |
@@ -34,6 +35,7 @@
 //! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
 
 mod calls;
+mod actions;
 mod completion;
 mod cursor;
 mod definition;
@@ -59,6 +61,7 @@ mod symbol;
 mod tokens;
 
 pub use calls::{CallItem, call_item, incoming, outgoing};
+pub use actions::{Action, ActionKind, actions};
 pub use completion::{Completion, CompletionKind, completion_doc, completions};
 pub use cursor::Cursor;
 pub use definition::{definition, type_definition};

@@ -31,17 +31,17 @@ fn lacks(text: &str, label: &str) {
 #[test]
 fn variables_in_scope_whatever_is_missing() {
     for text in [
-        "function f(alpha) = $0",
-        "function f(alpha) = al$0",
-        "function f(alpha) = al$0;\n\nfunction g(x) = x;",
-        "function f(alpha) = let b = $0\n\nfunction g(x) = x;",
-        "function f(x) = let alpha = x + 1; b = al$0",
-        "function f(x) = let alpha = x + 1 in (alpha * $0",
+        "function g(alpha) = $0",
+        "function g(alpha) = al$0",
+        "function g(alpha) = al$0;\n\nfunction g(x) = x;",
+        "function g(alpha) = let b = $0\n\nfunction g(x) = x;",
+        "function g(x) = let alpha = x + 1; b = al$0",
+        "function g(x) = let alpha = x + 1 in (alpha * $0",
         "{al$0 : alpha in [1, 2]};",
         "{1 + al$0 : alpha in [1, 2]",
         "{x : alpha in [1, 2]; x in [3] | $0};",
         "g = (alpha => 1 + $0);",
-        "function f(x, alpha := 5) = if x > $0",
+        "function g(x, alpha := 5) = if x > $0",
         "let (alpha, b) = (1, 2) in [alpha, b, $0",
     ] {
         has(text, "alpha");
@@ -64,7 +64,7 @@ fn nothing_where_nothing_can_stand() {
         "x = `s$0",
         "% open su$0",
         "function su$0",
-        "function f(su$0",
+        "function g(su$0",
         "datatype su$0",
         "let su$0 = 3 in 4;",
     ] {
@@ -74,21 +74,21 @@ fn nothing_where_nothing_can_stand() {
 
 #[test]
 fn what_fits_comes_first() {
-    let text = "function f(n, xs) : (int, [float]) -> [float] = take(xs, $0);";
+    let text = "function g(n, xs) : (int, [float]) -> [float] = take(xs, $0);";
     let fits = fitting(text);
     assert_eq!(fits[0], "n", "{:?}", at(text));
     assert!(fits.contains(&"rem".to_owned()) && !fits.contains(&"xs".to_owned()));
     // The first of two arguments, the second not yet there.
-    let fits = fitting("function f(n, xs) : (int, [float]) -> float = take($0");
+    let fits = fitting("function g(n, xs) : (int, [float]) -> float = take($0");
     assert_eq!(fits[0], "xs");
-    let fits = fitting("function f(n, xs) : (int, [float]) -> [float] = {x * $0 : x in xs};");
+    let fits = fitting("function g(n, xs) : (int, [float]) -> [float] = {x * $0 : x in xs};");
     assert!(fits.starts_with(&["x".to_owned()]), "{fits:?}");
     assert!(!fits.contains(&"n".to_owned()) && fits.contains(&"sqrt".to_owned()));
-    let fits = fitting("function f(b, c) : (bool, char) -> int = if $0 then 1 else 2;");
+    let fits = fitting("function g(b, c) : (bool, char) -> int = if $0 then 1 else 2;");
     assert_eq!(fits[0], "b");
     assert!(fits.contains(&"t".to_owned()) && fits.contains(&"evenp".to_owned()));
     // A declared variable is no number.
-    let fits = fitting("function f(a, b) : (x, int) -> x :: (x in any) = $0;");
+    let fits = fitting("function g(a, b) : (x, int) -> x :: (x in any) = $0;");
     assert_eq!(fits[0], "a");
     assert!(!fits.contains(&"b".to_owned()));
 }
@@ -136,9 +136,9 @@ fn names_are_shown_as_written_and_found_in_any_case() {
 #[test]
 fn types_where_types_stand() {
     for text in [
-        "function f(x) : $0",
-        "function f(x) : ([in$0",
-        "function f(x) : int -> $0 = x;",
+        "function g(x) : $0",
+        "function g(x) : ([in$0",
+        "function g(x) : int -> $0 = x;",
         "x = [] $0",
         "x = [] (float, $0",
         "datatype p (float, $0",
@@ -146,12 +146,12 @@ fn types_where_types_stand() {
         assert_eq!(has(text, "int").kind, CompletionKind::Type, "{text}");
         lacks(text, "sum");
     }
-    let found = has("datatype bag([a]) :: (a in any);\nfunction f(x) : $0 = x;", "bag");
+    let found = has("datatype bag([a]) :: (a in any);\nfunction g(x) : $0 = x;", "bag");
     assert_eq!(found.insert, "bag(${1:a})");
-    let found = has("function f(x) : [$0] -> b :: (b in any) = x[0];", "b");
+    let found = has("function g(x) : [$0] -> b :: (b in any) = x[0];", "b");
     assert_eq!(found.kind, CompletionKind::TypeVariable);
-    assert_eq!(has("function f(x) : a -> a :: (a in $0", "number").kind, CompletionKind::Class);
-    lacks("function f(x) : a -> a :: ($0", "int");
+    assert_eq!(has("function g(x) : a -> a :: (a in $0", "number").kind, CompletionKind::Class);
+    lacks("function g(x) : a -> a :: ($0", "int");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn documentation_on_demand() {
 
 #[test]
 fn every_place_of_a_program_can_be_asked() {
-    let text = "datatype p (float, [a]) :: (a in any);\nfunction f(a, n := 5) : [int] -> int\n\"doc\" = \
+    let text = "datatype p (float, [a]) :: (a in any);\nfunction g(a, n := 5) : [int] -> int\n\"doc\" = \
                 let (x, y) = (a[0], {b * 2 : b in a | b > 1}) in if x == 1 then sum(y) else f([] int);\n\
                 set trace f 2;\n{scan('+, 0, `é) : x in \"é\"};\n[1:2:3] <- ";
     let mut db = Database::new();
@@ -231,6 +231,52 @@ fn every_place_of_a_program_can_be_asked() {
 
 #[test]
 fn a_form_with_another_mistake_still_says_what_is_expected() {
-    let text = "function f(n, xs) : (int, [float]) -> float = take(xs, $0);";
+    let text = "function g(n, xs) : (int, [float]) -> float = take(xs, $0);";
     assert_eq!(fitting(text)[0], "n");
+}
+
+/// `cargo test --release -p nesl-core --lib a_long_text -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement"]
+fn a_long_text() {
+    let mut text = String::new();
+    for i in 0..5_000 {
+        // Chains of fifty.
+        let before = if i % 50 > 0 { format!("part_{}(x, xs)", i - 1) } else { "x".to_owned() };
+        text += &format!(
+            "function part_{i}(x, xs) =\n  let total = sum({{y * {i} : y in xs}});\n  in if x > {i} then total\n     else {before};\n"
+        );
+    }
+    let mut f = Fixture::new(&(text.clone() + "$0"));
+    for form in &f.db.outline(f.file).forms {
+        f.db.types(form.id());
+    }
+    let mut times = Vec::new();
+    let mut begun = Vec::new();
+    for i in 0..40 {
+        // A form is begun in the middle; then it is typed on, and does not parse for long.
+        let at = text.find(&format!("function part_{}(", 100 * i + 50)).expect("a form");
+        let full = "function new(x, xs) = take(xs, part_77(x";
+        for typed in "function new(x".len()..=full.len() {
+            let new = &full[..typed];
+            f.db.set_text(f.file, &format!("{}{new}\n{}", &text[..at], &text[at..]));
+            let offset = TextSize::new((at + new.len()) as u32);
+            let start = std::time::Instant::now();
+            let all = completions(&f.db, f.file, offset);
+            times.push(start.elapsed());
+            if new.ends_with("function new(x") {
+                begun.push(times.pop().expect("it was just pushed"));
+            }
+            if new.ends_with(", ") {
+                assert!(all.len() > 300 && all[0].fits);
+            }
+            for form in &f.db.outline(f.file).forms {
+                f.db.types(form.id());
+            }
+        }
+    }
+    times.sort();
+    let at = |percent: usize| times[(times.len() - 1) * percent / 100];
+    println!("p50 {:?} p95 {:?} p99 {:?} most {:?}", at(50), at(95), at(99), at(100));
+    println!("a form begun: most {:?}", begun.iter().max());
 }
