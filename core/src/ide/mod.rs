@@ -24,6 +24,7 @@
 //! | `formatting` | edits that format a file, a part of it, or what was just typed |
 //! | `links` | the files that a text names |
 //! | `lenses` | what can be run |
+//! | `segments` | how flattening sees a small example: segments over flat data, step by step |
 //! | `library` | the primitives as a text that one can jump to |
 //!
 //! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
@@ -44,6 +45,7 @@ mod links;
 mod outline;
 mod references;
 mod rename;
+mod segments;
 mod selection;
 mod shape;
 mod stage;
@@ -63,8 +65,9 @@ pub use links::{Link, links};
 pub use outline::{Entry, EntryKind, outline, search};
 pub use references::{Reference, highlights, references};
 pub use rename::{Refusal, prepare_rename, rename};
+pub use segments::{Level, SegmentStep, SegmentedValue, Segments, segments};
 pub use selection::selections;
-pub use shape::{Shape, shape, summary};
+pub use shape::{Layout, Shape, shape, summary};
 pub use stage::{Line, Stage, View, view};
 pub use symbol::{Occurrence, Role, Symbol, occurrences};
 pub use tokens::{Modifiers, SemanticToken, TokenKind, semantic_tokens};
