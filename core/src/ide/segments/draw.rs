@@ -134,9 +134,9 @@ fn write(value: &Value, ty: &Ty, out: &mut String) {
         }
         (Value::Int(x), _) => out.push_str(&x.to_string()),
         (Value::Float(x), _) => out.push_str(&float(*x)),
-        (Value::Bool(x), _) => out.push_str(if *x { "t" } else { "f" }),
+        (Value::Bool(x), _) => out.push_str(if *x { "T" } else { "F" }),
         (Value::Char(x), _) => out.extend(['`', char::from(*x)]),
-        (Value::Unit | Value::Pair(_) | Value::Sequence(_), _) => out.push_str("()"),
+        (Value::Unit | Value::Pair(_) | Value::Sequence(_), _) => out.push_str("fn"),
     }
 }
 
@@ -157,9 +157,12 @@ fn float(x: f64) -> String {
         return "nan".to_owned();
     }
     if x.is_infinite() {
-        return if x > 0.0 { "infinity" } else { "-infinity" }.to_owned();
+        return if x > 0.0 { "inf" } else { "-inf" }.to_owned();
     }
-    if x == 0.0 || (1e-3..1e7).contains(&x.abs()) {
+    if x == 0.0 {
+        return "0.0".to_owned();
+    }
+    if (1e-3..1e7).contains(&x.abs()) {
         return format!("{x:?}");
     }
     let text = format!("{x:E}");

@@ -94,6 +94,21 @@ impl<'p> Frame<'p> {
         self.values.get(&var).map(|(home, _)| *home)
     }
 
+    /// Where to show a value that is used at the points of a context: there, if these are some of
+    /// its own points.
+    pub fn shown_at(&self, var: Var, ctx: Ctx) -> Option<Ctx> {
+        let home = self.home(var)?;
+        let mut at = ctx;
+        while at != home {
+            match self.function.context(at).space {
+                Space::Where { of, .. } => at = of,
+                Space::Joined { inner, .. } => at = inner,
+                Space::Caller | Space::Elements { .. } | Space::Count { .. } => return Some(home),
+            }
+        }
+        Some(ctx)
+    }
+
     fn count(&self, ctx: Ctx) -> Result<usize, String> {
         self.points.get(&ctx).map(|points| points.count).ok_or_else(strange)
     }

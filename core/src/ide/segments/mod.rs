@@ -10,12 +10,14 @@
 //! | `example` | what values the form is shown on |
 //! | `evaluate` | evaluates a flat program, context by context |
 //! | `record` | keeps the steps that matter |
+//! | `names` | what values are called |
 //! | `draw` | a value as segments over flat data, and as NESL prints it |
 //! | `words` | what operations are called |
 
 mod draw;
 mod evaluate;
 mod example;
+mod names;
 mod record;
 mod words;
 
@@ -160,62 +162,54 @@ mod tests {
                   out sum({x * x : x in r}) : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
                 the points become a sequence   [r in m]
                     v6: [int] in c0 = collect v11 from c1
-                  in  r in m : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
-                  out r in m : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
+                  in  sum({x * x : x in r}) : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
+                  out {sum({x * x : x in r}) : r … : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
             "#]],
         );
     }
 
     #[test]
     fn sieves_and_scans() {
-        check("$0{plus_scan({e - 1 : e in a | e > 2}) : a in [[1, 3], [4]]};", expect![[r#"
-            == {plus_scan({e - 1 : e in a | e > 2}) : a in [[1, 3], [4]]}
-            make a sequence   [[1, 3]]
-                v0: [int] in c0 = list(1, 3)
-              out [1, 3] : [int] = [1, 3] | contiguous [2] | 1 3
-            make a sequence   [[4]]
-                v1: [int] in c0 = list(4)
-              out [4] : [int] = [4] | contiguous [1] | 4
-            make a sequence   [[[1, 3], [4]]]
-                v2: [[int]] in c0 = list(v0, v1)
-              in  [1, 3] : [int] = [1, 3] | contiguous [2] | 1 3
-              in  [4] : [int] = [4] | contiguous [1] | 4
-              out [[1, 3], [4]] : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
-            a point for each element of `[[1, 3], [4]]`   [a in [[1, 3], [4]]]
-                c1 = each v2 for c0
-                v13: [int] in c1 = element(v2)
-              in  [[1, 3], [4]] : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
-              out a : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
-            a point for each element of every `a`   [e in a]
-                c2 = each v13 for c1
-                v15: int in c2 = element(v13)
-              in  a : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
-              out e : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
-            compare   [e > 2]
-                v5: bool in c2 = gt(v15, 2)
-              in  e : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
-              out e > 2 : [[bool]] = [[f, t], [t]] | contiguous [2] | contiguous [2, 1] | f t t
-            keep the points where `e > 2`   [({e - 1 : e in a | e > 2})]
-                c3 = where v5 in c2
-              in  e > 2 : [[bool]] = [[f, t], [t]] | contiguous [2] | contiguous [2, 1] | f t t
-              out e : [[int]] = [[3], [4]] | contiguous [2] | contiguous [1, 1] | 3 4
-            subtract   [e - 1]
-                v9: int in c3 = sub(v15, 1)
-              in  e : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
-              out e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
-            at each point, the sum of those before it in its segment   [plus_scan({e - 1 : e in a | e > 2})]
-                v16: int in c3 = scan_sum v9
-              in  e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
-              out v16 : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
-            each segment becomes a sequence: no data moves   [plus_scan({e - 1 : e in a | e > 2})]
-                v11: [int] in c1 = collect v16 from c3
-              in  v16 : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
-              out v11 : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
-            the points become a sequence   [a in [[1, 3], [4]]]
-                v12: [[int]] in c0 = collect v17 from c1
-              in  a in [[1, 3], [4]] : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
-              out a in [[1, 3], [4]] : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
-        "#]]);
+        check(
+            "$0{plus_scan({e - 1 : e in a | e > 2}) : a in [[1, 3], [4]]};",
+            expect![[r#"
+                == {plus_scan({e - 1 : e in a | e > 2}) : a in [[1, 3], [4]]}
+                a point for each element of `[[1, 3], [4]]`   [a in [[1, 3], [4]]]
+                    c1 = each v2 for c0
+                    v13: [int] in c1 = element(v2)
+                  in  [[1, 3], [4]] : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
+                  out a : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
+                a point for each element of every `a`   [e in a]
+                    c2 = each v13 for c1
+                    v15: int in c2 = element(v13)
+                  in  a : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
+                  out e : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
+                compare   [e > 2]
+                    v5: bool in c2 = gt(v15, 2)
+                  in  e : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
+                  out e > 2 : [[bool]] = [[F, T], [T]] | contiguous [2] | contiguous [2, 1] | F T T
+                keep the points where `e > 2`   [({e - 1 : e in a | e > 2})]
+                    c3 = where v5 in c2
+                  in  e > 2 : [[bool]] = [[F, T], [T]] | contiguous [2] | contiguous [2, 1] | F T T
+                  out e : [[int]] = [[3], [4]] | contiguous [2] | contiguous [1, 1] | 3 4
+                subtract   [e - 1]
+                    v9: int in c3 = sub(v15, 1)
+                  in  e : [[int]] = [[3], [4]] | contiguous [2] | contiguous [1, 1] | 3 4
+                  out e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
+                at each point, the sum of those before it in its segment   [plus_scan({e - 1 : e in a | e > 2})]
+                    v16: int in c3 = scan_sum v9
+                  in  e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
+                  out plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+                each segment becomes a sequence: no data moves   [plus_scan({e - 1 : e in a | e > 2})]
+                    v11: [int] in c1 = collect v16 from c3
+                  in  plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+                  out plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+                the points become a sequence   [a in [[1, 3], [4]]]
+                    v12: [[int]] in c0 = collect v17 from c1
+                  in  plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+                  out {plus_scan({e - 1 : e in a … : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+            "#]],
+        );
     }
 
     #[test]
@@ -232,42 +226,61 @@ mod tests {
                 the element of `b` at each point   [x in a; y in b]
                     v9: float in c1 = element(v1) after v7
                   in  b : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
-                  out x : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
+                  out y : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
                 multiply   [x * y]
                     v4: float in c1 = mul(v8, v9)
                   in  x : [float] = [1.0, 2.0] | contiguous [2] | 1.0 2.0
-                  in  x : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
+                  in  y : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
                   out x * y : [float] = [3.0, 8.0] | contiguous [2] | 3.0 8.0
                 the sum of all   [sum({x * y : x in a; y in b})]
                     v6: float in c0 = reduce_sum v4 from c1
                   in  x * y : [float] = [3.0, 8.0] | contiguous [2] | 3.0 8.0
-                  out v6 : float = 11.0 | 11.0
+                  out sum({x * y : x in a; y in b… : float = 11.0 | 11.0
             "#]],
         );
-        check("function $0f(a) = {x + 1 : x in a};\nxs = [7, 8];\nf(xs);", expect![[r#"
-            there are errors here
-        "#]]);
-        check("function $0rows(m) = {sum(r) : r in m};", expect![[r#"
-            == rows([[2, 1], [], [3, 4, 5]])
-            a point for each element of `m`   [r in m]
-                c1 = each v0 for c0
-                v4: [int] in c1 = element(v0)
-              in  m : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-              out r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-            a point for each element of every `r`   [sum(r)]
-                c2 = each v4 for c1
-                v6: int in c2 = element(v4)
-              in  r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-              out sum(r) : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-            the sum of each segment   [sum(r)]
-                v2: int in c1 = reduce_sum v6 from c2
-              in  sum(r) : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-              out sum(r) : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
-            the points become a sequence   [r in m]
-                v3: [int] in c0 = collect v7 from c1
-              in  r in m : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
-              out r in m : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
-        "#]]);
+        check(
+            "function $0g(a) = {x + 1 : x in a};\nxs = [7, 8];\ng(xs);",
+            expect![[r#"
+                == g(xs)
+                a point for each element of `a`   [x in a]
+                    c1 = each v0 for c0
+                    v4: int in c1 = element(v0)
+                  in  a : [int] = [7, 8] | contiguous [2] | 7 8
+                  out x : [int] = [7, 8] | contiguous [2] | 7 8
+                add   [x + 1]
+                    v2: int in c1 = add(v4, 1)
+                  in  x : [int] = [7, 8] | contiguous [2] | 7 8
+                  out x + 1 : [int] = [8, 9] | contiguous [2] | 8 9
+                the points become a sequence   [x in a]
+                    v3: [int] in c0 = collect v2 from c1
+                  in  x + 1 : [int] = [8, 9] | contiguous [2] | 8 9
+                  out {x + 1 : x in a} : [int] = [8, 9] | contiguous [2] | 8 9
+            "#]],
+        );
+        check(
+            "function $0rows(m) = {sum(r) : r in m};",
+            expect![[r#"
+                == rows([[2, 1], [], [3, 4, 5]])
+                a point for each element of `m`   [r in m]
+                    c1 = each v0 for c0
+                    v4: [int] in c1 = element(v0)
+                  in  m : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                  out r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                a point for each element of every `r`   [sum(r)]
+                    c2 = each v4 for c1
+                    v6: int in c2 = element(v4)
+                  in  r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                  out element of r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                the sum of each segment   [sum(r)]
+                    v2: int in c1 = reduce_sum v6 from c2
+                  in  element of r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                  out sum(r) : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
+                the points become a sequence   [r in m]
+                    v3: [int] in c0 = collect v7 from c1
+                  in  sum(r) : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
+                  out {sum(r) : r in m} : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
+            "#]],
+        );
     }
 
     #[test]
@@ -276,43 +289,40 @@ mod tests {
             "$0{if x > 1 then sum([0:x]) else 0 : (x, y) in [(1, `a), (3, `b)]};",
             expect![[r#"
                 == {if x > 1 then sum([0:x]) else 0 : (x, y) in [(1, `a), (3, `b)]}
-                make a sequence   [[(1, `a), (3, `b)]]
-                    v2: [(int, char)] in c0 = list(v0, v1)
-                  in  (1, `a) : (int, char) = (1, `a) | 1 / `a
-                  in  (3, `b) : (int, char) = (3, `b) | 3 / `b
-                  out [(1, `a), (3, `b)] : [(int, char)] = [(1, `a), (3, `b)] | contiguous [2] | 1 3 / `a `b
                 a point for each element of `[(1, `a), (3, `b)]`   [x, y) in [(1, `a), (3, `b)]]
                     c1 = each v2 for c0
                     v11: (int, char) in c1 = element(v2)
                   in  [(1, `a), (3, `b)] : [(int, char)] = [(1, `a), (3, `b)] | contiguous [2] | 1 3 / `a `b
-                  out x, y) : [(int, char)] = [(1, `a), (3, `b)] | contiguous [2] | 1 3 / `a `b
+                  out (x, y) : [(int, char)] = [(1, `a), (3, `b)] | contiguous [2] | 1 3 / `a `b
                 compare   [x > 1]
                     v6: bool in c1 = gt(v4, 1)
-                  in  v4 : [int] = [1, 3] | contiguous [2] | 1 3
-                  out x > 1 : [bool] = [f, t] | contiguous [2] | f t
+                  in  x : [int] = [1, 3] | contiguous [2] | 1 3
+                  out x > 1 : [bool] = [F, T] | contiguous [2] | F T
                 keep the points where `x > 1`   [if x > 1 then sum([0:x]) else 0]
-                  in  x > 1 : [bool] = [f, t] | contiguous [2] | f t
-                  out x, y) : [(int, char)] = [(3, `b)] | contiguous [1] | 3 / `b
-                a point for each of a range every time   [([0:x])]
+                    c2 = where v6 in c1
+                  in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
+                  out (x, y) : [(int, char)] = [(3, `b)] | contiguous [1] | 3 / `b
+                a point for each element of every `[0:x]`   [([0:x])]
                     c3 = count v13 for c2
                     v14: int in c3 = position
-                  in  ([0:x]) : [int] = [3] | contiguous [1] | 3
-                  out ([0:x]) : [[int]] = [[0, 1, 2]] | contiguous [1] | contiguous [3] | 0 1 2
-                the sum of all   [sum([0:x])]
+                  in  #[0:x] : [int] = [3] | contiguous [1] | 3
+                  out [0:x] : [[int]] = [[0, 1, 2]] | contiguous [1] | contiguous [3] | 0 1 2
+                the sum of each segment   [sum([0:x])]
                     v8: int in c2 = reduce_sum v14 from c3
-                  in  ([0:x]) : [[int]] = [[0, 1, 2]] | contiguous [1] | contiguous [3] | 0 1 2
+                  in  [0:x] : [[int]] = [[0, 1, 2]] | contiguous [1] | contiguous [3] | 0 1 2
                   out sum([0:x]) : [int] = [3] | contiguous [1] | 3
                 keep the points where not `x > 1`   [if x > 1 then sum([0:x]) else 0]
-                  in  x > 1 : [bool] = [f, t] | contiguous [2] | f t
-                  out x, y) : [(int, char)] = [(1, `a)] | contiguous [1] | 1 / `a
+                    c4 = where not v6 in c1
+                  in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
+                  out (x, y) : [(int, char)] = [(1, `a)] | contiguous [1] | 1 / `a
                 the sides come together   [if x > 1 then sum([0:x]) else 0]
                     v9: int in c1 = if v6 in c2 {
-                  in  x > 1 : [bool] = [f, t] | contiguous [2] | f t
-                  out v9 : [int] = [0, 3] | contiguous [2] | 0 3
+                  in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
+                  out if x > 1 then sum([0:x]) el… : [int] = [0, 3] | contiguous [2] | 0 3
                 the points become a sequence   [x, y) in [(1, `a), (3, `b)]]
                     v10: [int] in c0 = collect v15 from c1
-                  in  v15 : [int] = [0, 3] | contiguous [2] | 0 3
-                  out v10 : [int] = [0, 3] | contiguous [2] | 0 3
+                  in  if x > 1 then sum([0:x]) el… : [int] = [0, 3] | contiguous [2] | 0 3
+                  out {if x > 1 then sum([0:x]) e… : [int] = [0, 3] | contiguous [2] | 0 3
             "#]],
         );
     }

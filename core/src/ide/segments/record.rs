@@ -3,7 +3,7 @@
 use super::draw::drawn;
 use super::evaluate::{Done, Evaluator, Frame, Watch};
 use super::example::Example;
-use super::{SegmentStep, words};
+use super::{SegmentStep, names, words};
 use crate::db::{Database, FileId};
 use crate::flat::{self, Block, Ctx, Function, Let, Op, Program, Space, Step};
 use crate::ide::cursor::Cursor;
@@ -36,10 +36,9 @@ pub(super) fn steps(
         inside: false,
     };
     if let Some(Some(function)) = program.functions.get(main) {
-        let mut about = About::new(cursor.db, cursor.item, program, function);
-        for ((var, _), name) in function.params.iter().zip(&example.names) {
-            about.reader.names.insert(*var, name.clone());
-        }
+        let params = function.params.iter().zip(&example.names);
+        let params = params.map(|((var, _), name)| (*var, name.clone())).collect();
+        let about = About::new(cursor.db, cursor.item, program, function, Some(params));
         recorder.about.insert(std::ptr::from_ref(function), about);
     }
     Evaluator::new(program, precision, &mut recorder).run(example.args.clone())?;
@@ -74,6 +73,7 @@ impl<'a> About<'a> {
         item: crate::base::ItemId,
         program: &'a Program,
         function: &'a Function,
+        params: Option<FxHashMap<Var, String>>,
     ) -> About<'a> {
         let text = flat::print_function(function, program);
         let mut code = FxHashMap::default();
@@ -86,7 +86,10 @@ impl<'a> About<'a> {
         }
         let mut used = FxHashSet::default();
         uses(function, &function.body, &mut used);
-        About { reader: Reader::new(db, item, program, function), code, used }
+        let mut reader = Reader::new(db, item, program, function);
+        let params = params.unwrap_or_else(|| reader.names.clone());
+        reader.names = names::names(db, item, function, &params);
+        About { reader, code, used }
     }
 
     fn code(&self, name: &str) -> String {
@@ -157,7 +160,7 @@ impl<'a> Recorder<'a> {
             let mut functions = self.program.functions.iter().flatten();
             if let Some(own) = functions.find(|own| std::ptr::eq(*own, function)) {
                 let item = own.context(Ctx::CALLER).site.item;
-                let about = About::new(self.db, item, self.program, own);
+                let about = About::new(self.db, item, self.program, own, None);
                 self.about.insert(key, about);
             }
         }
@@ -183,17 +186,18 @@ impl<'a> Recorder<'a> {
                 (format!("a point for each element of {each}{name}"), Some(*sequence))
             }
             Space::Count { of, count } => {
-                let each =
-                    if frame.function.segments_of(*of).is_none() { "" } else { " every time" };
+                let each = if frame.function.segments_of(*of).is_none() { "" } else { "every " };
+                let text = names::snippet(self.db, context.site.item, context.site.span);
                 let var = match count {
                     Atom::Var(var) => Some(*var),
                     _ => None,
                 };
                 let count = match count {
-                    Atom::Int(n) => n.to_string(),
-                    _ => "each of a range".to_owned(),
+                    Atom::Int(n) => format!("each of {n}"),
+                    _ if text.is_empty() => "each of a range".to_owned(),
+                    _ => format!("each element of {each}`{text}`"),
                 };
-                (format!("a point for {count}{each}"), var)
+                (format!("a point for {count}"), var)
             }
             Space::Where { flag, is, .. } => {
                 let not = if *is { "" } else { "not " };
@@ -217,9 +221,17 @@ impl<'a> Recorder<'a> {
             }
             _ => None,
         };
+        let code = match &context.space {
+            // That of a side of a conditional stands on the line of the conditional.
+            Space::Where { of, flag, is } => {
+                let not = if *is { "" } else { "not " };
+                format!("{ctx} = where {not}v{} in {of}", flag.0)
+            }
+            _ => about.code(&ctx.to_string()),
+        };
         let step = SegmentStep {
             title,
-            code: about.code(&ctx.to_string()),
+            code,
             source: self.source(about, context.site),
             inputs: inputs.into_iter().collect(),
             output,
@@ -239,7 +251,9 @@ impl<'a> Recorder<'a> {
         let Some(about) = self.about.get(&key) else { return };
         let ctx = binding.ctx;
         let reader = &about.reader;
-        if !about.used.contains(&binding.var) {
+        // Before anything is done in parallel, sequences that the source writes out are as they are.
+        let written = matches!(&binding.op, Op::Point(ir::Op::List(_) | ir::Op::Text(_)));
+        if !about.used.contains(&binding.var) || (written && !self.parallel) {
             return;
         }
         let arrives = matches!(binding.op, Op::Element { .. } | Op::Position);
@@ -279,7 +293,7 @@ impl<'a> Recorder<'a> {
             _ => false,
         };
         for var in vars {
-            if let Some(home) = frame.home(var) {
+            if let Some(home) = frame.shown_at(var, ctx) {
                 inputs.extend(drawn(frame, reader, var, home));
             }
         }
@@ -325,7 +339,10 @@ impl Watch for Recorder<'_> {
 
 /// What a step does, in words; nothing for what only passes values on.
 fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let) -> Option<String> {
-    let single = |ctx: Ctx| frame.points.get(&ctx).is_some_and(|points| points.count == 1);
+    let single = |ctx: Ctx| {
+        let points = frame.points.get(&ctx);
+        points.is_some_and(|points| points.count == 1 && points.owner.is_none())
+    };
     let segments = if single(binding.ctx) { "all" } else { "each segment" };
     Some(match &binding.op {
         Op::Point(op) => match op {
