@@ -30,6 +30,8 @@
 //! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
 //! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
 
+#[cfg(test)]
+mod broken;
 mod calls;
 mod cursor;
 mod definition;

@@ -172,7 +172,7 @@ impl<'p> Frame<'p> {
             }
         };
         if points.count > MOST_POINTS {
-            return Err(format!("there are too many points to draw: {}", points.count));
+            return Err(too_many());
         }
         self.points.insert(ctx, points);
         Ok(())
@@ -188,7 +188,7 @@ impl<'p> Frame<'p> {
         for (point, value) in self.all(made_of, of)?.iter().enumerate() {
             let length = length(value).ok_or("a length is negative")?;
             if owner.len() + length > MOST_POINTS {
-                return Err(format!("there are too many points to draw: {length} and more"));
+                return Err(too_many());
             }
             owner.extend(std::iter::repeat_n(point, length));
         }
@@ -208,6 +208,10 @@ impl<'p> Frame<'p> {
         }
         Ok(all)
     }
+}
+
+fn too_many() -> String {
+    format!("there are more than {MOST_POINTS} points: too many to draw")
 }
 
 fn strange() -> String {

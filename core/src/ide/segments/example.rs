@@ -40,15 +40,15 @@ pub(super) struct Example {
     pub names: Vec<String>,
 }
 
-/// An example of a form.
-pub(super) fn of(cursor: &Cursor<'_>, precision: Precision) -> Result<Example, String> {
+/// Examples of a form, those that are best first.
+pub(super) fn of(cursor: &Cursor<'_>, precision: Precision) -> Result<Vec<Example>, String> {
     let mut data = Data { db: cursor.db, precision, budget: BUDGET };
     match &cursor.ast.kind {
         ItemKind::Function(function) => data.function(cursor, function),
         ItemKind::Binding { value, .. } | ItemKind::Expr(value) => {
             let program = stage::program(cursor.db, cursor.item, precision)?;
             let subject = cursor.snippet(cursor.ast.expr_spans[*value], 120);
-            data.example(subject, &program, Vec::new(), Vec::new())
+            Ok(vec![data.example(subject, &program, Vec::new(), Vec::new())?])
         }
         ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => {
             // It says why.
@@ -119,7 +119,11 @@ impl Data<'_> {
         part(&value, &way).ok_or_else(|| format!("`{name}` cannot be computed here"))
     }
 
-    fn function(&mut self, cursor: &Cursor<'_>, function: &Function) -> Result<Example, String> {
+    fn function(
+        &mut self,
+        cursor: &Cursor<'_>,
+        function: &Function,
+    ) -> Result<Vec<Example>, String> {
         // What cannot be shown at all says why.
         let simplest = stage::program(self.db, cursor.item, self.precision)?;
         let Signature::Function { scheme, .. } = &**self.db.signature(cursor.item) else {
@@ -131,6 +135,7 @@ impl Data<'_> {
             .map(|(name, _)| name.to_string())
             .chain(function.optional.iter().map(|(ident, _)| ident.name.to_string()))
             .collect();
+        let mut examples = Vec::new();
         for (subject, argument, ty) in self.calls(cursor, function) {
             let mut args = vec![None; scheme.vars.len()];
             if !matches(&own.param, &ty, &mut args) {
@@ -148,16 +153,24 @@ impl Data<'_> {
             if let Some(values) = self.arguments(cursor, function, &argument)
                 && let Ok(example) = self.example(subject, &program, values, names.clone())
             {
-                return Ok(example);
+                examples.push(example);
             }
         }
         let main = &simplest.functions[simplest.main.0 as usize];
-        let params = main.params.iter().take(names.len());
-        let values: Vec<Value> = params.clone().map(|(_, ty)| made_up(ty)).collect();
-        let shown: Vec<String> =
-            params.zip(&values).map(|((_, ty), value)| show(value, ty)).collect();
-        let subject = format!("{}({})", function.name.name, shown.join(", "));
-        self.example(subject, &simplest, values, names)
+        let params: Vec<&ir::Ty> = main.params.iter().take(names.len()).map(|(_, ty)| ty).collect();
+        for fancy in Fancy::ALL {
+            let mut maker = Maker { fancy, digits: 0, rows: 0 };
+            let values: Vec<Value> = params.iter().map(|ty| maker.value(ty, 0)).collect();
+            let shown = params.iter().zip(&values).map(|(ty, value)| show(value, ty));
+            let shown = shown.collect::<Vec<_>>().join(", ");
+            let subject = format!("{}({shown})", function.name.name);
+            match self.example(subject, &simplest, values, names.clone()) {
+                Ok(example) => examples.push(example),
+                Err(why) if examples.is_empty() => return Err(why),
+                Err(_) => break,
+            }
+        }
+        Ok(examples)
     }
 
     /// The parameters, one for each variable, of an argument; the optional ones by default.
@@ -363,40 +376,70 @@ fn core_type(ty: &Ty) -> Option<ir::Ty> {
     })
 }
 
-/// A small value of a type; nested sequences of all lengths, an empty one too.
-fn made_up(ty: &ir::Ty) -> Value {
-    let mut next = 0;
-    value_of(ty, &mut next)
+/// How values are made up: one way after the other is tried until the function has a value there.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fancy {
+    /// Rows of all lengths, an empty one too.
+    Ragged,
+    /// As many rows as columns, as long as any sequence; all numbers are places in these.
+    Square,
+    /// Two of everything, and all numbers are 1.
+    Ones,
+}
+
+impl Fancy {
+    const ALL: [Fancy; 3] = [Fancy::Ragged, Fancy::Square, Fancy::Ones];
 }
 
 /// Digits in no order.
 const DIGITS: [i64; 8] = [2, 1, 3, 4, 5, 0, 7, 6];
 
-fn value_of(ty: &ir::Ty, next: &mut usize) -> Value {
-    let mut digit = || {
-        *next += 1;
-        DIGITS[(*next - 1) % DIGITS.len()]
-    };
-    match ty {
-        ir::Ty::Unit => Value::Unit,
-        ir::Ty::Int => Value::Int(digit()),
-        ir::Ty::Float => Value::Float(digit() as f64 + 0.5),
-        ir::Ty::Bool => Value::Bool(digit() % 2 == 1),
-        ir::Ty::Char => Value::Char(b'a' + digit() as u8),
-        ir::Ty::Pair(a, b) => Value::pair(value_of(a, next), value_of(b, next)),
-        ir::Ty::Sequence(element) => match &**element {
-            ir::Ty::Sequence(inner) => {
-                let rows = [2, 0, 3].map(|length| {
-                    let row = (0..length).map(|_| value_of(inner, next)).collect();
-                    Sequence::from_values(inner, row).into()
-                });
-                Sequence::from_values(element, rows.to_vec()).into()
-            }
-            ir::Ty::Char => Value::text("a bc"),
-            _ => {
-                let values = (0..4).map(|_| value_of(element, next)).collect();
+/// Makes values up.
+struct Maker {
+    fancy: Fancy,
+    /// Numbers made so far.
+    digits: usize,
+    /// Rows made so far.
+    rows: usize,
+}
+
+impl Maker {
+    fn digit(&mut self) -> i64 {
+        let digit = DIGITS[self.digits % DIGITS.len()];
+        self.digits += 1;
+        match self.fancy {
+            Fancy::Ragged => digit,
+            Fancy::Square => digit % 3,
+            Fancy::Ones => 1,
+        }
+    }
+
+    /// A small value of a type, in a sequence of so many levels.
+    fn value(&mut self, ty: &ir::Ty, level: usize) -> Value {
+        match ty {
+            ir::Ty::Unit => Value::Unit,
+            ir::Ty::Int => Value::Int(self.digit()),
+            ir::Ty::Float => Value::Float(self.digit() as f64 + 0.5),
+            ir::Ty::Bool => Value::Bool(self.digit() % 2 == 1),
+            ir::Ty::Char => Value::Char(b'a' + self.digit() as u8),
+            ir::Ty::Pair(a, b) => Value::pair(self.value(a, level), self.value(b, level)),
+            ir::Ty::Sequence(element) => {
+                let nested = matches!(**element, ir::Ty::Sequence(_));
+                if **element == ir::Ty::Char && level == 0 {
+                    return Value::text("a bc");
+                }
+                let length = match (self.fancy, level, nested) {
+                    (Fancy::Ragged, 0, false) => 4,
+                    (Fancy::Ragged, 1, _) => {
+                        self.rows += 1;
+                        [2, 0, 3][(self.rows - 1) % 3]
+                    }
+                    (Fancy::Ragged | Fancy::Square, ..) => 3,
+                    (Fancy::Ones, ..) => 2,
+                };
+                let values = (0..length).map(|_| self.value(element, level + 1)).collect();
                 Sequence::from_values(element, values).into()
             }
-        },
+        }
     }
 }

@@ -86,12 +86,18 @@ pub fn segments(
     precision: Precision,
 ) -> Result<Segments, String> {
     let cursor = Cursor::new(db, file, offset).ok_or("there is no form here")?;
-    let example = example::of(&cursor, precision)?;
-    let steps = record::steps(&cursor, &example, precision)?;
-    if steps.is_empty() {
-        return Err("nothing here is done in parallel".to_owned());
+    let mut why = None;
+    // Values that somebody has chosen come first; what is made up may not be what is expected.
+    for example in example::of(&cursor, precision)? {
+        match record::steps(&cursor, &example, precision) {
+            Ok(steps) if steps.is_empty() => {
+                return Err("nothing here is done in parallel".to_owned());
+            }
+            Ok(steps) => return Ok(Segments { subject: example.subject, steps }),
+            Err(reason) => why = why.or(Some(reason)),
+        }
     }
-    Ok(Segments { subject: example.subject, steps })
+    Err(why.unwrap_or_else(|| "there are no small values that this can be shown on".to_owned()))
 }
 
 #[cfg(test)]
