@@ -385,14 +385,16 @@ enum Fancy {
     Square,
     /// Two of everything, and all numbers are 1.
     Ones,
+    /// As the first, but longer: what is short may be done at once.
+    Long,
 }
 
 impl Fancy {
-    const ALL: [Fancy; 3] = [Fancy::Ragged, Fancy::Square, Fancy::Ones];
+    const ALL: [Fancy; 4] = [Fancy::Ragged, Fancy::Square, Fancy::Ones, Fancy::Long];
 }
 
 /// Digits in no order.
-const DIGITS: [i64; 8] = [2, 1, 3, 4, 5, 0, 7, 6];
+const DIGITS: [i64; 8] = [2, 1, 3, 4, 5, 3, 7, 0];
 
 /// Makes values up.
 struct Maker {
@@ -408,7 +410,7 @@ impl Maker {
         let digit = DIGITS[self.digits % DIGITS.len()];
         self.digits += 1;
         match self.fancy {
-            Fancy::Ragged => digit,
+            Fancy::Ragged | Fancy::Long => digit,
             Fancy::Square => digit % 3,
             Fancy::Ones => 1,
         }
@@ -430,11 +432,12 @@ impl Maker {
                 }
                 let length = match (self.fancy, level, nested) {
                     (Fancy::Ragged, 0, false) => 4,
-                    (Fancy::Ragged, 1, _) => {
+                    (Fancy::Long, 0, false) => 10,
+                    (Fancy::Ragged | Fancy::Long, 1, _) => {
                         self.rows += 1;
                         [2, 0, 3][(self.rows - 1) % 3]
                     }
-                    (Fancy::Ragged | Fancy::Square, ..) => 3,
+                    (Fancy::Ragged | Fancy::Long | Fancy::Square, ..) => 3,
                     (Fancy::Ones, ..) => 2,
                 };
                 let values = (0..length).map(|_| self.value(element, level + 1)).collect();

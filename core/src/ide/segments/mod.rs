@@ -90,8 +90,9 @@ pub fn segments(
     // Values that somebody has chosen come first; what is made up may not be what is expected.
     for example in example::of(&cursor, precision)? {
         match record::steps(&cursor, &example, precision) {
+            // Perhaps there was too little to do.
             Ok(steps) if steps.is_empty() => {
-                return Err("nothing here is done in parallel".to_owned());
+                why = why.or_else(|| Some("nothing here is done in parallel".to_owned()));
             }
             Ok(steps) => return Ok(Segments { subject: example.subject, steps }),
             Err(reason) => why = why.or(Some(reason)),
