@@ -7,7 +7,7 @@ use crate::convert::colors::{self, Sent};
 use crate::convert::{structure, typing};
 use crate::diagnostics::{Queue, publish};
 use crate::options::{Options, Values};
-use crate::preview::Views;
+use crate::preview::{self, Views};
 use crate::protocol::*;
 use crate::reading::answer;
 use crate::run::Runs;
@@ -88,6 +88,12 @@ impl Backend {
         answer(snapshot, move |snapshot| Some(views.view(snapshot, &params))).await
     }
 
+    /// `nesl/segments`
+    pub async fn segments(&self, params: AtParams) -> Result<Option<SegmentsResult>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        answer(snapshot, move |snapshot| Some(preview::segments(snapshot, params.position))).await
+    }
+
     /// `nesl/run`
     pub async fn run(&self, params: RunParams) -> Result<RunResult> {
         let started = self.runs.start(params).await;
@@ -120,12 +126,9 @@ impl Backend {
 impl LanguageServer for Backend {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
         let (encoding, kind) = capabilities::encoding(&params.capabilities);
-        let text = params.capabilities.text_document.unwrap_or_default();
-        let completion = text.completion.and_then(|c| c.completion_item);
         let mut world = self.world();
         world.set_encoding(encoding);
-        world.link_support = text.definition.and_then(|d| d.link_support).unwrap_or(false);
-        world.snippets = completion.and_then(|item| item.snippet_support).unwrap_or(false);
+        world.client = capabilities::client(&params.capabilities);
         world.options = Arc::new(Options::read(params.initialization_options));
         Ok(InitializeResult {
             capabilities: capabilities::server(kind),
@@ -218,10 +221,9 @@ impl LanguageServer for Backend {
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
-        let settings = match params.settings {
-            Value::Object(mut all) => all.remove("nesl").unwrap_or(Value::Object(all)),
-            other => other,
-        };
+        // Who sends settings of others only, or none, leaves ours as they are.
+        let Value::Object(mut all) = params.settings else { return };
+        let Some(settings) = all.remove("nesl") else { return };
         let documents = {
             let mut world = self.world();
             world.options = Arc::new(Options::read(Some(settings)));
@@ -229,10 +231,15 @@ impl LanguageServer for Backend {
         };
         self.queue.add(documents);
         self.tell_status().await;
-        let client = self.client.clone();
+        let (client, can) = (self.client.clone(), self.world().client);
+        // A handler must not wait for the client, which may be waiting for it.
         tokio::spawn(async move {
-            let _ = client.inlay_hint_refresh().await;
-            let _ = client.code_lens_refresh().await;
+            if can.refresh_hints {
+                let _ = client.inlay_hint_refresh().await;
+            }
+            if can.refresh_lenses {
+                let _ = client.code_lens_refresh().await;
+            }
         });
     }
 
@@ -335,7 +342,7 @@ impl LanguageServer for Backend {
         answer(snapshot, move |s| {
             let all = ide::completions(&s.db, s.file, s.lines.offset(position));
             let all = all.into_iter().enumerate();
-            let items = all.map(|(i, one)| typing::completion(s, one, i, s.snippets)).collect();
+            let items = all.map(|(i, one)| typing::completion(s, one, i)).collect();
             // With every letter other things fit.
             Some(CompletionResponse::List(CompletionList { is_incomplete: false, items }))
         })
@@ -362,6 +369,18 @@ impl LanguageServer for Backend {
         let (snapshot, position) = self.at(&params.text_document_position_params);
         answer(snapshot, move |s| {
             ide::signature_help(&s.db, s.file, s.lines.offset(position)).map(typing::signature)
+        })
+        .await
+    }
+
+    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        answer(snapshot, move |s| {
+            let all = ide::actions(&s.db, s.file, s.lines.range(params.range));
+            let problems = &params.context.diagnostics;
+            let wanted = params.context.only.as_ref();
+            let actions = all.into_iter().map(|action| typing::action(s, action, problems));
+            Some(actions.filter(|action| typing::is_wanted(action, wanted)).collect())
         })
         .await
     }

@@ -23,6 +23,34 @@ pub fn encoding(client: &ClientCapabilities) -> (Encoding, PositionEncodingKind)
     }
 }
 
+/// What a client understands beyond what all do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClientCan {
+    /// Links to definitions, not only places.
+    pub links: bool,
+    /// Snippets.
+    pub snippets: bool,
+    /// It can be told that hints are no more what they were.
+    pub refresh_hints: bool,
+    /// The same of lenses.
+    pub refresh_lenses: bool,
+}
+
+/// What a client says that it understands.
+pub fn client(client: &ClientCapabilities) -> ClientCan {
+    let text = client.text_document.clone().unwrap_or_default();
+    let workspace = client.workspace.clone().unwrap_or_default();
+    let completion = text.completion.and_then(|c| c.completion_item);
+    let hints = workspace.inlay_hint.and_then(|hints| hints.refresh_support);
+    let lenses = workspace.code_lens.and_then(|lenses| lenses.refresh_support);
+    ClientCan {
+        links: text.definition.and_then(|d| d.link_support).unwrap_or(false),
+        snippets: completion.and_then(|item| item.snippet_support).unwrap_or(false),
+        refresh_hints: hints.unwrap_or(false),
+        refresh_lenses: lenses.unwrap_or(false),
+    }
+}
+
 /// Everything.
 pub fn server(encoding: PositionEncodingKind) -> ServerCapabilities {
     let cells = NotebookSelector::ByNotebook {
@@ -58,6 +86,10 @@ pub fn server(encoding: PositionEncodingKind) -> ServerCapabilities {
             trigger_characters: Some(vec!["(".to_owned(), ",".to_owned()]),
             ..SignatureHelpOptions::default()
         }),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, CodeActionKind::REFACTOR]),
+            ..CodeActionOptions::default()
+        })),
         code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(true) }),
         document_symbol_provider: Some(OneOf::Left(true)),
         workspace_symbol_provider: Some(OneOf::Left(true)),

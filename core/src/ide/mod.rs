@@ -28,14 +28,17 @@
 //! | `place` | what is open around a place that is being written, by tokens |
 //! | `completion` | what could be written there, what fits first |
 //! | `signature` | the function that is being called at a place, and its parameters |
+//! | `segments` | how flattening sees a small example: segments over flat data, step by step |
 //! | `library` | the primitives as a text that one can jump to |
 //! | `load` | the texts that a file loads |
 //!
 //! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
 //! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
 
-mod calls;
 mod actions;
+#[cfg(test)]
+mod broken;
+mod calls;
 mod completion;
 mod cursor;
 mod definition;
@@ -53,6 +56,7 @@ mod outline;
 mod place;
 mod references;
 mod rename;
+mod segments;
 mod selection;
 mod shape;
 mod signature;
@@ -60,8 +64,8 @@ mod stage;
 mod symbol;
 mod tokens;
 
-pub use calls::{CallItem, call_item, incoming, outgoing};
 pub use actions::{Action, ActionKind, actions};
+pub use calls::{CallItem, call_item, incoming, outgoing};
 pub use completion::{Completion, CompletionKind, completion_doc, completions};
 pub use cursor::Cursor;
 pub use definition::{definition, type_definition};
@@ -76,8 +80,9 @@ pub use load::loads;
 pub use outline::{Entry, EntryKind, outline, search};
 pub use references::{Reference, highlights, references};
 pub use rename::{Refusal, prepare_rename, rename};
+pub use segments::{Level, SegmentStep, SegmentedValue, Segments, segments};
 pub use selection::selections;
-pub use shape::{Shape, shape, summary};
+pub use shape::{Layout, Shape, shape, summary};
 pub use signature::{SignatureHelp, signature_help};
 pub use stage::{Line, Stage, View, subject, view};
 pub use symbol::{Occurrence, Role, Symbol, occurrences};

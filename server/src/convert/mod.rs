@@ -115,7 +115,7 @@ pub fn link(
     (origin, to): (TextRange, ide::Target),
 ) -> Option<lsp::GotoDefinitionResponse> {
     let (uri, range, focus) = target(snapshot, &to)?;
-    if !snapshot.link_support {
+    if !snapshot.client.links {
         let location = lsp::Location { uri, range: focus };
         return Some(lsp::GotoDefinitionResponse::Scalar(location));
     }

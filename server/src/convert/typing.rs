@@ -1,6 +1,6 @@
 //! Completions, signatures, actions, hints and lenses in the terms of LSP.
 
-use super::{markdown, text_edit};
+use super::{markdown, text_edit, workspace_edit};
 use crate::lines::Lines;
 use crate::world::Snapshot;
 use nesl_core::base::{ItemId, TextRange, TextSize};
@@ -14,15 +14,18 @@ pub fn completion(
     snapshot: &Snapshot,
     completion: ide::Completion,
     number: usize,
-    snippets: bool,
 ) -> lsp::CompletionItem {
-    let edit = lsp::TextEdit {
-        range: snapshot.lines.lsp_range(completion.range),
-        new_text: match completion.snippet && !snippets {
-            true => plain(&completion.insert),
-            false => completion.insert,
-        },
+    let snippet = completion.snippet && snapshot.client.snippets;
+    let named =
+        matches!(completion.kind, ide::CompletionKind::Function | ide::CompletionKind::Constructor);
+    let new_text = match completion.snippet && !snippet {
+        // Holes that cannot be filled in would be text that has to be deleted.
+        true if named => completion.label.clone(),
+        true => plain(&completion.insert),
+        false => completion.insert,
     };
+    let range = snapshot.lines.lsp_range(completion.range);
+    let edit = lsp::TextEdit { range, new_text };
     let doc = completion.doc.map(|doc| ide::doc_markdown(&doc));
     let data = doc.is_none().then(|| {
         let position = snapshot.lines.position(completion.range.start());
@@ -35,8 +38,7 @@ pub fn completion(
         documentation: doc.map(|doc| lsp::Documentation::MarkupContent(markdown(doc))),
         sort_text: Some(format!("{number:05}")),
         preselect: (number == 0 && completion.fits).then_some(true),
-        insert_text_format: (completion.snippet && snippets)
-            .then_some(lsp::InsertTextFormat::SNIPPET),
+        insert_text_format: snippet.then_some(lsp::InsertTextFormat::SNIPPET),
         text_edit: Some(lsp::CompletionTextEdit::Edit(edit)),
         data,
         ..lsp::CompletionItem::default()
@@ -113,6 +115,39 @@ pub fn signature(help: ide::SignatureHelp) -> lsp::SignatureHelp {
         active_signature: Some(0),
         active_parameter: Some(help.active),
     }
+}
+
+/// Something that could be done; `problems` are those that the client shows there.
+pub fn action(
+    snapshot: &Snapshot,
+    action: ide::Action,
+    problems: &[lsp::Diagnostic],
+) -> lsp::CodeActionOrCommand {
+    let mended = action.fixes.map(|range| super::widened(&snapshot.lines, range));
+    let mended: Vec<_> =
+        problems.iter().filter(|problem| Some(problem.range) == mended).cloned().collect();
+    lsp::CodeActionOrCommand::CodeAction(lsp::CodeAction {
+        title: action.title,
+        kind: Some(match action.kind {
+            ide::ActionKind::QuickFix => lsp::CodeActionKind::QUICKFIX,
+            ide::ActionKind::Refactor => lsp::CodeActionKind::REFACTOR,
+        }),
+        diagnostics: (!mended.is_empty()).then_some(mended),
+        edit: Some(workspace_edit(snapshot, &action.edits)),
+        is_preferred: action.preferred.then_some(true),
+        ..lsp::CodeAction::default()
+    })
+}
+
+/// Whether a client has asked for actions of this kind.
+pub fn is_wanted(
+    action: &lsp::CodeActionOrCommand,
+    only: Option<&Vec<lsp::CodeActionKind>>,
+) -> bool {
+    let lsp::CodeActionOrCommand::CodeAction(action) = action else { return true };
+    let kind = action.kind.as_ref().map_or("", lsp::CodeActionKind::as_str);
+    // `refactor` asks for `refactor.rewrite`, too.
+    only.is_none_or(|only| only.iter().any(|asked| kind.starts_with(asked.as_str())))
 }
 
 /// Something to show in between.

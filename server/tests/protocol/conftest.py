@@ -134,6 +134,8 @@ OPTIONS = {
 async def client(request, lsp_client: LanguageClient):
     lsp_client.feature("nesl/values")(lambda params: None)
     lsp_client.feature("nesl/status")(lambda params: None)
+    for refresh in (t.WORKSPACE_INLAY_HINT_REFRESH, t.WORKSPACE_CODE_LENS_REFRESH):
+        lsp_client.feature(refresh)(lambda _: None)
     await lsp_client.initialize_session(
         t.InitializeParams(
             capabilities=client_capabilities(request.param),

@@ -47,3 +47,47 @@ async def test_signatures(editor):
     assert signature.label.startswith("add(")
     start, end = signature.parameters[help.active_parameter].label
     assert signature.label[start:end].startswith("b")
+
+
+async def fixes(editor, uri, word, nth=0):
+    start = editor.at(uri, word, nth)["position"]
+    there = t.Range(start, t.Position(start.line, start.character + len(word)))
+    problems = await editor.diagnostics(uri)
+    context = t.CodeActionContext(diagnostics=problems)
+    return await editor.client.text_document_code_action_async(
+        t.CodeActionParams(t.TextDocumentIdentifier(uri), there, context))
+
+
+def applied(editor, uri, action):
+    text = editor.texts[uri]
+    lines = text.split("\n")
+
+    def offset(position):
+        return sum(len(line) + 1 for line in lines[:position.line]) + position.character
+
+    edits = sorted(action.edit.changes[uri], key=lambda e: -offset(e.range.start))
+    for edit in edits:
+        text = text[:offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end):]
+    return text
+
+
+async def test_slips_are_mended(editor):
+    for text, word, expected in [
+        ("total = 1;\ntotl + 1;\n", "totl", "total = 1;\ntotal + 1;\n"),
+        ("if 1 = 2 then 3 else 4;\n", "=", "if 1 == 2 then 3 else 4;\n"),
+        ("x = let a = 1\na + 1;\n", "a + 1", "x = let a = 1 in\na + 1;\n"),
+    ]:
+        uri = editor.open(text, f"{abs(hash(text))}.nesl")
+        actions = await fixes(editor, uri, word)
+        preferred = [a for a in actions if a.is_preferred] or actions
+        assert preferred, text
+        assert applied(editor, uri, preferred[0]) == expected
+        assert preferred[0].diagnostics, text
+
+
+async def test_a_recursion_that_is_a_map(editor):
+    uri = editor.open(
+        "function every(v) = if #v == 0 then [] int else [2 * v[0]] ++ every(drop(v, 1));\n")
+    actions = await fixes(editor, uri, "every")
+    rewritten = [applied(editor, uri, a) for a in actions if a.kind.startswith("refactor")]
+    assert any("{2 * x : x in v}" in text for text in rewritten), [a.title for a in actions]
