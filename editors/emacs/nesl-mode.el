@@ -1,0 +1,606 @@
+;;; nesl-mode.el --- Major mode for NESL -*- lexical-binding: t -*-
+
+;; Version: 0.1.0
+;; Package-Requires: ((emacs "27.1"))
+;; Keywords: languages
+;; URL: https://www.cs.cmu.edu/~scandal/nesl.html
+;; SPDX-License-Identifier: MIT OR Apache-2.0
+
+;;; Commentary:
+
+;; Editing NESL, the nested data-parallel language: colours, indentation, comments, and what the
+;; language server `nesl lsp' says beyond LSP: values of runs behind the lines, and what the
+;; compiler makes of the form at point.
+;;
+;;   (add-to-list 'load-path ".../editors/emacs")
+;;   (require 'nesl-mode)
+;;   (add-hook 'nesl-mode-hook #'eglot-ensure)
+;;
+;; On Emacs 29 and later with the grammar installed, `nesl-ts-mode' takes colours and indentation
+;; from tree-sitter.
+
+;;; Code:
+
+(require 'cl-lib)
+(require 'compile)
+
+(defvar eglot-server-programs)
+(defvar treesit-simple-indent-rules)
+(defvar treesit-font-lock-settings)
+(defvar treesit-font-lock-feature-list)
+(defvar treesit-defun-type-regexp)
+(defvar treesit-simple-imenu-settings)
+(declare-function eglot-current-server "eglot" ())
+(declare-function jsonrpc-request "jsonrpc")
+(declare-function jsonrpc-async-request "jsonrpc")
+(declare-function treesit-ready-p "treesit" (language &optional quiet))
+(declare-function treesit-parser-create "treesit.c")
+(declare-function treesit-font-lock-rules "treesit")
+(declare-function treesit-major-mode-setup "treesit" ())
+
+(defgroup nesl nil
+  "Editing NESL."
+  :group 'languages)
+
+(defcustom nesl-program "nesl"
+  "The program that runs NESL and serves editors."
+  :type 'string)
+
+(defcustom nesl-options nil
+  "Options sent to the server, a plist such as (:runtime \"reference\").
+The book lists them under \"What the language server speaks\"."
+  :type 'plist)
+
+(defcustom nesl-indent-offset 2
+  "By how many columns a line is indented more than what it belongs to."
+  :type 'integer
+  :safe #'integerp)
+
+(defcustom nesl-ir-delay 0.2
+  "For how many seconds point rests before `nesl-ir' follows it."
+  :type 'number)
+
+(defface nesl-value '((t :inherit shadow))
+  "Values behind the lines of a run.")
+
+(defface nesl-value-error '((t :inherit error))
+  "Errors behind the lines of a run.")
+
+(defface nesl-ir-line '((t :inherit highlight))
+  "Lines of the compiler's output that come from the line of point.")
+
+;;;; Syntax
+
+(defvar nesl-mode-syntax-table
+  (let ((table (make-syntax-table)))
+    ;; A comment runs from one `%' to the next.
+    (modify-syntax-entry ?% "!" table)
+    (modify-syntax-entry ?_ "w" table)
+    (modify-syntax-entry ?\" "\"" table)
+    (modify-syntax-entry ?\\ "." table)
+    (modify-syntax-entry ?' "." table)
+    (modify-syntax-entry ?` "." table)
+    (dolist (sign '(?+ ?- ?* ?/ ?^ ?# ?@ ?= ?< ?> ?: ?\; ?, ?| ?$ ?& ?!))
+      (modify-syntax-entry sign "." table))
+    table)
+  "Syntax of NESL, but for what `nesl--propertize' adds.")
+
+(defun nesl--propertize (start end)
+  "Mark between START and END what the syntax table cannot say.
+A comment begins and ends with the same sign; a back-quote makes the next character a constant,
+even a quote or a percent sign; and a backslash is special in strings only."
+  (goto-char start)
+  (let ((state (syntax-ppss)))
+    ;; Inside a comment or string that began before: go on behind it.
+    (when (nth 8 state)
+      (goto-char (nth 8 state))
+      (nesl--skip end)))
+  (while (re-search-forward "[\"%`]" end t)
+    (goto-char (match-beginning 0))
+    (nesl--skip end)))
+
+(defun nesl--skip (end)
+  "Go over the comment, string or character at point, but not beyond END, and mark it."
+  (let ((start (point)))
+    (pcase (char-after)
+      (?` (forward-char 1)
+          (when (< (point) (point-max))
+            (forward-char 1)
+            (nesl--mark (1- (point)) "w")))
+      (?% (nesl--mark start "!")
+          (forward-char 1)
+          (when (search-forward "%" nil 'move)
+            (nesl--mark (1- (point)) "!")))
+      (?\" (forward-char 1)
+           (while (and (re-search-forward "[\"\\]" nil 'move)
+                       (eq (char-before) ?\\))
+             (nesl--mark (1- (point)) "\\")
+             (unless (eobp) (forward-char 1)))))
+    (when (> (point) end)
+      (put-text-property start (point) 'syntax-multiline t))))
+
+(defun nesl--mark (at syntax)
+  "Give the character AT the SYNTAX."
+  (put-text-property at (1+ at) 'syntax-table (string-to-syntax syntax)))
+
+;;;; Colours
+
+(defconst nesl--keywords
+  '("function" "datatype" "let" "in" "if" "then" "else" "and" "or" "nand" "nor" "xor" "time"))
+
+(defconst nesl--types '("int" "float" "bool" "char" "any" "number" "ordinal" "logical"))
+
+(defconst nesl--commands
+  '("load" "set" "show" "describe" "apropos" "dump" "edit" "get" "defconfig" "help" "exit"))
+
+(defconst nesl-font-lock-keywords
+  `(("\\_<function\\_>[ \t\n]+\\([[:alpha:]_][[:alnum:]_]*\\)" 1 font-lock-function-name-face)
+    ("\\_<datatype\\_>[ \t\n]+\\([[:alpha:]_][[:alnum:]_]*\\)" 1 font-lock-type-face)
+    (,(concat "^\\(" (regexp-opt nesl--commands) "\\)\\(?:[ \t]+[\"[:alpha:]]\\|[ \t]*[;$]\\)")
+     1 font-lock-preprocessor-face)
+    (,(regexp-opt nesl--keywords 'symbols) . font-lock-keyword-face)
+    (,(regexp-opt nesl--types 'symbols) . font-lock-type-face)
+    ("\\_<[tf]\\_>" . font-lock-constant-face)
+    ("`\\(?:.\\|\n\\)" . font-lock-string-face)
+    ("\\_<[0-9]+\\(?:\\.[0-9]*\\)?\\(?:e[+-]?[0-9]+\\)?" . font-lock-constant-face)
+    ("^\\([[:alpha:]_][[:alnum:]_]*\\)[ \t]*|?=[^=>]" 1 font-lock-variable-name-face)
+    ("\\_<\\([[:alpha:]_][[:alnum:]_]*\\)[ \t]*=[^=>]" 1 font-lock-variable-name-face))
+  "What to colour in NESL.")
+
+;;;; Indentation
+
+(defun nesl--previous-line ()
+  "Go to the indentation of the last line with code before this one; nil if there is none."
+  (let (found)
+    (while (and (not found) (zerop (forward-line -1)))
+      (back-to-indentation)
+      (setq found (not (or (eolp) (nth 8 (syntax-ppss)) (looking-at-p "%")))))
+    found))
+
+(defun nesl--form-ends-before-point ()
+  "Whether the code before point ends with the end of a form."
+  (save-excursion
+    (forward-comment (- (point)))
+    (or (bobp) (memq (char-before) '(?\; ?$)))))
+
+(defun nesl--open-let (limit)
+  "The column of the first binding of the `let' that is open at point and begins behind LIMIT."
+  (save-excursion
+    (let ((depth 0) (case-fold-search t) column)
+      (while (and (not column) (re-search-backward "\\_<\\(let\\|in\\)\\_>" limit t))
+        (unless (nth 8 (syntax-ppss))
+          (if (eq (char-after) ?l)
+              (if (zerop depth)
+                  (setq column (cons (current-column)
+                                     (progn (forward-char 3)
+                                            (skip-chars-forward " \t")
+                                            (if (eolp) nil (current-column)))))
+                (setq depth (1- depth)))
+            ;; The `in' of an apply-to-each is inside braces that are closed or around point.
+            (unless (nesl--in-braces-p) (setq depth (1+ depth))))))
+      column)))
+
+(defun nesl--in-braces-p ()
+  "Whether the innermost open bracket at point is a brace."
+  (let ((open (nth 1 (syntax-ppss))))
+    (and open (eq (char-after open) ?{))))
+
+(defun nesl--indentation ()
+  "The column for the line of point, or nil to leave it as it is."
+  (save-excursion
+    (back-to-indentation)
+    (let* ((state (syntax-ppss))
+           (open (nth 1 state))
+           (case-fold-search t)
+           (open-let (nesl--open-let open)))
+      (cond
+       ;; Texts are as they were written.
+       ((nth 8 state) nil)
+       ((looking-at-p "\\(?:function\\|datatype\\)\\_>") 0)
+       ;; `in' stands below its `let', or behind it by what it has.
+       ((and open-let (looking-at-p "in\\_>"))
+        (+ (car open-let) (if (cdr open-let) 0 0)))
+       ((and open (looking-at-p "[])}]"))
+        (goto-char open)
+        (current-column))
+       ;; Bindings stand below each other.
+       ((and open-let (nesl--form-ends-before-point))
+        (or (cdr open-let) (+ (car open-let) nesl-indent-offset)))
+       ((and open-let (save-excursion (forward-comment (- (point)))
+                                      (looking-back "\\_<let" (line-beginning-position))))
+        (+ (car open-let) nesl-indent-offset))
+       (open
+        (goto-char (1+ open))
+        (skip-chars-forward " \t")
+        (if (or (eolp) (looking-at-p "%"))
+            (progn (goto-char open)
+                   (back-to-indentation)
+                   (+ (current-column) nesl-indent-offset))
+          (current-column)))
+       ((nesl--form-ends-before-point) 0)
+       ((looking-at-p "\\(?:else\\|then\\)\\_>")
+        (nesl--branch-column))
+       ((nesl--previous-line)
+        (cond
+         ((looking-at-p "\\(?:function\\|datatype\\)\\_>") nesl-indent-offset)
+         ((and (zerop (current-column)) (looking-at-p "%")) 0)
+         ((zerop (current-column)) nesl-indent-offset)
+         (t (current-column))))
+       (t 0)))))
+
+(defun nesl--branch-column ()
+  "The column of the line of the `if' that the `then' or `else' at point belongs to."
+  (save-excursion
+    (let ((depth 0) (case-fold-search t) column
+          (closes (if (looking-at-p "then") "then" "else")))
+      (while (and (not column)
+                  (re-search-backward (format "\\_<\\(if\\|%s\\)\\_>" closes) nil t))
+        (unless (nth 8 (syntax-ppss))
+          (cond ((not (looking-at-p "if\\_>")) (setq depth (1+ depth)))
+                ((> depth 0) (setq depth (1- depth)))
+                (t (setq column
+                         (if (save-excursion (skip-chars-backward " \t") (bolp))
+                             (current-column)
+                           ;; `else if' goes on in the column of the first.
+                           (let ((here (current-column)))
+                             (back-to-indentation)
+                             (if (looking-at-p "else\\_>") (current-column) here))))))))
+      (or column nesl-indent-offset))))
+
+(defun nesl-indent-line ()
+  "Indent the line of point."
+  (interactive)
+  (let ((column (nesl--indentation))
+        (behind (> (current-column) (current-indentation))))
+    (when column
+      (if behind
+          (save-excursion (indent-line-to column))
+        (indent-line-to column)))))
+
+(defun nesl-beginning-of-defun (&optional count)
+  "Go to the beginning of the COUNT-th form before point."
+  (let ((case-fold-search t) (found nil))
+    (re-search-backward "^[^ \t\n%)}]" nil 'move (or count 1))
+    (setq found (not (bobp)))
+    (or found (looking-at-p "[^ \t\n%]"))))
+
+(defun nesl-end-of-defun ()
+  "Go behind the terminator of the form at point."
+  (let (done)
+    (while (and (not done) (re-search-forward "[;$]" nil 'move))
+      (let ((state (syntax-ppss)))
+        (setq done (and (not (nth 8 state)) (zerop (nth 0 state))
+                        (looking-at-p "[ \t]*\\(?:%[^%]*%[ \t]*\\)?$")
+                        (save-excursion (skip-chars-forward " \t\n")
+                                        (or (eobp) (bolp)))))))))
+
+;;;; The server
+
+(defun nesl--contact (&optional _interactive)
+  "How Eglot starts the server."
+  (list nesl-program "lsp" :initializationOptions
+        (append nesl-options '(:values "notification"))))
+
+(with-eval-after-load 'eglot
+  (add-to-list 'eglot-server-programs '((nesl-mode nesl-ts-mode) . nesl--contact)))
+
+(defun nesl--server ()
+  "The server of this buffer, or an error."
+  (or (and (fboundp 'eglot-current-server) (eglot-current-server))
+      (user-error "No language server runs for this buffer; try `M-x eglot'")))
+
+(defun nesl--document ()
+  "The document of this buffer, as the server names it."
+  (list :uri (cond ((fboundp 'eglot-path-to-uri) (eglot-path-to-uri buffer-file-name))
+                   (t (eglot--path-to-uri buffer-file-name)))))
+
+(declare-function eglot-path-to-uri "eglot")
+(declare-function eglot--path-to-uri "eglot")
+(declare-function eglot-uri-to-path "eglot")
+(declare-function eglot--uri-to-path "eglot")
+(declare-function eglot--pos-to-lsp-position "eglot")
+(declare-function eglot--signal-textDocument/didChange "eglot")
+
+(defun nesl--position (&optional at)
+  "The place AT, or point, as the server counts."
+  (eglot--pos-to-lsp-position (or at (point))))
+
+(defun nesl--flush ()
+  "Send the server what was typed."
+  (eglot--signal-textDocument/didChange))
+
+(defun nesl-run (&optional start end)
+  "Run the file; with an active region, show only the values of the forms in it.
+The region is from START to END.  Values appear behind the lines."
+  (interactive (and (use-region-p) (list (region-beginning) (region-end))))
+  (let ((server (nesl--server)))
+    (nesl--flush)
+    (jsonrpc-request
+     server :nesl/run
+     (append (list :textDocument (nesl--document))
+             (and start (list :range (list :start (nesl--position start)
+                                           :end (nesl--position end))))))))
+
+(defun nesl-stop ()
+  "Stop the run of this file."
+  (interactive)
+  (jsonrpc-request (nesl--server) :nesl/stop (list :textDocument (nesl--document))))
+
+(defun nesl-cost ()
+  "Show work and depth of the form at point."
+  (interactive)
+  (let ((result (jsonrpc-request (nesl--server) :nesl/cost
+                                 (list :textDocument (nesl--document)
+                                       :position (nesl--position)))))
+    (message "%s: %s" (plist-get result :subject) (plist-get result :text))))
+
+(defun nesl-compile ()
+  "Run the file with the program `nesl', in a compilation buffer."
+  (interactive)
+  (save-buffer)
+  (compile (format "%s run %s" nesl-program (shell-quote-argument buffer-file-name))))
+
+(add-to-list 'compilation-error-regexp-alist 'nesl)
+(add-to-list 'compilation-error-regexp-alist-alist
+             '(nesl "╭─\\[ \\([^:\n]+\\):\\([0-9]+\\):\\([0-9]+\\) \\]" 1 2 3))
+
+;;;; Values
+
+(defvar-local nesl-output ""
+  "What the last run of this buffer printed.")
+
+(defun nesl-clear ()
+  "Take the values away."
+  (interactive)
+  (remove-overlays (point-min) (point-max) 'nesl-value t))
+
+(defun nesl--buffer (uri)
+  "The buffer of the document URI."
+  (find-buffer-visiting (if (fboundp 'eglot-uri-to-path)
+                            (eglot-uri-to-path uri)
+                          (eglot--uri-to-path uri))))
+
+(defun nesl--show-values (uri values output)
+  "Draw VALUES behind the lines of the document URI, and keep its OUTPUT."
+  (when-let ((buffer (nesl--buffer uri)))
+    (with-current-buffer buffer
+      (nesl-clear)
+      (setq nesl-output (or output ""))
+      (save-excursion
+        (save-restriction
+          (widen)
+          (seq-do
+           (lambda (value)
+             (goto-char (point-min))
+             (forward-line (plist-get (plist-get value :position) :line))
+             (end-of-line)
+             (let ((overlay (make-overlay (point) (point) nil t))
+                   (face (if (eq (plist-get value :error) t) 'nesl-value-error 'nesl-value)))
+               (overlay-put overlay 'nesl-value t)
+               (overlay-put overlay 'after-string
+                            (propertize (concat "  " (plist-get value :text))
+                                        'face face 'cursor t
+                                        'help-echo (plist-get value :detail)))))
+           values))))))
+
+(with-eval-after-load 'eglot
+  (cl-defmethod eglot-handle-notification
+    (_server (_method (eql nesl/values)) &key textDocument values output &allow-other-keys)
+    "Draw the values of a run."
+    (nesl--show-values (plist-get textDocument :uri) values output))
+  (cl-defmethod eglot-handle-notification
+    (_server (_method (eql nesl/status)) &key &allow-other-keys)
+    "What programs run on; there is nothing to show it in."))
+
+(defun nesl-show-output ()
+  "Show what the last run of this file printed."
+  (interactive)
+  (let ((output nesl-output))
+    (with-current-buffer (get-buffer-create "*NESL output*")
+      (let ((inhibit-read-only t))
+        (erase-buffer)
+        (insert output))
+      (special-mode)
+      (display-buffer (current-buffer)))))
+
+;;;; What the compiler makes of a form
+
+(defconst nesl--stages '("types" "ir" "simple" "flat" "fused" "kir"))
+
+(defvar nesl--ir-source nil
+  "The buffer that the buffer of `nesl-ir' is about.")
+(defvar nesl--ir-stage "fused")
+(defvar nesl--ir-timer nil)
+(defvar nesl--ir-asked 0
+  "Counts requests, so that a late answer does not replace a newer one.")
+(defvar-local nesl--ir-lines nil)
+(defvar-local nesl-ir-stale nil
+  "Whether what is shown is of an earlier state of the text.")
+
+(define-derived-mode nesl-ir-mode special-mode "NESL-IR"
+  "What the compiler makes of the form at point of a NESL file."
+  (setq truncate-lines t)
+  (add-hook 'kill-buffer-hook #'nesl--ir-stop nil t))
+
+(defun nesl--ir-stop ()
+  "Follow point no longer."
+  (when nesl--ir-timer
+    (cancel-timer nesl--ir-timer)
+    (setq nesl--ir-timer nil)))
+
+(defun nesl-ir (stage)
+  "Show what the compiler makes of the form at point, at a STAGE, and follow point.
+Lines that come from the line of point are marked.  While the text has errors, the last that
+could be made is shown in grey."
+  (interactive
+   (list (completing-read "Stage: " nesl--stages nil t nil nil nesl--ir-stage)))
+  (nesl--server)
+  (setq nesl--ir-source (current-buffer)
+        nesl--ir-stage stage)
+  (with-current-buffer (get-buffer-create "*NESL IR*")
+    (unless (derived-mode-p 'nesl-ir-mode) (nesl-ir-mode))
+    (display-buffer (current-buffer)))
+  (unless nesl--ir-timer
+    (setq nesl--ir-timer (run-with-idle-timer nesl-ir-delay t #'nesl--ir-follow)))
+  (nesl--ir-refresh))
+
+(defun nesl--ir-follow ()
+  "Refresh if point is in the file that is shown."
+  (when (and (eq (current-buffer) nesl--ir-source) (get-buffer-window "*NESL IR*" t))
+    (nesl--ir-refresh)))
+
+(defun nesl--ir-refresh ()
+  "Ask the server and show the answer."
+  (let ((mine (cl-incf nesl--ir-asked))
+        (line (1- (line-number-at-pos nil t))))
+    (nesl--flush)
+    (jsonrpc-async-request
+     (nesl--server) :nesl/ir
+     (list :textDocument (nesl--document) :stage nesl--ir-stage :position (nesl--position))
+     :success-fn (lambda (result)
+                   (when (= mine nesl--ir-asked) (nesl--ir-show result line)))
+     :error-fn (lambda (problem) (message "NESL: %s" (plist-get problem :message))))))
+
+(defun nesl--ir-show (result line)
+  "Show the RESULT of a request made from a LINE."
+  (when-let ((buffer (and result (get-buffer "*NESL IR*"))))
+    (with-current-buffer buffer
+      (let ((inhibit-read-only t)
+            (stale (eq (plist-get result :stale) t))
+            (parts (delq nil (list (plist-get result :title) (plist-get result :subject)
+                                   (plist-get result :summary) (plist-get result :message)))))
+        (erase-buffer)
+        (insert (or (plist-get result :text) ""))
+        (setq nesl-ir-stale stale
+              nesl--ir-lines (plist-get result :lines)
+              header-line-format (replace-regexp-in-string
+                                  "%" "%%" (string-join (remove "" parts) " · ")))
+        (remove-overlays)
+        (if stale
+            (overlay-put (make-overlay (point-min) (point-max)) 'face 'shadow)
+          (seq-do
+           (lambda (entry)
+             (let* ((source (plist-get entry :source))
+                    (first (plist-get (plist-get source :start) :line))
+                    (last (plist-get (plist-get source :end) :line)))
+               (when (<= first line last)
+                 (goto-char (point-min))
+                 (forward-line (plist-get entry :line))
+                 (overlay-put (make-overlay (line-beginning-position) (1+ (line-end-position)))
+                              'face 'nesl-ir-line))))
+           nesl--ir-lines))
+        (goto-char (point-min))))))
+
+;;;; The modes
+
+(defvar nesl-mode-map
+  (let ((map (make-sparse-keymap)))
+    (define-key map (kbd "C-c C-c") #'nesl-run)
+    (define-key map (kbd "C-c C-k") #'nesl-stop)
+    (define-key map (kbd "C-c C-l") #'nesl-clear)
+    (define-key map (kbd "C-c C-o") #'nesl-show-output)
+    (define-key map (kbd "C-c C-v") #'nesl-ir)
+    (define-key map (kbd "C-c C-w") #'nesl-cost)
+    map)
+  "Keys of NESL files.")
+
+(defvar nesl-imenu-generic-expression
+  '(("Functions" "^function[ \t]+\\([[:alpha:]_][[:alnum:]_]*\\)" 1)
+    ("Datatypes" "^datatype[ \t]+\\([[:alpha:]_][[:alnum:]_]*\\)" 1)
+    ("Variables" "^\\([[:alpha:]_][[:alnum:]_]*\\)[ \t]*=[^=>]" 1))
+  "What `imenu' finds in NESL.")
+
+(define-derived-mode nesl-base-mode prog-mode "NESL"
+  "What the modes for NESL share."
+  :syntax-table nesl-mode-syntax-table
+  (setq-local comment-start "% ")
+  (setq-local comment-end " %")
+  (setq-local comment-start-skip "%[ \t]*")
+  (setq-local comment-end-skip "[ \t]*%")
+  (setq-local comment-use-syntax t)
+  (setq-local parse-sexp-lookup-properties t)
+  (setq-local indent-tabs-mode nil)
+  (setq-local syntax-propertize-function #'nesl--propertize)
+  (add-hook 'syntax-propertize-extend-region-functions
+            #'syntax-propertize-multiline 'append t)
+  (setq-local beginning-of-defun-function #'nesl-beginning-of-defun)
+  (setq-local end-of-defun-function #'nesl-end-of-defun)
+  (setq-local imenu-generic-expression nesl-imenu-generic-expression)
+  (setq-local imenu-case-fold-search t)
+  (use-local-map nesl-mode-map))
+
+;;;###autoload
+(define-derived-mode nesl-mode nesl-base-mode "NESL"
+  "Major mode for NESL, the nested data-parallel language.
+
+\\{nesl-mode-map}"
+  (setq-local font-lock-defaults '(nesl-font-lock-keywords nil t))
+  (setq-local font-lock-multiline t)
+  (setq-local indent-line-function #'nesl-indent-line))
+
+(defun nesl--ts-font-lock ()
+  "What to colour in NESL, by its grammar."
+  (treesit-font-lock-rules
+   :language 'nesl :feature 'comment
+   '((comment) @font-lock-comment-face)
+   :language 'nesl :feature 'string
+   '((function_definition documentation: (string) @font-lock-doc-face)
+     (string) @font-lock-string-face
+     (character) @font-lock-string-face)
+   :language 'nesl :feature 'definition
+   '((function_definition name: (identifier) @font-lock-function-name-face)
+     (datatype_definition name: (identifier) @font-lock-type-face)
+     (binding pattern: (identifier) @font-lock-variable-name-face)
+     (let_binding pattern: (identifier) @font-lock-variable-name-face)
+     (each_binding pattern: (identifier) @font-lock-variable-name-face)
+     (parameters (identifier) @font-lock-variable-name-face)
+     (tuple_pattern (identifier) @font-lock-variable-name-face))
+   :language 'nesl :feature 'keyword
+   '(["function" "datatype" "let" "in" "if" "then" "else" "and" "or" "nand" "nor" "xor" "time"]
+     @font-lock-keyword-face
+     (command_name) @font-lock-preprocessor-face)
+   :language 'nesl :feature 'type
+   '((type_identifier) @font-lock-type-face
+     (class_constraint class: (identifier) @font-lock-type-face))
+   :language 'nesl :feature 'constant
+   '([(integer) (float) (boolean)] @font-lock-constant-face)))
+
+(defun nesl--ts-indent ()
+  "How to indent NESL, by its grammar."
+  `((nesl
+     ((parent-is "source_file") column-0 0)
+     ((node-is "^in$") parent 0)
+     ((node-is "^\\(then\\|else\\)$") parent 0)
+     ((node-is "^[])}]$") parent 0)
+     ((node-is "let_binding") (nth-sibling 1) 0)
+     ((parent-is "string\\|comment") no-indent 0)
+     ((parent-is "^\\(if\\|let\\)_expression$") parent 0)
+     ((parent-is "tuple\\|list\\|arguments\\|parenthesized\\|apply_to_each\\|range")
+      (nth-sibling 1) 0)
+     ((parent-is "binding\\|function_definition\\|datatype_definition\\|command\\|_expression")
+      parent-bol nesl-indent-offset)
+     (catch-all parent-bol 0))))
+
+;;;###autoload
+(define-derived-mode nesl-ts-mode nesl-base-mode "NESL"
+  "Major mode for NESL that takes colours and indentation from its tree-sitter grammar.
+
+\\{nesl-mode-map}"
+  (unless (and (fboundp 'treesit-ready-p) (treesit-ready-p 'nesl))
+    (user-error "The grammar of NESL is not installed; use `nesl-mode'"))
+  (treesit-parser-create 'nesl)
+  (setq-local treesit-font-lock-settings (nesl--ts-font-lock))
+  (setq-local treesit-font-lock-feature-list
+              '((comment definition) (keyword string) (type constant)))
+  (setq-local treesit-simple-indent-rules (nesl--ts-indent))
+  (setq-local treesit-defun-type-regexp "_definition\\'")
+  (setq-local treesit-simple-imenu-settings
+              '(("Functions" "\\`function_definition\\'" nil nil)
+                ("Datatypes" "\\`datatype_definition\\'" nil nil)))
+  (treesit-major-mode-setup))
+
+;;;###autoload
+(add-to-list 'auto-mode-alist '("\\.nesl\\'" . nesl-mode))
+
+(provide 'nesl-mode)
+;;; nesl-mode.el ends here
