@@ -31,7 +31,6 @@
 (defvar treesit-defun-type-regexp)
 (defvar treesit-simple-imenu-settings)
 (declare-function eglot-current-server "eglot" ())
-(declare-function jsonrpc-request "jsonrpc")
 (declare-function jsonrpc-async-request "jsonrpc")
 (declare-function treesit-ready-p "treesit" (language &optional quiet))
 (declare-function treesit-parser-create "treesit.c")
@@ -71,7 +70,7 @@ The book lists them under \"What the language server speaks\"."
 
 ;;;; Syntax
 
-(defvar nesl-mode-syntax-table
+(defvar nesl-base-mode-syntax-table
   (let ((table (make-syntax-table)))
     ;; A comment runs from one `%' to the next.
     (modify-syntax-entry ?% "!" table)
@@ -87,8 +86,9 @@ The book lists them under \"What the language server speaks\"."
 
 (defun nesl--propertize (start end)
   "Mark between START and END what the syntax table cannot say.
-A comment begins and ends with the same sign; a back-quote makes the next character a constant,
-even a quote or a percent sign; and a backslash is special in strings only."
+A comment begins and ends with the same sign; a back-quote makes the
+next character a constant, even a quote or a percent sign; and a
+backslash is special in strings only."
   (goto-char start)
   (let ((state (syntax-ppss)))
     ;; Inside a comment or string that began before: go on behind it.
@@ -100,7 +100,8 @@ even a quote or a percent sign; and a backslash is special in strings only."
     (nesl--skip end)))
 
 (defun nesl--skip (end)
-  "Go over the comment, string or character at point, but not beyond END, and mark it."
+  "Go over the comment, string or character at point, and mark it.
+Remember if it reaches beyond END."
   (let ((start (point)))
     (pcase (char-after)
       (?` (forward-char 1)
@@ -150,7 +151,8 @@ even a quote or a percent sign; and a backslash is special in strings only."
 ;;;; Indentation
 
 (defun nesl--previous-line ()
-  "Go to the indentation of the last line with code before this one; nil if there is none."
+  "Go to the indentation of the last line with code before this one.
+The value is nil if there is none."
   (let (found)
     (while (and (not found) (zerop (forward-line -1)))
       (back-to-indentation)
@@ -164,7 +166,8 @@ even a quote or a percent sign; and a backslash is special in strings only."
     (or (bobp) (memq (char-before) '(?\; ?$)))))
 
 (defun nesl--open-let (limit)
-  "The column of the first binding of the `let' that is open at point and begins behind LIMIT."
+  "Where the `let' that is open at point is, unless before LIMIT.
+A pair: its column, and that of its first binding if that is on the line."
   (save-excursion
     (let ((depth 0) (case-fold-search t) column)
       (while (and (not column) (re-search-backward "\\_<\\(let\\|in\\)\\_>" limit t))
@@ -197,12 +200,13 @@ even a quote or a percent sign; and a backslash is special in strings only."
        ;; Texts are as they were written.
        ((nth 8 state) nil)
        ((looking-at-p "\\(?:function\\|datatype\\)\\_>") 0)
-       ;; `in' stands below its `let', or behind it by what it has.
+       ;; `in' stands below its `let'.
        ((and open-let (looking-at-p "in\\_>"))
-        (+ (car open-let) (if (cdr open-let) 0 0)))
+        (car open-let))
+       ;; What closes stands below what opened, or below its line.
        ((and open (looking-at-p "[])}]"))
         (goto-char open)
-        (current-column))
+        (if (looking-at-p ".[ \t]*$") (current-indentation) (current-column)))
        ;; Bindings stand below each other.
        ((and open-let (nesl--form-ends-before-point))
         (or (cdr open-let) (+ (car open-let) nesl-indent-offset)))
@@ -229,7 +233,7 @@ even a quote or a percent sign; and a backslash is special in strings only."
        (t 0)))))
 
 (defun nesl--branch-column ()
-  "The column of the line of the `if' that the `then' or `else' at point belongs to."
+  "The column for a `then' or `else' at point: that of its `if'."
   (save-excursion
     (let ((depth 0) (case-fold-search t) column
           (closes (if (looking-at-p "then") "then" "else")))
@@ -309,30 +313,41 @@ even a quote or a percent sign; and a backslash is special in strings only."
   "Send the server what was typed."
   (eglot--signal-textDocument/didChange))
 
+(defun nesl--ask (method parameters &optional answer)
+  "Ask the server METHOD with PARAMETERS and give the result to ANSWER.
+Nothing waits: a request that does can lose what comes with its
+answer in the older versions of jsonrpc."
+  (jsonrpc-async-request
+   (nesl--server) method parameters
+   :success-fn (or answer #'ignore)
+   :error-fn (lambda (problem) (message "NESL: %s" (plist-get problem :message)))))
+
 (defun nesl-run (&optional start end)
-  "Run the file; with an active region, show only the values of the forms in it.
-The region is from START to END.  Values appear behind the lines."
+  "Run the file, and show values behind the lines.
+With an active region, from START to END, show only those of the
+forms in it."
   (interactive (and (use-region-p) (list (region-beginning) (region-end))))
-  (let ((server (nesl--server)))
-    (nesl--flush)
-    (jsonrpc-request
-     server :nesl/run
-     (append (list :textDocument (nesl--document))
-             (and start (list :range (list :start (nesl--position start)
-                                           :end (nesl--position end))))))))
+  (nesl--server)
+  (nesl--flush)
+  (nesl--ask
+   :nesl/run
+   (append (list :textDocument (nesl--document))
+           (and start (list :range (list :start (nesl--position start)
+                                         :end (nesl--position end)))))))
 
 (defun nesl-stop ()
   "Stop the run of this file."
   (interactive)
-  (jsonrpc-request (nesl--server) :nesl/stop (list :textDocument (nesl--document))))
+  (nesl--ask :nesl/stop (list :textDocument (nesl--document))))
 
 (defun nesl-cost ()
   "Show work and depth of the form at point."
   (interactive)
-  (let ((result (jsonrpc-request (nesl--server) :nesl/cost
-                                 (list :textDocument (nesl--document)
-                                       :position (nesl--position)))))
-    (message "%s: %s" (plist-get result :subject) (plist-get result :text))))
+  (nesl--flush)
+  (nesl--ask
+   :nesl/cost (list :textDocument (nesl--document) :position (nesl--position))
+   (lambda (result)
+     (message "%s: %s" (plist-get result :subject) (plist-get result :text)))))
 
 (defun nesl-compile ()
   "Run the file with the program `nesl', in a compilation buffer."
@@ -429,9 +444,10 @@ The region is from START to END.  Values appear behind the lines."
     (setq nesl--ir-timer nil)))
 
 (defun nesl-ir (stage)
-  "Show what the compiler makes of the form at point, at a STAGE, and follow point.
-Lines that come from the line of point are marked.  While the text has errors, the last that
-could be made is shown in grey."
+  "Show what the compiler makes of the form at point, at a STAGE.
+It follows point, and marks the lines that come from the line of
+point.  While the text has errors, the last that could be made is
+shown in grey."
   (interactive
    (list (completing-read "Stage: " nesl--stages nil t nil nil nesl--ir-stage)))
   (nesl--server)
@@ -454,12 +470,11 @@ could be made is shown in grey."
   (let ((mine (cl-incf nesl--ir-asked))
         (line (1- (line-number-at-pos nil t))))
     (nesl--flush)
-    (jsonrpc-async-request
-     (nesl--server) :nesl/ir
+    (nesl--ask
+     :nesl/ir
      (list :textDocument (nesl--document) :stage nesl--ir-stage :position (nesl--position))
-     :success-fn (lambda (result)
-                   (when (= mine nesl--ir-asked) (nesl--ir-show result line)))
-     :error-fn (lambda (problem) (message "NESL: %s" (plist-get problem :message))))))
+     (lambda (result)
+       (when (= mine nesl--ir-asked) (nesl--ir-show result line))))))
 
 (defun nesl--ir-show (result line)
   "Show the RESULT of a request made from a LINE."
@@ -493,7 +508,7 @@ could be made is shown in grey."
 
 ;;;; The modes
 
-(defvar nesl-mode-map
+(defvar nesl-base-mode-map
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "C-c C-c") #'nesl-run)
     (define-key map (kbd "C-c C-k") #'nesl-stop)
@@ -512,7 +527,6 @@ could be made is shown in grey."
 
 (define-derived-mode nesl-base-mode prog-mode "NESL"
   "What the modes for NESL share."
-  :syntax-table nesl-mode-syntax-table
   (setq-local comment-start "% ")
   (setq-local comment-end " %")
   (setq-local comment-start-skip "%[ \t]*")
@@ -526,8 +540,7 @@ could be made is shown in grey."
   (setq-local beginning-of-defun-function #'nesl-beginning-of-defun)
   (setq-local end-of-defun-function #'nesl-end-of-defun)
   (setq-local imenu-generic-expression nesl-imenu-generic-expression)
-  (setq-local imenu-case-fold-search t)
-  (use-local-map nesl-mode-map))
+  (setq-local imenu-case-fold-search t))
 
 ;;;###autoload
 (define-derived-mode nesl-mode nesl-base-mode "NESL"
@@ -583,7 +596,7 @@ could be made is shown in grey."
 
 ;;;###autoload
 (define-derived-mode nesl-ts-mode nesl-base-mode "NESL"
-  "Major mode for NESL that takes colours and indentation from its tree-sitter grammar.
+  "Major mode for NESL, with colours and indentation by tree-sitter.
 
 \\{nesl-mode-map}"
   (unless (and (fboundp 'treesit-ready-p) (treesit-ready-p 'nesl))

@@ -143,14 +143,16 @@ function M.setup(config)
     pattern = "nesl",
     callback = function(event)
       -- A buffer of another scheme, such as the library's, belongs to the server already.
-      if not vim.api.nvim_buf_get_name(event.buf):match("^%a[%w+.-]+:/") then
+      local name = vim.api.nvim_buf_get_name(event.buf)
+      if not name:find("nesl-library:/", 1, true) and not name:find("^%a[%w+.-]+://") then
         M.start(event.buf)
       end
     end,
   })
   vim.api.nvim_create_autocmd("BufReadCmd", {
     group = group,
-    pattern = "nesl-library:*",
+    -- With a `/`, or it would be compared to the end of the name only.
+    pattern = "*nesl-library:/*",
     callback = function(event)
       require("nesl.library").read(event.buf)
     end,

@@ -15,7 +15,9 @@ function M.read(buffer)
     return
   end
   local done = false
-  nesl.request(asker, "nesl/library", { uri = vim.api.nvim_buf_get_name(buffer) }, function(result)
+  -- Vim takes a name without `//` for a file, and may have put a folder before it.
+  local uri = vim.api.nvim_buf_get_name(buffer):match("nesl%-library:.*")
+  nesl.request(asker, "nesl/library", { uri = uri }, function(result)
     done = true
     if result and vim.api.nvim_buf_is_valid(buffer) then
       vim.api.nvim_buf_set_lines(buffer, 0, -1, false, vim.split(result.text, "\n"))
