@@ -95,7 +95,7 @@ backslash is special in strings only."
     (when (nth 8 state)
       (goto-char (nth 8 state))
       (nesl--skip end)))
-  (while (re-search-forward "[\"%`]" end t)
+  (while (and (< (point) end) (re-search-forward "[\"%`]" end t))
     (goto-char (match-beginning 0))
     (nesl--skip end)))
 
@@ -159,97 +159,129 @@ The value is nil if there is none."
       (setq found (not (or (eolp) (nth 8 (syntax-ppss)) (looking-at-p "%")))))
     found))
 
-(defun nesl--form-ends-before-point ()
-  "Whether the code before point ends with the end of a form."
+(defun nesl--before ()
+  "The last character of code before point, or nil."
   (save-excursion
     (forward-comment (- (point)))
-    (or (bobp) (memq (char-before) '(?\; ?$)))))
+    (char-before)))
 
-(defun nesl--open-let (limit)
-  "Where the `let' that is open at point is, unless before LIMIT.
-A pair: its column, and that of its first binding if that is on the line."
+(defun nesl--form-start ()
+  "Where the form begins that the line before point belongs to."
   (save-excursion
-    (let ((depth 0) (case-fold-search t) column)
-      (while (and (not column) (re-search-backward "\\_<\\(let\\|in\\)\\_>" limit t))
-        (unless (nth 8 (syntax-ppss))
-          (if (eq (char-after) ?l)
-              (if (zerop depth)
-                  (setq column (cons (current-column)
-                                     (progn (forward-char 3)
-                                            (skip-chars-forward " \t")
-                                            (if (eolp) nil (current-column)))))
-                (setq depth (1- depth)))
-            ;; The `in' of an apply-to-each is inside braces that are closed or around point.
-            (unless (nesl--in-braces-p) (setq depth (1+ depth))))))
-      column)))
+    (let (found)
+      (while (not (or found (bobp)))
+        (forward-line -1)
+        (setq found (and (looking-at-p "[^] \t\n%)}]")
+                         (not (nth 8 (syntax-ppss)))
+                         (memq (nesl--before) '(nil ?\; ?$)))))
+      (point))))
 
-(defun nesl--in-braces-p ()
-  "Whether the innermost open bracket at point is a brace."
-  (let ((open (nth 1 (syntax-ppss))))
-    (and open (eq (char-after open) ?{))))
+(defun nesl--open (end)
+  "What is open at END, innermost first: places of brackets and of `let'."
+  (save-excursion
+    (goto-char end)
+    (goto-char (nesl--form-start))
+    (let ((case-fold-search t) open)
+      (while (re-search-forward "[][(){}]\\|\\_<\\(?:let\\|in\\)\\_>" end t)
+        (let ((at (match-beginning 0)))
+          (unless (save-excursion (nth 8 (syntax-ppss at)))
+            (pcase (char-after at)
+              ((or ?\( ?\[ ?\{ ?l ?L) (push at open))
+              ((or ?i ?I) (when (and open (memq (char-after (car open)) '(?l ?L)))
+                            (pop open)))
+              ;; A bracket closes what was left open inside it.
+              (_ (while (and open (memq (char-after (car open)) '(?l ?L)))
+                   (pop open))
+                 (pop open))))))
+      open)))
+
+(defun nesl--column (at)
+  "The column of the place AT."
+  (save-excursion (goto-char at) (current-column)))
+
+(defun nesl--column-behind (at length)
+  "The column of what follows the LENGTH characters AT, if it is on that line."
+  (save-excursion
+    (goto-char (+ at length))
+    (skip-chars-forward " \t")
+    (if (or (eolp) (looking-at-p "%"))
+        (+ nesl-indent-offset
+           (if (= length 1) (current-indentation) (nesl--column at)))
+      (current-column))))
 
 (defun nesl--indentation ()
   "The column for the line of point, or nil to leave it as it is."
   (save-excursion
     (back-to-indentation)
-    (let* ((state (syntax-ppss))
-           (open (nth 1 state))
-           (case-fold-search t)
-           (open-let (nesl--open-let open)))
+    (let* ((case-fold-search t)
+           (text (nth 8 (syntax-ppss)))
+           (open (and (not text) (nesl--open (point))))
+           (let-p (and open (memq (char-after (car open)) '(?l ?L))))
+           (before (nesl--before)))
       (cond
        ;; Texts are as they were written.
-       ((nth 8 state) nil)
+       (text nil)
        ((looking-at-p "\\(?:function\\|datatype\\)\\_>") 0)
-       ;; `in' stands below its `let'.
-       ((and open-let (looking-at-p "in\\_>"))
-        (car open-let))
+       ;; `in' stands below its `let', bindings below each other.
+       ((and let-p (looking-at-p "in\\_>")) (nesl--column (car open)))
+       ((and let-p (or (eq before ?\;) (= (nesl--end-of-code) (+ 3 (car open)))))
+        (nesl--column-behind (car open) 3))
+       ((looking-at-p "then\\_>") (nesl--branch-column "then"))
+       ((looking-at-p "else\\_>") (nesl--branch-column "else"))
        ;; What closes stands below what opened, or below its line.
-       ((and open (looking-at-p "[])}]"))
-        (goto-char open)
+       ((and open (not let-p) (looking-at-p "[])}]"))
+        (goto-char (car open))
         (if (looking-at-p ".[ \t]*$") (current-indentation) (current-column)))
-       ;; Bindings stand below each other.
-       ((and open-let (nesl--form-ends-before-point))
-        (or (cdr open-let) (+ (car open-let) nesl-indent-offset)))
-       ((and open-let (save-excursion (forward-comment (- (point)))
-                                      (looking-back "\\_<let" (line-beginning-position))))
-        (+ (car open-let) nesl-indent-offset))
-       (open
-        (goto-char (1+ open))
-        (skip-chars-forward " \t")
-        (if (or (eolp) (looking-at-p "%"))
-            (progn (goto-char open)
-                   (back-to-indentation)
-                   (+ (current-column) nesl-indent-offset))
-          (current-column)))
-       ((nesl--form-ends-before-point) 0)
-       ((looking-at-p "\\(?:else\\|then\\)\\_>")
-        (nesl--branch-column))
-       ((nesl--previous-line)
-        (cond
-         ((looking-at-p "\\(?:function\\|datatype\\)\\_>") nesl-indent-offset)
-         ((and (zerop (current-column)) (looking-at-p "%")) 0)
-         ((zerop (current-column)) nesl-indent-offset)
-         (t (current-column))))
-       (t 0)))))
+       ((and open (not let-p)) (nesl--column-behind (car open) 1))
+       ((and (not open) (memq before '(nil ?\; ?$))) 0)
+       (t (nesl--continuation))))))
 
-(defun nesl--branch-column ()
-  "The column for a `then' or `else' at point: that of its `if'."
+(defun nesl--end-of-code ()
+  "Where the code before point ends."
+  (save-excursion (forward-comment (- (point))) (point)))
+
+(defun nesl--continuation ()
+  "The column of a line that goes on with an expression."
+  (let* ((sign "[-+*/^<>=|:#@]")
+         (first (looking-at-p sign))
+         (type (looking-at-p ":[^=]"))
+         ;; Documentation, and the `=' behind it, are not indented.
+         (documentation (or (and (looking-at-p "\"") (not (eq (nesl--before) ?=)))
+                            (and (looking-at-p "=[^=>]") (eq (nesl--before) ?\"))))
+         (function (save-excursion (goto-char (nesl--form-start))
+                                   (looking-at-p "function\\_>"))))
+    (nesl--previous-line)
+    (cond
+     ((and documentation function) 0)
+     ((and type (looking-at-p "function\\_>")) (* 2 nesl-indent-offset))
+     ((looking-at-p "=[^=>]")
+      (+ (current-column) (* (if first 2 1) nesl-indent-offset)))
+     ((zerop (current-column)) nesl-indent-offset)
+     ((looking-at-p ":") nesl-indent-offset)
+     ((and first (not (looking-at-p sign))) (+ (current-column) nesl-indent-offset))
+     ((save-excursion (end-of-line)
+                      (memq (nesl--before) '(?= ?> ?+ ?- ?*)))
+      (+ (current-column) nesl-indent-offset))
+     (t (current-column)))))
+
+(defun nesl--branch-column (word)
+  "The column for WORD, a `then' or `else' at point: that of its `if'."
   (save-excursion
-    (let ((depth 0) (case-fold-search t) column
-          (closes (if (looking-at-p "then") "then" "else")))
+    (let ((depth 0) (case-fold-search t) (limit (nesl--form-start)) column)
       (while (and (not column)
-                  (re-search-backward (format "\\_<\\(if\\|%s\\)\\_>" closes) nil t))
+                  (re-search-backward (format "\\_<\\(if\\|%s\\)\\_>" word) limit t))
         (unless (nth 8 (syntax-ppss))
           (cond ((not (looking-at-p "if\\_>")) (setq depth (1+ depth)))
                 ((> depth 0) (setq depth (1- depth)))
-                (t (setq column
-                         (if (save-excursion (skip-chars-backward " \t") (bolp))
-                             (current-column)
-                           ;; `else if' goes on in the column of the first.
-                           (let ((here (current-column)))
-                             (back-to-indentation)
-                             (if (looking-at-p "else\\_>") (current-column) here))))))))
+                (t (setq column (nesl--if-column))))))
       (or column nesl-indent-offset))))
+
+(defun nesl--if-column ()
+  "The column for the branches of the `if' at point.
+An `else if' goes on in the column of the first `if'."
+  (let ((here (current-column)))
+    (back-to-indentation)
+    (if (looking-at-p "else[ \t]+if\\_>") (current-column) here)))
 
 (defun nesl-indent-line ()
   "Indent the line of point."

@@ -116,6 +116,23 @@ w = v;
     (should (equal (nesl-test-indented (replace-regexp-in-string "^  over" "over" text))
                    (replace-regexp-in-string "^  over" "over" text)))))
 
+(ert-deftest nesl-indentation-of-the-examples ()
+  "Code as people wrote it is hardly moved."
+  (let ((lines 0) (moved 0)
+        (examples (expand-file-name "../../../examples" nesl-test-folder)))
+    (dolist (file (directory-files examples t "\\.nesl\\'"))
+      (with-temp-buffer
+        (insert-file-contents file)
+        (nesl-mode)
+        (let ((before (split-string (buffer-string) "\n")) (inhibit-message t))
+          (indent-region (point-min) (point-max))
+          (cl-mapc (lambda (old new)
+                     (setq lines (1+ lines))
+                     (unless (equal old new) (setq moved (1+ moved))))
+                   before (split-string (buffer-string) "\n")))))
+    (should (> lines 0))
+    (should (< (* 100 moved) lines))))
+
 (ert-deftest nesl-movement ()
   (nesl-test-with "x = 1;\n\nfunction g(x) =\n  let y = 2;\n  in y;\n\nfunction h(x) = x;\n"
     (search-forward "in y")
