@@ -1,6 +1,7 @@
 # NESL in Kakoune: colours, comments, indentation.
 #
-# Copy this to ~/.config/kak/autoload/, and the table of kak-lsp.toml to ~/.config/kak-lsp/.
+# For Kakoune 2022.10 or later. Copy this to ~/.config/kak/autoload/, and the table of kak-lsp.toml
+# to ~/.config/kak-lsp/kak-lsp.toml.
 
 hook global BufCreate .*\.nesl %{
     set-option buffer filetype nesl
@@ -52,9 +53,9 @@ define-command -hidden nesl-indent-on-new-line %{
     evaluate-commands -draft -itersel %{
         # As the line before; more behind what is open.
         try %{ execute-keys -draft <semicolon> K <a-&> }
-        try %{ execute-keys -draft k <a-x> <a-k> (=|then|else|in|let|[(\[\x7b])\h*$ <ret> j <a-gt> }
+        try %{ execute-keys -draft k x <a-k> (=|then|else|in|let|[(\[\x7b])\h*$ <ret> j <a-gt> }
         # A form that has ended begins in the first column.
-        try %{ execute-keys -draft k <a-x> <a-k> ^[^\s].*[\;$]\h*$ <ret> j <a-x> s ^\h+ <ret> d }
+        try %{ execute-keys -draft k x <a-k> ^[^\s].*[\;$]\h*$ <ret> j x s ^\h+ <ret> d }
     }
 }
 
