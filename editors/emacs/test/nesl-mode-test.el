@@ -249,14 +249,14 @@ w = v;
             (should-not (cl-some (lambda (overlay) (overlay-get overlay 'nesl-value))
                                  (overlays-in (point-min) (point-max))))
             ;; What the compiler makes of it, and what it made while the text is broken.
-            (nesl-test-go-to "squares")
+            (nesl-test-go-to "squares" 2)
             (nesl-ir "fused")
             (nesl-test-wait "a form of the compiler"
                             (lambda ()
                               (with-current-buffer "*NESL IR*"
                                 (> (buffer-size) 0))))
             (should-not (buffer-local-value 'nesl-ir-stale (get-buffer "*NESL IR*")))
-            (nesl-test-go-to "sum")
+            (nesl-test-go-to "sum" 2)
             (delete-region (point) (+ 3 (point)))
             (insert "oops")
             (nesl-test-wait "what was made before, in grey"

@@ -34,9 +34,10 @@ end
 function M.run_function(target)
   local buffer = vim.api.nvim_get_current_buf()
   target = type(target) == "table" and target or {}
-  local name = target.name or target.subject or vim.fn.expand("<cword>")
+  local name = target.name or vim.fn.expand("<cword>")
   local start = name .. "("
-  vim.ui.input({ prompt = "NESL: ", default = target.expression or start }, function(expression)
+  local prompt = name .. (target.parameters or "") .. ": "
+  vim.ui.input({ prompt = prompt, default = start }, function(expression)
     if not expression or expression == "" or expression == start then
       return
     end
