@@ -32,6 +32,8 @@
 (defvar treesit-simple-imenu-settings)
 (declare-function eglot-current-server "eglot" ())
 (declare-function jsonrpc-async-request "jsonrpc")
+(declare-function jsonrpc-notify "jsonrpc")
+(declare-function jsonrpc-name "jsonrpc")
 (declare-function treesit-ready-p "treesit" (language &optional quiet))
 (declare-function treesit-parser-create "treesit.c")
 (declare-function treesit-font-lock-rules "treesit")
@@ -312,13 +314,25 @@ An `else if' goes on in the column of the first `if'."
 
 ;;;; The server
 
+(defun nesl--settings ()
+  "What the server is told."
+  (append nesl-options '(:values "notification")))
+
 (defun nesl--contact (&optional _interactive)
   "How Eglot starts the server."
-  (list nesl-program "lsp" :initializationOptions
-        (append nesl-options '(:values "notification"))))
+  (list nesl-program "lsp" :initializationOptions (nesl--settings)))
+
+(defun nesl--send-settings (server)
+  "Tell the SERVER its settings again.
+Eglot sends those of the project as soon as it is connected, which
+are mostly none."
+  (when (string-match-p "nesl-\\(?:ts-\\)?mode" (jsonrpc-name server))
+    (jsonrpc-notify server :workspace/didChangeConfiguration
+                    (list :settings (list :nesl (nesl--settings))))))
 
 (with-eval-after-load 'eglot
-  (add-to-list 'eglot-server-programs '((nesl-mode nesl-ts-mode) . nesl--contact)))
+  (add-to-list 'eglot-server-programs '((nesl-mode nesl-ts-mode) . nesl--contact))
+  (add-hook 'eglot-connect-hook #'nesl--send-settings 90))
 
 (defun nesl--server ()
   "The server of this buffer, or an error."

@@ -196,6 +196,59 @@ function tests.ir_follows_and_fades()
   end, "a broken text is not shown in grey")
 end
 
+-- Runs the lens whose title begins so, of those of the cursor's line.
+local function run_lens(title)
+  local select = vim.ui.select
+  local seen = {}
+  vim.ui.select = function(items, _, choose)
+    for index, item in ipairs(items) do
+      seen[#seen + 1] = item.lens.command.title
+      if vim.startswith(item.lens.command.title, title) then
+        choose(item, index)
+        seen = nil
+        return
+      end
+    end
+  end
+  vim.lsp.codelens.run()
+  vim.ui.select = select
+  check(not seen, "no such lens: " .. vim.inspect(seen))
+end
+
+function tests.lenses()
+  vim.lsp.codelens.refresh({ bufnr = buffer })
+  wait(function()
+    local all = vim.lsp.codelens.get(buffer)
+    for _, lens in ipairs(all) do
+      if not lens.command then
+        return false
+      end
+    end
+    return #all > 0
+  end, "no lenses")
+  go_to("sumsq")
+  run_lens("IR")
+  wait(require("nesl.ir").buffer, "the lens did not open the compiler's form")
+  vim.api.nvim_buf_delete(require("nesl.ir").buffer(), { force = true })
+  local asked
+  local input = vim.ui.input
+  vim.ui.input = function(options, answer)
+    asked = options
+    answer("sumsq([1, 1])")
+  end
+  run_lens("▶ Run")
+  vim.ui.input = input
+  same(asked and asked.default, "sumsq(", "what is asked for")
+  wait(function()
+    local run = require("nesl.values").runs[buffer]
+    for _, value in ipairs(run and run.values or {}) do
+      if value.text:find("2", 1, true) and value.position.line < 3 then
+        return true
+      end
+    end
+  end, "no value of the call")
+end
+
 local order = {
   "filetype_and_colours",
   "diagnostics",
@@ -207,6 +260,7 @@ local order = {
   "edits_clear_diagnostics",
   "format",
   "run_shows_values",
+  "lenses",
   "ir_follows_and_fades",
 }
 
