@@ -17,6 +17,7 @@ binary=${NESL_BINARY:-nesl}
 case $binary in
   */*) binary=$(CDPATH= cd -- "$(dirname -- "$binary")" && pwd)/$(basename -- "$binary") ;;
 esac
+command -v "$binary" >/dev/null || { echo "there is no $binary; set NESL_BINARY"; exit 2; }
 NESL_BINARY=$binary
 export NESL_BINARY
 scratch=$(mktemp -d)

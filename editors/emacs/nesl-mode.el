@@ -339,25 +339,24 @@ are mostly none."
   (or (and (fboundp 'eglot-current-server) (eglot-current-server))
       (user-error "No language server runs for this buffer; try `M-x eglot'")))
 
+(declare-function eglot--TextDocumentPositionParams "eglot")
+(declare-function eglot--uri-to-path "eglot")
+(declare-function eglot-uri-to-path "eglot")
+
 (defun nesl--document ()
   "The document of this buffer, as the server names it."
-  (list :uri (cond ((fboundp 'eglot-path-to-uri) (eglot-path-to-uri buffer-file-name))
-                   (t (eglot--path-to-uri buffer-file-name)))))
-
-(declare-function eglot-path-to-uri "eglot")
-(declare-function eglot--path-to-uri "eglot")
-(declare-function eglot-uri-to-path "eglot")
-(declare-function eglot--uri-to-path "eglot")
-(declare-function eglot--pos-to-lsp-position "eglot")
-(declare-function eglot--signal-textDocument/didChange "eglot")
+  (plist-get (eglot--TextDocumentPositionParams) :textDocument))
 
 (defun nesl--position (&optional at)
   "The place AT, or point, as the server counts."
-  (eglot--pos-to-lsp-position (or at (point))))
+  (save-excursion
+    (goto-char (or at (point)))
+    (plist-get (eglot--TextDocumentPositionParams) :position)))
 
 (defun nesl--flush ()
   "Send the server what was typed."
-  (eglot--signal-textDocument/didChange))
+  (when (fboundp 'eglot--signal-textDocument/didChange)
+    (eglot--signal-textDocument/didChange)))
 
 (defun nesl--ask (method parameters &optional answer)
   "Ask the server METHOD with PARAMETERS and give the result to ANSWER.

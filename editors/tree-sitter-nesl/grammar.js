@@ -64,10 +64,14 @@ module.exports = grammar({
   externals: ($) => [
     // Any word that is no keyword.
     $.identifier,
+    // `t` and `f`.
+    $.boolean,
     // `load`, `set`, …, where they begin a command.
     $.command_name,
     // Stands for what closes a bracket or a `let`, where a definition or the end of the text comes.
     $.unclosed,
+    // From one `%` to the next.
+    $.comment,
     // Never used: tells the scanner that the parser is recovering from an error.
     $._recovering,
   ],
@@ -97,9 +101,6 @@ module.exports = grammar({
     _definition: ($) => choice($.function_definition, $.datatype_definition),
 
     _end: (_) => choice(";", "$"),
-
-    // From one `%` to the next.
-    comment: (_) => token(/%[^%]*%/),
 
     // Top level.
 
@@ -327,8 +328,6 @@ module.exports = grammar({
           /[0-9]+[eE][+-]?[0-9]+/,
         ),
       ),
-
-    boolean: (_) => token(/[tTfF]/),
 
     // A back-quote and whatever comes next, even a `%`, a quote or the end of a line.
     character: (_) => token(/`(.|\n)/),

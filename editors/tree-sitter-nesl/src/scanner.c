@@ -3,14 +3,17 @@
 // The generated lexer would do, but for three things. It takes a keyword for a name wherever that
 // keyword cannot stand, so that an open bracket would make one expression of itself and of the
 // definitions below it; what is open there must rather be closed by `function`, which begins
-// nothing but a form. And `set x` is a command where `set(x)` and `set = x` are not: that takes a
-// look at the next word. There is no state.
+// nothing but a form. It takes the beginning of a word for a keyword, where no name can stand. And
+// `set x` is a command where `set(x)` and `set = x` are not: that takes a look at the next word.
+//
+// So every word that is no keyword comes from here, even where it is an error; and so do comments,
+// because what may stand anywhere makes that this is always asked. There is no state.
 
 #include "tree_sitter/parser.h"
 
 #include <string.h>
 
-enum Token { IDENTIFIER, COMMAND_NAME, UNCLOSED, RECOVERING };
+enum Token { IDENTIFIER, BOOLEAN, COMMAND_NAME, UNCLOSED, COMMENT, RECOVERING };
 
 // No keyword or command is longer.
 #define LONGEST 9
@@ -44,6 +47,15 @@ static Word read_word(TSLexer *lexer) {
   return word;
 }
 
+// Reads a comment; whether it is closed.
+static bool read_comment(TSLexer *lexer) {
+  lexer->advance(lexer, false);
+  while (lexer->lookahead != '%' && !lexer->eof(lexer)) lexer->advance(lexer, false);
+  if (lexer->eof(lexer)) return false;
+  lexer->advance(lexer, false);
+  return true;
+}
+
 static bool is_one_of(const Word *word, const char *const *list) {
   if (word->length > LONGEST) return false;
   for (; *list; list++) {
@@ -54,8 +66,10 @@ static bool is_one_of(const Word *word, const char *const *list) {
 
 static const char *const RESERVED[] = {
   "function", "datatype", "let", "in",   "if", "then", "else", "and",     "or",
-  "nand",     "nor",      "xor", "time", "t",  "f",    "pair", "closure", NULL,
+  "nand",     "nor",      "xor", "time", "pair", "closure", NULL,
 };
+
+static const char *const BOOLEANS[] = {"t", "f", NULL};
 
 static const char *const DEFINITION[] = {"function", "datatype", NULL};
 
@@ -77,11 +91,7 @@ static bool begins_command(TSLexer *lexer, const Word *word) {
   for (;;) {
     if (is_blank(lexer->lookahead)) {
       lexer->advance(lexer, false);
-    } else if (lexer->lookahead == '%') {
-      lexer->advance(lexer, false);
-      while (lexer->lookahead != '%' && !lexer->eof(lexer)) lexer->advance(lexer, false);
-      if (!lexer->eof(lexer)) lexer->advance(lexer, false);
-    } else {
+    } else if (lexer->lookahead != '%' || !read_comment(lexer)) {
       break;
     }
   }
@@ -89,6 +99,7 @@ static bool begins_command(TSLexer *lexer, const Word *word) {
   if (lexer->lookahead == '"') return before_text || before_word;
   if (!before_word || !begins_word(lexer->lookahead)) return false;
   Word next = read_word(lexer);
+  if (is_one_of(&next, BOOLEANS)) return false;
   return !is_one_of(&next, RESERVED) || strcmp(next.text, "time") == 0;
 }
 
@@ -121,6 +132,12 @@ bool tree_sitter_nesl_external_scanner_scan(void *payload, TSLexer *lexer,
     lexer->result_symbol = UNCLOSED;
     return true;
   }
+  if (lexer->lookahead == '%') {
+    if (!read_comment(lexer)) return false;
+    lexer->mark_end(lexer);
+    lexer->result_symbol = COMMENT;
+    return true;
+  }
   if (!begins_word(lexer->lookahead)) return false;
   Word word = read_word(lexer);
   if (unclosed && is_one_of(&word, DEFINITION)) {
@@ -129,7 +146,9 @@ bool tree_sitter_nesl_external_scanner_scan(void *payload, TSLexer *lexer,
   }
   if (is_one_of(&word, RESERVED)) return false;
   lexer->mark_end(lexer);
-  bool command = valid_symbols[COMMAND_NAME] && !recovering && begins_command(lexer, &word);
-  lexer->result_symbol = command ? COMMAND_NAME : IDENTIFIER;
-  return command || valid_symbols[IDENTIFIER];
+  lexer->result_symbol = is_one_of(&word, BOOLEANS) ? BOOLEAN : IDENTIFIER;
+  if (valid_symbols[COMMAND_NAME] && !recovering && begins_command(lexer, &word)) {
+    lexer->result_symbol = COMMAND_NAME;
+  }
+  return true;
 }
