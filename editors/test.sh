@@ -54,10 +54,12 @@ nvim_tests() {
 
 emacs_tests() {
   emacs=${EMACS:-emacs}
-  cp "$here/emacs/nesl-mode.el" "$scratch/"
+  cp "$here"/emacs/*.el "$scratch/"
   step "emacs: compile without warnings" bounded "$emacs" --batch -q --eval \
     "(progn (package-initialize) (require 'eglot) (setq byte-compile-error-on-warn t)
-            (kill-emacs (if (byte-compile-file \"$scratch/nesl-mode.el\") 0 1)))"
+            (add-to-list 'load-path \"$scratch\")
+            (dolist (file '(\"nesl-server\" \"nesl-mode\"))
+              (or (byte-compile-file (format \"$scratch/%s.el\" file)) (kill-emacs 1))))"
   step "emacs: mode and server" bounded "$emacs" --batch -q \
     -l "$here/emacs/test/nesl-mode-test.el" -f ert-run-tests-batch-and-exit
 }
