@@ -29,6 +29,7 @@
 //! | [`lower`] | kernels, and code of one instance → kir, what runtimes execute |
 //! | [`mod@link`] | programs whose top-level variables are given by other programs |
 //! | [`db`] | all of it as incremental queries; alone in naming salsa |
+//! | [`ide`] | what an editor asks, as plain data |
 //!
 //! The crate is pure: no input or output, no clock, no device. What a program prints or reads
 //! goes through [`interp::Host`].
@@ -39,6 +40,7 @@ pub mod elaborate;
 pub mod flat;
 pub mod flatten;
 pub mod fuse;
+pub mod ide;
 pub mod interp;
 pub mod ir;
 pub mod link;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of the compiler in the data's way; each imports only from those before it.
-const ORDER: [&str; 18] = [
+const ORDER: [&str; 19] = [
     "base",
     "prim",
     "syntax",
@@ -24,15 +24,17 @@ const ORDER: [&str; 18] = [
     "lower",
     "link",
     "db",
+    "ide",
 ];
 
 /// What each crate may import of ours.
-const MAY_IMPORT: [(&str, &[&str]); 5] = [
+const MAY_IMPORT: [(&str, &[&str]); 6] = [
     ("nesl-runtime", &[]),
     ("nesl-runtime-cpu", &["nesl-runtime"]),
     ("nesl-core", &["nesl-runtime"]),
     ("nesl-engine", &["nesl-core", "nesl-runtime"]),
-    ("nesl", &["nesl-core", "nesl-engine", "nesl-runtime", "nesl-runtime-cpu"]),
+    ("nesl-server", &["nesl-core", "nesl-runtime"]),
+    ("nesl", &["nesl-core", "nesl-engine", "nesl-runtime", "nesl-runtime-cpu", "nesl-server"]),
 ];
 
 /// Files longer than this must be split.

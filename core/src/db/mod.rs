@@ -22,7 +22,7 @@ mod outline;
 mod query;
 mod scope;
 
-use crate::base::{Diagnostic, ItemId, Loc, Name, Span, TextRange};
+use crate::base::{Diagnostic, ItemId, Loc, Name, Span, TextRange, TextSize};
 use crate::names::Names;
 use crate::syntax::{Parsed, RawKind, ast};
 use crate::types::{ItemTypes, Signature};
@@ -186,6 +186,32 @@ impl Database {
         FileId(index.expect("every file is listed") as u32)
     }
 
+    /// The form at a place of a file, and where it begins: forms tile their file. At the very end it
+    /// is the last one; an empty file has none.
+    pub fn item_at(&self, file: FileId, offset: TextSize) -> Option<(ItemId, TextSize)> {
+        let file = self.input(file);
+        let forms = &file.outline(self).forms;
+        let offsets = query::offsets(self, file);
+        let start = |form: &Form| offsets.get(&form.item).copied().unwrap_or_default();
+        let behind = forms.partition_point(|form| start(form) <= offset);
+        let form = forms.get(behind.checked_sub(1)?)?;
+        Some((form.id(), start(form)))
+    }
+
+    /// The file of an item and its place among the forms there; `None` if it is gone.
+    pub fn position_of(&self, item: ItemId) -> Option<(FileId, u32)> {
+        let input = query::item(item);
+        let file = input.file(self);
+        let position = query::positions(self, file).get(&input)?;
+        Some((self.id_of(file), *position))
+    }
+
+    /// What can stop a reading of this handle, from another thread: the reading ends as if the text
+    /// had changed.
+    pub fn stopper(&self) -> Stopper {
+        Stopper(salsa::Database::cancellation_token(self))
+    }
+
     /// The name of a file.
     pub fn file_name(&self, file: FileId) -> Arc<str> {
         self.input(file).name(self).clone()
@@ -307,6 +333,27 @@ impl Database {
         let log = self.log.lock();
         log.ok().and_then(|mut log| log.as_mut().map(std::mem::take)).unwrap_or_default()
     }
+}
+
+/// Stops a reading of a database that goes on in another thread.
+#[derive(Clone)]
+pub struct Stopper(salsa::CancellationToken);
+
+impl Stopper {
+    /// Stops it at its next query.
+    pub fn stop(&self) {
+        self.0.cancel();
+    }
+}
+
+/// A reading was stopped, because a text changed or because somebody asked for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stopped;
+
+/// Reads a database that another thread may change: `Err` if it did, and the reading is void.
+/// Panics of other sorts go through.
+pub fn reading<T>(read: impl FnOnce() -> T + std::panic::UnwindSafe) -> Result<T, Stopped> {
+    salsa::Cancelled::catch(read).map_err(|_| Stopped)
 }
 
 /// The library's signature rule and the id conversions live beside the queries.

@@ -11,6 +11,6 @@ mod walk;
 
 pub use data::*;
 pub use parse::parse;
-pub use print::{print, print_function, print_with_sites};
+pub use print::{print, print_function, print_located, print_with_sites};
 pub use verify::verify;
 pub(crate) use walk::{is_cheap, is_within, segments_of};

@@ -55,6 +55,21 @@ pub fn print_with_sites(program: &Program) -> String {
     out
 }
 
+/// A whole program as [`print()`] shows it, and where in this text what comes from which place of the
+/// source: each step and function, by a byte in its line.
+pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
+    let (mut out, mut notes) = (String::new(), Vec::new());
+    for (i, function) in program.functions.iter().flatten().enumerate() {
+        if i > 0 {
+            out.push('\n');
+        }
+        let mut inner = Inner::new(&mut out, &program.source, false);
+        inner.notes = Some(&mut notes);
+        Printer { inner, function, program }.function(false).expect("writing to a string");
+    }
+    (out, notes)
+}
+
 /// One function of a program, without sites.
 pub fn print_function(function: &Function, program: &Program) -> String {
     let mut out = String::new();

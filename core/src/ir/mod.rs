@@ -21,5 +21,5 @@ pub use data::*;
 pub use effects::Effects;
 pub use keys::thread_keys;
 pub use parse::parse;
-pub use print::{print, print_function, print_with_sites};
+pub use print::{print, print_function, print_located, print_with_sites};
 pub use verify::verify;

@@ -47,17 +47,37 @@ fn whole(program: &Program, sites: bool) -> String {
     out
 }
 
+/// A whole program as [`print()`] shows it, and where in this text what comes from which place of the
+/// source: each binding and function, by a byte in its line.
+pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
+    let (mut out, mut notes) = (String::new(), Vec::new());
+    heading(&mut out, program).expect("writing to a string");
+    for function in &program.functions {
+        out.push('\n');
+        let mut printer = Printer::new(&mut out, program, false);
+        printer.notes = Some(&mut notes);
+        printer.function(function).expect("writing to a string");
+    }
+    (out, notes)
+}
+
 /// Writes a whole program.
 pub(crate) fn write_program(out: &mut String, program: &Program, sites: bool) -> fmt::Result {
+    heading(out, program)?;
+    for function in &program.functions {
+        writeln!(out)?;
+        Printer::new(out, program, sites).function(function)?;
+    }
+    Ok(())
+}
+
+/// Which function is the form itself, and what it reads.
+fn heading(out: &mut String, program: &Program) -> fmt::Result {
     let main = program.functions.get(program.main.0 as usize);
     writeln!(out, "main {}", Quoted(main.map_or("", |main| &main.name).as_bytes()))?;
     for (id, global) in program.globals.iter().enumerate() {
         let name = Quoted(global.name.as_bytes());
         writeln!(out, "global {id}: {} = @{} {name}", global.ty, global.item.0)?;
-    }
-    for function in &program.functions {
-        writeln!(out)?;
-        Printer::new(out, program, sites).function(function)?;
     }
     Ok(())
 }
@@ -67,12 +87,14 @@ pub(crate) struct Printer<'a> {
     pub(crate) out: &'a mut String,
     program: &'a Program,
     sites: bool,
+    /// Where sites are noted instead of being written.
+    pub(crate) notes: Option<&'a mut Vec<(usize, Site)>>,
     pub(crate) indent: usize,
 }
 
 impl<'a> Printer<'a> {
     pub(crate) fn new(out: &'a mut String, program: &'a Program, sites: bool) -> Printer<'a> {
-        Printer { out, program, sites, indent: 0 }
+        Printer { out, program, sites, notes: None, indent: 0 }
     }
 
     fn function(&mut self, function: &Function) -> fmt::Result {
@@ -183,6 +205,9 @@ impl<'a> Printer<'a> {
     }
 
     pub(crate) fn site(&mut self, site: Site) -> fmt::Result {
+        if let Some(notes) = &mut self.notes {
+            notes.push((self.out.len(), site));
+        }
         if !self.sites {
             return Ok(());
         }

@@ -1,0 +1,162 @@
+//! What can be folded: parts of a text that go over line ends.
+//!
+//! Read off the tokens, so that a broken form folds as well as a whole one.
+
+use super::cursor::{Cursor, forms};
+use crate::base::{TextRange, TextSize};
+use crate::db::{Database, FileId};
+use crate::syntax::ast::ItemKind;
+use crate::syntax::{Kind, lex};
+
+/// What is folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum FoldKind {
+    /// A whole form.
+    Form,
+    /// A comment, several that follow each other, or a doc string.
+    Comment,
+    /// A part of a form: brackets, an apply-to-each, the bindings of a `let`.
+    Block,
+}
+
+/// A part of a text that can be folded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fold {
+    /// The bytes; there is a line end in them.
+    pub range: TextRange,
+    /// What they are.
+    pub kind: FoldKind,
+}
+
+/// All that can be folded in a file, in order; of what begins on the same line and ends on the same
+/// line, the outermost.
+pub fn folds(db: &Database, file: FileId) -> Vec<Fold> {
+    let text = db.file_text(file);
+    let mut all = Vec::new();
+    for (_, cursor) in forms(db, file, None) {
+        if let Some(range) = cursor.extent() {
+            all.push(Fold { range, kind: FoldKind::Form });
+        }
+        comments(&cursor, &mut all);
+        blocks(&cursor, &mut all);
+    }
+    let lines = Lines::new(&text);
+    all.retain(|fold| lines.of(fold.range.start()) < lines.of(fold.range.end()));
+    all.sort_by_key(|fold| (fold.range.start(), std::cmp::Reverse(fold.range.end())));
+    let mut seen = rustc_hash::FxHashSet::default();
+    all.retain(|fold| seen.insert((lines.of(fold.range.start()), lines.of(fold.range.end()))));
+    all
+}
+
+/// Where lines begin.
+struct Lines(Vec<u32>);
+
+impl Lines {
+    fn new(text: &str) -> Lines {
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        Lines(ends.map(|(at, _)| at as u32 + 1).collect())
+    }
+
+    fn of(&self, at: TextSize) -> usize {
+        self.0.partition_point(|start| *start <= u32::from(at))
+    }
+}
+
+/// Comments: one by one if they stand in the form, together where nothing but a line end is between.
+fn comments(cursor: &Cursor<'_>, all: &mut Vec<Fold>) {
+    let text = cursor.db.item_text(cursor.item);
+    let mut run: Option<TextRange> = None;
+    let mut flush = |run: &mut Option<TextRange>| {
+        if let Some(range) = run.take() {
+            all.push(Fold { range: range + cursor.start, kind: FoldKind::Comment });
+        }
+    };
+    for token in lex(&text) {
+        match token.kind {
+            Kind::Comment | Kind::OpenComment | Kind::ForeignComment => {
+                run = Some(run.map_or(token.range, |run| run.cover(token.range)));
+            }
+            Kind::Blank if text[token.range].matches('\n').count() < 2 => {}
+            _ => flush(&mut run),
+        }
+    }
+    flush(&mut run);
+    if let ItemKind::Function(function) = &cursor.ast.kind
+        && function.doc.is_some()
+        && let Some(doc) = cursor.parsed.tokens.iter().find(|token| token.kind == Kind::Text)
+    {
+        all.push(Fold { range: doc.range + cursor.start, kind: FoldKind::Comment });
+    }
+}
+
+/// Brackets that match, and `let … in`.
+fn blocks(cursor: &Cursor<'_>, all: &mut Vec<Fold>) {
+    let mut open: Vec<(Kind, TextRange)> = Vec::new();
+    let mut end = TextSize::new(0);
+    for token in cursor.parsed.tokens.iter() {
+        let opened = |kind: Kind| match kind {
+            Kind::RParen => Some(Kind::LParen),
+            Kind::RBracket => Some(Kind::LBracket),
+            Kind::RBrace => Some(Kind::LBrace),
+            _ => None,
+        };
+        match token.kind {
+            Kind::CallParen => open.push((Kind::LParen, token.range)),
+            Kind::LParen | Kind::LBracket | Kind::LBrace | Kind::LetKw => {
+                open.push((token.kind, token.range));
+            }
+            // The bindings: what comes behind `in` is seen.
+            Kind::InKw => {
+                if let Some((Kind::LetKw, start)) = open.last() {
+                    let range = TextRange::new(start.start(), end) + cursor.start;
+                    all.push(Fold { range, kind: FoldKind::Block });
+                    open.pop();
+                }
+            }
+            kind => {
+                if let Some(opened) = opened(kind)
+                    && let Some(at) = open.iter().rposition(|(kind, _)| *kind == opened)
+                {
+                    let range = open[at].1.cover(token.range) + cursor.start;
+                    all.push(Fold { range, kind: FoldKind::Block });
+                    open.truncate(at);
+                }
+            }
+        }
+        end = token.range.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::Fixture;
+    use super::*;
+
+    fn check(text: &str, expected: &[(FoldKind, usize, usize)]) {
+        let f = Fixture::new(text);
+        let lines = |fold: &Fold| {
+            let end = TextRange::empty(fold.range.end());
+            (fold.kind, f.line(fold.range), f.line(end))
+        };
+        let found: Vec<_> = folds(&f.db, f.file).iter().map(lines).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn what_goes_over_line_ends_folds() {
+        use FoldKind::{Block, Comment, Form};
+        check(
+            "% one %\n% two %\n\nfunction f(a)\n\"Doc\n string\" =\n  let x = 1;\n      y = 2\n  in {b\n : b in a};\n1;",
+            &[(Comment, 0, 1), (Form, 3, 9), (Comment, 4, 5), (Block, 6, 7), (Block, 8, 9)],
+        );
+        check("x = [1,\n 2];", &[(Form, 0, 1)]);
+        check("% a\n b %", &[(Comment, 0, 1)]);
+        check("1; 2;", &[]);
+    }
+
+    #[test]
+    fn broken_text_folds() {
+        check("x = (1,\n [2,\n 3];", &[(FoldKind::Form, 0, 2), (FoldKind::Block, 1, 2)]);
+        check("", &[]);
+    }
+}

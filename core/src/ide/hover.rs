@@ -1,0 +1,386 @@
+//! The type, documentation, cost and flattened form of what is pointed at.
+
+use super::cursor::Cursor;
+use super::shape::{self, Shape};
+use super::stage::type_of_name;
+use super::symbol::{self, Symbol};
+use crate::base::{Span, TextRange};
+use crate::db::{Database, FileId};
+use crate::prelude::{Doc, parse_doc, shown};
+use crate::prim::Prim;
+use crate::syntax::ast::{Expr, ItemKind};
+use crate::types::{Scheme, Ty, print_scheme};
+use nesl_runtime::scalar::Precision;
+use std::fmt::Write;
+
+/// What is known of what is pointed at.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Hover {
+    /// What it is about.
+    pub range: TextRange,
+    /// It and its type, as NESL: `sum : [a] -> a :: (a in number)`.
+    pub code: String,
+    /// What it is, in a few words: `parameter`, `of the library`.
+    pub role: &'static str,
+    /// Its documentation.
+    pub doc: Option<Doc>,
+    /// The flattened form, a line each, indented; Markdown.
+    pub flattened: Vec<String>,
+    /// The flattened form in a few words.
+    pub summary: Option<String>,
+}
+
+impl Hover {
+    /// All of it as Markdown.
+    pub fn markdown(&self) -> String {
+        let mut out = format!("```nesl\n{}\n```\n", self.code);
+        if !self.role.is_empty() {
+            let _ = writeln!(out, "*{}*\n", self.role);
+        }
+        if let Some(doc) = &self.doc {
+            out.push_str(&doc_markdown(doc));
+        }
+        if let Some(summary) = &self.summary {
+            let _ = writeln!(out, "---\n**Flattened:** {summary}\n");
+        }
+        for line in &self.flattened {
+            let _ = writeln!(out, "{line}");
+        }
+        out.truncate(out.trim_end().len());
+        out
+    }
+}
+
+/// A doc string as Markdown.
+pub fn doc_markdown(doc: &Doc) -> String {
+    let mut out = String::new();
+    if !doc.text.is_empty() {
+        let _ = writeln!(out, "{}\n", doc.text);
+    }
+    if !doc.examples.is_empty() {
+        out.push_str("```nesl\n");
+        for (source, value) in &doc.examples {
+            let _ = writeln!(out, "{source}\n% → {value} %");
+        }
+        out.push_str("```\n");
+    }
+    if let Some(cost) = &doc.cost {
+        let _ = writeln!(out, "Cost: {cost}\n");
+    }
+    out
+}
+
+/// What is known of what stands at a place; of a selection, of the smallest expression that holds it.
+pub fn hover(
+    db: &Database,
+    file: FileId,
+    selection: TextRange,
+    precision: Precision,
+) -> Option<Hover> {
+    let cursor = Cursor::new(db, file, selection.start())?;
+    let mut hover = if selection.is_empty() {
+        named(&cursor).or_else(|| expression(&cursor, cursor.range(cursor.word()?)))?
+    } else {
+        expression(&cursor, selection)?
+    };
+    flattened(&cursor, &mut hover, precision);
+    Some(hover)
+}
+
+/// A name: what it stands for.
+fn named(cursor: &Cursor<'_>) -> Option<Hover> {
+    let db = cursor.db;
+    let found = symbol::at(cursor)?;
+    let range = cursor.range(found.span);
+    let word = cursor.text(found.span);
+    let mut hover = Hover { range, ..Hover::default() };
+    match &found.symbol {
+        Symbol::Prim(prim) => {
+            let row = prim.row();
+            hover.code = format!("{} : {}", row.name, row.scheme);
+            hover.doc = Some(doc_of_prim(*prim));
+            hover.role = "of the library";
+        }
+        Symbol::Item(item, name) => {
+            let ty = type_of_name(db, *item, name)?;
+            let shown_name = shown(name.folded());
+            let name = if shown_name == name.folded() { name.as_written() } else { shown_name };
+            hover.code = match &db.ast(*item).kind {
+                ItemKind::Datatype(_) => format!("datatype {name} : {ty}"),
+                ItemKind::Function(function) => {
+                    hover.doc = function.doc.as_deref().map(parse_doc);
+                    format!("function {}", declared(name, &ty))
+                }
+                _ => declared(name, &ty),
+            };
+            if db.is_library(*item) {
+                hover.role = "of the library";
+            } else if db.file_of(*item) != cursor.file {
+                hover.role = "from another text";
+            }
+        }
+        Symbol::Local(item, pat) => {
+            let ty = db.types(*item).pats.get(*pat)?;
+            hover.code = format!("{word} : {}", print(cursor, ty));
+            hover.role = if is_parameter(cursor, &found.symbol) { "parameter" } else { "variable" };
+        }
+        Symbol::Optional(item, index) => {
+            let ast = db.ast(*item);
+            let ItemKind::Function(function) = &ast.kind else { return None };
+            let (ident, default) = function.optional.get(*index as usize)?;
+            let ty = db.types(*item).exprs.get(*default)?.clone();
+            hover.code = format!("{} : {}", ident.name, print(cursor, &ty));
+            hover.role = "optional parameter";
+        }
+        Symbol::TypeVar(..) => {
+            hover.code = word;
+            hover.role = "type variable";
+        }
+        Symbol::BuiltIn(name) => {
+            hover.code = name.folded().to_owned();
+            hover.role = built_in(name.folded());
+        }
+    }
+    Some(hover)
+}
+
+fn declared(name: &str, ty: &str) -> String {
+    format!("{name} : {ty}")
+}
+
+fn built_in(name: &str) -> &'static str {
+    match name {
+        "int" => "whole numbers, 64 bits unless 32 are asked for; they wrap around",
+        "float" => "IEEE 754 numbers, 64 bits unless 32 are asked for",
+        "bool" => "`t` or `f`",
+        "char" => "a byte; strings are sequences of chars",
+        "number" => "the class of int and float",
+        "ordinal" => "the class of int, float and char: what can be compared",
+        "logical" => "the class of int and bool: what has `and`, `or`, `not`",
+        "any" => "the class of all types",
+        _ => "",
+    }
+}
+
+/// A primitive's row as a doc string.
+pub(super) fn doc_of_prim(prim: Prim) -> Doc {
+    let row = prim.row();
+    let example = row.example.split_once(" → ");
+    Doc {
+        text: row.doc.to_owned(),
+        examples: example.map(|(a, b)| (a.to_owned(), b.to_owned())).into_iter().collect(),
+        cost: (!row.cost.is_empty()).then(|| row.cost.to_owned()),
+    }
+}
+
+fn is_parameter(cursor: &Cursor<'_>, symbol: &Symbol) -> bool {
+    let (Symbol::Local(_, pat), ItemKind::Function(function)) = (symbol, &cursor.ast.kind) else {
+        return false;
+    };
+    let (inner, outer) = (cursor.ast.pat_spans[*pat], cursor.ast.pat_spans[function.param]);
+    outer.start <= inner.start && inner.end <= outer.end
+}
+
+/// An expression or pattern: its type.
+fn expression(cursor: &Cursor<'_>, range: TextRange) -> Option<Hover> {
+    let types = cursor.db.types(cursor.item);
+    let expr = cursor.expr_covering(range);
+    let pat = cursor.pat_covering(range);
+    let (span, ty) = match (expr, pat) {
+        (Some((_, outer)), Some((pat, inner)))
+            if inner.end - inner.start < outer.end - outer.start =>
+        {
+            (inner, types.pats.get(pat)?)
+        }
+        (Some((expr, span)), _) => (span, types.exprs.get(expr)?),
+        (None, Some((pat, span))) => (span, types.pats.get(pat)?),
+        (None, None) => return None,
+    };
+    let code = format!("{} : {}", cursor.snippet(span, 60), print(cursor, ty));
+    Some(Hover { range: cursor.range(span), code, ..Hover::default() })
+}
+
+fn print(cursor: &Cursor<'_>, ty: &Ty) -> String {
+    let vars = cursor.db.types(cursor.item).vars.clone();
+    print_scheme(&Scheme { vars, ty: ty.clone() })
+}
+
+/// Adds what the form, or the part of it that is pointed at, becomes.
+fn flattened(cursor: &Cursor<'_>, hover: &mut Hover, precision: Precision) {
+    let Some(span) = part(cursor, hover.range) else { return };
+    let Ok(shape) = shape::shape(cursor.db, cursor.item, precision) else { return };
+    let whole = span == cursor.ast.span;
+    let lines = if whole { shape.lines.clone() } else { shape::within(&shape, cursor, span) };
+    let launches = lines.iter().filter(|line| line.launch).count();
+    if launches == 0 {
+        return;
+    }
+    let part = Shape { lines: lines.clone(), ..shape };
+    hover.summary = Some(if whole { part.summary() } else { count(launches) });
+    let limit = 12;
+    for line in lines.iter().take(limit) {
+        let indent = "  ".repeat(line.depth as usize);
+        hover.flattened.push(format!("{indent}- {}", line.text));
+    }
+    if lines.len() > limit {
+        hover.flattened.push(format!("- … {} more lines: see the IR", lines.len() - limit));
+    }
+}
+
+fn count(launches: usize) -> String {
+    let s = if launches == 1 { "kernel does" } else { "kernels do" };
+    format!("{launches} {s} this")
+}
+
+/// The tokens whose flattened form is of interest: the form for the name that it defines, else the
+/// smallest parallel expression around.
+fn part(cursor: &Cursor<'_>, range: TextRange) -> Option<Span> {
+    if let ItemKind::Function(function) = &cursor.ast.kind
+        && cursor.range(function.name.span) == range
+    {
+        return Some(cursor.ast.span);
+    }
+    if let ItemKind::Binding { pattern, .. } = &cursor.ast.kind
+        && cursor.range(cursor.ast.pat_spans[*pattern]).contains_range(range)
+    {
+        return Some(cursor.ast.span);
+    }
+    let each = cursor
+        .ast
+        .exprs
+        .iter()
+        .filter(|(_, expr)| matches!(expr, Expr::Each { .. } | Expr::Call { .. }));
+    let spans = each.map(|(id, _)| cursor.ast.expr_spans[id]);
+    let around = spans.filter(|span| cursor.range(*span).contains_range(range));
+    around.min_by_key(|span| span.end - span.start)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::Fixture;
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, expected: Expect) {
+        let f = Fixture::new(text);
+        let found = hover(&f.db, f.file, f.selection(), Precision::Bits64);
+        let text = found.map_or("nothing".to_owned(), |h| h.markdown());
+        expected.assert_eq(&(text + "\n"));
+    }
+
+    #[test]
+    fn a_function_and_what_it_becomes() {
+        check(
+            "function $0dot(a, b) \"The dot product.\" = sum({x * y : x in a; y in b});",
+            expect![[r#"
+                ```nesl
+                function dot : ([a], [a]) -> a :: (a in number)
+                ```
+                The dot product.
+
+                ---
+                **Flattened:** 1 launch
+
+                - each element of `a`: mul, reduce_sum
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_nest_has_two_forms() {
+        check(
+            "m = [[1, 2], [3]];\n{$0sum(r) / #r : r in m};",
+            expect![[r#"
+                ```nesl
+                sum : [a] -> a :: (a in number)
+                ```
+                *of the library*
+
+                The sum of the elements; of none, 0.
+
+                ```nesl
+                sum([2, 1, -3, 11, 5])
+                % → 16 %
+                ```
+                Cost: W = S(a), D = 1
+
+                ---
+                **Flattened:** 1 kernel does this
+
+                - all of `{sum(r) / #r : r in m}`, one of two forms:
+                  - flat, all together, where there are few with much inside
+                    - each element of `r`, for each element of `m`: reduce_sum
+            "#]],
+        );
+    }
+
+    #[test]
+    fn names_of_the_library() {
+        check(
+            "plus_$0scan([1]);",
+            expect![[r#"
+            ```nesl
+            plus_scan : [a] -> [a] :: (a in number)
+            ```
+            *of the library*
+
+            For each place, the sum of the elements before it.
+
+            ```nesl
+            plus_scan([5, 1, -3, 2])
+            % → [0, 5, 6, 3] %
+            ```
+            Cost: W = S(a), D = 1
+
+            ---
+            **Flattened:** 1 launch
+
+            - each element of `([1])`: scan_sum
+        "#]],
+        );
+        check(
+            "1 $0+ 2;",
+            expect![[r#"
+            ```nesl
+            + : (a, a) -> a :: (a in number)
+            ```
+            *of the library*
+
+            The sum. On ints it wraps around.
+
+            ```nesl
+            3 + 4
+            % → 7 %
+            ```
+            Cost: W = 1, D = 1
+        "#]],
+        );
+    }
+
+    #[test]
+    fn variables_and_selections() {
+        check(
+            "function f(x) = let y = x + 1 in $0y * y;",
+            expect![[r#"
+            ```nesl
+            y : int
+            ```
+            *variable*
+        "#]],
+        );
+        check(
+            "function f(x) = let y = $0x + 1$0 in y * y;",
+            expect![[r#"
+            ```nesl
+            x + 1 : int
+            ```
+        "#]],
+        );
+        check(
+            "% no$0thing %",
+            expect![[r#"
+            nothing
+        "#]],
+        );
+    }
+}

@@ -1,0 +1,94 @@
+//! What an editor asks of a program, as plain data; a file each.
+//!
+//! Everything here is a function of the database, a file and a place, pure, and in the editor's own
+//! terms: bytes of a text, text to show, edits. No protocol is known here (`server/` turns this
+//! into LSP, another face may turn it into something else), nothing is rendered but Markdown, and
+//! nothing is run: values come from elsewhere.
+//!
+//! | file | what it answers |
+//! |---|---|
+//! | `cursor` | which form, token and expression stand at a place |
+//! | `symbol` | what a name stands for, and all places of a form where something is named |
+//! | `definition` | where a name, or a type, is defined |
+//! | `references` | all places that name the same thing; those in one text, to be highlighted |
+//! | `rename` | another name for it |
+//! | `hover` | the type, documentation, cost and flattened form of what is pointed at |
+//! | `shape` | what a form becomes: the kernels, and how they are chosen |
+//! | `stage` | a form as a stage of the compiler sees it, each line with its source |
+//! | `outline` | what a file defines, and a search by name |
+//! | `folding` | what can be folded |
+//! | `selection` | what a selection grows to |
+//! | `tokens` | what each word is, for colours |
+//! | `library` | the primitives as a text that one can jump to |
+//! | `load` | the texts that a file loads |
+//!
+//! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
+//! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
+
+mod cursor;
+mod definition;
+#[cfg(test)]
+mod fixture;
+mod folding;
+mod hover;
+mod library;
+mod load;
+mod outline;
+mod references;
+mod rename;
+mod selection;
+mod shape;
+mod stage;
+mod symbol;
+mod tokens;
+
+pub use cursor::Cursor;
+pub use definition::{definition, type_definition};
+pub use folding::{Fold, FoldKind, folds};
+pub use hover::{Hover, hover};
+pub use library::primitives;
+pub use load::loads;
+pub use outline::{Entry, EntryKind, outline, search};
+pub use references::{Reference, highlights, references};
+pub use rename::{Refusal, prepare_rename, rename};
+pub use selection::selections;
+pub use shape::{Shape, shape, summary};
+pub use stage::{Line, Stage, View, subject, view};
+pub use symbol::{Occurrence, Role, Symbol, occurrences};
+pub use tokens::{Modifiers, SemanticToken, TokenKind, semantic_tokens};
+
+pub use nesl_runtime::scalar::Precision;
+
+use crate::base::TextRange;
+use crate::db::FileId;
+
+/// A text one can point into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Text {
+    /// A file of the database.
+    File(FileId),
+    /// The primitives ([`primitives`]).
+    Primitives,
+}
+
+/// Where something is defined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Target {
+    /// The text it stands in.
+    pub text: Text,
+    /// All of it: a whole form, a whole pattern.
+    pub range: TextRange,
+    /// Its name.
+    pub focus: TextRange,
+}
+
+/// A change of a text: bytes replaced by others.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// The file.
+    pub file: FileId,
+    /// The bytes.
+    pub range: TextRange,
+    /// What stands there afterwards.
+    pub text: String,
+}
