@@ -8,6 +8,8 @@ import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const flags = new Set(process.argv.slice(2));
+/** With `--out FOLDER` the double is made there, and nothing else is. */
+const out = flags.has('--out') ? process.argv[process.argv.indexOf('--out') + 1] : undefined;
 const release = flags.has('--release');
 
 const common = {
@@ -52,15 +54,17 @@ const tests = {
 
 if (flags.has('--watch')) {
   for (const options of [extension, page]) await (await context(options)).watch();
+} else if (out !== undefined) {
+  await build({ ...tests, entryPoints: ['test/fake/server.ts'], outdir: out, outbase: 'test/fake' });
+  makeFake(out);
 } else {
   rmSync(join(root, 'dist'), { recursive: true, force: true });
   await Promise.all([extension, page, ...(flags.has('--tests') ? [tests] : [])].map((options) => build(options)));
-  if (flags.has('--tests')) makeFake();
+  if (flags.has('--tests')) makeFake(join(root, 'dist', 'test', 'fake'));
 }
 
 /** A program `nesl` that is the double: `nesl lsp` speaks, anything else says that it cannot. */
-function makeFake() {
-  const folder = join(root, 'dist', 'test', 'fake');
+function makeFake(folder) {
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'nesl'), `#!/bin/sh\nexec node "$(dirname "$0")/server.cjs" "$@"\n`);
   chmodSync(join(folder, 'nesl'), 0o755);
