@@ -1,0 +1,327 @@
+// What is looked at: each scene opens a file, does something, waits for what should be seen, and
+// takes a picture.
+
+export const files = {
+  'sums.nesl': `% Sums of the rows of a matrix, however long they are. %
+
+function sums(rows) : [[int]] -> [int] =
+  {sum(row) : row in rows};
+
+function dot(a, b) = sum({x * y : x in a; y in b});
+
+matrix = [[2, 3], [8, 3, 9], [7]];
+
+sums(matrix);
+dot([1, 2, 3], [4, 5, 6]);
+{x * x : x in [1, 2, 3, 4] | x > 1};
+
+% Quicksort: two calls side by side, each of them parallel inside. %
+function quicksort(a) =
+  if #a < 2 then a
+  else let pivot = a[#a / 2];
+           less = {x in a | x < pivot};
+           equal = {x in a | x == pivot};
+           more = {x in a | x > pivot};
+           sides = {quicksort(side) : side in [less, more]}
+       in sides[0] ++ equal ++ sides[1];
+
+quicksort([8, 14, -8, -9, 5, -9, -3, 0, 17, 19]);
+`,
+  'broken.nesl': `% Three mistakes. %
+
+function mean(v) = sum(v) / #v + 0.5;
+
+total = summ([1, 2, 3]);
+
+{x + BROKEN : x in [1, 2, 3]};
+`,
+  'slow.nesl': `function slow(n) : int -> int = if n == 0 then 0 else slow(rem(n + 1, 1000000) + 1);
+
+1 + 2;
+slow(7);
+`,
+  'segments.nesl': `% A nested sequence, and the sum of each part. %
+{sum(a) : a in [[2, 3], [8, 3, 9], [7]]};
+`,
+};
+
+export const scenes = [
+  {
+    name: 'errors',
+    file: 'broken.nesl',
+    async see(bench) {
+      await bench.page.locator('.squiggly-error').first().waitFor();
+      await bench.command('Problems: Focus on Problems View');
+      await bench.page.locator('.markers-panel .monaco-list-row').first().waitFor();
+      await bench.shot('errors');
+    },
+  },
+  {
+    name: 'hover',
+    file: 'sums.nesl',
+    async see(bench) {
+      const text = await bench.hover('dot([1');
+      if (!/dot/i.test(text)) throw new Error(`the hover says: ${text}`);
+      await bench.shot('hover');
+    },
+  },
+  {
+    name: 'preview',
+    file: 'sums.nesl',
+    async see(bench) {
+      await bench.cursorAt('x * y');
+      await bench.command('NESL: Show IR');
+      const preview = await bench.preview();
+      await preview.locator('.line .variable').first().waitFor();
+      await preview.locator('.line.source').first().waitFor();
+      await bench.shot('preview-flat');
+      for (const stage of ['types', 'ir', 'fused', 'kir']) {
+        await preview.locator(`#tab-${stage}`).click();
+        await preview.locator('.line').first().waitFor();
+        await bench.shot(`preview-${stage}`);
+      }
+      // A line of the preview shows its source.
+      await preview.locator('#tab-fused').click();
+      await preview.locator('.line', { hasText: 'mul' }).click();
+      await bench.shot('preview-line');
+    },
+  },
+  {
+    name: 'stale',
+    file: 'sums.nesl',
+    async see(bench) {
+      await bench.cursorAt('x * y');
+      await bench.command('NESL: Show IR');
+      const preview = await bench.preview();
+      await preview.locator('.line .variable').first().waitFor();
+      await bench.cursorAt('x * y');
+      await bench.page.keyboard.press('End');
+      await bench.page.keyboard.type(' BROKEN in', { delay: 15 });
+      await preview.locator('body.stale').waitFor();
+      await preview.locator('.line .variable').first().waitFor();
+      await bench.shot('preview-stale');
+      await undo(bench, 'BROKEN');
+    },
+  },
+  {
+    name: 'segments',
+    file: 'segments.nesl',
+    async see(bench) {
+      await bench.cursorAt('sum(a)');
+      await bench.command('NESL: How Flattening Sees It');
+      const preview = await bench.preview();
+      await preview.locator('.drawing').first().waitFor();
+      await bench.shot('segments');
+      await preview.locator('#panel').evaluate((panel) => panel.scrollTo(0, panel.scrollHeight));
+      await bench.shot('segments-end');
+    },
+  },
+  {
+    name: 'values',
+    file: 'sums.nesl',
+    async see(bench) {
+      await bench.page.waitForTimeout(1500);
+      await bench.command('NESL: Run File');
+      await valueSeen(bench, /=/);
+      await bench.page.waitForTimeout(1500);
+      await bench.shot('values');
+      // An edited line loses its value at once.
+      const before = await valueCount(bench);
+      await bench.cursorAt('dot([1');
+      await bench.page.keyboard.press('End');
+      await bench.page.keyboard.press('ArrowLeft');
+      await bench.page.keyboard.type(' ');
+      await bench.page.waitForTimeout(100);
+      if ((await valueCount(bench)) >= before) throw new Error('the value of an edited line stays');
+      await undo(bench, undefined);
+    },
+  },
+  {
+    name: 'completion',
+    file: 'sums.nesl',
+    async see(bench) {
+      await bench.page.waitForTimeout(1500);
+      await bench.editor.click();
+      await bench.page.keyboard.press('Control+End');
+      await bench.page.keyboard.type('su', { delay: 40 });
+      await bench.page.keyboard.press('Control+Space');
+      const row = bench.page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'sum' }).first();
+      await row.waitFor();
+      await bench.page.waitForTimeout(600);
+      await bench.shot('completion');
+      await bench.page.keyboard.press('Escape');
+      await bench.page.keyboard.press('Backspace');
+      await bench.page.keyboard.press('Backspace');
+    },
+  },
+  {
+    name: 'rename',
+    file: 'sums.nesl',
+    async see(bench) {
+      await bench.page.waitForTimeout(1500);
+      await bench.cursorAt('dot([1');
+      await bench.page.keyboard.press('F2');
+      const box = bench.page.locator('.rename-box input');
+      await box.waitFor();
+      await bench.page.waitForTimeout(300);
+      await bench.shot('rename');
+      await box.fill('inner_product');
+      await bench.page.keyboard.press('Enter');
+      await seen(bench, /function inner_product/);
+      await bench.shot('renamed');
+      await undo(bench, 'inner_product');
+    },
+  },
+  {
+    name: 'outline',
+    file: 'sums.nesl',
+    async see(bench) {
+      await bench.command('Explorer: Focus on Outline View');
+      await bench.page.locator('.outline-pane .monaco-list-row', { hasText: 'dot' }).first().waitFor();
+      await bench.shot('outline');
+    },
+  },
+  {
+    name: 'run-function',
+    file: 'sums.nesl',
+    async see(bench) {
+      await bench.page.waitForTimeout(1500);
+      const lens = bench.page.locator('.codelens-decoration a', { hasText: /run.*…/i }).first();
+      await lens.waitFor();
+      await bench.shot('lenses');
+      await bench.page.locator('.codelens-decoration a', { hasText: /run.*…/i }).nth(1).click();
+      const input = bench.page.locator('.quick-input-widget input').first();
+      await input.waitFor();
+      await input.fill('[1, 2], [3, 4]');
+      await bench.shot('arguments');
+      await bench.page.keyboard.press('Enter');
+      await valueSeen(bench, /=/);
+      await bench.shot('function-value');
+    },
+  },
+  {
+    name: 'repl',
+    file: 'sums.nesl',
+    real: true,
+    async see(bench) {
+      await bench.cursorAt('dot([1');
+      await bench.command('NESL: Run Selection in the REPL');
+      await bench.page.locator('.terminal-wrapper .xterm-screen').first().waitFor();
+      await bench.page.waitForTimeout(2500);
+      await bench.shot('repl');
+      await bench.command('Terminal: Kill All Terminals').catch(() => {});
+    },
+  },
+  {
+    name: 'status',
+    file: 'sums.nesl',
+    async see(bench) {
+      await bench.page.waitForTimeout(1500);
+      await bench.page.locator('[id$="nesl.status"] a').first().click();
+      await bench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'reference' }).first().waitFor();
+      await bench.shot('runtimes');
+      await bench.page.keyboard.press('Escape');
+    },
+  },
+  {
+    name: 'stop',
+    file: 'slow.nesl',
+    async see(bench) {
+      await bench.page.waitForTimeout(1500);
+      await bench.command('NESL: Run File');
+      const running = bench.page.locator('[id$="nesl.status"] .codicon-loading');
+      await running.waitFor();
+      // Editing goes on.
+      await bench.cursorAt('1 + 2');
+      await bench.page.keyboard.press('Home');
+      await bench.page.keyboard.press('Enter');
+      await bench.shot('running');
+      await bench.page.locator('[id$="nesl.status"] a').first().click();
+      await running.waitFor({ state: 'detached' });
+      await undo(bench, undefined);
+    },
+  },
+  {
+    name: 'dies',
+    file: 'sums.nesl',
+    says: /stopped unexpectedly/,
+    async see(bench) {
+      await bench.page.waitForTimeout(1500);
+      bench.killServer();
+      await bench.page.locator('.notification-toast', { hasText: 'stopped unexpectedly' }).waitFor();
+      await bench.shot('dies');
+      await bench.page.locator('.notification-toast a, .notification-toast .monaco-button', { hasText: 'Restart' }).first().click();
+      await bench.page.locator('[id$="nesl.status"] .codicon-layers').waitFor();
+    },
+  },
+  {
+    name: 'missing',
+    file: 'sums.nesl',
+    says: /no program at/i,
+    async see(bench) {
+      bench.set({ 'nesl.server.path': '/nowhere/nesl' });
+      await bench.page.locator('.notification-toast', { hasText: 'no program at' }).waitFor();
+      await bench.shot('missing');
+      await bench.page.locator('.notification-toast .monaco-button', { hasText: 'Install' }).first().click();
+      await bench.page.waitForTimeout(2500);
+      await bench.shot('missing-install');
+      bench.set({});
+      await bench.page.locator('[id$="nesl.status"] .codicon-layers').waitFor();
+    },
+  },
+  {
+    name: 'walkthrough',
+    file: 'sums.nesl',
+    async see(bench) {
+      await bench.command('Welcome: Open Walkthrough');
+      const row = bench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'NESL' }).first();
+      await row.waitFor();
+      await row.click();
+      await bench.page.locator('.getting-started-step').first().waitFor();
+      await bench.page.waitForTimeout(1500);
+      await bench.shot('walkthrough');
+    },
+  },
+];
+
+async function seen(bench, pattern) {
+  for (let i = 0; i < 100; i++) {
+    const text = (await bench.editor.innerText()).replace(/\u00a0/g, ' ');
+    if (pattern.test(text)) return;
+    await bench.page.waitForTimeout(100);
+  }
+  throw new Error(`the editor does not show ${pattern}`);
+}
+
+/** Values are drawn by style sheets: what stands behind the lines is no text of the page. */
+function valueTexts(bench) {
+  return bench.page.evaluate(() =>
+    [...document.querySelectorAll('.editor-instance .view-line span span')]
+      .map((span) => getComputedStyle(span, '::after').content)
+      .filter((content) => content !== 'none' && content !== '""')
+      .map((content) => content.replace(/\u00a0/g, ' ')),
+  );
+}
+
+async function valueCount(bench) {
+  return (await valueTexts(bench)).filter((text) => text.startsWith('"=')).length;
+}
+
+async function valueSeen(bench, pattern) {
+  for (let i = 0; i < 100; i++) {
+    if ((await valueTexts(bench)).some((text) => pattern.test(text))) return;
+    await bench.page.waitForTimeout(150);
+  }
+  throw new Error('no value is seen');
+}
+
+/** Undoes until a text is gone, so that the next scene finds the file as it was. */
+async function undo(bench, text) {
+  await bench.editor.click();
+  for (let i = 0; i < 20; i++) {
+    await bench.page.keyboard.press('Control+Z');
+    await bench.page.waitForTimeout(60);
+    if (text !== undefined && !(await bench.editor.innerText()).includes(text)) return;
+    if (text === undefined && i >= 1) return;
+  }
+}

@@ -1,0 +1,222 @@
+// A workbench with the extension installed, as a person has it: files are opened, keys are pressed,
+// commands are called by their titles, and pictures are taken.
+
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const SETTINGS = {
+  'workbench.startupEditor': 'none',
+  'workbench.tips.enabled': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.layoutControl.enabled': false,
+  'window.commandCenter': false,
+  'security.workspace.trust.enabled': false,
+  'telemetry.telemetryLevel': 'off',
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'extensions.ignoreRecommendations': true,
+  'update.mode': 'none',
+  'chat.disableAIFeatures': true,
+  'git.enabled': false,
+  'editor.minimap.enabled': false,
+  'editor.hover.delay': 100,
+  'editor.fontSize': 14,
+};
+
+const BROWSER = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync'];
+
+export class Workbench {
+  /** Starts a server with the package installed, and opens a folder of the given files. */
+  static async start({ tools, vsix, files, settings, shots, env = {} }) {
+    const bench = new Workbench();
+    bench.shots = shots;
+    bench.tmp = mkdtempSync(join(tmpdir(), 'nesl-e2e-'));
+    const [user, extensions, folder] = ['user', 'extensions', 'nesl'].map((name) => join(bench.tmp, name));
+    mkdirSync(join(user, 'User'), { recursive: true });
+    mkdirSync(folder);
+    bench.folder = folder;
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    bench.settings = { file: join(user, 'User', 'settings.json'), all: { ...SETTINGS, ...settings } };
+    bench.set({});
+    writeFileSync(join(bench.tmp, 'config.yaml'), 'auth: none\n');
+    const common = [tools.server, '--user-data-dir', user, '--extensions-dir', extensions, '--config', join(bench.tmp, 'config.yaml')];
+    const installed = spawnSync(tools.node, [...common, '--install-extension', vsix], { encoding: 'utf8' });
+    if (installed.status !== 0) throw new Error(installed.stdout + installed.stderr);
+    bench.port = await freePort();
+    const log = openSync(join(shots, 'code-server.log'), 'a');
+    const address = ['--bind-addr', `127.0.0.1:${bench.port}`, '--auth', 'none'];
+    const quiet = ['--disable-telemetry', '--disable-update-check', '--disable-workspace-trust', '--disable-getting-started-override', '--ignore-last-opened'];
+    bench.server = spawn(tools.node, [...common, ...address, ...quiet, folder], {
+      stdio: ['ignore', log, log],
+      detached: true,
+      env: { ...process.env, ...env },
+    });
+    try {
+      await bench.reachable();
+      bench.browser = await tools.chromium.launch({ executablePath: tools.browser, headless: true, args: BROWSER });
+      const context = await bench.browser.newContext({ viewport: { width: 1360, height: 820 } });
+      bench.page = await context.newPage();
+      bench.page.setDefaultTimeout(30_000);
+    } catch (error) {
+      await bench.stop();
+      throw error;
+    }
+    return bench;
+  }
+
+  /** Loads the workbench anew with one file open. */
+  async open(name) {
+    const uri = `vscode-remote://127.0.0.1:${this.port}${join(this.folder, name)}`;
+    const payload = encodeURIComponent(JSON.stringify([['openFile', uri]]));
+    await this.page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.folder)}&payload=${payload}`);
+    await this.editor.waitFor();
+    await this.page.locator('#nesl\\.nesl\\.status, [id$="nesl.status"]').first().waitFor();
+  }
+
+  get editor() {
+    return this.page.locator('.editor-instance .monaco-editor .view-lines').first();
+  }
+
+  /** Changes settings, for as long as nothing else is set. */
+  set(changes) {
+    writeFileSync(this.settings.file, JSON.stringify({ ...this.settings.all, ...changes }));
+  }
+
+  /** Ends the language server that this workbench started, as a crash would. */
+  killServer() {
+    const parents = new Map();
+    const servers = [];
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number)) {
+      try {
+        const status = readFileSync(`/proc/${pid}/stat`, 'utf8');
+        parents.set(pid, Number(status.slice(status.lastIndexOf(')') + 2).split(' ')[1]));
+        if (readFileSync(`/proc/${pid}/cmdline`, 'utf8').endsWith('\0lsp\0')) servers.push(pid);
+      } catch {
+        // It ended meanwhile.
+      }
+    }
+    const ours = (pid) => pid === this.server.pid || (parents.has(pid) && ours(parents.get(pid)));
+    const found = servers.filter(ours);
+    if (found.length === 0) throw new Error('there is no language server');
+    for (const pid of found) process.kill(pid, 'SIGKILL');
+  }
+
+  async command(title) {
+    await this.page.keyboard.press('F1');
+    const input = this.page.locator('.quick-input-widget input').first();
+    await input.waitFor();
+    await input.fill(`>${title}`);
+    const first = this.page.locator('.quick-input-list .monaco-list-row', { hasText: title }).first();
+    await first.waitFor();
+    await first.click();
+    await this.page.locator('.quick-input-widget').first().waitFor({ state: 'hidden' }).catch(() => {});
+  }
+
+  /** Puts the cursor behind a text (its first place in the editor). */
+  async cursorAt(text) {
+    const { x, y } = await this.placeOf(text);
+    await this.page.mouse.click(x, y);
+  }
+
+  async placeOf(text) {
+    const place = await this.page.evaluate((text) => {
+      const lines = [...document.querySelectorAll('.editor-instance .view-lines .view-line')];
+      for (const line of lines.sort((a, b) => a.getBoundingClientRect().y - b.getBoundingClientRect().y)) {
+        const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+        const nodes = [];
+        for (let node; (node = walker.nextNode()); ) nodes.push(node);
+        const at = nodes.map((node) => node.data).join('').replace(/\u00a0/g, ' ').indexOf(text);
+        if (at < 0) continue;
+        const range = document.createRange();
+        let from = at + Math.floor(text.length / 2);
+        for (const node of nodes) {
+          if (from < node.data.length) {
+            range.setStart(node, from);
+            range.setEnd(node, from + 1);
+            const box = range.getBoundingClientRect();
+            return { x: box.x + 1, y: box.y + box.height / 2 };
+          }
+          from -= node.data.length;
+        }
+      }
+      return undefined;
+    }, text);
+    if (place === undefined) throw new Error(`the editor does not show: ${text}`);
+    return place;
+  }
+
+  async hover(text) {
+    const widget = this.page.locator('.monaco-hover:not(.hidden) .hover-contents').first();
+    // The first hover may be asked for before the server has read the text.
+    for (let i = 0; ; i++) {
+      await this.page.mouse.move(5, 800);
+      const { x, y } = await this.placeOf(text);
+      await this.page.mouse.move(x, y, { steps: 4 });
+      try {
+        await widget.waitFor({ state: 'visible', timeout: 2500 });
+        break;
+      } catch (error) {
+        if (i === 8) throw error;
+      }
+    }
+    await this.page.waitForTimeout(400);
+    return widget.innerText();
+  }
+
+  /** The preview's page, which lives two frames down. */
+  async preview() {
+    for (let i = 0; i < 100; i++) {
+      for (const frame of this.page.frames()) {
+        if (await frame.locator('#tabs [role=tab]').count().catch(() => 0)) return frame;
+      }
+      await this.page.waitForTimeout(200);
+    }
+    throw new Error('the preview did not open');
+  }
+
+  async shot(name) {
+    await this.page.waitForTimeout(350);
+    await this.page.screenshot({ path: join(this.shots, `${name}.png`) });
+  }
+
+  /** What pops up in the corner; nothing should. */
+  async notifications() {
+    return (await this.page.locator('.notification-toast').allInnerTexts()).map((text) => text.replace(/\s+/g, ' ').trim());
+  }
+
+  async stop() {
+    await this.browser?.close().catch(() => {});
+    const end = (signal) => {
+      try {
+        process.kill(-this.server.pid, signal);
+      } catch {
+        // It is gone.
+      }
+    };
+    end('SIGTERM');
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    end('SIGKILL');
+    rmSync(this.tmp, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+  }
+
+  async reachable() {
+    for (let i = 0; i < 200; i++) {
+      const there = await fetch(`http://127.0.0.1:${this.port}/healthz`).then((answer) => answer.ok, () => false);
+      if (there) return;
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    throw new Error('code-server did not start; see code-server.log');
+  }
+}
+
+function freePort() {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}

@@ -1,0 +1,169 @@
+/**
+ * What is said between the extension and `nesl lsp` beyond LSP, as `docs/book/src/protocol.md` in
+ * the project's book has it. Types only, and the names of methods: nothing here runs, so that the
+ * preview's own script can share it.
+ */
+
+export interface Position {
+  line: number;
+  character: number;
+}
+
+export interface Range {
+  start: Position;
+  end: Position;
+}
+
+export interface DocumentId {
+  uri: string;
+}
+
+/** What the server is told when it starts, and again when settings change. */
+export interface Options {
+  runtime: string;
+  precision: number;
+  values: 'hints' | 'notification' | 'off';
+  lenses: boolean;
+  preview: boolean;
+  askArguments: boolean;
+  library: boolean;
+  hints: { types: boolean; parallelism: boolean };
+}
+
+export interface IrParams {
+  textDocument: DocumentId;
+  stage: string;
+  position?: Position;
+}
+
+export interface SourceLine {
+  line: number;
+  source: Range;
+}
+
+export interface IrResult {
+  title: string;
+  subject: string;
+  text: string;
+  stale: boolean;
+  message?: string | null;
+  lines: SourceLine[];
+  summary?: string | null;
+}
+
+export interface SegmentsParams {
+  textDocument: DocumentId;
+  position: Position;
+}
+
+export interface SegmentsResult {
+  subject: string;
+  message?: string | null;
+  steps: SegmentStep[];
+}
+
+export interface SegmentStep {
+  title: string;
+  code: string;
+  source?: Range | null;
+  inputs: SegmentedValue[];
+  output?: SegmentedValue | null;
+}
+
+export interface Level {
+  kind: 'regular' | 'contiguous' | 'views';
+  starts: number[];
+  lengths: number[];
+}
+
+export interface SegmentedValue {
+  name: string;
+  type: string;
+  value: string;
+  levels: Level[];
+  data: string[][];
+}
+
+export interface RunParams {
+  textDocument: DocumentId;
+  range?: Range;
+  expression?: string;
+  position?: Position;
+}
+
+export interface RunResult {
+  run: number;
+  version: number;
+}
+
+export interface CostResult {
+  subject: string;
+  text: string;
+}
+
+export interface InlineValue {
+  position: Position;
+  text: string;
+  detail: string;
+  seconds: number;
+  error: boolean;
+}
+
+export type RunState = 'running' | 'done' | 'stopped' | 'failed';
+
+export interface ValuesParams {
+  textDocument: { uri: string; version: number };
+  state: RunState;
+  run: number;
+  values: InlineValue[];
+  output: string;
+}
+
+export interface StatusParams {
+  version: string;
+  runtime: string;
+  device: string;
+  precision: number;
+}
+
+export interface ShowIrArgument {
+  textDocument: DocumentId;
+  position: Position;
+  stage?: string;
+}
+
+export interface RunFunctionArgument {
+  textDocument: DocumentId;
+  position: Position;
+  name: string;
+  type: string;
+  parameters?: string | null;
+}
+
+export const method = {
+  ir: 'nesl/ir',
+  segments: 'nesl/segments',
+  run: 'nesl/run',
+  stop: 'nesl/stop',
+  cost: 'nesl/cost',
+  library: 'nesl/library',
+  values: 'nesl/values',
+  status: 'nesl/status',
+} as const;
+
+/** A stage of the compiler, and a tab of the preview. */
+export interface Stage {
+  id: string;
+  title: string;
+  hint: string;
+}
+
+/** The stages that every server knows; one may add its own, see `Server.stages`. */
+export const STAGES: readonly Stage[] = [
+  { id: 'types', title: 'Types', hint: 'Every name with its type' },
+  { id: 'ir', title: 'IR', hint: 'The core language: typed, first order, every step named' },
+  { id: 'simple', title: 'Simplified', hint: 'The core language after inlining and folding' },
+  { id: 'flat', title: 'Flat', hint: 'Nesting gone: steps over contexts, all instances at once' },
+  { id: 'fused', title: 'Fused', hint: 'Steps that share a loop, as kernels' },
+  { id: 'kir', title: 'Kir', hint: 'The code of kernels, as runtimes get it' },
+];

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Level, Range, SegmentedValue } from '../src/protocol';
+import { description, draw, inOrder } from '../src/webview/draw';
+import { highlight } from '../src/webview/highlight';
+import { linesAt, sourceOf } from '../src/webview/mapping';
+
+const range = (line: number, character: number, toLine: number, toCharacter: number): Range => ({
+  start: { line, character },
+  end: { line: toLine, character: toCharacter },
+});
+
+test('the lines of the smallest source around the cursor', () => {
+  const lines = [
+    { line: 0, source: range(0, 0, 4, 0) },
+    { line: 2, source: range(1, 2, 1, 9) },
+    { line: 3, source: range(1, 2, 1, 9) },
+    { line: 5, source: range(2, 0, 2, 5) },
+  ];
+  assert.deepEqual(linesAt(lines, { line: 1, character: 4 }), [2, 3]);
+  assert.deepEqual(linesAt(lines, { line: 1, character: 0 }), [0]);
+  assert.deepEqual(linesAt(lines, { line: 9, character: 0 }), []);
+  assert.deepEqual(sourceOf(lines, 5), range(2, 0, 2, 5));
+  assert.equal(sourceOf(lines, 4), undefined);
+});
+
+test('coloured pieces are the line', () => {
+  const line = '  v4: int in c1 = mul(v2, "a%b") % note % @7 -1.5e3';
+  const pieces = highlight(line);
+  assert.equal(pieces.map(({ text }) => text).join(''), line);
+  const colors = Object.fromEntries(pieces.filter(({ color }) => color).map(({ text, color }) => [text, color]));
+  assert.deepEqual(colors, {
+    v4: 'variable',
+    int: 'type',
+    in: 'keyword',
+    c1: 'context',
+    mul: 'operation',
+    v2: 'variable',
+    '"a%b"': 'string',
+    '% note %': 'comment',
+    '@7': 'comment',
+    '1.5e3': 'number',
+  });
+});
+
+const level = (lengths: number[], starts?: number[], kind: Level['kind'] = 'contiguous'): Level => {
+  let next = 0;
+  const running = lengths.map((length) => (next += length) - length);
+  return { kind, starts: starts ?? running, lengths };
+};
+const value = (levels: Level[], ...data: string[][]): SegmentedValue => ({
+  name: 'v0',
+  type: '[[int]]',
+  value: '[[2, 3], [], [7]]',
+  levels,
+  data,
+});
+const count = (text: string, part: string) => text.split(part).length - 1;
+
+test('nested segments: a bar for each, empty ones too, a cell for each datum', () => {
+  const picture = draw(value([level([3]), level([2, 0, 1])], ['2', '3', '7']));
+  assert.equal(count(picture, '<g class="segment'), 4);
+  assert.equal(count(picture, ' empty"'), 1);
+  assert.equal(count(picture, '<g class="cell'), 3);
+});
+
+test('components of a tuple are rows over the same segments', () => {
+  const picture = draw(value([level([1, 1])], ['1', '2'], ['`a', '`<']));
+  assert.equal(count(picture, '<g class="cell'), 4);
+  assert.match(picture, /`&lt;/);
+});
+
+test('segments do not overlap: cells and bars of a level come one after the other', () => {
+  const picture = draw(value([level([2, 0, 1]), level([1, 0, 2]), level([2, 1, 0])], ['1', '2', '3']));
+  const boxes = [...picture.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"/g)].map((match) => match.slice(1).map(Number));
+  const rows = new Map<number, number>();
+  for (const [x = 0, y = 0, width = 0] of boxes.sort((a, b) => (a[0] ?? 0) - (b[0] ?? 0))) {
+    assert.ok(x >= (rows.get(y) ?? -1), `a box at ${x} in the row ${y} begins before the one before it ends`);
+    rows.set(y, x + width - 0.6);
+  }
+});
+
+test('views overlap: each on a lane of its own, data once', () => {
+  const levels = [level([2, 2], [0, 1], 'views')];
+  assert.equal(inOrder(levels, 3), false);
+  const picture = draw(value(levels, ['1', '2', '3']));
+  assert.equal(count(picture, '<g class="cell'), 3);
+  assert.equal(count(picture, '<g class="segment'), 2);
+});
+
+test('scalars have cells and no bars; what is large is not drawn', () => {
+  assert.equal(count(draw(value([], ['42'])), '<g class="cell'), 1);
+  assert.equal(draw(value([], Array<string>(100).fill('1'))), '');
+});
+
+test('the picture in words', () => {
+  assert.equal(description(value([level([2, 1])], ['1'])), '[[2, 3], [], [7]]; level 1 has segments of 2, 1');
+});
