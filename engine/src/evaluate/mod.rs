@@ -401,6 +401,7 @@ impl<'p> Evaluator<'p> {
             | Op::Extent(..)
             | Op::SameLength(..)
             | Op::Reduce { .. }
+            | Op::Histogram { .. }
             | Op::Scan { .. }
             | Op::Whole(_) => unreachable!("it is part of a kernel"),
         }))
