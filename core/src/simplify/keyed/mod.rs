@@ -133,6 +133,8 @@ struct Source {
     width: Option<Atom>,
     /// How many keys there may be.
     slots: Atom,
+    /// How many elements a table has for these.
+    size: Atom,
 }
 
 /// What makes the keys of pairs, and what makes the values, or what they are.
@@ -294,10 +296,10 @@ impl Reducer<'_> {
         if let Some(made) = made {
             self.builder.keep(made);
         }
-        let (width, slots) = self.extent(values, call);
+        let (width, slots, size) = self.extent(values, call);
         let var = keys.var;
         self.builder.keep(keys);
-        Source { keys: Atom::Var(var), values, pairs: None, width, slots }
+        Source { keys: Atom::Var(var), values, pairs: None, width, slots, size }
     }
 
     /// The keys and values of pairs.
@@ -309,17 +311,18 @@ impl Reducer<'_> {
         let ty = members(call);
         let values =
             b.nest(&[pairs], false, site, |b, x| b.bind(ty.clone(), Op::Second(x[0]), site));
-        let (width, slots) = self.extent(values, call);
-        Source { keys, values, pairs: Some(pairs), width, slots }
+        let (width, slots, size) = self.extent(values, call);
+        Source { keys, values, pairs: Some(pairs), width, slots, size }
     }
 
-    /// How long the first row is, if members are rows, and how many keys there may be.
-    fn extent(&mut self, values: Atom, call: &Let) -> (Option<Atom>, Atom) {
+    /// How long the first row is, if members are rows, how many keys there may be, and how many
+    /// elements a table has for these.
+    fn extent(&mut self, values: Atom, call: &Let) -> (Option<Atom>, Atom, Atom) {
         let (b, site) = (&mut self.builder, call.site);
         let count = b.seq(SeqOp::Length, vec![values], site);
         if members(call).element().is_none() {
             let slots = b.scalar(ScalarOp::Min, vec![count, Atom::Int(TABLE)], site);
-            return (None, slots);
+            return (None, slots, slots);
         }
         let none = b.scalar(ScalarOp::Eq, vec![count, Atom::Int(0)], site);
         let first = |b: &mut FunctionBuilder| {
@@ -329,7 +332,9 @@ impl Reducer<'_> {
         let width = b.conditional(none, site, |_| Atom::Int(0), first);
         let least = b.scalar(ScalarOp::Max, vec![width, Atom::Int(1)], site);
         let most = b.scalar(ScalarOp::Div, vec![Atom::Int(TABLE), least], site);
-        (Some(width), b.scalar(ScalarOp::Min, vec![count, most], site))
+        let slots = b.scalar(ScalarOp::Min, vec![count, most], site);
+        let size = b.scalar(ScalarOp::Mul, vec![slots, width], site);
+        (Some(width), slots, size)
     }
 
     /// The tables, and the nest: over the keys there are, or, if a table would not do, over the
@@ -396,20 +401,16 @@ impl Reducer<'_> {
         source: &Source,
         site: Site,
     ) -> (Atom, Vec<(ReduceOp, Atom)>) {
-        let Source { keys, values, width, slots, .. } = *source;
+        let Source { keys, values, width, slots, size, .. } = *source;
         let b = &mut self.builder;
         let ones = b.nest(&[keys], false, site, |_, _| Atom::Int(1));
         let count = SeqOp::Histogram(ReduceOp::Sum);
         let counts = b.seq(count, vec![slots, keys, ones], site);
-        let (size, places) = match width {
-            Some(width) if !wanted.is_empty() => {
-                let size = b.scalar(ScalarOp::Mul, vec![slots, width], site);
-                let places = b.nest(&[keys], false, site, |b, x| {
-                    b.scalar(ScalarOp::Mul, vec![x[0], width], site)
-                });
-                (size, places)
-            }
-            Some(_) | None => (slots, keys),
+        let places = match width {
+            Some(width) if !wanted.is_empty() => b.nest(&[keys], false, site, |b, x| {
+                b.scalar(ScalarOp::Mul, vec![x[0], width], site)
+            }),
+            Some(_) | None => keys,
         };
         let table = |with: &ReduceOp| {
             (*with, b.seq(SeqOp::Histogram(*with), vec![size, places, values], site))
