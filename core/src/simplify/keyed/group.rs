@@ -24,8 +24,8 @@ enum Known {
     Cell(Atom, Site),
     /// For each member, this value.
     Same(Atom),
-    /// For each member, its element at a place, found out in a block.
-    Column(Atom, Site, u32),
+    /// For each member, its element at a place; what was called so, and in which block.
+    Column(Atom, Site, Var, u32),
 }
 
 type Env = FxHashMap<Var, Known>;
@@ -136,10 +136,8 @@ impl<'b> Group<'b> {
                 Known::Members if self.width.is_none() => {
                     return Some(Known::Atom(self.come_to(*with, ty)));
                 }
-                Known::Column(at, site, block) if block == self.at => {
-                    if let Atom::Var(column) = args[0] {
-                        self.pending.remove(&column);
-                    }
+                Known::Column(at, site, column, block) if block == self.at => {
+                    self.pending.remove(&column);
                     let row = self.come_to(*with, &Ty::sequence(ty.clone()));
                     let cell = Op::Seq(SeqOp::Index, vec![row, at]);
                     return Some(Known::Atom(self.builder.bind(ty.clone(), cell, site)));
@@ -157,7 +155,7 @@ impl<'b> Group<'b> {
                         Known::Atom(atom) => Known::Same(atom),
                         Known::Cell(at, site) => {
                             self.pending.insert(*var);
-                            Known::Column(at, site, self.at)
+                            Known::Column(at, site, *var, self.at)
                         }
                         Known::Member => Known::Members,
                         Known::Group
