@@ -47,13 +47,12 @@ impl Tails<'_, '_> {
             let mut steps = block.steps.clone();
             let mut at = 0;
             while at < steps.len() {
-                if let Step::Let(binding) = &mut steps[at] {
-                    if let Op::Branch { then: (_, a), otherwise: (_, b), .. }
+                if let Step::Let(binding) = &mut steps[at]
+                    && let Op::Branch { then: (_, a), otherwise: (_, b), .. }
                     | Op::Either { whole: a, flat: b } = &mut binding.op
-                    {
-                        *a = self.block(a);
-                        *b = self.block(b);
-                    }
+                {
+                    *a = self.block(a);
+                    *b = self.block(b);
                 }
                 if self.state.fuel > 0
                     && let Some(tail) = self.tail(&steps, at, block.result)
