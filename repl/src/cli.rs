@@ -203,6 +203,7 @@ programs print goes to standard error. Its fields:
                    kernels executed, modules compiled, bytes to and from the runtime
   bytes, peak_bytes
                    of the runtime's arrays: afterwards, and the most so far
+A problem is an object with the one field `problem`, whose fields are those of `nesl check --json`.
 With --stats there is one more object at the end, with the one field `stats`: launches, modules,
 compile_seconds, transferred, bytes, peak_bytes of the session, its runtime, and variables, objects
 with name, type, host_bytes, runtime_bytes (null where the value is not) and shadowed.
@@ -305,6 +306,15 @@ Examples:
   nesl cost -e 'sum([0:n])' --sizes 1e2,1e3,1e4
   nesl cost -e primes --sizes 1e3,1e4,1e5 --setup primes.nesl")]
     Cost(CostArgs),
+    /// Serve an editor: a language server on standard input and output
+    #[command(after_help = "\
+Editors start this by themselves; see editors/ for how to set them up. It speaks LSP 3.17, and what
+the book's page \"What the language server speaks\" says beyond that.")]
+    Lsp {
+        /// What clients of other servers say, too: it is how this one speaks anyway
+        #[arg(long, hide = true)]
+        stdio: bool,
+    },
     /// Explain a function, operator or command
     Doc {
         /// Its name

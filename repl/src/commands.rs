@@ -6,6 +6,7 @@ mod doc;
 mod eval;
 mod fmt;
 mod ir;
+mod lsp;
 mod run;
 
 pub use doc::unknown;
@@ -35,6 +36,7 @@ pub fn run(arguments: &Cli) -> Result<u8> {
             ir::run(global, file, (*stage).into(), function.as_deref())
         }
         Some(Command::Cost(asked)) => cost::run(global, asked),
+        Some(Command::Lsp { .. }) => lsp::run(),
         Some(Command::Doc { names }) => doc::run(global, names),
     }
 }

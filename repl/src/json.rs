@@ -2,7 +2,7 @@
 
 use crate::source::Lines;
 use nesl_core::base::{Diagnostic, Kind, Severity};
-use nesl_engine::{FileRange, Session};
+use nesl_engine::{FileRange, Sources};
 use serde::Serialize;
 use std::rc::Rc;
 
@@ -63,14 +63,18 @@ impl Writer {
     }
 
     /// One diagnostic as an object in one line.
-    pub fn line(&self, session: &Session, diagnostic: &Diagnostic<FileRange>) -> String {
+    pub fn line(&self, sources: &Sources, diagnostic: &Diagnostic<FileRange>) -> String {
+        serde_json::to_string(&self.problem(sources, diagnostic)).unwrap_or_default()
+    }
+
+    fn problem(&self, sources: &Sources, diagnostic: &Diagnostic<FileRange>) -> Problem {
         let home = diagnostic.primary.at.file;
         // Nearly all places are in the text itself; others, such as the library, are looked up.
         let place = |at: &FileRange| {
             let own = at.file == home;
-            if own { self.place(at) } else { Writer::of(session, at).place(at) }
+            if own { self.place(at) } else { Writer::of(sources, at).place(at) }
         };
-        let problem = Problem {
+        Problem {
             kind: kind(diagnostic.kind),
             severity: severity(diagnostic.severity),
             message: diagnostic.message.clone(),
@@ -93,12 +97,17 @@ impl Writer {
                     }),
                 })
                 .collect(),
-        };
-        serde_json::to_string(&problem).unwrap_or_default()
+        }
     }
 
-    fn of(session: &Session, at: &FileRange) -> Writer {
-        let (name, text) = session.source(at.file);
+    /// One diagnostic of any text as an object with the one field `problem`, in one line.
+    pub fn problem_line(sources: &Sources, diagnostic: &Diagnostic<FileRange>) -> String {
+        let problem = Writer::of(sources, &diagnostic.primary.at).problem(sources, diagnostic);
+        serde_json::json!({ "problem": problem }).to_string()
+    }
+
+    fn of(sources: &Sources, at: &FileRange) -> Writer {
+        let (name, text) = sources.get(at.file);
         Writer::new(&name, &text)
     }
 

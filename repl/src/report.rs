@@ -2,6 +2,7 @@
 
 use crate::cli::{Global, Measures};
 use crate::interrupt;
+use crate::json;
 use crate::measure;
 use crate::output::Output;
 use crate::render::Renderer;
@@ -215,6 +216,11 @@ impl Reporter {
 
     fn show(&mut self, sources: &Sources, diagnostic: &Diagnostic<FileRange>) {
         self.problems += 1;
+        if self.measures.json {
+            self.output.line(&json::Writer::problem_line(sources, diagnostic));
+            self.output.show();
+            return;
+        }
         if self.problems <= MOST_SHOWN {
             self.output.settle();
             eprint!("{}", self.renderer.render(sources, diagnostic));
@@ -224,7 +230,7 @@ impl Reporter {
     /// Ends a text: says how many of its problems were not shown.
     pub fn more(&mut self) {
         let more = std::mem::take(&mut self.problems).saturating_sub(MOST_SHOWN);
-        if more > 0 {
+        if more > 0 && !self.measures.json {
             self.output.settle();
             let are = if more == 1 { "problem is" } else { "problems are" };
             eprintln!("{more} more {are} not shown; `nesl check --json` lists all of a file's.");

@@ -255,6 +255,7 @@ fn scatter_and_histogram() {
                 combine: Combine::Add,
                 index,
                 value: at,
+                length: None,
                 when: None,
             });
             let (to, counts) = (ints(&cpu, &[-1; 101]), ints(&cpu, &[1; 101]));

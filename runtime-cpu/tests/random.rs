@@ -313,7 +313,8 @@ fn kernel(seed: u64) -> (Module, Vec<Input>, Vec<usize>) {
             let three = b.body.i64(3);
             let place = b.body.binary(Binary::Div, index, three);
             let combine = Combine::Min;
-            b.sink(Sink::Histogram { array, combine, index: place, value: int, when: Some(keep) });
+            let (index, length, when) = (place, None, Some(keep));
+            b.sink(Sink::Histogram { array, combine, index, value: int, length, when });
         }
     }
     (Module { functions: vec![], kernels: vec![b.finish()] }, args, written)

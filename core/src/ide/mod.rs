@@ -26,6 +26,7 @@
 //! | `lenses` | what can be run |
 //! | `segments` | how flattening sees a small example: segments over flat data, step by step |
 //! | `library` | the primitives as a text that one can jump to |
+//! | `load` | the texts that a file loads |
 //!
 //! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
 //! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
@@ -44,6 +45,7 @@ mod hover;
 mod lenses;
 mod library;
 mod links;
+mod load;
 mod outline;
 mod references;
 mod rename;
@@ -64,15 +66,18 @@ pub use hover::{Hover, hover};
 pub use lenses::{Lens, LensKind, lenses};
 pub use library::primitives;
 pub use links::{Link, links};
+pub use load::loads;
 pub use outline::{Entry, EntryKind, outline, search};
 pub use references::{Reference, highlights, references};
 pub use rename::{Refusal, prepare_rename, rename};
 pub use segments::{Level, SegmentStep, SegmentedValue, Segments, segments};
 pub use selection::selections;
 pub use shape::{Layout, Shape, shape, summary};
-pub use stage::{Line, Stage, View, view};
+pub use stage::{Line, Stage, View, subject, view};
 pub use symbol::{Occurrence, Role, Symbol, occurrences};
 pub use tokens::{Modifiers, SemanticToken, TokenKind, semantic_tokens};
+
+pub use nesl_runtime::scalar::Precision;
 
 use crate::base::TextRange;
 use crate::db::FileId;

@@ -122,7 +122,7 @@ fn append(all: &mut View, view: View) {
 }
 
 /// What a form is called.
-pub(super) fn subject(db: &Database, form: &Form) -> String {
+pub fn subject(db: &Database, form: &Form) -> String {
     match (form.kind, form.names.first()) {
         (RawKind::Function, Some(name)) => format!("function {name}"),
         (RawKind::Datatype, Some(name)) => format!("datatype {name}"),

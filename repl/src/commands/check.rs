@@ -22,7 +22,7 @@ pub fn run(global: &Global, files: &[PathBuf], as_json: bool, types: bool) -> Re
                 Severity::Warning => warnings += 1,
             }
             if as_json {
-                reporter.output.line(&writer.line(&session, diagnostic));
+                reporter.output.line(&writer.line(&session.sources(), diagnostic));
             } else {
                 reporter.diagnostic(&session, diagnostic);
             }

@@ -2,7 +2,7 @@
 //! there is.
 
 use super::walk;
-use nesl_runtime::kir::{Block, FunctionId, Module, Op};
+use nesl_runtime::kir::{Block, FunctionId, Module, Op, Sink};
 
 /// About how many operations a loop of unknown length is taken to do per instruction.
 const LOOP: u64 = 16;
@@ -69,6 +69,19 @@ pub fn facts(module: &Module) -> Vec<Facts> {
         }
     }
     all
+}
+
+/// A guess at the operations of a sink, but for the few that any takes.
+pub fn work_of_sink(sink: &Sink) -> u64 {
+    match sink {
+        Sink::Histogram { length: Some(_), .. } => LOOP,
+        Sink::Reduce { .. }
+        | Sink::Scan { .. }
+        | Sink::Pack { .. }
+        | Sink::Scatter { .. }
+        | Sink::Histogram { length: None, .. }
+        | Sink::Emit { .. } => 0,
+    }
 }
 
 /// A guess at the operations of a block.

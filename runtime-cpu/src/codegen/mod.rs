@@ -7,6 +7,7 @@
 //! kernel   a function for each phase; sinks, live: what a phase does and needs
 //! machine  what code is made for, and who chooses its registers
 //!   code, control, scalar     one point at a time
+//!   rows                      what a point adds to a row of a table
 //!   vector                    several points, or turns of a loop, at a time
 //! ```
 
@@ -18,6 +19,7 @@ mod inline;
 mod kernel;
 mod live;
 pub mod machine;
+mod rows;
 mod scalar;
 pub mod sinks;
 mod tidy;
@@ -276,7 +278,10 @@ fn describe(
         |s: &Sink| matches!(s, Sink::Scan { .. } | Sink::Pack { .. } | Sink::Scatter { .. });
     let last_early = kernel.stages.iter().rposition(|s| s.sinks.iter().any(early));
     KernelCode {
-        work: blocks().map(|b| facts::work(b, facts) + 1).fold(0, u64::saturating_add),
+        work: blocks()
+            .map(|b| facts::work(b, facts) + 1)
+            .chain(sinks(kernel).map(facts::work_of_sink))
+            .fold(0, u64::saturating_add),
         recursive,
         allocates: allocates(kernel, facts),
         whole_segments: matches!(kernel.space, Space::Regular { .. } | Space::Segmented { .. })

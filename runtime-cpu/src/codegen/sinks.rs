@@ -68,12 +68,17 @@ pub fn for_each_value(sink: &mut Sink, f: &mut dyn FnMut(&mut Value)) {
                 f(array);
             }
         }
-        Sink::Scatter { array, index, value, when }
-        | Sink::Histogram { array, index, value, when, .. } => {
+        Sink::Scatter { array, index, value, when } => {
             f(array);
             f(index);
             f(value);
             when.iter_mut().for_each(f);
+        }
+        Sink::Histogram { array, combine: _, index, value, length, when } => {
+            f(array);
+            f(index);
+            f(value);
+            length.iter_mut().chain(when).for_each(f);
         }
         Sink::Emit { columns, length, lengths } => {
             columns.iter_mut().for_each(|(value, _)| f(value));
@@ -119,13 +124,17 @@ impl Task<'_> {
                     columns.iter().for_each(|(value, _)| f(*value));
                 }
             }
-            Sink::Scatter { index, value, when, .. }
-            | Sink::Histogram { index, value, when, .. } => {
+            Sink::Scatter { index, value, when, .. } => {
                 f(*index);
                 if self.role == Role::Full {
                     f(*value);
                 }
                 when.iter().for_each(|v| f(*v));
+            }
+            Sink::Histogram { index, value, length, when, .. } => {
+                f(*index);
+                f(*value);
+                length.iter().chain(when).for_each(|v| f(*v));
             }
             Sink::Emit { columns, length, .. } => {
                 columns.iter().for_each(|(value, _)| f(*value));
@@ -230,12 +239,15 @@ impl Coder<'_, '_> {
                 self.scatter_one(task, *array, index, value, when, around);
                 None
             }
-            Sink::Histogram { array, combine, index, value, when } => {
+            Sink::Histogram { array, combine, index, value, length, when } => {
                 let (index, x) = (self.get(*index), self.get(*value));
-                let when = when.map(|v| self.get(v));
+                let (length, when) = (length.map(|v| self.get(v)), when.map(|v| self.get(v)));
                 let (array, ty) = (self.get(*array), self.element(*value));
                 self.when(when, |coder| {
                     let address = coder.address(array, index, ty);
+                    if let Some(length) = length {
+                        return coder.combine_row(*combine, ty, address, x, length);
+                    }
                     let old = coder.b.ins().load(clif(ty), flags(), address, 0);
                     let new = coder.combine_any(*combine, ty, old, x);
                     coder.b.ins().store(flags(), new, address, 0);

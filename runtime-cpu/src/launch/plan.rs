@@ -126,10 +126,12 @@ fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[
     if !tables.is_empty() {
         // Each chunk has tables of its own, which are to be smaller than the work.
         let sum: u64 = tables.iter().map(|length| *length as u64).sum();
-        count = threads;
-        if sum.saturating_mul(4 * threads as u64) > extents.points {
-            return 1;
-        }
+        let fits = |count: usize| sum.saturating_mul(8 * count as u64) <= work;
+        count = match count {
+            many if fits(many) => many,
+            _ if fits(threads) => threads,
+            _ => return 1,
+        };
     }
     if sinks().any(|s| matches!(s, Sink::Scatter { .. })) {
         count = count.min(TAGS);

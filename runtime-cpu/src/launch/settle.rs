@@ -226,6 +226,12 @@ pub fn private_tables(
         let mut blocks = Vec::new();
         for _ in 1..run.chunks.len() {
             let block = workers.memory().alloc(length * ty.size())?;
+            if neutral == 0 {
+                // SAFETY: the block is ours, and so long.
+                unsafe { std::ptr::write_bytes(block.start(), 0, length * ty.size()) };
+                blocks.push(block);
+                continue;
+            }
             for at in 0..length {
                 let place = block.start().wrapping_add(at * ty.size());
                 // SAFETY: the block is ours, and so long.

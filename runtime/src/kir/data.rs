@@ -444,7 +444,8 @@ pub enum Sink {
         /// Whether.
         when: Option<Value>,
     },
-    /// `array[index] := combine(array[index], value)` where `when` is true: a histogram.
+    /// `array[index] := combine(array[index], value)` where `when` is true: a histogram. Of rows,
+    /// the elements go to the places from `index` on.
     Histogram {
         /// Where to; holds values already.
         array: Value,
@@ -452,8 +453,10 @@ pub enum Sink {
         combine: Combine,
         /// Which place; i64, in bounds.
         index: Value,
-        /// What.
+        /// What; of rows, an array of the instance or the runtime.
         value: Value,
+        /// How long the row is, if it is one; i64, 0 or more.
+        length: Option<Value>,
         /// Whether.
         when: Option<Value>,
     },

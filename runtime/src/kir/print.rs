@@ -266,8 +266,12 @@ impl<'a> Printer<'a> {
                     write!(self.out, " when {when}")?;
                 }
             }
-            Sink::Histogram { array, combine, index, value, when } => {
-                write!(self.out, "histogram {} {value} -> {array}[{index}]", combine.mnemonic())?;
+            Sink::Histogram { array, combine, index, value, length, when } => {
+                write!(self.out, "histogram {} {value}", combine.mnemonic())?;
+                if let Some(length) = length {
+                    write!(self.out, "[..{length}]")?;
+                }
+                write!(self.out, " -> {array}[{index}]")?;
                 if let Some(when) = when {
                     write!(self.out, " when {when}")?;
                 }

@@ -287,9 +287,17 @@ impl<'a> Checker<'a> {
                     self.has(*when, BOOL);
                 }
             }
-            Sink::Histogram { array, combine, index, value, when } => {
+            Sink::Histogram { array, combine, index, value, length, when } => {
                 self.has(*index, INDEX);
-                if let Some(ty) = self.combined(*combine, *value) {
+                let combined = match length {
+                    Some(length) => {
+                        self.has(*length, INDEX);
+                        let ty = self.array(*value);
+                        ty.and_then(|ty| self.combining(*combine, ty))
+                    }
+                    None => self.combined(*combine, *value),
+                };
+                if let Some(ty) = combined {
                     self.param(kernel, *array, ValueTy::Array(ty));
                 }
                 if let Some(when) = when {
@@ -430,6 +438,11 @@ impl<'a> Checker<'a> {
     /// The type of a scalar that is combined here.
     fn combined(&mut self, combine: Combine, value: Value) -> Option<Ty> {
         let ty = self.scalar(value)?;
+        self.combining(combine, ty)
+    }
+
+    /// A type whose values are combined here.
+    fn combining(&mut self, combine: Combine, ty: Ty) -> Option<Ty> {
         if combines(combine, ty) {
             return Some(ty);
         }

@@ -108,6 +108,9 @@ const GIVEN: i64 = 16;
 /// How many elements more than points the wide ones have.
 const MORE: i64 = 40;
 
+/// The most elements of a row that is added to a table.
+const ROW: i64 = 20;
+
 impl Generator<'_> {
     fn function(&mut self, number: usize) {
         let mut function = FunctionBuilder::new(format!("f{number}"));
@@ -273,11 +276,21 @@ impl Generator<'_> {
                 kernel.sink(Sink::Scatter { array, index, value, when });
             }
             4 => {
-                let (combine, value, ty) = self.element(&mut kernel.body, visible);
+                let row = self.row(visible);
+                let (combine, value, ty, length) = match row {
+                    Some((row, combine)) => {
+                        let length = self.index(&mut kernel.body, visible, row.length.min(ROW) + 1);
+                        (combine, row.value, row.ty, Some(length))
+                    }
+                    None => {
+                        let (combine, value, ty) = self.element(&mut kernel.body, visible);
+                        (combine, value, ty, None)
+                    }
+                };
                 let index = self.index(&mut kernel.body, visible, 5);
                 let when = self.when(kernel, visible);
-                let array = target(kernel, Input::Array(zeros(ty, 5)));
-                kernel.sink(Sink::Histogram { array, combine, index, value, when });
+                let array = target(kernel, Input::Array(zeros(ty, 5 + ROW as usize)));
+                kernel.sink(Sink::Histogram { array, combine, index, value, length, when });
             }
             _ => {
                 let count = 1 + self.choices.below(2);
@@ -364,6 +377,21 @@ impl Generator<'_> {
             }
         };
         (combine, ty)
+    }
+
+    /// An array whose elements combine to the same in any grouping, and how.
+    fn row(&mut self, visible: &Visible) -> Option<(Known, Combine)> {
+        if visible.arrays.is_empty() || self.choices.below(2) == 0 {
+            return None;
+        }
+        let row = self.choices.pick(&visible.arrays);
+        let combine = match row.ty {
+            Ty::I32 | Ty::I64 => Combine::Add,
+            Ty::Bool => Combine::Or,
+            Ty::U8 => Combine::Max,
+            Ty::F32 | Ty::F64 => return None,
+        };
+        Some((row, combine))
     }
 
     /// An element for such a combination.

@@ -32,6 +32,7 @@ fn everything(cases: &mut Vec<Case>, shape: &Shape) {
     packs(cases, shape);
     scatters(cases, shape);
     histograms(cases, shape);
+    histograms_of_rows(cases, shape);
     emits(cases, shape);
     stages(cases, shape);
 }
@@ -323,6 +324,40 @@ fn histograms(cases: &mut Vec<Case>, shape: &Shape) {
     }
     let case = case.becomes(3, counts).becomes(4, most).becomes(5, sums);
     cases.push(case.becomes(6, xors).becomes(7, products));
+}
+
+fn histograms_of_rows(cases: &mut Vec<Case>, shape: &Shape) {
+    let body = "  v20: i64 = const 3
+  v21: i64 = rem v2, v20
+  v22: i64 = const 13
+  v23: i64 = rem v2, v22
+  v24: i64 = mul v21, v22
+  v25: [i64] = slice v10[v21..]
+  v26: [f64] = slice v11[v21..]
+  v27: bool = lt v21, v23
+  histogram add v25[..v23] -> v12[v24]
+  histogram add v26[..v23] -> v13[v24] when v27
+  histogram max v25[..v23] -> v14[v24]
+";
+    let params = ["v10: [i64]", "v11: [f64]", "v12: [i64]", "v13: [f64]", "v14: [i64]"];
+    let ints: Vec<i64> = (0..16).map(hash).collect();
+    let floats: Vec<f64> = (0..16).map(|k| f64::from(k) - 7.0).collect();
+    let mut sums = vec![100i64; 39];
+    let mut float_sums = vec![0.5f64; 39];
+    let mut most = vec![0i64; 39];
+    let case = shape.case("histogram of rows", &params.map(String::from), &[], body);
+    let case = case.array(ints.clone()).array(floats.clone());
+    let case = case.array(sums.clone()).array(float_sums.clone()).array(most.clone());
+    for k in 0..shape.points() {
+        let (bin, length) = (k % 3, k % 13);
+        for j in 0..length {
+            let (at, from) = (13 * bin + j, bin + j);
+            sums[at] = sums[at].wrapping_add(ints[from]);
+            float_sums[at] += if bin < length { floats[from] } else { 0.0 };
+            most[at] = most[at].max(ints[from]);
+        }
+    }
+    cases.push(case.becomes(4, sums).becomes(5, float_sums).becomes(6, most));
 }
 
 fn emits(cases: &mut Vec<Case>, shape: &Shape) {

@@ -254,7 +254,10 @@ impl<'a> Kern<'a, '_> {
                         }
                         _ => analysis.by_lane(1 + columns.len() as u64),
                     },
-                    Sink::Scatter { .. } | Sink::Histogram { .. } => {
+                    Sink::Histogram { length: Some(_), .. } => {
+                        return Err(No("rows of instances"));
+                    }
+                    Sink::Scatter { .. } | Sink::Histogram { length: None, .. } => {
                         analysis.not_narrow();
                         analysis.by_lane(2);
                     }

@@ -187,9 +187,17 @@ impl Parser<'_> {
             _ => {
                 let combine = self.combine()?;
                 let value = self.value()?;
+                let length = if self.eat(&Token::Punct('[')) {
+                    self.token(&Token::Dots)?;
+                    let length = self.value()?;
+                    self.punct(']')?;
+                    Some(length)
+                } else {
+                    None
+                };
                 self.token(&Token::Arrow)?;
                 let (array, index) = self.place()?;
-                Sink::Histogram { array, combine, index, value, when: self.when()? }
+                Sink::Histogram { array, combine, index, value, length, when: self.when()? }
             }
         }))
     }

@@ -106,15 +106,27 @@ impl<'m> Gathering<'m> {
                 memory.who = writer;
                 memory.store(array_of(get(array)), i64_of(get(index)), scalar_of(get(value)))?;
             }
-            Sink::Histogram { array, combine, index, value, when } => {
+            Sink::Histogram { array, combine, index, value, length, when } => {
                 if when.is_some_and(|when| !bool_of(get(&when))) {
                     return Ok(());
                 }
+                let row = match length {
+                    Some(length) => {
+                        let length = i64_of(get(length));
+                        machine.work += length.max(0) as u64;
+                        if length < 0 {
+                            return Err(Stop::Unlawful(format!("a row of length {length}")));
+                        }
+                        memory.read(array_of(get(value)), length)?
+                    }
+                    None => vec![scalar_of(get(value))],
+                };
                 memory.who = writer;
                 let (array, index) = (array_of(get(array)), i64_of(get(index)));
-                let sum = memory.load(array, index)?;
-                let sum = scalar::combine(*combine, sum, scalar_of(get(value)));
-                memory.store(array, index, sum)?;
+                for (place, element) in (index..).zip(row) {
+                    let sum = memory.load(array, place)?;
+                    memory.store(array, place, scalar::combine(*combine, sum, element))?;
+                }
             }
             Sink::Emit { columns, length, lengths } => {
                 let length = i64_of(get(length));

@@ -132,6 +132,8 @@ fn kernels_have_their_law() {
             "v20 is not a parameter",
         ),
         ("flat v0 at v10", "{ histogram add v4 -> v2[v10] }", ""),
+        ("flat v0 at v10", "{ histogram add v2[..v0] -> v2[v10] }", ""),
+        ("flat v0 at v10", "{ histogram add v4[..v0] -> v2[v10] }", "v4 is f64, not an array"),
         ("flat v0 at v10", "{ emit v10 columns v2 -> #0 lengths v1 }", "there is no output #0"),
         ("flat v0 at v10", "{ v20: mark = mark } then { compact v20 }", "v20 is not visible"),
         ("flat v0 at v10", "{ yield v0 }", "a block yields 1 values, not 0"),

@@ -1,0 +1,73 @@
+//! Rows that points add to a table: vectors of elements first, then one by one.
+
+use super::code::{Coder, clif, flags};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder, types};
+use nesl_runtime::kir::{Combine, Ty};
+
+/// Bytes of a vector.
+const VECTOR: usize = 16;
+
+/// Vectors in a turn of the widest loop.
+const WIDE: usize = 4;
+
+impl Coder<'_, '_> {
+    /// `table[i] := combine(table[i], row[i])` for each `i` below a length that is 0 or more. Both
+    /// are addresses; a row does not lie in the table.
+    pub fn combine_row(
+        &mut self,
+        combine: Combine,
+        ty: Ty,
+        table: ir::Value,
+        row: ir::Value,
+        length: ir::Value,
+    ) {
+        let mut at = self.int(0);
+        // What is not added may have to look for a NaN in the table.
+        if combine == Combine::Add {
+            let lanes = VECTOR / ty.size();
+            at = self.row_loop((combine, ty), WIDE, lanes, [table, row, length], at);
+            at = self.row_loop((combine, ty), 1, lanes, [table, row, length], at);
+        }
+        self.row_loop((combine, ty), 1, 1, [table, row, length], at);
+    }
+
+    /// Goes on from an index while there are so many vectors left; gives the next index.
+    fn row_loop(
+        &mut self,
+        (combine, ty): (Combine, Ty),
+        vectors: usize,
+        lanes: usize,
+        [table, row, length]: [ir::Value; 3],
+        from: ir::Value,
+    ) -> ir::Value {
+        let of = if lanes == 1 { clif(ty) } else { clif(ty).by(lanes as u32).expect("16 bytes") };
+        let head = self.block_with([types::I64]);
+        let (again, done) = (self.b.create_block(), self.b.create_block());
+        self.jump(head, &[from]);
+        self.b.switch_to_block(head);
+        let at = self.b.block_params(head)[0];
+        let next = self.b.ins().iadd_imm_s(at, (vectors * lanes) as i64);
+        let going = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, next, length);
+        self.go_on_if(going, again, done);
+        self.b.switch_to_block(again);
+        let (to, from) = (self.address(table, at, ty), self.address(row, at, ty));
+        let mut sums = Vec::with_capacity(vectors);
+        for vector in 0..vectors {
+            let offset = (vector * lanes * ty.size()) as i32;
+            let old = self.b.ins().load(of, flags(), to, offset);
+            let x = self.b.ins().load(of, flags(), from, offset);
+            let sum = match lanes {
+                1 => self.combine_any(combine, ty, old, x),
+                _ => self.combine(combine, ty, old, x),
+            };
+            sums.push((sum, offset));
+        }
+        for (sum, offset) in sums {
+            self.b.ins().store(flags(), sum, to, offset);
+        }
+        self.jump(head, &[next]);
+        self.b.switch_to_block(done);
+        at
+    }
+}

@@ -1,0 +1,368 @@
+//! From requests to answers: a method each, as short as can be.
+//!
+//! Every method takes what it needs from the world before it awaits anything; reading is done in
+//! threads of their own ([`mod@crate::reading`]).
+
+use crate::diagnostics::{Queue, publish};
+use crate::options::Options;
+use crate::preview::Views;
+use crate::protocol::*;
+use crate::reading::answer;
+use crate::run::Runs;
+use crate::world::{Snapshot, World};
+use crate::{capabilities, convert, cost, library};
+use nesl_core::base::TextRange;
+use nesl_core::ide;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tower_lsp_server::jsonrpc::{Error, ErrorCode, Result};
+use tower_lsp_server::ls_types::*;
+use tower_lsp_server::{Client, LanguageServer};
+
+/// The server.
+pub struct Backend {
+    client: Client,
+    world: Arc<Mutex<World>>,
+    queue: Arc<Queue>,
+    runs: Arc<Runs>,
+    views: Arc<Views>,
+    executable: PathBuf,
+}
+
+impl Backend {
+    /// A server for a client; `executable` is the program that runs programs.
+    pub fn new(client: Client, executable: PathBuf) -> Backend {
+        let world = Arc::new(Mutex::new(World::default()));
+        let runs = Runs::new(client.clone(), world.clone(), executable.clone());
+        Backend {
+            client,
+            world,
+            queue: Arc::default(),
+            runs: Arc::new(runs),
+            views: Arc::default(),
+            executable,
+        }
+    }
+
+    fn world(&self) -> MutexGuard<'_, World> {
+        self.world.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn snapshot(&self, uri: &Uri) -> Option<Snapshot> {
+        self.world().snapshot(uri)
+    }
+
+    /// A place in a document.
+    fn at(&self, place: &TextDocumentPositionParams) -> (Option<Snapshot>, Position) {
+        (self.snapshot(&place.text_document.uri), place.position)
+    }
+
+    /// A document has changed, and what depends on it may mean something else.
+    async fn changed(&self, uri: &Uri) {
+        let affected = self.world().affected_by(uri);
+        self.queue.add(affected);
+        self.runs.changed(uri).await;
+    }
+
+    async fn tell_status(&self) {
+        let options = self.world().options.clone();
+        let params = StatusParams {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            runtime: options.runtime.name().to_owned(),
+            device: options.runtime.device(),
+            precision: options.precision.bits(),
+        };
+        self.client.send_notification::<StatusNotification>(params).await;
+    }
+
+    /// `nesl/ir`
+    pub async fn ir(&self, params: IrParams) -> Result<Option<IrResult>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        let views = self.views.clone();
+        answer(snapshot, move |snapshot| Some(views.view(snapshot, &params))).await
+    }
+
+    /// `nesl/run`
+    pub async fn run(&self, params: RunParams) -> Result<RunResult> {
+        let started = self.runs.start(params).await;
+        started.map(|(run, version)| RunResult { run, version }).map_err(Error::invalid_params)
+    }
+
+    /// `nesl/stop`
+    pub async fn stop(&self, params: StopParams) -> Result<()> {
+        self.runs.stop(&params.text_document.uri).await;
+        Ok(())
+    }
+
+    /// `nesl/cost`
+    pub async fn cost(&self, params: AtParams) -> Result<Option<CostResult>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        let asked =
+            answer(snapshot, move |snapshot| cost::asked(snapshot, params.position)).await?;
+        match asked {
+            None => Ok(None),
+            Some(asked) => Ok(Some(asked.measure(&self.executable).await)),
+        }
+    }
+
+    /// `nesl/library`
+    pub async fn library(&self, params: LibraryParams) -> Result<Option<LibraryResult>> {
+        Ok(library::text_at(&params.uri).map(|text| LibraryResult { text }))
+    }
+}
+
+impl LanguageServer for Backend {
+    async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
+        let (encoding, kind) = capabilities::encoding(&params.capabilities);
+        let definition = params.capabilities.text_document.and_then(|text| text.definition);
+        let mut world = self.world();
+        world.set_encoding(encoding);
+        world.link_support = definition.and_then(|d| d.link_support).unwrap_or(false);
+        world.options = Arc::new(Options::read(params.initialization_options));
+        Ok(InitializeResult {
+            capabilities: capabilities::server(kind),
+            server_info: Some(ServerInfo {
+                name: "nesl".to_owned(),
+                version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+            }),
+            ..InitializeResult::default()
+        })
+    }
+
+    async fn initialized(&self, _: InitializedParams) {
+        tokio::spawn(publish(self.client.clone(), self.world.clone(), self.queue.clone()));
+        self.tell_status().await;
+    }
+
+    async fn shutdown(&self) -> Result<()> {
+        self.runs.stop_all();
+        Ok(())
+    }
+
+    async fn did_open(&self, params: DidOpenTextDocumentParams) {
+        let document = params.text_document;
+        let uri = document.uri.clone();
+        self.world().open(document.uri, document.version, document.text);
+        self.changed(&uri).await;
+    }
+
+    async fn did_change(&self, params: DidChangeTextDocumentParams) {
+        let VersionedTextDocumentIdentifier { uri, version } = params.text_document;
+        self.world().change(&uri, version, &params.content_changes);
+        self.changed(&uri).await;
+    }
+
+    async fn did_close(&self, params: DidCloseTextDocumentParams) {
+        let uri = params.text_document.uri;
+        let affected = self.world().affected_by(&uri);
+        self.world().close(&uri);
+        self.runs.closed(&uri);
+        self.views.closed(&uri);
+        self.queue.add(affected);
+    }
+
+    async fn notebook_did_open(&self, params: DidOpenNotebookDocumentParams) {
+        let cells: Vec<Uri> =
+            params.cell_text_documents.iter().map(|cell| cell.uri.clone()).collect();
+        {
+            let mut world = self.world();
+            for cell in params.cell_text_documents {
+                world.open(cell.uri, cell.version, cell.text);
+            }
+            world.set_cells(params.notebook_document.uri, cells.clone());
+        }
+        self.queue.add(cells);
+    }
+
+    async fn notebook_did_change(&self, params: DidChangeNotebookDocumentParams) {
+        let notebook = params.notebook_document.uri;
+        let affected = {
+            let mut world = self.world();
+            let mut cells = world.cells(&notebook);
+            let Some(change) = params.change.cells else { return };
+            if let Some(structure) = change.structure {
+                for cell in structure.did_open.unwrap_or_default() {
+                    world.open(cell.uri, cell.version, cell.text);
+                }
+                let array = structure.array;
+                let start = (array.start as usize).min(cells.len());
+                let end = (start + array.delete_count as usize).min(cells.len());
+                let new = array.cells.unwrap_or_default().into_iter().map(|cell| cell.document);
+                cells.splice(start..end, new);
+                for cell in structure.did_close.unwrap_or_default() {
+                    world.close(&cell.uri);
+                }
+                world.set_cells(notebook, cells.clone());
+            }
+            for changed in change.text_content.unwrap_or_default() {
+                let VersionedTextDocumentIdentifier { uri, version } = changed.document;
+                world.change(&uri, version, &changed.changes);
+            }
+            cells
+        };
+        self.queue.add(affected);
+    }
+
+    async fn notebook_did_close(&self, params: DidCloseNotebookDocumentParams) {
+        self.world().close_notebook(&params.notebook_document.uri);
+        self.queue.add(params.cell_text_documents.into_iter().map(|cell| cell.uri));
+    }
+
+    async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
+        let settings = match params.settings {
+            Value::Object(mut all) => all.remove("nesl").unwrap_or(Value::Object(all)),
+            other => other,
+        };
+        let documents = {
+            let mut world = self.world();
+            world.options = Arc::new(Options::read(Some(settings)));
+            world.open_documents()
+        };
+        self.queue.add(documents);
+        self.tell_status().await;
+        let client = self.client.clone();
+        tokio::spawn(async move {
+            let _ = client.inlay_hint_refresh().await;
+            let _ = client.code_lens_refresh().await;
+        });
+    }
+
+    async fn did_change_watched_files(&self, params: DidChangeWatchedFilesParams) {
+        let documents = {
+            let mut world = self.world();
+            params.changes.iter().for_each(|change| world.changed_on_disk(&change.uri));
+            world.open_documents()
+        };
+        self.queue.add(documents);
+    }
+
+    async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
+        let (snapshot, position) = self.at(&params.text_document_position_params);
+        answer(snapshot, move |s| {
+            let at = s.lines.offset(position);
+            let selection = TextRange::empty(at);
+            let hover = ide::hover(&s.db, s.file, selection, s.options.precision.core())?;
+            Some(Hover {
+                contents: HoverContents::Markup(convert::markdown(hover.markdown())),
+                range: Some(s.lines.lsp_range(hover.range)),
+            })
+        })
+        .await
+    }
+
+    async fn goto_definition(
+        &self,
+        params: GotoDefinitionParams,
+    ) -> Result<Option<GotoDefinitionResponse>> {
+        let (snapshot, position) = self.at(&params.text_document_position_params);
+        answer(snapshot, move |s| {
+            convert::link(s, ide::definition(&s.db, s.file, s.lines.offset(position))?)
+        })
+        .await
+    }
+
+    async fn goto_type_definition(
+        &self,
+        params: request::GotoTypeDefinitionParams,
+    ) -> Result<Option<request::GotoTypeDefinitionResponse>> {
+        let (snapshot, position) = self.at(&params.text_document_position_params);
+        answer(snapshot, move |s| {
+            convert::link(s, ide::type_definition(&s.db, s.file, s.lines.offset(position))?)
+        })
+        .await
+    }
+
+    async fn references(&self, params: ReferenceParams) -> Result<Option<Vec<Location>>> {
+        let (snapshot, position) = self.at(&params.text_document_position);
+        let declaration = params.context.include_declaration;
+        answer(snapshot, move |s| {
+            let all = ide::references(&s.db, &s.files, s.file, s.lines.offset(position))?;
+            let wanted = all.iter().filter(|r| declaration || r.role != ide::Role::Definition);
+            Some(wanted.filter_map(|r| convert::location(s, r.at)).collect())
+        })
+        .await
+    }
+
+    async fn document_highlight(
+        &self,
+        params: DocumentHighlightParams,
+    ) -> Result<Option<Vec<DocumentHighlight>>> {
+        let (snapshot, position) = self.at(&params.text_document_position_params);
+        answer(snapshot, move |s| {
+            let all = ide::highlights(&s.db, s.file, s.lines.offset(position));
+            Some(all.iter().map(|r| convert::highlight(&s.lines, r)).collect())
+        })
+        .await
+    }
+
+    async fn prepare_rename(
+        &self,
+        params: TextDocumentPositionParams,
+    ) -> Result<Option<PrepareRenameResponse>> {
+        let (snapshot, position) = self.at(&params);
+        let prepared = answer(snapshot, move |s| {
+            let found = ide::prepare_rename(&s.db, &s.files, s.file, s.lines.offset(position));
+            Some(found.map(|(range, placeholder)| {
+                let range = s.lines.lsp_range(range);
+                PrepareRenameResponse::RangeWithPlaceholder { range, placeholder }
+            }))
+        });
+        prepared.await?.transpose().map_err(refused)
+    }
+
+    async fn rename(&self, params: RenameParams) -> Result<Option<WorkspaceEdit>> {
+        let (snapshot, position) = self.at(&params.text_document_position);
+        let new = params.new_name;
+        let renamed = answer(snapshot, move |s| {
+            let at = s.lines.offset(position);
+            let edits = ide::rename(&s.db, &s.files, s.file, at, &new);
+            Some(edits.map(|edits| convert::workspace_edit(s, &edits)))
+        });
+        renamed.await?.transpose().map_err(refused)
+    }
+
+    async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        let runs = self.runs.clone();
+        answer(snapshot, move |s| {
+            let range = s.lines.range(params.range);
+            Some(runs.hints(s, range))
+        })
+        .await
+    }
+
+    async fn execute_command(&self, params: ExecuteCommandParams) -> Result<Option<LSPAny>> {
+        let argument = params.arguments.into_iter().next().unwrap_or_default();
+        match params.command.as_str() {
+            "nesl.run" => {
+                let result = self.run(arguments(argument)?).await?;
+                Ok(serde_json::to_value(result).ok())
+            }
+            "nesl.stop" => {
+                self.stop(arguments(argument)?).await?;
+                Ok(None)
+            }
+            "nesl.cost" => {
+                let result = self.cost(arguments(argument)?).await?;
+                let preview = self.world().options.preview;
+                if let (Some(cost), false) = (&result, preview) {
+                    let text = format!("{}: {}", cost.subject, cost.text);
+                    self.client.show_message(MessageType::INFO, text).await;
+                }
+                Ok(serde_json::to_value(result).ok())
+            }
+            other => Err(Error::invalid_params(format!("there is no command `{other}`"))),
+        }
+    }
+}
+
+fn arguments<T: DeserializeOwned>(argument: Value) -> Result<T> {
+    serde_json::from_value(argument).map_err(|error| Error::invalid_params(error.to_string()))
+}
+
+fn refused(refusal: ide::Refusal) -> Error {
+    // `RequestFailed`: the client shows why.
+    Error { code: ErrorCode::ServerError(-32803), message: refusal.0.into(), data: None }
+}

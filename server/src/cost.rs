@@ -1,0 +1,130 @@
+//! Work and depth of a form, measured by the direct interpreter in a process of its own.
+
+use crate::protocol::CostResult;
+use crate::world::{Snapshot, path_of};
+use nesl_core::base::TextSize;
+use nesl_core::ide::{Cursor, subject};
+use nesl_core::prelude::parse_doc;
+use nesl_core::syntax::RawKind;
+use nesl_core::syntax::ast::ItemKind;
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+use tokio::io::AsyncWriteExt;
+use tokio::process::Command;
+use tower_lsp_server::ls_types::Position;
+
+/// Longer than this nobody waits.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is to be measured.
+#[derive(Default)]
+pub struct Asked {
+    subject: String,
+    text: String,
+    /// The line of the form that counts, from 1.
+    line: usize,
+    folder: Option<PathBuf>,
+}
+
+/// A line that `nesl cost --json` prints.
+#[derive(Deserialize)]
+struct Measured {
+    line: usize,
+    work: u64,
+    depth: u64,
+}
+
+/// The form at a position: an expression or variable by itself, a function by the first example of
+/// its documentation.
+pub fn asked(snapshot: &Snapshot, position: Position) -> Option<Asked> {
+    let db = &snapshot.db;
+    let cursor = Cursor::new(db, snapshot.file, snapshot.lines.offset(position))?;
+    let form = db.form(cursor.item);
+    let mut asked = Asked {
+        subject: subject(db, &form),
+        folder: path_of(&snapshot.uri).and_then(|path| path.parent().map(PathBuf::from)),
+        ..Asked::default()
+    };
+    let own = snapshot.lines.position(db.whole(cursor.item).range.start()).line as usize;
+    let mut end = TextSize::new(0);
+    for form in &db.outline(snapshot.file).forms {
+        let text = db.item_text(form.id());
+        end += TextSize::of(&*text);
+        let needed = form.kind != RawKind::Expr || form.id() == cursor.item;
+        if needed {
+            asked.text.push_str(&text);
+        } else {
+            asked.text.extend(text.chars().filter(|c| *c == '\n'));
+        }
+        if form.id() == cursor.item && form.kind != RawKind::Function {
+            asked.line = own + 1;
+            return Some(asked);
+        }
+    }
+    if let ItemKind::Function(function) = &cursor.ast.kind {
+        let doc = function.doc.as_deref().map(parse_doc).unwrap_or_default();
+        if let Some((example, _)) = doc.examples.first() {
+            asked.text.push('\n');
+            asked.line = asked.text.matches('\n').count() + 1;
+            asked.text.push_str(example);
+            asked.text.push_str(";\n");
+            asked.subject = example.clone();
+        }
+    }
+    Some(asked)
+}
+
+impl Asked {
+    /// Measures it.
+    pub async fn measure(self, executable: &Path) -> CostResult {
+        let subject = self.subject.clone();
+        let text = match tokio::time::timeout(PATIENCE, self.measured(executable)).await {
+            Ok(Ok(text)) => text,
+            Ok(Err(why)) => why,
+            Err(_) => format!("it takes longer than {} seconds", PATIENCE.as_secs()),
+        };
+        CostResult { subject, text }
+    }
+
+    async fn measured(self, executable: &Path) -> Result<String, String> {
+        if self.line == 0 {
+            return Err("give it an example in its documentation: `Example: f(1) → 2`".to_owned());
+        }
+        let mut command = Command::new(executable);
+        command.args(["cost", "--json", "-"]).kill_on_drop(true);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+        if let Some(folder) = self.folder.filter(|folder| folder.is_dir()) {
+            command.current_dir(folder);
+        }
+        let cannot = |error: std::io::Error| format!("cannot start nesl: {error}");
+        let mut child = command.spawn().map_err(cannot)?;
+        if let Some(mut input) = child.stdin.take() {
+            let _ = input.write_all(self.text.as_bytes()).await;
+        }
+        let output = child.wait_with_output().await.map_err(cannot)?;
+        let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+        let all = lines.lines().filter_map(|line| serde_json::from_str::<Measured>(line).ok());
+        let own: Vec<Measured> = all.filter(|measured| measured.line == self.line).collect();
+        let measured = own.last().ok_or("it fails, or something that it needs does: run it")?;
+        Ok(describe(measured.work, measured.depth))
+    }
+}
+
+fn describe(work: u64, depth: u64) -> String {
+    let parallelism = work as f64 / depth.max(1) as f64;
+    format!("work {}, depth {}, parallelism {parallelism:.1}", grouped(work), grouped(depth))
+}
+
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}

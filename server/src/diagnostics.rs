@@ -1,0 +1,98 @@
+//! What is wrong is told after every change.
+//!
+//! One task does it for all documents, so that what is told of a document is told in order. A
+//! document that changes while it is being looked at is looked at again: the change has stopped the
+//! look.
+
+use crate::convert;
+use crate::reading::{Unread, read};
+use crate::world::{Snapshot, World};
+use nesl_core::base::Severity;
+use nesl_core::db::FileRange;
+use nesl_core::syntax::RawKind;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use tokio::sync::Notify;
+use tower_lsp_server::Client;
+use tower_lsp_server::ls_types::{Diagnostic, MessageType, Uri};
+
+/// Documents that have to be looked at.
+#[derive(Default)]
+pub struct Queue {
+    uris: Mutex<VecDeque<Uri>>,
+    more: Notify,
+}
+
+impl Queue {
+    /// Adds documents; one that waits already keeps its place.
+    pub fn add(&self, uris: impl IntoIterator<Item = Uri>) {
+        let mut waiting = self.uris.lock().unwrap_or_else(|e| e.into_inner());
+        for uri in uris {
+            if !waiting.contains(&uri) {
+                waiting.push_back(uri);
+            }
+        }
+        drop(waiting);
+        self.more.notify_one();
+    }
+
+    fn next(&self) -> Option<Uri> {
+        self.uris.lock().unwrap_or_else(|e| e.into_inner()).pop_front()
+    }
+}
+
+/// Looks at documents as they come, for ever.
+pub async fn publish(client: Client, world: Arc<Mutex<World>>, queue: Arc<Queue>) {
+    loop {
+        let Some(uri) = queue.next() else {
+            queue.more.notified().await;
+            continue;
+        };
+        let snapshot = world.lock().unwrap_or_else(|e| e.into_inner()).snapshot(&uri);
+        let Some(snapshot) = snapshot else {
+            // It was closed: nothing is wrong with it any more.
+            client.publish_diagnostics(uri, Vec::new(), None).await;
+            continue;
+        };
+        let version = snapshot.version;
+        match read(snapshot, of).await {
+            Ok(all) => client.publish_diagnostics(uri, all, Some(version)).await,
+            Err(Unread::Stopped) => queue.add([uri]),
+            Err(Unread::Panicked(why)) => {
+                client.log_message(MessageType::ERROR, format!("internal error: {why}")).await;
+            }
+        }
+    }
+}
+
+/// All that is wrong with a document.
+pub fn of(snapshot: &Snapshot) -> Vec<Diagnostic> {
+    let db = &snapshot.db;
+    let mut all = Vec::new();
+    for form in &db.outline(snapshot.file).forms {
+        for diagnostic in db.diagnostics(form.id()) {
+            all.push(convert::diagnostic(snapshot, &diagnostic));
+        }
+        if form.kind == RawKind::Command
+            && let Some(missing) = unfound(snapshot, form.id())
+        {
+            all.push(missing);
+        }
+    }
+    all
+}
+
+/// A `load` that finds nothing.
+fn unfound(snapshot: &Snapshot, item: nesl_core::base::ItemId) -> Option<Diagnostic> {
+    let db = &snapshot.db;
+    if db.loaded(item).is_some() {
+        return None;
+    }
+    let (_, name) =
+        nesl_core::ide::loads(db, snapshot.file).into_iter().find(|(i, _)| *i == item)?;
+    let at: FileRange = db.whole(item);
+    let message = format!("cannot read `{name}.nesl` or `{name}`, or it loads itself");
+    let mut problem = nesl_core::base::Diagnostic::error(nesl_core::base::Kind::Name, at, message);
+    problem.severity = Severity::Warning;
+    Some(convert::diagnostic(snapshot, &problem))
+}

@@ -1,0 +1,196 @@
+//! Positions: lines and columns, in the units that were negotiated, and bytes.
+
+use nesl_core::base::{TextRange, TextSize};
+use std::ops::Range;
+use std::sync::Arc;
+use tower_lsp_server::ls_types as lsp;
+
+/// In which units columns are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encoding {
+    /// Bytes.
+    Utf8,
+    /// As JavaScript counts: what every client understands.
+    #[default]
+    Utf16,
+    /// Characters.
+    Utf32,
+}
+
+impl Encoding {
+    /// How many units a text has.
+    fn units(self, text: &str) -> u32 {
+        let units = match self {
+            Encoding::Utf8 => text.len(),
+            Encoding::Utf16 => text.chars().map(char::len_utf16).sum(),
+            Encoding::Utf32 => text.chars().count(),
+        };
+        units as u32
+    }
+
+    /// The bytes before so many units of a line; all of it if it is shorter. A position inside of a
+    /// character is before it.
+    fn bytes(self, line: &str, units: u32) -> usize {
+        let mut left = units as usize;
+        for (at, c) in line.char_indices() {
+            let width = match self {
+                Encoding::Utf8 => c.len_utf8(),
+                Encoding::Utf16 => c.len_utf16(),
+                Encoding::Utf32 => 1,
+            };
+            if left < width {
+                return at;
+            }
+            left -= width;
+        }
+        line.len()
+    }
+}
+
+/// A text with its lines.
+#[derive(Clone, Debug)]
+pub struct Lines {
+    /// The text.
+    pub text: Arc<str>,
+    /// Where each line begins.
+    starts: Vec<u32>,
+    /// Bytes are all that there is.
+    ascii: bool,
+    encoding: Encoding,
+}
+
+impl Lines {
+    /// The lines of a text.
+    pub fn new(text: impl Into<Arc<str>>, encoding: Encoding) -> Lines {
+        let text = text.into();
+        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+        let starts = std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect();
+        Lines { starts, ascii: text.is_ascii(), text, encoding }
+    }
+
+    /// A line's text without its end.
+    fn line(&self, line: usize) -> &str {
+        let Some(start) = self.starts.get(line) else { return "" };
+        let end = self.starts.get(line + 1).map_or(self.text.len(), |next| *next as usize);
+        self.text[*start as usize..end].trim_end_matches(['\n', '\r'])
+    }
+
+    /// The byte at a position; positions behind a line's or the text's end are at the end.
+    pub fn offset(&self, position: lsp::Position) -> TextSize {
+        let line = position.line as usize;
+        let Some(start) = self.starts.get(line) else { return TextSize::of(&*self.text) };
+        let text = self.line(line);
+        let column = if self.ascii {
+            text.len().min(position.character as usize)
+        } else {
+            self.encoding.bytes(text, position.character)
+        };
+        TextSize::new(start + column as u32)
+    }
+
+    /// The bytes of a range.
+    pub fn range(&self, range: lsp::Range) -> TextRange {
+        let (start, end) = (self.offset(range.start), self.offset(range.end));
+        TextRange::new(start.min(end), end.max(start))
+    }
+
+    /// The position of a byte.
+    pub fn position(&self, offset: TextSize) -> lsp::Position {
+        let offset = usize::from(offset).min(self.text.len());
+        let line = self.starts.partition_point(|start| *start as usize <= offset) - 1;
+        let start = self.starts[line] as usize;
+        let column = match self.ascii {
+            true => (offset - start) as u32,
+            false => self.encoding.units(self.text.get(start..offset).unwrap_or_default()),
+        };
+        lsp::Position::new(line as u32, column)
+    }
+
+    /// The range of some bytes.
+    pub fn lsp_range(&self, range: TextRange) -> lsp::Range {
+        lsp::Range::new(self.position(range.start()), self.position(range.end()))
+    }
+
+    /// A range cut at the ends of lines: what clients want that know no tokens of several lines.
+    pub fn pieces(&self, range: TextRange) -> Vec<TextRange> {
+        let (start, end) = (usize::from(range.start()), usize::from(range.end()));
+        let first = self.starts.partition_point(|at| *at as usize <= start) - 1;
+        let lines =
+            (first..self.starts.len()).take_while(|line| (self.starts[*line] as usize) < end);
+        let cut = lines.map(|line| {
+            let from = self.starts[line] as usize;
+            from.max(start)..(from + self.line(line).len()).min(end)
+        });
+        cut.filter(|piece| !piece.is_empty()).map(text_range).collect()
+    }
+
+    /// The text after a change.
+    pub fn changed(&self, change: &lsp::TextDocumentContentChangeEvent) -> Lines {
+        let Some(range) = change.range else {
+            return Lines::new(change.text.as_str(), self.encoding);
+        };
+        let range = std::ops::Range::<usize>::from(self.range(range));
+        let mut text = String::with_capacity(self.text.len() + change.text.len());
+        text.push_str(&self.text[..range.start]);
+        text.push_str(&change.text);
+        text.push_str(&self.text[range.end..]);
+        Lines::new(text, self.encoding)
+    }
+}
+
+fn text_range(range: Range<usize>) -> TextRange {
+    TextRange::new(TextSize::new(range.start as u32), TextSize::new(range.end as u32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(line: u32, character: u32) -> lsp::Position {
+        lsp::Position::new(line, character)
+    }
+
+    #[test]
+    fn every_character_has_a_position() {
+        let text = "a\r\nπ = \"😀é\";\n\nx";
+        for encoding in [Encoding::Utf8, Encoding::Utf16, Encoding::Utf32] {
+            let lines = Lines::new(text, encoding);
+            for (offset, c) in text.char_indices().filter(|(_, c)| *c != '\n') {
+                let offset = TextSize::new(offset as u32);
+                let there = lines.offset(lines.position(offset));
+                assert_eq!(there, if c == '\r' { TextSize::new(1) } else { offset });
+            }
+        }
+        let lines = Lines::new(text, Encoding::Utf16);
+        assert_eq!(lines.position(TextSize::of("a\r\nπ = \"😀")), at(1, 7));
+        assert_eq!(lines.offset(at(1, 6)), TextSize::of("a\r\nπ = \""));
+    }
+
+    #[test]
+    fn positions_behind_the_end_are_at_the_end() {
+        let lines = Lines::new("ab\ncd", Encoding::Utf16);
+        assert_eq!(lines.offset(at(0, 99)), TextSize::new(2));
+        assert_eq!(lines.offset(at(9, 0)), TextSize::new(5));
+    }
+
+    #[test]
+    fn changes_are_made_where_they_say() {
+        let change = |range, text: &str| lsp::TextDocumentContentChangeEvent {
+            range,
+            range_length: None,
+            text: text.to_owned(),
+        };
+        let lines = Lines::new("é = 1;\ny = 2;\n", Encoding::Utf16);
+        let range = lsp::Range::new(at(0, 4), at(1, 4));
+        assert_eq!(&*lines.changed(&change(Some(range), "3 + ")).text, "é = 3 + 2;\n");
+        assert_eq!(&*lines.changed(&change(None, "z")).text, "z");
+    }
+
+    #[test]
+    fn a_range_is_cut_at_line_ends() {
+        let lines = Lines::new("% a\n\n b % c", Encoding::Utf8);
+        let cut = lines.pieces(TextRange::new(0.into(), 9.into()));
+        let texts: Vec<&str> = cut.iter().map(|range| &lines.text[*range]).collect();
+        assert_eq!(texts, ["% a", " b %"]);
+    }
+}

@@ -1,0 +1,72 @@
+//! Forms as the compiler's stages see them, for a panel beside the text.
+//!
+//! While the text is broken the last good view stays, and says that it is stale. Views are kept by
+//! document and stage only: a panel shows one at a time.
+
+use crate::protocol::{IrLine, IrParams, IrResult, Stage};
+use crate::world::Snapshot;
+use nesl_core::base::ItemId;
+use nesl_core::ide;
+use rustc_hash::FxHashMap;
+use std::sync::{Mutex, PoisonError};
+use tower_lsp_server::ls_types::Uri;
+
+/// The last good views.
+#[derive(Default)]
+pub struct Views(Mutex<FxHashMap<(Uri, Stage), Last>>);
+
+/// The form that was shown, if it was one, and how.
+type Last = (Option<ItemId>, IrResult);
+
+impl Views {
+    /// What is asked for, or the last that could be made.
+    pub fn view(&self, snapshot: &Snapshot, params: &IrParams) -> IrResult {
+        let at = params.position.map(|position| snapshot.lines.offset(position));
+        let item = at.and_then(|at| snapshot.db.item_at(snapshot.file, at)).map(|(item, _)| item);
+        let precision = snapshot.options.precision.core();
+        let stage = params.stage.core();
+        let key = (snapshot.uri.clone(), params.stage);
+        let made = ide::view(&snapshot.db, snapshot.file, at, stage, precision);
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match made {
+            Ok(view) => {
+                let result = result(snapshot, stage, view);
+                known.insert(key, (item, result.clone()));
+                result
+            }
+            Err(why) => match known.get(&key) {
+                Some((of, last)) if *of == item => {
+                    IrResult { stale: true, message: Some(why), ..last.clone() }
+                }
+                _ => IrResult {
+                    title: stage.title().to_owned(),
+                    message: Some(why),
+                    ..IrResult::default()
+                },
+            },
+        }
+    }
+
+    /// A document was closed.
+    pub fn closed(&self, uri: &Uri) {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.retain(|(own, _), _| own != uri);
+    }
+}
+
+fn result(snapshot: &Snapshot, stage: ide::Stage, view: ide::View) -> IrResult {
+    let lines = view.lines.iter().filter(|line| line.source.file == snapshot.file);
+    let lines = lines.map(|line| IrLine {
+        line: line.line,
+        source: snapshot.lines.lsp_range(line.source.range),
+    });
+    IrResult {
+        title: stage.title().to_owned(),
+        lines: lines.collect(),
+        subject: view.subject,
+        text: view.text,
+        summary: view.summary,
+        stale: false,
+        message: None,
+    }
+}

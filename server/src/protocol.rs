@@ -1,0 +1,157 @@
+//! What is said beyond LSP (`docs/book/src/protocol.md`, which explains the fields).
+#![allow(missing_docs, reason = "docs/book/src/protocol.md says what they are")]
+
+use nesl_core::ide;
+use serde::{Deserialize, Serialize};
+use tower_lsp_server::ls_types::notification::Notification;
+use tower_lsp_server::ls_types::{
+    Position, Range, TextDocumentIdentifier, VersionedTextDocumentIdentifier,
+};
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash)]
+#[serde(rename_all = "lowercase")]
+pub enum Stage {
+    Types,
+    Ir,
+    Simple,
+    Flat,
+    Fused,
+    Kir,
+}
+
+impl Stage {
+    /// As the compiler says it.
+    pub fn core(self) -> ide::Stage {
+        match self {
+            Stage::Types => ide::Stage::Types,
+            Stage::Ir => ide::Stage::Ir,
+            Stage::Simple => ide::Stage::Simple,
+            Stage::Flat => ide::Stage::Flat,
+            Stage::Fused => ide::Stage::Fused,
+            Stage::Kir => ide::Stage::Kir,
+        }
+    }
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IrParams {
+    pub text_document: TextDocumentIdentifier,
+    pub stage: Stage,
+    pub position: Option<Position>,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct IrResult {
+    pub title: String,
+    pub subject: String,
+    pub text: String,
+    pub stale: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    pub lines: Vec<IrLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub summary: Option<String>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct IrLine {
+    pub line: u32,
+    pub source: Range,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AtParams {
+    pub text_document: TextDocumentIdentifier,
+    pub position: Position,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunParams {
+    pub text_document: TextDocumentIdentifier,
+    pub range: Option<Range>,
+    pub expression: Option<String>,
+    pub position: Option<Position>,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct RunResult {
+    pub run: u64,
+    pub version: i32,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StopParams {
+    pub text_document: TextDocumentIdentifier,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct CostResult {
+    pub subject: String,
+    pub text: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+pub struct LibraryParams {
+    pub uri: String,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct LibraryResult {
+    pub text: &'static str,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RunState {
+    Running,
+    Done,
+    Stopped,
+    Failed,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ValuesParams {
+    pub text_document: VersionedTextDocumentIdentifier,
+    pub state: RunState,
+    pub run: u64,
+    pub values: Vec<ValueShown>,
+    pub output: String,
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct ValueShown {
+    pub position: Position,
+    pub text: String,
+    pub detail: String,
+    pub seconds: f64,
+    pub error: bool,
+}
+
+/// `nesl/values`.
+pub enum ValuesNotification {}
+
+impl Notification for ValuesNotification {
+    type Params = ValuesParams;
+    const METHOD: &'static str = "nesl/values";
+}
+
+#[derive(Clone, Debug, Deserialize, Serialize)]
+pub struct StatusParams {
+    pub version: String,
+    pub runtime: String,
+    pub device: String,
+    pub precision: u32,
+}
+
+/// `nesl/status`.
+pub enum StatusNotification {}
+
+impl Notification for StatusNotification {
+    type Params = StatusParams;
+    const METHOD: &'static str = "nesl/status";
+}

@@ -1,0 +1,315 @@
+//! The open documents, and the program they make.
+//!
+//! Changes are made in the order in which they arrive, under one lock, before anything is awaited
+//! (handlers of requests run side by side, so the first `await` is where their order is lost). Who
+//! reads takes a [`Snapshot`]; a change stops all readings that are under way, and waits for them.
+
+use crate::lines::{Encoding, Lines};
+use crate::options::Options;
+use nesl_core::base::ItemId;
+use nesl_core::db::{Before, Database, FileId};
+use nesl_core::ide;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tower_lsp_server::ls_types::{TextDocumentContentChangeEvent, Uri};
+
+/// How many texts may load one another.
+const MAX_LOADS: usize = 64;
+
+/// Everything that changes.
+pub struct World {
+    db: Database,
+    documents: FxHashMap<Uri, Document>,
+    /// Texts that documents load, by path.
+    loaded: FxHashMap<PathBuf, FileId>,
+    /// What files are called; shared with snapshots.
+    uris: Arc<FxHashMap<FileId, Uri>>,
+    /// The cells of notebooks, in order.
+    notebooks: FxHashMap<Uri, Vec<Uri>>,
+    encoding: Encoding,
+    /// The client understands links to definitions, not only places.
+    pub link_support: bool,
+    /// What the client has chosen.
+    pub options: Arc<Options>,
+}
+
+/// An open document.
+struct Document {
+    file: FileId,
+    version: i32,
+    lines: Arc<Lines>,
+}
+
+/// A document and the program around it at one moment.
+pub struct Snapshot {
+    /// The program.
+    pub db: Database,
+    /// The document.
+    pub file: FileId,
+    /// Its address.
+    pub uri: Uri,
+    /// Its version.
+    pub version: i32,
+    /// Its text.
+    pub lines: Arc<Lines>,
+    /// All files that belong to people, this one first.
+    pub files: Vec<FileId>,
+    /// What the client has chosen.
+    pub options: Arc<Options>,
+    /// The client understands links to definitions, not only places.
+    pub link_support: bool,
+    uris: Arc<FxHashMap<FileId, Uri>>,
+    encoding: Encoding,
+}
+
+impl Default for World {
+    /// Nothing but the library.
+    fn default() -> World {
+        World {
+            db: Database::new(),
+            documents: FxHashMap::default(),
+            loaded: FxHashMap::default(),
+            uris: Arc::default(),
+            notebooks: FxHashMap::default(),
+            encoding: Encoding::default(),
+            link_support: false,
+            options: Arc::default(),
+        }
+    }
+}
+
+impl World {
+    /// Sets how columns are counted; before any document is opened.
+    pub fn set_encoding(&mut self, encoding: Encoding) {
+        self.encoding = encoding;
+    }
+
+    /// A document is open from now on.
+    pub fn open(&mut self, uri: Uri, version: i32, text: String) {
+        let name = name_of(&uri);
+        let known = self.documents.get(&uri).map(|document| document.file);
+        let on_disk = path_of(&uri).and_then(|path| self.loaded.get(&path).copied());
+        let file = match known.or(on_disk) {
+            Some(file) => {
+                self.db.set_text(file, &text);
+                file
+            }
+            None => self.db.add_file(&name, &text, None),
+        };
+        Arc::make_mut(&mut self.uris).insert(file, uri.clone());
+        let lines = Arc::new(Lines::new(text, self.encoding));
+        self.documents.insert(uri, Document { file, version, lines });
+        self.find_loads(file, 0);
+    }
+
+    /// A document was changed. Changes to documents that are not open are not heard of.
+    pub fn change(&mut self, uri: &Uri, version: i32, changes: &[TextDocumentContentChangeEvent]) {
+        let Some(document) = self.documents.get_mut(uri) else { return };
+        let mut lines = Lines::clone(&document.lines);
+        for change in changes {
+            lines = lines.changed(change);
+        }
+        document.version = version;
+        document.lines = Arc::new(lines);
+        let (file, text) = (document.file, document.lines.text.clone());
+        self.db.set_text(file, &text);
+        self.find_loads(file, 0);
+    }
+
+    /// A document is closed. If others load it, it is what is on the disk.
+    pub fn close(&mut self, uri: &Uri) {
+        let Some(document) = self.documents.remove(uri) else { return };
+        let path = path_of(uri).filter(|path| self.loaded.contains_key(path));
+        let text = path.and_then(|path| read(&path));
+        self.db.set_text(document.file, &text.unwrap_or_default());
+    }
+
+    /// Files on the disk have changed.
+    pub fn changed_on_disk(&mut self, uri: &Uri) {
+        let Some(path) = path_of(uri) else { return };
+        if self.documents.contains_key(uri) {
+            return;
+        }
+        if let Some(file) = self.loaded.get(&path).copied() {
+            self.db.set_text(file, &read(&path).unwrap_or_default());
+            self.find_loads(file, 0);
+        } else {
+            // It may be one that was looked for in vain.
+            for file in self.documents.values().map(|d| d.file).collect::<Vec<_>>() {
+                self.find_loads(file, 0);
+            }
+        }
+    }
+
+    /// The cells of a notebook, in order: each sees those above it.
+    pub fn set_cells(&mut self, notebook: Uri, cells: Vec<Uri>) {
+        let mut before = None;
+        for cell in &cells {
+            let Some(document) = self.documents.get(cell) else { continue };
+            self.db.rename(document.file, &name_of(cell), before);
+            before = Some(Before::all(document.file));
+        }
+        self.notebooks.insert(notebook, cells);
+    }
+
+    /// The cells of a notebook.
+    pub fn cells(&self, notebook: &Uri) -> Vec<Uri> {
+        self.notebooks.get(notebook).cloned().unwrap_or_default()
+    }
+
+    /// A notebook is closed.
+    pub fn close_notebook(&mut self, notebook: &Uri) {
+        for cell in self.notebooks.remove(notebook).unwrap_or_default() {
+            self.close(&cell);
+        }
+    }
+
+    /// The addresses of all open documents.
+    pub fn open_documents(&self) -> Vec<Uri> {
+        self.documents.keys().cloned().collect()
+    }
+
+    /// The documents whose meaning may depend on another one: those that load it, and the cells of
+    /// its notebook.
+    pub fn affected_by(&self, uri: &Uri) -> Vec<Uri> {
+        let mut all = vec![uri.clone()];
+        if let Some(document) = self.documents.get(uri) {
+            let loads = |file| reaches(&self.db, file, document.file, 0);
+            let others = self.documents.iter().filter(|(other, _)| *other != uri);
+            all.extend(others.filter(|(_, d)| loads(d.file)).map(|(other, _)| other.clone()));
+        }
+        for cells in self.notebooks.values().filter(|cells| cells.contains(uri)) {
+            all.extend(cells.iter().filter(|cell| *cell != uri).cloned());
+        }
+        all
+    }
+
+    /// A document as it is now; `None` if it is not open.
+    pub fn snapshot(&self, uri: &Uri) -> Option<Snapshot> {
+        let document = self.documents.get(uri)?;
+        let mut files = vec![document.file];
+        let others = self.uris.keys().copied().filter(|file| *file != document.file);
+        files.extend(others);
+        files[1..].sort_by_key(|file| file.0);
+        Some(Snapshot {
+            db: self.db.clone(),
+            file: document.file,
+            uri: uri.clone(),
+            version: document.version,
+            lines: document.lines.clone(),
+            files,
+            options: self.options.clone(),
+            link_support: self.link_support,
+            uris: self.uris.clone(),
+            encoding: self.encoding,
+        })
+    }
+
+    /// Any open document, for what concerns them all.
+    pub fn any_snapshot(&self) -> Option<Snapshot> {
+        self.snapshot(self.documents.keys().next()?)
+    }
+
+    /// The version of a document.
+    pub fn version(&self, uri: &Uri) -> Option<i32> {
+        self.documents.get(uri).map(|document| document.version)
+    }
+
+    /// Puts the texts that `load` forms name behind them.
+    fn find_loads(&mut self, file: FileId, depth: usize) {
+        if depth >= MAX_LOADS {
+            return;
+        }
+        let folder = self.uris.get(&file).and_then(path_of);
+        let folder = folder.as_deref().and_then(Path::parent).map(Path::to_path_buf);
+        let wanted: Vec<(ItemId, PathBuf)> = ide::loads(&self.db, file)
+            .into_iter()
+            .filter_map(|(item, name)| Some((item, existing(folder.as_deref()?, &name)?)))
+            .collect();
+        let named: FxHashSet<ItemId> = wanted.iter().map(|(item, _)| *item).collect();
+        for form in self.db.outline(file).forms.clone() {
+            if self.db.loaded(form.id()).is_some() && !named.contains(&form.id()) {
+                self.db.set_loaded(form.id(), None);
+            }
+        }
+        for (item, path) in wanted {
+            let loaded = match self.loaded.get(&path) {
+                Some(loaded) => *loaded,
+                None => self.add_loaded(path, depth),
+            };
+            // A text that loads itself, by whatever way, would see itself for ever.
+            let goes_round = loaded == file || reaches(&self.db, loaded, file, 0);
+            self.db.set_loaded(item, (!goes_round).then_some(loaded));
+        }
+    }
+
+    fn add_loaded(&mut self, path: PathBuf, depth: usize) -> FileId {
+        let open = self.documents.iter().find(|(uri, _)| path_of(uri).as_deref() == Some(&*path));
+        if let Some(file) = open.map(|(_, document)| document.file) {
+            self.loaded.insert(path, file);
+            return file;
+        }
+        let text = read(&path).unwrap_or_default();
+        let file = self.db.add_file(&path.to_string_lossy(), &text, None);
+        if let Some(uri) = Uri::from_file_path(&path) {
+            Arc::make_mut(&mut self.uris).insert(file, uri);
+        }
+        self.loaded.insert(path, file);
+        self.find_loads(file, depth + 1);
+        file
+    }
+}
+
+impl Snapshot {
+    /// The address of a file; that of the library's are made up.
+    pub fn uri_of(&self, file: FileId) -> Option<Uri> {
+        self.uris.get(&file).cloned()
+    }
+
+    /// The lines of a file.
+    pub fn lines_of(&self, file: FileId) -> Arc<Lines> {
+        if file == self.file {
+            return self.lines.clone();
+        }
+        Arc::new(Lines::new(self.db.file_text(file), self.encoding))
+    }
+
+    /// The lines of a text that is no file.
+    pub fn lines_of_text(&self, text: &str) -> Lines {
+        Lines::new(text, self.encoding)
+    }
+}
+
+/// Whether a text loads another one, directly or not.
+fn reaches(db: &Database, from: FileId, to: FileId, depth: usize) -> bool {
+    depth < MAX_LOADS
+        && db.outline(from).forms.iter().any(|form| {
+            db.loaded(form.id()).is_some_and(|file| file == to || reaches(db, file, to, depth + 1))
+        })
+}
+
+/// The file that `load "name"` means, seen from a folder.
+fn existing(folder: &Path, name: &str) -> Option<PathBuf> {
+    let candidates = [folder.join(format!("{name}.nesl")), folder.join(name)];
+    let found = candidates.into_iter().find(|path| path.is_file())?;
+    Some(found.canonicalize().unwrap_or(found))
+}
+
+/// A file's text; files that are no UTF-8 are Latin-1.
+fn read(path: &Path) -> Option<String> {
+    let bytes = std::fs::read(path).ok()?;
+    Some(
+        String::from_utf8(bytes)
+            .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect()),
+    )
+}
+
+/// The path of an address, if it is that of a file.
+pub fn path_of(uri: &Uri) -> Option<PathBuf> {
+    uri.to_file_path().map(|path| path.into_owned())
+}
+
+fn name_of(uri: &Uri) -> String {
+    path_of(uri).map_or_else(|| uri.as_str().to_owned(), |path| path.display().to_string())
+}
