@@ -11,7 +11,7 @@ use nesl_server::diagnostics;
 use nesl_server::lines::{Encoding, Lines};
 use nesl_server::world::{Snapshot, World};
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use proptest::prelude::RngCore;
+use proptest::prelude::Rng as _;
 use std::fmt::Write;
 use std::path::Path;
 use std::str::FromStr;
