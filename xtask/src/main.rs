@@ -2,6 +2,7 @@
 //!
 //! Every task is a few commands that could be typed by hand; they are printed as they run.
 
+mod editors;
 mod measure;
 mod shell;
 
@@ -13,6 +14,9 @@ const HELP: &str = "\
 cargo xtask <task>
 
   ci                       format, lints, documentation, tests: what CI runs
+  editors [PART …]         what editors get: server, grammar, vscode, nvim, emacs (needs python3, npm)
+  e2e vscode [OPTION …]    the extension in a real VS Code; pictures under target/e2e
+  latency                  how fast the server answers, in a release build
   bless                    accept what the tests see now as what they expect
   conformance [--cmd 'other run {file}'] [--only TEXT]
                            run the recorded cases through nesl, or another program
@@ -29,6 +33,9 @@ fn main() -> ExitCode {
             Ok(())
         }
         ["ci"] => ci(),
+        ["editors", parts @ ..] => editors::test(parts),
+        ["e2e", "vscode", options @ ..] => editors::end_to_end(options),
+        ["latency"] => editors::latency(),
         ["bless"] => bless(),
         ["conformance", options @ ..] => conformance(options),
         ["size"] => measure::size(),
