@@ -7,7 +7,8 @@ export const files = {
 function sums(rows) : [[int]] -> [int] =
   {sum(row) : row in rows};
 
-function dot(a, b) = sum({x * y : x in a; y in b});
+function dot(a, b) =
+  sum({x * y : x in a; y in b});
 
 matrix = [[2, 3], [8, 3, 9], [7]];
 
@@ -131,8 +132,10 @@ export const scenes = [
       await bench.page.keyboard.press('End');
       await bench.page.keyboard.press('ArrowLeft');
       await bench.page.keyboard.type(' ');
-      await bench.page.waitForTimeout(100);
-      if ((await valueCount(bench)) >= before) throw new Error('the value of an edited line stays');
+      for (let i = 0; (await valueCount(bench)) >= before; i++) {
+        if (i === 20) throw new Error('the value of an edited line stays');
+        await bench.page.waitForTimeout(100);
+      }
       await undo(bench, undefined);
     },
   },
@@ -175,6 +178,7 @@ export const scenes = [
   {
     name: 'outline',
     file: 'sums.nesl',
+    sidebar: true,
     async see(bench) {
       await bench.command('Explorer: Focus on Outline View');
       await bench.page.locator('.outline-pane .monaco-list-row', { hasText: 'dot' }).first().waitFor();

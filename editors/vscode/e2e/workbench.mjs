@@ -39,7 +39,9 @@ export class Workbench {
     mkdirSync(folder);
     bench.folder = folder;
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    bench.settings = { file: join(user, 'User', 'settings.json'), all: { ...SETTINGS, ...settings } };
+    // Which program is started is a matter of the machine, and so not of the person's settings.
+    mkdirSync(join(user, 'Machine'));
+    bench.settings = { files: ['User', 'Machine'].map((name) => join(user, name, 'settings.json')), all: { ...SETTINGS, ...settings } };
     bench.set({});
     writeFileSync(join(bench.tmp, 'config.yaml'), 'auth: none\n');
     const common = [tools.server, '--user-data-dir', user, '--extensions-dir', extensions, '--config', join(bench.tmp, 'config.yaml')];
@@ -68,12 +70,15 @@ export class Workbench {
   }
 
   /** Loads the workbench anew with one file open. */
-  async open(name) {
+  async open(name, sidebar) {
     const uri = `vscode-remote://127.0.0.1:${this.port}${join(this.folder, name)}`;
     const payload = encodeURIComponent(JSON.stringify([['openFile', uri]]));
     await this.page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.folder)}&payload=${payload}`);
     await this.editor.waitFor();
     await this.page.locator('#nesl\\.nesl\\.status, [id$="nesl.status"]').first().waitFor();
+    await this.editor.click();
+    const shown = await this.page.locator('.part.sidebar').first().isVisible();
+    if (shown !== sidebar) await this.page.keyboard.press('Control+B');
   }
 
   get editor() {
@@ -82,7 +87,7 @@ export class Workbench {
 
   /** Changes settings, for as long as nothing else is set. */
   set(changes) {
-    writeFileSync(this.settings.file, JSON.stringify({ ...this.settings.all, ...changes }));
+    for (const file of this.settings.files) writeFileSync(file, JSON.stringify({ ...this.settings.all, ...changes }));
   }
 
   /** Ends the language server that this workbench started, as a crash would. */
@@ -118,6 +123,8 @@ export class Workbench {
   /** Puts the cursor behind a text (its first place in the editor). */
   async cursorAt(text) {
     const { x, y } = await this.placeOf(text);
+    const box = await this.page.locator('.editor-instance').first().boundingBox();
+    if (x > box.x + box.width) throw new Error(`this is outside of the editor: ${text}`);
     await this.page.mouse.click(x, y);
   }
 
