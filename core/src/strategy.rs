@@ -146,6 +146,7 @@ fn is_plain(binding: &Let) -> bool {
         | Op::Extent(..)
         | Op::SameLength(..) => true,
         Op::Reduce { .. }
+        | Op::Histogram { .. }
         | Op::Scan { .. }
         | Op::Collect { .. }
         | Op::Branch { .. }

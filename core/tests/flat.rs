@@ -82,6 +82,21 @@ fn examples_come_back() {
 }
 
 #[test]
+fn programs_for_all_runtimes_come_back() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/run");
+    let mut db = Database::new();
+    for entry in std::fs::read_dir(folder).expect("the folder is there") {
+        let path = entry.expect("an entry").path();
+        let text = std::fs::read_to_string(&path).expect("a text");
+        // Some have errors, on purpose.
+        match try_text(&mut db, &text) {
+            Err(why) if !why.starts_with("it has an error") => panic!("{}: {why}", path.display()),
+            Ok(_) | Err(_) => {}
+        }
+    }
+}
+
+#[test]
 fn mistakes_name_their_line() {
     let text = |body: &str| format!("main \"f\"\n\nfn \"f\"() -> int {{\n  1\n}}\n\n{body}");
     for (body, why) in [

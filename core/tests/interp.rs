@@ -47,6 +47,10 @@ fn operations(choices: &mut generate::Choices) -> Vec<(SeqOp, Vec<Ty>)> {
         ] {
             operations.push((Reduce(with), vec![of(element.clone())]));
             operations.push((Scan(with), vec![of(element.clone())]));
+            let (size, places) = (Ty::Int, of(Ty::Int));
+            for values in [of(element.clone()), of(of(element.clone()))] {
+                operations.push((Histogram(with), vec![size.clone(), places.clone(), values]));
+            }
         }
         operations.push((RankUp, vec![of(element.clone())]));
         operations.push((RankDown, vec![of(element)]));

@@ -3,9 +3,11 @@
 //! Every method takes what it needs from the world before it awaits anything; reading is done in
 //! threads of their own ([`mod@crate::reading`]).
 
+use crate::convert::colors::{self, Sent};
+use crate::convert::{structure, typing};
 use crate::diagnostics::{Queue, publish};
-use crate::options::Options;
-use crate::preview::Views;
+use crate::options::{Options, Values};
+use crate::preview::{self, Views};
 use crate::protocol::*;
 use crate::reading::answer;
 use crate::run::Runs;
@@ -28,6 +30,7 @@ pub struct Backend {
     queue: Arc<Queue>,
     runs: Arc<Runs>,
     views: Arc<Views>,
+    colors: Arc<Sent>,
     executable: PathBuf,
 }
 
@@ -42,6 +45,7 @@ impl Backend {
             queue: Arc::default(),
             runs: Arc::new(runs),
             views: Arc::default(),
+            colors: Arc::default(),
             executable,
         }
     }
@@ -84,6 +88,12 @@ impl Backend {
         answer(snapshot, move |snapshot| Some(views.view(snapshot, &params))).await
     }
 
+    /// `nesl/segments`
+    pub async fn segments(&self, params: AtParams) -> Result<Option<SegmentsResult>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        answer(snapshot, move |snapshot| Some(preview::segments(snapshot, params.position))).await
+    }
+
     /// `nesl/run`
     pub async fn run(&self, params: RunParams) -> Result<RunResult> {
         let started = self.runs.start(params).await;
@@ -116,10 +126,9 @@ impl Backend {
 impl LanguageServer for Backend {
     async fn initialize(&self, params: InitializeParams) -> Result<InitializeResult> {
         let (encoding, kind) = capabilities::encoding(&params.capabilities);
-        let definition = params.capabilities.text_document.and_then(|text| text.definition);
         let mut world = self.world();
         world.set_encoding(encoding);
-        world.link_support = definition.and_then(|d| d.link_support).unwrap_or(false);
+        world.client = capabilities::client(&params.capabilities);
         world.options = Arc::new(Options::read(params.initialization_options));
         Ok(InitializeResult {
             capabilities: capabilities::server(kind),
@@ -160,6 +169,7 @@ impl LanguageServer for Backend {
         self.world().close(&uri);
         self.runs.closed(&uri);
         self.views.closed(&uri);
+        self.colors.closed(&uri);
         self.queue.add(affected);
     }
 
@@ -211,10 +221,9 @@ impl LanguageServer for Backend {
     }
 
     async fn did_change_configuration(&self, params: DidChangeConfigurationParams) {
-        let settings = match params.settings {
-            Value::Object(mut all) => all.remove("nesl").unwrap_or(Value::Object(all)),
-            other => other,
-        };
+        // Who sends settings of others only, or none, leaves ours as they are.
+        let Value::Object(mut all) = params.settings else { return };
+        let Some(settings) = all.remove("nesl") else { return };
         let documents = {
             let mut world = self.world();
             world.options = Arc::new(Options::read(Some(settings)));
@@ -222,10 +231,15 @@ impl LanguageServer for Backend {
         };
         self.queue.add(documents);
         self.tell_status().await;
-        let client = self.client.clone();
+        let (client, can) = (self.client.clone(), self.world().client);
+        // A handler must not wait for the client, which may be waiting for it.
         tokio::spawn(async move {
-            let _ = client.inlay_hint_refresh().await;
-            let _ = client.code_lens_refresh().await;
+            if can.refresh_hints {
+                let _ = client.inlay_hint_refresh().await;
+            }
+            if can.refresh_lenses {
+                let _ = client.code_lens_refresh().await;
+            }
         });
     }
 
@@ -323,12 +337,259 @@ impl LanguageServer for Backend {
         renamed.await?.transpose().map_err(refused)
     }
 
+    async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
+        let (snapshot, position) = self.at(&params.text_document_position);
+        answer(snapshot, move |s| {
+            let all = ide::completions(&s.db, s.file, s.lines.offset(position));
+            let all = all.into_iter().enumerate();
+            let items = all.map(|(i, one)| typing::completion(s, one, i)).collect();
+            // With every letter other things fit.
+            Some(CompletionResponse::List(CompletionList { is_incomplete: false, items }))
+        })
+        .await
+    }
+
+    async fn completion_resolve(&self, mut item: CompletionItem) -> Result<CompletionItem> {
+        let Some(typing::Resolvable { uri, position }) =
+            item.data.take().and_then(|data| serde_json::from_value(data).ok())
+        else {
+            return Ok(item);
+        };
+        let label = item.label.clone();
+        let doc = answer(self.snapshot(&uri), move |s| {
+            let at = s.lines.offset(position);
+            ide::completion_doc(&s.db, s.file, at, &label).map(|doc| ide::doc_markdown(&doc))
+        });
+        let doc = doc.await?.map(convert::markdown);
+        item.documentation = doc.map(Documentation::MarkupContent);
+        Ok(item)
+    }
+
+    async fn signature_help(&self, params: SignatureHelpParams) -> Result<Option<SignatureHelp>> {
+        let (snapshot, position) = self.at(&params.text_document_position_params);
+        answer(snapshot, move |s| {
+            ide::signature_help(&s.db, s.file, s.lines.offset(position)).map(typing::signature)
+        })
+        .await
+    }
+
+    async fn code_action(&self, params: CodeActionParams) -> Result<Option<CodeActionResponse>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        answer(snapshot, move |s| {
+            let all = ide::actions(&s.db, s.file, s.lines.range(params.range));
+            let problems = &params.context.diagnostics;
+            let wanted = params.context.only.as_ref();
+            let actions = all.into_iter().map(|action| typing::action(s, action, problems));
+            Some(actions.filter(|action| typing::is_wanted(action, wanted)).collect())
+        })
+        .await
+    }
+
+    async fn code_lens(&self, params: CodeLensParams) -> Result<Option<Vec<CodeLens>>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        answer(snapshot, move |s| {
+            let lenses = if s.options.lenses.0 { ide::lenses(&s.db, s.file) } else { Vec::new() };
+            Some(lenses.iter().flat_map(|lens| typing::lenses(s, lens)).collect())
+        })
+        .await
+    }
+
+    async fn code_lens_resolve(&self, mut lens: CodeLens) -> Result<CodeLens> {
+        let Some(typing::Unresolved { uri, item }) =
+            lens.data.take().and_then(|data| serde_json::from_value(data).ok())
+        else {
+            return Ok(lens);
+        };
+        let given = lens.clone();
+        let resolved =
+            answer(self.snapshot(&uri), move |s| Some(typing::resolved(s, given, item))).await?;
+        Ok(resolved.unwrap_or(lens))
+    }
+
+    async fn document_symbol(
+        &self,
+        params: DocumentSymbolParams,
+    ) -> Result<Option<DocumentSymbolResponse>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        answer(snapshot, move |s| {
+            let entries = ide::outline(&s.db, s.file).into_iter();
+            let symbols = entries.map(|entry| structure::symbol(&s.lines, entry)).collect();
+            Some(DocumentSymbolResponse::Nested(symbols))
+        })
+        .await
+    }
+
+    async fn symbol(
+        &self,
+        params: WorkspaceSymbolParams,
+    ) -> Result<Option<WorkspaceSymbolResponse>> {
+        let snapshot = self.world().any_snapshot();
+        answer(snapshot, move |s| {
+            let found = ide::search(&s.db, &s.files, &params.query).into_iter();
+            let symbols = found.filter_map(|one| structure::found(s, one)).collect();
+            Some(WorkspaceSymbolResponse::Flat(symbols))
+        })
+        .await
+    }
+
+    async fn folding_range(&self, params: FoldingRangeParams) -> Result<Option<Vec<FoldingRange>>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        answer(snapshot, move |s| {
+            let folds = ide::folds(&s.db, s.file);
+            Some(folds.iter().filter_map(|fold| structure::fold(&s.lines, fold)).collect())
+        })
+        .await
+    }
+
+    async fn selection_range(
+        &self,
+        params: SelectionRangeParams,
+    ) -> Result<Option<Vec<SelectionRange>>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        answer(snapshot, move |s| {
+            let chain = |position: &Position| {
+                let ranges = ide::selections(&s.db, s.file, s.lines.offset(*position));
+                let empty = Range::new(*position, *position);
+                let nothing = SelectionRange { range: empty, parent: None };
+                structure::selection(&s.lines, &ranges).unwrap_or(nothing)
+            };
+            Some(params.positions.iter().map(chain).collect())
+        })
+        .await
+    }
+
+    async fn document_link(&self, params: DocumentLinkParams) -> Result<Option<Vec<DocumentLink>>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        answer(snapshot, move |s| {
+            let links = ide::links(&s.db, s.file);
+            Some(links.iter().filter_map(|link| structure::document_link(s, link)).collect())
+        })
+        .await
+    }
+
+    async fn prepare_call_hierarchy(
+        &self,
+        params: CallHierarchyPrepareParams,
+    ) -> Result<Option<Vec<CallHierarchyItem>>> {
+        let (snapshot, position) = self.at(&params.text_document_position_params);
+        answer(snapshot, move |s| {
+            let item = ide::call_item(&s.db, s.file, s.lines.offset(position))?;
+            Some(vec![structure::call_item(s, item)?])
+        })
+        .await
+    }
+
+    async fn incoming_calls(
+        &self,
+        params: CallHierarchyIncomingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyIncomingCall>>> {
+        let snapshot = self.world().any_snapshot();
+        answer(snapshot, move |s| {
+            let calls = ide::incoming(&s.db, &s.files, structure::called(&params.item)?);
+            Some(calls.into_iter().filter_map(|call| structure::incoming(s, call)).collect())
+        })
+        .await
+    }
+
+    async fn outgoing_calls(
+        &self,
+        params: CallHierarchyOutgoingCallsParams,
+    ) -> Result<Option<Vec<CallHierarchyOutgoingCall>>> {
+        let snapshot = self.world().any_snapshot();
+        answer(snapshot, move |s| {
+            let caller = structure::called(&params.item)?;
+            let calls = ide::outgoing(&s.db, caller).into_iter();
+            Some(calls.filter_map(|call| structure::outgoing(s, caller, call)).collect())
+        })
+        .await
+    }
+
+    async fn semantic_tokens_full(
+        &self,
+        params: SemanticTokensParams,
+    ) -> Result<Option<SemanticTokensResult>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        let sent = self.colors.clone();
+        answer(snapshot, move |s| {
+            let data = colors::encode(&s.lines, &ide::semantic_tokens(&s.db, s.file, None));
+            Some(sent.whole(&s.uri, data).into())
+        })
+        .await
+    }
+
+    async fn semantic_tokens_full_delta(
+        &self,
+        params: SemanticTokensDeltaParams,
+    ) -> Result<Option<SemanticTokensFullDeltaResult>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        let sent = self.colors.clone();
+        answer(snapshot, move |s| {
+            let data = colors::encode(&s.lines, &ide::semantic_tokens(&s.db, s.file, None));
+            Some(sent.delta(&s.uri, &params.previous_result_id, data))
+        })
+        .await
+    }
+
+    async fn semantic_tokens_range(
+        &self,
+        params: SemanticTokensRangeParams,
+    ) -> Result<Option<SemanticTokensRangeResult>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        answer(snapshot, move |s| {
+            let range = s.lines.range(params.range);
+            let tokens = ide::semantic_tokens(&s.db, s.file, Some(range));
+            let data = colors::encode(&s.lines, &tokens);
+            Some(SemanticTokens { result_id: None, data }.into())
+        })
+        .await
+    }
+
+    async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        answer(snapshot, move |s| {
+            Some(typing::text_edits(&s.lines, &ide::format_document(&s.db, s.file)))
+        })
+        .await
+    }
+
+    async fn range_formatting(
+        &self,
+        params: DocumentRangeFormattingParams,
+    ) -> Result<Option<Vec<TextEdit>>> {
+        let snapshot = self.snapshot(&params.text_document.uri);
+        answer(snapshot, move |s| {
+            let range = s.lines.range(params.range);
+            Some(typing::text_edits(&s.lines, &ide::format_range(&s.db, s.file, range)))
+        })
+        .await
+    }
+
+    async fn on_type_formatting(
+        &self,
+        params: DocumentOnTypeFormattingParams,
+    ) -> Result<Option<Vec<TextEdit>>> {
+        let (snapshot, position) = self.at(&params.text_document_position);
+        answer(snapshot, move |s| {
+            let typed = params.ch.chars().next()?;
+            let edits = ide::format_on_type(&s.db, s.file, s.lines.offset(position), typed);
+            Some(typing::text_edits(&s.lines, &edits))
+        })
+        .await
+    }
+
     async fn inlay_hint(&self, params: InlayHintParams) -> Result<Option<Vec<InlayHint>>> {
         let snapshot = self.snapshot(&params.text_document.uri);
         let runs = self.runs.clone();
         answer(snapshot, move |s| {
             let range = s.lines.range(params.range);
-            Some(runs.hints(s, range))
+            let (hints, precision) = (s.options.hints, s.options.precision.core());
+            let wanted = ide::HintOptions { types: hints.types, parallelism: hints.parallelism };
+            let all = ide::inlay_hints(&s.db, s.file, range, wanted, precision).into_iter();
+            let mut hints: Vec<_> = all.map(|hint| typing::inlay_hint(&s.lines, hint)).collect();
+            if s.options.values == Values::Hints {
+                hints.extend(runs.hints(s, range));
+            }
+            Some(hints)
         })
         .await
     }

@@ -1,5 +1,6 @@
 //! What the server can do, as it tells its clients.
 
+use crate::convert::colors;
 use crate::lines::Encoding;
 use tower_lsp_server::ls_types::*;
 
@@ -19,6 +20,34 @@ pub fn encoding(client: &ClientCapabilities) -> (Encoding, PositionEncodingKind)
         (Encoding::Utf32, PositionEncodingKind::UTF32)
     } else {
         (Encoding::Utf16, PositionEncodingKind::UTF16)
+    }
+}
+
+/// What a client understands beyond what all do.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClientCan {
+    /// Links to definitions, not only places.
+    pub links: bool,
+    /// Snippets.
+    pub snippets: bool,
+    /// It can be told that hints are no more what they were.
+    pub refresh_hints: bool,
+    /// The same of lenses.
+    pub refresh_lenses: bool,
+}
+
+/// What a client says that it understands.
+pub fn client(client: &ClientCapabilities) -> ClientCan {
+    let text = client.text_document.clone().unwrap_or_default();
+    let workspace = client.workspace.clone().unwrap_or_default();
+    let completion = text.completion.and_then(|c| c.completion_item);
+    let hints = workspace.inlay_hint.and_then(|hints| hints.refresh_support);
+    let lenses = workspace.code_lens.and_then(|lenses| lenses.refresh_support);
+    ClientCan {
+        links: text.definition.and_then(|d| d.link_support).unwrap_or(false),
+        snippets: completion.and_then(|item| item.snippet_support).unwrap_or(false),
+        refresh_hints: hints.unwrap_or(false),
+        refresh_lenses: lenses.unwrap_or(false),
     }
 }
 
@@ -48,6 +77,43 @@ pub fn server(encoding: PositionEncodingKind) -> ServerCapabilities {
             prepare_provider: Some(true),
             work_done_progress_options: WorkDoneProgressOptions::default(),
         })),
+        completion_provider: Some(CompletionOptions {
+            resolve_provider: Some(true),
+            trigger_characters: Some(vec![":".to_owned(), "'".to_owned(), "(".to_owned()]),
+            ..CompletionOptions::default()
+        }),
+        signature_help_provider: Some(SignatureHelpOptions {
+            trigger_characters: Some(vec!["(".to_owned(), ",".to_owned()]),
+            ..SignatureHelpOptions::default()
+        }),
+        code_action_provider: Some(CodeActionProviderCapability::Options(CodeActionOptions {
+            code_action_kinds: Some(vec![CodeActionKind::QUICKFIX, CodeActionKind::REFACTOR]),
+            ..CodeActionOptions::default()
+        })),
+        code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(true) }),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        workspace_symbol_provider: Some(OneOf::Left(true)),
+        folding_range_provider: Some(FoldingRangeProviderCapability::Simple(true)),
+        selection_range_provider: Some(SelectionRangeProviderCapability::Simple(true)),
+        call_hierarchy_provider: Some(CallHierarchyServerCapability::Simple(true)),
+        document_link_provider: Some(DocumentLinkOptions {
+            resolve_provider: Some(false),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        }),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        document_range_formatting_provider: Some(OneOf::Left(true)),
+        document_on_type_formatting_provider: Some(DocumentOnTypeFormattingOptions {
+            first_trigger_character: ";".to_owned(),
+            more_trigger_character: Some(vec!["\n".to_owned()]),
+        }),
+        semantic_tokens_provider: Some(SemanticTokensServerCapabilities::SemanticTokensOptions(
+            SemanticTokensOptions {
+                legend: colors::legend(),
+                range: Some(true),
+                full: Some(SemanticTokensFullOptions::Delta { delta: Some(true) }),
+                ..SemanticTokensOptions::default()
+            },
+        )),
         inlay_hint_provider: Some(OneOf::Left(true)),
         execute_command_provider: Some(ExecuteCommandOptions {
             commands: COMMANDS.map(str::to_owned).to_vec(),

@@ -47,6 +47,7 @@ pub fn serve(executable: PathBuf) -> std::io::Result<()> {
     runtime.block_on(async {
         let (service, socket) = LspService::build(|client| Backend::new(client, executable))
             .custom_method("nesl/ir", Backend::ir)
+            .custom_method("nesl/segments", Backend::segments)
             .custom_method("nesl/run", Backend::run)
             .custom_method("nesl/stop", Backend::stop)
             .custom_method("nesl/cost", Backend::cost)

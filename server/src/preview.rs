@@ -3,13 +3,15 @@
 //! While the text is broken the last good view stays, and says that it is stale. Views are kept by
 //! document and stage only: a panel shows one at a time.
 
-use crate::protocol::{IrLine, IrParams, IrResult, Stage};
+use crate::protocol::{
+    IrLine, IrParams, IrResult, Level, SegmentStep, SegmentedValue, SegmentsResult, Stage,
+};
 use crate::world::Snapshot;
 use nesl_core::base::ItemId;
 use nesl_core::ide;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
-use tower_lsp_server::ls_types::Uri;
+use tower_lsp_server::ls_types::{Position, Uri};
 
 /// The last good views.
 #[derive(Default)]
@@ -68,5 +70,48 @@ fn result(snapshot: &Snapshot, stage: ide::Stage, view: ide::View) -> IrResult {
         summary: view.summary,
         stale: false,
         message: None,
+    }
+}
+
+/// How flattening sees the form at a position.
+pub fn segments(snapshot: &Snapshot, position: Position) -> SegmentsResult {
+    let at = snapshot.lines.offset(position);
+    let precision = snapshot.options.precision.core();
+    match ide::segments(&snapshot.db, snapshot.file, at, precision) {
+        Err(why) => SegmentsResult { message: Some(why), ..SegmentsResult::default() },
+        Ok(found) => SegmentsResult {
+            subject: found.subject,
+            message: None,
+            steps: found.steps.into_iter().map(|one| step(snapshot, one)).collect(),
+        },
+    }
+}
+
+fn step(snapshot: &Snapshot, step: ide::SegmentStep) -> SegmentStep {
+    SegmentStep {
+        title: step.title,
+        code: step.code,
+        source: step.source.map(|range| snapshot.lines.lsp_range(range)),
+        inputs: step.inputs.into_iter().map(value).collect(),
+        output: step.output.map(value),
+    }
+}
+
+fn value(value: ide::SegmentedValue) -> SegmentedValue {
+    let level = |level: ide::Level| Level {
+        kind: match level.kind {
+            ide::Layout::Regular => "regular",
+            ide::Layout::Contiguous | ide::Layout::Given => "contiguous",
+            ide::Layout::Views => "views",
+        },
+        starts: level.starts,
+        lengths: level.lengths,
+    };
+    SegmentedValue {
+        name: value.name,
+        ty: value.ty,
+        value: value.value,
+        levels: value.levels.into_iter().map(level).collect(),
+        data: value.data,
     }
 }

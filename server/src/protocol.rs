@@ -155,3 +155,39 @@ impl Notification for StatusNotification {
     type Params = StatusParams;
     const METHOD: &'static str = "nesl/status";
 }
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct SegmentsResult {
+    pub subject: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    pub steps: Vec<SegmentStep>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct SegmentStep {
+    pub title: String,
+    pub code: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<Range>,
+    pub inputs: Vec<SegmentedValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub output: Option<SegmentedValue>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct SegmentedValue {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub ty: String,
+    pub value: String,
+    pub levels: Vec<Level>,
+    pub data: Vec<Vec<String>>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct Level {
+    pub kind: &'static str,
+    pub starts: Vec<u32>,
+    pub lengths: Vec<u32>,
+}

@@ -305,7 +305,7 @@ impl Runs {
     /// Tells the client what values are to be seen.
     async fn tell(&self, uri: &Uri) {
         let Some(snapshot) = self.snapshot(uri) else { return };
-        let way = snapshot.options.values;
+        let (way, can) = (snapshot.options.values, snapshot.client);
         let params = match self.runs().get_mut(uri) {
             None => return,
             Some(run) => {
@@ -319,11 +319,11 @@ impl Runs {
             Values::Notification => {
                 self.client.send_notification::<ValuesNotification>(params).await;
             }
-            Values::Hints => {
+            Values::Hints if can.refresh_hints => {
                 let client = self.client.clone();
                 tokio::spawn(async move { client.inlay_hint_refresh().await });
             }
-            Values::Off => {}
+            Values::Hints | Values::Off => {}
         }
     }
 }

@@ -4,6 +4,7 @@
 //! (handlers of requests run side by side, so the first `await` is where their order is lost). Who
 //! reads takes a [`Snapshot`]; a change stops all readings that are under way, and waits for them.
 
+use crate::capabilities::ClientCan;
 use crate::lines::{Encoding, Lines};
 use crate::options::Options;
 use nesl_core::base::ItemId;
@@ -28,8 +29,8 @@ pub struct World {
     /// The cells of notebooks, in order.
     notebooks: FxHashMap<Uri, Vec<Uri>>,
     encoding: Encoding,
-    /// The client understands links to definitions, not only places.
-    pub link_support: bool,
+    /// What the client understands.
+    pub client: ClientCan,
     /// What the client has chosen.
     pub options: Arc<Options>,
 }
@@ -57,8 +58,8 @@ pub struct Snapshot {
     pub files: Vec<FileId>,
     /// What the client has chosen.
     pub options: Arc<Options>,
-    /// The client understands links to definitions, not only places.
-    pub link_support: bool,
+    /// What the client understands.
+    pub client: ClientCan,
     uris: Arc<FxHashMap<FileId, Uri>>,
     encoding: Encoding,
 }
@@ -73,7 +74,7 @@ impl Default for World {
             uris: Arc::default(),
             notebooks: FxHashMap::default(),
             encoding: Encoding::default(),
-            link_support: false,
+            client: ClientCan::default(),
             options: Arc::default(),
         }
     }
@@ -200,7 +201,7 @@ impl World {
             lines: document.lines.clone(),
             files,
             options: self.options.clone(),
-            link_support: self.link_support,
+            client: self.client,
             uris: self.uris.clone(),
             encoding: self.encoding,
         })
@@ -290,7 +291,7 @@ fn reaches(db: &Database, from: FileId, to: FileId, depth: usize) -> bool {
 }
 
 /// The file that `load "name"` means, seen from a folder.
-fn existing(folder: &Path, name: &str) -> Option<PathBuf> {
+pub fn existing(folder: &Path, name: &str) -> Option<PathBuf> {
     let candidates = [folder.join(format!("{name}.nesl")), folder.join(name)];
     let found = candidates.into_iter().find(|path| path.is_file())?;
     Some(found.canonicalize().unwrap_or(found))

@@ -21,6 +21,7 @@ mod groups;
 mod outline;
 mod query;
 mod scope;
+mod scratch;
 
 use crate::base::{Diagnostic, ItemId, Loc, Name, Span, TextRange, TextSize};
 use crate::names::Names;
@@ -32,6 +33,7 @@ use std::sync::{Arc, Mutex};
 
 pub use outline::{Form, Outline};
 pub use scope::Before;
+pub use scratch::{LibraryName, Scratch};
 
 /// A text of the program: a file, a REPL line, a notebook cell, a part of the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -201,6 +201,20 @@ pub enum Op {
         /// Whose segments.
         from: Ctx,
     },
+    /// A table for the one point around: for each place below a size, the values that belong
+    /// there, combined ([`SeqOp::Histogram`]).
+    Histogram {
+        /// With what.
+        with: ReduceOp,
+        /// How many places there are, in the context around.
+        size: Atom,
+        /// Where to, in `from` or around it.
+        place: Atom,
+        /// A value, or a row of them, in `from` or around it.
+        value: Atom,
+        /// The points.
+        from: Ctx,
+    },
     /// The values before each point in its segment, combined.
     Scan {
         /// With what.

@@ -236,11 +236,22 @@ impl<'t> Parser<'_, 't> {
                 Ok(Op::Either { whole, flat: self.block()? })
             }
             // In the core language the operand stands in parentheses.
-            _ if operand_follows && (word.starts_with("reduce_") || word.starts_with("scan_")) => {
+            _ if operand_follows
+                && ["reduce_", "scan_", "histogram_"].iter().any(|op| word.starts_with(op)) =>
+            {
                 match self.inner.mnemonic()? {
                     SeqOp::Reduce(with) => {
                         let (value, from) = self.segments()?;
                         Ok(Op::Reduce { with, value, from })
+                    }
+                    SeqOp::Histogram(with) => {
+                        let value = self.inner.atom()?;
+                        self.inner.word("to")?;
+                        let place = self.inner.atom()?;
+                        self.inner.word("of")?;
+                        let size = self.inner.atom()?;
+                        self.inner.word("from")?;
+                        Ok(Op::Histogram { with, size, place, value, from: self.ctx()? })
                     }
                     SeqOp::Scan(with) => Ok(Op::Scan { with, value: self.inner.atom()? }),
                     _ => Err(format!("{word} does not go over segments")),

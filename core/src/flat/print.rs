@@ -244,6 +244,11 @@ impl Printer<'_> {
                 let name = SeqOp::Reduce(*with).mnemonic();
                 write!(self.inner.out, "{name} {} from {from}", Operand(*value))
             }
+            Op::Histogram { with, size, place, value, from } => {
+                let name = SeqOp::Histogram(*with).mnemonic();
+                let [size, place, value] = [size, place, value].map(|atom| Operand(*atom));
+                write!(self.inner.out, "{name} {value} to {place} of {size} from {from}")
+            }
             Op::Scan { with, value } => {
                 write!(self.inner.out, "{} {}", SeqOp::Scan(*with).mnemonic(), Operand(*value))
             }

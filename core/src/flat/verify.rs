@@ -111,10 +111,7 @@ impl Checker<'_, '_> {
                     self.enter(*mask);
                 }
             }
-            let home = match binding.op {
-                Op::Reduce { from, .. } => from,
-                _ => binding.ctx,
-            };
+            let home = binding.points();
             let again = is_cheap(binding) && is_within(self.contexts(), kernel.over, home);
             if home != kernel.over && !kernel.masks.contains(&home) && !again {
                 self.report(format!("v{} is no part of kernel {}", binding.var.0, kernel.id));
@@ -133,9 +130,7 @@ impl Checker<'_, '_> {
         for (var, ctx) in &kernel.stores {
             let stored = |binding: &&Let| {
                 binding.var == *var
-                    && (*ctx == kernel.over
-                        || kernel.masks.contains(ctx)
-                        || matches!(binding.op, Op::Reduce { .. }))
+                    && (*ctx == kernel.over || kernel.masks.contains(ctx) || binding.combines())
             };
             if !kernel.lets.iter().any(|binding| stored(&binding)) {
                 self.report(format!("kernel {} stores v{}", kernel.id, var.0));
@@ -176,6 +171,15 @@ impl Checker<'_, '_> {
                 if segments_of(self.contexts(), *from) != Some(ctx) {
                     self.report(format!("{what}: {from} has no segment for each point of {ctx}"));
                 }
+                self.reads(&what, *value, *from);
+            }
+            Op::Histogram { size, place, value, from, .. } => {
+                self.seen(*from);
+                if segments_of(self.contexts(), *from) != Some(ctx) {
+                    self.report(format!("{what}: {from} has no segment for each point of {ctx}"));
+                }
+                self.reads(&what, *size, ctx);
+                self.reads(&what, *place, *from);
                 self.reads(&what, *value, *from);
             }
             Op::Element { of, checked } => {

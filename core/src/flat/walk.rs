@@ -75,6 +75,21 @@ pub(crate) fn is_within(contexts: &[Context], ctx: Ctx, other: Ctx) -> bool {
     false
 }
 
+impl Let {
+    /// Where the points are whose values it uses: for what combines them, inside of where it lives.
+    pub fn points(&self) -> Ctx {
+        match self.op {
+            Op::Reduce { from, .. } | Op::Histogram { from, .. } => from,
+            _ => self.ctx,
+        }
+    }
+
+    /// Whether it combines the values of many points.
+    pub fn combines(&self) -> bool {
+        matches!(self.op, Op::Reduce { .. } | Op::Histogram { .. })
+    }
+}
+
 impl Block {
     /// Visits every value here and in the blocks inside, those of kernels too.
     pub fn each_let<'a>(&'a self, visit: &mut dyn FnMut(&'a Let)) {
@@ -155,6 +170,7 @@ pub(crate) fn is_cheap(binding: &Let) -> bool {
         | Op::SameLength(..)
         | Op::Collect { .. }
         | Op::Reduce { .. }
+        | Op::Histogram { .. }
         | Op::Scan { .. }
         | Op::Branch { .. }
         | Op::Call(..)
@@ -185,6 +201,7 @@ impl Op {
             | Op::SameLength(..)
             | Op::Collect { .. }
             | Op::Reduce { .. }
+            | Op::Histogram { .. }
             | Op::Scan { .. }
             | Op::Whole(_)
             | Op::Call(..) => (None, None),
@@ -204,6 +221,7 @@ impl Op {
             Op::Collect { value, .. } | Op::Reduce { value, .. } | Op::Scan { value, .. } => {
                 vec![*value]
             }
+            Op::Histogram { size, place, value, .. } => vec![*size, *place, *value],
             Op::Branch { cond, .. } => vec![Atom::Var(*cond)],
         }
     }

@@ -119,6 +119,14 @@ impl Flattener<'_> {
                 let value = self.compute(flat::Op::Scan { with, value }, element, from, site);
                 self.collect(var, ty, value, from, home, site);
             }
+            (SeqOp::Histogram(with), [size, Atom::Var(places), Atom::Var(values)]) => {
+                let (from, place) = self.elements_at(*places, ctx, site);
+                let code = FaultCode::NestLength;
+                let checked = self.same_length(*values, *places, code, ctx, site);
+                let value = self.element_in(*values, from, checked, ctx, site);
+                let op = flat::Op::Histogram { with, size: *size, place, value, from };
+                self.define(var, op, ty, ctx, site);
+            }
             (SeqOp::Gather, [of, Atom::Var(places)]) => {
                 let (from, place) = self.elements_at(*places, ctx, site);
                 let element = ty.element().expect("types were checked").clone();

@@ -46,6 +46,7 @@ fn read(block: &Block, contexts: &[Context], into: &mut FxHashSet<Var>) {
             | Op::Extent(..)
             | Op::Collect { .. }
             | Op::Reduce { .. }
+            | Op::Histogram { .. }
             | Op::Scan { .. }
             | Op::Call(..)
             | Op::Whole(_) => op.each_use(&mut |var| {
@@ -126,6 +127,7 @@ impl Again<'_, '_> {
                             | Op::SameLength(..)
                             | Op::Collect { .. }
                             | Op::Reduce { .. }
+                            | Op::Histogram { .. }
                             | Op::Scan { .. }
                             | Op::Call(..)
                             | Op::Whole(_) => {}

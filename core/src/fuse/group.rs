@@ -130,6 +130,7 @@ impl Grouping<'_, '_> {
             | Op::Extent(..)
             | Op::SameLength(..)
             | Op::Reduce { .. }
+            | Op::Histogram { .. }
             | Op::Scan { .. }
             | Op::Whole(_) => {}
         }
@@ -138,11 +139,7 @@ impl Grouping<'_, '_> {
 
     /// Puts a value into a kernel.
     fn join(&mut self, binding: Let) {
-        let combines = matches!(binding.op, Op::Reduce { .. });
-        let ctx = match binding.op {
-            Op::Reduce { from, .. } => from,
-            _ => binding.ctx,
-        };
+        let (combines, ctx) = (binding.combines(), binding.points());
         // Elements of the same context are read here; others, once and for all.
         let mut delayed: Vec<Let> = Vec::new();
         binding.op.each_use(&mut |var| delayed.extend(self.delayed.get(&var).cloned()));
@@ -311,6 +308,8 @@ fn makes_arrays(binding: &Let) -> bool {
             | ir::Op::Time(_) => false,
         },
         Op::Whole(_) => false,
+        // A table is filled in any kernel.
+        Op::Histogram { .. } => true,
         Op::Element { .. }
         | Op::Position
         | Op::Gather(..)

@@ -16,6 +16,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `tails` | what joins values of which it is not known yet which kernel finds them |
 //! | `group` | which step joins which kernel |
 //! | `again` | what is computed again rather than stored |
 //! | `needs` | which values are used afterwards |
@@ -23,6 +24,7 @@
 mod again;
 mod group;
 mod needs;
+mod tails;
 
 use crate::base::with_stack;
 use crate::flat::{Block, Context, Function, Program, Step};
@@ -52,7 +54,8 @@ pub fn fuse(program: &Program, fuel: Fuel) -> Program {
 }
 
 fn fused_body(function: &Function, state: &mut group::State) -> Block {
-    let body = group::block(&function.body, &function.contexts, state);
+    let body = tails::moved(function, state);
+    let body = group::block(&body, &function.contexts, state);
     let body = again::block(&body, &function.contexts, state);
     needs::block(body, &function.contexts)
 }

@@ -136,6 +136,7 @@ impl Function<'_> {
             | Op::Extent(..)
             | Op::SameLength(..)
             | Op::Reduce { .. }
+            | Op::Histogram { .. }
             | Op::Scan { .. }
             | Op::Whole(_)
             | Op::Call(..) => binding.op.each_use(&mut |var| {
@@ -168,7 +169,7 @@ impl Function<'_> {
         let own = |binding: &&Let| {
             let here = binding.ctx == kernel.over
                 || kernel.masks.contains(&binding.ctx)
-                || matches!(binding.op, Op::Reduce { .. });
+                || binding.combines();
             here && !around.contains(&binding.var)
         };
         let own: FxHashSet<Var> =
@@ -200,10 +201,10 @@ impl Function<'_> {
         kernel.places = kernel.counts.iter().copied().filter(|c| live.places.contains(c)).collect();
         let needed = |mask: &Ctx| {
             kernel.counts.contains(mask)
-                || kernel.lets.iter().any(|binding| match binding.op {
-                    Op::Reduce { from, .. } => is_within(self.contexts, from, *mask),
-                    _ => is_within(self.contexts, binding.ctx, *mask),
-                })
+                || kernel
+                    .lets
+                    .iter()
+                    .any(|binding| is_within(self.contexts, binding.points(), *mask))
                 || kernel.counts.iter().any(|count| is_within(self.contexts, *count, *mask))
         };
         kernel.masks = masks.into_iter().filter(needed).collect();
@@ -247,10 +248,8 @@ impl Function<'_> {
                     live.vars.insert(var);
                 }),
             }
-            if let Op::Reduce { from, .. } = binding.op
-                && !kernel.masks.contains(&from)
-            {
-                live.ctxs.insert(from);
+            if binding.combines() && !kernel.masks.contains(&binding.points()) {
+                live.ctxs.insert(binding.points());
             }
             if own.contains(&binding.var) && !kernel.masks.contains(&binding.ctx) {
                 live.point(binding.ctx);
@@ -358,6 +357,7 @@ fn faults(binding: &Let) -> bool {
         | Op::Position
         | Op::Collect { .. }
         | Op::Reduce { .. }
+        | Op::Histogram { .. }
         | Op::Scan { .. } => false,
     }
 }

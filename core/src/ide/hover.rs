@@ -196,6 +196,10 @@ fn expression(cursor: &Cursor<'_>, range: TextRange) -> Option<Hover> {
         (None, Some((pat, span))) => (span, types.pats.get(pat)?),
         (None, None) => return None,
     };
+    if *ty == Ty::Error {
+        // What is wrong is said elsewhere.
+        return None;
+    }
     let code = format!("{} : {}", cursor.snippet(span, 60), print(cursor, ty));
     Some(Hover { range: cursor.range(span), code, ..Hover::default() })
 }

@@ -19,40 +19,71 @@
 //! | `folding` | what can be folded |
 //! | `selection` | what a selection grows to |
 //! | `tokens` | what each word is, for colours |
+//! | `hints` | types and parallelism, to be shown between the words |
+//! | `calls` | who calls a function, and whom it calls |
+//! | `formatting` | edits that format a file, a part of it, or what was just typed |
+//! | `links` | the files that a text names |
+//! | `lenses` | what can be run |
+//! | `actions` | what could be done there: diagnostics mended, forms written another way |
+//! | `place` | what is open around a place that is being written, by tokens |
+//! | `completion` | what could be written there, what fits first |
+//! | `signature` | the function that is being called at a place, and its parameters |
+//! | `segments` | how flattening sees a small example: segments over flat data, step by step |
 //! | `library` | the primitives as a text that one can jump to |
 //! | `load` | the texts that a file loads |
 //!
 //! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
 //! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
 
+mod actions;
+#[cfg(test)]
+mod broken;
+mod calls;
+mod completion;
 mod cursor;
 mod definition;
 #[cfg(test)]
 mod fixture;
 mod folding;
+mod formatting;
+mod hints;
 mod hover;
+mod lenses;
 mod library;
+mod links;
 mod load;
 mod outline;
+mod place;
 mod references;
 mod rename;
+mod segments;
 mod selection;
 mod shape;
+mod signature;
 mod stage;
 mod symbol;
 mod tokens;
 
+pub use actions::{Action, ActionKind, actions};
+pub use calls::{CallItem, call_item, incoming, outgoing};
+pub use completion::{Completion, CompletionKind, completion_doc, completions};
 pub use cursor::Cursor;
 pub use definition::{definition, type_definition};
 pub use folding::{Fold, FoldKind, folds};
-pub use hover::{Hover, hover};
+pub use formatting::{format_document, format_on_type, format_range};
+pub use hints::{HintKind, HintOptions, InlayHint, inlay_hints};
+pub use hover::{Hover, doc_markdown, hover};
+pub use lenses::{Lens, LensKind, lenses};
 pub use library::primitives;
+pub use links::{Link, links};
 pub use load::loads;
 pub use outline::{Entry, EntryKind, outline, search};
 pub use references::{Reference, highlights, references};
 pub use rename::{Refusal, prepare_rename, rename};
+pub use segments::{Level, SegmentStep, SegmentedValue, Segments, segments};
 pub use selection::selections;
-pub use shape::{Shape, shape, summary};
+pub use shape::{Layout, Shape, shape, summary};
+pub use signature::{SignatureHelp, signature_help};
 pub use stage::{Line, Stage, View, subject, view};
 pub use symbol::{Occurrence, Role, Symbol, occurrences};
 pub use tokens::{Modifiers, SemanticToken, TokenKind, semantic_tokens};

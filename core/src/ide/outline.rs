@@ -1,13 +1,13 @@
 //! What a file defines: its forms and the variables inside them, and a search by name.
 
 use super::cursor::{Cursor, forms, shorten};
+use super::hints::type_within;
 use super::stage::type_of_name;
 use crate::base::{Name, Span, TextRange};
 use crate::db::{Database, FileId, Form};
 use crate::prelude::shown;
 use crate::syntax::RawKind;
 use crate::syntax::ast::{Expr, ExprId, ItemKind, Pat, PatId};
-use crate::types::{Scheme, print_scheme};
 
 /// What an entry is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -147,7 +147,7 @@ fn entry(form: &Form, cursor: &Cursor<'_>) -> Option<Entry> {
             }
             children.extend(inside(cursor, *value));
             let detail = if single { own } else { String::new() };
-            let name = cursor.snippet(span, NAME_WIDTH);
+            let name = pattern_name(cursor, *pattern);
             let focus = cursor.range(span);
             Entry { name, detail, kind: EntryKind::Variable, range, focus, children }
         }
@@ -224,10 +224,7 @@ fn collect(cursor: &Cursor<'_>, expr: ExprId, entries: &mut Vec<Entry>) {
 fn variables(cursor: &Cursor<'_>, pattern: PatId, range: TextRange, entries: &mut Vec<Entry>) {
     let types = cursor.db.types(cursor.item);
     for (pat, span) in leaves(cursor, pattern) {
-        let ty = types
-            .pats
-            .get(pat)
-            .map(|ty| print_scheme(&Scheme { vars: types.vars.clone(), ty: ty.clone() }));
+        let ty = types.pats.get(pat).map(|ty| type_within(cursor, ty));
         entries.push(Entry {
             name: shorten(&cursor.text(span), NAME_WIDTH),
             detail: ty.unwrap_or_default(),
@@ -236,6 +233,15 @@ fn variables(cursor: &Cursor<'_>, pattern: PatId, range: TextRange, entries: &mu
             focus: cursor.range(span),
             children: Vec::new(),
         });
+    }
+}
+
+/// A pattern as it is written, a pair in its parentheses.
+pub(super) fn pattern_name(cursor: &Cursor<'_>, pattern: PatId) -> String {
+    let text = cursor.snippet(cursor.bare(cursor.ast.pat_spans[pattern]), NAME_WIDTH);
+    match cursor.ast.pats[pattern] {
+        Pat::Pair(..) if !text.starts_with('(') || !text.ends_with(')') => format!("({text})"),
+        _ => text,
     }
 }
 
@@ -291,7 +297,7 @@ mod tests {
                     2 Variable k : int
                   2 Variable m : int
                 3 Datatype point : (float, float) -> point
-                4 Variable a, b : 
+                4 Variable (a, b) : 
                   4 Variable a : int
                   4 Variable b : int
                 5 Variable x : [int]

@@ -115,19 +115,20 @@ pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Option<Stri
     shape(db, item, precision).ok().map(|shape| shape.summary())
 }
 
-struct Reader<'a> {
+/// Reads a function of a flat program, with the names and layouts of what is in it.
+pub(super) struct Reader<'a> {
     db: &'a Database,
     item: ItemId,
     program: &'a Program,
     function: &'a Function,
     /// What variables are called in the source, where they are.
-    names: FxHashMap<Var, String>,
-    layouts: FxHashMap<Var, Layout>,
+    pub(super) names: FxHashMap<Var, String>,
+    pub(super) layouts: FxHashMap<Var, Layout>,
     shape: Shape,
 }
 
 impl<'a> Reader<'a> {
-    fn new(
+    pub(super) fn new(
         db: &'a Database,
         item: ItemId,
         program: &'a Program,
@@ -202,7 +203,7 @@ impl<'a> Reader<'a> {
     }
 
     /// How the segments of a context lie.
-    fn layout(&self, ctx: Ctx) -> Layout {
+    pub(super) fn layout(&self, ctx: Ctx) -> Layout {
         match &self.function.context(ctx).space {
             Space::Caller => Layout::Regular,
             Space::Count { of, count } => match count {
@@ -229,7 +230,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The bytes of a place, if it is in the form itself.
-    fn own(&self, site: Site) -> Option<TextRange> {
+    pub(super) fn own(&self, site: Site) -> Option<TextRange> {
         let Site { item, span } = site;
         let inside = item == self.item && span.start < span.end;
         inside.then(|| self.db.place(Loc { item, span }).range)
@@ -251,7 +252,7 @@ impl<'a> Reader<'a> {
         Some(smallest.map_or(own, place))
     }
 
-    fn called(&self, var: Var) -> String {
+    pub(super) fn called(&self, var: Var) -> String {
         self.names.get(&var).map_or_else(|| format!("v{}", var.0), |name| format!("`{name}`"))
     }
 
@@ -492,7 +493,7 @@ fn is_whole(binding: &Let) -> bool {
 }
 
 /// The name of a function without the types it is used at.
-fn plain(name: &str) -> &str {
+pub(super) fn plain(name: &str) -> &str {
     name.split('@').next().unwrap_or(name)
 }
 

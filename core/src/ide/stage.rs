@@ -209,6 +209,16 @@ pub(super) fn program(
     item: ItemId,
     precision: Precision,
 ) -> Result<ir::Program, String> {
+    program_at(db, item, None, precision)
+}
+
+/// The same; a polymorphic function at types for the variables of its scheme.
+pub(super) fn program_at(
+    db: &Database,
+    item: ItemId,
+    args: Option<Arc<[Ty]>>,
+    precision: Precision,
+) -> Result<ir::Program, String> {
     if broken(db, item) {
         return Err("there are errors here".to_owned());
     }
@@ -228,7 +238,8 @@ pub(super) fn program(
                 let name = &function.name.name;
                 return Err(format!("`{name}` takes a function: it exists where it is called"));
             }
-            let args: Arc<[Ty]> = scheme.vars.iter().map(|class| example(*class)).collect();
+            let simplest = || scheme.vars.iter().map(|class| example(*class)).collect();
+            let args: Arc<[Ty]> = args.unwrap_or_else(simplest);
             elaborate::elaborate_function(item, args, &context, precision).map_err(fail)?
         }
         ItemKind::Function(_) => return Err("it is only declared here".to_owned()),

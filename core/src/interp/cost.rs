@@ -66,6 +66,7 @@ pub(super) fn time(op: SeqOp, args: &[Value]) -> u64 {
         | SeqOp::Append
         | SeqOp::Reduce(_)
         | SeqOp::Scan(_)
+        | SeqOp::Histogram(_)
         | SeqOp::HashText
         | SeqOp::SameText => lengths(),
         SeqOp::Scatter
@@ -102,6 +103,7 @@ pub(super) fn sequence(op: SeqOp, args: &[Value], result: &Value, log_scan: bool
         SeqOp::Append | SeqOp::Scatter => Cost::parallel(args[0].size() + args[1].size()),
         SeqOp::Replace => Cost::parallel(args[0].size() + args[1].size()),
         SeqOp::Pack | SeqOp::Reduce(_) | SeqOp::Scan(_) => scanned(args[0].size()),
+        SeqOp::Histogram(_) => scanned(result.size() + args[2].size()),
         SeqOp::RankUp | SeqOp::RankDown => {
             let n = length() as f64;
             let comparisons = if n > 1.0 { (n * n.log2()).ceil() } else { 1.0 };

@@ -6,8 +6,9 @@
 
 use super::context::{CHUNK, Context};
 use super::value::{Sequence, Value};
+use crate::ir::Ty;
 use crate::prim::ReduceOp;
-use nesl_runtime::fault::Fault;
+use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
@@ -41,6 +42,99 @@ pub(super) fn scan(
         Sequence::Chars(xs) => Sequence::Chars(run(chars(with), xs, context)?),
         Sequence::Values(_) => panic!("{with:?} is for scalars"),
     })
+}
+
+/// For each place below a size, the elements that belong there, combined; or those of rows, from
+/// the place of the row on.
+pub(super) fn histogram(
+    with: ReduceOp,
+    size: i64,
+    places: &[i64],
+    values: &Sequence,
+    element: &Ty,
+    context: &Context<'_>,
+) -> Result<Sequence, Fault> {
+    if places.len() != values.len() {
+        let lengths = format!("lengths {} and {}", values.len(), places.len());
+        return Err(Fault::with(FaultCode::NestLength, lengths));
+    }
+    let precision = context.precision;
+    let row = |values: &'_ [Value], i: usize| -> Sequence {
+        values[i].as_sequence().expect("a row").clone()
+    };
+    Ok(match (values, element) {
+        (Sequence::Ints(xs), _) => {
+            let each = |i: usize, put: &mut dyn FnMut(&[i64])| put(&xs[i..=i]);
+            Sequence::Ints(table(ints(with, precision), size, places, &each, context)?)
+        }
+        (Sequence::Floats(xs), _) => {
+            let each = |i: usize, put: &mut dyn FnMut(&[f64])| put(&xs[i..=i]);
+            Sequence::Floats(table(floats(with, precision), size, places, &each, context)?)
+        }
+        (Sequence::Bools(xs), _) => {
+            let each = |i: usize, put: &mut dyn FnMut(&[bool])| put(&xs[i..=i]);
+            Sequence::Bools(table(bools(with), size, places, &each, context)?)
+        }
+        (Sequence::Chars(xs), _) => {
+            let each = |i: usize, put: &mut dyn FnMut(&[u8])| put(&xs[i..=i]);
+            Sequence::Chars(table(chars(with), size, places, &each, context)?)
+        }
+        (Sequence::Values(rows), Ty::Int) => {
+            let each = |i: usize, put: &mut dyn FnMut(&[i64])| {
+                put(row(rows, i).as_ints().expect("ints"));
+            };
+            Sequence::Ints(table(ints(with, precision), size, places, &each, context)?)
+        }
+        (Sequence::Values(rows), Ty::Float) => {
+            let each = |i: usize, put: &mut dyn FnMut(&[f64])| match &row(rows, i) {
+                Sequence::Floats(xs) => put(xs),
+                other => panic!("{other:?} are no floats"),
+            };
+            Sequence::Floats(table(floats(with, precision), size, places, &each, context)?)
+        }
+        (Sequence::Values(rows), Ty::Bool) => {
+            let each = |i: usize, put: &mut dyn FnMut(&[bool])| match &row(rows, i) {
+                Sequence::Bools(xs) => put(xs),
+                other => panic!("{other:?} are no bools"),
+            };
+            Sequence::Bools(table(bools(with), size, places, &each, context)?)
+        }
+        (Sequence::Values(rows), Ty::Char) => {
+            let each = |i: usize, put: &mut dyn FnMut(&[u8])| {
+                put(row(rows, i).as_text().expect("a string"));
+            };
+            Sequence::Chars(table(chars(with), size, places, &each, context)?)
+        }
+        (Sequence::Values(_), Ty::Unit | Ty::Pair(..) | Ty::Sequence(_)) => {
+            panic!("{with:?} is for scalars")
+        }
+    })
+}
+
+/// Calls its second operand with the elements that the point of a number has.
+type Each<'a, T> = &'a dyn Fn(usize, &mut dyn FnMut(&[T]));
+
+fn table<T: Copy>(
+    monoid: Monoid<T>,
+    size: i64,
+    places: &[i64],
+    each: Each<'_, T>,
+    context: &Context<'_>,
+) -> Result<Arc<Vec<T>>, Fault> {
+    let mut sums = context.tabulate(i128::from(size.max(0)), |_| monoid.neutral)?;
+    for (i, place) in places.iter().enumerate() {
+        if i % CHUNK == 0 {
+            context.poll()?;
+        }
+        let Ok(place) = usize::try_from(*place) else { continue };
+        each(i, &mut |row| {
+            let fits = place.checked_add(row.len()).and_then(|end| sums.get_mut(place..end));
+            for (sum, x) in fits.into_iter().flatten().zip(row) {
+                *sum = (monoid.combine)(*sum, *x);
+            }
+        });
+    }
+    Ok(Arc::new(sums))
 }
 
 /// A neutral element and how to combine.

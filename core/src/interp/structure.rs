@@ -36,6 +36,11 @@ pub(super) fn apply(
         SeqOp::Subseq => subseq(seq(&args[0]), int(&args[1]), int(&args[2]), context)?,
         SeqOp::Reduce(with) => return reduce::reduce(with, seq(&args[0]), context),
         SeqOp::Scan(with) => reduce::scan(with, seq(&args[0]), context)?,
+        SeqOp::Histogram(with) => {
+            let element = result.element().expect("a sequence");
+            let (places, values) = (ints(&args[1]), seq(&args[2]));
+            reduce::histogram(with, int(&args[0]), places, values, element, context)?
+        }
         SeqOp::RankUp => rank::rank(seq(&args[0]), Order::Up, context)?,
         SeqOp::RankDown => rank::rank(seq(&args[0]), Order::Down, context)?,
         SeqOp::Groups => return groups(seq(&args[0]), context),

@@ -97,6 +97,11 @@ impl FunctionBuilder {
         Atom::Var(var)
     }
 
+    /// Puts a binding of the function that is extended into the innermost open block.
+    pub fn keep(&mut self, binding: Let) {
+        self.open.last_mut().unwrap_or(&mut self.body).push(binding);
+    }
+
     /// Opens a block: an arm of a conditional, the body of a nest.
     pub fn begin(&mut self) {
         self.open.push(Vec::new());

@@ -102,6 +102,11 @@ pub fn sequence(op: SeqOp, args: &[Ty]) -> Result<Ty, String> {
         (Subseq, [a @ Ty::Sequence(_), Ty::Int, Ty::Int]) => Some(a.clone()),
         (Reduce(with), [Ty::Sequence(a)]) if reducible(with, a) => Some((**a).clone()),
         (Scan(with), [a @ Ty::Sequence(element)]) if reducible(with, element) => Some(a.clone()),
+        (Histogram(with), [Ty::Int, places, Ty::Sequence(values)])
+            if is_sequence_of(places, &Ty::Int) && reducible(with, scalar_of(values)) =>
+        {
+            Some(Ty::sequence(scalar_of(values).clone()))
+        }
         (RankUp | RankDown, [Ty::Sequence(a)]) if ordinal(a) => Some(Ty::sequence(Ty::Int)),
         (Groups, [a]) if is_sequence_of(a, &Ty::Int) || is_sequence_of(a, &Ty::text()) => {
             Some(Ty::pair(Ty::sequence(Ty::Int), Ty::sequence(Ty::Int)))
@@ -114,8 +119,8 @@ pub fn sequence(op: SeqOp, args: &[Ty]) -> Result<Ty, String> {
         (ParseFloat, [text]) if *text == Ty::text() => Some(Ty::pair(Ty::Float, Ty::Bool)),
         (
             Length | Index | Range | Dist | Gather | Scatter | Replace | Permute | Pack | Append
-            | Flatten | Partition | Subseq | Reduce(_) | Scan(_) | RankUp | RankDown | Groups
-            | HashText | SameText | IntText | FloatText | ExpText | ParseFloat,
+            | Flatten | Partition | Subseq | Reduce(_) | Scan(_) | Histogram(_) | RankUp | RankDown
+            | Groups | HashText | SameText | IntText | FloatText | ExpText | ParseFloat,
             _,
         ) => None,
     };
@@ -201,6 +206,11 @@ fn with_status_of_stream() -> Ty {
 
 fn row_of(rows: &Ty) -> Ty {
     rows.element().cloned().unwrap_or(Ty::Unit)
+}
+
+/// The type of a value, or of the elements of a row.
+fn scalar_of(values: &Ty) -> &Ty {
+    values.element().unwrap_or(values)
 }
 
 fn is_sequence_of(ty: &Ty, element: &Ty) -> bool {

@@ -57,6 +57,11 @@ pub enum SeqOp {
     RankUp,
     /// The same, descending, stable.
     RankDown,
+    /// `(int size, [int], [a]) -> [a]`: for each place below the size, the elements that belong
+    /// there, combined; with `[[a]]`, element j of a row belongs to the place of the row plus j.
+    /// What has no place there is left out, of a row that does not fit all. Faults `NestLength`.
+    /// Programs do not say it: [`crate::simplify`] does.
+    Histogram(ReduceOp),
     /// `[int or [char]] -> ([int], [int])`: for each element, the place of the last one equal to
     /// it, and how many these are.
     Groups,

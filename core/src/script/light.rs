@@ -93,6 +93,7 @@ pub(super) fn is_light(op: &Op) -> bool {
             | SeqOp::Partition
             | SeqOp::Reduce(_)
             | SeqOp::Scan(_)
+            | SeqOp::Histogram(_)
             | SeqOp::Groups
             | SeqOp::RankUp
             | SeqOp::RankDown => false,

@@ -108,6 +108,6 @@ fn sequence_may_fault(op: SeqOp) -> bool {
         Length | Append | Flatten | Reduce(_) | Scan(_) | RankUp | RankDown | Groups | HashText
         | SameText | IntText | FloatText | ParseFloat => false,
         Index | Range | Dist | Gather | Scatter | Replace | Permute | Pack | Partition | Subseq
-        | ExpText => true,
+        | Histogram(_) | ExpText => true,
     }
 }

@@ -4,7 +4,8 @@
 //! functions are put in place of their calls, copies and pairs that are taken apart again
 //! disappear, constants are folded, equal scalar expressions are computed once, the length of
 //! what was just made is that of what it was made from. Then what nobody uses goes, unless it
-//! may fault, and an apply-to-each over another one becomes one.
+//! may fault, and an apply-to-each over another one becomes one. Groups of which only sums are
+//! asked for are not made ([`keyed`]).
 //!
 //! ```text
 //! fn "take@int"(a, n) library { … subseq(a, start, end) }      fn "main"(a) {
@@ -21,6 +22,7 @@
 
 mod calls;
 mod dead;
+mod keyed;
 mod nests;
 mod rewrite;
 
@@ -34,11 +36,24 @@ pub fn simplify(program: &Program) -> Program {
     let calls = calls::Calls::of(program);
     let effects = Effects::of(program);
     let mut simplified: Vec<Option<Function>> = vec![None; program.functions.len()];
+    let keyed = keyed::Keyed::of(program);
     for id in calls.callees_first() {
-        let mut function = rewrite::function(program, *id, &simplified, &calls);
+        let mut function =
+            rewrite::function(program, *id, &simplified, &calls, &|id| keyed.makes_groups(id));
         dead::remove(&mut function);
         nests::join(&mut function, &effects);
+        keyed.reduce(*id, &mut function);
         simplified[id.0 as usize] = Some(function);
+    }
+    // Groups that are more than reduced are made as the library makes them.
+    for id in calls.callees_first() {
+        let Some(function) = &simplified[id.0 as usize] else { continue };
+        if keyed.concerns(function) {
+            let mut function = rewrite::again(function, &simplified, &calls);
+            dead::remove(&mut function);
+            nests::join(&mut function, &effects);
+            simplified[id.0 as usize] = Some(function);
+        }
     }
     // What is not reached from the form stays as it was: nobody asks for it.
     let functions = simplified.into_iter().zip(&program.functions);

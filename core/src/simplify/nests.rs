@@ -14,7 +14,8 @@ pub(super) fn join(function: &mut Function, effects: &Effects) {
     block(&mut function.body, &uses, effects);
 }
 
-fn count(block: &Block, uses: &mut FxHashMap<Var, usize>) {
+/// How often each variable is used in a block.
+pub(super) fn count(block: &Block, uses: &mut FxHashMap<Var, usize>) {
     let mut used = |atom: Atom| {
         if let Atom::Var(var) = atom {
             *uses.entry(var).or_default() += 1;

@@ -18,18 +18,29 @@ const FEW: usize = 4;
 /// Operations after which a function takes in no more.
 const LARGE: usize = 4_000;
 
+/// A function of a program, but for `kept` with small ones in place of their calls.
 pub(super) fn function(
     program: &Program,
     id: FunId,
     simplified: &[Option<Function>],
     calls: &Calls,
+    kept: &dyn Fn(FunId) -> bool,
 ) -> Function {
-    rewritten(&program.functions[id.0 as usize], simplified, calls, false)
+    rewritten(&program.functions[id.0 as usize], simplified, calls, false, kept)
+}
+
+/// A function once more, with what was kept in place of its calls.
+pub(super) fn again(
+    function: &Function,
+    simplified: &[Option<Function>],
+    calls: &Calls,
+) -> Function {
+    rewritten(function, simplified, calls, false, &|_| false)
 }
 
 /// A function in which nests over short lists that are written out are written out.
 pub(super) fn unrolled(program: &Program, id: FunId, calls: &Calls) -> Function {
-    rewritten(&program.functions[id.0 as usize], &[], calls, true)
+    rewritten(&program.functions[id.0 as usize], &[], calls, true, &|_| false)
 }
 
 fn rewritten(
@@ -37,10 +48,12 @@ fn rewritten(
     simplified: &[Option<Function>],
     calls: &Calls,
     unroll: bool,
+    kept: &dyn Fn(FunId) -> bool,
 ) -> Function {
     let mut rewriter = Rewriter {
         simplified,
         calls,
+        kept,
         unroll,
         builder: FunctionBuilder::new(),
         known: FxHashMap::default(),
@@ -149,6 +162,8 @@ impl Env {
 struct Rewriter<'a> {
     simplified: &'a [Option<Function>],
     calls: &'a Calls,
+    /// Functions that are called where they are called.
+    kept: &'a dyn Fn(FunId) -> bool,
     /// Whether nests over short lists are written out.
     unroll: bool,
     builder: FunctionBuilder,
@@ -416,6 +431,7 @@ impl Rewriter<'_> {
         let small = self.calls.size(callee) <= SMALL || self.calls.times(callee) == 1;
         if let Some(Some(function)) = self.simplified.get(callee.0 as usize)
             && !self.calls.is_recursive(callee)
+            && !(self.kept)(callee)
             && small
             && self.written < LARGE
         {

@@ -207,3 +207,135 @@ fn "halves"(v0: [int]) -> [int] {
     "#]]
     .assert_eq(&print(&one));
 }
+
+#[test]
+fn groups_that_are_reduced_are_not_made() {
+    check(
+        r#"main "main"
+
+fn "main"() -> [(int, (float, int))] {
+  v0: [int] = list(3, 12, 3, 4)
+  v1: [float] = list(0.5, 1.5, 2.5, 3.5)
+  v2: [(int, float)] = each v3: int in v0, v4: float in v1 {
+    v5: int = rem(v3, 8)
+    v6: (int, float) = pair(v5, v4)
+    v6
+  }
+  v7: [(int, [float])] = call "int_collect@float"(v2)
+  v8: [(int, (float, int))] = each v9: (int, [float]) in v7 {
+    v10: int = first(v9)
+    v11: [float] = second(v9)
+    v12: float = reduce_sum(v11)
+    v13: int = length(v11)
+    v14: (float, int) = pair(v12, v13)
+    v15: (int, (float, int)) = pair(v10, v14)
+    v15
+  }
+  v8
+}
+
+fn "int_collect@float"(v0: [(int, float)]) -> [(int, [float])] library {
+  v1: [(int, [float])] = list()
+  v1
+}
+"#,
+        &expect![[r#"
+            main "main"
+
+            fn "main"() -> [(int, (float, int))] {
+              v0: [int] = list(3, 12, 3, 4)
+              v1: [float] = list(0.5, 1.5, 2.5, 3.5)
+              v5: [int] = each v2: int in v0, v3: float in v1 {
+                v4: int = rem(v2, 8)
+                v4
+              }
+              v10: [bool] = each v6: int in v5 {
+                v7: bool = ge(v6, 0)
+                v8: bool = lt(v6, 4)
+                v9: bool = and(v7, v8)
+                v9
+              }
+              v11: bool = reduce_and(v10)
+              v13: [int] = each v12: int in v5 {
+                1
+              }
+              v14: [int] = histogram_sum(4, v5, v13)
+              v15: [float] = histogram_sum(4, v5, v1)
+              v40: [(int, (float, int))] = if v11 {
+                v16: [int] = range(0, 1, 4)
+                v19: [bool] = each v17: int in v14 {
+                  v18: bool = gt(v17, 0)
+                  v18
+                }
+                v20: [int] = pack(v16, v19)
+                v26: [(int, (float, int))] = each v21: int in v20 {
+                  v22: int = index(v14, v21)
+                  v23: float = index(v15, v21)
+                  v24: (float, int) = pair(v23, v22)
+                  v25: (int, (float, int)) = pair(v21, v24)
+                  v25
+                }
+                v26
+              } else {
+                v30: [(int, float)] = each v27: int in v5, v28: float in v1 {
+                  v29: (int, float) = pair(v27, v28)
+                  v29
+                }
+                v31: [(int, [float])] = list()
+                v39: [(int, (float, int))] = each v32: (int, [float]) in v31 {
+                  v33: int = first(v32)
+                  v34: [float] = second(v32)
+                  v35: float = reduce_sum(v34)
+                  v36: int = length(v34)
+                  v37: (float, int) = pair(v35, v36)
+                  v38: (int, (float, int)) = pair(v33, v37)
+                  v38
+                }
+                v39
+              }
+              v40
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn groups_that_are_more_than_reduced_are_made() {
+    check(
+        r#"main "main"
+
+fn "main"() -> [float] {
+  v0: [(int, float)] = list()
+  v1: [(int, [float])] = call "int_collect@float"(v0)
+  v2: [float] = each v3: (int, [float]) in v1 {
+    v4: [float] = second(v3)
+    v5: float = index(v4, 0)
+    v6: float = reduce_sum(v4)
+    v7: float = add(v5, v6)
+    v7
+  }
+  v2
+}
+
+fn "int_collect@float"(v0: [(int, float)]) -> [(int, [float])] library {
+  v1: [(int, [float])] = list()
+  v1
+}
+"#,
+        &expect![[r#"
+            main "main"
+
+            fn "main"() -> [float] {
+              v1: [(int, [float])] = list()
+              v7: [float] = each v2: (int, [float]) in v1 {
+                v3: [float] = second(v2)
+                v4: float = index(v3, 0)
+                v5: float = reduce_sum(v3)
+                v6: float = add(v4, v5)
+                v6
+              }
+              v7
+            }
+        "#]],
+    );
+}

@@ -122,16 +122,16 @@ fn form(text: &str) -> String {
     if !parsed.diagnostics.is_empty() {
         return text.to_owned();
     }
-    let new = lay_out(text).unwrap_or_else(|| text.to_owned());
+    let Some(new) = lay_out(text, &parsed.tokens).filter(|new| new != text) else {
+        return text.to_owned();
+    };
     let again = parse_item(&new);
     let same = again.ast == parsed.ast && again.tokens.len() == parsed.tokens.len();
     if same { new } else { text.to_owned() }
 }
 
-fn lay_out(text: &str) -> Option<String> {
+fn lay_out(text: &str, tokens: &[Token]) -> Option<String> {
     let all = lex(text);
-    let parsed = parse_item(text);
-    let tokens = &parsed.tokens;
     let terminated = tokens.last().is_some_and(|t| matches!(t.kind, Kind::Semi | Kind::Dollar));
     let end = tokens.len() - usize::from(terminated);
     if end == 0 || too_deep(&tokens[..end]).is_some() {

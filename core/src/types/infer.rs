@@ -18,8 +18,23 @@ use std::sync::Arc;
 
 /// Infers the types of a recursion group (usually one item).
 pub fn infer(group: &[Member<'_>], context: &dyn Context) -> FxHashMap<ItemId, ItemTypes> {
+    infer_with(group, context, false)
+}
+
+/// The same for a form that is being written: what is not determined yet stays a variable with its
+/// class, also inside expressions.
+pub fn infer_open(group: &[Member<'_>], context: &dyn Context) -> FxHashMap<ItemId, ItemTypes> {
+    infer_with(group, context, true)
+}
+
+fn infer_with(
+    group: &[Member<'_>],
+    context: &dyn Context,
+    open: bool,
+) -> FxHashMap<ItemId, ItemTypes> {
     let mut infer = Infer {
         context,
+        open,
         unifier: Unifier::default(),
         group: group.iter().map(|m| m.id).collect(),
         functions: FxHashMap::default(),
@@ -39,6 +54,8 @@ pub fn infer(group: &[Member<'_>], context: &dyn Context) -> FxHashMap<ItemId, I
 /// The state shared by the group.
 struct Infer<'a> {
     context: &'a dyn Context,
+    /// Whether all variables are kept, not only those of signatures.
+    open: bool,
     unifier: Unifier,
     group: Vec<ItemId>,
     /// The monomorphic types of the group's functions while they are being inferred.

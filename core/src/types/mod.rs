@@ -6,6 +6,7 @@
 //! specialised away; hence `[sin, cos]` is a type error.
 
 mod declare;
+mod fit;
 mod infer;
 mod print;
 mod serial;
@@ -14,8 +15,9 @@ mod ty;
 mod unify;
 
 pub use declare::{declared_signature, scheme_of_text};
-pub use infer::infer;
-pub use print::{class_name, print_scheme, print_type};
+pub use fit::Wanted;
+pub use infer::{infer, infer_open};
+pub use print::{CallParts, class_name, print_call, print_scheme, print_type};
 pub use serial::serial_calls;
 pub use size::MAX_PARTS;
 pub(crate) use size::exceeds;

@@ -14,21 +14,52 @@ pub fn print_type(ty: &Ty) -> String {
     print_with(ty, &|_| None)
 }
 
+/// A function's type by its parts, printed with the same letters throughout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallParts {
+    /// The components of the parameter.
+    pub params: Vec<String>,
+    /// The optional parameters.
+    pub optional: Vec<String>,
+    /// The result.
+    pub result: String,
+    /// ` :: (a in number)`, or nothing.
+    pub context: String,
+}
+
+/// A function's type by its parts; the parameter as `arity` components at most. `None` for what is
+/// no function.
+pub fn print_call(scheme: &Scheme, arity: usize, optional: &[Ty]) -> Option<CallParts> {
+    let Ty::Function(f) = &scheme.ty else { return None };
+    let mut printer = Printer { names: Vec::new(), out: String::new() };
+    let mut params = Vec::new();
+    let mut rest = &f.param;
+    while params.len() + 1 < arity
+        && let Ty::Pair(first, second) = rest
+    {
+        printer.nested(first);
+        params.push(std::mem::take(&mut printer.out));
+        rest = second;
+    }
+    printer.components(rest);
+    params.push(std::mem::take(&mut printer.out));
+    let mut others = Vec::new();
+    for ty in optional {
+        printer.nested(ty);
+        others.push(std::mem::take(&mut printer.out));
+    }
+    printer.nested(&f.result);
+    let result = std::mem::take(&mut printer.out);
+    printer.context(&|var| scheme.vars.get(var as usize).copied());
+    Some(CallParts { params, optional: others, result, context: printer.out })
+}
+
 /// A type; `class` tells the class of a variable.
 pub(super) fn print_with(ty: &Ty, class: &dyn Fn(u32) -> Option<Class>) -> String {
     let mut printer = Printer { names: Vec::new(), out: String::new() };
     printer.components(ty);
-    let mut out = printer.out;
-    let context: Vec<String> = printer
-        .names
-        .iter()
-        .enumerate()
-        .filter_map(|(i, var)| Some(format!("{} in {}", letter(i), class_name(class(*var)?))))
-        .collect();
-    if !context.is_empty() {
-        let _ = write!(out, " :: ({})", context.join("; "));
-    }
-    out
+    printer.context(class);
+    printer.out
 }
 
 /// The word for a class.
@@ -63,6 +94,17 @@ struct Printer {
 }
 
 impl Printer {
+    /// The classes of the variables met so far.
+    fn context(&mut self, class: &dyn Fn(u32) -> Option<Class>) {
+        let vars = self.names.iter().enumerate();
+        let entries: Vec<String> = vars
+            .filter_map(|(i, var)| Some(format!("{} in {}", letter(i), class_name(class(*var)?))))
+            .collect();
+        if !entries.is_empty() {
+            let _ = write!(self.out, " :: ({})", entries.join("; "));
+        }
+    }
+
     /// A type where a tuple needs no parentheses.
     fn components(&mut self, ty: &Ty) {
         match ty {

@@ -323,7 +323,7 @@ impl Writer<'_> {
             5 => (ReduceOp::Or, logical),
             _ => (ReduceOp::Xor, logical),
         };
-        let (op, types) = match self.choices.below(25) {
+        let (op, types) = match self.choices.below(27) {
             0 => (Length, vec![of(a)]),
             1 => (Index, vec![of(a), Ty::Int]),
             2 => (Range, vec![Ty::Int, Ty::Int, Ty::Int]),
@@ -348,6 +348,8 @@ impl Writer<'_> {
             21 => (Groups, vec![of(Ty::text())]),
             22 => (HashText, vec![Ty::text(), Ty::Int]),
             23 => (SameText, vec![Ty::text(), Ty::text()]),
+            24 => (Histogram(with), vec![Ty::Int, of(Ty::Int), of(element)]),
+            25 => (Histogram(with), vec![Ty::Int, of(Ty::Int), of(of(element))]),
             _ => (ParseFloat, vec![Ty::text()]),
         };
         let result = signature::sequence(op, &types).expect("operands of its types");

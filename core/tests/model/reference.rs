@@ -341,6 +341,34 @@ pub fn sequence(
             }
             values
         }
+        SeqOp::Histogram(with) => {
+            let (places, rows) = (list(1), list(2));
+            if places.len() != rows.len() {
+                return Err(FaultCode::NestLength);
+            }
+            let size = int(0).max(0) as usize;
+            if size > max_length {
+                return Err(FaultCode::OutOfMemory);
+            }
+            let mut sums = vec![neutral(with, result.element().unwrap(), precision); size];
+            for (place, row) in places.iter().zip(rows) {
+                let row = match row.as_sequence() {
+                    Some(row) => row.iter().collect(),
+                    None => vec![row],
+                };
+                let places: Vec<i64> = (0..row.len() as i64)
+                    .filter_map(|j| place.as_int().unwrap().checked_add(j))
+                    .filter(|place| (0..size as i64).contains(place))
+                    .collect();
+                if places.len() == row.len() {
+                    for (place, x) in places.into_iter().zip(row) {
+                        let sum = &mut sums[place as usize];
+                        *sum = combine(with, sum, &x, precision);
+                    }
+                }
+            }
+            sums
+        }
         SeqOp::RankUp | SeqOp::RankDown => {
             let a = list(0);
             // By insertion: the rank of each is how many come before it.

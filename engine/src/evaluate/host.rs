@@ -31,6 +31,7 @@ fn is_for_host(op: &Op) -> bool {
         | Op::Gather(..)
         | Op::Collect { .. }
         | Op::Reduce { .. }
+        | Op::Histogram { .. }
         | Op::Scan { .. }
         | Op::Branch { .. }
         | Op::Call(..)
@@ -238,6 +239,7 @@ impl<'p> Evaluator<'p> {
             | Op::Gather(..)
             | Op::Collect { .. }
             | Op::Reduce { .. }
+            | Op::Histogram { .. }
             | Op::Scan { .. }
             | Op::Branch { .. }
             | Op::Call(..)

@@ -2,6 +2,7 @@
 
 use super::host;
 use super::points::{Points, whole_number};
+use super::service;
 use super::{Evaluator, Frame, Parts, Run, Stop, Trace, is_filter};
 use nesl_core::flat::{Ctx, Kernel, Let, Op, Space};
 use nesl_core::interp::Failure as ProgramFailure;
@@ -234,6 +235,12 @@ impl<'p> Evaluator<'p> {
                         if *ctx == kernel.over { over.count } else { frame.points[ctx].count };
                     args.push(Arg::Array(self.alloc(*ty, count)?, 0));
                 }
+                Take::Table(size, combine, ty) => {
+                    let home = frame.function.segments_of(kernel.over).unwrap_or(Ctx::CALLER);
+                    let size = self.value_at(frame, *size, home)?;
+                    let size = (whole_number(&size.all[0]) as i64).max(0) as usize;
+                    args.push(self.filled(combine.neutral(*ty), size)?);
+                }
                 Take::One(ty) => args.push(Arg::Array(self.alloc(*ty, 1)?, 0)),
             }
         }
@@ -261,6 +268,10 @@ impl<'p> Evaluator<'p> {
             for part in &give.parts {
                 all.push(match part {
                     Part::Array(at) | Part::Same(at) => args[*at].clone(),
+                    Part::Length(at) => match &args[*at] {
+                        Arg::Array(buffer, from) => service::number(buffer.len() - from),
+                        Arg::Scalar(_) => unreachable!("it is an array"),
+                    },
                     Part::First(at) => Arg::Scalar(self.first(&args[*at])?),
                     Part::Output(at) => Arg::Array(outputs[*at].clone(), 0),
                     Part::Alias(at, start) => {
@@ -406,6 +417,7 @@ fn is_idle(kernel: &Kernel, code: &Code) -> bool {
             Part::Alias(_, None) | Part::Same(_) => true,
             Part::Alias(_, Some(_))
             | Part::Array(_)
+            | Part::Length(_)
             | Part::First(_)
             | Part::Output(_)
             | Part::Starts(_)

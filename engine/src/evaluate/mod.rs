@@ -31,7 +31,7 @@ use crate::held::Held;
 pub(crate) use launch::Kernels;
 use launch::Launcher;
 use nesl_core::base::with_stack;
-use nesl_core::flat::{Block, Ctx, Function, Let, Op, Program, Space, Step};
+use nesl_core::flat::{Block, Ctx, Function, Kernel, Let, Op, Program, Space, Step};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{Atom, FunId, Site, Ty, Var};
 use nesl_core::lower::kernel::Values;
@@ -377,7 +377,7 @@ impl<'p> Evaluator<'p> {
                 self.call(*callee, points, args, trace)?
             }
             Op::Either { whole, flat } => {
-                let block = match self.choose(frame, binding, flat) {
+                let block = match self.choose(frame, binding, (whole, flat)) {
                     Form::Whole => whole,
                     Form::Flat => flat,
                 };
@@ -401,14 +401,24 @@ impl<'p> Evaluator<'p> {
             | Op::Extent(..)
             | Op::SameLength(..)
             | Op::Reduce { .. }
+            | Op::Histogram { .. }
             | Op::Scan { .. }
             | Op::Whole(_) => unreachable!("it is part of a kernel"),
         }))
     }
 
     /// In which form something is computed that has two.
-    fn choose(&self, frame: &Frame<'p>, binding: &Let, flat: &Block) -> Form {
-        let points = &frame.points[&binding.ctx];
+    fn choose(&self, frame: &Frame<'p>, binding: &Let, (whole, flat): (&Block, &Block)) -> Form {
+        // What is done with the values of points may be done with them, for the point around.
+        let by_itself = |kernel: &Kernel| {
+            let whole = kernel.lets.iter().any(|inner| matches!(inner.op, Op::Whole(_)));
+            whole.then_some(kernel.over)
+        };
+        let over = whole.steps.iter().find_map(|step| match step {
+            Step::Kernel(kernel) => by_itself(kernel),
+            Step::Context(_) | Step::Let(_) => None,
+        });
+        let points = &frame.points[&over.unwrap_or(binding.ctx)];
         let callee = match flat.steps.last() {
             Some(Step::Let(Let { op: Op::Call(callee, _), .. })) => Some(*callee),
             _ => None,

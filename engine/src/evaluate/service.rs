@@ -128,6 +128,19 @@ impl Evaluator<'_> {
         Ok(out)
     }
 
+    /// An array that holds so often the same.
+    pub(super) fn filled(&self, with: Literal, count: usize) -> Run<Arg> {
+        let ty = with.ty();
+        let mut kernel = KernelBuilder::new("fill");
+        let (points, to) = (kernel.param(INT), kernel.param(ValueTy::Array(ty)));
+        let index = kernel.over(Space::Flat { count: points })[0];
+        let value = kernel.body.literal(with);
+        kernel.body.store(to, index, value);
+        let out = Arg::Array(self.alloc(ty, count)?, 0);
+        self.serve(kernel.finish(), &[number(count), out.clone()])?;
+        Ok(out)
+    }
+
     /// For each point, the number of its segment.
     pub(super) fn segment_numbers(&self, segments: &Segments) -> Run<Buffer> {
         let mut kernel = KernelBuilder::new("segments");

@@ -40,6 +40,7 @@ pub(super) fn is_structural(op: SeqOp) -> bool {
         | SeqOp::Pack
         | SeqOp::Reduce(_)
         | SeqOp::Scan(_)
+        | SeqOp::Histogram(_)
         | SeqOp::HashText
         | SeqOp::SameText
         | SeqOp::IntText
@@ -149,6 +150,7 @@ impl Evaluator<'_> {
             | SeqOp::Pack
             | SeqOp::Reduce(_)
             | SeqOp::Scan(_)
+            | SeqOp::Histogram(_)
             | SeqOp::HashText
             | SeqOp::SameText
             | SeqOp::IntText

@@ -4,6 +4,7 @@
     NESL_BINARY=target/debug/nesl pytest -q server/tests/protocol
 """
 
+import asyncio
 import os
 import pathlib
 import shutil
@@ -34,8 +35,27 @@ class Editor:
         self.client, self.folder = client, folder
         self.texts: dict[str, str] = {}
         self.versions: dict[str, int] = {}
-        self.values: list = []
-        self.statuses: list = []
+        self.heard: list[tuple[str, object]] = []
+        self.news = asyncio.Event()
+        handle = client.protocol._handle_notification
+
+        # Whoever waits for one notification at a time misses the second of two that come together.
+        def listen(method, params):
+            self.heard.append((method, params))
+            self.news.set()
+            return handle(method, params)
+
+        client.protocol._handle_notification = listen
+
+    async def hear(self, method: str, wanted):
+        """The first notification not heard yet that is wanted; those before it are passed over."""
+        while True:
+            while self.heard:
+                name, params = self.heard.pop(0)
+                if name == method and wanted(params):
+                    return params
+            self.news.clear()
+            await asyncio.wait_for(self.news.wait(), 30)
 
     def open(self, text: str, name: str = "test.nesl") -> str:
         uri = (self.folder / name).as_uri()
@@ -85,10 +105,10 @@ class Editor:
 
     async def diagnostics(self, uri: str) -> list:
         """What is wrong with the current version."""
-        while True:
-            params = await self.client.wait_for_notification(t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-            if params.uri == uri and params.version == self.versions[uri]:
-                return params.diagnostics
+        params = await self.hear(
+            t.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS,
+            lambda p: p.uri == uri and p.version == self.versions[uri])
+        return params.diagnostics
 
     async def ask(self, method: str, **params):
         """A request of our own."""
@@ -96,10 +116,9 @@ class Editor:
 
     async def values_after(self, uri: str, state: str = "done") -> list:
         """The values of a run when it has reached a state."""
-        while True:
-            params = await self.client.wait_for_notification("nesl/values")
-            if params.textDocument.uri == uri and params.state == state:
-                return params.values
+        params = await self.hear(
+            "nesl/values", lambda p: p.textDocument.uri == uri and p.state == state)
+        return params.values
 
 
 OPTIONS = {
@@ -115,6 +134,8 @@ OPTIONS = {
 async def client(request, lsp_client: LanguageClient):
     lsp_client.feature("nesl/values")(lambda params: None)
     lsp_client.feature("nesl/status")(lambda params: None)
+    for refresh in (t.WORKSPACE_INLAY_HINT_REFRESH, t.WORKSPACE_CODE_LENS_REFRESH):
+        lsp_client.feature(refresh)(lambda _: None)
     await lsp_client.initialize_session(
         t.InitializeParams(
             capabilities=client_capabilities(request.param),

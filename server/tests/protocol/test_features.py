@@ -97,3 +97,28 @@ async def test_what_a_form_costs(editor):
     cost = await editor.ask(
         "nesl/cost", textDocument={"uri": uri}, position={"line": 1, "character": 1})
     assert "work" in cost.text and "depth" in cost.text
+
+
+async def test_how_flattening_sees_it(editor):
+    uri = editor.open("m = [[2, 1], [7, 3, 0]];\n{sum({x * x : x in r}) : r in m};\n")
+    answer = await editor.ask(
+        "nesl/segments", textDocument={"uri": uri}, position={"line": 1, "character": 3})
+    assert not getattr(answer, "message", None)
+    last = answer.steps[-1].output
+    assert last.value == "[5, 58]"
+    nested = [v for step in answer.steps for v in step.inputs if v.value == "[[2, 1], [7, 3, 0]]"]
+    assert nested and nested[0].data == [["2", "1", "7", "3", "0"]]
+    assert list(nested[0].levels[-1].lengths) == [2, 3]
+
+
+async def test_settings_of_others_change_nothing(editor):
+    uri = editor.open("x = {a * a : a in [1, 2]};\n")
+    client = editor.client
+    client.workspace_did_change_configuration(t.DidChangeConfigurationParams(settings={}))
+    lenses = await client.text_document_code_lens_async(
+        t.CodeLensParams(t.TextDocumentIdentifier(uri)))
+    assert any(lens.command is None for lens in lenses), "the preview's lens is there"
+    client.workspace_did_change_configuration(
+        t.DidChangeConfigurationParams(settings={"nesl": {"lenses": False}}))
+    assert not await client.text_document_code_lens_async(
+        t.CodeLensParams(t.TextDocumentIdentifier(uri)))

@@ -61,7 +61,7 @@ pub struct Code {
 }
 
 /// A parameter of a kernel, or several.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Take {
     /// How many points the kernel goes over.
     Count,
@@ -82,6 +82,8 @@ pub enum Take {
     Out(Ctx, kir::Ty),
     /// An array to be written, with one element.
     One(kir::Ty),
+    /// An array with so many elements, an int of the only point around, all of them neutral.
+    Table(Atom, kir::Combine, kir::Ty),
 }
 
 /// A stored value.
@@ -109,6 +111,8 @@ pub enum Part {
     Alias(usize, Option<usize>),
     /// It is an argument: its number.
     Same(usize),
+    /// How many elements such an array has.
+    Length(usize),
     /// Where pieces of the lengths in such an array start when they lie behind one another.
     Starts(usize),
     /// The sum of the elements of such an array.
@@ -225,7 +229,7 @@ impl<'a> Lowering<'a> {
         self.fixed = self.takes_in_kir();
         self.enter(reads);
         for (binding, point) in lets.iter().zip(points) {
-            self.binding(binding, point.as_ref());
+            self.binding(binding, point.as_ref())?;
         }
         let places = self.deliver(lets)?;
         self.builder.body = std::mem::take(&mut self.thread.body);
@@ -247,12 +251,8 @@ impl<'a> Lowering<'a> {
         if self.outer().is_some() { Scope::Segment } else { Scope::All }
     }
 
-    fn binding(&mut self, binding: &'a Let, point: Option<&'a ir::Let>) {
-        let ctx = match binding.op {
-            Op::Reduce { from, .. } => from,
-            _ => binding.ctx,
-        };
-        let mask = self.mask(ctx);
+    fn binding(&mut self, binding: &'a Let, point: Option<&'a ir::Let>) -> Option<()> {
+        let mask = self.mask(binding.points());
         let rep = match (&binding.op, mask) {
             (Op::Reduce { with, value, .. }, mask) => {
                 let value = self.thread.atom(*value).scalar();
@@ -261,7 +261,10 @@ impl<'a> Lowering<'a> {
                 let out = self.reduced(binding);
                 let scope = self.scope();
                 self.sink(Sink::Reduce { scope, combine, value, out, result: None });
-                return;
+                return Some(());
+            }
+            (Op::Histogram { with, size, place, value, .. }, mask) => {
+                return self.histogram(binding, combine(*with), [*size, *place, *value], mask);
             }
             (Op::Scan { with, value }, mask) => {
                 let value = self.thread.atom(*value).scalar();
@@ -295,6 +298,45 @@ impl<'a> Lowering<'a> {
             _ => self.value(binding, point),
         };
         self.thread.env.insert(binding.var, (rep, &binding.ty));
+        Some(())
+    }
+
+    /// What the points add to a table; none if there is a table for each of many segments.
+    fn histogram(
+        &mut self,
+        binding: &'a Let,
+        combine: kir::Combine,
+        [size, place, value]: [Atom; 3],
+        mask: Option<Value>,
+    ) -> Option<()> {
+        if self.outer().is_some() {
+            return None;
+        }
+        let Some((array, ty)) = self.table(binding, size, combine) else { return Some(()) };
+        debug_assert_eq!(self.thread.body.element(array), ty);
+        let [size, index] = [size, place].map(|atom| {
+            let int = self.thread.atom(atom).scalar();
+            self.thread.position(int)
+        });
+        let rep = self.thread.atom(value);
+        let (value, length) = match &rep {
+            Rep::Sequence(_) => {
+                let Atom::Var(var) = value else { unreachable!("it is a row") };
+                let ty = self.thread.env[&var].1;
+                let row = self.thread.settle(&rep, ty).sequence();
+                let (row, length) = self.thread.row(&row);
+                (row, Some(length))
+            }
+            scalar => (scalar.scalar(), None),
+        };
+        let count = length.unwrap_or_else(|| self.thread.body.i64(1));
+        let fits = self.thread.fits(index, count, size);
+        let when = match mask {
+            Some(mask) => self.thread.body.binary(Binary::And, mask, fits),
+            None => fits,
+        };
+        self.sink(Sink::Histogram { array, combine, index, value, length, when: Some(when) });
+        Some(())
     }
 
     /// What a value is, at one point.
@@ -342,6 +384,7 @@ impl<'a> Lowering<'a> {
                 Rep::Scalar(same)
             }
             Op::Reduce { .. }
+            | Op::Histogram { .. }
             | Op::Scan { .. }
             | Op::Collect { .. }
             | Op::Branch { .. }

@@ -61,6 +61,8 @@ impl<'a> Lowering<'a> {
                 }
                 Op::Position => segments = true,
                 Op::Reduce { .. } | Op::Scan { .. } => segments = true,
+                // There is one segment.
+                Op::Histogram { .. } => binding.op.each_use(&mut |var| read(var, &mut values)),
                 op => op.each_use(&mut |var| read(var, &mut values)),
             }
             if let Op::Reduce { value, .. } | Op::Scan { value, .. } = &binding.op

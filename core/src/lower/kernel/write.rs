@@ -10,7 +10,7 @@ use super::super::thread::common_start;
 use super::{Give, Lowering, Part, Places, Take};
 use crate::base::with_stack;
 use crate::flat::{Ctx, Let, Op};
-use crate::ir::{Ty, Var};
+use crate::ir::{Atom, Ty, Var};
 use nesl_runtime::kir::{self, Output, Sink, Value, ValueTy};
 use std::rc::Rc;
 
@@ -46,12 +46,30 @@ impl<'a> Lowering<'a> {
         Some(array)
     }
 
+    /// The table that a histogram fills, if it is stored.
+    pub(super) fn table(
+        &mut self,
+        binding: &Let,
+        size: Atom,
+        combine: kir::Combine,
+    ) -> Option<(Value, kir::Ty)> {
+        if !self.kernel.stores.iter().any(|(var, _)| *var == binding.var) {
+            return None;
+        }
+        let element = binding.ty.element().expect("a table is a sequence");
+        let ty = layout::scalar(element, self.precision).expect("reductions are of scalars");
+        let (array, at) = self.late(Take::Table(size, combine, ty), ty);
+        let parts = vec![Part::Length(at), Part::Array(at)];
+        self.gives.push(Give { var: binding.var, ctx: binding.ctx, parts });
+        Some((array, ty))
+    }
+
     /// Stores everything else, and the filters.
     pub(super) fn deliver(&mut self, lets: &'a [Let]) -> Option<Vec<Places>> {
         let over = self.kernel.over;
         for (var, ctx) in &self.kernel.stores {
             let binding = lets.iter().find(|binding| binding.var == *var);
-            if binding.is_some_and(|binding| matches!(binding.op, Op::Reduce { .. })) {
+            if binding.is_some_and(Let::combines) {
                 continue;
             }
             if *ctx == over {

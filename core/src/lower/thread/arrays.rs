@@ -92,7 +92,7 @@ impl<'a> Thread<'a> {
         Rep::stored(count, Columns::Scalars(out))
     }
 
-    fn combined(&mut self, combine: Combine, sum: Value, x: Value) -> Value {
+    pub(super) fn combined(&mut self, combine: Combine, sum: Value, x: Value) -> Value {
         let float = self.body.element(sum).is_float();
         let op = match combine {
             Combine::Add => Binary::Add,

@@ -12,7 +12,7 @@
 //! | `collect` | loops that make a sequence, also of sequences |
 //! | `joint` | reductions that share a loop |
 //! | `join` | values that depend on a condition |
-//! | `moves`, `arrays` | the operations on sequences |
+//! | `moves`, `arrays`, `histogram` | the operations on sequences |
 //! | `calls` | functions, tail calls as loops |
 //! | `form` | the kernel |
 //! | `uses` | which variable is used where |
@@ -22,6 +22,7 @@ mod calls;
 mod collect;
 mod delayed;
 mod form;
+mod histogram;
 mod join;
 mod joint;
 mod moves;

@@ -39,6 +39,7 @@ impl<'a> Thread<'a> {
             SeqOp::Subseq => self.subseq(args, site),
             SeqOp::Reduce(with) => self.reduce(with, args[0]),
             SeqOp::Scan(with) => self.scan(with, args[0]),
+            SeqOp::Histogram(with) => self.histogram(with, args, site),
             SeqOp::RankUp => self.rank(Extern::RankUp, args[0]),
             SeqOp::RankDown => self.rank(Extern::RankDown, args[0]),
             SeqOp::Groups => self.groups(args[0]),
@@ -434,13 +435,13 @@ impl<'a> Thread<'a> {
     }
 
     /// Opens the body of a counted loop that carries nothing; gives the index.
-    fn open_loop(&mut self) -> Value {
+    pub(super) fn open_loop(&mut self) -> Value {
         let index = self.body.value(kir::ValueTy::Scalar(kir::Ty::I64));
         self.body.begin();
         index
     }
 
-    fn close_loop(&mut self, index: Value, count: Value) {
+    pub(super) fn close_loop(&mut self, index: Value, count: Value) {
         let body = self.body.end(Vec::new());
         let (init, carried, reduce) = (Vec::new(), Vec::new(), Vec::new());
         self.body.push(kir::Op::For { count, index, init, carried, reduce, body }, &[]);

@@ -154,6 +154,10 @@ impl Infer<'_> {
                 ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => {}
             }
         }
+        for body in bodies.iter().filter(|_| self.open) {
+            let all = body.exprs.values().chain(body.pats.values());
+            all.for_each(|ty| self.visit(ty, &mut add));
+        }
         vars
     }
 

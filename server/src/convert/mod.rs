@@ -1,4 +1,15 @@
 //! The compiler's plain data in the terms of LSP. No other module knows both.
+//!
+//! | module | what it converts |
+//! |---|---|
+//! | here | problems, places, edits |
+//! | [`structure`] | outlines, folds, selections, calls, links |
+//! | [`typing`] | completions, signatures, actions, hints, lenses |
+//! | [`colors`] | semantic tokens, whole and as changes |
+
+pub mod colors;
+pub mod structure;
+pub mod typing;
 
 use crate::library;
 use crate::lines::Lines;
@@ -80,7 +91,10 @@ pub fn location(snapshot: &Snapshot, at: FileRange) -> Option<lsp::Location> {
 }
 
 /// Where something is defined: its text, all of it, and its name.
-fn target(snapshot: &Snapshot, target: &ide::Target) -> Option<(lsp::Uri, lsp::Range, lsp::Range)> {
+pub fn target(
+    snapshot: &Snapshot,
+    target: &ide::Target,
+) -> Option<(lsp::Uri, lsp::Range, lsp::Range)> {
     let (uri, lines) = match target.text {
         ide::Text::File(file) => {
             let own = snapshot.uri_of(file);
@@ -101,7 +115,7 @@ pub fn link(
     (origin, to): (TextRange, ide::Target),
 ) -> Option<lsp::GotoDefinitionResponse> {
     let (uri, range, focus) = target(snapshot, &to)?;
-    if !snapshot.link_support {
+    if !snapshot.client.links {
         let location = lsp::Location { uri, range: focus };
         return Some(lsp::GotoDefinitionResponse::Scalar(location));
     }

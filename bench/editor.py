@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Latencies of the language server, side by side with another one on a file of like size.
+
+    python3 bench/editor.py --nesl target/release/nesl [--ty PATH] [--keys 200] [--out FILE]
+
+A file of so many lines is made of the examples, again and again. Somebody types a line into the
+middle of it, key by key; each key is sent when the answer to the one before has come. Measured:
+from a key to what is wrong with the text after it, completion, hover (warm), start-up from nothing
+to the answer to `initialize`, memory at the end. Times are in milliseconds.
+"""
+
+import argparse
+import json
+import pathlib
+import random
+import subprocess
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class Server:
+    """A language server, spoken to by hand: nothing of the client's is in the times."""
+
+    def __init__(self, command):
+        self.started = time.perf_counter()
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        self.id, self.inbox, self.news = 0, [], threading.Condition()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self):
+        out = self.process.stdout
+        while True:
+            length = 0
+            while (line := out.readline().strip()):
+                if line.lower().startswith(b"content-length:"):
+                    length = int(line.split(b":")[1])
+            if not length:
+                return
+            message = json.loads(out.read(length))
+            now = time.perf_counter()
+            if "method" in message and "id" in message:
+                self.send({"id": message["id"], "result": [{}] if "configuration" in message["method"] else None})
+                continue
+            with self.news:
+                self.inbox.append((now, message))
+                self.news.notify_all()
+
+    def send(self, message):
+        body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+        self.process.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
+        self.process.stdin.flush()
+
+    def wait(self, wanted, patience=60):
+        """When a message came that is wanted, and it."""
+        deadline = time.perf_counter() + patience
+        with self.news:
+            while True:
+                for i, (when, message) in enumerate(self.inbox):
+                    if wanted(message):
+                        del self.inbox[:i + 1]
+                        return when, message
+                if not self.news.wait(deadline - time.perf_counter()):
+                    raise TimeoutError
+
+    def notify(self, method, **params):
+        self.send({"method": method, "params": params})
+
+    def ask(self, method, **params):
+        """Seconds until the answer, and it."""
+        self.id += 1
+        own, start = self.id, time.perf_counter()
+        self.send({"id": own, "method": method, "params": params})
+        when, message = self.wait(lambda m: m.get("id") == own and "method" not in m)
+        return when - start, message.get("result")
+
+    def initialize(self):
+        self.ask("initialize", processId=None, rootUri=None, capabilities={
+            "general": {"positionEncodings": ["utf-8", "utf-16"]},
+            "textDocument": {"hover": {"contentFormat": ["markdown"]},
+                             "publishDiagnostics": {"versionSupport": True}},
+        }, initializationOptions={"preview": True})
+        seconds = time.perf_counter() - self.started
+        self.notify("initialized")
+        return seconds
+
+    def memory(self):
+        status = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.split("VmRSS:")[1].split()[0]) / 1024
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def nesl_text(lines):
+    """So many lines of examples; names are made different by a number."""
+    sources = sorted((ROOT / "examples").glob("*.nesl"))
+    out, copy = [], 0
+    while len(out) < lines:
+        for path in sources:
+            for line in path.read_text().split("\n"):
+                out.append(line)
+        copy += 1
+    return "\n".join(out[:lines]) + "\n"
+
+
+def python_text(lines):
+    """Python of the same length: functions of a few lines."""
+    out = []
+    while len(out) < lines:
+        n = len(out)
+        out += [f"def f{n}(xs: list[float], y: float) -> list[float]:",
+                f'    """The {n}th function."""',
+                "    total = sum(x * y for x in xs)",
+                "    return [x / total for x in xs if x > y]", ""]
+    return "\n".join(out[:lines]) + "\n"
+
+
+def percentile(values, p):
+    values = sorted(values)
+    return 1e3 * values[min(len(values) - 1, int(p * len(values)))]
+
+
+def measure(command, text, language, typed, word, keys, pull=False):
+    server = Server(command)
+    try:
+        startup = server.initialize()
+        uri = f"file:///tmp/measured.{'nesl' if language == 'nesl' else 'py'}"
+        document = {"uri": uri}
+        server.notify("textDocument/didOpen", textDocument={
+            "uri": uri, "languageId": language, "version": 1, "text": text})
+        state = {"version": 1}
+
+        def problems(start):
+            if pull:
+                seconds, _ = server.ask("textDocument/diagnostic", textDocument=document)
+                return seconds
+            version = state["version"]
+            when, _ = server.wait(lambda m: m.get("method") == "textDocument/publishDiagnostics"
+                                  and m["params"].get("version") == version)
+            return when - start
+
+        opened = problems(time.perf_counter())
+        lines = text.split("\n")
+        middle = next(i for i in range(len(lines) // 2, len(lines)) if not lines[i].strip()
+                      and (i == 0 or not lines[i - 1].strip() or lines[i - 1].rstrip().endswith(";")
+                           or language != "nesl"))
+        times = {"diagnostics": [], "completion": [], "hover": []}
+        column = 0
+        for key in range(keys):
+            letter = typed[column % len(typed)]
+            place = {"line": middle, "character": column % len(typed)}
+            if column and column % len(typed) == 0:
+                change = {"range": {"start": {"line": middle, "character": 0},
+                                    "end": {"line": middle, "character": len(typed)}}, "text": ""}
+                state["version"] += 1
+                server.notify("textDocument/didChange", contentChanges=[change],
+                              textDocument={"uri": uri, "version": state["version"]})
+                problems(time.perf_counter())
+            state["version"] += 1
+            start = time.perf_counter()
+            server.notify("textDocument/didChange",
+                          textDocument={"uri": uri, "version": state["version"]},
+                          contentChanges=[{"range": {"start": place, "end": place}, "text": letter}])
+            times["diagnostics"].append(problems(start))
+            column += 1
+            if key % 5 == 0:
+                behind = {"line": middle, "character": place["character"] + 1}
+                seconds, _ = server.ask("textDocument/completion", textDocument=document, position=behind)
+                times["completion"].append(seconds)
+        # Hovers over functions, all over the file, the second time.
+        places = [(i, line.index(word)) for i, line in enumerate(lines) if line.startswith(word)]
+        random.Random(1).shuffle(places)
+        for line, character in places[:20]:
+            place = {"line": line, "character": character + len(word)}
+            place["line"] += 0
+            for again in range(2):
+                seconds, _ = server.ask("textDocument/hover", textDocument=document, position=place)
+            times["hover"].append(seconds)
+        report = {"startup": 1e3 * startup, "open": 1e3 * opened, "memory_mb": server.memory()}
+        for what, values in times.items():
+            if values:
+                report[what] = {"p50": percentile(values, 0.5), "p95": percentile(values, 0.95)}
+        return report
+    finally:
+        server.stop()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--nesl", default=str(ROOT / "target/release/nesl"))
+    parser.add_argument("--ty", help="the Python checker `ty`, to compare with")
+    parser.add_argument("--keys", type=int, default=200)
+    parser.add_argument("--lines", type=int, nargs="*", default=[2000, 20000])
+    parser.add_argument("--out")
+    asked = parser.parse_args()
+    results = {}
+    for lines in asked.lines:
+        runs = {"nesl": lambda: measure(
+            [asked.nesl, "lsp"], nesl_text(lines), "nesl",
+            "sums = {sum(row) : row in [[1, 2], [3]]};", "function ", asked.keys)}
+        if asked.ty:
+            runs["ty"] = lambda: measure(
+                [asked.ty, "server"], python_text(lines), "python",
+                "sums = [sum(row) for row in [[1, 2], [3]]]", "def ", asked.keys, pull=True)
+        for name, run in runs.items():
+            results[f"{name} {lines}"] = report = run()
+            flat = {k: v for k, v in report.items() if not isinstance(v, dict)}
+            print(f"{name:5} {lines:6} lines  " + "  ".join(
+                [f"{what} p50 {v['p50']:.2f} p95 {v['p95']:.2f}" for what, v in report.items()
+                 if isinstance(v, dict)] + [f"{k} {v:.1f}" for k, v in flat.items()]), flush=True)
+    if asked.out:
+        pathlib.Path(asked.out).write_text(json.dumps(results, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,199 @@
+//! What an editor asks beyond the program as it stands: a form with another text, and the names
+//! that could be written at a place.
+//!
+//! A form being written has a hole in it, where the cursor is. Its text with a name for the hole is
+//! parsed, resolved and inferred here as the form itself would be, beside the queries: no input
+//! changes. The hole's name means a value of any type, so that its inferred type is what is
+//! expected there.
+
+use super::query::{self, File, Item};
+use super::scope::{self, ItemScope};
+use super::{Before, Database, Db, forward};
+use crate::base::{ItemId, Loc, Name};
+use crate::names::{Names, Resolution, Scope};
+use crate::prelude;
+use crate::prim::Prim;
+use crate::syntax::{Parsed, parse_item};
+use crate::types::{
+    self, Class, Context, ItemTypes, Member, Scheme, Signature, Ty, print_scheme, scheme_of_text,
+};
+use std::sync::Arc;
+
+/// A form with another text.
+#[derive(Clone, Debug)]
+pub struct Scratch {
+    /// Its parse.
+    pub parsed: Parsed,
+    /// Its names.
+    pub names: Names,
+    /// Its types; what is not determined is a variable.
+    pub types: ItemTypes,
+}
+
+/// A name of the library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LibraryName {
+    /// As it is written: `^`, not the name of the function behind it.
+    pub name: Name,
+    /// What it means.
+    pub meaning: Resolution,
+    /// Its type.
+    pub scheme: Scheme,
+    /// The same, printed.
+    pub ty: String,
+}
+
+/// What the hole's name refers to: no item has this identity.
+const HOLE: ItemId = ItemId(u64::MAX);
+
+impl Database {
+    /// A form as it would be with another text, in which a name stands for a hole.
+    pub fn scratch(&self, item: ItemId, text: &str, hole: Option<&Name>) -> Scratch {
+        let parsed = parse_item(text);
+        let scope = HoleScope { inner: ItemScope { db: self, item: query::item(item) }, hole };
+        let names = crate::names::resolve(item, &parsed.ast, &scope);
+        let member = Member { id: item, item: &parsed.ast, names: &names };
+        let mut types = types::infer_open(&[member], &scope);
+        let types = types.remove(&item).expect("the group has this member");
+        Scratch { parsed, names, types }
+    }
+
+    /// Whether a name of a form resolved in [`Database::scratch`] is the hole.
+    pub fn is_hole(resolution: &Resolution) -> bool {
+        matches!(resolution, Resolution::Item(HOLE, _))
+    }
+
+    /// What a name means before a form of a file, functions and datatypes further down included.
+    pub fn meaning(&self, from: Before, name: &Name) -> Option<Resolution> {
+        scope::lookup_at(self, self.input(from.file), from.position, name, true)
+    }
+
+    /// The program's own names that can be used before a form of a file, nearest first, each with
+    /// the form that defines it; the first of a name is what it means.
+    pub fn each_visible(&self, from: Before, see: &mut dyn FnMut(&Name, ItemId)) {
+        let file = self.input(from.file);
+        let forms = &file.outline(self).forms;
+        own(self, file, from.position, see);
+        for form in forms.iter().skip(from.position as usize) {
+            if forward(form.kind) && !form.item.disabled(self) {
+                form.names.iter().for_each(|name| see(name, form.id()));
+            }
+        }
+        let mut here = file;
+        while let Some((before, position)) = here.before(self) {
+            own(self, before, position, see);
+            here = before;
+        }
+    }
+
+    /// The public names of the library.
+    pub fn library_names(&self) -> &[LibraryName] {
+        library_names(self)
+    }
+}
+
+/// The names of a file before a form, and of what is loaded there, from the last to the first.
+fn own(db: &dyn Db, file: File, position: u32, see: &mut dyn FnMut(&Name, ItemId)) {
+    let forms = &file.outline(db).forms;
+    let before = &forms[..forms.len().min(position as usize)];
+    for form in before.iter().rev() {
+        if let Some(loaded) = form.loaded {
+            own(db, loaded, u32::MAX, see);
+        }
+        if !form.item.disabled(db) {
+            form.names.iter().for_each(|name| see(name, form.id()));
+        }
+    }
+}
+
+/// The library never changes, so this runs once.
+#[salsa::tracked]
+pub(super) fn library_names(db: &dyn Db) -> Vec<LibraryName> {
+    let mut all = Vec::new();
+    for (name, item) in query::library_index(db) {
+        let shown = prelude::shown(name.folded());
+        if shown.starts_with('_') {
+            continue;
+        }
+        if let Some(scheme) = scheme_of(db, *item, name) {
+            let written = if shown == name.folded() { name.clone() } else { Name::new(shown) };
+            let meaning = Resolution::Item((*item).into(), name.clone());
+            let ty = print_scheme(&scheme);
+            all.push(LibraryName { name: written, meaning, scheme, ty });
+        }
+    }
+    for prim in Prim::all() {
+        let name = Name::new(prim.name());
+        if !crate::prim::is_internal(prim.name()) && !query::library_index(db).contains_key(&name) {
+            let scheme = scheme_of_text(prim.row().scheme);
+            let ty = print_scheme(&scheme);
+            all.push(LibraryName { name, meaning: Resolution::Prim(prim), scheme, ty });
+        }
+    }
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
+}
+
+fn scheme_of(db: &dyn Db, item: Item, name: &Name) -> Option<Scheme> {
+    match &**query::signature(db, item) {
+        Signature::Function { scheme, .. } | Signature::Record { scheme } => Some(scheme.clone()),
+        Signature::Values { values } => {
+            values.iter().find(|(own, _)| own == name).map(|(_, scheme)| scheme.clone())
+        }
+        Signature::Broken => None,
+    }
+}
+
+/// The program as a form with a hole sees it. Nothing is suggested for what is unknown.
+struct HoleScope<'a> {
+    inner: ItemScope<'a>,
+    hole: Option<&'a Name>,
+}
+
+impl Scope for HoleScope<'_> {
+    fn value(&self, name: &Name) -> Option<Resolution> {
+        if Some(name) == self.hole {
+            return Some(Resolution::Item(HOLE, name.clone()));
+        }
+        self.inner.value(name)
+    }
+
+    fn record(&self, name: &Name) -> Option<ItemId> {
+        if Some(name) == self.hole { None } else { self.inner.record(name) }
+    }
+
+    fn known(&self) -> Vec<Name> {
+        Vec::new()
+    }
+
+    fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)> {
+        Some((format!("`{name}` is undefined"), None))
+    }
+}
+
+impl Context for HoleScope<'_> {
+    fn signature(&self, item: ItemId) -> Arc<Signature> {
+        match self.hole {
+            Some(name) if item == HOLE => {
+                let scheme = Scheme { vars: vec![Class::Any], ty: Ty::Var(0) };
+                Arc::new(Signature::Values { values: vec![(name.clone(), scheme)] })
+            }
+            _ => self.inner.signature(item),
+        }
+    }
+
+    fn definition(&self, item: ItemId) -> Option<Loc> {
+        if item == HOLE { None } else { self.inner.definition(item) }
+    }
+
+    fn name(&self, item: ItemId) -> Name {
+        match self.hole {
+            Some(name) if item == HOLE => name.clone(),
+            _ => self.inner.name(item),
+        }
+    }
+
+    fn is_library(&self, item: ItemId) -> bool {
+        item != HOLE && self.inner.is_library(item)
+    }
+}

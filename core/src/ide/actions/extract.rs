@@ -1,0 +1,128 @@
+//! The selected expression as a variable.
+
+use super::{Action, ActionKind, bare, errors, fresh};
+use crate::base::{TextRange, TextSize, with_stack};
+use crate::ide::Edit;
+use crate::ide::cursor::Cursor;
+use crate::syntax::Kind;
+use crate::syntax::ast::{Expr, ExprId, Item, ItemKind};
+
+/// `let value = selection in …` around the smallest part that is evaluated whenever the selection
+/// is, and sees the same variables: a branch, a body, a bound value.
+pub(super) fn variable(cursor: &Cursor<'_>, selection: TextRange, all: &mut Vec<Action>) {
+    let Some(range) = trimmed(cursor, selection) else { return };
+    let Some((id, whole)) = cursor.expr_covering(range) else { return };
+    let (inner, parens) = bare(cursor, id);
+    // The parentheses of a call belong to the call, those of a tuple to the tuple.
+    let of_call = cursor.parsed.tokens[whole.start as usize].kind == Kind::CallParen;
+    let of_tuple = matches!(cursor.ast.exprs[id], Expr::Pair(..));
+    let span = if parens && cursor.range(inner) == range { inner } else { whole };
+    if (span == whole && of_call && parens) || (span == inner && of_tuple) {
+        return;
+    }
+    let trivial = matches!(
+        cursor.ast.exprs[id],
+        Expr::Missing | Expr::Name(_) | Expr::Quote(_) | Expr::Int(_) | Expr::Bool(_)
+    );
+    if cursor.range(span) != range || trivial {
+        return;
+    }
+    let Some(area) = area_of(cursor.ast, id).filter(|area| *area != id) else { return };
+    let name = fresh(cursor, &["value", "part"], &[]);
+    let start = cursor.range(cursor.ast.expr_spans[area]).start();
+    let text = format!("let {name} = {} in ", cursor.text(span));
+    let edits = if start == range.start() {
+        vec![Edit { file: cursor.file, range, text: text + &name }]
+    } else {
+        vec![
+            Edit { file: cursor.file, range: TextRange::empty(start), text },
+            Edit { file: cursor.file, range, text: name },
+        ]
+    };
+    if errors(cursor, Some(&edits)).0 <= errors(cursor, None).0 {
+        let title = "Extract into a `let`".to_owned();
+        all.push(Action {
+            title,
+            kind: ActionKind::Refactor,
+            edits,
+            fixes: None,
+            preferred: false,
+        });
+    }
+}
+
+/// A selection without the blanks at its ends.
+fn trimmed(cursor: &Cursor<'_>, selection: TextRange) -> Option<TextRange> {
+    let text = cursor.db.file_text(cursor.file);
+    let inside = text.get(std::ops::Range::<usize>::from(selection))?;
+    let start = inside.len() - inside.trim_start().len();
+    let len = inside.trim().len();
+    let start = selection.start() + TextSize::new(start as u32);
+    (len > 0).then(|| TextRange::at(start, TextSize::new(len as u32)))
+}
+
+/// The smallest part around an expression in which a `let` may stand.
+fn area_of(ast: &Item, target: ExprId) -> Option<ExprId> {
+    let roots: Vec<ExprId> = match &ast.kind {
+        ItemKind::Function(function) => function.body.into_iter().collect(),
+        ItemKind::Binding { value, .. } | ItemKind::Expr(value) => vec![*value],
+        ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => Vec::new(),
+    };
+    roots.into_iter().find_map(|root| find(ast, root, root, target))
+}
+
+fn find(ast: &Item, id: ExprId, area: ExprId, target: ExprId) -> Option<ExprId> {
+    if id == target {
+        return Some(area);
+    }
+    with_stack(|| {
+        let mut children = Vec::new();
+        ast.exprs[id].children(|child| children.push(child));
+        children.into_iter().find_map(|child| {
+            let own = match &ast.exprs[id] {
+                Expr::If { .. } | Expr::Let { .. } | Expr::Lambda { .. } => true,
+                Expr::Each { bindings, .. } => bindings.iter().all(|(_, seq)| *seq != child),
+                _ => false,
+            };
+            find(ast, child, if own { child } else { area }, target)
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{check, lacks};
+
+    const TITLE: &str = "Extract into a `let`";
+
+    #[test]
+    fn a_selection_becomes_a_variable() {
+        check("x = 2 * $0(3 + 4)$0 + 1;", TITLE, "x = let value = (3 + 4) in 2 * value + 1;");
+        check("x = $0 2 * 3$0 + 1;", TITLE, "x =  let value = 2 * 3 in value + 1;");
+        check(
+            "function g(v) = {sqrt($0x * x$0) : x in v | x > 0.0};",
+            TITLE,
+            "function g(v) = {let value = x * x in sqrt(value) : x in v | x > 0.0};",
+        );
+        check(
+            "function g(a) = if a > 0 then 1 + $010 / a$0 else 0;",
+            TITLE,
+            "function g(a) = if a > 0 then let value = 10 / a in 1 + value else 0;",
+        );
+        check(
+            "x = let value = 3; b = value + $0#[1]$0; c = 4 in b + c;",
+            TITLE,
+            "x = let value = 3; b = let part = #[1] in value + part; c = 4 in b + c;",
+        );
+    }
+
+    #[test]
+    fn what_is_no_expression() {
+        lacks("x = 2 $0* (3 $0+ 4) + 1;", TITLE);
+        lacks("x = $0y$0 + 1;", TITLE);
+        lacks("x = take$0([1], 1)$0 ++ [2];", TITLE);
+        lacks("x = take($0[1], 1$0) ++ [2];", TITLE);
+        lacks("x = $02 * 3$0;", TITLE);
+        lacks("function g($0x$0) = x;", TITLE);
+    }
+}

@@ -1,0 +1,292 @@
+//! What could be done about what stands at a place: diagnostics mended, forms written another way.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `mend` | ways out of a diagnostic that take a look at the types: `eql`, `float(…)`, … |
+//! | `write_out` | what is left unwritten: a function's type, the sequence of `{… : a}` |
+//! | `recursion` | a recursion that maps, as the apply-to-each that it is |
+//! | `extract` | the selection as a variable |
+//!
+//! An action that changes a form is tried before it is offered: the form is inferred with its new
+//! text, and must not get worse.
+
+mod extract;
+mod mend;
+mod recursion;
+mod write_out;
+
+use super::Edit;
+use super::cursor::Cursor;
+use crate::base::{Diagnostic, Severity, Span, TextRange, TextSize};
+use crate::db::{Database, FileId, FileRange};
+use crate::syntax::ast::ExprId;
+use crate::syntax::{Kind, lex};
+use crate::types::{Scheme, Signature, same_scheme};
+
+/// The sorts of actions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ActionKind {
+    /// It mends a diagnostic.
+    QuickFix,
+    /// It writes something another way.
+    Refactor,
+}
+
+/// Something that could be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Action {
+    /// What, as an imperative.
+    pub title: String,
+    /// Which sort.
+    pub kind: ActionKind,
+    /// The changes.
+    pub edits: Vec<Edit>,
+    /// The primary place of the diagnostic that it mends.
+    pub fixes: Option<TextRange>,
+    /// Whether it is the one way out of that diagnostic.
+    pub preferred: bool,
+}
+
+/// What could be done about what stands in a range: the diagnostics that touch it are mended, what
+/// is selected is written another way.
+pub fn actions(db: &Database, file: FileId, range: TextRange) -> Vec<Action> {
+    let mut all = Vec::new();
+    // What is missing at the end of a form is missing where the next one begins, too.
+    let one = TextSize::new(1);
+    let mut at = range.start().checked_sub(one).unwrap_or_default();
+    while let Some(cursor) = Cursor::new(db, file, at) {
+        let end = cursor.start + TextSize::of(&*db.item_text(cursor.item));
+        for diagnostic in db.diagnostics(cursor.item) {
+            if touches(&diagnostic, file, range) {
+                quick_fixes(&cursor, &diagnostic, &mut all);
+            }
+        }
+        if end > range.end() || end <= at {
+            break;
+        }
+        at = end;
+    }
+    if let Some(cursor) = Cursor::new(db, file, range.start()) {
+        write_out::annotation(&cursor, range, &mut all);
+        write_out::sequence(&cursor, range, &mut all);
+        recursion::as_each(&cursor, &mut all);
+        extract::variable(&cursor, range, &mut all);
+    }
+    all
+}
+
+fn touches(diagnostic: &Diagnostic<FileRange>, file: FileId, range: TextRange) -> bool {
+    let edits = diagnostic.hints.iter().filter_map(|hint| hint.edit.as_ref());
+    let mut places = edits.map(|(at, _)| *at).chain([diagnostic.primary.at]);
+    places.any(|at| at.file == file && at.range.intersect(range).is_some())
+}
+
+/// The ways out of a diagnostic.
+fn quick_fixes(cursor: &Cursor<'_>, diagnostic: &Diagnostic<FileRange>, all: &mut Vec<Action>) {
+    let fixes = Some(diagnostic.primary.at.range);
+    let mut found: Vec<Action> = Vec::new();
+    for hint in &diagnostic.hints {
+        let Some((at, text)) = &hint.edit else { continue };
+        let edits = vec![Edit { file: at.file, range: at.range, text: text.clone() }];
+        let kind = ActionKind::QuickFix;
+        let title = title(&hint.text, cursor.db, at, text);
+        found.push(Action { title, kind, edits, fixes, preferred: false });
+    }
+    for (title, range, text) in mend::mends(cursor, diagnostic) {
+        let edits = vec![Edit { file: cursor.file, range: range + cursor.start, text }];
+        let before = errors(cursor, None).0;
+        if errors(cursor, Some(&edits)).0 < before {
+            let kind = ActionKind::QuickFix;
+            found.push(Action { title, kind, edits, fixes, preferred: false });
+        }
+    }
+    if let [only] = &mut found[..] {
+        only.preferred = true;
+    }
+    for action in found {
+        if !all.iter().any(|other| other.title == action.title && other.edits == action.edits) {
+            all.push(action);
+        }
+    }
+}
+
+/// A hint as an imperative: its words, or what is done where they only say what is meant.
+fn title(hint: &str, db: &Database, at: &FileRange, with: &str) -> String {
+    let old = db.file_text(at.file)[at.range].trim().to_owned();
+    let verbs = ["write ", "add ", "remove ", "end ", "put "];
+    if verbs.iter().any(|verb| hint.starts_with(verb)) || with.contains('\n') {
+        return capital(hint);
+    }
+    match (old.is_empty(), with.trim()) {
+        (true, with) => format!("Add `{with}`"),
+        (false, "") => format!("Remove `{old}`"),
+        (false, with) => format!("Change `{old}` to `{with}`"),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// How many errors a form has, as it is or after some edits, and its type.
+fn errors(cursor: &Cursor<'_>, edits: Option<&[Edit]>) -> (usize, Option<Scheme>) {
+    let mut text = cursor.db.item_text(cursor.item).to_string();
+    let mut edits: Vec<&Edit> = edits.unwrap_or_default().iter().collect();
+    edits.sort_by_key(|edit| std::cmp::Reverse(edit.range.start()));
+    for edit in edits {
+        let Some(range) = edit.range.checked_sub(cursor.start) else { return (usize::MAX, None) };
+        text.replace_range(std::ops::Range::<usize>::from(range), &edit.text);
+    }
+    let form = cursor.db.scratch(cursor.item, &text, None);
+    let syntax = form.parsed.diagnostics.iter().filter(|d| d.severity == Severity::Error).count();
+    let others = form.names.diagnostics.len() + form.types.diagnostics.len();
+    let scheme = match &*form.types.signature {
+        Signature::Function { scheme, .. } => Some(scheme.clone()),
+        _ => None,
+    };
+    (syntax + others, scheme)
+}
+
+/// Whether a form without errors has none, and the same type, after some edits.
+fn preserves(cursor: &Cursor<'_>, edits: &[Edit]) -> bool {
+    let ((0, before), (0, after)) = (errors(cursor, None), errors(cursor, Some(edits))) else {
+        return false;
+    };
+    match (before, after) {
+        (Some(before), Some(after)) => same_scheme(&before, &after),
+        (None, None) => true,
+        _ => false,
+    }
+}
+
+/// An expression without the parentheses around it, and whether there are any. The span of an
+/// expression includes them, also those of a call.
+fn bare(cursor: &Cursor<'_>, expr: ExprId) -> (Span, bool) {
+    let whole = cursor.ast.expr_spans[expr];
+    let mut span = whole;
+    while closes_at(cursor, span.start) == span.end.checked_sub(1) {
+        span = Span::new(span.start + 1, span.end - 1);
+    }
+    (span, span != whole)
+}
+
+/// The token that closes the parenthesis at a token.
+fn closes_at(cursor: &Cursor<'_>, open: u32) -> Option<u32> {
+    let mut depth = 0usize;
+    for (token, index) in cursor.parsed.tokens.get(open as usize..)?.iter().zip(open..) {
+        match token.kind {
+            Kind::LParen | Kind::CallParen => depth += 1,
+            Kind::RParen => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        match (depth, token.kind) {
+            (0, Kind::RParen) => return Some(index),
+            (0, _) => return None,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A name that a form does not have yet.
+fn fresh(cursor: &Cursor<'_>, wishes: &[&str], besides: &[&str]) -> String {
+    let text = cursor.db.item_text(cursor.item);
+    let words: Vec<String> =
+        lex(&text).iter().map(|token| text[token.range].to_ascii_lowercase()).collect();
+    let free = |name: &str| !words.iter().any(|word| word == name) && !besides.contains(&name);
+    let wish = wishes.iter().find(|name| free(name)).map(|name| (*name).to_owned());
+    let stem = wishes.first().copied().unwrap_or("x");
+    wish.or_else(|| (1..).map(|i| format!("{stem}{i}")).find(|name| free(name))).unwrap_or_default()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::super::fixture::Fixture;
+    use super::*;
+
+    /// The text after the action of this title.
+    pub fn apply(text: &str, title: &str) -> String {
+        let f = Fixture::new(text);
+        let all = actions(&f.db, f.file, f.selection());
+        let titles: Vec<&str> = all.iter().map(|action| &*action.title).collect();
+        let found = all.iter().find(|action| action.title == title);
+        let action = found.unwrap_or_else(|| panic!("{title} at {text}: {titles:?}"));
+        f.edited(&action.edits)
+    }
+
+    /// What an action makes of a text is this, and has no errors.
+    pub fn check(text: &str, title: &str, expected: &str) {
+        let edited = apply(text, title);
+        assert_eq!(edited, expected, "{title} at {text}");
+        let f = Fixture::new(&(edited + "$0"));
+        for form in &f.db.outline(f.file).forms {
+            let messages: Vec<_> = f.db.diagnostics(form.id()).into_iter().collect();
+            assert!(messages.is_empty(), "{title} at {text}: {messages:?}");
+        }
+    }
+
+    /// An action is not offered.
+    pub fn lacks(text: &str, title: &str) {
+        let f = Fixture::new(text);
+        let all = actions(&f.db, f.file, f.selection());
+        assert!(!all.iter().any(|action| action.title == title), "{title} at {text}");
+    }
+
+    #[test]
+    fn hints_with_edits() {
+        check("x = s$0mu([1]);", "Change `smu` to `sum`", "x = sum([1]);");
+        check("x = $0len([1]);", "Change `len` to `length`", "x = length([1]);");
+        check(
+            "x = if 1 =$0 2 then 3 else 4;",
+            "Write `==` to compare",
+            "x = if 1 == 2 then 3 else 4;",
+        );
+        check("x = let a = 1\n$0a + 1;", "Add `in`", "x = let a = 1 in\na + 1;");
+        check("x = (1 + 2$0;", "Add `)`", "x = (1 + 2);");
+        check("x = {a : a $0[1, 2]};", "Add `in`", "x = {a : a in [1, 2]};");
+        check("x = 1 $0+ 2.0;", "Change `1` to `1.0`", "x = 1.0 + 2.0;");
+        check("x = 3$0\nfunction g(y) = y;", "Add `;`", "x = 3;\nfunction g(y) = y;");
+        check(
+            "function g(x) : intt$0 -> int = x;",
+            "Change `intt` to `int`",
+            "function g(x) : int -> int = x;",
+        );
+        check("x = \"a\" +$0 \"b\";", "Change `+` to `++`", "x = \"a\" ++ \"b\";");
+    }
+
+    #[test]
+    fn one_way_out_is_preferred() {
+        let f = Fixture::new("x = s$0mu([1]);");
+        let all = actions(&f.db, f.file, f.selection());
+        assert!(all[0].preferred && all[0].kind == ActionKind::QuickFix);
+        assert_eq!(all[0].fixes, Some(TextRange::new(TextSize::new(4), TextSize::new(7))));
+    }
+
+    #[test]
+    fn nothing_to_do() {
+        for text in ["$0", "x = 1$0;", "% com$0ment %", "x = (1 + $0"] {
+            let f = Fixture::new(text);
+            let all = actions(&f.db, f.file, f.selection());
+            assert!(
+                all.iter().all(|action| action.kind == ActionKind::QuickFix),
+                "{text}: {all:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_place_can_be_asked() {
+        let text = "datatype p (float, [a]) :: (a in any);\nfunction g(a, n := 5) =\n  let (x, y) = \
+                    (a[0], {b * 2.0 : b in a | b == \"c\"}) in if x = 1 then sum(y) else g([]);\n\
+                    {x + 1 : x}; \"a\" == \"b\"; [1] + [2]; 1 < 2 < 3; (1 + ";
+        let mut db = Database::new();
+        let file = db.add_file("test.nesl", text, None);
+        for start in 0..text.len() {
+            for end in [start, text.len().min(start + 5), text.len()] {
+                let range = TextRange::new(TextSize::new(start as u32), TextSize::new(end as u32));
+                actions(&db, file, range);
+            }
+        }
+    }
+}

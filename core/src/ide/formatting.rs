@@ -1,0 +1,349 @@
+//! Formatting, as edits that touch nothing but what changes.
+//!
+//! The formatter moves blanks and, seldom, comments. Where it moved only blanks, the edits are of
+//! blanks alone, so that cursors, folds and marks in an editor stay where they are.
+
+use super::Edit;
+use super::cursor::{Cursor, forms};
+use crate::base::{TextRange, TextSize};
+use crate::db::{Database, FileId};
+use crate::syntax::{Kind, Token, format, lex, split};
+
+/// What formats a file; nothing if it is formatted.
+pub fn format_document(db: &Database, file: FileId) -> Vec<Edit> {
+    let old = db.file_text(file);
+    let new = format(&old);
+    if *old == *new {
+        return Vec::new();
+    }
+    let (before, after) = (split(&old), split(&new));
+    if before.len() != after.len() {
+        return blanks(file, &old, &new, TextSize::new(0))
+            .unwrap_or_else(|| changed(file, &old, &new, TextSize::new(0)).into_iter().collect());
+    }
+    let pairs = before.iter().zip(&after);
+    pairs
+        .flat_map(|(before, after)| {
+            edits(file, &old[before.range], &new[after.range], before.range.start())
+        })
+        .collect()
+}
+
+/// What formats the forms that a range touches.
+pub fn format_range(db: &Database, file: FileId, range: TextRange) -> Vec<Edit> {
+    let touched = forms(db, file, Some(range)).filter(|(_, cursor)| {
+        // Of two that meet at a place, the one that the range reaches into.
+        cursor.extent().is_some_and(|own| own.intersect(range).is_some())
+    });
+    touched.flat_map(|(_, cursor)| form(&cursor)).collect()
+}
+
+/// What to change after a character was typed, just before a place: behind the `;` of a form its
+/// layout; on a new line its indentation.
+pub fn format_on_type(db: &Database, file: FileId, offset: TextSize, typed: char) -> Vec<Edit> {
+    match typed {
+        ';' => {
+            let before = offset.checked_sub(TextSize::of(';'));
+            let cursor = before.and_then(|at| Cursor::new(db, file, at));
+            let ended = cursor.filter(|cursor| {
+                let last = cursor.parsed.tokens.last();
+                last.is_some_and(|t| t.kind == Kind::Semi && t.range.end() + cursor.start == offset)
+            });
+            ended.map_or_else(Vec::new, |cursor| form(&cursor))
+        }
+        '\n' => indentation(db, file, offset).into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What formats one form, without the comments before it.
+fn form(cursor: &Cursor<'_>) -> Vec<Edit> {
+    let Some(extent) = cursor.extent() else { return Vec::new() };
+    let text = cursor.db.item_text(cursor.item);
+    let old = &text[extent - cursor.start];
+    let new = format(old);
+    let new = new.strip_suffix('\n').unwrap_or(&new);
+    edits(cursor.file, old, new, extent.start())
+}
+
+/// The edits that make one text another, which is the same but for its layout.
+fn edits(file: FileId, old: &str, new: &str, start: TextSize) -> Vec<Edit> {
+    if old == new {
+        return Vec::new();
+    }
+    let blanks = blanks(file, old, new, start);
+    blanks.unwrap_or_else(|| changed(file, old, new, start).into_iter().collect())
+}
+
+/// Edits of nothing but blanks, if they will do.
+fn blanks(file: FileId, old: &str, new: &str, start: TextSize) -> Option<Vec<Edit>> {
+    let (before, after) = (lex(old), lex(new));
+    let solid = |token: &&Token| token.kind != Kind::Blank;
+    let mut after_solid = after.iter().filter(solid);
+    let mut all = Vec::new();
+    let (mut was, mut is) = (0, 0);
+    let mut gap = |was: std::ops::Range<usize>, is: &str| {
+        if old[was.clone()] != *is {
+            let bytes = TextRange::new(size(was.start), size(was.end));
+            all.push(Edit { file, range: bytes + start, text: is.to_owned() });
+        }
+    };
+    for token in before.iter().filter(solid) {
+        let other = after_solid.next()?;
+        if old[token.range] != new[other.range] {
+            return None;
+        }
+        gap(was..token.range.start().into(), &new[is..other.range.start().into()]);
+        (was, is) = (token.range.end().into(), other.range.end().into());
+    }
+    if after_solid.next().is_some() {
+        return None;
+    }
+    gap(was..old.len(), &new[is..]);
+    Some(all)
+}
+
+/// One edit from the first difference to the last.
+fn changed(file: FileId, old: &str, new: &str, start: TextSize) -> Option<Edit> {
+    if old == new {
+        return None;
+    }
+    let same = |(a, b): &(char, char)| a == b;
+    let width = |(a, _): (char, char)| a.len_utf8();
+    let before: usize = old.chars().zip(new.chars()).take_while(same).map(width).sum();
+    let ends = old[before..].chars().rev().zip(new[before..].chars().rev());
+    let after: usize = ends.take_while(same).map(width).sum();
+    let range = TextRange::new(size(before), size(old.len() - after)) + start;
+    Some(Edit { file, range, text: new[before..new.len() - after].to_owned() })
+}
+
+fn size(n: usize) -> TextSize {
+    TextSize::new(n as u32)
+}
+
+/// The indentation of the line at a place.
+fn indentation(db: &Database, file: FileId, offset: TextSize) -> Option<Edit> {
+    let text = db.file_text(file);
+    let at = usize::from(offset);
+    let line = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+    let end = line + text[line..].find(|c| c != ' ' && c != '\t').unwrap_or(text.len() - line);
+    let mut cursor = Cursor::new(db, file, size(line.checked_sub(1)?))?;
+    // Of a form that begins below, nothing is above: the one before it may go on, unfinished.
+    let begins = |cursor: &Cursor<'_>| cursor.extent().is_none_or(|own| own.start() >= size(line));
+    while begins(&cursor) {
+        let before = cursor.start.checked_sub(TextSize::new(1));
+        let Some(before) = before.and_then(|at| Cursor::new(db, file, at)) else { break };
+        cursor = before;
+    }
+    let item = db.item_text(cursor.item);
+    // In a comment or a string a line begins where its writer wants it to.
+    let within = |token: &Token| {
+        let solid = token.kind.is_trivia() && token.kind != Kind::Blank;
+        let range = token.range + cursor.start;
+        (solid || matches!(token.kind, Kind::Text | Kind::OpenText))
+            && range.start() < size(line)
+            && (range.end() > size(line) || token.kind == Kind::OpenComment)
+    };
+    let tokens = lex(&item);
+    if tokens.iter().any(within) {
+        return None;
+    }
+    let significant = tokens.iter().filter(|token| !token.kind.is_trivia());
+    let significant = significant.map(|t| Token { kind: t.kind, range: t.range + cursor.start });
+    let (above, below): (Vec<Token>, Vec<Token>) =
+        significant.partition(|t| t.range.start() < size(line));
+    // What is moved along with the line.
+    let next = below.first().filter(|token| usize::from(token.range.start()) == end);
+    let column = column(&text, &above, next.map(|token| token.kind));
+    let indentation = " ".repeat(column);
+    if text[line..end] == indentation {
+        return None;
+    }
+    Some(Edit { file, range: TextRange::new(size(line), size(end)), text: indentation })
+}
+
+/// Something that is open at the end of a line, and where lines inside of it begin.
+#[derive(Clone, Copy)]
+struct Open {
+    what: What,
+    column: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum What {
+    Bracket(Kind),
+    /// The bindings of a `let`.
+    Let,
+    /// What stands behind `=`.
+    Value,
+    /// What stands behind the `in` of a `let`, or behind `then` or `else`.
+    Body,
+    /// A condition; it is known where its `if` stands until there is an `else`.
+    If,
+}
+
+/// Where a line begins that comes behind some tokens of a form, as the formatter breaks lines.
+fn column(text: &str, above: &[Token], next: Option<Kind>) -> usize {
+    let place = |token: &Token| {
+        let at = usize::from(token.range.start());
+        let line = text[..at].rfind('\n').map_or(0, |end| end + 1);
+        text[line..at].chars().count()
+    };
+    let mut open: Vec<Open> = Vec::new();
+    for token in above {
+        let here = place(token);
+        let innermost = |open: &[Open], what: What| open.iter().rposition(|o| o.what == what);
+        match token.kind {
+            Kind::LParen | Kind::CallParen => {
+                open.push(Open { what: What::Bracket(Kind::LParen), column: here + 1 });
+            }
+            Kind::LBracket | Kind::LBrace => {
+                open.push(Open { what: What::Bracket(token.kind), column: here + 1 });
+            }
+            Kind::RParen | Kind::RBracket | Kind::RBrace => {
+                let kind = match token.kind {
+                    Kind::RParen => Kind::LParen,
+                    Kind::RBracket => Kind::LBracket,
+                    _ => Kind::LBrace,
+                };
+                if let Some(at) = innermost(&open, What::Bracket(kind)) {
+                    open.truncate(at);
+                }
+            }
+            Kind::LetKw => open.push(Open { what: What::Let, column: here + 4 }),
+            Kind::Equals => {
+                let base = match open.last() {
+                    Some(last) if last.what == What::Let => last.column,
+                    None => 0,
+                    // A comparison that somebody has written so.
+                    Some(_) => continue,
+                };
+                open.push(Open { what: What::Value, column: base + 2 });
+            }
+            Kind::Semi => {
+                let holds = |o: &Open| matches!(o.what, What::Let | What::Bracket(_));
+                open.truncate(open.iter().rposition(holds).map_or(0, |at| at + 1));
+            }
+            Kind::InKw => {
+                // The `in` of an apply-to-each is in a brace that was opened later.
+                let bracket = open.iter().rposition(|o| matches!(o.what, What::Bracket(_)));
+                if let Some(at) = innermost(&open, What::Let).filter(|at| bracket < Some(*at)) {
+                    open.truncate(at);
+                    open.push(Open { what: What::Body, column: here + 3 });
+                }
+            }
+            Kind::IfKw => open.push(Open { what: What::If, column: here + 3 }),
+            Kind::ThenKw => {
+                if let Some(at) = innermost(&open, What::If) {
+                    open.truncate(at + 1);
+                    open.push(Open { what: What::Body, column: here + 5 });
+                }
+            }
+            Kind::ElseKw => {
+                if let Some(at) = innermost(&open, What::If) {
+                    open.truncate(at);
+                    open.push(Open { what: What::Body, column: here + 5 });
+                }
+            }
+            _ => {}
+        }
+    }
+    let ended = above.last().is_none_or(|t| matches!(t.kind, Kind::Semi | Kind::Dollar));
+    let last_of = |what: What| open.iter().rev().find(|o| o.what == what);
+    let aligned = match next {
+        Some(Kind::InKw) => last_of(What::Let).map(|o| o.column - 4),
+        Some(Kind::ThenKw | Kind::ElseKw) => last_of(What::If).map(|o| o.column - 3),
+        _ => None,
+    };
+    match (aligned, open.last()) {
+        (Some(column), _) => column,
+        (None, Some(last)) => last.column,
+        (None, None) if ended => 0,
+        // A form goes on: `function f(x)` and what follows.
+        (None, None) => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::Fixture;
+    use super::*;
+
+    #[test]
+    fn the_edits_of_a_document_are_its_format() {
+        for text in [
+            "x=1 ;\n\n\n\n% c %  y   = [1,2];",
+            "function f(x)=let a=x; b=a in a+b ;\n",
+            "x = 1;\n",
+            "",
+            "x = 1 % behind %\n + 2;",
+            "y = = 1;\nx=2",
+            "x=1;;y=2;",
+            "`",
+            "% open",
+            "a\r\n=\r\n1;",
+        ] {
+            let f = Fixture::new(text);
+            let edits = format_document(&f.db, f.file);
+            assert_eq!(f.edited(&edits), format(text), "{text:?}");
+            let again = Fixture::new(&format(text));
+            assert_eq!(format_document(&again.db, again.file), [], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn only_blanks_are_touched() {
+        let f = Fixture::new("x = [1,2,  3];\ny = 1;\n");
+        let edits = format_document(&f.db, f.file);
+        assert_eq!(edits.len(), 2);
+        assert!(edits.iter().all(|edit| edit.text == " " && edit.range.len() <= 2.into()));
+    }
+
+    #[test]
+    fn a_range_formats_the_forms_it_touches() {
+        let f = Fixture::new("x=1;\n% c %\ny=$02; z$0=3;\nw=4;");
+        let edits = format_range(&f.db, f.file, f.selection());
+        assert_eq!(f.edited(&edits), "x=1;\n% c %\ny = 2; z = 3;\nw=4;");
+    }
+
+    #[test]
+    fn a_terminator_formats_its_form() {
+        let check = |text: &str, expected: &str| {
+            let f = Fixture::new(text);
+            let edits = format_on_type(&f.db, f.file, f.cursor(), ';');
+            assert_eq!(f.edited(&edits), expected);
+        };
+        check("a=1;\nx=f(1,2);$0\nb=2;", "a=1;\nx = f(1, 2);\nb=2;");
+        check("x=let a=1;$0 b=2 in a;", "x=let a=1; b=2 in a;");
+        check("x=(1;$0\n", "x=(1;\n");
+    }
+
+    #[test]
+    fn a_new_line_is_indented_as_the_formatter_would() {
+        let check = |text: &str, column: usize| {
+            let f = Fixture::new(text);
+            let new = f.edited(&format_on_type(&f.db, f.file, f.cursor(), '\n'));
+            let before = &f.text[..f.cursor().into()];
+            let line = &new[before.rfind('\n').map_or(0, |at| at + 1)..];
+            let found = line.len() - line.trim_start_matches(' ').len();
+            assert_eq!(found, column, "{text}");
+        };
+        check("x = 1;\n$0", 0);
+        check("x = 1;\n   $0y = 2;", 0);
+        check("function f(x) =\n$0", 2);
+        check("function f(x)\n$0", 2);
+        check("function f(x) =\n  let a = 1;\n$0", 6);
+        check("function f(x) =\n  let a = 1;\n$0\nfunction g(x) = x;", 6);
+        check("function f(x) =\n  let a =\n$0", 8);
+        check("function f(x) =\n  let a = 1;\n      b = 2\n$0 in a", 2);
+        check("function f(x) =\n  let a = 1 in\n$0", 15);
+        check("x = {f(a)\n$0: a in b};", 5);
+        check("x = f(1,\n$02);", 6);
+        check("function f(x) =\n  if x > 0 then 1\n$0else 2;", 2);
+        check("function f(x) =\n  if x > 0 then\n$0", 16);
+        check("function f(x) =\n  if x > 0 then 1\n  else\n$0", 7);
+        check("function f(x) =\n  {let y = x in\n$0 y : x in a};", 16);
+        check("% a\n   $0b %", 3);
+        check("\"a\n   $0b\";", 3);
+    }
+}

@@ -1,0 +1,173 @@
+//! A value as segments over flat data, and as NESL prints it.
+
+use super::evaluate::Frame;
+use super::{Level, SegmentedValue};
+use crate::flat::Ctx;
+use crate::ide::Layout;
+use crate::ide::shape::Reader;
+use crate::interp::{Sequence, Value};
+use crate::ir::{Atom, Ty, Var};
+
+/// A value of some points, all of them together: nested as the contexts are.
+pub(super) fn drawn(
+    frame: &Frame<'_>,
+    reader: &Reader<'_>,
+    var: Var,
+    ctx: Ctx,
+) -> Option<SegmentedValue> {
+    let mut values = frame.all(Atom::Var(var), ctx).ok()?;
+    let mut ty = frame.types.get(&var)?.clone();
+    let mut kinds = Vec::new();
+    let mut at = ctx;
+    while let Some((owner, segments)) = &frame.points.get(&at)?.owner {
+        let mut all = vec![Vec::new(); frame.points.get(owner)?.count];
+        for (value, segment) in values.into_iter().zip(segments) {
+            all.get_mut(*segment)?.push(value);
+        }
+        values = all.into_iter().map(|all| Sequence::from_values(&ty, all).into()).collect();
+        ty = Ty::sequence(ty);
+        kinds.push(known(reader.layout(at)));
+        at = *owner;
+    }
+    // A function may be called at many points.
+    let value = if values.len() == 1 {
+        values.pop()?
+    } else {
+        let all = Sequence::from_values(&ty, values).into();
+        ty = Ty::sequence(ty);
+        kinds.push(Layout::Contiguous);
+        all
+    };
+    kinds.reverse();
+    let own = reader.layouts.get(&var).copied().unwrap_or(Layout::Given);
+    let name = reader.names.get(&var).cloned().unwrap_or_else(|| format!("v{}", var.0));
+    Some(segmented(name, &value, &ty, &kinds, known(own)))
+}
+
+/// Data that is made up, or somebody's, lies one behind the other.
+fn known(layout: Layout) -> Layout {
+    if layout == Layout::Given { Layout::Contiguous } else { layout }
+}
+
+/// A value as segments: the layouts of its outer levels, then that of all others.
+fn segmented(
+    name: String,
+    value: &Value,
+    ty: &Ty,
+    outer: &[Layout],
+    inner: Layout,
+) -> SegmentedValue {
+    let mut levels = Vec::new();
+    let mut values = vec![value.clone()];
+    let mut at = ty;
+    while let Ty::Sequence(element) = at {
+        let mut level = Level {
+            kind: outer.get(levels.len()).copied().unwrap_or(inner),
+            starts: Vec::new(),
+            lengths: Vec::new(),
+        };
+        let mut below = Vec::new();
+        for value in &values {
+            let Some(sequence) = value.as_sequence() else { continue };
+            level.starts.push(below.len() as u32);
+            level.lengths.push(sequence.len() as u32);
+            below.extend(sequence.iter());
+        }
+        levels.push(level);
+        values = below;
+        at = element;
+    }
+    let mut data = Vec::new();
+    components(&values, at, &mut data);
+    SegmentedValue { name, ty: ty.to_string(), value: show(value, ty), levels, data }
+}
+
+/// A list for each component; what is nested further down in a tuple is one entry.
+fn components(values: &[Value], ty: &Ty, data: &mut Vec<Vec<String>>) {
+    match ty {
+        Ty::Pair(first, second) => {
+            let halves: Vec<(&Value, &Value)> = values.iter().filter_map(Value::as_pair).collect();
+            let firsts: Vec<Value> = halves.iter().map(|(value, _)| (*value).clone()).collect();
+            let seconds: Vec<Value> = halves.iter().map(|(_, value)| (*value).clone()).collect();
+            components(&firsts, first, data);
+            components(&seconds, second, data);
+        }
+        Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Sequence(_) => {
+            data.push(values.iter().map(|value| show(value, ty)).collect());
+        }
+    }
+}
+
+/// A value as NESL prints it.
+pub(super) fn show(value: &Value, ty: &Ty) -> String {
+    let mut out = String::new();
+    write(value, ty, &mut out);
+    out
+}
+
+fn write(value: &Value, ty: &Ty, out: &mut String) {
+    match (value, ty) {
+        (Value::Pair(_), Ty::Pair(..)) => {
+            out.push('(');
+            tuple(value, ty, out);
+            out.push(')');
+        }
+        (Value::Sequence(Sequence::Chars(bytes)), _) => {
+            out.push('"');
+            for byte in bytes.iter() {
+                if matches!(byte, b'"' | b'\\') {
+                    out.push('\\');
+                }
+                out.push(char::from(*byte));
+            }
+            out.push('"');
+        }
+        (Value::Sequence(sequence), Ty::Sequence(element)) => {
+            out.push('[');
+            for (i, value) in sequence.iter().enumerate() {
+                if i > 0 {
+                    out.push_str(", ");
+                }
+                write(&value, element, out);
+            }
+            out.push(']');
+        }
+        (Value::Int(x), _) => out.push_str(&x.to_string()),
+        (Value::Float(x), _) => out.push_str(&float(*x)),
+        (Value::Bool(x), _) => out.push_str(if *x { "T" } else { "F" }),
+        (Value::Char(x), _) => out.extend(['`', char::from(*x)]),
+        (Value::Unit | Value::Pair(_) | Value::Sequence(_), _) => out.push_str("fn"),
+    }
+}
+
+fn tuple(value: &Value, ty: &Ty, out: &mut String) {
+    match (value.as_pair(), ty) {
+        (Some((first, second)), Ty::Pair(first_ty, second_ty)) => {
+            write(first, first_ty, out);
+            out.push_str(", ");
+            tuple(second, second_ty, out);
+        }
+        _ => write(value, ty, out),
+    }
+}
+
+/// A float with a digit at least on each side of the point.
+fn float(x: f64) -> String {
+    if x.is_nan() {
+        return "nan".to_owned();
+    }
+    if x.is_infinite() {
+        return if x > 0.0 { "inf" } else { "-inf" }.to_owned();
+    }
+    if x == 0.0 {
+        return "0.0".to_owned();
+    }
+    if (1e-3..1e7).contains(&x.abs()) {
+        return format!("{x:?}");
+    }
+    let text = format!("{x:E}");
+    match text.split_once('E') {
+        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0E{exponent}"),
+        _ => text,
+    }
+}

@@ -1,0 +1,453 @@
+//! Groups of which only sums are asked for are not made: what belongs to a key is added up in a
+//! table, where the keys are few.
+//!
+//! ```text
+//! g = int_collect(kv)                    fits = all({0 ≤ k and k < slots and #v == width : (k, v) in kv})
+//! r = {(k, {sum(column)                  t = the rows, added up from place k · width on
+//!           : column in transpose(m)})   r = if fits
+//!      : (k, m) in g}                 →      then {(k, {t[k · width + j] : j in [0:width]})
+//!                                                  : k in the keys there are}
+//!                                            else {… : (k, m) in int_collect(kv)}
+//! ```
+//!
+//! The members of a group may be counted, reduced, or, if they are rows, reduced column by column;
+//! of a row as such no more than the length may be asked for ([`group`]). One pass over the values
+//! is left, in their order, which fuses with what makes them, and nothing is moved. Whether the
+//! table is small enough is known when the keys are: if it is not, or rows are of different
+//! lengths, the groups are made after all, from the same keys.
+//!
+//! Nests are left as they are, and so are functions that are called from some: there every instance
+//! would need tables of its own.
+
+mod group;
+
+use super::{may_fault, nests};
+use crate::base::with_stack;
+use crate::ir::{
+    Atom, Block, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Site, Ty, Var,
+};
+use crate::prim::{ReduceOp, SeqOp};
+use group::Group;
+use nesl_runtime::scalar::ScalarOp;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The function of the library that makes the groups, at any type of members.
+const GROUPS: &str = "int_collect@";
+
+/// The most elements of a table: no more than a thread has at hand.
+const TABLE: i64 = 1 << 14;
+
+/// What is known of the functions of a program.
+pub(super) struct Keyed {
+    groups: FxHashSet<FunId>,
+    /// Those that many instances may call at once.
+    nested: FxHashSet<FunId>,
+}
+
+impl Keyed {
+    pub(super) fn of(program: &Program) -> Keyed {
+        let ids = || (0..program.functions.len() as u32).map(FunId);
+        let function = |id: FunId| &program.functions[id.0 as usize];
+        let groups = |id: &FunId| function(*id).library && function(*id).name.starts_with(GROUPS);
+        let mut keyed =
+            Keyed { groups: ids().filter(groups).collect(), nested: FxHashSet::default() };
+        if keyed.groups.is_empty() {
+            return keyed;
+        }
+        let mut open = Vec::new();
+        for id in ids() {
+            function(id).body.for_each_op(&mut |op| {
+                if let Op::Nest(nest) = op {
+                    open.extend(callees(&nest.body));
+                }
+            });
+        }
+        while let Some(id) = open.pop() {
+            if keyed.nested.insert(id) {
+                open.extend(callees(&function(id).body));
+            }
+        }
+        keyed
+    }
+
+    /// Whether a function makes groups.
+    pub(super) fn makes_groups(&self, id: FunId) -> bool {
+        self.groups.contains(&id)
+    }
+
+    /// Whether a function calls one that does.
+    pub(super) fn concerns(&self, function: &Function) -> bool {
+        !self.groups.is_empty() && callees(&function.body).iter().any(|id| self.makes_groups(*id))
+    }
+
+    /// Has a function reduce by key what it can.
+    pub(super) fn reduce(&self, id: FunId, function: &mut Function) {
+        if self.nested.contains(&id) || !self.concerns(function) {
+            return;
+        }
+        let mut uses = FxHashMap::default();
+        nests::count(&function.body, &mut uses);
+        let builder = FunctionBuilder::extending(function);
+        let mut reducer = Reducer { keyed: self, uses, builder };
+        function.body = reducer.block(std::mem::replace(&mut function.body, nothing()));
+    }
+}
+
+fn callees(block: &Block) -> Vec<FunId> {
+    let mut callees = Vec::new();
+    block.for_each_op(&mut |op| {
+        if let Op::Call(id, _) = op {
+            callees.push(*id);
+        }
+    });
+    callees
+}
+
+fn nothing() -> Block {
+    Block { lets: Vec::new(), result: Atom::Unit }
+}
+
+struct Reducer<'k> {
+    keyed: &'k Keyed,
+    uses: FxHashMap<Var, usize>,
+    builder: FunctionBuilder,
+}
+
+/// A nest over groups that asks for no more than reductions.
+struct Found {
+    call: Let,
+    /// Which reductions of the members.
+    wanted: Vec<ReduceOp>,
+    /// What it goes over instead, once that is there.
+    source: Option<Source>,
+}
+
+/// Keys and what belongs to them, instead of pairs.
+#[derive(Clone, Copy)]
+struct Source {
+    keys: Atom,
+    values: Atom,
+    /// The pairs, if they are there too.
+    pairs: Option<Atom>,
+    /// How long rows are, if members are rows.
+    width: Option<Atom>,
+    /// How many keys there may be.
+    slots: Atom,
+    /// How many elements a table has for these.
+    size: Atom,
+}
+
+/// What makes the keys of pairs, and what makes the values, or what they are.
+struct Apart {
+    keys: Let,
+    made: Option<Let>,
+    values: Atom,
+}
+
+impl Reducer<'_> {
+    fn block(&mut self, block: Block) -> Block {
+        with_stack(|| {
+            let (mut found, mut apart) = self.find(&block);
+            self.builder.begin();
+            for mut binding in block.lets {
+                if let Some((nest, parts)) = apart.remove(&binding.var) {
+                    let found = found.get_mut(&nest).expect("it was found");
+                    found.source = Some(self.take_apart(parts, &found.call));
+                    continue;
+                }
+                if found.values().any(|found| found.call.var == binding.var) {
+                    continue;
+                }
+                if let Some(found) = found.remove(&binding.var) {
+                    let source = found.source.unwrap_or_else(|| self.halves(&found.call));
+                    self.nest(binding, found, source);
+                    continue;
+                }
+                match &mut binding.op {
+                    Op::If { then, otherwise, .. } => {
+                        for side in [then, otherwise] {
+                            *side = self.block(std::mem::replace(side, nothing()));
+                        }
+                    }
+                    Op::Time(body) => *body = self.block(std::mem::replace(body, nothing())),
+                    Op::Nest(_)
+                    | Op::Copy(_)
+                    | Op::Scalar(..)
+                    | Op::Pair(..)
+                    | Op::First(_)
+                    | Op::Second(_)
+                    | Op::Text(_)
+                    | Op::List(_)
+                    | Op::Seq(..)
+                    | Op::Call(..)
+                    | Op::Global(_)
+                    | Op::Check { .. }
+                    | Op::Error(_)
+                    | Op::Host(..) => {}
+                }
+                self.builder.keep(binding);
+            }
+            self.builder.end(block.result)
+        })
+    }
+
+    /// The nests of a block over groups, and by the pairs that they are made of what makes keys and
+    /// values apart.
+    fn find(&mut self, block: &Block) -> (FxHashMap<Var, Found>, FxHashMap<Var, (Var, Apart)>) {
+        let (mut found, mut apart) = (FxHashMap::default(), FxHashMap::default());
+        let of = |atom: Atom| block.lets.iter().find(|l| Atom::Var(l.var) == atom);
+        for binding in &block.lets {
+            let Op::Nest(nest) = &binding.op else { continue };
+            let [(_, _, groups)] = nest.binders[..] else { continue };
+            let Some(call) = of(groups).filter(|call| self.once(call.var)) else { continue };
+            let Op::Call(id, args) = &call.op else { continue };
+            if nest.serial || !self.keyed.makes_groups(*id) {
+                continue;
+            }
+            let Some(wanted) = self.wanted(nest, call) else { continue };
+            if let Some(pairs) = of(args[0]).filter(|pairs| self.once(pairs.var))
+                && !found.contains_key(&pairs.var)
+                && let Some(parts) = self.apart(pairs)
+            {
+                apart.insert(pairs.var, (binding.var, parts));
+            }
+            found.insert(binding.var, Found { call: call.clone(), wanted, source: None });
+        }
+        (found, apart)
+    }
+
+    fn once(&self, var: Var) -> bool {
+        self.uses.get(&var) == Some(&1)
+    }
+
+    /// Which reductions a nest asks for of the members of groups, if it is nothing else.
+    fn wanted(&self, nest: &Nest, call: &Let) -> Option<Vec<ReduceOp>> {
+        // A first try, of which nothing is kept.
+        let mut builder = self.builder.clone();
+        builder.begin();
+        let [key, count, width] = [(); 3].map(|()| Atom::Var(builder.fresh(Ty::Int)));
+        let width = members(call).element().map(|_| width);
+        let mut group = Group::new(&mut builder, key, count, width);
+        group.write(nest)?;
+        Some(group.reduced().iter().map(|(with, _)| *with).collect())
+    }
+
+    /// What makes the keys of pairs, and what the values, if that takes no longer than making both.
+    fn apart(&mut self, pairs: &Let) -> Option<Apart> {
+        let Op::Nest(nest) = &pairs.op else { return None };
+        let Atom::Var(pair) = nest.body.result else { return None };
+        let made = nest.body.lets.iter().find(|l| l.var == pair)?;
+        let Op::Pair(key, value) = made.op else { return None };
+        if nest.serial || !self.once(pair) {
+            return None;
+        }
+        let mut keys = nest.clone();
+        keys.body.lets.retain(|l| l.var != pair);
+        keys.body.result = key;
+        let ty = Ty::sequence(Ty::Int);
+        let keys = Let { var: self.builder.fresh(ty.clone()), ty, op: Op::Nest(keys), ..*pairs };
+        if let Some((.., sequence)) = nest.binders.iter().find(|(x, ..)| Atom::Var(*x) == value) {
+            return Some(Apart { keys, made: None, values: *sequence });
+        }
+        let ty = Ty::sequence(self.builder.type_of(&value));
+        let op = Op::Nest(self.slice(nest, value)?);
+        let var = self.builder.fresh(ty.clone());
+        let made = Let { var, ty, op, ..*pairs };
+        Some(Apart { keys, made: Some(made), values: Atom::Var(var) })
+    }
+
+    /// What it takes to make a value that is part of what a nest makes, if that is little and
+    /// cannot fault.
+    fn slice(&mut self, nest: &Nest, value: Atom) -> Option<Nest> {
+        let mut needed = FxHashSet::from_iter(var(value));
+        let mut lets = Vec::new();
+        for binding in nest.body.lets.iter().rev() {
+            if !needed.contains(&binding.var) {
+                continue;
+            }
+            if may_fault(binding) || !is_little(&binding.op) {
+                return None;
+            }
+            needed.extend(binding.op.atoms().into_iter().filter_map(var));
+            lets.push(binding.clone());
+        }
+        lets.reverse();
+        // Of no element it takes as many as there are.
+        let used: Vec<_> = nest.binders.iter().filter(|(x, ..)| needed.contains(x)).collect();
+        let used = if used.is_empty() { vec![&nest.binders[0]] } else { used };
+        let mut binders: Vec<(Var, Ty, Atom)> = used.into_iter().cloned().collect();
+        let mut names: FxHashMap<Var, Atom> = FxHashMap::default();
+        for (x, ty, _) in &mut binders {
+            let fresh = self.builder.fresh(ty.clone());
+            names.insert(std::mem::replace(x, fresh), Atom::Var(fresh));
+        }
+        for binding in &mut lets {
+            let fresh = self.builder.fresh(binding.ty.clone());
+            names.insert(std::mem::replace(&mut binding.var, fresh), Atom::Var(fresh));
+        }
+        let mut body = Block { lets, result: value };
+        body.rename(&mut |var| names.get(&var).copied().unwrap_or(Atom::Var(var)));
+        Some(Nest { binders, body, serial: false })
+    }
+
+    /// The keys and values of pairs that are not made.
+    fn take_apart(&mut self, parts: Apart, call: &Let) -> Source {
+        let Apart { keys, made, values } = parts;
+        if let Some(made) = made {
+            self.builder.keep(made);
+        }
+        let (width, slots, size) = self.extent(values, call);
+        let var = keys.var;
+        self.builder.keep(keys);
+        Source { keys: Atom::Var(var), values, pairs: None, width, slots, size }
+    }
+
+    /// The keys and values of pairs.
+    fn halves(&mut self, call: &Let) -> Source {
+        let Op::Call(_, args) = &call.op else { unreachable!("it is a call") };
+        let (pairs, site) = (args[0], call.site);
+        let b = &mut self.builder;
+        let keys = b.nest(&[pairs], false, site, |b, x| b.bind(Ty::Int, Op::First(x[0]), site));
+        let ty = members(call);
+        let values =
+            b.nest(&[pairs], false, site, |b, x| b.bind(ty.clone(), Op::Second(x[0]), site));
+        let (width, slots, size) = self.extent(values, call);
+        Source { keys, values, pairs: Some(pairs), width, slots, size }
+    }
+
+    /// How long the first row is, if members are rows, how many keys there may be, and how many
+    /// elements a table has for these.
+    fn extent(&mut self, values: Atom, call: &Let) -> (Option<Atom>, Atom, Atom) {
+        let (b, site) = (&mut self.builder, call.site);
+        let count = b.seq(SeqOp::Length, vec![values], site);
+        if members(call).element().is_none() {
+            let slots = b.scalar(ScalarOp::Min, vec![count, Atom::Int(TABLE)], site);
+            return (None, slots, slots);
+        }
+        let none = b.scalar(ScalarOp::Eq, vec![count, Atom::Int(0)], site);
+        let first = |b: &mut FunctionBuilder| {
+            let row = b.seq(SeqOp::Index, vec![values, Atom::Int(0)], site);
+            b.seq(SeqOp::Length, vec![row], site)
+        };
+        let width = b.conditional(none, site, |_| Atom::Int(0), first);
+        let least = b.scalar(ScalarOp::Max, vec![width, Atom::Int(1)], site);
+        let most = b.scalar(ScalarOp::Div, vec![Atom::Int(TABLE), least], site);
+        let slots = b.scalar(ScalarOp::Min, vec![count, most], site);
+        let size = b.scalar(ScalarOp::Mul, vec![slots, width], site);
+        (Some(width), slots, size)
+    }
+
+    /// The tables, and the nest: over the keys there are, or, if a table would not do, over the
+    /// groups.
+    fn nest(&mut self, binding: Let, found: Found, source: Source) {
+        let site = binding.site;
+        let fits = self.fits(&source, site);
+        let (counts, tables) = self.tables(&found.wanted, &source, site);
+        let Op::Nest(over_groups) = &binding.op else { unreachable!("it is a nest") };
+        let b = &mut self.builder;
+        b.begin();
+        let range = b.seq(SeqOp::Range, vec![Atom::Int(0), Atom::Int(1), source.slots], site);
+        let there = b.nest(&[counts], false, site, |b, x| {
+            b.scalar(ScalarOp::Gt, vec![x[0], Atom::Int(0)], site)
+        });
+        let keys = b.seq(SeqOp::Pack, vec![range, there], site);
+        let result = b.nest(&[keys], false, site, |b, x| {
+            let count = b.seq(SeqOp::Index, vec![counts, x[0]], site);
+            let mut group = Group::new(b, x[0], count, source.width);
+            for (with, table) in tables {
+                group.read(with, table, site);
+            }
+            group.write(over_groups).expect("it could be written before")
+        });
+        let then = b.end(result);
+        b.begin();
+        let mut call = found.call;
+        if let (Op::Call(_, args), None) = (&mut call.op, source.pairs) {
+            let over = [source.keys, source.values];
+            args[0] = b.nest(&over, false, site, |b, x| b.pair(x[0], x[1], site));
+        }
+        b.keep(call);
+        let (var, ty) = (binding.var, binding.ty.clone());
+        let over_groups = b.fresh(ty.clone());
+        b.keep(Let { var: over_groups, ..binding });
+        let otherwise = b.end(Atom::Var(over_groups));
+        b.keep(Let { var, ty, op: Op::If { cond: fits, then, otherwise }, site });
+    }
+
+    /// Whether all keys have a place, and rows are equally long.
+    fn fits(&mut self, source: &Source, site: Site) -> Atom {
+        let Source { keys, values, width, slots, .. } = *source;
+        let over = match width {
+            Some(_) => vec![keys, values],
+            None => vec![keys],
+        };
+        let b = &mut self.builder;
+        let fits = b.nest(&over, false, site, |b, x| {
+            let low = b.scalar(ScalarOp::Ge, vec![x[0], Atom::Int(0)], site);
+            let high = b.scalar(ScalarOp::Lt, vec![x[0], slots], site);
+            let fits = b.scalar(ScalarOp::And, vec![low, high], site);
+            let Some(width) = width else { return fits };
+            let length = b.seq(SeqOp::Length, vec![x[1]], site);
+            let same = b.scalar(ScalarOp::Eq, vec![length, width], site);
+            b.scalar(ScalarOp::And, vec![fits, same], site)
+        });
+        b.seq(SeqOp::Reduce(ReduceOp::And), vec![fits], site)
+    }
+
+    /// How many members each key has, and what they come to.
+    fn tables(
+        &mut self,
+        wanted: &[ReduceOp],
+        source: &Source,
+        site: Site,
+    ) -> (Atom, Vec<(ReduceOp, Atom)>) {
+        let Source { keys, values, width, slots, size, .. } = *source;
+        let b = &mut self.builder;
+        let ones = b.nest(&[keys], false, site, |_, _| Atom::Int(1));
+        let count = SeqOp::Histogram(ReduceOp::Sum);
+        let counts = b.seq(count, vec![slots, keys, ones], site);
+        let places = match width {
+            Some(width) if !wanted.is_empty() => b.nest(&[keys], false, site, |b, x| {
+                b.scalar(ScalarOp::Mul, vec![x[0], width], site)
+            }),
+            Some(_) | None => keys,
+        };
+        let table = |with: &ReduceOp| {
+            (*with, b.seq(SeqOp::Histogram(*with), vec![size, places, values], site))
+        };
+        (counts, wanted.iter().map(table).collect())
+    }
+}
+
+fn var(atom: Atom) -> Option<Var> {
+    match atom {
+        Atom::Var(var) => Some(var),
+        Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
+    }
+}
+
+/// Whether an operation takes no longer than reading what it gives.
+fn is_little(op: &Op) -> bool {
+    match op {
+        Op::Copy(_) | Op::Scalar(..) | Op::Pair(..) | Op::First(_) | Op::Second(_) => true,
+        Op::Seq(op, _) => matches!(op, SeqOp::Length),
+        Op::Text(_)
+        | Op::List(_)
+        | Op::Call(..)
+        | Op::If { .. }
+        | Op::Nest(_)
+        | Op::Global(_)
+        | Op::Check { .. }
+        | Op::Error(_)
+        | Op::Host(..)
+        | Op::Time(_) => false,
+    }
+}
+
+/// The type of the members of groups.
+fn members(call: &Let) -> Ty {
+    match call.ty.element() {
+        Some(Ty::Pair(_, members)) => members.element().expect("types were checked").clone(),
+        _ => unreachable!("types were checked"),
+    }
+}

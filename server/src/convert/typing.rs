@@ -1,0 +1,260 @@
+//! Completions, signatures, actions, hints and lenses in the terms of LSP.
+
+use super::{markdown, text_edit, workspace_edit};
+use crate::lines::Lines;
+use crate::world::Snapshot;
+use nesl_core::base::{ItemId, TextRange, TextSize};
+use nesl_core::ide;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tower_lsp_server::ls_types as lsp;
+
+/// Something that could be written; `number` is its place among the others, best first.
+pub fn completion(
+    snapshot: &Snapshot,
+    completion: ide::Completion,
+    number: usize,
+) -> lsp::CompletionItem {
+    let snippet = completion.snippet && snapshot.client.snippets;
+    let named =
+        matches!(completion.kind, ide::CompletionKind::Function | ide::CompletionKind::Constructor);
+    let new_text = match completion.snippet && !snippet {
+        // Holes that cannot be filled in would be text that has to be deleted.
+        true if named => completion.label.clone(),
+        true => plain(&completion.insert),
+        false => completion.insert,
+    };
+    let range = snapshot.lines.lsp_range(completion.range);
+    let edit = lsp::TextEdit { range, new_text };
+    let doc = completion.doc.map(|doc| ide::doc_markdown(&doc));
+    let data = doc.is_none().then(|| {
+        let position = snapshot.lines.position(completion.range.start());
+        json!(Resolvable { uri: snapshot.uri.clone(), position })
+    });
+    lsp::CompletionItem {
+        label: completion.label,
+        kind: Some(completion_kind(completion.kind)),
+        detail: completion.ty,
+        documentation: doc.map(|doc| lsp::Documentation::MarkupContent(markdown(doc))),
+        sort_text: Some(format!("{number:05}")),
+        preselect: (number == 0 && completion.fits).then_some(true),
+        insert_text_format: snippet.then_some(lsp::InsertTextFormat::SNIPPET),
+        text_edit: Some(lsp::CompletionTextEdit::Edit(edit)),
+        data,
+        ..lsp::CompletionItem::default()
+    }
+}
+
+/// Where a completion was asked for, to say more of it.
+#[derive(Deserialize, Serialize)]
+pub struct Resolvable {
+    /// The document.
+    pub uri: lsp::Uri,
+    /// The place.
+    pub position: lsp::Position,
+}
+
+/// A snippet without its holes: `f(${1:x})` is `f(x)`.
+fn plain(snippet: &str) -> String {
+    let mut out = String::new();
+    let mut rest = snippet;
+    while let Some(at) = rest.find(['$', '\\', '}']) {
+        out.push_str(&rest[..at]);
+        let (mark, behind) = rest[at..].split_at(1);
+        rest = behind;
+        match mark {
+            "\\" => {
+                let end = rest.chars().next().map_or(0, char::len_utf8);
+                out.push_str(&rest[..end]);
+                rest = &rest[end..];
+            }
+            "$" => {
+                rest = rest.strip_prefix('{').unwrap_or(rest);
+                rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+                rest = rest.strip_prefix(':').unwrap_or(rest);
+            }
+            // The end of a hole.
+            _ => {}
+        }
+    }
+    out + rest
+}
+
+fn completion_kind(kind: ide::CompletionKind) -> lsp::CompletionItemKind {
+    match kind {
+        ide::CompletionKind::Function => lsp::CompletionItemKind::FUNCTION,
+        ide::CompletionKind::Constructor => lsp::CompletionItemKind::CONSTRUCTOR,
+        ide::CompletionKind::Variable => lsp::CompletionItemKind::VARIABLE,
+        ide::CompletionKind::Parameter => lsp::CompletionItemKind::FIELD,
+        ide::CompletionKind::Type => lsp::CompletionItemKind::STRUCT,
+        ide::CompletionKind::TypeVariable => lsp::CompletionItemKind::TYPE_PARAMETER,
+        ide::CompletionKind::Class => lsp::CompletionItemKind::INTERFACE,
+        ide::CompletionKind::Keyword => lsp::CompletionItemKind::KEYWORD,
+        ide::CompletionKind::Operator => lsp::CompletionItemKind::OPERATOR,
+        ide::CompletionKind::Snippet => lsp::CompletionItemKind::SNIPPET,
+        ide::CompletionKind::Command => lsp::CompletionItemKind::EVENT,
+    }
+}
+
+/// What a function takes, and which part of it is being written.
+pub fn signature(help: ide::SignatureHelp) -> lsp::SignatureHelp {
+    // Clients count these in UTF-16, whatever else was agreed upon.
+    let units = |end: TextSize| help.label[..usize::from(end)].encode_utf16().count() as u32;
+    let parameters = help.parameters.iter().map(|range| lsp::ParameterInformation {
+        label: lsp::ParameterLabel::LabelOffsets([units(range.start()), units(range.end())]),
+        documentation: None,
+    });
+    let doc = help.doc.as_ref().map(ide::doc_markdown);
+    lsp::SignatureHelp {
+        signatures: vec![lsp::SignatureInformation {
+            parameters: Some(parameters.collect()),
+            documentation: doc.map(|doc| lsp::Documentation::MarkupContent(markdown(doc))),
+            active_parameter: Some(help.active),
+            label: help.label,
+        }],
+        active_signature: Some(0),
+        active_parameter: Some(help.active),
+    }
+}
+
+/// Something that could be done; `problems` are those that the client shows there.
+pub fn action(
+    snapshot: &Snapshot,
+    action: ide::Action,
+    problems: &[lsp::Diagnostic],
+) -> lsp::CodeActionOrCommand {
+    let mended = action.fixes.map(|range| super::widened(&snapshot.lines, range));
+    let mended: Vec<_> =
+        problems.iter().filter(|problem| Some(problem.range) == mended).cloned().collect();
+    lsp::CodeActionOrCommand::CodeAction(lsp::CodeAction {
+        title: action.title,
+        kind: Some(match action.kind {
+            ide::ActionKind::QuickFix => lsp::CodeActionKind::QUICKFIX,
+            ide::ActionKind::Refactor => lsp::CodeActionKind::REFACTOR,
+        }),
+        diagnostics: (!mended.is_empty()).then_some(mended),
+        edit: Some(workspace_edit(snapshot, &action.edits)),
+        is_preferred: action.preferred.then_some(true),
+        ..lsp::CodeAction::default()
+    })
+}
+
+/// Whether a client has asked for actions of this kind.
+pub fn is_wanted(
+    action: &lsp::CodeActionOrCommand,
+    only: Option<&Vec<lsp::CodeActionKind>>,
+) -> bool {
+    let lsp::CodeActionOrCommand::CodeAction(action) = action else { return true };
+    let kind = action.kind.as_ref().map_or("", lsp::CodeActionKind::as_str);
+    // `refactor` asks for `refactor.rewrite`, too.
+    only.is_none_or(|only| only.iter().any(|asked| kind.starts_with(asked.as_str())))
+}
+
+/// Something to show in between.
+pub fn inlay_hint(lines: &Lines, hint: ide::InlayHint) -> lsp::InlayHint {
+    let parallel = match hint.kind {
+        ide::HintKind::Type => false,
+        ide::HintKind::Parallelism => true,
+    };
+    let range = TextRange::empty(hint.at);
+    let edit =
+        hint.edit.map(|text| lsp::TextEdit { range: lines.lsp_range(range), new_text: text });
+    let tooltip = hint.tooltip.map(|text| lsp::InlayHintTooltip::MarkupContent(markdown(text)));
+    lsp::InlayHint {
+        position: lines.position(hint.at),
+        label: lsp::InlayHintLabel::String(hint.label),
+        kind: (!parallel).then_some(lsp::InlayHintKind::TYPE),
+        text_edits: edit.map(|edit| vec![edit]),
+        tooltip,
+        padding_left: Some(parallel),
+        padding_right: None,
+        data: None,
+    }
+}
+
+/// Edits of one document.
+pub fn text_edits(lines: &Lines, edits: &[ide::Edit]) -> Vec<lsp::TextEdit> {
+    edits.iter().map(|edit| text_edit(lines, edit)).collect()
+}
+
+/// What a lens is about, until somebody looks at it.
+#[derive(Deserialize, Serialize)]
+pub struct Unresolved {
+    /// The document.
+    pub uri: lsp::Uri,
+    /// The form.
+    pub item: u64,
+}
+
+/// The lenses above a form: run it, what it becomes, what it costs.
+pub fn lenses(snapshot: &Snapshot, lens: &ide::Lens) -> Vec<lsp::CodeLens> {
+    let range = snapshot.lines.lsp_range(lens.range);
+    let document = json!({ "uri": snapshot.uri });
+    let whole = snapshot.lines.lsp_range(snapshot.db.whole(lens.item).range);
+    let ready = |title: &str, command: &str, argument: Value| lsp::CodeLens {
+        range,
+        command: Some(lsp::Command {
+            title: title.to_owned(),
+            command: command.to_owned(),
+            arguments: Some(vec![argument]),
+        }),
+        data: None,
+    };
+    let mut all = Vec::new();
+    match &lens.kind {
+        ide::LensKind::Expression | ide::LensKind::Variable => {
+            let argument = json!({ "textDocument": document, "range": whole });
+            all.push(ready("▶ Run", "nesl.run", argument));
+        }
+        ide::LensKind::Function { name, params, examples } => {
+            let end = lsp::Position::new(range.start.line, u32::MAX);
+            let position = snapshot.lines.position(snapshot.lines.offset(end));
+            if snapshot.options.ask_arguments {
+                let argument = json!({
+                    "textDocument": document, "position": position, "name": name, "type": "",
+                    "parameters": format!("({})", params.join(", ")),
+                });
+                all.push(ready("▶ Run …", "nesl.runFunction", argument));
+            } else if let Some(example) = examples.first() {
+                let argument = json!({
+                    "textDocument": document, "position": position, "expression": example,
+                });
+                all.push(ready("▶ Run its example", "nesl.run", argument));
+            }
+        }
+    }
+    if snapshot.options.preview {
+        // What it becomes takes a while to know: only when somebody looks at it.
+        let data = Unresolved { uri: snapshot.uri.clone(), item: lens.item.0 };
+        all.push(lsp::CodeLens { range, command: None, data: serde_json::to_value(data).ok() });
+    }
+    let argument = json!({ "textDocument": document, "position": range.start });
+    all.push(ready("Cost", "nesl.cost", argument));
+    all
+}
+
+/// The lens that tells what a form becomes.
+pub fn resolved(snapshot: &Snapshot, mut lens: lsp::CodeLens, item: u64) -> lsp::CodeLens {
+    let precision = snapshot.options.precision.core();
+    let summary = ide::summary(&snapshot.db, ItemId(item), precision);
+    let argument = json!({
+        "textDocument": { "uri": snapshot.uri }, "position": lens.range.start, "stage": "fused",
+    });
+    lens.command = Some(lsp::Command {
+        title: summary.map_or_else(|| "IR".to_owned(), |summary| format!("IR: {summary}")),
+        command: "nesl.showIr".to_owned(),
+        arguments: Some(vec![argument]),
+    });
+    lens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snippets_for_those_who_know_none() {
+        assert_eq!(plain("f(${1:x}, $2)$0"), "f(x, )");
+        assert_eq!(plain("{${1:x} : x in xs\\}"), "{x : x in xs}");
+    }
+}
