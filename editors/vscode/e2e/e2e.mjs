@@ -45,7 +45,7 @@ try {
     }
     const begin = Date.now();
     try {
-      await bench.open(file, sidebar);
+      await bench.open(name, file, sidebar);
       await see(bench);
       const said = (await bench.notifications()).filter((text) => !says?.test(text));
       if (said.length > 0) throw new Error(`it says: ${said.join(' | ')}`);

@@ -34,11 +34,11 @@ export class Workbench {
     const bench = new Workbench();
     bench.shots = shots;
     bench.tmp = mkdtempSync(join(tmpdir(), 'nesl-e2e-'));
-    const [user, extensions, folder] = ['user', 'extensions', 'nesl'].map((name) => join(bench.tmp, name));
+    const [user, extensions, folder] = ['user', 'extensions', 'scenes'].map((name) => join(bench.tmp, name));
     mkdirSync(join(user, 'User'), { recursive: true });
     mkdirSync(folder);
     bench.folder = folder;
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    bench.files = files;
     // Which program is started is a matter of the machine, and so not of the person's settings.
     mkdirSync(join(user, 'Machine'));
     bench.settings = { files: ['User', 'Machine'].map((name) => join(user, name, 'settings.json')), all: { ...SETTINGS, ...settings } };
@@ -51,7 +51,7 @@ export class Workbench {
     const log = openSync(join(shots, 'code-server.log'), 'a');
     const address = ['--bind-addr', `127.0.0.1:${bench.port}`, '--auth', 'none'];
     const quiet = ['--disable-telemetry', '--disable-update-check', '--disable-workspace-trust', '--disable-getting-started-override', '--ignore-last-opened'];
-    bench.server = spawn(tools.node, [...common, ...address, ...quiet, folder], {
+    bench.server = spawn(tools.node, [...common, ...address, ...quiet], {
       stdio: ['ignore', log, log],
       detached: true,
       env: { ...process.env, ...env },
@@ -69,11 +69,15 @@ export class Workbench {
     return bench;
   }
 
-  /** Loads the workbench anew with one file open. */
-  async open(name, sidebar) {
-    const uri = `vscode-remote://127.0.0.1:${this.port}${join(this.folder, name)}`;
+  /** Loads the workbench anew with one of the files open. */
+  async open(scene, name, sidebar) {
+    // Each scene has its files for itself: what another typed is of no matter.
+    const folder = join(this.folder, scene);
+    mkdirSync(folder);
+    for (const [name, text] of Object.entries(this.files)) writeFileSync(join(folder, name), text);
+    const uri = `vscode-remote://127.0.0.1:${this.port}${join(folder, name)}`;
     const payload = encodeURIComponent(JSON.stringify([['openFile', uri]]));
-    await this.page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.folder)}&payload=${payload}`);
+    await this.page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(folder)}&payload=${payload}`);
     await this.editor.waitFor();
     await this.page.locator('#nesl\\.nesl\\.status, [id$="nesl.status"]').first().waitFor();
     await this.editor.click();
