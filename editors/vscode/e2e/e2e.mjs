@@ -35,8 +35,9 @@ const tools = await setUp(cache);
 const settings = { 'nesl.server.path': program, 'workbench.colorTheme': given.theme };
 const bench = await Workbench.start({ tools, vsix, files, settings, shots });
 let [passed, failed] = [0, 0];
+process.once('SIGTERM', () => bench.stop().then(() => process.exit(1)));
 try {
-  for (const { name, file, see, says, real } of scenes) {
+  for (const { name, file, see, says, real, sidebar = false } of scenes) {
     if (given.only && !given.only.includes(name)) continue;
     if (real && !process.env.NESL_BINARY) {
       console.log(`skip ${name}: it needs the real program`);
@@ -44,7 +45,7 @@ try {
     }
     const begin = Date.now();
     try {
-      await bench.open(file);
+      await bench.open(name, file, sidebar);
       await see(bench);
       const said = (await bench.notifications()).filter((text) => !says?.test(text));
       if (said.length > 0) throw new Error(`it says: ${said.join(' | ')}`);

@@ -34,12 +34,14 @@ export class Workbench {
     const bench = new Workbench();
     bench.shots = shots;
     bench.tmp = mkdtempSync(join(tmpdir(), 'nesl-e2e-'));
-    const [user, extensions, folder] = ['user', 'extensions', 'nesl'].map((name) => join(bench.tmp, name));
+    const [user, extensions, folder] = ['user', 'extensions', 'scenes'].map((name) => join(bench.tmp, name));
     mkdirSync(join(user, 'User'), { recursive: true });
     mkdirSync(folder);
     bench.folder = folder;
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    bench.settings = { file: join(user, 'User', 'settings.json'), all: { ...SETTINGS, ...settings } };
+    bench.files = files;
+    // Which program is started is a matter of the machine, and so not of the person's settings.
+    mkdirSync(join(user, 'Machine'));
+    bench.settings = { files: ['User', 'Machine'].map((name) => join(user, name, 'settings.json')), all: { ...SETTINGS, ...settings } };
     bench.set({});
     writeFileSync(join(bench.tmp, 'config.yaml'), 'auth: none\n');
     const common = [tools.server, '--user-data-dir', user, '--extensions-dir', extensions, '--config', join(bench.tmp, 'config.yaml')];
@@ -49,7 +51,7 @@ export class Workbench {
     const log = openSync(join(shots, 'code-server.log'), 'a');
     const address = ['--bind-addr', `127.0.0.1:${bench.port}`, '--auth', 'none'];
     const quiet = ['--disable-telemetry', '--disable-update-check', '--disable-workspace-trust', '--disable-getting-started-override', '--ignore-last-opened'];
-    bench.server = spawn(tools.node, [...common, ...address, ...quiet, folder], {
+    bench.server = spawn(tools.node, [...common, ...address, ...quiet], {
       stdio: ['ignore', log, log],
       detached: true,
       env: { ...process.env, ...env },
@@ -67,13 +69,20 @@ export class Workbench {
     return bench;
   }
 
-  /** Loads the workbench anew with one file open. */
-  async open(name) {
-    const uri = `vscode-remote://127.0.0.1:${this.port}${join(this.folder, name)}`;
+  /** Loads the workbench anew with one of the files open. */
+  async open(scene, name, sidebar) {
+    // Each scene has its files for itself: what another typed is of no matter.
+    const folder = join(this.folder, scene);
+    mkdirSync(folder);
+    for (const [name, text] of Object.entries(this.files)) writeFileSync(join(folder, name), text);
+    const uri = `vscode-remote://127.0.0.1:${this.port}${join(folder, name)}`;
     const payload = encodeURIComponent(JSON.stringify([['openFile', uri]]));
-    await this.page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.folder)}&payload=${payload}`);
+    await this.page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(folder)}&payload=${payload}`);
     await this.editor.waitFor();
     await this.page.locator('#nesl\\.nesl\\.status, [id$="nesl.status"]').first().waitFor();
+    await this.editor.click();
+    const shown = await this.page.locator('.part.sidebar').first().isVisible();
+    if (shown !== sidebar) await this.page.keyboard.press('Control+B');
   }
 
   get editor() {
@@ -82,7 +91,7 @@ export class Workbench {
 
   /** Changes settings, for as long as nothing else is set. */
   set(changes) {
-    writeFileSync(this.settings.file, JSON.stringify({ ...this.settings.all, ...changes }));
+    for (const file of this.settings.files) writeFileSync(file, JSON.stringify({ ...this.settings.all, ...changes }));
   }
 
   /** Ends the language server that this workbench started, as a crash would. */
@@ -118,6 +127,8 @@ export class Workbench {
   /** Puts the cursor behind a text (its first place in the editor). */
   async cursorAt(text) {
     const { x, y } = await this.placeOf(text);
+    const box = await this.page.locator('.editor-instance').first().boundingBox();
+    if (x > box.x + box.width) throw new Error(`this is outside of the editor: ${text}`);
     await this.page.mouse.click(x, y);
   }
 

@@ -95,6 +95,11 @@ function choose(stage: string, tell: boolean): void {
 }
 
 function showIr(result: IrResult): void {
+  // A form that was never whole has no last good state; what is there is better than nothing.
+  if (result.text === '' && result.message && shown.code !== undefined) {
+    notice(result.message, true);
+    return;
+  }
   heading(result.subject, result.summary ?? '');
   notice(result.message ?? '', result.stale);
   const code = result.text === '' ? undefined : new Code(result, reveal);
