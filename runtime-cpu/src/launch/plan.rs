@@ -127,7 +127,7 @@ fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[
         // Each chunk has tables of its own, which are to be smaller than the work.
         let sum: u64 = tables.iter().map(|length| *length as u64).sum();
         let fits = |count: usize| sum.saturating_mul(8 * count as u64) <= work;
-        count = match count {
+        count = match count.min(STEADY * threads) {
             many if fits(many) => many,
             _ if fits(threads) => threads,
             _ => return 1,
