@@ -65,6 +65,8 @@ pub struct Shape {
     pub chosen: bool,
     /// It calls itself, or something that does.
     pub recursive: bool,
+    /// The other functions whose flat form it calls: their launches are theirs.
+    pub calls: Vec<String>,
     /// The layouts of the nested sequences that it goes over.
     pub layouts: Vec<Layout>,
 }
@@ -72,11 +74,17 @@ pub struct Shape {
 impl Shape {
     /// In a few words: `2 launches · regular · chosen by size`.
     pub fn summary(&self) -> String {
-        let mut parts = vec![match self.launches {
-            0 => "no launch: the host does it".to_owned(),
-            1 => "1 launch".to_owned(),
-            n => format!("{n} launches"),
-        }];
+        let calls = match &self.calls[..] {
+            [] => None,
+            [one] => Some(format!("calls {one}")),
+            [first, rest @ ..] => Some(format!("calls {first} and {} more", rest.len())),
+        };
+        let mut parts = match (self.launches, calls) {
+            (0, None) => vec!["no launch".to_owned()],
+            (0, Some(calls)) => vec![calls],
+            (1, calls) => std::iter::once("1 launch".to_owned()).chain(calls).collect(),
+            (n, calls) => std::iter::once(format!("{n} launches")).chain(calls).collect(),
+        };
         if self.recursive {
             parts.push("for each level of recursion".to_owned());
         }
@@ -412,6 +420,10 @@ impl<'a> Reader<'a> {
             Op::Call(callee, _) => {
                 let callee = self.program.source.functions.get(callee.0 as usize);
                 let name = callee.map_or("", |f| plain(&f.name));
+                let own = plain(&self.function.name);
+                if !aside && name != own && !self.shape.calls.iter().any(|known| known == name) {
+                    self.shape.calls.push(name.to_owned());
+                }
                 let around = match self.function.context(binding.ctx).space {
                     Space::Caller => String::new(),
                     _ => format!(", all at once, for {}", self.over(binding.ctx)),
