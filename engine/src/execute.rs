@@ -32,6 +32,7 @@ pub(crate) struct Executor {
     translating: Cell<Duration>,
     /// See [`Executor::unflattened`].
     unflattened: Cell<u64>,
+    fuel: Cell<Fuel>,
 }
 
 /// A program made ready, to be run any number of times.
@@ -81,7 +82,17 @@ impl Inputs<'_> {
 
 impl Executor {
     pub(crate) fn new(runtime: Box<dyn Runtime>) -> Executor {
-        Executor { runtime, translating: Cell::default(), unflattened: Cell::default() }
+        Executor {
+            runtime,
+            translating: Cell::default(),
+            unflattened: Cell::default(),
+            fuel: Cell::new(Fuel(None)),
+        }
+    }
+
+    /// How much is fused from now on.
+    pub(crate) fn set_fuel(&self, fuel: Option<u32>) {
+        self.fuel.set(Fuel(fuel));
     }
 
     /// Time spent so far on making kernels, before they went to the runtime, which counts its own
@@ -120,7 +131,7 @@ impl Executor {
         let program = simplify(program);
         debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "after simplification");
         let (parameterised, globals) = lower::globals_as_parameters(&program);
-        let flat = fuse(&flatten(&parameterised), Fuel(None));
+        let flat = fuse(&flatten(&parameterised), self.fuel.get());
         // What breaks the law is run by one instance: slower, but right.
         let flat = flat::verify(&flat).is_empty().then(|| Flat {
             program: flat,

@@ -64,6 +64,9 @@ pub struct Settings {
     /// With a runtime: how it is chosen whether points do something by themselves or all together.
     /// There are no trials unless it is [`Strategy::Auto`].
     pub strategy: Strategy,
+    /// With a runtime: fusion stops after so many steps, to find the one that is wrong; `None`:
+    /// never. Without a limit only, there are trials.
+    pub fuel: Option<u32>,
 }
 
 impl Default for Settings {
@@ -79,6 +82,7 @@ impl Default for Settings {
             lazy: true,
             trials: true,
             strategy: Strategy::Auto,
+            fuel: None,
         }
     }
 }

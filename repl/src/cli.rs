@@ -107,6 +107,9 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub strategy: StrategyName,
+    /// Stop fusing after N steps, to find the one that goes wrong [default: never]
+    #[arg(long, global = true, value_name = "N")]
+    pub fuel: Option<u32>,
     /// Write the pictures that programs draw to this folder [default: the current one]
     #[arg(long, global = true, value_name = "FOLDER")]
     pub pictures: Option<PathBuf>,
@@ -400,6 +403,7 @@ impl Global {
                 StrategyName::Whole => Strategy::Always(Form::Whole),
                 StrategyName::Flat => Strategy::Always(Form::Flat),
             },
+            fuel: self.fuel,
             show_sequences: !self.quiet,
             // Who asks for the interpreter of kernels wants to see kernels run.
             trials: self.runtime == RuntimeName::Cpu,

@@ -210,7 +210,7 @@ impl Session {
             let (program, _) = lower::globals_as_parameters(&simplify(&program));
             let mut program = flatten(&program);
             if stage == Stage::Fused {
-                program = fuse(&program, Fuel(None));
+                program = fuse(&program, Fuel(self.settings.fuel));
             }
             for wrong in flat::verify(&program) {
                 let _ = writeln!(out, "% {wrong} %");

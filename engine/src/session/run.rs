@@ -284,7 +284,11 @@ impl Session {
 
     /// What runs programs, by the settings.
     pub(super) fn runner(&mut self) -> Runner<'_> {
-        let trials = self.settings.trials && self.settings.strategy == Strategy::Auto;
+        let plain = self.settings.strategy == Strategy::Auto && self.settings.fuel.is_none();
+        let trials = self.settings.trials && plain;
+        if let Some(executor) = &self.executor {
+            executor.set_fuel(self.settings.fuel);
+        }
         Runner {
             executor: self.executor.as_ref(),
             trials: trials.then_some(&mut self.trials),
