@@ -112,7 +112,7 @@ export const scenes = [
       await preview.locator('#panel').evaluate((panel) => panel.scrollTo(0, panel.scrollHeight));
       await bench.shot('segments-end');
       await bench.cursorAt('x * x');
-      await preview.locator('figcaption', { hasText: /64|20/ }).first().waitFor();
+      await preview.locator('.nested', { hasText: '64' }).first().waitFor();
       await bench.shot('segments-sieve');
       await preview.locator('#panel').evaluate((panel) => panel.scrollTo(0, panel.scrollHeight));
       await bench.shot('segments-sieve-end');
@@ -122,7 +122,6 @@ export const scenes = [
     name: 'values',
     file: 'sums.nesl',
     async see(bench) {
-      await bench.page.waitForTimeout(1500);
       await bench.command('NESL: Run File');
       await valueSeen(bench, /=/);
       await bench.page.waitForTimeout(1500);
@@ -214,7 +213,6 @@ export const scenes = [
     name: 'stop',
     file: 'slow.nesl',
     async see(bench) {
-      await bench.page.waitForTimeout(1500);
       await bench.command('NESL: Run File');
       const running = bench.page.locator('[id$="nesl.status"] .codicon-loading');
       await running.waitFor();

@@ -29,7 +29,7 @@ function flow({ inputs, output }: SegmentStep): HTMLElement {
   const same = output ? inputs.find((input) => sameData(input, output)) : undefined;
   if (same !== undefined && output && inputs.length === 1) {
     const caption = element('figcaption', {}, ...naming(same), arrow(), ...naming(output, same));
-    root.append(valueBox(output, caption, 'The same data: nothing moves.'));
+    root.append(valueBox(output, caption, 'The same data, the same lengths.'));
     return root;
   }
   for (const input of inputs) root.append(valueBox(input));
