@@ -366,6 +366,7 @@ impl<'a> Reader<'a> {
             },
             Op::Gather(..) => "gather".to_owned(),
             Op::Reduce { with, .. } => SeqOp::Reduce(*with).mnemonic().to_owned(),
+            Op::Histogram { with, .. } => SeqOp::Histogram(*with).mnemonic().to_owned(),
             Op::Scan { with, .. } => SeqOp::Scan(*with).mnemonic().to_owned(),
             Op::SameLength(..) => "compare lengths".to_owned(),
             Op::Whole(_) => self.whole(binding.site),
@@ -426,6 +427,7 @@ impl<'a> Reader<'a> {
             | Op::SameLength(..)
             | Op::Collect { .. }
             | Op::Reduce { .. }
+            | Op::Histogram { .. }
             | Op::Scan { .. } => {}
         }
     }
@@ -468,6 +470,7 @@ fn works(binding: &Let) -> bool {
         | Op::Extent(..) => false,
         Op::Gather(..)
         | Op::Reduce { .. }
+        | Op::Histogram { .. }
         | Op::Scan { .. }
         | Op::Branch { .. }
         | Op::Call(..)
@@ -483,7 +486,7 @@ fn is_service(binding: &Let) -> bool {
         Op::Point(ir::Op::Seq(op, _)) => {
             !matches!(op, SeqOp::Length | SeqOp::Index | SeqOp::Subseq | SeqOp::Range | SeqOp::Dist)
         }
-        Op::Reduce { .. } | Op::Scan { .. } => true,
+        Op::Reduce { .. } | Op::Histogram { .. } | Op::Scan { .. } => true,
         _ => false,
     }
 }

@@ -41,12 +41,36 @@ pub(super) fn drawn(
     kinds.reverse();
     let own = reader.layouts.get(&var).copied().unwrap_or(Layout::Given);
     let name = reader.names.get(&var).cloned().unwrap_or_else(|| format!("v{}", var.0));
-    Some(segmented(name, &value, &ty, &kinds, known(own)))
+    let mut drawn = segmented(name, &value, &ty, &kinds, known(own));
+    if let Some((source, starts)) = frame.views.get(&var).filter(|_| frame.home(var) == Some(ctx)) {
+        view(frame, *source, starts, &mut drawn);
+    }
+    Some(drawn)
 }
 
-/// Data that is made up, or somebody's, lies one behind the other.
+/// Makes the innermost segments of a value parts of the data that they were taken from.
+fn view(frame: &Frame<'_>, source: Var, starts: &[u32], drawn: &mut SegmentedValue) {
+    let (Some(home), Some(ty)) = (frame.home(source), frame.types.get(&source)) else { return };
+    let (Ok(mut values), mut at) = (frame.all(Atom::Var(source), home), ty) else { return };
+    while let Ty::Sequence(element) = at {
+        let sequences = values.iter().filter_map(Value::as_sequence);
+        values = sequences.flat_map(|sequence| sequence.iter().collect::<Vec<_>>()).collect();
+        at = element;
+    }
+    if let Some(level) = drawn.levels.last_mut().filter(|own| own.starts.len() == starts.len()) {
+        level.kind = Layout::Views;
+        level.starts = starts.to_vec();
+        drawn.data.clear();
+        components(&values, at, &mut drawn.data);
+    }
+}
+
+/// How data lies that is drawn one behind the other; views are drawn by [`view`].
 fn known(layout: Layout) -> Layout {
-    if layout == Layout::Given { Layout::Contiguous } else { layout }
+    match layout {
+        Layout::Regular => Layout::Regular,
+        Layout::Contiguous | Layout::Views | Layout::Given => Layout::Contiguous,
+    }
 }
 
 /// A value as segments: the layouts of its outer levels, then that of all others.

@@ -74,6 +74,8 @@ pub(super) struct Frame<'p> {
     pub points: FxHashMap<Ctx, Points>,
     values: FxHashMap<Var, (Ctx, Vec<Value>)>,
     pub types: FxHashMap<Var, Ty>,
+    /// Sequences that are parts of others: of which, and where each begins in its flat data.
+    pub views: FxHashMap<Var, (Var, Vec<u32>)>,
 }
 
 impl<'p> Frame<'p> {
@@ -86,7 +88,7 @@ impl<'p> Frame<'p> {
         function.body.each_let(&mut |binding| {
             types.insert(binding.var, binding.ty.clone());
         });
-        Frame { function, points, values, types }
+        Frame { function, points, values, types, views: FxHashMap::default() }
     }
 
     /// Where a value lives.
@@ -195,6 +197,37 @@ impl<'p> Frame<'p> {
         Ok(Points::new(owner.len(), Some((of, owner.clone())), Some((of, owner))))
     }
 
+    /// Where the parts that a step takes of sequences begin in the flat data of these; `None` if it
+    /// takes no parts, or if they are nested themselves.
+    fn viewed(&self, binding: &Let) -> Option<(Var, Vec<u32>)> {
+        let Op::Point(ir::Op::Seq(op, args)) = &binding.op else { return None };
+        let [Atom::Var(source), place, ..] = args[..] else { return None };
+        if matches!(binding.ty.element()?, Ty::Sequence(_)) {
+            return None;
+        }
+        let home = self.home(source)?;
+        let mut before = vec![0];
+        for value in &self.values.get(&source)?.1 {
+            before.push(before.last()? + leaves(value));
+        }
+        let start = |point| {
+            let place =
+                usize::try_from(self.read(place, binding.ctx, point).ok()?.as_int()?).ok()?;
+            let at = self.around(binding.ctx, point, home).ok()?;
+            let inside = match op {
+                SeqOp::Subseq => place,
+                SeqOp::Index => {
+                    let whole = self.values.get(&source)?.1.get(at)?.as_sequence()?.clone();
+                    whole.iter().take(place).map(|value| leaves(&value)).sum()
+                }
+                _ => return None,
+            };
+            u32::try_from(before.get(at)? + inside).ok()
+        };
+        let starts = (0..self.count(binding.ctx).ok()?).map(start).collect::<Option<Vec<u32>>>()?;
+        Some((source, starts))
+    }
+
     /// The values of the segments of a context.
     fn gathered(&self, value: Atom, from: Ctx, ctx: Ctx) -> Result<Vec<Vec<Value>>, String> {
         let points = self.points.get(&from).ok_or_else(strange)?;
@@ -207,6 +240,20 @@ impl<'p> Frame<'p> {
             all.get_mut(*segment).ok_or_else(strange)?.push(self.read(value, from, point)?);
         }
         Ok(all)
+    }
+}
+
+/// How many elements there are in all, of sequences in sequences.
+fn leaves(value: &Value) -> usize {
+    match value {
+        Value::Sequence(Sequence::Values(values)) => values.iter().map(leaves).sum(),
+        Value::Sequence(sequence) => sequence.len(),
+        Value::Unit
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Bool(_)
+        | Value::Char(_)
+        | Value::Pair(_) => 1,
     }
 }
 
@@ -288,6 +335,9 @@ impl<'p, 'w> Evaluator<'p, 'w> {
                 Step::Let(binding) => {
                     let values = self.value(frame, binding, watched)?;
                     frame.values.insert(binding.var, (binding.ctx, values));
+                    if let Some(view) = frame.viewed(binding) {
+                        frame.views.insert(binding.var, view);
+                    }
                     if watched {
                         self.watch.done(frame, Done::Value(binding));
                     }
@@ -352,6 +402,7 @@ impl<'p, 'w> Evaluator<'p, 'w> {
                 let all = all.map(|values| Sequence::from_values(ty, values).into()).collect();
                 self.on_sequences(SeqOp::Reduce(*with), ty, ty, all)
             }
+            Op::Histogram { .. } => Err("tables of sums are not drawn yet".to_owned()),
             Op::Scan { with, value } => {
                 let points = frame.points.get(&ctx).ok_or_else(strange)?;
                 let (owner, segments) = points.owner.clone().ok_or_else(strange)?;

@@ -112,6 +112,9 @@ mod tests {
         let mut out = format!("{} : {} = {}", value.name, value.ty, value.value);
         for level in &value.levels {
             let _ = write!(out, " | {} {:?}", level.kind.word(), level.lengths);
+            if level.kind == Layout::Views {
+                let _ = write!(out, " at {:?}", level.starts);
+            }
         }
         let data: Vec<String> = value.data.iter().map(|data| data.join(" ")).collect();
         let _ = write!(out, " | {}", data.join(" / "));
@@ -331,6 +334,71 @@ mod tests {
                   in  if x > 1 then sum([0:x]) el… : [int] = [0, 3] | contiguous [2] | 0 3
                   out {if x > 1 then sum([0:x]) e… : [int] = [0, 3] | contiguous [2] | 0 3
             "#]],
+        );
+    }
+
+    #[test]
+    fn parts_are_views() {
+        check(
+            "m = [[5, 1, 2], [7, 8]];\n$0{sum(subseq(r, 1, #r)) : r in m};",
+            expect![[r#"
+                == {sum(subseq(r, 1, #r)) : r in m}
+                a point for each element of `m`   [r in m]
+                    c1 = each v6 for c0
+                    v7: [int] in c1 = element(v6)
+                  in  m : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
+                  out r : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
+                take the length: it is known of each segment   [#r]
+                    v2: int in c1 = length(v7)
+                  in  r : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
+                  out #r : [int] = [3, 2] | contiguous [2] | 3 2
+                take a part: no data moves   [(subseq(r, 1, #r))]
+                    v3: [int] in c1 = subseq(v7, 1, v2)
+                  in  r : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
+                  in  #r : [int] = [3, 2] | contiguous [2] | 3 2
+                  out subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | views [2, 1] at [1, 4] | 5 1 2 7 8
+                a point for each element of every `subseq(r, 1, #r)`   [sum(subseq(r, 1, #r))]
+                    c2 = each v3 for c1
+                    v9: int in c2 = element(v3)
+                  in  subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | views [2, 1] at [1, 4] | 5 1 2 7 8
+                  out element of subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | contiguous [2, 1] | 1 2 8
+                the sum of each segment   [sum(subseq(r, 1, #r))]
+                    v4: int in c1 = reduce_sum v9 from c2
+                  in  element of subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | contiguous [2, 1] | 1 2 8
+                  out sum(subseq(r, 1, #r)) : [int] = [3, 8] | contiguous [2] | 3 8
+                the points become a sequence   [r in m]
+                    v5: [int] in c0 = collect v10 from c1
+                  in  sum(subseq(r, 1, #r)) : [int] = [3, 8] | contiguous [2] | 3 8
+                  out {sum(subseq(r, 1, #r)) : r … : [int] = [3, 8] | contiguous [2] | 3 8
+            "#]],
+        );
+        check(
+            "m = [[[5], [1, 2]], [[7, 8]]];\n$0{r[#r - 1] : r in m};",
+            expect![[r#"
+            == {r[#r - 1] : r in m}
+            a point for each element of `m`   [r in m]
+                c1 = each v6 for c0
+                v7: [[int]] in c1 = element(v6)
+              in  m : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
+              out r : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
+            take the length: it is known of each segment   [#r]
+                v2: int in c1 = length(v7)
+              in  r : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
+              out #r : [int] = [2, 1] | contiguous [2] | 2 1
+            subtract   [#r - 1]
+                v3: int in c1 = sub(v2, 1)
+              in  #r : [int] = [2, 1] | contiguous [2] | 2 1
+              out #r - 1 : [int] = [1, 0] | contiguous [2] | 1 0
+            take an element   [r[#r - 1]]
+                v4: [int] in c1 = index(v7, v3)
+              in  r : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
+              in  #r - 1 : [int] = [1, 0] | contiguous [2] | 1 0
+              out r[#r - 1] : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | views [2, 2] at [1, 3] | 5 1 2 7 8
+            the points become a sequence   [r in m]
+                v5: [[int]] in c0 = collect v4 from c1
+              in  r[#r - 1] : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | views [2, 2] at [1, 3] | 5 1 2 7 8
+              out {r[#r - 1] : r in m} : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | contiguous [2, 2] | 1 2 7 8
+        "#]],
         );
     }
 

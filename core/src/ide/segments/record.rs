@@ -378,6 +378,9 @@ fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let)
         Op::Collect { .. } if single(binding.ctx) => "the points become a sequence".to_owned(),
         Op::Collect { .. } => "each segment becomes a sequence: no data moves".to_owned(),
         Op::Reduce { with, .. } => format!("{} of {segments}", words::reduction(*with)),
+        Op::Histogram { with, .. } => {
+            format!("{} of what belongs to each place of a table", words::reduction(*with))
+        }
         Op::Scan { with, .. } => {
             format!("at each point, {} of those before it in its segment", words::scan(*with))
         }

@@ -80,6 +80,9 @@ pub(super) fn sequence(op: SeqOp) -> String {
         SeqOp::Scan(op) => {
             return format!("for each element, {} of those before it", scan(op));
         }
+        SeqOp::Histogram(op) => {
+            return format!("{} of what belongs to each place of a table", reduction(op));
+        }
         SeqOp::RankUp | SeqOp::RankDown => "rank the elements: sort",
         SeqOp::Groups => "find elements that are equal",
         SeqOp::HashText => "hash",
