@@ -43,6 +43,9 @@ slow(7);
 `,
   'segments.nesl': `% A nested sequence, and the sum of each part. %
 {sum(a) : a in [[2, 3], [8, 3, 9], [7]]};
+
+% The even ones of each part, squared: a part may be left with none. %
+{{x * x : x in a | evenp(x)} : a in [[2, 3], [5], [8, 6, 7]]};
 `,
 };
 
@@ -86,14 +89,13 @@ export const scenes = [
       const preview = await bench.preview();
       await preview.locator('.line .variable').first().waitFor();
       await bench.cursorAt('x * y');
-      await bench.page.keyboard.press('End');
-      await bench.page.keyboard.type(' BROKEN in;', { delay: 15 });
+      await bench.page.keyboard.type(' + + BROKEN');
       await preview.locator('body.stale').waitFor();
       await preview.locator('.line .variable').first().waitFor();
       await bench.shot('preview-stale');
-      // Inside of the form, too.
-      await bench.cursorAt('x * y');
-      await bench.page.keyboard.type(' + + ');
+      // A form that was never whole leaves what is there.
+      await bench.page.keyboard.press('End');
+      await bench.page.keyboard.type(' BROKEN in', { delay: 15 });
       await preview.locator('body.stale').waitFor();
       await preview.locator('.line .variable').first().waitFor();
     },
@@ -109,13 +111,17 @@ export const scenes = [
       await bench.shot('segments');
       await preview.locator('#panel').evaluate((panel) => panel.scrollTo(0, panel.scrollHeight));
       await bench.shot('segments-end');
+      await bench.cursorAt('x * x');
+      await preview.locator('.nested', { hasText: '64' }).first().waitFor();
+      await bench.shot('segments-sieve');
+      await preview.locator('#panel').evaluate((panel) => panel.scrollTo(0, panel.scrollHeight));
+      await bench.shot('segments-sieve-end');
     },
   },
   {
     name: 'values',
     file: 'sums.nesl',
     async see(bench) {
-      await bench.page.waitForTimeout(1500);
       await bench.command('NESL: Run File');
       await valueSeen(bench, /=/);
       await bench.page.waitForTimeout(1500);
@@ -207,7 +213,6 @@ export const scenes = [
     name: 'stop',
     file: 'slow.nesl',
     async see(bench) {
-      await bench.page.waitForTimeout(1500);
       await bench.command('NESL: Run File');
       const running = bench.page.locator('[id$="nesl.status"] .codicon-loading');
       await running.waitFor();

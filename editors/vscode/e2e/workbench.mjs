@@ -80,6 +80,8 @@ export class Workbench {
     await this.page.goto(`http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(folder)}&payload=${payload}`);
     await this.editor.waitFor();
     await this.page.locator('#nesl\\.nesl\\.status, [id$="nesl.status"]').first().waitFor();
+    // Lenses come last, and move everything below them; broken forms have none.
+    await this.page.locator('.codelens-decoration a').first().waitFor({ timeout: 8000 }).catch(() => {});
     await this.editor.click();
     const shown = await this.page.locator('.part.sidebar').first().isVisible();
     if (shown !== sidebar) await this.page.keyboard.press('Control+B');
@@ -126,7 +128,12 @@ export class Workbench {
 
   /** Puts the cursor behind a text (its first place in the editor). */
   async cursorAt(text) {
-    const { x, y } = await this.placeOf(text);
+    let { x, y } = await this.placeOf(text);
+    for (let before; before !== `${x} ${y}`; ) {
+      before = `${x} ${y}`;
+      await this.page.waitForTimeout(300);
+      ({ x, y } = await this.placeOf(text));
+    }
     const box = await this.page.locator('.editor-instance').first().boundingBox();
     if (x > box.x + box.width) throw new Error(`this is outside of the editor: ${text}`);
     await this.page.mouse.click(x, y);

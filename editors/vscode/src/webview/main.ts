@@ -100,16 +100,19 @@ function showIr(result: IrResult): void {
     notice(result.message, true);
     return;
   }
+  const other = byId('subject').textContent !== result.subject;
   heading(result.subject, result.summary ?? '');
   notice(result.message ?? '', result.stale);
   const code = result.text === '' ? undefined : new Code(result, reveal);
   const content = code?.root ?? empty(result.message ? '' : 'There is nothing of this stage here.');
   replace(selected, content);
+  if (other) panel.scrollTop = 0;
   shown = code === undefined ? { stage: selected } : { stage: selected, code };
-  code?.follow(cursor, false);
+  code?.follow(cursor, other);
 }
 
 function showSegments(result: SegmentsResult): void {
+  const other = byId('subject').textContent !== result.subject;
   heading(result.subject, '');
   if (result.steps.length === 0) {
     notice('', false);
@@ -118,6 +121,7 @@ function showSegments(result: SegmentsResult): void {
   }
   notice(result.message ?? '', false);
   replace(SEGMENTS, steps(result, reveal));
+  if (other) panel.scrollTop = 0;
 }
 
 function showCost(result: CostResult | undefined, message: string | undefined): void {
