@@ -107,7 +107,7 @@ struct Plan {
     /// The forms whose values are wanted: first and last line from 1, and the form.
     wanted: Vec<(u32, u32, ItemId, Arc<str>)>,
     /// From this line on stands an expression that is not in the document, shown there.
-    beyond: Option<(u32, lsp::Position)>,
+    beyond: Option<(u32, lsp::Position, String)>,
 }
 
 impl Runs {
@@ -374,7 +374,8 @@ fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
         }
         plan.text.push('\n');
         let end = || lines.position(TextSize::of(&*lines.text));
-        plan.beyond = Some((line, params.position.unwrap_or_else(end)));
+        let written = short(expression.trim().trim_end_matches(';'));
+        plan.beyond = Some((line, params.position.unwrap_or_else(end), written));
     }
     plan
 }
@@ -388,9 +389,12 @@ fn value(plan: &Plan, line: &str) -> Option<Value> {
         }
         Line::Problem { .. } | Line::Other(_) => return None,
     };
-    if let Some((beyond, at)) = plan.beyond {
-        value.at = Some(at);
-        return (line >= beyond).then_some(value);
+    if let Some((beyond, at, written)) = &plan.beyond {
+        value.at = Some(*at);
+        if !value.error {
+            value.text = format!("{written} {}", value.text);
+        }
+        return (line >= *beyond).then_some(value);
     }
     let mut inside =
         plan.wanted.iter().filter(|(first, last, ..)| (*first..=*last).contains(&line));

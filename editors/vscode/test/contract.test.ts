@@ -117,7 +117,7 @@ function conversation(name: string, server: string | undefined, skip: string | u
     test('nesl/run: an expression is shown where it is asked for', async () => {
       const { run } = await ask<RunResult>('nesl/run', { textDocument, expression: 'dot([2], [21])', position: { line: 0, character: 5 } });
       const last = await until(() => values.find((one) => one.run === run && one.state !== 'running'));
-      assert.ok(last.values.some(({ position, text }) => position.line === 0 && text === '= 42'));
+      assert.ok(last.values.some(({ position, text }) => position.line === 0 && text.endsWith(' = 42')));
     });
 
     test('nesl/stop: without a run it is no error', async () => {

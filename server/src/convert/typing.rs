@@ -207,7 +207,7 @@ pub fn lenses(snapshot: &Snapshot, lens: &ide::Lens) -> Vec<lsp::CodeLens> {
             all.push(ready("▶ Run", "nesl.run", argument));
         }
         ide::LensKind::Function { name, params, examples } => {
-            let end = lsp::Position::new(range.start.line, u32::MAX);
+            let end = lsp::Position::new(whole.end.line, u32::MAX);
             let position = snapshot.lines.position(snapshot.lines.offset(end));
             if snapshot.options.ask_arguments {
                 let argument = json!({

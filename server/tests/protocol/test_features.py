@@ -89,7 +89,7 @@ async def test_functions_run_with_arguments(editor):
     await editor.ask("nesl/run", textDocument={"uri": uri}, expression="dbl(21)",
                      position={"line": 0, "character": 24})
     values = await editor.values_after(uri)
-    assert [(v.position.line, v.text) for v in values] == [(0, "= 42")]
+    assert [(v.position.line, v.text) for v in values] == [(0, "dbl(21) = 42")]
 
 
 async def test_what_a_form_costs(editor):

@@ -151,7 +151,7 @@ function run(params: RunParams): { run: number; version: number } {
   const number = ++runs;
   const wanted = forms(doc.text).filter((form) => touches(spanOf(doc.text, form), params.range));
   const found = params.expression !== undefined
-    ? [value(params.position ?? { line: 0, character: 0 }, '= 42', false)]
+    ? [value(params.position ?? { line: 0, character: 0 }, `${params.expression} = 42`, false)]
     : wanted.map((form, i) => value(spanOf(doc.text, form).end, i === 1 ? '= [1, 2, 3]' : '= 42', doc.text.slice(form.start, form.end).includes('error')));
   const slow = wanted.some((form) => doc.text.slice(form.start, form.end).includes('slow'));
   const tell = (state: string, values: InlineValue[]) =>
