@@ -5,6 +5,7 @@
 
 use crate::convert::colors::{self, Sent};
 use crate::convert::{structure, typing};
+use crate::cost::{self, Costs};
 use crate::diagnostics::{Queue, publish};
 use crate::options::{Options, Values};
 use crate::preview::{self, Views};
@@ -12,7 +13,7 @@ use crate::protocol::*;
 use crate::reading::answer;
 use crate::run::Runs;
 use crate::world::{Snapshot, World};
-use crate::{capabilities, convert, cost, library};
+use crate::{capabilities, convert, library};
 use nesl_core::base::TextRange;
 use nesl_core::ide;
 use serde::de::DeserializeOwned;
@@ -31,6 +32,7 @@ pub struct Backend {
     runs: Arc<Runs>,
     views: Arc<Views>,
     colors: Arc<Sent>,
+    costs: Arc<Costs>,
     executable: PathBuf,
 }
 
@@ -46,6 +48,7 @@ impl Backend {
             runs: Arc::new(runs),
             views: Arc::default(),
             colors: Arc::default(),
+            costs: Arc::default(),
             executable,
         }
     }
@@ -111,10 +114,11 @@ impl Backend {
         let snapshot = self.snapshot(&params.text_document.uri);
         let asked =
             answer(snapshot, move |snapshot| cost::asked(snapshot, params.position)).await?;
-        match asked {
-            None => Ok(None),
-            Some(asked) => Ok(Some(asked.measure(&self.executable).await)),
-        }
+        let Some(asked) = asked else { return Ok(None) };
+        let form = asked.form.clone();
+        let cost = asked.measure(&self.executable).await;
+        self.costs.keep(form, &cost);
+        Ok(Some(cost))
     }
 
     /// `nesl/library`
@@ -254,12 +258,18 @@ impl LanguageServer for Backend {
 
     async fn hover(&self, params: HoverParams) -> Result<Option<Hover>> {
         let (snapshot, position) = self.at(&params.text_document_position_params);
+        let costs = self.costs.clone();
         answer(snapshot, move |s| {
             let at = s.lines.offset(position);
             let selection = TextRange::empty(at);
             let hover = ide::hover(&s.db, s.file, selection, s.options.precision.core())?;
+            let mut text = hover.markdown();
+            let (item, _) = s.db.item_at(s.file, at)?;
+            if let (Some(_), Some(cost)) = (&hover.summary, costs.of(s, item)) {
+                text.push_str(&format!("\n\n**Measured:** {cost}"));
+            }
             Some(Hover {
-                contents: HoverContents::Markup(convert::markdown(hover.markdown())),
+                contents: HoverContents::Markup(convert::markdown(text)),
                 range: Some(s.lines.lsp_range(hover.range)),
             })
         })

@@ -2,14 +2,16 @@
 
 use crate::protocol::CostResult;
 use crate::world::{Snapshot, path_of};
-use nesl_core::base::TextSize;
+use nesl_core::base::ItemId;
 use nesl_core::ide::{Cursor, subject};
 use nesl_core::prelude::parse_doc;
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::ItemKind;
+use rustc_hash::FxHashMap;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
@@ -18,9 +20,29 @@ use tower_lsp_server::ls_types::Position;
 /// Longer than this nobody waits.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What is to be measured.
+/// What was measured so far, by form and its text: a hover tells it, too.
 #[derive(Default)]
+pub struct Costs(Mutex<FxHashMap<ItemId, (Arc<str>, String)>>);
+
+impl Costs {
+    /// Keeps what was measured.
+    pub fn keep(&self, (item, text): (ItemId, Arc<str>), cost: &CostResult) {
+        let line = format!("{}: {}", cost.subject, cost.text);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(item, (text, line));
+    }
+
+    /// What was measured for a form, if it is still what it was.
+    pub fn of(&self, snapshot: &Snapshot, item: ItemId) -> Option<String> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (text, cost) = known.get(&item)?;
+        (**text == *snapshot.db.item_text(item)).then(|| cost.clone())
+    }
+}
+
+/// What is to be measured.
 pub struct Asked {
+    /// The form, and its text.
+    pub form: (ItemId, Arc<str>),
     subject: String,
     text: String,
     /// The line of the form that counts, from 1.
@@ -45,13 +67,13 @@ pub fn asked(snapshot: &Snapshot, position: Position) -> Option<Asked> {
     let mut asked = Asked {
         subject: subject(db, &form),
         folder: path_of(&snapshot.uri).and_then(|path| path.parent().map(PathBuf::from)),
-        ..Asked::default()
+        form: (cursor.item, db.item_text(cursor.item)),
+        text: String::new(),
+        line: 0,
     };
     let own = snapshot.lines.position(db.whole(cursor.item).range.start()).line as usize;
-    let mut end = TextSize::new(0);
     for form in &db.outline(snapshot.file).forms {
         let text = db.item_text(form.id());
-        end += TextSize::of(&*text);
         let needed = form.kind != RawKind::Expr || form.id() == cursor.item;
         if needed {
             asked.text.push_str(&text);

@@ -73,3 +73,59 @@ fn message(panic: &(dyn std::any::Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown".to_owned())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::World;
+    use std::str::FromStr;
+    use tower_lsp_server::ls_types::Uri;
+
+    fn world() -> (World, Uri) {
+        let uri = Uri::from_str("untitled:test").expect("an address");
+        let mut world = World::default();
+        world.open(uri.clone(), 1, "x = 1;".to_owned());
+        (world, uri)
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_answer() {
+        let (world, uri) = world();
+        let broken = read(world.snapshot(&uri).expect("open"), |_| panic!("a bug")).await;
+        let broken: std::result::Result<(), Unread> = broken;
+        assert_eq!(broken, Err(Unread::Panicked("a bug".to_owned())));
+        let alive = read(world.snapshot(&uri).expect("open"), |s| s.lines.text.len()).await;
+        assert_eq!(alive, Ok(6));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_change_stops_a_reading() {
+        let (mut world, uri) = world();
+        let snapshot = world.snapshot(&uri).expect("open");
+        let (begun, reads) = tokio::sync::oneshot::channel();
+        let reading = tokio::spawn(read(snapshot, move |s| {
+            let _ = begun.send(());
+            // For ever, unless it is stopped.
+            while s.db.diagnostics(s.db.outline(s.file).forms[0].id()).is_empty() {}
+        }));
+        reads.await.expect("it has begun");
+        world.open(uri.clone(), 2, "x = 2;".to_owned());
+        assert_eq!(reading.await.expect("it ends"), Err(Unread::Stopped));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn nobody_waits_nobody_reads() {
+        let (mut world, uri) = world();
+        let snapshot = world.snapshot(&uri).expect("open");
+        let (begun, reads) = tokio::sync::oneshot::channel();
+        let reading = tokio::spawn(read(snapshot, move |s| {
+            let _ = begun.send(());
+            while s.db.diagnostics(s.db.outline(s.file).forms[0].id()).is_empty() {}
+        }));
+        reads.await.expect("it has begun");
+        reading.abort();
+        assert!(reading.await.is_err_and(|error| error.is_cancelled()));
+        // Would wait for ever if it went on.
+        world.open(uri, 2, "x = 2;".to_owned());
+    }
+}

@@ -345,7 +345,6 @@ fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
     let (db, lines) = (&snapshot.db, &snapshot.lines);
     let range = params.range.map(|range| lines.range(range));
     let mut plan = Plan { text: String::new(), wanted: Vec::new(), beyond: None };
-    let mut start = TextSize::new(0);
     for form in &db.outline(snapshot.file).forms {
         let text = db.item_text(form.id());
         let own = db.whole(form.id()).range;
@@ -363,7 +362,6 @@ fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
             let (first, last) = (lines.position(own.start()).line, lines.position(own.end()).line);
             plan.wanted.push((first + 1, last + 1, form.id(), text.clone()));
         }
-        start += TextSize::of(&*text);
     }
     if let Some(expression) = &params.expression {
         plan.text.push('\n');

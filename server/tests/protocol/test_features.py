@@ -97,6 +97,8 @@ async def test_what_a_form_costs(editor):
     cost = await editor.ask(
         "nesl/cost", textDocument={"uri": uri}, position={"line": 1, "character": 1})
     assert "work" in cost.text and "depth" in cost.text
+    hover = await editor.client.text_document_hover_async(t.HoverParams(**editor.at(uri, "sum")))
+    assert cost.text in hover.contents.value
 
 
 async def test_how_flattening_sees_it(editor):
