@@ -150,9 +150,12 @@ enum At {
 
 fn found(form: &Scratch, place: &Place<'_>) -> Option<At> {
     let ast = &form.parsed.ast;
-    // A quoted name begins at its quote.
+    // The span of a name includes its quote, and parentheses around it.
     let end = place.word.start + HOLE.len();
-    let here = |span| usize::from(form.parsed.range(span).end()) == end;
+    let here = |span| {
+        let range = std::ops::Range::<usize>::from(form.parsed.range(span));
+        range.start <= place.word.start && end <= range.end
+    };
     for (id, expr) in ast.exprs.iter() {
         let named = matches!(expr, Expr::Name(name) | Expr::Quote(name) if name.folded() == HOLE);
         let hole = form.names.values.get(id).is_some_and(Database::is_hole);

@@ -74,6 +74,7 @@ pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Complet
     let mut out = Builder::new(&place);
     match &site {
         Site::Nothing => {}
+        Site::Pattern => names::constructors(&place, &mut out),
         Site::Form => {
             words::forms(&mut out);
             words::expressions(&mut out);
@@ -98,7 +99,9 @@ pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Complet
         }
         Site::Operand => {
             let hole = Hole::new(&place);
-            if !hole.pattern {
+            if hole.pattern {
+                names::constructors(&place, &mut out);
+            } else {
                 optional(&place, &mut out);
                 out.bools = hole.wanted().any(|wanted| wanted.takes(&Ty::Bool, None));
                 words::expressions(&mut out);

@@ -7,13 +7,14 @@ use crate::base::{ItemId, Name};
 use crate::db::{Before, Database};
 use crate::ide::place::Place;
 use crate::names::Resolution;
+use crate::syntax::RawKind;
 use crate::syntax::ast::{BinaryOp, Item, ItemKind, Pat, PatId};
 use crate::types::{Class, Scheme, Signature, Ty, print_scheme};
 use rustc_hash::FxHashSet;
 
 /// How many names of the program are looked at where nothing is typed yet: those nearest to the
 /// cursor. The types of more would take too long.
-const MOST: usize = 300;
+const MOST: usize = 100;
 
 /// A name to offer.
 struct Candidate<'a> {
@@ -75,12 +76,12 @@ fn program(place: &Place<'_>, hole: &Hole, seen: &mut FxHashSet<Name>, out: &mut
     let mut all: Vec<(Name, ItemId)> = Vec::new();
     let from = Before { file: place.file, position: place.position };
     place.db.each_visible(from, &mut |name, item| {
-        if out.begins(name.folded()) && seen.insert(name.clone()) {
+        if all.len() < MOST && out.begins(name.folded()) && seen.insert(name.clone()) {
             all.push((name.clone(), item));
         }
     });
     let db = place.db;
-    for (name, item) in all.into_iter().take(MOST) {
+    for (name, item) in all {
         let own = Some(item) == place.item;
         let (ty, kind) = match &**db.signature(item) {
             Signature::Function { scheme, .. } => (Some(scheme.clone()), CompletionKind::Function),
@@ -106,6 +107,44 @@ fn program(place: &Place<'_>, hole: &Hole, seen: &mut FxHashSet<Name>, out: &mut
             rank: if own { 15 } else { 12 },
         };
         value(place, hole, candidate, &params, out);
+    }
+}
+
+/// The records that a pattern may take apart.
+pub(super) fn constructors(place: &Place<'_>, out: &mut Builder) {
+    let db = place.db;
+    let mut all: Vec<(Name, ItemId)> = Vec::new();
+    let from = Before { file: place.file, position: place.position };
+    db.each_visible(from, &mut |name, item| {
+        if out.begins(name.folded()) {
+            all.push((name.clone(), item));
+        }
+    });
+    for library in db.library_names() {
+        if let Resolution::Item(item, name) = &library.meaning
+            && out.begins(name.folded())
+        {
+            all.push((name.clone(), *item));
+        }
+    }
+    for (name, item) in all {
+        let Signature::Record { scheme } = datatype(db, item) else { continue };
+        let params = parameters(db, &Resolution::Item(item, name.clone()), &scheme);
+        let candidate = Candidate {
+            label: name.as_written(),
+            kind: CompletionKind::Constructor,
+            ty: Some((&scheme.ty, Some(&scheme.vars), print_scheme(&scheme))),
+            rank: if db.is_library(item) { 20 } else { 12 },
+        };
+        value(place, &Hole::default(), candidate, &params, out);
+    }
+}
+
+/// The signature of a datatype; that of other forms is not asked for.
+fn datatype(db: &Database, item: ItemId) -> Signature {
+    match db.form(item).kind {
+        RawKind::Datatype => Signature::clone(db.signature(item)),
+        _ => Signature::Broken,
     }
 }
 
@@ -137,8 +176,15 @@ fn value(
     let bare = !function || place.called() || place.quoted() || (whole && wants_function);
     let (insert, snippet) =
         if bare || out.bare { (label.to_owned(), false) } else { (call(label, params), true) };
+    // What fits everywhere, such as `error`, fits nowhere in particular.
+    let vague =
+        matches!(&ty, Some((Ty::Function(f), Some(_), _)) if matches!(f.result, Ty::Var(_)));
     let misfit = !hole.expected.is_empty() && !fits;
-    let rank = rank + if misfit { 35 } else { 0 } - u32::from(exact && rank > 0);
+    let rank = match (misfit, exact) {
+        (true, _) => rank + 35,
+        (false, true) => rank.saturating_sub(1),
+        (false, false) => rank + u32::from(vague && fits),
+    };
     out.push(Completion {
         label: label.to_owned(),
         kind,

@@ -20,6 +20,8 @@ pub(super) enum Site {
     Operator,
     /// An expression.
     Operand,
+    /// A pattern: a new name, or a record to take apart.
+    Pattern,
     /// A new name, or nothing that is known.
     Nothing,
 }
@@ -95,7 +97,10 @@ fn header(place: &Place<'_>, kinds: &[Kind]) -> Site {
     if open.sort == Sort::Paren && kinds[open.segment..].contains(&Kind::Assign) {
         return operand(kinds);
     }
-    Site::Nothing
+    match kinds.last() {
+        Some(Kind::LParen | Kind::Comma) => Site::Pattern,
+        _ => Site::Nothing,
+    }
 }
 
 /// Among types.

@@ -40,6 +40,7 @@ fn variables_in_scope_whatever_is_missing() {
         "{al$0 : alpha in [1, 2]};",
         "{1 + al$0 : alpha in [1, 2]",
         "{x : alpha in [1, 2]; x in [3] | $0};",
+        "x = let alpha = 2; b = (alpha * sum({a : a in [$0]})) in 3;",
         "g = (alpha => 1 + $0);",
         "function g(x, alpha := 5) = if x > $0",
         "let (alpha, b) = (1, 2) in [alpha, b, $0",
@@ -49,6 +50,7 @@ fn variables_in_scope_whatever_is_missing() {
     // Sequences do not see the elements, values do not see their own variable.
     lacks("{1 : alpha in [1, 2]; y in $0};", "alpha");
     lacks("let alpha = $0 in 3;", "alpha");
+    lacks("let alpha = sqrt($0) in 3;", "alpha");
     // One that is shadowed is there once.
     assert_eq!(labels("let a_1 = 1; a_1 = 2.0 in a_$0;"), ["a_1"]);
 }
@@ -64,9 +66,7 @@ fn nothing_where_nothing_can_stand() {
         "x = `s$0",
         "% open su$0",
         "function su$0",
-        "function g(su$0",
         "datatype su$0",
-        "let su$0 = 3 in 4;",
     ] {
         assert!(labels(text).is_empty(), "{text}");
     }
@@ -235,6 +235,24 @@ fn a_form_with_another_mistake_still_says_what_is_expected() {
     assert_eq!(fitting(text)[0], "n");
 }
 
+#[test]
+fn records_to_take_apart() {
+    for text in ["let p$0 = 3 in 4;", "function g(p$0", "function g(a, $0)", "{1 : p$0 in [2]};"] {
+        let text = format!("datatype pt (float, [int]);\n{text}");
+        let found = has(&text, "pt");
+        assert_eq!(found.kind, CompletionKind::Constructor);
+        assert_eq!(found.insert, "pt(${1:float}, ${2:[int]})");
+        lacks(&text, "sum");
+    }
+}
+
+/// How long this thread has been running: other work on the machine does not count.
+fn busy() -> std::time::Duration {
+    let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = stat.split(' ').next().and_then(|first| first.parse().ok());
+    std::time::Duration::from_nanos(nanos.unwrap_or_default())
+}
+
 /// `cargo test --release -p nesl-core --lib a_long_text -- --ignored --nocapture`
 #[test]
 #[ignore = "a measurement"]
@@ -253,7 +271,7 @@ fn a_long_text() {
     }
     let mut times = Vec::new();
     let mut begun = Vec::new();
-    for i in 0..40 {
+    for i in 0..10 {
         // A form is begun in the middle; then it is typed on, and does not parse for long.
         let at = text.find(&format!("function part_{}(", 100 * i + 50)).expect("a form");
         let full = "function new(x, xs) = take(xs, part_77(x";
@@ -261,14 +279,14 @@ fn a_long_text() {
             let new = &full[..typed];
             f.db.set_text(f.file, &format!("{}{new}\n{}", &text[..at], &text[at..]));
             let offset = TextSize::new((at + new.len()) as u32);
-            let start = std::time::Instant::now();
+            let start = busy();
             let all = completions(&f.db, f.file, offset);
-            times.push(start.elapsed());
+            times.push(busy() - start);
             if new.ends_with("function new(x") {
                 begun.push(times.pop().expect("it was just pushed"));
             }
-            if new.ends_with(", ") {
-                assert!(all.len() > 300 && all[0].fits);
+            if new.ends_with("take(xs, ") {
+                assert!(all.len() > 200 && all[0].fits);
             }
             for form in &f.db.outline(f.file).forms {
                 f.db.types(form.id());

@@ -35,13 +35,13 @@ const EXPRESSIONS: [(&str, &str, &str); 5] = [
 /// The keywords a form may begin with, and the templates.
 pub(super) fn forms(out: &mut Builder) {
     for word in ["function", "datatype"] {
-        out.word(word, CompletionKind::Keyword, None, 70);
+        out.word(word, CompletionKind::Keyword, None, 0);
     }
     for (label, what, text) in FORMS {
-        out.template(label, what, text, 72);
+        out.template(label, what, text, 1);
     }
     for (word, what) in COMMANDS {
-        out.word(word, CompletionKind::Command, Some(what), 75);
+        out.word(word, CompletionKind::Command, Some(what), 2);
     }
 }
 
