@@ -24,6 +24,9 @@ use tower_lsp_server::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp_server::ls_types::*;
 use tower_lsp_server::{Client, LanguageServer};
 
+/// So many completions may be a part of what there is.
+const MANY: usize = 100;
+
 /// The server.
 pub struct Backend {
     client: Client,
@@ -351,10 +354,11 @@ impl LanguageServer for Backend {
         let (snapshot, position) = self.at(&params.text_document_position);
         answer(snapshot, move |s| {
             let all = ide::completions(&s.db, s.file, s.lines.offset(position));
+            // Of very many only the best are there: with another letter there may be others.
+            let is_incomplete = all.len() >= MANY;
             let all = all.into_iter().enumerate();
             let items = all.map(|(i, one)| typing::completion(s, one, i)).collect();
-            // With every letter other things fit.
-            Some(CompletionResponse::List(CompletionList { is_incomplete: false, items }))
+            Some(CompletionResponse::List(CompletionList { is_incomplete, items }))
         })
         .await
     }

@@ -9,9 +9,11 @@ use crate::reading::{Unread, read};
 use crate::world::{Snapshot, World};
 use nesl_core::base::Severity;
 use nesl_core::db::FileRange;
+use nesl_core::ide::Problems;
 use nesl_core::syntax::RawKind;
+use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::Notify;
 use tower_lsp_server::Client;
 use tower_lsp_server::ls_types::{Diagnostic, MessageType, Uri};
@@ -43,6 +45,7 @@ impl Queue {
 
 /// Looks at documents as they come, for ever.
 pub async fn publish(client: Client, world: Arc<Mutex<World>>, queue: Arc<Queue>) {
+    let mut known: FxHashMap<Uri, Arc<Mutex<Problems>>> = FxHashMap::default();
     loop {
         let Some(uri) = queue.next() else {
             queue.more.notified().await;
@@ -51,11 +54,17 @@ pub async fn publish(client: Client, world: Arc<Mutex<World>>, queue: Arc<Queue>
         let snapshot = world.lock().unwrap_or_else(|e| e.into_inner()).snapshot(&uri);
         let Some(snapshot) = snapshot else {
             // It was closed: nothing is wrong with it any more.
+            known.remove(&uri);
             client.publish_diagnostics(uri, Vec::new(), None).await;
             continue;
         };
         let version = snapshot.version;
-        match read(snapshot, of).await {
+        // What a look learns that is stopped half-way is known to the next.
+        let memory = known.entry(uri.clone()).or_default().clone();
+        let look = move |snapshot: &Snapshot| {
+            of(snapshot, &mut memory.lock().unwrap_or_else(PoisonError::into_inner))
+        };
+        match read(snapshot, look).await {
             Ok(all) => client.publish_diagnostics(uri, all, Some(version)).await,
             Err(Unread::Stopped) => queue.add([uri]),
             Err(Unread::Panicked(why)) => {
@@ -65,14 +74,12 @@ pub async fn publish(client: Client, world: Arc<Mutex<World>>, queue: Arc<Queue>
     }
 }
 
-/// All that is wrong with a document.
-pub fn of(snapshot: &Snapshot) -> Vec<Diagnostic> {
+/// All that is wrong with a document; `known` is what is remembered of it.
+pub fn of(snapshot: &Snapshot, known: &mut Problems) -> Vec<Diagnostic> {
     let db = &snapshot.db;
-    let mut all = Vec::new();
+    let problems = known.of(db, snapshot.file);
+    let mut all: Vec<_> = problems.iter().map(|one| convert::diagnostic(snapshot, one)).collect();
     for form in &db.outline(snapshot.file).forms {
-        for diagnostic in db.diagnostics(form.id()) {
-            all.push(convert::diagnostic(snapshot, &diagnostic));
-        }
         if form.kind == RawKind::Command
             && let Some(missing) = unfound(snapshot, form.id())
         {

@@ -40,8 +40,8 @@ use tower_lsp_server::{LspService, Server};
 pub fn serve(executable: PathBuf) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
-        // Readings of a deeply nested program recurse.
-        .thread_stack_size(8 << 20)
+        // Readings recurse: over nested programs, and from form to form. Only what is used is taken.
+        .thread_stack_size(256 << 20)
         .enable_all()
         .build()?;
     runtime.block_on(async {

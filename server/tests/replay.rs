@@ -6,7 +6,7 @@
 //! stands in what a failure says.
 
 use nesl_core::base::{TextRange, TextSize};
-use nesl_core::ide::{self, HintOptions, Precision};
+use nesl_core::ide::{self, HintOptions, Precision, Problems};
 use nesl_server::diagnostics;
 use nesl_server::lines::{Encoding, Lines};
 use nesl_server::world::{Snapshot, World};
@@ -32,6 +32,7 @@ fn edits_leave_no_trace() {
         world.set_encoding(Encoding::Utf16);
         world.open(uri.clone(), 0, good.clone());
         let mut text = good.clone();
+        let mut problems = Problems::default();
         for version in 1..=per_text {
             let change = random(&mut rng, &text, &good);
             text = apply(&text, &change);
@@ -40,16 +41,17 @@ fn edits_leave_no_trace() {
             assert_eq!(*snapshot.lines.text, *text, "{name}, edit {version}");
             if version % STRIDE != 0 && version != per_text {
                 // Somebody looks at it, all the same: what is remembered must be worth it.
-                let _ = diagnostics::of(&snapshot);
+                let _ = diagnostics::of(&snapshot, &mut problems);
                 continue;
             }
             let at = TextSize::new(boundary(&text, rng.next_u32() as usize) as u32);
-            let known = known(&snapshot, at);
+            let known = known(&snapshot, &mut problems, at);
             drop(snapshot);
             let mut fresh = World::default();
             fresh.set_encoding(Encoding::Utf16);
             fresh.open(uri.clone(), version as i32, text.clone());
-            let expected = self::known(&fresh.snapshot(&uri).expect("it is open"), at);
+            let fresh = fresh.snapshot(&uri).expect("it is open");
+            let expected = self::known(&fresh, &mut Problems::default(), at);
             assert!(known == expected, "{name}, edit {version}, of this text:\n{text}\n\nknown:\n{known}\n\nexpected:\n{expected}");
         }
     }
@@ -72,7 +74,7 @@ fn texts() -> Vec<(String, String)> {
 }
 
 /// Everything that an editor could ask, as text.
-fn known(snapshot: &Snapshot, at: TextSize) -> String {
+fn known(snapshot: &Snapshot, problems: &mut Problems, at: TextSize) -> String {
     let (db, file) = (&snapshot.db, snapshot.file);
     let whole = TextRange::up_to(TextSize::of(&*snapshot.lines.text));
     let options = HintOptions { types: true, parallelism: false };
@@ -81,7 +83,7 @@ fn known(snapshot: &Snapshot, at: TextSize) -> String {
     let _ = write!(
         out,
         "{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}\n{:#?}",
-        diagnostics::of(snapshot),
+        diagnostics::of(snapshot, problems),
         ide::outline(db, file),
         ide::semantic_tokens(db, file, None),
         ide::inlay_hints(db, file, whole, options, precision),

@@ -173,6 +173,18 @@ impl Database {
         query::is_data(self, query::item(item))
     }
 
+    /// Whether using an item performs operations that may not run in parallel.
+    pub fn is_serial(&self, item: ItemId) -> bool {
+        query::serial(self, query::item(item))
+    }
+
+    /// Whether a file sees the forms of others besides the library's: of one before it, or of one
+    /// that it loads.
+    pub fn sees_others(&self, file: FileId) -> bool {
+        let file = self.input(file);
+        file.before(self).is_some() || file.outline(self).forms.iter().any(|f| f.loaded.is_some())
+    }
+
     /// The text of an item, with the blanks and comments before it.
     pub fn item_text(&self, item: ItemId) -> Arc<str> {
         query::item(item).text(self).clone()

@@ -15,6 +15,7 @@
 //! | `hover` | the type, documentation, cost and flattened form of what is pointed at |
 //! | `shape` | what a form becomes: the kernels, and how they are chosen |
 //! | `stage` | a form as a stage of the compiler sees it, each line with its source |
+//! | `problems` | what is wrong with a file, after each key |
 //! | `outline` | what a file defines, and a search by name |
 //! | `folding` | what can be folded |
 //! | `selection` | what a selection grows to |
@@ -54,6 +55,7 @@ mod links;
 mod load;
 mod outline;
 mod place;
+mod problems;
 mod references;
 mod rename;
 mod segments;
@@ -78,6 +80,7 @@ pub use library::primitives;
 pub use links::{Link, links};
 pub use load::loads;
 pub use outline::{Entry, EntryKind, outline, search};
+pub use problems::Problems;
 pub use references::{Reference, highlights, references};
 pub use rename::{Refusal, prepare_rename, rename};
 pub use segments::{Level, SegmentStep, SegmentedValue, Segments, segments};

@@ -34,6 +34,9 @@ pub struct RawItem {
     /// The names it defines: a function's or datatype's one, all variables of a binding, `it` for
     /// an expression.
     pub names: Vec<Name>,
+    /// It ends with its terminator, nothing in it is left open, and so its end depends on nothing
+    /// behind it.
+    pub closed: bool,
 }
 
 /// What a form looks like from its first tokens.

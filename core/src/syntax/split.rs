@@ -14,17 +14,29 @@ pub fn split(text: &str) -> Vec<RawItem> {
     let mut items = Vec::new();
     let mut start = 0;
     while start < tokens.len() {
-        let end = match end_of_form(&tokens, start, text, false) {
-            End::At(end) => end,
+        let (end, balanced) = match end_of_form(&tokens, start, text, false) {
+            End::At(end) => (end, true),
             End::Unbalanced => match end_of_form(&tokens, start, text, true) {
-                End::At(end) => end,
-                End::Unbalanced => tokens.len(),
+                End::At(end) => (end, false),
+                End::Unbalanced => (tokens.len(), false),
             },
         };
-        items.push(describe(&tokens[start..end], text));
+        let mut item = describe(&tokens[start..end], text);
+        item.closed = balanced && is_closed(&tokens[start..end]);
+        items.push(item);
         start = end;
     }
     items
+}
+
+/// Whether the tokens of a balanced form would be one whatever followed: they end with a terminator,
+/// and no token of them, nor a context, goes on as far as it can.
+fn is_closed(tokens: &[Token]) -> bool {
+    let far = |kind| {
+        matches!(kind, Kind::OpenText | Kind::OpenComment | Kind::ForeignComment | Kind::Colons)
+    };
+    tokens.last().is_some_and(|last| matches!(last.kind, Kind::Semi | Kind::Dollar))
+        && !tokens.iter().any(|token| far(token.kind))
 }
 
 /// Whether a text is a whole number of forms: nothing is open and it ends with a terminator.
@@ -194,7 +206,7 @@ fn describe(tokens: &[Token], text: &str) -> RawItem {
             None => (RawKind::Expr, vec![Name::new("it")]),
         },
     };
-    RawItem { range, kind, names }
+    RawItem { range, kind, names, closed: false }
 }
 
 /// The variables of `pattern =` or `pattern |=`, if the form begins so.

@@ -9,7 +9,7 @@ use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, Atom, FunId, Site, Ty, Var};
 use nesl_core::lower::kernel::{self, Code, Part, Take, Variant};
 use nesl_core::prim::SeqOp;
-use nesl_runtime::kir::{self, Literal};
+use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Loaded};
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, RefCell};
