@@ -5,7 +5,7 @@
 //! disappear, constants are folded, equal scalar expressions are computed once, the length of
 //! what was just made is that of what it was made from. Then what nobody uses goes, unless it
 //! may fault, and an apply-to-each over another one becomes one. Groups of which only sums are
-//! asked for are not made ([`keyed`]).
+//! asked for are not made (`keyed`).
 //!
 //! ```text
 //! fn "take@int"(a, n) library { … subseq(a, start, end) }      fn "main"(a) {
