@@ -10,8 +10,8 @@ use nesl_core::ide::{self, HintOptions, Precision, Problems};
 use nesl_server::diagnostics;
 use nesl_server::lines::{Encoding, Lines};
 use nesl_server::world::{Snapshot, World};
-use proptest::test_runner::{RngAlgorithm, TestRng};
 use proptest::prelude::Rng as _;
+use proptest::test_runner::{RngAlgorithm, TestRng};
 use std::fmt::Write;
 use std::path::Path;
 use std::str::FromStr;
@@ -52,7 +52,10 @@ fn edits_leave_no_trace() {
             fresh.open(uri.clone(), version as i32, text.clone());
             let fresh = fresh.snapshot(&uri).expect("it is open");
             let expected = self::known(&fresh, &mut Problems::default(), at);
-            assert!(known == expected, "{name}, edit {version}, of this text:\n{text}\n\nknown:\n{known}\n\nexpected:\n{expected}");
+            assert!(
+                known == expected,
+                "{name}, edit {version}, of this text:\n{text}\n\nknown:\n{known}\n\nexpected:\n{expected}"
+            );
         }
     }
 }
@@ -111,8 +114,28 @@ fn random(rng: &mut TestRng, text: &str, good: &str) -> TextDocumentContentChang
     let (range, new) = match below(rng, 12) {
         0..=4 => {
             let typed = [
-                "x", "1", " ", ";", "(", ")", "{", "}", "[", "%", "\"", "`", "\n", " + ", "é",
-                "let ", " in ", "function ", "a = b;\n", "sum(", " : int", "😀",
+                "x",
+                "1",
+                " ",
+                ";",
+                "(",
+                ")",
+                "{",
+                "}",
+                "[",
+                "%",
+                "\"",
+                "`",
+                "\n",
+                " + ",
+                "é",
+                "let ",
+                " in ",
+                "function ",
+                "a = b;\n",
+                "sum(",
+                " : int",
+                "😀",
             ];
             (at..at, typed[below(rng, typed.len())].to_owned())
         }

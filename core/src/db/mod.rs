@@ -27,6 +27,7 @@ use crate::base::{Diagnostic, ItemId, Loc, Name, Span, TextRange, TextSize};
 use crate::names::Names;
 use crate::syntax::{Parsed, RawKind, ast};
 use crate::types::{ItemTypes, Signature};
+use rustc_hash::FxHashMap;
 use salsa::plumbing::{AsId, FromId};
 use salsa::{Durability, Setter};
 use std::sync::{Arc, Mutex};
@@ -55,6 +56,8 @@ pub struct Database {
     storage: salsa::Storage<Self>,
     /// The files by [`FileId`]; shared by all handles.
     files: Arc<Mutex<Vec<query::File>>>,
+    /// What splitting knows of the forms of each file; of use to the next change only.
+    extents: Arc<Mutex<FxHashMap<query::File, Vec<outline::Extent>>>>,
     /// The names of queries as they run, when someone listens.
     log: Arc<Mutex<Option<Vec<String>>>>,
 }
@@ -88,7 +91,7 @@ impl Database {
                 log.push(format!("{database_key:?}"));
             }
         })));
-        let mut db = Database { storage, files: Arc::default(), log };
+        let mut db = Database { storage, files: Arc::default(), extents: Arc::default(), log };
         let mut library = Vec::new();
         for (name, text) in crate::prelude::FILES {
             let file = db.add(name, text, None, true);
@@ -192,6 +195,15 @@ impl Database {
 
     fn input(&self, file: FileId) -> query::File {
         self.files.lock().unwrap_or_else(|e| e.into_inner())[file.0 as usize]
+    }
+
+    fn take_extents(&self, file: query::File) -> Vec<outline::Extent> {
+        let mut all = self.extents.lock().unwrap_or_else(|e| e.into_inner());
+        all.remove(&file).unwrap_or_default()
+    }
+
+    fn keep_extents(&self, file: query::File, extents: Vec<outline::Extent>) {
+        self.extents.lock().unwrap_or_else(|e| e.into_inner()).insert(file, extents);
     }
 
     fn id_of(&self, file: query::File) -> FileId {

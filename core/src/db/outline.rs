@@ -5,10 +5,11 @@
 
 use super::query::{File, Item};
 use super::{Database, FAILURES, TEXTS, set_outline};
-use crate::base::{ItemId, Name};
-use crate::syntax::{RawItem, RawKind, split};
+use crate::base::{ItemId, Name, TextSize};
+use crate::syntax::{LOOKAHEAD, RawItem, RawKind, Reach, split};
 use rustc_hash::FxHashMap;
 use salsa::Setter;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The forms of a file.
@@ -32,6 +33,14 @@ pub struct Form {
     pub(super) loaded: Option<File>,
 }
 
+/// What splitting knows of a form and its surroundings need not: how many tokens it has, and how far
+/// one has to look to see where it ends. No part of the outline: it changes with every key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extent {
+    tokens: u32,
+    reach: Reach,
+}
+
 impl Form {
     /// Its identity.
     pub fn id(&self) -> ItemId {
@@ -47,29 +56,46 @@ impl Form {
 ///
 /// A new form takes over the identity of an old one with the same sort and names (the same
 /// occurrence, counted from the top), else of any old one that is left over, in order: so a
-/// function that is being renamed stays itself.
+/// function that is being renamed stays itself. Only the forms around the change are looked at,
+/// where that is enough.
 pub(super) fn update(db: &mut Database, file: File, text: &str) {
-    let raw = split(text);
+    if **file.text(db) == *text && !file.outline(db).forms.is_empty() {
+        return;
+    }
     let old = file.outline(db).clone();
+    let mut extents = db.take_extents(file);
+    let part = around_change(db, file, &old, &extents, text);
+    let part =
+        part.unwrap_or_else(|| Part { forms: 0..old.forms.len(), start: 0, raw: split(text) });
+    extents.truncate(old.forms.len());
+    let new = part.raw.iter().map(|raw| Extent { tokens: raw.tokens, reach: raw.reach });
+    if extents.len() == old.forms.len() {
+        extents.splice(part.forms.clone(), new);
+    } else {
+        extents = new.collect();
+    }
+    db.keep_extents(file, extents);
+    let replaced = &old.forms[part.forms.clone()];
+
     let mut by_key: FxHashMap<Key<'_>, Vec<&Form>> = FxHashMap::default();
-    for form in old.forms.iter().rev() {
+    for form in replaced.iter().rev() {
         by_key.entry((form.kind, &form.names)).or_default().push(form);
     }
-    let mut taken: Vec<Option<&Form>> = Vec::with_capacity(raw.len());
-    for item in &raw {
+    let mut taken: Vec<Option<&Form>> = Vec::with_capacity(part.raw.len());
+    for item in &part.raw {
         taken.push(by_key.get_mut(&(item.kind, &item.names)).and_then(Vec::pop));
     }
     let mut left: Vec<&Form> = by_key.into_values().flatten().collect();
     let order: FxHashMap<Item, usize> =
-        old.forms.iter().enumerate().map(|(i, form)| (form.item, i)).collect();
+        replaced.iter().enumerate().map(|(i, form)| (form.item, i)).collect();
     left.sort_by_key(|form| std::cmp::Reverse(order[&form.item]));
     let mut spare = old.spare.clone();
 
-    let mut forms = Vec::with_capacity(raw.len());
+    let mut forms = Vec::with_capacity(part.raw.len());
     let mut changes: Vec<(Item, Arc<str>)> = Vec::new();
     let mut enabled: Vec<Item> = Vec::new();
-    for (raw, kept) in raw.iter().zip(taken) {
-        let slice = &text[raw.range];
+    for (raw, kept) in part.raw.iter().zip(taken) {
+        let slice = &text[raw.range + TextSize::new(part.start as u32)];
         let (item, loaded) = match kept {
             Some(form) => (Some(form.item), form.loaded),
             None => (left.pop().map(|form| form.item).or_else(|| spare.pop()), None),
@@ -103,10 +129,124 @@ pub(super) fn update(db: &mut Database, file: File, text: &str) {
     if &**file.text(db) != text {
         file.set_text(db).with_durability(TEXTS).to(text.into());
     }
-    let outline = Outline { forms, spare };
-    if *old != outline {
-        set_outline(db, file, Arc::new(outline));
+    if *replaced != *forms || spare != old.spare {
+        let mut all = old.forms[..part.forms.start].to_vec();
+        all.append(&mut forms);
+        all.extend_from_slice(&old.forms[part.forms.end..]);
+        set_outline(db, file, Arc::new(Outline { forms: all, spare }));
     }
+}
+
+/// Forms that are replaced by others.
+struct Part {
+    forms: Range<usize>,
+    /// Where they begin.
+    start: usize,
+    /// What comes in their place; ranges are from there on.
+    raw: Vec<RawItem>,
+}
+
+/// So many bytes behind a change are split anew; about twice the tokens that matter.
+const BEHIND: usize = 16 << 10;
+
+/// The forms around a change, and those that stand there now. `None` if forms further away may end
+/// somewhere else than before.
+///
+/// Forms before the change stay if nobody had to look as far as the change to see where they end.
+/// From the form that has changed the text is split anew for some way. If the last form there is
+/// whole and what it was, then whatever comes behind it is as before, provided that nobody in
+/// there had to look further.
+fn around_change(
+    db: &Database,
+    file: File,
+    old: &Outline,
+    extents: &[Extent],
+    text: &str,
+) -> Option<Part> {
+    if extents.len() != old.forms.len() {
+        return None;
+    }
+    let before = &**file.text(db);
+    let (head, tail) = unchanged(before.as_bytes(), text.as_bytes());
+    let end_of_change = before.len() - tail;
+    let mut at = 0;
+    let mut first = None;
+    // Tokens behind the form that ends nearest to the change and is not whole.
+    let mut tokens_since = usize::MAX;
+    for (i, (form, extent)) in old.forms.iter().zip(extents).enumerate() {
+        let end = at + form.item.text(db).len();
+        if first.is_none() && end > head {
+            if tokens_since < LOOKAHEAD {
+                return None;
+            }
+            first = Some((i, at));
+        }
+        if let Some((first, start)) = first {
+            let last = i + 1 == old.forms.len();
+            if at >= end_of_change + BEHIND && i > first && !last {
+                let behind = end + text.len() - before.len();
+                let raw = split(text.get(start..behind)?);
+                let own = form.item.text(db);
+                let same = text[start..behind].ends_with(&**own)
+                    && raw.last().is_some_and(|raw| usize::from(raw.range.len()) == own.len());
+                let whole = extent.reach == Reach::Itself;
+                return (whole && same && reach_ends(&raw)).then_some(Part {
+                    forms: first..i + 1,
+                    start,
+                    raw,
+                });
+            }
+        } else {
+            match extent.reach {
+                Reach::Itself => {
+                    tokens_since = tokens_since.saturating_add(extent.tokens as usize);
+                }
+                Reach::Near => tokens_since = 0,
+                Reach::Far => return None,
+            }
+        }
+        at = end;
+    }
+    if tokens_since < LOOKAHEAD && first.is_none() {
+        return None;
+    }
+    // What is split anew goes to the end.
+    let (first, start) = first.unwrap_or((old.forms.len(), before.len()));
+    Some(Part { forms: first..old.forms.len(), start, raw: split(text.get(start..)?) })
+}
+
+/// Whether nobody had to look beyond the last of some forms, which is whole.
+fn reach_ends(raw: &[RawItem]) -> bool {
+    let mut behind = 0;
+    raw.iter().rev().all(|raw| {
+        let enough = match raw.reach {
+            Reach::Itself => true,
+            Reach::Near => behind >= LOOKAHEAD,
+            Reach::Far => false,
+        };
+        behind += raw.tokens as usize;
+        enough
+    })
+}
+
+/// How many bytes two texts have in common at their beginnings, and then at their ends; never a
+/// part of a character.
+fn unchanged(old: &[u8], new: &[u8]) -> (usize, usize) {
+    let boundary = |byte: Option<&u8>| byte.is_none_or(|byte| (*byte as i8) >= -0x40);
+    let mut head = same(old.iter().zip(new));
+    while head > 0 && !(boundary(old.get(head)) && boundary(new.get(head))) {
+        head -= 1;
+    }
+    let (old, new) = (&old[head..], &new[head..]);
+    let mut tail = same(old.iter().rev().zip(new.iter().rev()));
+    while tail > 0 && !boundary(old.get(old.len() - tail)) {
+        tail -= 1;
+    }
+    (head, tail)
+}
+
+fn same<'a>(pairs: impl Iterator<Item = (&'a u8, &'a u8)>) -> usize {
+    pairs.take_while(|(a, b)| a == b).count()
 }
 
 type Key<'a> = (RawKind, &'a Vec<Name>);
@@ -128,4 +268,89 @@ pub(super) fn set_loaded(db: &mut Database, id: ItemId, loaded: Option<File>) {
         form.loaded = loaded;
     }
     set_outline(db, file, Arc::new(outline));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers in no order: those of Marsaglia's xorshift.
+    struct Numbers(u64);
+
+    impl Numbers {
+        fn below(&mut self, n: usize) -> usize {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 33) as usize % n.max(1)
+        }
+    }
+
+    /// After any changes of a long text its forms are those that splitting it finds.
+    #[test]
+    fn changes_leave_what_splitting_finds() {
+        let good: String = crate::prelude::FILES.iter().map(|(_, text)| *text).collect();
+        let good = good.repeat(2);
+        let typed = [
+            "x",
+            " ",
+            ";",
+            "(",
+            "}",
+            "[",
+            "%",
+            "\"",
+            "`",
+            "\n",
+            ";\n",
+            "let ",
+            " in ",
+            "é",
+            "$",
+            "function ",
+            ":: a in any",
+            "// x\n",
+            "datatype d int;",
+            "\\",
+            "f(x) = (1;\n",
+        ];
+        let mut numbers = Numbers(88_172_645_463_325_252);
+        let mut db = Database::new();
+        let mut text = good.clone();
+        let file = db.add_file("test.nesl", &text, None);
+        let mut around = text.len() / 2;
+        for step in 0..300 {
+            // Most changes are near the one before.
+            if numbers.below(8) == 0 {
+                around = numbers.below(text.len());
+            }
+            let mut at = (around + numbers.below(40)).min(text.len());
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            match numbers.below(10) {
+                0..6 => text.insert_str(at, typed[numbers.below(typed.len())]),
+                6..9 => {
+                    let mut end = (at + 1 + numbers.below(6)).min(text.len());
+                    while !text.is_char_boundary(end) {
+                        end += 1;
+                    }
+                    text.replace_range(at..end, "");
+                }
+                _ => text = good.clone(),
+            }
+            db.set_text(file, &text);
+            let known: Vec<_> = db
+                .outline(file)
+                .forms
+                .iter()
+                .map(|form| (form.kind, form.names.clone(), db.item_text(form.id()).to_string()))
+                .collect();
+            let expected: Vec<_> = split(&text)
+                .into_iter()
+                .map(|raw| (raw.kind, raw.names, text[raw.range].to_owned()))
+                .collect();
+            assert!(known == expected, "step {step}, around {at}");
+        }
+    }
 }

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub use dump::{dump_ast, dump_tokens, dump_tree};
 pub use format::format;
 pub use lexer::{Kind, Token, lex};
-pub use split::{is_complete, split};
+pub use split::{LOOKAHEAD, is_complete, split};
 pub use tree::{Nesl, SyntaxNode};
 
 /// A top-level form before parsing: where it is and what it will define.
@@ -34,9 +34,22 @@ pub struct RawItem {
     /// The names it defines: a function's or datatype's one, all variables of a binding, `it` for
     /// an expression.
     pub names: Vec<Name>,
-    /// It ends with its terminator, nothing in it is left open, and so its end depends on nothing
-    /// behind it.
-    pub closed: bool,
+    /// How many tokens it has, blanks and comments included.
+    pub tokens: u32,
+    /// How far one has to look to see where it ends.
+    pub reach: Reach,
+}
+
+/// How far one has to look to see where a form ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// Not beyond it: it is whole, and ends with its terminator.
+    Itself,
+    /// Not further than [`LOOKAHEAD`] tokens: something in it is never closed, or it ends where
+    /// another form begins.
+    Near,
+    /// To the end of the text: a string or comment in it is never closed.
+    Far,
 }
 
 /// What a form looks like from its first tokens.

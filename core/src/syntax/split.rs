@@ -5,7 +5,7 @@
 //! something in the first column, so that one mistake does not swallow the rest of the file.
 
 use super::lexer::{Kind, Token, lex};
-use super::{RawItem, RawKind};
+use super::{RawItem, RawKind, Reach};
 use crate::base::{Name, TextRange, TextSize};
 
 /// Splits a file into its top-level forms; their ranges tile it.
@@ -22,21 +22,30 @@ pub fn split(text: &str) -> Vec<RawItem> {
             },
         };
         let mut item = describe(&tokens[start..end], text);
-        item.closed = balanced && is_closed(&tokens[start..end]);
+        item.reach = reach(&tokens[start..end], balanced);
         items.push(item);
         start = end;
     }
     items
 }
 
-/// Whether the tokens of a balanced form would be one whatever followed: they end with a terminator,
-/// and no token of them, nor a context, goes on as far as it can.
-fn is_closed(tokens: &[Token]) -> bool {
-    let far = |kind| {
-        matches!(kind, Kind::OpenText | Kind::OpenComment | Kind::ForeignComment | Kind::Colons)
+/// How far one had to look to see that a form has these tokens.
+fn reach(tokens: &[Token], balanced: bool) -> Reach {
+    if tokens.iter().any(|token| matches!(token.kind, Kind::OpenText | Kind::OpenComment)) {
+        return Reach::Far;
+    }
+    // A context goes on behind its `;` if what follows looks like it.
+    let looks_on = |(i, token): (usize, &Token)| match token.kind {
+        Kind::ForeignComment => true,
+        Kind::Colons => significant(tokens, i + 1).is_none_or(|next| next.kind != Kind::LParen),
+        _ => false,
     };
-    tokens.last().is_some_and(|last| matches!(last.kind, Kind::Semi | Kind::Dollar))
-        && !tokens.iter().any(|token| far(token.kind))
+    let ended = tokens.last().is_some_and(|last| matches!(last.kind, Kind::Semi | Kind::Dollar));
+    if balanced && ended && !tokens.iter().enumerate().any(looks_on) {
+        Reach::Itself
+    } else {
+        Reach::Near
+    }
 }
 
 /// Whether a text is a whole number of forms: nothing is open and it ends with a terminator.
@@ -66,6 +75,9 @@ enum End {
     /// Something was opened and never closed.
     Unbalanced,
 }
+
+/// A form that is not whole ends where so many tokens behind it say.
+pub const LOOKAHEAD: usize = PATIENCE + 10;
 
 /// How many tokens behind a line that looks like the end of a form its brackets may still be
 /// closed. Keeps splitting linear however many forms are broken.
@@ -206,7 +218,7 @@ fn describe(tokens: &[Token], text: &str) -> RawItem {
             None => (RawKind::Expr, vec![Name::new("it")]),
         },
     };
-    RawItem { range, kind, names, closed: false }
+    RawItem { range, kind, names, tokens: tokens.len() as u32, reach: Reach::Near }
 }
 
 /// The variables of `pattern =` or `pattern |=`, if the form begins so.
