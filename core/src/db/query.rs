@@ -175,11 +175,26 @@ pub(crate) fn groups(db: &dyn Db, file: File) -> Arc<[Arc<[Item]>]> {
     })
 }
 
+/// Whether an item refers to one further down, or something that it refers to does. Who only refers
+/// to what stands above is in no recursion group with others: so most items need not know of all
+/// others which groups there are.
+#[salsa::tracked(returns(copy))]
+pub(crate) fn leads_ahead(db: &dyn Db, item: Item) -> bool {
+    let positions = positions(db, item.file(db));
+    let Some(own) = positions.get(&item) else { return false };
+    references(db, item).iter().any(|id| {
+        let to = self::item(*id);
+        // What is not here is in another file, which does not refer to this one.
+        let Some(position) = positions.get(&to) else { return false };
+        position > own || (position < own && crate::base::with_stack(|| leads_ahead(db, to)))
+    })
+}
+
 /// Firewall: the recursion group of an item, itself included.
 #[salsa::tracked]
 pub(crate) fn group(db: &dyn Db, item: Item) -> Arc<[Item]> {
     let file = item.file(db);
-    if !file.library(db) {
+    if !file.library(db) && leads_ahead(db, item) {
         for group in groups(db, file).iter() {
             if group.contains(&item) {
                 return group.clone();

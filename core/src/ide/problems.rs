@@ -6,7 +6,7 @@
 //! when these facts are the same, only the forms that changed are asked, and those that had
 //! problems, whose places may have moved.
 
-use crate::base::{Diagnostic, ItemId};
+use crate::base::{Diagnostic, ItemId, Name};
 use crate::db::{Database, FileId, FileRange, Outline};
 use crate::types::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -64,8 +64,7 @@ impl Problems {
 
     /// Whether no form can see that others changed; those that did are to be asked.
     fn is_local(&mut self, db: &Database, file: FileId, outline: &Arc<Outline>) -> bool {
-        let known = Arc::ptr_eq(&self.outline, outline) || self.outline == *outline;
-        if !known || db.sees_others(file) {
+        if self.facts.is_empty() || db.sees_others(file) || !self.is_renewed(db, outline) {
             return false;
         }
         for form in &outline.forms {
@@ -82,6 +81,44 @@ impl Problems {
             facts.text = text;
             self.pending.insert(item);
         }
+        self.outline = outline.clone();
+        true
+    }
+
+    /// Takes in forms that came, and forgets those that went, if no other form names what they
+    /// define.
+    fn is_renewed(&mut self, db: &Database, outline: &Arc<Outline>) -> bool {
+        if Arc::ptr_eq(&self.outline, outline) || self.outline == *outline {
+            return true;
+        }
+        let (old, new) = (&self.outline.forms, &outline.forms);
+        let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
+        let ends = old[head..].iter().rev().zip(new[head..].iter().rev());
+        let tail = ends.take_while(|(a, b)| a == b).count();
+        let (went, came) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
+        if went.len() + came.len() > FEW {
+            return false;
+        }
+        let names: FxHashSet<&str> =
+            went.iter().chain(came).flat_map(|form| &form.names).map(Name::folded).collect();
+        let around = new[..head].iter().chain(&new[new.len() - tail..]);
+        if around.into_iter().any(|form| names_any(&db.item_text(form.id()), &names)) {
+            return false;
+        }
+        for form in went {
+            self.facts.remove(&form.id());
+            self.wrong.remove(&form.id());
+            self.pending.remove(&form.id());
+        }
+        // Who is stopped in here begins anew.
+        let outline = std::mem::take(&mut self.outline);
+        for form in came {
+            let item = form.id();
+            let seen = Some(Seen::of(db, item));
+            self.facts.insert(item, Facts { text: db.item_text(item), seen });
+            self.pending.insert(item);
+        }
+        self.outline = outline;
         true
     }
 
@@ -104,6 +141,16 @@ impl Problems {
         self.pending = outline.forms.iter().map(|form| form.id()).collect();
         self.outline = outline.clone();
     }
+}
+
+/// So many forms at most may come and go at a time without all being asked.
+const FEW: usize = 64;
+
+/// Whether a text has one of some names (in lower case) as a word.
+fn names_any(text: &str, names: &FxHashSet<&str>) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut words = text.split(|c| !part(c)).filter(|word| !word.is_empty());
+    words.any(|word| names.iter().any(|name| name.eq_ignore_ascii_case(word)))
 }
 
 impl Seen {
@@ -148,6 +195,20 @@ mod tests {
             "function g(x) = let y = print_line(\"\") in x; {g(x) : x in [1]};",
             "function g(x) = let y = open_in_file(\"\") in x; {g(x) : x in [1]};",
             "function g(x) = x; {g(x) : x in [1]};",
+        ]);
+        check(&[
+            "a = 1; b = 2; a + b;",
+            "a = 1; b = 2; c a + b;",
+            "a = 1; b = 2; c = a + b;",
+            "a = 1; b = 2.0; c = a + b;",
+            "a = 1; bb = 2.0; c = a + b;",
+            "a = 1; b = 2; function C(x) = b; c = a + b; C(1);",
+            "a = 1; b = 2; c = a + b; C(1);",
+            "a = 1; c = a + b; C;",
+            "a = 1; c = a; C;",
+            "",
+            "it; 1; it; 2.0; it + 1;",
+            "it; 1; it; it + 1;",
         ]);
         check(&[
             "function g(x) = h(x); function h(x) = 1; g(true_);",
