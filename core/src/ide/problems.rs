@@ -8,6 +8,7 @@
 
 use crate::base::{Diagnostic, ItemId, Name};
 use crate::db::{Database, FileId, FileRange, Outline};
+use crate::syntax::Kind;
 use crate::types::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -102,7 +103,7 @@ impl Problems {
         let names: FxHashSet<&str> =
             went.iter().chain(came).flat_map(|form| &form.names).map(Name::folded).collect();
         let around = new[..head].iter().chain(&new[new.len() - tail..]);
-        if around.into_iter().any(|form| names_any(&db.item_text(form.id()), &names)) {
+        if around.into_iter().any(|form| names_any(db, form.id(), &names)) {
             return false;
         }
         for form in went {
@@ -146,11 +147,18 @@ impl Problems {
 /// So many forms at most may come and go at a time without all being asked.
 const FEW: usize = 64;
 
-/// Whether a text has one of some names (in lower case) as a word.
-fn names_any(text: &str, names: &FxHashSet<&str>) -> bool {
+/// Whether a form has one of some names (in lower case) in it.
+fn names_any(db: &Database, item: ItemId, names: &FxHashSet<&str>) -> bool {
+    let text = db.item_text(item);
+    let named = |word: &str| names.iter().any(|name| name.eq_ignore_ascii_case(word));
     let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let mut words = text.split(|c| !part(c)).filter(|word| !word.is_empty());
-    words.any(|word| names.iter().any(|name| name.eq_ignore_ascii_case(word)))
+    // Most forms have no such word at all; in others it may stand in a comment.
+    text.split(|c| !part(c)).any(|word| !word.is_empty() && named(word))
+        && db
+            .parsed(item)
+            .tokens
+            .iter()
+            .any(|token| token.kind == Kind::Name && named(&text[token.range]))
 }
 
 impl Seen {
