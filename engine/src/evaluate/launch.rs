@@ -169,8 +169,8 @@ impl<'p> Evaluator<'p> {
             return Ok(Some(Rc::new(Ready { code, module: None })));
         }
         #[cfg(debug_assertions)]
-        if let Err(wrong) = kir::verify(&code.module) {
-            panic!("after lowering: {wrong:#?}\n{}", kir::print(&code.module));
+        if let Err(wrong) = nesl_runtime::kir::verify(&code.module) {
+            panic!("after lowering: {wrong:#?}\n{}", nesl_runtime::kir::print(&code.module));
         }
         let module = self.runtime.load(&code.module);
         let module = module.map_err(|failure| self.launcher.blame(failure, &frame.trace))?;

@@ -54,7 +54,7 @@ fn symbol_kind(kind: ide::EntryKind) -> lsp::SymbolKind {
 /// What can be folded: whole lines, the last one stays when something follows on it.
 pub fn fold(lines: &Lines, fold: &ide::Fold) -> Option<lsp::FoldingRange> {
     let range = lines.lsp_range(fold.range);
-    (range.start.line < range.end.line).then(|| lsp::FoldingRange {
+    (range.start.line < range.end.line).then_some(lsp::FoldingRange {
         start_line: range.start.line,
         start_character: None,
         end_line: range.end.line,
