@@ -22,6 +22,8 @@ pub struct Problems {
     wrong: FxHashSet<ItemId>,
     /// The forms that must be asked: those left over when a look was stopped, too.
     pending: FxHashSet<ItemId>,
+    /// It saw nothing but itself and the library, the last time.
+    alone: bool,
 }
 
 /// What other forms see of a form, and the text it was seen for.
@@ -43,9 +45,11 @@ impl Problems {
     /// All that is wrong with a file, form by form. It is always the same file that is asked for.
     pub fn of(&mut self, db: &Database, file: FileId) -> Vec<Diagnostic<FileRange>> {
         let outline = db.outline(file);
-        if !self.is_local(db, file, &outline) {
+        let alone = !db.sees_others(file);
+        if !(alone && self.alone && self.is_local(db, &outline)) {
             self.forget(db, &outline);
         }
+        self.alone = alone;
         let mut all = Vec::new();
         for form in &outline.forms {
             let item = form.id();
@@ -64,8 +68,8 @@ impl Problems {
     }
 
     /// Whether no form can see that others changed; those that did are to be asked.
-    fn is_local(&mut self, db: &Database, file: FileId, outline: &Arc<Outline>) -> bool {
-        if self.facts.is_empty() || db.sees_others(file) || !self.is_renewed(db, outline) {
+    fn is_local(&mut self, db: &Database, outline: &Arc<Outline>) -> bool {
+        if self.facts.is_empty() || !self.is_renewed(db, outline) {
             return false;
         }
         for form in &outline.forms {
@@ -186,6 +190,21 @@ mod tests {
             let known = problems.of(&db, file);
             assert_eq!(known, Problems::default().of(&db, file), "{text}");
         }
+    }
+
+    #[test]
+    fn what_stands_above_matters() {
+        let mut db = Database::new();
+        let above = db.add_file("above.nesl", "x = 1;", None);
+        let file = db.add_file("test.nesl", "x + 1;", Some(crate::db::Before::all(above)));
+        let mut problems = Problems::default();
+        assert_eq!(problems.of(&db, file).len(), 0);
+        db.rename(file, "test.nesl", None);
+        assert_eq!(problems.of(&db, file).len(), 1);
+        db.rename(file, "test.nesl", Some(crate::db::Before::all(above)));
+        assert_eq!(problems.of(&db, file).len(), 0);
+        db.set_text(above, "x = 1.0;");
+        assert_eq!(problems.of(&db, file).len(), 1);
     }
 
     #[test]
