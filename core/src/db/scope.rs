@@ -114,6 +114,12 @@ pub(super) fn form(db: &dyn Db, item: Item) -> Option<&super::Form> {
 /// What a name means, seen from an item; the body of the [`query::lookup`] firewall.
 pub(super) fn lookup_from(db: &dyn Db, item: Item, name: &Name) -> Option<Resolution> {
     let file = item.file(db);
+    // Most names are the library's. They depend on nothing that an edit changes.
+    if !file.library(db)
+        && let Some(fixed) = fixed(db, name)
+    {
+        return Some(fixed);
+    }
     let forms = &file.outline(db).forms;
     let own = query::positions(db, file).get(&item).map_or(forms.len(), |p| *p as usize);
     if let Some(form) = forms.get(own)
@@ -136,10 +142,11 @@ pub(super) fn lookup_at(
     let found = |item: Item| Some(Resolution::Item(item.into(), name.clone()));
     let internal = name.folded().starts_with('_');
     let library = in_library(db, name);
-    // What cannot be redefined need not be looked for in every text before.
-    let fixed = library.is_some() && crate::prelude::is_protected(name.folded()) && !internal;
-    if file.library(db) || fixed {
+    if file.library(db) {
         return library;
+    }
+    if let Some(fixed) = fixed(db, name) {
+        return Some(fixed);
     }
     if let Some(item) = latest(db, file, position, name) {
         return found(item);
@@ -202,6 +209,12 @@ pub(super) fn passed_over(db: &dyn Db, file: File) -> FxHashSet<Name> {
         here = next;
     }
     names
+}
+
+/// What a name means that cannot be redefined: it need not be looked for in any text.
+fn fixed(db: &dyn Db, name: &Name) -> Option<Resolution> {
+    let fixed = crate::prelude::is_protected(name.folded()) && !name.folded().starts_with('_');
+    if fixed { in_library(db, name) } else { None }
 }
 
 /// What a name means in the library.

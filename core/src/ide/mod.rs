@@ -87,7 +87,7 @@ pub use segments::{Level, SegmentStep, SegmentedValue, Segments, segments};
 pub use selection::selections;
 pub use shape::{Layout, Shape, shape, summary};
 pub use signature::{SignatureHelp, signature_help};
-pub use stage::{Line, Stage, View, subject, view};
+pub use stage::{Line, Stage, View, example, subject, takes_functions, view};
 pub use symbol::{Occurrence, Role, Symbol, occurrences};
 pub use tokens::{Modifiers, SemanticToken, TokenKind, semantic_tokens};
 

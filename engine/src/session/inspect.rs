@@ -6,13 +6,14 @@ use nesl_core::db::{Before, FileId};
 use nesl_core::flat;
 use nesl_core::flatten::flatten;
 use nesl_core::fuse::{Fuel, fuse};
+use nesl_core::ide::{example, takes_functions};
 use nesl_core::lower;
 use nesl_core::names::Resolution;
 use nesl_core::prelude::parse_doc;
 use nesl_core::simplify::simplify;
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::ItemKind;
-use nesl_core::types::{Class, Scheme, Signature, Ty, print_scheme};
+use nesl_core::types::{Scheme, Signature, Ty, print_scheme};
 use nesl_core::{ir, syntax};
 use nesl_runtime::kir;
 use rustc_hash::FxHashSet;
@@ -339,35 +340,5 @@ impl Session {
         }
         self.find_loads(file);
         file
-    }
-}
-
-/// A type to show a polymorphic function at.
-fn example(class: Class) -> Ty {
-    use nesl_core::types::Basic;
-    match class {
-        Class::Just(Basic::Float) => Ty::Float,
-        Class::Just(Basic::Bool) => Ty::Bool,
-        Class::Just(Basic::Char) => Ty::Char,
-        Class::Any | Class::Ordinal | Class::Logical | Class::Number | Class::Just(Basic::Int) => {
-            Ty::Int
-        }
-    }
-}
-
-fn takes_functions(ty: &Ty) -> bool {
-    match ty {
-        Ty::Function(f) => contains_function(&f.param) || contains_function(&f.result),
-        _ => false,
-    }
-}
-
-fn contains_function(ty: &Ty) -> bool {
-    match ty {
-        Ty::Function(_) => true,
-        Ty::Pair(a, b) => contains_function(a) || contains_function(b),
-        Ty::Sequence(a) => contains_function(a),
-        Ty::Record(_, args) => args.iter().any(contains_function),
-        Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Code(..) | Ty::Var(_) => false,
     }
 }
