@@ -242,7 +242,7 @@ function tests.lenses()
   wait(function()
     local run = require("nesl.values").runs[buffer]
     for _, value in ipairs(run and run.values or {}) do
-      if value.text:find("2", 1, true) and value.position.line < 3 then
+      if value.text == "sumsq([1, 1]) = 2" then
         return true
       end
     end
