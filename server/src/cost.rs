@@ -1,6 +1,7 @@
 //! Work and depth of a form, measured by the direct interpreter in a process of its own.
 
 use crate::protocol::CostResult;
+use crate::run::add_form;
 use crate::world::{Snapshot, path_of};
 use nesl_core::base::ItemId;
 use nesl_core::ide::{Cursor, subject};
@@ -75,11 +76,7 @@ pub fn asked(snapshot: &Snapshot, position: Position) -> Option<Asked> {
     for form in &db.outline(snapshot.file).forms {
         let text = db.item_text(form.id());
         let needed = form.kind != RawKind::Expr || form.id() == cursor.item;
-        if needed {
-            asked.text.push_str(&text);
-        } else {
-            asked.text.extend(text.chars().filter(|c| *c == '\n'));
-        }
+        add_form(&mut asked.text, &text, needed);
         if form.id() == cursor.item && form.kind != RawKind::Function {
             asked.line = own + 1;
             return Some(asked);

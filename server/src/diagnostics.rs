@@ -7,10 +7,9 @@
 use crate::convert;
 use crate::reading::{Unread, read};
 use crate::world::{Snapshot, World};
-use nesl_core::base::Severity;
+use nesl_core::base;
 use nesl_core::db::FileRange;
-use nesl_core::ide::Problems;
-use nesl_core::syntax::RawKind;
+use nesl_core::ide::{self, Problems};
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -79,27 +78,12 @@ pub fn of(snapshot: &Snapshot, known: &mut Problems) -> Vec<Diagnostic> {
     let db = &snapshot.db;
     let problems = known.of(db, snapshot.file);
     let mut all: Vec<_> = problems.iter().map(|one| convert::diagnostic(snapshot, one)).collect();
-    for form in &db.outline(snapshot.file).forms {
-        if form.kind == RawKind::Command
-            && let Some(missing) = unfound(snapshot, form.id())
-        {
-            all.push(missing);
-        }
+    let links = ide::links(db, snapshot.file).into_iter();
+    for link in links.filter(|link| db.loaded(link.item).is_none()) {
+        let at = FileRange { file: snapshot.file, range: link.range };
+        let message = format!("cannot read `{0}.nesl` or `{0}`, or it loads itself", link.path);
+        let problem = base::Diagnostic::warning(base::Kind::Name, at, message);
+        all.push(convert::diagnostic(snapshot, &problem));
     }
     all
-}
-
-/// A `load` that finds nothing.
-fn unfound(snapshot: &Snapshot, item: nesl_core::base::ItemId) -> Option<Diagnostic> {
-    let db = &snapshot.db;
-    if db.loaded(item).is_some() {
-        return None;
-    }
-    let (_, name) =
-        nesl_core::ide::loads(db, snapshot.file).into_iter().find(|(i, _)| *i == item)?;
-    let at: FileRange = db.whole(item);
-    let message = format!("cannot read `{name}.nesl` or `{name}`, or it loads itself");
-    let mut problem = nesl_core::base::Diagnostic::error(nesl_core::base::Kind::Name, at, message);
-    problem.severity = Severity::Warning;
-    Some(convert::diagnostic(snapshot, &problem))
 }

@@ -11,6 +11,7 @@ use crate::options::{Options, Values};
 use crate::protocol::{RunParams, RunState, ValueShown, ValuesNotification, ValuesParams};
 use crate::world::{Snapshot, World, path_of};
 use nesl_core::base::{ItemId, TextRange, TextSize};
+use nesl_core::ide::shorten;
 use nesl_core::syntax::RawKind;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -353,11 +354,7 @@ fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
         }
         let touched = range.is_none_or(|range| range.intersect(own).is_some());
         let wanted = touched && params.expression.is_none();
-        if wanted || form.kind != RawKind::Expr {
-            plan.text.push_str(&text);
-        } else {
-            plan.text.extend(text.chars().filter(|c| *c == '\n'));
-        }
+        add_form(&mut plan.text, &text, wanted || form.kind != RawKind::Expr);
         if wanted {
             let (first, last) = (lines.position(own.start()).line, lines.position(own.end()).line);
             plan.wanted.push((first + 1, last + 1, form.id(), text.clone()));
@@ -372,10 +369,19 @@ fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
         }
         plan.text.push('\n');
         let end = || lines.position(TextSize::of(&*lines.text));
-        let written = short(expression.trim().trim_end_matches(';'));
+        let written = shorten(expression.trim().trim_end_matches(';'), INLINE);
         plan.beyond = Some((line, params.position.unwrap_or_else(end), written));
     }
     plan
+}
+
+/// Adds a form to a program that is to be run, or, if it is not needed, the lines that it takes.
+pub(crate) fn add_form(program: &mut String, form: &str, needed: bool) {
+    if needed {
+        program.push_str(form);
+    } else {
+        program.extend(form.chars().filter(|c| *c == '\n'));
+    }
 }
 
 /// What a line of the process says, if it is wanted.
@@ -411,7 +417,7 @@ fn of_form(form: &Form) -> Value {
     }
     detail.push_str("```nesl\n");
     detail.push_str(&format!("{} = {kept}\n```\n*{}*", form.name, form.ty));
-    let text = format!("= {}", short(&value));
+    let text = format!("= {}", shorten(&value, INLINE));
     Value { of: None, at: None, text, detail, seconds, error: false }
 }
 
@@ -420,16 +426,8 @@ fn of_problem(problem: &Problem) -> Value {
     for hint in &problem.hints {
         detail.push_str(&format!("\n\n*{}*", hint.text));
     }
-    let text = short(&problem.message);
+    let text = shorten(&problem.message, INLINE);
     Value { of: None, at: None, text, detail, seconds: 0.0, error: true }
-}
-
-fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= INLINE {
-        return line;
-    }
-    line.chars().take(INLINE - 1).chain(['…']).collect()
 }
 
 /// Where a value is to be seen now; nowhere if its form is not what it was.

@@ -224,9 +224,9 @@ impl World {
         }
         let folder = self.uris.get(&file).and_then(path_of);
         let folder = folder.as_deref().and_then(Path::parent).map(Path::to_path_buf);
-        let wanted: Vec<(ItemId, PathBuf)> = ide::loads(&self.db, file)
+        let wanted: Vec<(ItemId, PathBuf)> = ide::links(&self.db, file)
             .into_iter()
-            .filter_map(|(item, name)| Some((item, existing(folder.as_deref()?, &name)?)))
+            .filter_map(|link| Some((link.item, existing(folder.as_deref()?, &link.path)?)))
             .collect();
         let named: FxHashSet<ItemId> = wanted.iter().map(|(item, _)| *item).collect();
         for form in self.db.outline(file).forms.clone() {

@@ -141,7 +141,7 @@ fn smallest<T>(
 }
 
 /// A text in one line of at most `limit` characters.
-pub(super) fn shorten(text: &str, limit: usize) -> String {
+pub fn shorten(text: &str, limit: usize) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() <= limit {
         return line;

@@ -1,7 +1,7 @@
-//! The files that a text names.
+//! The files that a text names. Reading them is for those who may read.
 
 use super::cursor::forms;
-use crate::base::{TextRange, TextSize};
+use crate::base::{ItemId, TextRange, TextSize};
 use crate::db::{Database, FileId};
 use crate::syntax::RawKind;
 use crate::syntax::ast::{CommandArg, ItemKind};
@@ -9,9 +9,11 @@ use crate::syntax::ast::{CommandArg, ItemKind};
 /// The name of a file in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
+    /// The `load` form that it stands in.
+    pub item: ItemId,
     /// The name, without its quotes.
     pub range: TextRange,
-    /// The name, unescaped; `.nesl` may be missing.
+    /// The name, unescaped: `NAME.nesl` is meant, or else `NAME`, seen from the folder of the file.
     pub path: String,
 }
 
@@ -29,7 +31,7 @@ pub fn links(db: &Database, file: FileId) -> Vec<Link> {
             let quote = TextSize::of('"');
             let (start, end) = (whole.start() + quote, whole.end());
             let range = TextRange::new(start, end.max(start + quote) - quote);
-            all.push(Link { range, path: path.clone() });
+            all.push(Link { item: cursor.item, range, path: path.clone() });
         }
     }
     all

@@ -31,7 +31,6 @@
 //! | `signature` | the function that is being called at a place, and its parameters |
 //! | `segments` | how flattening sees a small example: segments over flat data, step by step |
 //! | `library` | the primitives as a text that one can jump to |
-//! | `load` | the texts that a file loads |
 //!
 //! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
 //! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
@@ -52,7 +51,6 @@ mod hover;
 mod lenses;
 mod library;
 mod links;
-mod load;
 mod outline;
 mod place;
 mod problems;
@@ -69,7 +67,7 @@ mod tokens;
 pub use actions::{Action, ActionKind, actions};
 pub use calls::{CallItem, call_item, incoming, outgoing};
 pub use completion::{Completion, CompletionKind, completion_doc, completions};
-pub use cursor::Cursor;
+pub use cursor::{Cursor, shorten};
 pub use definition::{definition, type_definition};
 pub use folding::{Fold, FoldKind, folds};
 pub use formatting::{format_document, format_on_type, format_range};
@@ -78,7 +76,6 @@ pub use hover::{Hover, doc_markdown, hover};
 pub use lenses::{Lens, LensKind, lenses};
 pub use library::primitives;
 pub use links::{Link, links};
-pub use load::loads;
 pub use outline::{Entry, EntryKind, outline, search};
 pub use problems::Problems;
 pub use references::{Reference, highlights, references};
@@ -87,7 +84,7 @@ pub use segments::{Level, SegmentStep, SegmentedValue, Segments, segments};
 pub use selection::selections;
 pub use shape::{Layout, Shape, shape, summary};
 pub use signature::{SignatureHelp, signature_help};
-pub use stage::{Line, Stage, View, example, subject, takes_functions, view};
+pub use stage::{Line, Stage, View, example, subject, takes_functions, type_of_name, view};
 pub use symbol::{Occurrence, Role, Symbol, occurrences};
 pub use tokens::{Modifiers, SemanticToken, TokenKind, semantic_tokens};
 

@@ -5,6 +5,7 @@ use super::{shape, symbol};
 use crate::base::{ItemId, Loc, Name, Severity, TextSize};
 use crate::db::{Database, FileId, FileRange, Form};
 use crate::elaborate;
+use crate::flat;
 use crate::flatten::flatten;
 use crate::fuse::{Fuel, fuse};
 use crate::ir::{self, Site};
@@ -14,7 +15,6 @@ use crate::simplify::simplify;
 use crate::syntax::RawKind;
 use crate::syntax::ast::{self, ItemKind};
 use crate::types::{Basic, Class, ItemTypes, Scheme, Signature, Ty, print_scheme};
-use crate::{flat, types};
 use nesl_runtime::kir;
 use nesl_runtime::scalar::Precision;
 use std::fmt::Write;
@@ -335,23 +335,15 @@ fn typed(db: &Database, form: &Form) -> Result<View, String> {
 }
 
 /// The type of what a form defines under a name.
-pub(super) fn type_of_name(db: &Database, item: ItemId, name: &Name) -> Option<String> {
+pub fn type_of_name(db: &Database, item: ItemId, name: &Name) -> Option<String> {
     match &**db.signature(item) {
-        Signature::Function { scheme, optional } => {
-            let _ = optional;
+        Signature::Function { scheme, .. } | Signature::Record { scheme } => {
             Some(print_scheme(scheme))
         }
-        Signature::Record { scheme } => Some(print_scheme(scheme)),
         Signature::Values { values } => {
             values.iter().find(|(own, _)| own == name).map(|(_, scheme)| print_scheme(scheme))
         }
-        Signature::Broken => match &db.types(item).signature {
-            signature if **signature != Signature::Broken => match &**signature {
-                Signature::Function { scheme, .. } => Some(types::print_scheme(scheme)),
-                _ => None,
-            },
-            _ => None,
-        },
+        Signature::Broken => None,
     }
 }
 

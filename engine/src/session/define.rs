@@ -3,9 +3,10 @@
 use super::{Binding, Event, Session, Sink, Usage, place};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Name};
 use nesl_core::db::{Before, FileId, Form};
+use nesl_core::ide::type_of_name;
 use nesl_core::names::Resolution;
 use nesl_core::syntax::ast::{self, ItemKind};
-use nesl_core::types::{Signature, print_scheme, same_scheme};
+use nesl_core::types::{Signature, same_scheme};
 
 impl Session {
     /// Defines a function or datatype: nothing is evaluated.
@@ -121,16 +122,6 @@ impl Session {
 
     /// The type of a defined name, as printed.
     pub(super) fn type_of_name(&self, item: ItemId, name: &Name) -> String {
-        match &**self.db.signature(item) {
-            Signature::Function { scheme, .. } | Signature::Record { scheme } => {
-                print_scheme(scheme)
-            }
-            Signature::Values { values } => values
-                .iter()
-                .find(|(n, _)| n == name)
-                .map(|(_, scheme)| print_scheme(scheme))
-                .unwrap_or_default(),
-            Signature::Broken => String::new(),
-        }
+        type_of_name(&self.db, item, name).unwrap_or_default()
     }
 }
