@@ -39,8 +39,9 @@ class Server:
                     length = int(line.split(b":")[1])
             if not length:
                 return
-            message = json.loads(out.read(length))
+            body = out.read(length)
             now = time.perf_counter()
+            message = json.loads(body)
             if "method" in message and "id" in message:
                 self.send({"id": message["id"], "result": [{}] if "configuration" in message["method"] else None})
                 continue

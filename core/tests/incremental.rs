@@ -2,6 +2,7 @@
 //! re-infers its callers only if its scheme changed; comments and blanks stop at the parser.
 
 use nesl_core::db::{Database, FileId};
+use nesl_core::ide::Problems;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -46,7 +47,7 @@ impl Editor {
         assert_eq!(self.text.matches(from).count(), 1, "`{from}` occurs once");
         self.text = self.text.replacen(from, to, 1);
         self.db.listen(true);
-        self.db.set_text(self.file, &self.text);
+        self.db.set_text(self.file, self.text.as_str());
         self.check();
         let mut counts = BTreeMap::new();
         for query in self.db.take_log() {
@@ -146,7 +147,7 @@ fn a_one_character_edit_of_2000_lines() {
         .map(|round| {
             let text = if round % 2 == 0 { &edited } else { &original };
             let started = Instant::now();
-            editor.db.set_text(editor.file, text);
+            editor.db.set_text(editor.file, text.as_str());
             assert_eq!(editor.check(), 0);
             started.elapsed().as_secs_f64() * 1e3
         })
@@ -156,4 +157,25 @@ fn a_one_character_edit_of_2000_lines() {
     println!(
         "2,000 lines, one character: {best:.2} ms at best, median {median:.2}, worst {worst:.2}"
     );
+}
+
+/// Whatever is typed into a long program, few queries run, also at the keys where a form swallows
+/// the next one, where one becomes a definition, and where it ends.
+#[test]
+fn each_key_of_a_new_form_asks_little() {
+    let text = "x = 2;\n".repeat(200) + &program(200) + &"{a : a in [1]};\n".repeat(200);
+    let mut editor = Editor::open(text.clone());
+    let mut problems = Problems::default();
+    problems.of(&editor.db, editor.file);
+    let middle = text.find("{a : a").expect("it is there") + 16 * 100;
+    let typed =
+        "\nsums = {sum(row) : row in [[1, 2], [fun7(3)]]};\nfunction g(x) = sums;";
+    for end in 1..=typed.len() {
+        let changed = format!("{}{}{}", &text[..middle], &typed[..end], &text[middle..]);
+        editor.db.listen(true);
+        editor.db.set_text(editor.file, changed);
+        problems.of(&editor.db, editor.file);
+        let ran = editor.db.take_log();
+        assert!(ran.len() <= 120, "{} after {:?}: {ran:?}", ran.len(), &typed[..end]);
+    }
 }

@@ -294,7 +294,7 @@ impl Session {
             return None;
         }
         let forms = &self.db.outline(file).forms;
-        let own: FxHashSet<&Name> = forms.iter().flat_map(|form| &form.names).collect();
+        let own: FxHashSet<&Name> = forms.iter().flat_map(|form| form.names.iter()).collect();
         if own.len() < forms.iter().map(|form| form.names.len()).sum() {
             return None;
         }

@@ -47,6 +47,12 @@ impl Encoding {
     }
 }
 
+/// Where the lines of a text begin, but for the first.
+fn line_starts(text: &str) -> impl Iterator<Item = u32> {
+    let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
+    ends.map(|(at, _)| at as u32 + 1)
+}
+
 /// A text with its lines.
 #[derive(Clone, Debug)]
 pub struct Lines {
@@ -63,8 +69,7 @@ impl Lines {
     /// The lines of a text.
     pub fn new(text: impl Into<Arc<str>>, encoding: Encoding) -> Lines {
         let text = text.into();
-        let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
-        let starts = std::iter::once(0).chain(ends.map(|(at, _)| at as u32 + 1)).collect();
+        let starts = std::iter::once(0).chain(line_starts(&text)).collect();
         Lines { starts, ascii: text.is_ascii(), text, encoding }
     }
 
@@ -130,11 +135,22 @@ impl Lines {
             return Lines::new(change.text.as_str(), self.encoding);
         };
         let range = std::ops::Range::<usize>::from(self.range(range));
-        let mut text = String::with_capacity(self.text.len() + change.text.len());
-        text.push_str(&self.text[..range.start]);
-        text.push_str(&change.text);
-        text.push_str(&self.text[range.end..]);
-        Lines::new(text, self.encoding)
+        let (head, tail) = (&self.text[..range.start], &self.text[range.end..]);
+        let text: Arc<str> = [head, &change.text, tail].concat().into();
+        // Lines that begin in what is replaced go; those behind it move.
+        let first = self.starts.partition_point(|start| *start as usize <= range.start);
+        let behind = self.starts.partition_point(|start| *start as usize <= range.end);
+        let mut starts = Vec::with_capacity(self.starts.len() + 1);
+        starts.extend_from_slice(&self.starts[..first]);
+        starts.extend(line_starts(&change.text).map(|start| start + range.start as u32));
+        let moved =
+            |start: &u32| start - range.end as u32 + (range.start + change.text.len()) as u32;
+        starts.extend(self.starts[behind..].iter().map(moved));
+        let ascii = match self.ascii {
+            true => change.text.is_ascii(),
+            false => text.is_ascii(),
+        };
+        Lines { text, starts, ascii, encoding: self.encoding }
     }
 }
 
@@ -184,6 +200,16 @@ mod tests {
         let range = lsp::Range::new(at(0, 4), at(1, 4));
         assert_eq!(&*lines.changed(&change(Some(range), "3 + ")).text, "é = 3 + 2;\n");
         assert_eq!(&*lines.changed(&change(None, "z")).text, "z");
+        // The lines of a changed text are those of a new one.
+        let lines = Lines::new("a\nb\n\né\n", Encoding::Utf8);
+        for (from, to) in [(0, 0), (0, 1), (0, 4), (1, 2), (2, 2), (2, 3), (3, 4), (4, 4)] {
+            for text in ["", "x", "\n", "x\ny", "\nπ\n"] {
+                let range = lsp::Range::new(at(from, 0), at(to, 0));
+                let changed = lines.changed(&change(Some(range), text));
+                let new = Lines::new(changed.text.clone(), Encoding::Utf8);
+                assert_eq!((changed.starts, changed.ascii), (new.starts, new.ascii));
+            }
+        }
     }
 
     #[test]

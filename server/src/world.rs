@@ -93,7 +93,7 @@ impl World {
         let on_disk = path_of(&uri).and_then(|path| self.loaded.get(&path).copied());
         let file = match known.or(on_disk) {
             Some(file) => {
-                self.db.set_text(file, &text);
+                self.db.set_text(file, text.as_str());
                 file
             }
             None => self.db.add_file(&name, &text, None),
@@ -107,14 +107,12 @@ impl World {
     /// A document was changed. Changes to documents that are not open are not heard of.
     pub fn change(&mut self, uri: &Uri, version: i32, changes: &[TextDocumentContentChangeEvent]) {
         let Some(document) = self.documents.get_mut(uri) else { return };
-        let mut lines = Lines::clone(&document.lines);
         for change in changes {
-            lines = lines.changed(change);
+            document.lines = Arc::new(document.lines.changed(change));
         }
         document.version = version;
-        document.lines = Arc::new(lines);
         let (file, text) = (document.file, document.lines.text.clone());
-        self.db.set_text(file, &text);
+        self.db.set_text(file, text);
         self.find_loads(file, 0);
     }
 
@@ -123,7 +121,7 @@ impl World {
         let Some(document) = self.documents.remove(uri) else { return };
         let path = path_of(uri).filter(|path| self.loaded.contains_key(path));
         let text = path.and_then(|path| read(&path));
-        self.db.set_text(document.file, &text.unwrap_or_default());
+        self.db.set_text(document.file, text.unwrap_or_default());
     }
 
     /// Files on the disk have changed.
@@ -133,7 +131,7 @@ impl World {
             return;
         }
         if let Some(file) = self.loaded.get(&path).copied() {
-            self.db.set_text(file, &read(&path).unwrap_or_default());
+            self.db.set_text(file, read(&path).unwrap_or_default());
             self.find_loads(file, 0);
         } else {
             // It may be one that was looked for in vain.
@@ -229,8 +227,8 @@ impl World {
             .filter_map(|link| Some((link.item, existing(folder.as_deref()?, &link.path)?)))
             .collect();
         let named: FxHashSet<ItemId> = wanted.iter().map(|(item, _)| *item).collect();
-        for form in self.db.outline(file).forms.clone() {
-            if self.db.loaded(form.id()).is_some() && !named.contains(&form.id()) {
+        for form in &self.db.outline(file).forms {
+            if form.loads() && !named.contains(&form.id()) {
                 self.db.set_loaded(form.id(), None);
             }
         }
@@ -286,7 +284,10 @@ impl Snapshot {
 fn reaches(db: &Database, from: FileId, to: FileId, depth: usize) -> bool {
     depth < MAX_LOADS
         && db.outline(from).forms.iter().any(|form| {
-            db.loaded(form.id()).is_some_and(|file| file == to || reaches(db, file, to, depth + 1))
+            form.loads()
+                && db
+                    .loaded(form.id())
+                    .is_some_and(|file| file == to || reaches(db, file, to, depth + 1))
         })
 }
 

@@ -26,6 +26,50 @@ pub(crate) fn nontrivial(
     components.iter().map(|c| c.iter().map(|i| members[*i]).collect()).collect()
 }
 
+/// So many members at most are looked at by [`near`].
+const NEAR: usize = 64;
+
+/// The component of one member, itself included, in the order of `positions`, if not too much is
+/// reached from it. Most programs are long and their functions call few others: what one of them
+/// refers to is then no matter to all of them.
+pub(crate) fn near(
+    member: Item,
+    positions: &FxHashMap<Item, u32>,
+    references: impl Fn(Item) -> Vec<Item>,
+) -> Option<Vec<Item>> {
+    let mut number: FxHashMap<Item, usize> = FxHashMap::default();
+    let mut reached = vec![member];
+    number.insert(member, 0);
+    // Who refers to each.
+    let mut referring: Vec<Vec<usize>> = vec![Vec::new()];
+    let mut at = 0;
+    while let Some(from) = reached.get(at).copied() {
+        for to in references(from).into_iter().filter(|to| positions.contains_key(to)) {
+            let to = *number.entry(to).or_insert_with(|| {
+                reached.push(to);
+                referring.push(Vec::new());
+                reached.len() - 1
+            });
+            referring[to].push(at);
+        }
+        if reached.len() > NEAR {
+            return None;
+        }
+        at += 1;
+    }
+    let mut inside = vec![false; reached.len()];
+    let mut todo = vec![0];
+    while let Some(at) = todo.pop() {
+        if !std::mem::replace(&mut inside[at], true) {
+            todo.extend(&referring[at]);
+        }
+    }
+    let mut group: Vec<Item> =
+        reached.iter().zip(inside).filter(|(_, inside)| *inside).map(|(item, _)| *item).collect();
+    group.sort_unstable_by_key(|item| positions[item]);
+    Some(group)
+}
+
 /// All strongly connected components of a graph given by its adjacency lists.
 fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     const NEW: usize = usize::MAX;

@@ -109,14 +109,17 @@ impl Database {
     fn add(&mut self, name: &str, text: &str, before: Option<Before>, library: bool) -> FileId {
         let before = before.map(|b| (self.input(b.file), b.position));
         let shortcut = scope::shortcut(self, before.map(|(file, _)| file));
-        let outline = Arc::default();
-        let file = query::File::builder(name.into(), "".into(), library, before, shortcut, outline)
-            .durability(TEXTS)
-            // Nobody has seen these yet: filling them in is no news to those that depend on
-            // lasting inputs only.
-            .text_durability(Durability::LOW)
-            .outline_durability(Durability::LOW)
-            .new(self);
+        let (outline, starts) = (Arc::default(), Arc::default());
+        let empty = "".into();
+        let file =
+            query::File::builder(name.into(), empty, library, before, shortcut, outline, starts)
+                .durability(TEXTS)
+                // Nobody has seen these yet: filling them in is no news to those that depend on
+                // lasting inputs only.
+                .text_durability(Durability::LOW)
+                .outline_durability(Durability::LOW)
+                .starts_durability(Durability::LOW)
+                .new(self);
         let id = {
             let mut files = self.files.lock().unwrap_or_else(|e| e.into_inner());
             files.push(file);
@@ -127,8 +130,8 @@ impl Database {
     }
 
     /// Replaces a text. Items whose bytes did not change keep everything that is known of them.
-    pub fn set_text(&mut self, file: FileId, text: &str) {
-        outline::update(self, self.input(file), text);
+    pub fn set_text(&mut self, file: FileId, text: impl Into<Arc<str>>) {
+        outline::update(self, self.input(file), text.into());
     }
 
     /// Turns a form off (it failed: it defines nothing for those after it) or on again.
@@ -217,11 +220,9 @@ impl Database {
     pub fn item_at(&self, file: FileId, offset: TextSize) -> Option<(ItemId, TextSize)> {
         let file = self.input(file);
         let forms = &file.outline(self).forms;
-        let offsets = query::offsets(self, file);
-        let start = |form: &Form| offsets.get(&form.item).copied().unwrap_or_default();
-        let behind = forms.partition_point(|form| start(form) <= offset);
-        let form = forms.get(behind.checked_sub(1)?)?;
-        Some((form.id(), start(form)))
+        let starts = file.starts(self);
+        let position = starts.partition_point(|start| *start <= offset).checked_sub(1)?;
+        Some((forms.get(position)?.id(), starts[position]))
     }
 
     /// The file of an item and its place among the forms there; `None` if it is gone.
@@ -253,6 +254,11 @@ impl Database {
         self.input(file).outline(self).clone()
     }
 
+    /// Where each form of a file begins: their texts tile it.
+    pub fn starts(&self, file: FileId) -> &Arc<[TextSize]> {
+        self.input(file).starts(self)
+    }
+
     /// Every library file.
     pub fn library(&self) -> Vec<FileId> {
         (0..crate::prelude::FILES.len() as u32).map(FileId).collect()
@@ -271,12 +277,19 @@ impl Database {
     /// The form of an item: its sort and what it defines.
     pub fn form(&self, item: ItemId) -> Form {
         let input = query::item(item);
-        scope::form(self, input).cloned().unwrap_or_else(|| Form::blank(input))
+        query::form(self, input).clone().unwrap_or_else(|| Form::blank(input))
     }
 
     /// The parse of an item.
     pub fn parsed(&self, item: ItemId) -> &Parsed {
         query::parse(self, query::item(item))
+    }
+
+    /// The recursion group of an item, itself included; empty if it is alone in it.
+    pub fn recursion_group(&self, item: ItemId) -> Vec<ItemId> {
+        let group = query::group(self, query::item(item));
+        let group = group.iter().filter(|_| group.len() > 1);
+        group.map(|item| ItemId::from(*item)).collect()
     }
 
     /// The syntax of an item.
@@ -330,10 +343,11 @@ impl Database {
     }
 
     fn in_file(&self, item: ItemId, range: TextRange) -> FileRange {
-        let file = query::item(item).file(self);
-        let offset = query::offsets(self, file).get(&query::item(item)).copied();
-        let offset = offset.unwrap_or_default();
-        FileRange { file: self.id_of(file), range: range + offset }
+        let item = query::item(item);
+        let file = item.file(self);
+        let position = query::positions(self, file).get(&item);
+        let start = position.and_then(|position| file.starts(self).get(*position as usize));
+        FileRange { file: self.id_of(file), range: range + start.copied().unwrap_or_default() }
     }
 
     /// What a name means at the end of a file (or before one of its forms).

@@ -28,17 +28,24 @@ pub struct Form {
     /// Its sort.
     pub kind: RawKind,
     /// The names it defines.
-    pub names: Vec<Name>,
+    pub names: Arc<[Name]>,
     /// For a `load`: the file whose definitions come in here.
     pub(super) loaded: Option<File>,
 }
 
-/// What splitting knows of a form and its surroundings need not: how many tokens it has, and how far
-/// one has to look to see where it ends. No part of the outline: it changes with every key.
+/// What splitting knows of a form and its surroundings need not: how long it is, and how far one has
+/// to look to see where it ends. No part of the outline: it changes with every key.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extent {
+    bytes: TextSize,
     tokens: u32,
     reach: Reach,
+}
+
+impl Extent {
+    fn of(raw: &RawItem) -> Extent {
+        Extent { bytes: raw.range.len(), tokens: raw.tokens, reach: raw.reach }
+    }
 }
 
 impl Form {
@@ -47,43 +54,65 @@ impl Form {
         self.item.into()
     }
 
+    /// Whether it loads another text.
+    pub fn loads(&self) -> bool {
+        self.loaded.is_some()
+    }
+
     pub(super) fn blank(item: Item) -> Form {
-        Form { item, kind: RawKind::Blank, names: Vec::new(), loaded: None }
+        Form { item, kind: RawKind::Blank, names: Arc::default(), loaded: None }
     }
 }
 
 /// Makes `text` the text of `file`.
 ///
-/// A new form takes over the identity of an old one with the same sort and names (the same
-/// occurrence, counted from the top), else of any old one that is left over, in order: so a
-/// function that is being renamed stays itself. Only the forms around the change are looked at,
-/// where that is enough.
-pub(super) fn update(db: &mut Database, file: File, text: &str) {
-    if **file.text(db) == *text && !file.outline(db).forms.is_empty() {
+/// Forms above and below the change stay what they are. Between them a new form takes over the
+/// identity of an old one with the same sort and names (the same occurrence, counted from the top),
+/// else of any old one that is left over, in order: so a function that is being renamed stays
+/// itself. Only the forms around the change are looked at, where that is enough.
+pub(super) fn update(db: &mut Database, file: File, text: Arc<str>) {
+    if *file.text(db) == text && !file.outline(db).forms.is_empty() {
         return;
     }
     let old = file.outline(db).clone();
     let mut extents = db.take_extents(file);
-    let part = around_change(db, file, &old, &extents, text);
+    let part = around_change(db, file, &old, &extents, &text);
     let part =
-        part.unwrap_or_else(|| Part { forms: 0..old.forms.len(), start: 0, raw: split(text) });
+        part.unwrap_or_else(|| Part { forms: 0..old.forms.len(), start: 0, raw: split(&text) });
     extents.truncate(old.forms.len());
-    let new = part.raw.iter().map(|raw| Extent { tokens: raw.tokens, reach: raw.reach });
+    let new = part.raw.iter().map(Extent::of);
     if extents.len() == old.forms.len() {
         extents.splice(part.forms.clone(), new);
     } else {
         extents = new.collect();
     }
+    let starts = extents.iter().scan(TextSize::new(0), |end, extent| {
+        let start = *end;
+        *end += extent.bytes;
+        Some(start)
+    });
+    let starts: Arc<[TextSize]> = starts.collect();
     db.keep_extents(file, extents);
+    // Of what was split anew most is as it was: its forms stay what they are, at both ends.
     let replaced = &old.forms[part.forms.clone()];
+    let slice = |raw: &RawItem| &text[raw.range + TextSize::new(part.start as u32)];
+    let is = |(form, raw): &(&Form, &RawItem)| {
+        form.kind == raw.kind && *form.names == *raw.names && &**form.item.text(db) == slice(raw)
+    };
+    let head = replaced.iter().zip(&part.raw).take_while(is).count();
+    let ends = replaced[head..].iter().rev().zip(part.raw[head..].iter().rev());
+    let tail = ends.take_while(is).count();
+    let between = part.forms.start + head..part.forms.end - tail;
+    let replaced = &old.forms[between.clone()];
+    let came = &part.raw[head..part.raw.len() - tail];
 
     let mut by_key: FxHashMap<Key<'_>, Vec<&Form>> = FxHashMap::default();
     for form in replaced.iter().rev() {
-        by_key.entry((form.kind, &form.names)).or_default().push(form);
+        by_key.entry((form.kind, &*form.names)).or_default().push(form);
     }
-    let mut taken: Vec<Option<&Form>> = Vec::with_capacity(part.raw.len());
-    for item in &part.raw {
-        taken.push(by_key.get_mut(&(item.kind, &item.names)).and_then(Vec::pop));
+    let mut taken: Vec<Option<&Form>> = Vec::with_capacity(came.len());
+    for item in came {
+        taken.push(by_key.get_mut(&(item.kind, &*item.names)).and_then(Vec::pop));
     }
     let mut left: Vec<&Form> = by_key.into_values().flatten().collect();
     let order: FxHashMap<Item, usize> =
@@ -91,11 +120,11 @@ pub(super) fn update(db: &mut Database, file: File, text: &str) {
     left.sort_by_key(|form| std::cmp::Reverse(order[&form.item]));
     let mut spare = old.spare.clone();
 
-    let mut forms = Vec::with_capacity(part.raw.len());
+    let mut forms = Vec::with_capacity(came.len());
     let mut changes: Vec<(Item, Arc<str>)> = Vec::new();
     let mut enabled: Vec<Item> = Vec::new();
-    for (raw, kept) in part.raw.iter().zip(taken) {
-        let slice = &text[raw.range + TextSize::new(part.start as u32)];
+    for (raw, kept) in came.iter().zip(taken) {
+        let slice = slice(raw);
         let (item, loaded) = match kept {
             Some(form) => (Some(form.item), form.loaded),
             None => (left.pop().map(|form| form.item).or_else(|| spare.pop()), None),
@@ -126,13 +155,16 @@ pub(super) fn update(db: &mut Database, file: File, text: &str) {
     for item in enabled {
         item.set_disabled(db).with_durability(FAILURES).to(false);
     }
-    if &**file.text(db) != text {
-        file.set_text(db).with_durability(TEXTS).to(text.into());
+    if *file.text(db) != text {
+        file.set_text(db).with_durability(TEXTS).to(text);
+    }
+    if *file.starts(db) != starts {
+        file.set_starts(db).with_durability(TEXTS).to(starts);
     }
     if *replaced != *forms || spare != old.spare {
-        let mut all = old.forms[..part.forms.start].to_vec();
+        let mut all = old.forms[..between.start].to_vec();
         all.append(&mut forms);
-        all.extend_from_slice(&old.forms[part.forms.end..]);
+        all.extend_from_slice(&old.forms[between.end..]);
         set_outline(db, file, Arc::new(Outline { forms: all, spare }));
     }
 }
@@ -174,7 +206,7 @@ fn around_change(
     // Tokens behind the form that ends nearest to the change and is not whole.
     let mut tokens_since = usize::MAX;
     for (i, (form, extent)) in old.forms.iter().zip(extents).enumerate() {
-        let end = at + form.item.text(db).len();
+        let end = at + usize::from(extent.bytes);
         if first.is_none() && end > head {
             if tokens_since < LOOKAHEAD {
                 return None;
@@ -233,33 +265,39 @@ fn reach_ends(raw: &[RawItem]) -> bool {
 /// part of a character.
 fn unchanged(old: &[u8], new: &[u8]) -> (usize, usize) {
     let boundary = |byte: Option<&u8>| byte.is_none_or(|byte| (*byte as i8) >= -0x40);
-    let mut head = same(old.iter().zip(new));
+    // Long texts that differ in a letter: most is compared a block at a time.
+    const BLOCK: usize = 4096;
+    let blocks = same(old.chunks_exact(BLOCK).zip(new.chunks_exact(BLOCK)));
+    let mut head = blocks * BLOCK;
+    head += same(old[head..].iter().zip(&new[head..]));
     while head > 0 && !(boundary(old.get(head)) && boundary(new.get(head))) {
         head -= 1;
     }
     let (old, new) = (&old[head..], &new[head..]);
-    let mut tail = same(old.iter().rev().zip(new.iter().rev()));
+    let blocks = same(old.rchunks_exact(BLOCK).zip(new.rchunks_exact(BLOCK)));
+    let mut tail = blocks * BLOCK;
+    tail += same(old.iter().rev().zip(new.iter().rev()).skip(tail));
     while tail > 0 && !boundary(old.get(old.len() - tail)) {
         tail -= 1;
     }
     (head, tail)
 }
 
-fn same<'a>(pairs: impl Iterator<Item = (&'a u8, &'a u8)>) -> usize {
+fn same<T: PartialEq>(pairs: impl Iterator<Item = (T, T)>) -> usize {
     pairs.take_while(|(a, b)| a == b).count()
 }
 
-type Key<'a> = (RawKind, &'a Vec<Name>);
+type Key<'a> = (RawKind, &'a [Name]);
 
 fn form(raw: &RawItem, item: Item, loaded: Option<File>) -> Form {
-    Form { item, kind: raw.kind, names: raw.names.clone(), loaded }
+    Form { item, kind: raw.kind, names: raw.names.as_slice().into(), loaded }
 }
 
 /// Notes what a form has loaded.
 pub(super) fn set_loaded(db: &mut Database, id: ItemId, loaded: Option<File>) {
     let item = super::query::item(id);
     // The outline is long, and most forms load nothing.
-    if super::scope::form(db, item).is_none_or(|form| form.loaded == loaded) {
+    if super::query::form(db, item).as_ref().is_none_or(|form| form.loaded == loaded) {
         return;
     }
     let file = item.file(db);
@@ -339,7 +377,7 @@ mod tests {
                 }
                 _ => text = good.clone(),
             }
-            db.set_text(file, &text);
+            db.set_text(file, text.as_str());
             let known: Vec<_> = db
                 .outline(file)
                 .forms
@@ -348,7 +386,7 @@ mod tests {
                 .collect();
             let expected: Vec<_> = split(&text)
                 .into_iter()
-                .map(|raw| (raw.kind, raw.names, text[raw.range].to_owned()))
+                .map(|raw| (raw.kind, raw.names.as_slice().into(), text[raw.range].to_owned()))
                 .collect();
             assert!(known == expected, "step {step}, around {at}");
         }

@@ -1,7 +1,7 @@
 //! The inputs and the queries.
 
 use super::scope::ItemScope;
-use super::{Database, Db, Outline, forward};
+use super::{Database, Db, Form, Outline, forward};
 use crate::base::{Diagnostic, ItemId, Loc, Name, TextSize};
 use crate::names::{Names, Resolution};
 use crate::prim::PrimKind;
@@ -29,6 +29,9 @@ pub(crate) struct File {
     pub shortcut: (u32, Option<File>),
     /// Its forms; replaced only when their order, names or sorts change.
     pub outline: Arc<Outline>,
+    /// Where each of its forms begins: their texts tile the file. Only what is shown to people
+    /// depends on it.
+    pub starts: Arc<[TextSize]>,
 }
 
 /// A top-level form.
@@ -76,11 +79,14 @@ pub(crate) fn ast(db: &dyn Db, item: Item) -> Arc<Ast> {
 
 /// Where the names of a file are defined: name → positions in its outline, those of forms that
 /// failed included.
-#[salsa::tracked]
+///
+/// Like all that is made of an outline alone it is not compared with what it was: nothing else makes
+/// it run again.
+#[salsa::tracked(no_eq)]
 pub(crate) fn index(db: &dyn Db, file: File) -> FxHashMap<Name, Vec<u32>> {
     let mut index: FxHashMap<Name, Vec<u32>> = FxHashMap::default();
     for (position, form) in file.outline(db).forms.iter().enumerate() {
-        for name in &form.names {
+        for name in form.names.iter() {
             index.entry(name.clone()).or_default().push(position as u32);
         }
     }
@@ -108,23 +114,17 @@ pub(crate) fn known(db: &dyn Db, file: File) -> Vec<Name> {
 }
 
 /// The position of each form of a file.
-#[salsa::tracked]
+#[salsa::tracked(no_eq)]
 pub(crate) fn positions(db: &dyn Db, file: File) -> FxHashMap<Item, u32> {
     file.outline(db).forms.iter().map(|form| form.item).zip(0..).collect()
 }
 
-/// Where each form of a file begins: the texts of those before it tile the file.
+/// Firewall: an item as its surroundings see it.
 #[salsa::tracked]
-pub(crate) fn offsets(db: &dyn Db, file: File) -> FxHashMap<Item, TextSize> {
-    let mut offset = TextSize::new(0);
-    let forms = file.outline(db).forms.iter();
-    forms
-        .map(|form| {
-            let here = offset;
-            offset += TextSize::of(&**form.item.text(db));
-            (form.item, here)
-        })
-        .collect()
+pub(crate) fn form(db: &dyn Db, item: Item) -> Option<Form> {
+    let file = item.file(db);
+    let position = positions(db, file).get(&item)?;
+    file.outline(db).forms.get(*position as usize).cloned()
 }
 
 /// Where the names of the library are defined; its files see each other whatever their order.
@@ -133,7 +133,7 @@ pub(crate) fn library_index(db: &dyn Db) -> FxHashMap<Name, Item> {
     let mut all = FxHashMap::default();
     for file in Library::get(db).files(db).iter() {
         for form in &file.outline(db).forms {
-            for name in &form.names {
+            for name in form.names.iter() {
                 if form.kind != syntax::RawKind::Expr {
                     all.entry(name.clone()).or_insert(form.item);
                 }
@@ -170,9 +170,13 @@ pub(crate) fn groups(db: &dyn Db, file: File) -> Arc<[Arc<[Item]>]> {
         .filter(|form| forward(form.kind))
         .map(|form| form.item)
         .collect();
-    super::groups::nontrivial(&members, |item| {
-        references(db, item).iter().map(|id| self::item(*id)).collect()
-    })
+    super::groups::nontrivial(&members, |item| edges(db, item))
+}
+
+/// The functions and datatypes that a function or datatype refers to.
+fn edges(db: &dyn Db, item: Item) -> Vec<Item> {
+    let items = references(db, item).iter().map(|id| self::item(*id));
+    items.filter(|item| form(db, *item).as_ref().is_some_and(|form| forward(form.kind))).collect()
 }
 
 /// Whether an item refers to one further down, or something that it refers to does. Who only refers
@@ -194,14 +198,14 @@ pub(crate) fn leads_ahead(db: &dyn Db, item: Item) -> bool {
 #[salsa::tracked]
 pub(crate) fn group(db: &dyn Db, item: Item) -> Arc<[Item]> {
     let file = item.file(db);
-    if !file.library(db) && leads_ahead(db, item) {
-        for group in groups(db, file).iter() {
-            if group.contains(&item) {
-                return group.clone();
-            }
-        }
+    if file.library(db) || !leads_ahead(db, item) {
+        return [item].into();
     }
-    [item].into()
+    if let Some(group) = super::groups::near(item, positions(db, file), |item| edges(db, item)) {
+        return group.into();
+    }
+    let found = groups(db, file).iter().find(|group| group.contains(&item));
+    found.cloned().unwrap_or_else(|| [item].into())
 }
 
 /// Infers a recursion group; keyed by its first item.

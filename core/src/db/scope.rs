@@ -53,6 +53,10 @@ impl Scope for ItemScope<'_> {
         query::known(self.db, self.item.file(self.db)).clone()
     }
 
+    fn is_fixed(&self, name: &Name) -> bool {
+        self.item.file(self.db).library(self.db) || fixed(self.db, name).is_some()
+    }
+
     fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)> {
         let file = self.item.file(self.db);
         let forms = &file.outline(self.db).forms;
@@ -72,7 +76,7 @@ impl Scope for ItemScope<'_> {
 
 impl ItemScope<'_> {
     fn kind(&self, id: ItemId) -> RawKind {
-        form(self.db, query::item(id)).map_or(RawKind::Blank, |f| f.kind)
+        query::form(self.db, query::item(id)).as_ref().map_or(RawKind::Blank, |f| f.kind)
     }
 }
 
@@ -94,7 +98,8 @@ impl Context for ItemScope<'_> {
     }
 
     fn name(&self, item: ItemId) -> Name {
-        form(self.db, query::item(item))
+        query::form(self.db, query::item(item))
+            .as_ref()
             .and_then(|f| f.names.first().cloned())
             .unwrap_or_else(|| Name::new("it"))
     }
@@ -102,13 +107,6 @@ impl Context for ItemScope<'_> {
     fn is_library(&self, item: ItemId) -> bool {
         query::item(item).file(self.db).library(self.db)
     }
-}
-
-/// The form of an item.
-pub(super) fn form(db: &dyn Db, item: Item) -> Option<&super::Form> {
-    let file = item.file(db);
-    let position = query::positions(db, file).get(&item)?;
-    file.outline(db).forms.get(*position as usize)
 }
 
 /// What a name means, seen from an item; the body of the [`query::lookup`] firewall.
@@ -253,7 +251,7 @@ pub(super) fn known(db: &dyn Db, file: File) -> Vec<Name> {
     let mut all: Vec<Name> = Vec::new();
     let mut here = Some((file, u32::MAX));
     while let Some((file, _)) = here {
-        all.extend(file.outline(db).forms.iter().flat_map(|f| f.names.iter().cloned()));
+        all.extend(query::index(db, file).keys().cloned());
         here = file.before(db);
     }
     all.extend(query::library_index(db).keys().cloned());
@@ -292,7 +290,7 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
     if item.file(db).library(db) {
         return Vec::new();
     }
-    let Some(form) = form(db, item) else { return Vec::new() };
+    let Some(form) = query::form(db, item) else { return Vec::new() };
     if form.kind == RawKind::Expr {
         return Vec::new();
     }

@@ -166,6 +166,10 @@ impl Scope for HoleScope<'_> {
         Vec::new()
     }
 
+    fn is_fixed(&self, name: &Name) -> bool {
+        Some(name) != self.hole && self.inner.is_fixed(name)
+    }
+
     fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)> {
         Some((format!("`{name}` is undefined"), None))
     }

@@ -116,20 +116,27 @@ pub(super) fn forms<'a>(
     file: FileId,
     part: Option<TextRange>,
 ) -> impl Iterator<Item = (Form, Cursor<'a>)> {
-    let outline = db.outline(file);
-    let mut offset = TextSize::new(0);
-    let mut placed = Vec::with_capacity(outline.forms.len());
-    for form in &outline.forms {
-        let text = TextRange::at(offset, TextSize::of(&*db.item_text(form.id())));
-        offset = text.end();
-        if part.is_none_or(|part| part.intersect(text).is_some()) {
-            placed.push((form.clone(), text.start()));
+    forms_where(db, file, move |_, text| part.is_none_or(|part| part.intersect(text).is_some()))
+}
+
+/// The forms of a file that are wanted, by their sort and the bytes where they stand, in order. Only
+/// those are parsed, when they are reached.
+pub(super) fn forms_where<'a>(
+    db: &'a Database,
+    file: FileId,
+    wanted: impl Fn(&Form, TextRange) -> bool,
+) -> impl Iterator<Item = (Form, Cursor<'a>)> {
+    let (outline, starts) = (db.outline(file), db.starts(file).clone());
+    let end = TextSize::of(&*db.file_text(file));
+    (0..outline.forms.len()).filter_map(move |i| {
+        let (form, start) = (&outline.forms[i], starts[i]);
+        let text = TextRange::new(start, starts.get(i + 1).copied().unwrap_or(end));
+        if !wanted(form, text) {
+            return None;
         }
-    }
-    placed.into_iter().map(move |(form, start)| {
         let item = form.id();
         let (parsed, ast) = (db.parsed(item), db.ast(item));
-        (form, Cursor { db, file, item, start, parsed, ast, at: TextSize::new(0) })
+        Some((form.clone(), Cursor { db, file, item, start, parsed, ast, at: TextSize::new(0) }))
     })
 }
 

@@ -1,6 +1,6 @@
 //! The files that a text names. Reading them is for those who may read.
 
-use super::cursor::forms;
+use super::cursor::forms_where;
 use crate::base::{ItemId, TextRange, TextSize};
 use crate::db::{Database, FileId};
 use crate::syntax::RawKind;
@@ -20,8 +20,7 @@ pub struct Link {
 /// The files that a file loads.
 pub fn links(db: &Database, file: FileId) -> Vec<Link> {
     let mut all = Vec::new();
-    let commands = forms(db, file, None).filter(|(form, _)| form.kind == RawKind::Command);
-    for (_, cursor) in commands {
+    for (_, cursor) in forms_where(db, file, |form, _| form.kind == RawKind::Command) {
         let ItemKind::Command(command) = &cursor.ast.kind else { continue };
         if command.verb.name.folded() != "load" {
             continue;

@@ -62,7 +62,7 @@ pub fn search(db: &Database, files: &[FileId], query: &str) -> Vec<(FileId, Entr
             if !matches!(form.kind, RawKind::Function | RawKind::Datatype | RawKind::Binding) {
                 continue;
             }
-            for name in &form.names {
+            for name in form.names.iter() {
                 if let Some(cost) = misfit(&query, shown(name.folded())) {
                     found.push((cost, *file, form.clone(), name.clone()));
                 }

@@ -2,13 +2,22 @@
 //!
 //! To ask every form of a long file again takes a while, even if all answers are known: the
 //! database has to see for each that nothing behind it has changed. But most keys change one form,
-//! and nothing about it that others see. [`Problems`] remembers of each form what others see of it;
-//! when these facts are the same, only the forms that changed are asked, and those that had
-//! problems, whose places may have moved.
+//! and little about it that others see. [`Problems`] remembers of each form what others see of it
+//! ([`Seen`]) and which names it asks the program for. A form is asked again
+//!
+//! - if its text has changed,
+//! - if it names what a form defines that came, went, moved, or is seen otherwise than before, or
+//! - if it is in a recursion group, now or before, with one that is asked: their types are found
+//!   together;
+//!
+//! and those that had problems, whose places may have moved, are asked each time.
+//!
+//! What is to be done is noted first, without asking the database anything that a change of the text
+//! could stop; it is crossed off as it is done. So a look that is stopped half-way loses nothing.
 
 use crate::base::{Diagnostic, ItemId, Name};
-use crate::db::{Database, FileId, FileRange, Outline};
-use crate::syntax::Kind;
+use crate::db::{Database, FileId, FileRange, Form, Outline};
+use crate::syntax::RawKind;
 use crate::types::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
@@ -17,19 +26,30 @@ use std::sync::Arc;
 #[derive(Default)]
 pub struct Problems {
     outline: Arc<Outline>,
+    /// The texts of its forms.
+    texts: Vec<Arc<str>>,
     facts: FxHashMap<ItemId, Facts>,
+    /// Which forms ask for a name.
+    asking: FxHashMap<Name, FxHashSet<ItemId>>,
     /// The forms that have problems.
     wrong: FxHashSet<ItemId>,
-    /// The forms that must be asked: those left over when a look was stopped, too.
+    /// Names that may mean something else than before.
+    news: Vec<Name>,
+    /// The forms whose facts may not be true any more.
+    stale: FxHashSet<ItemId>,
+    /// The forms that must be asked for problems.
     pending: FxHashSet<ItemId>,
     /// It saw nothing but itself and the library, the last time.
     alone: bool,
 }
 
-/// What other forms see of a form, and the text it was seen for.
+/// What is remembered of a form.
 struct Facts {
-    text: Arc<str>,
-    seen: Option<Seen>,
+    seen: Seen,
+    /// The names it asks for.
+    asked: Vec<Name>,
+    /// Its recursion group; empty if it is alone.
+    group: Vec<ItemId>,
 }
 
 /// What other forms see of a form.
@@ -44,135 +64,148 @@ struct Seen {
 impl Problems {
     /// All that is wrong with a file, form by form. It is always the same file that is asked for.
     pub fn of(&mut self, db: &Database, file: FileId) -> Vec<Diagnostic<FileRange>> {
-        let outline = db.outline(file);
-        let alone = !db.sees_others(file);
-        if !(alone && self.alone && self.is_local(db, &outline)) {
-            self.forget(db, &outline);
-        }
-        self.alone = alone;
+        self.note_changes(db, file);
+        self.renew(db);
         let mut all = Vec::new();
-        for form in &outline.forms {
-            let item = form.id();
-            if !self.pending.contains(&item) && !self.wrong.contains(&item) {
-                continue;
-            }
+        for item in in_order(db, self.pending.union(&self.wrong)) {
             let problems = db.diagnostics(item);
-            self.pending.remove(&item);
             match problems.is_empty() {
                 true => self.wrong.remove(&item),
                 false => self.wrong.insert(item),
             };
+            self.pending.remove(&item);
             all.extend(problems);
         }
         all
     }
 
-    /// Whether no form can see that others changed; those that did are to be asked.
-    fn is_local(&mut self, db: &Database, outline: &Arc<Outline>) -> bool {
-        if self.facts.is_empty() || !self.is_renewed(db, outline) {
-            return false;
+    /// Notes which forms came, went and changed. Reads inputs only: nothing stops this.
+    fn note_changes(&mut self, db: &Database, file: FileId) {
+        let outline = db.outline(file);
+        let alone = !db.sees_others(file);
+        if !(alone && self.alone) {
+            // What is seen elsewhere may have changed: all are to be asked.
+            *self = Problems { alone, ..Problems::default() };
         }
-        for form in &outline.forms {
-            let item = form.id();
-            let text = db.item_text(item);
-            let Some(facts) = self.facts.get_mut(&item) else { return false };
-            if Arc::ptr_eq(&facts.text, &text) {
-                continue;
-            }
-            if facts.seen != Some(Seen::of(db, item)) {
-                // Or what was seen before the first change is not known: all are asked once more.
-                return false;
-            }
-            facts.text = text;
-            self.pending.insert(item);
+        if !Arc::ptr_eq(&self.outline, &outline) {
+            self.note_forms(db, outline);
         }
-        self.outline = outline.clone();
-        true
+        for (form, known) in self.outline.forms.iter().zip(&mut self.texts) {
+            let text = db.item_text(form.id());
+            if !Arc::ptr_eq(known, &text) {
+                *known = text;
+                self.stale.insert(form.id());
+            }
+        }
     }
 
-    /// Takes in forms that came, and forgets those that went, if no other form names what they
-    /// define.
-    fn is_renewed(&mut self, db: &Database, outline: &Arc<Outline>) -> bool {
-        if Arc::ptr_eq(&self.outline, outline) || self.outline == *outline {
-            return true;
-        }
+    /// Takes in the forms that came, and forgets those that went.
+    fn note_forms(&mut self, db: &Database, outline: Arc<Outline>) {
         let (old, new) = (&self.outline.forms, &outline.forms);
         let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
         let ends = old[head..].iter().rev().zip(new[head..].iter().rev());
         let tail = ends.take_while(|(a, b)| a == b).count();
         let (went, came) = (&old[head..old.len() - tail], &new[head..new.len() - tail]);
-        if went.len() + came.len() > FEW {
-            return false;
-        }
-        let names: FxHashSet<&str> =
-            went.iter().chain(came).flat_map(|form| &form.names).map(Name::folded).collect();
-        let around = new[..head].iter().chain(&new[new.len() - tail..]);
-        if around.into_iter().any(|form| names_any(db, form.id(), &names)) {
-            return false;
-        }
-        for form in went {
-            self.facts.remove(&form.id());
-            self.wrong.remove(&form.id());
-            self.pending.remove(&form.id());
-        }
-        // Who is stopped in here begins anew.
-        let outline = std::mem::take(&mut self.outline);
-        for form in came {
-            let item = form.id();
-            let seen = Some(Seen::of(db, item));
-            self.facts.insert(item, Facts { text: db.item_text(item), seen });
-            self.pending.insert(item);
-        }
+        let names = went.iter().chain(came).flat_map(|form| form.names.iter());
+        self.news.extend(names.cloned());
+        let texts = came.iter().map(|form| db.item_text(form.id()));
+        self.texts.splice(head..head + went.len(), texts);
+        // Whether a `;` is missing depends on what comes next.
+        let above = new[..head].iter().rev();
+        let last = above.clone().find(|form| form.kind != RawKind::Blank);
+        self.pending.extend(last.map(Form::id));
+        let went: Vec<ItemId> = went.iter().map(Form::id).collect();
+        let came: FxHashSet<ItemId> = came.iter().map(Form::id).collect();
         self.outline = outline;
-        true
-    }
-
-    /// Begins anew: all forms are to be asked. What others see of a form is noted when it is the
-    /// one that is being edited; of all it would take too long.
-    fn forget(&mut self, db: &Database, outline: &Arc<Outline>) {
-        // Whoever is stopped in here begins anew the next time.
-        self.outline = Arc::default();
-        let mut facts = FxHashMap::default();
-        for form in &outline.forms {
-            let item = form.id();
-            let text = db.item_text(item);
-            let old = self.facts.get(&item);
-            let noted = old.is_some_and(|old| old.seen.is_some() || !Arc::ptr_eq(&old.text, &text));
-            let seen = noted.then(|| Seen::of(db, item));
-            facts.insert(item, Facts { text, seen });
+        for item in &went {
+            if !came.contains(item) {
+                self.forget(*item);
+            }
         }
-        self.facts = facts;
-        self.wrong.clear();
-        self.pending = outline.forms.iter().map(|form| form.id()).collect();
-        self.outline = outline.clone();
+        // Some of those that went may have been in one recursion group.
+        self.stale.retain(|item| !went.contains(item));
+        self.stale.extend(came);
+    }
+
+    /// Forgets a form.
+    fn forget(&mut self, item: ItemId) {
+        if let Some(facts) = self.facts.remove(&item) {
+            self.no_longer_asks(item, &facts.asked);
+            self.stale.extend(facts.group);
+        }
+        self.pending.remove(&item);
+        self.wrong.remove(&item);
+    }
+
+    fn no_longer_asks(&mut self, item: ItemId, names: &[Name]) {
+        for name in names {
+            if let Some(forms) = self.asking.get_mut(name) {
+                forms.remove(&item);
+                if forms.is_empty() {
+                    self.asking.remove(name);
+                }
+            }
+        }
+    }
+
+    /// Finds the facts of all forms for which they may have changed, and notes that these forms must
+    /// be asked.
+    fn renew(&mut self, db: &Database) {
+        // What is found does not change while we look.
+        let mut done = FxHashSet::default();
+        loop {
+            for name in std::mem::take(&mut self.news) {
+                self.stale.extend(self.asking.get(&name).into_iter().flatten());
+            }
+            self.stale.retain(|item| !done.contains(item));
+            // Definitions come before their uses: the database need not go deep.
+            let order = in_order(db, self.stale.iter());
+            if order.is_empty() {
+                self.stale.clear();
+                return;
+            }
+            for item in order {
+                let facts = Facts::of(db, item);
+                let defines = db.form(item).names;
+                // From here on nothing stops this.
+                self.stale.remove(&item);
+                self.stale.extend(&facts.group);
+                self.pending.insert(item);
+                done.insert(item);
+                let asked = facts.asked.clone();
+                if let Some(old) = self.facts.insert(item, facts) {
+                    self.stale.extend(old.group);
+                    if old.seen != self.facts[&item].seen {
+                        self.news.extend(defines.iter().cloned());
+                    }
+                    self.no_longer_asks(item, &old.asked);
+                }
+                for name in asked {
+                    self.asking.entry(name).or_default().insert(item);
+                }
+            }
+        }
     }
 }
 
-/// So many forms at most may come and go at a time without all being asked.
-const FEW: usize = 64;
-
-/// Whether a form has one of some names (in lower case) in it.
-fn names_any(db: &Database, item: ItemId, names: &FxHashSet<&str>) -> bool {
-    let text = db.item_text(item);
-    let named = |word: &str| names.iter().any(|name| name.eq_ignore_ascii_case(word));
-    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    // Most forms have no such word at all; in others it may stand in a comment.
-    text.split(|c| !part(c)).any(|word| !word.is_empty() && named(word))
-        && db
-            .parsed(item)
-            .tokens
-            .iter()
-            .any(|token| token.kind == Kind::Name && named(&text[token.range]))
+/// Forms in the order of their file; those that are gone are left out.
+fn in_order<'a>(db: &Database, items: impl Iterator<Item = &'a ItemId>) -> Vec<ItemId> {
+    let mut all: Vec<_> =
+        items.filter_map(|item| Some((db.position_of(*item)?.1, *item))).collect();
+    all.sort_unstable();
+    all.into_iter().map(|(_, item)| item).collect()
 }
 
-impl Seen {
-    fn of(db: &Database, item: ItemId) -> Seen {
-        Seen {
+impl Facts {
+    fn of(db: &Database, item: ItemId) -> Facts {
+        let names = db.names(item);
+        let seen = Seen {
             signature: db.signature(item).clone(),
-            references: db.names(item).references.clone(),
+            references: names.references.clone(),
             serial: db.is_serial(item),
             data: db.is_data(item),
-        }
+        };
+        Facts { seen, asked: names.asked.clone(), group: db.recursion_group(item) }
     }
 }
 
@@ -186,7 +219,7 @@ mod tests {
         let file = db.add_file("test.nesl", "", None);
         let mut problems = Problems::default();
         for text in texts {
-            db.set_text(file, text);
+            db.set_text(file, *text);
             let known = problems.of(&db, file);
             assert_eq!(known, Problems::default().of(&db, file), "{text}");
         }
@@ -243,5 +276,75 @@ mod tests {
             "function g(x) = h(x) + 1; function h(x) = g(x); g(true_);",
             "function g(x) = h(x) + 1; function h(x) = x; g([1]);",
         ]);
+    }
+
+    #[test]
+    fn those_of_a_recursion_group_matter_to_one_another() {
+        // The types of `h` and of what is left of the group follow from the body of `g` alone.
+        check(&[
+            "function h(y) = if g(1) > 0 then y else y; function g(x) = let z = h(x) in x; h(2.0);",
+            "function h(y) = if g(1) > 0 then y else y; function g(x) = let z = h(2.0) in x; h(2.0);",
+            "function h(y) = if g(1) > 0 then y else y; function g(x) = let z = 3 in x; h(2);",
+            "function h(y) = if g(1) > 0 then y else y; function g(x) = let z = 2.0 in x; h(t);",
+            "function h(y) = if k(1) > 0 then y else y; function k(x) = g(x); \
+             function g(x) = let z = h(x) in x; h(t);",
+            "function h(y) = if k(1) > 0 then y else y; function g(x) = let z = h(x) in x; h(t);",
+            "function h(y) = if g(1) > 0 then y else y; function g(x) = let z = h(x) in x; h(t);",
+            "h(t);",
+        ]);
+    }
+
+    #[test]
+    fn what_comes_next_matters_to_a_form_without_an_end() {
+        check(&["x = 1", "x = 1\nfunction g(y) = y;", "x = 1\n\n", "x = 1;\n1 +\n", "x = 1;\n1 +"]);
+        check(&["1;\n(2\n", "1;\n(2\n% c %\nfunction f(x) = x;", "1;\n(2\n% c %\nf(x) = x;"]);
+    }
+
+    #[test]
+    fn names_matter_to_those_that_ask_for_them() {
+        check(&[
+            "y = 1; function g(x) = x + y; g(1);",
+            "y = 1; y = 2.0; function g(x) = x + y; g(1);",
+            "y = 1; x = 2.0; function g(x) = x + y; g(1);",
+            "function g(x) = x + y; y = 1; g(1);",
+            "function g(x) = x + y; function y(x) = 1; g(1);",
+            "datatype point (float, float); function g(p : point) = p; g(point(1.0, 2.0));",
+            "datatype point (float, int); function g(point(a, b)) = b; g(point(1.0, 2.0));",
+            "datatype pint (float, int); function g(point(a, b)) = b; g(point(1.0, 2.0));",
+            "1; it + 1; it + 1;",
+            "1.0; it + 1; it + 1;",
+            "1.0; x = 2; it + 1;",
+            "it + 1;",
+        ]);
+    }
+
+    /// A look that is stopped half-way is made up for by the next.
+    #[test]
+    fn a_look_that_is_stopped_loses_nothing() {
+        let functions = (1..60).map(|i| format!("function g{i}(x) = g{}(x) + 1;\n", i - 1));
+        let text = "function g0(x) = x;\n".to_owned() + &functions.collect::<String>() + "g59(1);";
+        let mut db = Database::new();
+        let file = db.add_file("test.nesl", &text, None);
+        let problems = std::sync::Mutex::new(Problems::default());
+        for (round, zero) in ["x;", "x + 1.0;", "x;", "[x];", "h(x);", "y;"].iter().enumerate() {
+            db.set_text(file, text.replace("g0(x) = x;", &format!("g0(x) = {zero}")));
+            for stop in 0..3 {
+                let reader = db.clone();
+                let stopper = reader.stopper();
+                let look = std::panic::AssertUnwindSafe(|| {
+                    problems.lock().unwrap_or_else(|e| e.into_inner()).of(&reader, file)
+                });
+                std::thread::scope(|scope| {
+                    scope.spawn(move || {
+                        std::thread::sleep(std::time::Duration::from_millis(round as u64 + stop));
+                        stopper.stop();
+                    });
+                    let _stopped_or_done = crate::db::reading(look);
+                });
+                drop(reader);
+            }
+            let known = problems.lock().unwrap_or_else(|e| e.into_inner()).of(&db, file);
+            assert_eq!(known, Problems::default().of(&db, file), "{zero}");
+        }
     }
 }

@@ -312,7 +312,7 @@ fn typed(db: &Database, form: &Form) -> Result<View, String> {
     let text = db.item_text(item);
     let show = |ty: &Ty| print_scheme(&Scheme { vars: types.vars.clone(), ty: ty.clone() });
     let mut view = View::default();
-    for name in &form.names {
+    for name in form.names.iter() {
         if let Some(ty) = type_of_name(db, item, name) {
             let _ = writeln!(view.text, "{name} : {ty}");
         }

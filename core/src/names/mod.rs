@@ -39,6 +39,8 @@ pub trait Scope {
     fn record(&self, name: &Name) -> Option<ItemId>;
     /// All names in scope, for "did you mean".
     fn known(&self) -> Vec<Name>;
+    /// Whether a name means what it means whatever the program defines.
+    fn is_fixed(&self, name: &Name) -> bool;
     /// Why a name is not there, if there is something better to say than "undefined": it failed
     /// above, it is defined below, …: the message, and a place to show.
     fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)>;
@@ -55,6 +57,9 @@ pub struct Names {
     pub type_records: FxHashMap<Name, ItemId>,
     /// The items referred to, in order of first use; an item that refers to itself is included.
     pub references: Vec<ItemId>,
+    /// The names whose meaning the program decides, once each, defined or not: a form that comes or
+    /// goes is no news to this one unless it has one of them.
+    pub asked: Vec<Name>,
     /// What is wrong.
     pub diagnostics: Vec<Diagnostic<Loc>>,
 }
@@ -68,6 +73,7 @@ pub fn resolve(id: ItemId, item: &Item, scope: &dyn Scope) -> Names {
         locals: Vec::new(),
         names: Names::default(),
         referred: FxHashSet::default(),
+        asked: FxHashSet::default(),
         unknown: FxHashSet::default(),
     };
     resolver.form();
@@ -89,6 +95,7 @@ struct Resolver<'a> {
     locals: Vec<(Name, Bound)>,
     names: Names,
     referred: FxHashSet<ItemId>,
+    asked: FxHashSet<Name>,
     /// Names reported as undefined.
     unknown: FxHashSet<Name>,
 }
@@ -172,6 +179,7 @@ impl Resolver<'_> {
                 with_stack(|| self.bind_one(*b, bound));
             }
             Pat::Record { name, content } => {
+                self.ask(&name.name);
                 match self.scope.record(&name.name) {
                     Some(record) => {
                         self.refer(record);
@@ -213,6 +221,14 @@ impl Resolver<'_> {
         }
     }
 
+    /// Notes that the program is asked what a name means.
+    fn ask(&mut self, name: &Name) {
+        if !self.asked.contains(name) && !self.scope.is_fixed(name) {
+            self.asked.insert(name.clone());
+            self.names.asked.push(name.clone());
+        }
+    }
+
     /// A name used as a value, or an operator.
     fn value(&mut self, id: ExprId, name: &Name, span: Span) {
         let local = self.locals.iter().rev().find(|(n, _)| n == name);
@@ -225,6 +241,7 @@ impl Resolver<'_> {
     }
 
     fn top_level(&mut self, name: &Name, span: Span) -> Resolution {
+        self.ask(name);
         if let Some(found) = self.scope.value(name) {
             if let Resolution::Item(item, _) = found {
                 self.refer(item);
@@ -351,6 +368,7 @@ impl Resolver<'_> {
         if matches!(name.folded(), "int" | "float" | "bool" | "char") {
             return;
         }
+        self.ask(name);
         if let Some(record) = self.scope.record(name) {
             self.refer(record);
             self.names.type_records.insert(name.clone(), record);

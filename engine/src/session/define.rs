@@ -51,7 +51,7 @@ impl Session {
         }
         let item = form.id();
         self.mention(item);
-        for name in &form.names {
+        for name in form.names.iter() {
             let Some(Resolution::Item(old, _)) = self.db.lookup(Before { file, position }, name)
             else {
                 continue;

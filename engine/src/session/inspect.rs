@@ -30,7 +30,7 @@ impl Session {
             let fine = !diagnostics.iter().any(is_error);
             report.diagnostics.extend(diagnostics.into_iter().map(located));
             if fine {
-                for name in &form.names {
+                for name in form.names.iter() {
                     let ty = self.type_of_name(form.id(), name);
                     report.definitions.push((name.to_string(), ty));
                 }
@@ -143,7 +143,7 @@ impl Session {
 
     fn dump_types(&self, form: &nesl_core::db::Form, out: &mut String) {
         let item = form.id();
-        for name in &form.names {
+        for name in form.names.iter() {
             let _ = writeln!(out, "{name} : {}", self.type_of_name(item, name));
         }
         let types = self.db.types(item);

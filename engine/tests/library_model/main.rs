@@ -158,7 +158,7 @@ fn every_function_has_a_law_or_a_reason() {
     let db = Database::new();
     let mut public: BTreeSet<String> = BTreeSet::new();
     for file in db.library() {
-        for name in db.outline(file).forms.iter().flat_map(|form| &form.names) {
+        for name in db.outline(file).forms.iter().flat_map(|form| form.names.iter()) {
             let shown = prelude::shown(name.folded());
             // Pictures are compared with pictures, in tests of their own.
             let draws = shown.starts_with("w_") || shown == "display";

@@ -277,7 +277,7 @@ fn a_long_text() {
         let full = "function new(x, xs) = take(xs, part_77(x";
         for typed in "function new(x".len()..=full.len() {
             let new = &full[..typed];
-            f.db.set_text(f.file, &format!("{}{new}\n{}", &text[..at], &text[at..]));
+            f.db.set_text(f.file, format!("{}{new}\n{}", &text[..at], &text[at..]));
             let offset = TextSize::new((at + new.len()) as u32);
             let start = busy();
             let all = completions(&f.db, f.file, offset);
