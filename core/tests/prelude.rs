@@ -100,7 +100,7 @@ fn operators_and_additions_exist() {
     let db = Database::new();
     let known = db.library().into_iter().flat_map(|file| {
         let outline = db.outline(file);
-        outline.forms.iter().flat_map(|form| form.names.clone()).collect::<Vec<_>>()
+        outline.forms.iter().flat_map(|form| form.names.to_vec()).collect::<Vec<_>>()
     });
     let known: Vec<String> = known.map(|name| name.folded().to_owned()).collect();
     for (operator, function) in OPERATORS {
