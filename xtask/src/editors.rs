@@ -70,6 +70,12 @@ pub fn latency() -> Result<()> {
     run(&format!("{python} bench/editor.py --ty {}", ty.display()), &[])
 }
 
+/// An hour of somebody's editing against one server, in a release build.
+pub fn replay(options: &[&str]) -> Result<()> {
+    run("cargo build --release --package nesl", &[])?;
+    run(&format!("python3 bench/replay.py {}", options.join(" ")), &[])
+}
+
 /// A Python that has what the tests need.
 fn python() -> Result<PathBuf> {
     let folder = root().join("target/editors/venv");
