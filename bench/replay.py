@@ -321,7 +321,7 @@ class Session:
         try:
             while True:
                 document = self.random.choice(documents)
-                for _ in range(self.random.randrange(4)):
+                for _ in range(self.random.randrange(2, 9)):
                     document.wander()
                 document.write()
                 if self.chance(0.1):

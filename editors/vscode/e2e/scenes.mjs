@@ -282,10 +282,16 @@ export const scenes = [
     file: 'sums.nesl',
     real: true,
     async see(bench) {
+      // It knows the file from the start,
       await bench.cursorAt('dot([1');
       await bench.command('NESL: Run Selection in the REPL');
-      await bench.page.locator('.terminal-wrapper .xterm-screen').first().waitFor();
-      await bench.page.waitForTimeout(2500);
+      await bench.printed(/it = 32 : int/);
+      // and what was written since.
+      await bench.cursorAt('matrix = ');
+      await bench.page.keyboard.press('End');
+      await bench.page.keyboard.type('\nfunction seven(x) = 7 * x;\n\nseven(6)');
+      await bench.command('NESL: Run Selection in the REPL');
+      await bench.printed(/it = 42 : int/);
       await bench.shot('repl');
     },
   },
