@@ -70,7 +70,7 @@ pub use completion::{Completion, CompletionKind, completion_doc, completions};
 pub use cursor::{Cursor, shorten};
 pub use definition::{definition, type_definition};
 pub use folding::{Fold, FoldKind, folds};
-pub use formatting::{format_document, format_on_type, format_range};
+pub use formatting::{Formatter, format_document, format_on_type, format_range};
 pub use hints::{HintKind, HintOptions, InlayHint, inlay_hints};
 pub use hover::{Hover, doc_markdown, hover};
 pub use lenses::{Lens, LensKind, lenses};
