@@ -80,7 +80,7 @@ pub use outline::{Entry, EntryKind, outline, search};
 pub use problems::Problems;
 pub use references::{Reference, highlights, references};
 pub use rename::{Refusal, prepare_rename, rename};
-pub use segments::{Level, SegmentStep, SegmentedValue, Segments, segments};
+pub use segments::{Level, NestedComponent, SegmentStep, SegmentedValue, Segments, segments};
 pub use selection::selections;
 pub use shape::{Layout, Shape, shape, summary};
 pub use signature::{SignatureHelp, signature_help};

@@ -41,6 +41,14 @@ total = summ([1, 2, 3]);
 1 + 2;
 slow(7);
 `,
+  'indented.nesl': `function f(x) =
+    let y = x + 1;
+        z = y + 1
+    in z;
+
+function g(x) =
+    x + 1;
+`,
   'segments.nesl': `% A nested sequence, and the sum of each part. %
 {sum(a) : a in [[2, 3], [8, 3, 9], [7]]};
 
@@ -207,6 +215,14 @@ export const scenes = [
       await bench.page.locator('.quick-input-list .monaco-list-row', { hasText: 'reference' }).first().waitFor();
       await bench.shot('runtimes');
       await bench.page.keyboard.press('Escape');
+    },
+  },
+  {
+    name: 'indentation',
+    file: 'indented.nesl',
+    async see(bench) {
+      // The formatter's, whatever the file has.
+      await bench.page.locator('.statusbar-item', { hasText: 'Spaces: 2' }).first().waitFor();
     },
   },
   {
