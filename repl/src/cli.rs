@@ -207,6 +207,7 @@ programs print goes to standard error. Its fields:
                    kernels executed, modules compiled, bytes to and from the runtime
   bytes, peak_bytes
                    of the runtime's arrays: afterwards, and the most so far
+  work, depth      if the direct interpreter has counted them, as with --runtime reference
 A problem is an object with the one field `problem`, whose fields are those of `nesl check --json`.
 With --stats there is one more object at the end, with the one field `stats`: launches, modules,
 compile_seconds, transferred, bytes, peak_bytes of the session, its runtime, and variables, objects

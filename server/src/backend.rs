@@ -45,7 +45,8 @@ impl Backend {
     /// A server for a client; `executable` is the program that runs programs.
     pub fn new(client: Client, executable: PathBuf) -> Backend {
         let world = Arc::new(Mutex::new(World::default()));
-        let runs = Runs::new(client.clone(), world.clone(), executable.clone());
+        let costs = Arc::<Costs>::default();
+        let runs = Runs::new(client.clone(), world.clone(), executable.clone(), costs.clone());
         Backend {
             client,
             world,
@@ -53,7 +54,7 @@ impl Backend {
             runs: Arc::new(runs),
             views: Arc::default(),
             colors: Arc::default(),
-            costs: Arc::default(),
+            costs,
             layouts: Arc::default(),
             executable,
         }

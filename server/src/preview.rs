@@ -4,7 +4,8 @@
 //! document and stage only: a panel shows one at a time.
 
 use crate::protocol::{
-    IrLine, IrParams, IrResult, Level, NestedComponent, SegmentStep, SegmentedValue, SegmentsResult, Stage,
+    IrLine, IrParams, IrResult, Level, NestedComponent, SegmentStep, SegmentedValue,
+    SegmentsResult, Stage,
 };
 use crate::world::Snapshot;
 use nesl_core::base::ItemId;

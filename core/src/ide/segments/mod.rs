@@ -433,7 +433,9 @@ mod tests {
 
     #[test]
     fn sequences_in_tuples_are_cut_up_too() {
-        check("$0{(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]};", expect![[r#"
+        check(
+            "$0{(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]};",
+            expect![[r#"
             == {(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]}
             a point for each element of `[(1, [4, 5]), (2, [] int)]`   [n, a) in [(1, [4, 5]), (2, [] int)]]
                 c1 = each v4 for c0
@@ -453,8 +455,11 @@ mod tests {
                 v10: [(int, [int])] in c0 = collect v14 from c1
               in  sum(a), a : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
               out {(sum(a), a) : (n, a) in [(… : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
-        "#]]);
-        check("$0{a : a, b in [([(1, \"x\")], 7)]};", expect![[r#"
+        "#]],
+        );
+        check(
+            "$0{a : a, b in [([(1, \"x\")], 7)]};",
+            expect![[r#"
             == {a : a, b in [([(1, "x")], 7)]}
             a point for each element of `[([(1, "x")], 7)]`   [a, b in [([(1, "x")], 7)]]
                 c1 = each v4 for c0
@@ -465,12 +470,15 @@ mod tests {
                 v8: [[(int, [char])]] in c0 = collect v6 from c1
               in  a : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
               out {a : a, b in [([(1, "x")], … : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]
     fn what_belongs_to_a_key_is_combined_in_a_table() {
-        check("$0{(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])};", expect![[r#"
+        check(
+            "$0{(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])};",
+            expect![[r#"
             == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
             a point for each element of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
                 c1 = each v3 for c0
@@ -541,7 +549,8 @@ mod tests {
                 v82: [(int, int)] in c0 = if v15 in c2 {
               in  v15 : bool = T | T
               out k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
-        "#]]);
+        "#]],
+        );
     }
 
     #[test]

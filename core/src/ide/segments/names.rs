@@ -59,7 +59,9 @@ impl Namer<'_> {
             Op::Point(ir::Op::First(Atom::Var(pair))) => self.half(binding, *pair, true),
             Op::Point(ir::Op::Second(Atom::Var(pair))) => self.half(binding, *pair, false),
             Op::Extent(..) => self.source(binding).map(|text| format!("#{text}")),
-            Op::Histogram { with, .. } => Some(format!("{} at each place", words::reduction(*with))),
+            Op::Histogram { with, .. } => {
+                Some(format!("{} at each place", words::reduction(*with)))
+            }
             // Something that the compiler adds: the source writes nothing for it.
             Op::Point(ir::Op::Scalar(..)) | Op::Reduce { .. }
                 if binding.site.item == self.item && self.each(binding.site.span).is_some() =>
