@@ -7,7 +7,7 @@ use super::Edit;
 use super::cursor::{Cursor, forms};
 use crate::base::{ItemId, TextRange, TextSize};
 use crate::db::{Database, FileId};
-use crate::syntax::{Kind, Token, format, format_form, format_forms, lex, own, split};
+use crate::syntax::{Kind, Token, format, format_form, format_forms, lex, own};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -41,12 +41,17 @@ impl Formatter {
             let there: FxHashSet<ItemId> = items().collect();
             self.0.retain(|item, _| there.contains(item));
         }
-        let new = format_forms(items().map(|item| {
+        let mut old_ends = Vec::with_capacity(outline.forms.len());
+        let mut start = 0;
+        let (new, new_ends) = format_forms(items().map(|item| {
             let known = &self.0[&item];
-            let own = own(db.parsed(item)).unwrap_or(known.text.len()..known.text.len());
-            (&*known.text, own, known.new.as_deref().map(Cow::Borrowed))
+            let text = &*known.text;
+            let own = own(db.parsed(item));
+            old_ends.extend(own.as_ref().map(|own| start + own.end));
+            start += text.len();
+            (text, own.unwrap_or(text.len()..text.len()), known.new.as_deref().map(Cow::Borrowed))
         }));
-        differences(file, &db.file_text(file), &new)
+        differences(file, &db.file_text(file), &new, old_ends.into_iter().zip(new_ends))
     }
 }
 
@@ -55,21 +60,20 @@ pub fn format_document(db: &Database, file: FileId) -> Vec<Edit> {
     Formatter::default().document(db, file)
 }
 
-/// The edits that make a file's text another, form by form.
-fn differences(file: FileId, old: &str, new: &str) -> Vec<Edit> {
-    if old == new {
-        return Vec::new();
+/// The edits that make a file's text another, form by form: it is known where each ends in either.
+fn differences(
+    file: FileId,
+    old: &str,
+    new: &str,
+    ends: impl Iterator<Item = (usize, usize)>,
+) -> Vec<Edit> {
+    let mut all = Vec::new();
+    let (mut was, mut is) = (0, 0);
+    for (old_end, new_end) in ends.chain([(old.len(), new.len())]) {
+        all.extend(edits(file, &old[was..old_end], &new[is..new_end], size(was)));
+        (was, is) = (old_end, new_end);
     }
-    let (before, after) = (split(old), split(new));
-    if before.len() != after.len() {
-        return edits(file, old, new, TextSize::new(0));
-    }
-    let pairs = before.iter().zip(&after);
-    pairs
-        .flat_map(|(before, after)| {
-            edits(file, &old[before.range], &new[after.range], before.range.start())
-        })
-        .collect()
+    all
 }
 
 /// What formats the forms that a range touches.

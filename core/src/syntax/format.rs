@@ -28,20 +28,23 @@ pub fn format(text: &str) -> String {
         let new = (first < last).then(|| form(&text[first..last])).flatten();
         (text, first..last, new.map(Cow::Owned))
     });
-    format_forms(forms)
+    format_forms(forms).0
 }
 
 /// A text of forms that were laid out before: of each its text with the blanks and comments before
-/// it, where its own tokens are, and how these are laid out if not as they are.
+/// it, where its own tokens are, and how these are laid out if not as they are. With it comes where
+/// the tokens of each end; forms without any are left out.
 pub fn format_forms<'a>(
     forms: impl Iterator<Item = (&'a str, Range<usize>, Option<Cow<'a, str>>)>,
-) -> String {
+) -> (String, Vec<usize>) {
     let mut out = Lines::default();
+    let mut ends = Vec::new();
     for (text, own, new) in forms {
         out.blanks(&text[..own.start]);
         if !own.is_empty() {
             out.start();
             out.solid(new.as_deref().unwrap_or(&text[own.clone()]));
+            ends.push(out.solid);
             // A last form without a terminator may have comments behind it.
             out.blanks(&text[own.end..]);
         }
@@ -52,13 +55,17 @@ pub fn format_forms<'a>(
     if !text.is_empty() && !dangling {
         out.end();
     }
-    out.text
+    (out.text, ends)
 }
 
 /// How the tokens of a form are laid out, if not as they are; blanks and comments around it do not
 /// matter.
 pub fn format_form(text: &str, parsed: &Parsed) -> Option<String> {
     let own = own(parsed)?;
+    if !parsed.diagnostics.is_empty() {
+        // What is wrong may be a comment behind it.
+        return form(&text[own]);
+    }
     let start = TextSize::new(own.start as u32);
     let moved = |token: &Token| Token { kind: token.kind, range: token.range - start };
     let tokens: Vec<Token> = parsed.tokens.iter().map(moved).collect();
