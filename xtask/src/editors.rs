@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Everything that can be tested here without a screen.
-const PARTS: [&str; 5] = ["server", "grammar", "vscode", "nvim", "emacs"];
+const PARTS: [&str; 6] = ["server", "grammar", "vscode", "nvim", "emacs", "settings"];
 
 /// Tests the parts that are named, or all.
 pub fn test(parts: &[&str]) -> Result<()> {
@@ -39,6 +39,9 @@ pub fn test(parts: &[&str]) -> Result<()> {
         run("npm --prefix editors/vscode ci --no-audit --no-fund", &[])?;
         run("npm --prefix editors/vscode test", &[("NESL_BINARY", &binary)])?;
         run("npm --prefix editors/vscode run package", &[])?;
+    }
+    if wanted("settings") {
+        run("sh editors/test.sh settings", &[("NESL_BINARY", &binary)])?;
     }
     for editor in ["nvim", "emacs"].into_iter().filter(|editor| wanted(editor)) {
         if !is_there(editor) {

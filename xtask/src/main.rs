@@ -14,7 +14,8 @@ const HELP: &str = "\
 cargo xtask <task>
 
   ci                       format, lints, documentation, tests: what CI runs
-  editors [PART …]         what editors get: server, grammar, vscode, nvim, emacs (needs python3, npm)
+  editors [PART …]         what editors get: server, grammar, vscode, nvim, emacs, settings
+                           (needs python3, npm)
   e2e vscode [OPTION …]    the extension in a real VS Code; pictures under target/e2e
   latency                  how fast the server answers, in a release build
   latency --replay [OPTION …]
