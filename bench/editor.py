@@ -17,6 +17,11 @@ import subprocess
 import threading
 import time
 
+CAPABILITIES = {
+    "general": {"positionEncodings": ["utf-8", "utf-16"]},
+    "textDocument": {"hover": {"contentFormat": ["markdown"]},
+                     "publishDiagnostics": {"versionSupport": True}},
+}
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
@@ -27,7 +32,7 @@ class Server:
         self.started = time.perf_counter()
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-        self.id, self.inbox, self.news = 0, [], threading.Condition()
+        self.id, self.inbox, self.answers, self.news = 0, [], {}, threading.Condition()
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self):
@@ -46,7 +51,10 @@ class Server:
                 self.send({"id": message["id"], "result": [{}] if "configuration" in message["method"] else None})
                 continue
             with self.news:
-                self.inbox.append((now, message))
+                if "id" in message:
+                    self.answers[message["id"]] = (now, message)
+                else:
+                    self.inbox.append((now, message))
                 self.news.notify_all()
 
     def send(self, message):
@@ -55,7 +63,7 @@ class Server:
         self.process.stdin.flush()
 
     def wait(self, wanted, patience=60):
-        """When a message came that is wanted, and it."""
+        """When a notification came that is wanted, and it; those before it are forgotten."""
         deadline = time.perf_counter() + patience
         with self.news:
             while True:
@@ -69,20 +77,32 @@ class Server:
     def notify(self, method, **params):
         self.send({"method": method, "params": params})
 
-    def ask(self, method, **params):
-        """Seconds until the answer, and it."""
+    def begin(self, method, **params):
+        """Asks without waiting: what is to be given to `end`."""
         self.id += 1
-        own, start = self.id, time.perf_counter()
-        self.send({"id": own, "method": method, "params": params})
-        when, message = self.wait(lambda m: m.get("id") == own and "method" not in m)
-        return when - start, message.get("result")
+        start = time.perf_counter()
+        self.send({"id": self.id, "method": method, "params": params})
+        return self.id, start
 
-    def initialize(self):
-        self.ask("initialize", processId=None, rootUri=None, capabilities={
-            "general": {"positionEncodings": ["utf-8", "utf-16"]},
-            "textDocument": {"hover": {"contentFormat": ["markdown"]},
-                             "publishDiagnostics": {"versionSupport": True}},
-        }, initializationOptions={"preview": True})
+    def end(self, asked, patience=60):
+        """Seconds from the question to its answer, and all of that."""
+        own, start = asked
+        deadline = time.perf_counter() + patience
+        with self.news:
+            while own not in self.answers:
+                if not self.news.wait(deadline - time.perf_counter()):
+                    raise TimeoutError
+            when, message = self.answers.pop(own)
+        return when - start, message
+
+    def ask(self, method, **params):
+        """Seconds until the answer, and its result."""
+        seconds, message = self.end(self.begin(method, **params))
+        return seconds, message.get("result")
+
+    def initialize(self, capabilities=CAPABILITIES, options={"preview": True}):
+        self.ask("initialize", processId=None, rootUri=None, capabilities=capabilities,
+                 initializationOptions=options)
         seconds = time.perf_counter() - self.started
         self.notify("initialized")
         return seconds

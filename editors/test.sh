@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests of what is in this folder, without a screen:
 #
-#   NESL_BINARY=target/debug/nesl editors/test.sh [nvim] [emacs] [grammar]
+#   NESL_BINARY=target/debug/nesl editors/test.sh [nvim] [emacs] [grammar] [settings]
 #
 # nvim     the plugin against the real server (NVIM says which Neovim), and the grammar in it
 # emacs    the mode by itself, and against the real server through Eglot (EMACS says which)
@@ -9,7 +9,10 @@
 #          tree-sitter-nesl) also whether the generated parser is up to date, and the queries.
 #          Needs the package `tree-sitter` in the PYTHON that is used
 #
-# Without arguments, all three. Ends with an error if one fails.
+# settings the files for Helix, Kakoune and Sublime Text can be read and start the server; Helix
+#          itself, if it is there (HELIX says which), finds nothing wrong
+#
+# Without arguments, all of them. Ends with an error if one fails.
 
 set -u
 here=$(CDPATH= cd -- "$(dirname -- "$0")" && pwd)
@@ -60,7 +63,12 @@ emacs_tests() {
             (add-to-list 'load-path \"$scratch\")
             (dolist (file '(\"nesl-server\" \"nesl-mode\"))
               (or (byte-compile-file (format \"$scratch/%s.el\" file)) (kill-emacs 1))))"
-  step "emacs: mode and server" bounded "$emacs" --batch -q \
+  # For `nesl-ts-mode', where Emacs has tree-sitter.
+  mkdir -p "$scratch/grammars"
+  step "emacs: compile the grammar" "${CC:-cc}" -O1 -shared -fPIC -I "$here/tree-sitter-nesl/src" \
+    "$here/tree-sitter-nesl/src/parser.c" "$here/tree-sitter-nesl/src/scanner.c" \
+    -o "$scratch/grammars/libtree-sitter-nesl.so"
+  NESL_GRAMMARS=$scratch/grammars step "emacs: mode and server" bounded "$emacs" --batch -q \
     -l "$here/emacs/test/nesl-mode-test.el" -f ert-run-tests-batch-and-exit
 }
 
@@ -104,12 +112,41 @@ grammar_tests() {
   step "grammar: against the real parser" "$python" "$here/tree-sitter-nesl/check.py"
 }
 
-[ $# -gt 0 ] || set -- nvim emacs grammar
+# Whether Helix finds server, grammar and queries.
+helix_health() {
+  mkdir -p "$XDG_CONFIG_HOME/helix/runtime/queries" "$XDG_CONFIG_HOME/helix/runtime/grammars"
+  # As the readme says, but for the path of the server.
+  sed "s|/path/to/nesl|$(dirname "$here")|; s|^command = .*|command = \"$NESL_BINARY\"|" \
+    "$here/helix/languages.toml" >"$XDG_CONFIG_HOME/helix/languages.toml"
+  cp -R "$here/helix/queries/nesl" "$XDG_CONFIG_HOME/helix/runtime/queries/"
+  "${CC:-cc}" -O1 -shared -fPIC -I "$here/tree-sitter-nesl/src" \
+    "$here/tree-sitter-nesl/src/parser.c" "$here/tree-sitter-nesl/src/scanner.c" \
+    -o "$XDG_CONFIG_HOME/helix/runtime/grammars/nesl.so" || return 1
+  bounded "$helix" --health nesl >"$scratch/health" 2>&1 || { cat "$scratch/health"; return 1; }
+  # A server, the parser, three sorts of queries.
+  if [ "$(grep -c '✓' "$scratch/health")" -lt 5 ] || grep -q '✘' "$scratch/health"; then
+    cat "$scratch/health"
+    return 1
+  fi
+}
+
+settings_tests() {
+  step "settings: can be read" "${PYTHON:-python3}" "$here/settings.py"
+  helix=${HELIX:-$(command -v hx || command -v helix)}
+  if [ -n "$helix" ]; then
+    step "settings: helix" helix_health
+  else
+    echo "== settings: no Helix here"
+  fi
+}
+
+[ $# -gt 0 ] || set -- nvim emacs grammar settings
 for part in "$@"; do
   case $part in
     nvim) nvim_tests ;;
     emacs) emacs_tests ;;
     grammar) grammar_tests ;;
+    settings) settings_tests ;;
     *) echo "there is no test of $part"; exit 2 ;;
   esac
 done

@@ -16,18 +16,14 @@
 ;;   (require 'nesl-mode)
 ;;   (add-hook 'nesl-mode-hook #'eglot-ensure)
 ;;
-;; On Emacs 29 and later with the grammar installed, `nesl-ts-mode' takes colours and indentation
-;; from tree-sitter.
+;; On Emacs 29 and later with the grammar installed, `nesl-ts-mode' takes colours from tree-sitter.
 
 ;;; Code:
 
 (require 'nesl-server)
 
-(defvar treesit-simple-indent-rules)
 (defvar treesit-font-lock-settings)
 (defvar treesit-font-lock-feature-list)
-(defvar treesit-defun-type-regexp)
-(defvar treesit-simple-imenu-settings)
 (declare-function treesit-ready-p "treesit" (language &optional quiet))
 (declare-function treesit-parser-create "treesit.c")
 (declare-function treesit-font-lock-rules "treesit")
@@ -353,38 +349,21 @@ An `else if' goes on in the column of the first `if'."
    :language 'nesl :feature 'constant
    '([(integer) (float) (boolean)] @font-lock-constant-face)))
 
-(defun nesl--ts-indent ()
-  "How to indent NESL, by its grammar."
-  `((nesl
-     ((parent-is "source_file") column-0 0)
-     ((node-is "^in$") parent 0)
-     ((node-is "^\\(then\\|else\\)$") parent 0)
-     ((node-is "^[])}]$") parent 0)
-     ((node-is "let_binding") (nth-sibling 1) 0)
-     ((parent-is "string\\|comment") no-indent 0)
-     ((parent-is "^\\(if\\|let\\)_expression$") parent 0)
-     ((parent-is "tuple\\|list\\|arguments\\|parenthesized\\|apply_to_each\\|range")
-      (nth-sibling 1) 0)
-     ((parent-is "binding\\|function_definition\\|datatype_definition\\|command\\|_expression")
-      parent-bol nesl-indent-offset)
-     (catch-all parent-bol 0))))
-
 ;;;###autoload
 (define-derived-mode nesl-ts-mode nesl-base-mode "NESL"
-  "Major mode for NESL, with colours and indentation by tree-sitter.
+  "Major mode for NESL, with colours by tree-sitter.
+
+Indentation and movement are those of `nesl-mode': they go by tokens,
+since what is being written is no tree yet.
 
 \\{nesl-mode-map}"
-  (unless (and (fboundp 'treesit-ready-p) (treesit-ready-p 'nesl))
+  (unless (and (require 'treesit nil t) (treesit-ready-p 'nesl))
     (user-error "The grammar of NESL is not installed; use `nesl-mode'"))
   (treesit-parser-create 'nesl)
   (setq-local treesit-font-lock-settings (nesl--ts-font-lock))
   (setq-local treesit-font-lock-feature-list
               '((comment definition) (keyword string) (type constant)))
-  (setq-local treesit-simple-indent-rules (nesl--ts-indent))
-  (setq-local treesit-defun-type-regexp "_definition\\'")
-  (setq-local treesit-simple-imenu-settings
-              '(("Functions" "\\`function_definition\\'" nil nil)
-                ("Datatypes" "\\`datatype_definition\\'" nil nil)))
+  (setq-local indent-line-function #'nesl-indent-line)
   (treesit-major-mode-setup))
 
 ;;;###autoload

@@ -152,9 +152,11 @@ forms in it."
 
 (defun nesl--buffer (uri)
   "The buffer of the document URI."
-  (find-buffer-visiting (if (fboundp 'eglot-uri-to-path)
-                            (eglot-uri-to-path uri)
-                          (eglot--uri-to-path uri))))
+  ;; It had another name before Emacs 30.
+  (find-buffer-visiting (funcall (if (fboundp 'eglot-uri-to-path)
+                                     'eglot-uri-to-path
+                                   'eglot--uri-to-path)
+                                 uri)))
 
 (defun nesl--show-values (uri values output)
   "Draw VALUES behind the lines of the document URI, and keep its OUTPUT."

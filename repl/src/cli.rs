@@ -26,6 +26,7 @@ Examples:
   nesl eval '{sum(a) : a in [[2,3],[8,3,9],[7]]}'
                                               prints  it = [5, 20, 7] : [int]
   nesl run quicksort.nesl                     run a program
+  nesl repl quicksort.nesl                    try what it defines
   nesl check --json *.nesl                    find errors without running, for editors
   nesl fmt --check *.nesl                     is everything formatted?
   nesl cost -e 'sum([0:n])' --sizes 1e3,1e4,1e5
@@ -206,6 +207,7 @@ programs print goes to standard error. Its fields:
                    kernels executed, modules compiled, bytes to and from the runtime
   bytes, peak_bytes
                    of the runtime's arrays: afterwards, and the most so far
+  work, depth      if the direct interpreter has counted them, as with --runtime reference
 A problem is an object with the one field `problem`, whose fields are those of `nesl check --json`.
 With --stats there is one more object at the end, with the one field `stats`: launches, modules,
 compile_seconds, transferred, bytes, peak_bytes of the session, its runtime, and variables, objects
@@ -222,6 +224,22 @@ Examples:
     Run {
         /// Files to run in order; `-` is standard input
         #[arg(required = true, value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// What to tell besides
+        #[command(flatten)]
+        measures: Measures,
+    },
+    /// Start an interactive session that knows what files define
+    #[command(after_help = "\
+The definitions of the files are run in order, their expressions are not: `nesl run` is for those.
+In the session `:reload` reads the files again.
+
+Examples:
+  nesl repl quicksort.nesl
+  echo 'quicksort([3, 1, 2]);' | nesl repl quicksort.nesl")]
+    Repl {
+        /// Files with definitions
+        #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
         /// What to tell besides
         #[command(flatten)]

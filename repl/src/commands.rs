@@ -20,14 +20,18 @@ use anyhow::{Result, bail};
 pub fn run(arguments: &Cli) -> Result<u8> {
     let global = &arguments.global;
     let measures = arguments.measures;
-    let takes_forms = matches!(arguments.command, None | Some(Command::Run { .. }));
+    let takes_forms =
+        matches!(arguments.command, None | Some(Command::Run { .. } | Command::Repl { .. }));
     if measures != Measures::default() && !takes_forms {
         bail!(
             "--time, --stats, --profile and --json before a command are for `run` and for sessions"
         );
     }
     match &arguments.command {
-        None => prompt::run(global, measures),
+        None => prompt::run(global, measures, &[]),
+        Some(Command::Repl { files, measures: own }) => {
+            prompt::run(global, measures.or(*own), files)
+        }
         Some(Command::Run { files, measures: own }) => run::run(global, files, measures.or(*own)),
         Some(Command::Eval { texts }) => eval::run(global, texts),
         Some(Command::Check { files, json, types }) => check::run(global, files, *json, *types),

@@ -24,7 +24,7 @@ pub fn form_object(sources: &Sources, binding: &Binding, first: usize) -> Option
     let (file, text) = sources.get(binding.at.file);
     let at = own_start(&text, &binding.at.range);
     let usage = binding.usage;
-    let object = json!({
+    let mut object = json!({
         "file": &*file,
         "line": first + Lines::new(text.clone()).position(at).line,
         "name": binding.name,
@@ -40,6 +40,10 @@ pub fn form_object(sources: &Sources, binding: &Binding, first: usize) -> Option
         "bytes": usage.bytes,
         "peak_bytes": usage.peak_bytes,
     });
+    if let Some((work, depth)) = binding.cost {
+        object["work"] = json!(work);
+        object["depth"] = json!(depth);
+    }
     Some(object.to_string())
 }
 

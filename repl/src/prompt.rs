@@ -1,6 +1,7 @@
 //! The interactive session, and forms read from a pipe.
 
 pub mod complete;
+mod definitions;
 mod helper;
 mod history;
 mod meta;
@@ -10,6 +11,7 @@ use crate::cli::{Global, Measures, OK};
 use crate::report::Reporter;
 use anyhow::Result;
 use complete::close;
+use definitions::{Files, Shown};
 use helper::Helper;
 use nesl_engine::Session;
 use rustyline::error::ReadlineError;
@@ -17,6 +19,7 @@ use rustyline::history::DefaultHistory;
 use rustyline::{Behavior, ColorMode, CompletionType, Config, Editor};
 use std::cell::RefCell;
 use std::io::IsTerminal;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 /// The prompt. Further lines of a form are indented under it.
@@ -29,18 +32,33 @@ enum Flow {
     Leave,
 }
 
-/// Reads forms and runs them until there are no more.
-pub fn run(global: &Global, measures: Measures) -> Result<u8> {
+/// Reads forms and runs them until there are no more. What the files define is known from the start.
+pub fn run(global: &Global, measures: Measures, files: &[PathBuf]) -> Result<u8> {
     let (mut reporter, mut session) = Reporter::new(global);
     reporter.measure(&mut session, global, measures);
+    let files = Files::new(files)?;
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
-        interact(global, reporter, session)
+        interact(global, reporter, session, &files)
     } else {
-        piped::run(reporter, session)
+        let code = files.enter(&mut reporter, &mut session, Shown::Nothing);
+        piped::run(reporter, session, code)
     }
 }
 
-fn interact(global: &Global, mut reporter: Reporter, session: Session) -> Result<u8> {
+fn interact(
+    global: &Global,
+    mut reporter: Reporter,
+    mut session: Session,
+    files: &Files,
+) -> Result<u8> {
+    if !global.quiet {
+        println!(
+            "NESL {}. :help tells what there is, :quit or Ctrl-D leaves.",
+            env!("CARGO_PKG_VERSION")
+        );
+    }
+    let shown = if global.quiet { Shown::Nothing } else { Shown::Names };
+    files.enter(&mut reporter, &mut session, shown);
     let session = Rc::new(RefCell::new(session));
     let colors = global.colors(&std::io::stdout());
     let config = Config::builder()
@@ -58,12 +76,6 @@ fn interact(global: &Global, mut reporter: Reporter, session: Session) -> Result
     if let Some(path) = &history {
         // There is none the first time.
         let _ = editor.load_history(path);
-    }
-    if !global.quiet {
-        println!(
-            "NESL {}. :help tells what there is, :quit or Ctrl-D leaves.",
-            env!("CARGO_PKG_VERSION")
-        );
     }
     let mut entries = 0;
     loop {
@@ -84,7 +96,7 @@ fn interact(global: &Global, mut reporter: Reporter, session: Session) -> Result
         }
         entries += 1;
         let mut session = session.borrow_mut();
-        let flow = enter(&mut reporter, &mut session, &text, entries);
+        let flow = enter(&mut reporter, &mut session, files, &text, entries);
         if flow == Flow::Leave {
             break;
         }
@@ -94,10 +106,16 @@ fn interact(global: &Global, mut reporter: Reporter, session: Session) -> Result
 }
 
 /// Runs one entry. A bug of ours must not cost a person the session.
-fn enter(reporter: &mut Reporter, session: &mut Session, text: &str, number: usize) -> Flow {
+fn enter(
+    reporter: &mut Reporter,
+    session: &mut Session,
+    files: &Files,
+    text: &str,
+    number: usize,
+) -> Flow {
     let entered = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         if let Some(command) = meta::parse(text) {
-            return meta::run(reporter, session, command);
+            return meta::run(reporter, session, files, command);
         }
         let name = format!("<entry {number}>");
         let summary = reporter.enter(session, &name, &close(text));

@@ -503,9 +503,20 @@ fn forms_come_through_a_pipe() {
 }
 
 #[test]
+fn forms_see_what_the_files_of_a_session_define() {
+    let folder =
+        Folder::new(&[("lib.nesl", "n = 6; n + 1;\nfunction times(x) = n * x;\ntimes(\"\");\n")]);
+    let ran = folder.with_input(&["repl", "lib.nesl"], "times(7);\n");
+    ran.code(0).out(expect![[r#"
+        it = 42 : int
+    "#]]);
+    nesl(&["repl", "nowhere.nesl"]).code(2);
+}
+
+#[test]
 fn help_and_version() {
     assert!(nesl(&["--help"]).code(0).out.contains("Examples:"));
-    for command in ["run", "eval", "check", "fmt", "ir", "cost", "doc"] {
+    for command in ["run", "repl", "eval", "check", "fmt", "ir", "cost", "doc"] {
         assert!(nesl(&[command, "--help"]).code(0).out.contains("Usage:"));
     }
     assert!(nesl(&["--version"]).code(0).out.starts_with("nesl "));

@@ -10,11 +10,16 @@ const PATIENCE: u64 = 20_000;
 
 /// A session in a folder of its own, at its first prompt.
 fn start(folder: &Path) -> PtySession {
+    start_with(folder, &[], ":help")
+}
+
+/// A session that is given arguments; something is to be seen before its first prompt.
+fn start_with(folder: &Path, arguments: &[&str], seen: &str) -> PtySession {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nesl"));
-    command.current_dir(folder).env("TERM", "xterm").env("NO_COLOR", "1");
+    command.args(arguments).current_dir(folder).env("TERM", "xterm").env("NO_COLOR", "1");
     command.env("NESL_HISTORY", folder.join("history"));
     let mut session = spawn_command(command, Some(PATIENCE)).expect("it starts");
-    session.exp_string(":help").expect("a banner");
+    session.exp_string(seen).expect("a banner");
     session.exp_string("nesl> ").expect("a prompt");
     session
 }
@@ -56,6 +61,23 @@ fn a_conversation() {
     say(&mut session, "it", "it = [0, 1, 2, 3, 4] : [int]");
     session.send_line(":quit").expect("it listens");
     session.exp_eof().expect("it leaves");
+}
+
+#[test]
+fn a_session_knows_what_its_file_defines() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("lib.nesl");
+    std::fs::write(&file, "n = 3;\nprint_line(\"run\");\nfunction times(x) = n * x;\n")
+        .expect("saved");
+    let mut session = start_with(folder.path(), &["repl", "lib.nesl"], "lib.nesl: n, times");
+    say(&mut session, "times(14)", "it = 42 : int");
+    std::fs::write(&file, "n = 4;\nfunction times(x) = n * x + oops;\n").expect("saved");
+    say(&mut session, ":reload", "lib.nesl:2:29");
+    say(&mut session, "n", "it = 4 : int");
+    session.send_control('d').expect("it listens");
+    session.exp_eof().expect("it leaves");
+    let mut session = start(folder.path());
+    say(&mut session, ":reload", "The session has no files");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::convert::colors::{self, Sent};
 use crate::convert::{structure, typing};
 use crate::cost::{self, Costs};
 use crate::diagnostics::{Queue, publish};
+use crate::layouts::Layouts;
 use crate::options::{Options, Values};
 use crate::preview::{self, Views};
 use crate::protocol::*;
@@ -36,6 +37,7 @@ pub struct Backend {
     views: Arc<Views>,
     colors: Arc<Sent>,
     costs: Arc<Costs>,
+    layouts: Arc<Layouts>,
     executable: PathBuf,
 }
 
@@ -43,7 +45,8 @@ impl Backend {
     /// A server for a client; `executable` is the program that runs programs.
     pub fn new(client: Client, executable: PathBuf) -> Backend {
         let world = Arc::new(Mutex::new(World::default()));
-        let runs = Runs::new(client.clone(), world.clone(), executable.clone());
+        let costs = Arc::<Costs>::default();
+        let runs = Runs::new(client.clone(), world.clone(), executable.clone(), costs.clone());
         Backend {
             client,
             world,
@@ -51,7 +54,8 @@ impl Backend {
             runs: Arc::new(runs),
             views: Arc::default(),
             colors: Arc::default(),
-            costs: Arc::default(),
+            costs,
+            layouts: Arc::default(),
             executable,
         }
     }
@@ -177,6 +181,7 @@ impl LanguageServer for Backend {
         self.runs.closed(&uri);
         self.views.closed(&uri);
         self.colors.closed(&uri);
+        self.layouts.closed(&uri);
         self.queue.add(affected);
     }
 
@@ -560,10 +565,8 @@ impl LanguageServer for Backend {
 
     async fn formatting(&self, params: DocumentFormattingParams) -> Result<Option<Vec<TextEdit>>> {
         let snapshot = self.snapshot(&params.text_document.uri);
-        answer(snapshot, move |s| {
-            Some(typing::text_edits(&s.lines, &ide::format_document(&s.db, s.file)))
-        })
-        .await
+        let layouts = self.layouts.clone();
+        answer(snapshot, move |s| Some(typing::text_edits(&s.lines, &layouts.format(s)))).await
     }
 
     async fn range_formatting(

@@ -28,7 +28,15 @@ pub struct Costs(Mutex<FxHashMap<ItemId, (Arc<str>, String)>>);
 impl Costs {
     /// Keeps what was measured.
     pub fn keep(&self, (item, text): (ItemId, Arc<str>), cost: &CostResult) {
-        let line = format!("{}: {}", cost.subject, cost.text);
+        self.insert(item, text, format!("{}: {}", cost.subject, cost.text));
+    }
+
+    /// Keeps what a run has counted.
+    pub fn counted(&self, item: ItemId, text: Arc<str>, work: u64, depth: u64) {
+        self.insert(item, text, describe(work, depth));
+    }
+
+    fn insert(&self, item: ItemId, text: Arc<str>, line: String) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(item, (text, line));
     }
 

@@ -12,6 +12,7 @@
 //! | [`lines`] | positions, in UTF-8, UTF-16 or UTF-32 |
 //! | [`convert`] | plain data in the terms of LSP |
 //! | [`diagnostics`] | what is wrong is told after every change |
+//! | [`layouts`] | formatting, with what is known of forms from the last time |
 //! | [`preview`] | forms as the compiler's stages see them |
 //! | [`run`], [`cost`] | running documents and measuring forms, in processes of their own |
 //! | [`library`] | the library's texts, for those who jump there |
@@ -22,6 +23,7 @@ pub mod capabilities;
 pub mod convert;
 pub mod cost;
 pub mod diagnostics;
+pub mod layouts;
 pub mod library;
 pub mod lines;
 pub mod options;

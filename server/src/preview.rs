@@ -4,7 +4,8 @@
 //! document and stage only: a panel shows one at a time.
 
 use crate::protocol::{
-    IrLine, IrParams, IrResult, Level, SegmentStep, SegmentedValue, SegmentsResult, Stage,
+    IrLine, IrParams, IrResult, Level, NestedComponent, SegmentStep, SegmentedValue,
+    SegmentsResult, Stage,
 };
 use crate::world::Snapshot;
 use nesl_core::base::ItemId;
@@ -97,8 +98,8 @@ fn step(snapshot: &Snapshot, step: ide::SegmentStep) -> SegmentStep {
     }
 }
 
-fn value(value: ide::SegmentedValue) -> SegmentedValue {
-    let level = |level: ide::Level| Level {
+fn level(level: ide::Level) -> Level {
+    Level {
         kind: match level.kind {
             ide::Layout::Regular => "regular",
             ide::Layout::Contiguous | ide::Layout::Given => "contiguous",
@@ -106,12 +107,25 @@ fn value(value: ide::SegmentedValue) -> SegmentedValue {
         },
         starts: level.starts,
         lengths: level.lengths,
-    };
+    }
+}
+
+fn nested(component: ide::NestedComponent) -> NestedComponent {
+    NestedComponent {
+        component: component.component,
+        levels: component.levels.into_iter().map(level).collect(),
+        data: component.data,
+        nested: component.nested.into_iter().map(nested).collect(),
+    }
+}
+
+fn value(value: ide::SegmentedValue) -> SegmentedValue {
     SegmentedValue {
         name: value.name,
         ty: value.ty,
         value: value.value,
         levels: value.levels.into_iter().map(level).collect(),
         data: value.data,
+        nested: value.nested.into_iter().map(nested).collect(),
     }
 }

@@ -183,6 +183,17 @@ pub struct SegmentedValue {
     pub value: String,
     pub levels: Vec<Level>,
     pub data: Vec<Vec<String>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nested: Vec<NestedComponent>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub struct NestedComponent {
+    pub component: usize,
+    pub levels: Vec<Level>,
+    pub data: Vec<Vec<String>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub nested: Vec<NestedComponent>,
 }
 
 #[derive(Clone, Debug, Serialize)]

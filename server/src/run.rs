@@ -6,6 +6,7 @@
 //! stopped, when the same document is run again or is closed.
 
 use crate::convert;
+use crate::cost::Costs;
 use crate::lines::Lines;
 use crate::options::{Options, Values};
 use crate::protocol::{RunParams, RunState, ValueShown, ValuesNotification, ValuesParams};
@@ -40,6 +41,8 @@ pub struct Runs {
     world: Arc<Mutex<World>>,
     /// The program that runs programs.
     executable: PathBuf,
+    /// Told what runs have counted.
+    costs: Arc<Costs>,
     runs: Mutex<FxHashMap<Uri, Run>>,
     count: Mutex<u64>,
 }
@@ -64,6 +67,8 @@ struct Value {
     text: String,
     detail: String,
     seconds: f64,
+    /// Work and depth, if they were counted.
+    cost: Option<(u64, u64)>,
     error: bool,
 }
 
@@ -87,6 +92,8 @@ struct Form {
     ty: String,
     value: Option<String>,
     seconds: f64,
+    work: Option<u64>,
+    depth: Option<u64>,
 }
 
 #[derive(Deserialize)]
@@ -113,8 +120,14 @@ struct Plan {
 
 impl Runs {
     /// No runs yet.
-    pub fn new(client: Client, world: Arc<Mutex<World>>, executable: PathBuf) -> Runs {
-        Runs { client, world, executable, runs: Mutex::default(), count: Mutex::default() }
+    pub fn new(
+        client: Client,
+        world: Arc<Mutex<World>>,
+        executable: PathBuf,
+        costs: Arc<Costs>,
+    ) -> Runs {
+        let (runs, count) = (Mutex::default(), Mutex::default());
+        Runs { client, world, executable, costs, runs, count }
     }
 
     /// Begins a run; says its number and the version that runs. `Err` says why it cannot.
@@ -284,6 +297,9 @@ impl Runs {
             };
             let Ok(Some(line)) = line else { return };
             if let Some(value) = value(plan, &line) {
+                if let (Some((item, text)), Some((work, depth))) = (&value.of, value.cost) {
+                    self.costs.counted(*item, text.clone(), work, depth);
+                }
                 if !self.with(uri, number, |run| run.values.push(value)) {
                     return;
                 }
@@ -353,7 +369,8 @@ fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
             break;
         }
         let touched = range.is_none_or(|range| range.intersect(own).is_some());
-        let wanted = touched && params.expression.is_none();
+        // Behind the last form there may be blanks, on its line.
+        let wanted = touched && params.expression.is_none() && form.kind != RawKind::Blank;
         add_form(&mut plan.text, &text, wanted || form.kind != RawKind::Expr);
         if wanted {
             let (first, last) = (lines.position(own.start()).line, lines.position(own.end()).line);
@@ -418,7 +435,8 @@ fn of_form(form: &Form) -> Value {
     detail.push_str("```nesl\n");
     detail.push_str(&format!("{} = {kept}\n```\n*{}*", form.name, form.ty));
     let text = format!("= {}", shorten(&value, INLINE));
-    Value { of: None, at: None, text, detail, seconds, error: false }
+    let cost = form.work.zip(form.depth);
+    Value { of: None, at: None, text, detail, seconds, cost, error: false }
 }
 
 fn of_problem(problem: &Problem) -> Value {
@@ -427,7 +445,7 @@ fn of_problem(problem: &Problem) -> Value {
         detail.push_str(&format!("\n\n*{}*", hint.text));
     }
     let text = shorten(&problem.message, INLINE);
-    Value { of: None, at: None, text, detail, seconds: 0.0, error: true }
+    Value { of: None, at: None, text, detail, seconds: 0.0, cost: None, error: true }
 }
 
 /// Where a value is to be seen now; nowhere if its form is not what it was.

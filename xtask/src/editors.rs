@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 /// Everything that can be tested here without a screen.
-const PARTS: [&str; 5] = ["server", "grammar", "vscode", "nvim", "emacs"];
+const PARTS: [&str; 6] = ["server", "grammar", "vscode", "nvim", "emacs", "settings"];
 
 /// Tests the parts that are named, or all.
 pub fn test(parts: &[&str]) -> Result<()> {
@@ -40,6 +40,9 @@ pub fn test(parts: &[&str]) -> Result<()> {
         run("npm --prefix editors/vscode test", &[("NESL_BINARY", &binary)])?;
         run("npm --prefix editors/vscode run package", &[])?;
     }
+    if wanted("settings") {
+        run("sh editors/test.sh settings", &[("NESL_BINARY", &binary)])?;
+    }
     for editor in ["nvim", "emacs"].into_iter().filter(|editor| wanted(editor)) {
         if !is_there(editor) {
             println!("{editor}: not here, skipped");
@@ -68,6 +71,12 @@ pub fn latency() -> Result<()> {
     run(&format!("{python} -m pip install --quiet ty"), &[])?;
     let ty = root().join("target/editors/venv/bin/ty");
     run(&format!("{python} bench/editor.py --ty {}", ty.display()), &[])
+}
+
+/// An hour of somebody's editing against one server, in a release build.
+pub fn replay(options: &[&str]) -> Result<()> {
+    run("cargo build --release --package nesl", &[])?;
+    run(&format!("python3 bench/replay.py {}", options.join(" ")), &[])
 }
 
 /// A Python that has what the tests need.

@@ -14,9 +14,12 @@ const HELP: &str = "\
 cargo xtask <task>
 
   ci                       format, lints, documentation, tests: what CI runs
-  editors [PART …]         what editors get: server, grammar, vscode, nvim, emacs (needs python3, npm)
+  editors [PART …]         what editors get: server, grammar, vscode, nvim, emacs, settings
+                           (needs python3, npm)
   e2e vscode [OPTION …]    the extension in a real VS Code; pictures under target/e2e
   latency                  how fast the server answers, in a release build
+  latency --replay [OPTION …]
+                           an hour of editing at full speed: times, and whether memory stays
   bless                    accept what the tests see now as what they expect
   conformance [--cmd 'other run {file}'] [--only TEXT]
                            run the recorded cases through nesl, or another program
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         ["editors", parts @ ..] => editors::test(parts),
         ["e2e", "vscode", options @ ..] => editors::end_to_end(options),
         ["latency"] => editors::latency(),
+        ["latency", "--replay", options @ ..] => editors::replay(options),
         ["bless"] => bless(),
         ["conformance", options @ ..] => conformance(options),
         ["size"] => measure::size(),

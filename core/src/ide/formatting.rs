@@ -5,28 +5,75 @@
 
 use super::Edit;
 use super::cursor::{Cursor, forms};
-use crate::base::{TextRange, TextSize};
+use crate::base::{ItemId, TextRange, TextSize};
 use crate::db::{Database, FileId};
-use crate::syntax::{Kind, Token, format, lex, split};
+use crate::syntax::{Kind, Token, format, format_form, format_forms, lex, own};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// Formats files again and again. A form takes some time to be laid out; of most the outcome is known
+/// from the last time.
+#[derive(Default)]
+pub struct Formatter(FxHashMap<ItemId, Known>);
+
+/// A form's text, and the text that its tokens should have if it is another.
+struct Known {
+    text: Arc<str>,
+    new: Option<String>,
+}
+
+impl Formatter {
+    /// What formats a file; nothing if it is formatted. It is always the same file that is asked
+    /// for.
+    pub fn document(&mut self, db: &Database, file: FileId) -> Vec<Edit> {
+        let outline = db.outline(file);
+        let items = || outline.forms.iter().map(|form| form.id());
+        // What is known already stays known if the reading is stopped in here.
+        for item in items() {
+            let text = db.item_text(item);
+            if !self.0.get(&item).is_some_and(|known| Arc::ptr_eq(&known.text, &text)) {
+                let new = format_form(&text, db.parsed(item));
+                self.0.insert(item, Known { text, new });
+            }
+        }
+        if self.0.len() > outline.forms.len() {
+            let there: FxHashSet<ItemId> = items().collect();
+            self.0.retain(|item, _| there.contains(item));
+        }
+        let mut old_ends = Vec::with_capacity(outline.forms.len());
+        let mut start = 0;
+        let (new, new_ends) = format_forms(items().map(|item| {
+            let known = &self.0[&item];
+            let text = &*known.text;
+            let own = own(db.parsed(item));
+            old_ends.extend(own.as_ref().map(|own| start + own.end));
+            start += text.len();
+            (text, own.unwrap_or(text.len()..text.len()), known.new.as_deref().map(Cow::Borrowed))
+        }));
+        differences(file, &db.file_text(file), &new, old_ends.into_iter().zip(new_ends))
+    }
+}
 
 /// What formats a file; nothing if it is formatted.
 pub fn format_document(db: &Database, file: FileId) -> Vec<Edit> {
-    let old = db.file_text(file);
-    let new = format(&old);
-    if *old == *new {
-        return Vec::new();
+    Formatter::default().document(db, file)
+}
+
+/// The edits that make a file's text another, form by form: it is known where each ends in either.
+fn differences(
+    file: FileId,
+    old: &str,
+    new: &str,
+    ends: impl Iterator<Item = (usize, usize)>,
+) -> Vec<Edit> {
+    let mut all = Vec::new();
+    let (mut was, mut is) = (0, 0);
+    for (old_end, new_end) in ends.chain([(old.len(), new.len())]) {
+        all.extend(edits(file, &old[was..old_end], &new[is..new_end], size(was)));
+        (was, is) = (old_end, new_end);
     }
-    let (before, after) = (split(&old), split(&new));
-    if before.len() != after.len() {
-        return blanks(file, &old, &new, TextSize::new(0))
-            .unwrap_or_else(|| changed(file, &old, &new, TextSize::new(0)).into_iter().collect());
-    }
-    let pairs = before.iter().zip(&after);
-    pairs
-        .flat_map(|(before, after)| {
-            edits(file, &old[before.range], &new[after.range], before.range.start())
-        })
-        .collect()
+    all
 }
 
 /// What formats the forms that a range touches.
@@ -288,6 +335,24 @@ mod tests {
             assert_eq!(f.edited(&edits), format(text), "{text:?}");
             let again = Fixture::new(&format(text));
             assert_eq!(format_document(&again.db, again.file), [], "{text:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_known_of_forms_is_of_no_matter() {
+        let mut f = Fixture::new("");
+        let mut known = Formatter::default();
+        for text in [
+            "a=1;\nb=2;\n",
+            "a = 1;\nb=2;\n",
+            "a = 1;\n\n\n\nb=2; % c %\n",
+            "b=2; % c %\na=1",
+            "b=(2; a=1;",
+            "% c % a=1;\n\n",
+            "",
+        ] {
+            f.db.set_text(f.file, text);
+            assert_eq!(known.document(&f.db, f.file), format_document(&f.db, f.file), "{text:?}");
         }
     }
 

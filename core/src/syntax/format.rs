@@ -9,26 +9,44 @@ mod doc;
 
 use super::grammar::{self, Node};
 use super::lexer::{Kind, Token};
-use super::{form_of, lex, parse_item, split, too_deep};
+use super::{Parsed, form_of, lex, parse_item, split, too_deep};
+use crate::base::TextSize;
 use doc::{Doc, layout};
 use rustc_hash::FxHashSet;
+use std::borrow::Cow;
 use std::cell::RefCell;
+use std::ops::Range;
 
 /// The width of a line.
 const WIDTH: usize = 100;
 
 /// Formats a text: idempotent, and the same program.
 pub fn format(text: &str) -> String {
+    let items = split(text);
+    let forms = items.iter().map(|item| &text[item.range]).map(|text| {
+        let (first, last) = significant(text);
+        let new = (first < last).then(|| form(&text[first..last])).flatten();
+        (text, first..last, new.map(Cow::Owned))
+    });
+    format_forms(forms).0
+}
+
+/// A text of forms that were laid out before: of each its text with the blanks and comments before
+/// it, where its own tokens are, and how these are laid out if not as they are. With it comes where
+/// the tokens of each end; forms without any are left out.
+pub fn format_forms<'a>(
+    forms: impl Iterator<Item = (&'a str, Range<usize>, Option<Cow<'a, str>>)>,
+) -> (String, Vec<usize>) {
     let mut out = Lines::default();
-    for item in split(text) {
-        let slice = &text[item.range];
-        let (first, last) = significant(slice);
-        out.blanks(&slice[..first]);
-        if first < last {
+    let mut ends = Vec::new();
+    for (text, own, new) in forms {
+        out.blanks(&text[..own.start]);
+        if !own.is_empty() {
             out.start();
-            out.solid(&form(&slice[first..last]));
+            out.solid(new.as_deref().unwrap_or(&text[own.clone()]));
+            ends.push(out.solid);
             // A last form without a terminator may have comments behind it.
-            out.blanks(&slice[last..]);
+            out.blanks(&text[own.end..]);
         }
     }
     // A back-quote with nothing behind it would make a char of the new line.
@@ -37,7 +55,27 @@ pub fn format(text: &str) -> String {
     if !text.is_empty() && !dangling {
         out.end();
     }
-    out.text
+    (out.text, ends)
+}
+
+/// How the tokens of a form are laid out, if not as they are; blanks and comments around it do not
+/// matter.
+pub fn format_form(text: &str, parsed: &Parsed) -> Option<String> {
+    let own = own(parsed)?;
+    if !parsed.diagnostics.is_empty() {
+        // What is wrong may be a comment behind it.
+        return form(&text[own]);
+    }
+    let start = TextSize::new(own.start as u32);
+    let moved = |token: &Token| Token { kind: token.kind, range: token.range - start };
+    let tokens: Vec<Token> = parsed.tokens.iter().map(moved).collect();
+    relaid(&text[own], parsed, &tokens)
+}
+
+/// Where the tokens of a form are in its text; `None` if it has none.
+pub fn own(parsed: &Parsed) -> Option<Range<usize>> {
+    let (first, last) = (parsed.tokens.first()?, parsed.tokens.last()?);
+    Some(first.range.start().into()..last.range.end().into())
 }
 
 /// Where the first token that is no blank or comment begins, and the last one ends.
@@ -117,17 +155,20 @@ impl Lines {
     }
 }
 
-fn form(text: &str) -> String {
+fn form(text: &str) -> Option<String> {
     let parsed = parse_item(text);
+    relaid(text, &parsed, &parsed.tokens)
+}
+
+/// The text of a form laid out anew, if that is another text; its tokens are given as they stand
+/// in it.
+fn relaid(text: &str, parsed: &Parsed, tokens: &[Token]) -> Option<String> {
     if !parsed.diagnostics.is_empty() {
-        return text.to_owned();
+        return None;
     }
-    let Some(new) = lay_out(text, &parsed.tokens).filter(|new| new != text) else {
-        return text.to_owned();
-    };
+    let new = lay_out(text, tokens).filter(|new| new != text)?;
     let again = parse_item(&new);
-    let same = again.ast == parsed.ast && again.tokens.len() == parsed.tokens.len();
-    if same { new } else { text.to_owned() }
+    (again.ast == parsed.ast && again.tokens.len() == parsed.tokens.len()).then_some(new)
 }
 
 fn lay_out(text: &str, tokens: &[Token]) -> Option<String> {

@@ -18,7 +18,7 @@ use grammar::{Form, Node};
 use std::sync::Arc;
 
 pub use dump::{dump_ast, dump_tokens, dump_tree};
-pub use format::format;
+pub use format::{format, format_form, format_forms, own};
 pub use lexer::{Kind, Token, lex};
 pub use split::{LOOKAHEAD, is_complete, split};
 pub use tree::{Nesl, SyntaxNode};

@@ -14,16 +14,28 @@
 (defconst nesl-test-folder (file-name-directory (or load-file-name buffer-file-name)))
 (add-to-list 'load-path (expand-file-name ".." nesl-test-folder))
 (require 'nesl-mode)
+(when (getenv "NESL_GRAMMARS")
+  (defvar treesit-extra-load-path)
+  (setq treesit-extra-load-path (list (getenv "NESL_GRAMMARS"))))
 
 (defconst nesl-test-patience (string-to-number (or (getenv "NESL_PATIENCE") "20"))
   "For how many seconds an answer may take.")
 
+(defvar nesl-test-mode #'nesl-mode
+  "The mode that is looked at.")
+
+(defmacro nesl-test-with-grammar (&rest body)
+  "Evaluate BODY, for `nesl-ts-mode'; skip the test where the grammar is not there."
+  `(progn
+     (skip-unless (and (require 'treesit nil t) (treesit-ready-p 'nesl t)))
+     (let ((nesl-test-mode #'nesl-ts-mode)) ,@body)))
+
 (defmacro nesl-test-with (text &rest body)
-  "Evaluate BODY in a buffer of `nesl-mode' with TEXT."
+  "Evaluate BODY in a buffer of `nesl-test-mode' with TEXT."
   (declare (indent 1))
   `(with-temp-buffer
      (insert ,text)
-     (nesl-mode)
+     (funcall nesl-test-mode)
      (font-lock-ensure)
      (goto-char (point-min))
      ,@body))
@@ -36,7 +48,7 @@
     (let ((face (get-text-property (match-beginning 0) 'face)))
       (if (consp face) (car face) face))))
 
-(ert-deftest nesl-colours ()
+(defun nesl-test-colours ()
   (nesl-test-with "% what; \"it\" does %
 FUNCTION double(x) : a -> a :: (a in number) \"Twice `x`.\" = let y = t in x + 2.5;
 v = [`%, `\", `a, `;]; % behind %
@@ -54,6 +66,12 @@ load \"file\";"
     (should-not (eq (nesl-test-face "]; %") 'font-lock-comment-face))
     (should (eq (nesl-test-face "behind") 'font-lock-comment-face))
     (should (eq (nesl-test-face "load") 'font-lock-preprocessor-face))))
+
+(ert-deftest nesl-colours ()
+  (nesl-test-colours))
+
+(ert-deftest nesl-ts-colours ()
+  (nesl-test-with-grammar (nesl-test-colours)))
 
 (ert-deftest nesl-syntax-follows-edits ()
   "What is typed later is coloured as what was there before."
@@ -83,7 +101,7 @@ load \"file\";"
       (indent-region (point-min) (point-max)))
     (buffer-string)))
 
-(ert-deftest nesl-indentation ()
+(defun nesl-test-indentation ()
   (dolist (text '("function quicksort(a) =
   if #a < 2 then a
   else let pivot = a[#a / 2];
@@ -116,14 +134,14 @@ w = v;
     (should (equal (nesl-test-indented (replace-regexp-in-string "^  over" "over" text))
                    (replace-regexp-in-string "^  over" "over" text)))))
 
-(ert-deftest nesl-indentation-of-the-examples ()
+(defun nesl-test-examples ()
   "Code as people wrote it is hardly moved."
   (let ((lines 0) (moved 0)
         (examples (expand-file-name "../../../examples" nesl-test-folder)))
     (dolist (file (directory-files examples t "\\.nesl\\'"))
       (with-temp-buffer
         (insert-file-contents file)
-        (nesl-mode)
+        (funcall nesl-test-mode)
         (let ((before (split-string (buffer-string) "\n")) (inhibit-message t))
           (indent-region (point-min) (point-max))
           (cl-mapc (lambda (old new)
@@ -133,13 +151,38 @@ w = v;
     (should (> lines 0))
     (should (< (* 100 moved) lines))))
 
-(ert-deftest nesl-movement ()
+(defun nesl-test-movement ()
   (nesl-test-with "x = 1;\n\nfunction g(x) =\n  let y = 2;\n  in y;\n\nfunction h(x) = x;\n"
     (search-forward "in y")
     (beginning-of-defun)
     (should (looking-at-p "function g"))
     (end-of-defun)
     (should (looking-back "in y;\n?" (point-min)))))
+
+(ert-deftest nesl-indentation ()
+  (nesl-test-indentation))
+
+(ert-deftest nesl-ts-indentation ()
+  (nesl-test-with-grammar (nesl-test-indentation)))
+
+(ert-deftest nesl-indentation-of-the-examples ()
+  (nesl-test-examples))
+
+(ert-deftest nesl-ts-indentation-of-the-examples ()
+  (nesl-test-with-grammar (nesl-test-examples)))
+
+(ert-deftest nesl-movement ()
+  (nesl-test-movement))
+
+(ert-deftest nesl-ts-movement ()
+  (nesl-test-with-grammar (nesl-test-movement)))
+
+(ert-deftest nesl-ts-imenu ()
+  (nesl-test-with-grammar
+   (nesl-test-with "datatype p(int, int);\nfunction g(x) = x;\n"
+     (let ((index (funcall imenu-create-index-function)))
+       (should (assoc "g" (cdr (assoc "Functions" index))))
+       (should (assoc "p" (cdr (assoc "Datatypes" index))))))))
 
 (ert-deftest nesl-imenu ()
   (nesl-test-with "datatype p(int, int);\nfunction g(x) = x;\nv = 3;\n"

@@ -22,6 +22,8 @@ const SETTINGS = {
   'chat.disableAIFeatures': true,
   'git.enabled': false,
   'editor.minimap.enabled': false,
+  // Text that can be read, not only seen.
+  'terminal.integrated.gpuAcceleration': 'off',
   'editor.hover.delay': 100,
   'editor.fontSize': 14,
 };
@@ -89,6 +91,18 @@ export class Workbench {
 
   get editor() {
     return this.page.locator('.editor-instance .monaco-editor .view-lines').first();
+  }
+
+  /** Waits until the terminal shows something. */
+  async printed(pattern) {
+    const rows = this.page.locator('.terminal-wrapper.active .xterm-rows, .terminal-wrapper .xterm-rows').first();
+    await rows.waitFor();
+    for (let i = 0; i < 100; i++) {
+      const text = (await rows.innerText()).replace(/\u00a0/g, ' ');
+      if (pattern.test(text)) return;
+      await this.page.waitForTimeout(150);
+    }
+    throw new Error(`the terminal does not show ${pattern}: ${await rows.innerText()}`);
   }
 
   /** Changes settings, for as long as nothing else is set. */

@@ -22,7 +22,7 @@ export function activate(context: vscode.ExtensionContext): void {
   const here = server;
   const values = new Values(here);
   const runner = new Runner(here, values, context.workspaceState);
-  const repl = new Repl(here);
+  const repl = new Repl(here, context.globalStorageUri);
   const status = new Status(here, values);
   const preview = new Preview(here, context);
 
@@ -35,6 +35,7 @@ export function activate(context: vscode.ExtensionContext): void {
     'nesl.showOutput': () => runner.showOutput(),
     'nesl.runSelection': () => repl.sendSelection(),
     'nesl.openRepl': () => repl.open(),
+    'nesl.restartRepl': () => repl.restart(),
     'nesl.showIr': (argument?: ShowIrArgument) => preview.show(argument),
     'nesl.showSegments': () => preview.showTab('segments'),
     'nesl.showCost': () => preview.showTab('cost'),

@@ -11,11 +11,18 @@ export interface Form {
   end: number;
   /** Whether a terminator ended it. */
   closed: boolean;
+  /** Whether others may use what it says: a function, a datatype, a variable, a text to load. */
+  defines: boolean;
 }
+
+const DEFINES = new Set(['function', 'datatype', 'load']);
 
 /** A comment, character, string, name or number, or any other single character. */
 const TOKEN =
   /%[^%]*(?:%|$)|\/\/[^\n]*|`[\s\S]|"(?:[^"\\]|\\[\s\S])*(?:"|$)|[A-Za-z_][A-Za-z0-9_]*|[0-9.]+|\s+|[\s\S]/g;
+
+/** `=` as a part of an operator, with a character on either side. */
+const COMPARES = /^[=<>/]|=$/;
 
 const CLOSES: Record<string, string> = { '(': ')', '[': ']', '{': '}' };
 
@@ -25,9 +32,11 @@ export function forms(text: string): Form[] {
   const open: string[] = [];
   let start = -1;
   let end = 0;
+  let defines = false;
   const finish = (closed: boolean) => {
-    if (start >= 0) found.push({ start, end, closed });
+    if (start >= 0) found.push({ start, end, closed, defines });
     start = -1;
+    defines = false;
     open.length = 0;
   };
   for (const match of text.matchAll(TOKEN)) {
@@ -36,7 +45,12 @@ export function forms(text: string): Form[] {
     // A keyword that can only begin a form means that the one before was not ended.
     const word = token.toLowerCase();
     if ((word === 'function' || word === 'datatype') && start >= 0) finish(false);
-    if (start < 0) start = match.index;
+    if (start < 0) {
+      start = match.index;
+      defines = DEFINES.has(word);
+    }
+    // `=` by itself, outside of everything: a variable. `==` and the like are two tokens.
+    else if (token === '=' && open.length === 0) defines ||= !COMPARES.test(text.slice(match.index - 1, match.index + 2));
     end = match.index + token.length;
     const closing = CLOSES[token];
     if (closing !== undefined) open.push(closing);
@@ -46,6 +60,13 @@ export function forms(text: string): Form[] {
   }
   finish(false);
   return found;
+}
+
+/** What a text defines: the texts of its definitions. */
+export function definitions(text: string): string[] {
+  return forms(text)
+    .filter(({ defines }) => defines)
+    .map(({ start, end }) => text.slice(start, end));
 }
 
 /** The form that an offset is in or at the end of, else the one before it. */

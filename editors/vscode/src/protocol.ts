@@ -82,6 +82,15 @@ export interface SegmentedValue {
   value: string;
   levels: Level[];
   data: string[][];
+  nested?: NestedComponent[] | null;
+}
+
+/** A component of a tuple that is a sequence itself: each entry of its list, as segments. */
+export interface NestedComponent {
+  component: number;
+  levels: Level[];
+  data: string[][];
+  nested?: NestedComponent[] | null;
 }
 
 export interface RunParams {

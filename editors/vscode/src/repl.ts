@@ -1,61 +1,143 @@
-/** The REPL: one terminal for all, to which selections are sent. */
+/**
+ * REPLs: a terminal for each file, to which selections are sent. It begins with what the file
+ * defines, and reads it again when something is sent that may need a definition of since then.
+ */
 
 import * as path from 'node:path';
 import * as vscode from 'vscode';
 import { terminated } from './forms';
+import { Known } from './known';
 import { formRange, neslEditor } from './run';
 import type { Server } from './server';
 
+interface Session {
+  terminal: vscode.Terminal;
+  known: Known;
+}
+
+/** The key of the REPL that belongs to no file. */
+const NO_FILE = '';
+
 export class Repl implements vscode.Disposable {
-  private terminal: vscode.Terminal | undefined;
+  private readonly sessions = new Map<string, Session>();
+  /** What was asked for last: one thing after the other, in the order of the keys. */
+  private last: Promise<unknown> = Promise.resolve();
   private readonly subscription = vscode.window.onDidCloseTerminal((closed) => {
-    if (closed === this.terminal) this.terminal = undefined;
+    for (const [key, { terminal }] of this.sessions) {
+      if (terminal === closed) this.sessions.delete(key);
+    }
   });
 
-  constructor(private readonly server: Server) {}
+  /** Texts that are in no file are copied to a file in `storage`. */
+  constructor(
+    private readonly server: Server,
+    private readonly storage: vscode.Uri,
+  ) {}
 
-  /** Shows the REPL, starting it if there is none; undefined without a program. */
-  open(preserveFocus = false): vscode.Terminal | undefined {
-    if (this.terminal === undefined || this.terminal.exitStatus !== undefined) {
-      const found = this.server.binary();
-      if (found.path === undefined) {
-        void this.server.restart();
-        return undefined;
-      }
-      const settings = vscode.workspace.getConfiguration('nesl');
-      const runtime = ['--runtime', settings.get('runtime', 'cpu')];
-      const precision = ['--precision', String(settings.get('precision', 64))];
-      const file = neslEditor()?.document.uri;
-      const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
-      this.terminal = vscode.window.createTerminal({
-        name: 'NESL',
-        shellPath: found.path,
-        shellArgs: [...runtime, ...precision],
-        cwd: folder ?? (file?.scheme === 'file' ? path.dirname(file.fsPath) : undefined),
-        iconPath: new vscode.ThemeIcon('layers'),
-      });
-    }
-    this.terminal.show(preserveFocus);
-    return this.terminal;
+  /** Shows the REPL of the file in the editor, starting it if there is none. */
+  open(): Promise<void> {
+    const document = neslEditor()?.document;
+    return this.afterwards(async () => (await this.session(document))?.terminal.show());
+  }
+
+  /** Begins anew with what the file defines now. */
+  restart(): Promise<void> {
+    const document = neslEditor()?.document;
+    const key = document?.uri.toString() ?? NO_FILE;
+    return this.afterwards(async () => {
+      this.sessions.get(key)?.terminal.dispose();
+      this.sessions.delete(key);
+      (await this.session(document))?.terminal.show(true);
+    });
   }
 
   /** Sends the selection, or the form at the cursor, and moves on to the next form. */
-  sendSelection(): void {
+  async sendSelection(): Promise<void> {
     const editor = neslEditor();
     const range = editor && formRange(editor);
     if (editor === undefined || range === undefined) return;
-    const text = terminated(editor.document.getText(range));
-    if (text !== '') this.open(true)?.sendText(text, true);
+    const { document } = editor;
+    const text = terminated(document.getText(range));
     if (editor.selection.isEmpty) {
-      const next = editor.document.lineAt(Math.min(range.end.line + 1, editor.document.lineCount - 1));
+      const next = document.lineAt(Math.min(range.end.line + 1, document.lineCount - 1));
       const at = next.range.start;
       editor.selection = new vscode.Selection(at, at);
       editor.revealRange(next.range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
     }
+    if (text !== '') await this.afterwards(() => this.send(document, text));
+  }
+
+  private async send(document: vscode.TextDocument, text: string): Promise<void> {
+    const started = !this.sessions.has(document.uri.toString());
+    const session = await this.session(document);
+    if (session === undefined) return;
+    const { terminal, known } = session;
+    terminal.show(true);
+    if (!started && known.lacks(document.getText(), text)) {
+      await this.saved(document);
+      known.read(document.getText());
+      terminal.sendText(':reload', true);
+    }
+    known.sent(text);
+    terminal.sendText(text, true);
+  }
+
+  private afterwards(work: () => Promise<void>): Promise<void> {
+    const mine = this.last.then(work);
+    this.last = mine.catch((error: unknown) => this.server.log.error(`REPL: ${String(error)}`));
+    return mine;
+  }
+
+  /** The REPL of a document, started if there is none; undefined without a program. */
+  private async session(document: vscode.TextDocument | undefined): Promise<Session | undefined> {
+    const key = document?.uri.toString() ?? NO_FILE;
+    const there = this.sessions.get(key);
+    if (there !== undefined && there.terminal.exitStatus === undefined) return there;
+    const found = this.server.binary();
+    if (found.path === undefined) {
+      void this.server.restart();
+      return undefined;
+    }
+    const file = document && (await this.saved(document));
+    const settings = vscode.workspace.getConfiguration('nesl');
+    const runtime = ['--runtime', settings.get('runtime', 'cpu')];
+    const precision = ['--precision', String(settings.get('precision', 64))];
+    const folder = vscode.workspace.workspaceFolders?.[0]?.uri.fsPath;
+    // What a file loads is beside it.
+    const cwd = document?.uri.scheme === 'file' ? path.dirname(document.uri.fsPath) : folder;
+    const terminal = vscode.window.createTerminal({
+      name: document ? `NESL: ${path.basename(document.uri.path)}` : 'NESL',
+      shellPath: found.path,
+      shellArgs: ['repl', ...runtime, ...precision, ...(file === undefined ? [] : [file])],
+      cwd,
+      iconPath: new vscode.ThemeIcon('layers'),
+    });
+    const session = { terminal, known: new Known() };
+    if (document !== undefined) session.known.read(document.getText());
+    this.sessions.set(key, session);
+    return session;
+  }
+
+  /** A file with the text of a document. */
+  private async saved(document: vscode.TextDocument): Promise<string | undefined> {
+    if (document.uri.scheme === 'file') {
+      // One that cannot be saved is read as it is.
+      if (document.isDirty) await document.save();
+      return document.uri.fsPath;
+    }
+    const name = `${path.basename(document.uri.path, '.nesl')}.nesl`;
+    const copy = vscode.Uri.joinPath(this.storage, 'repl', name);
+    try {
+      await vscode.workspace.fs.writeFile(copy, Buffer.from(document.getText()));
+    } catch (error) {
+      this.server.log.warn(`cannot copy ${name} for the REPL: ${String(error)}`);
+      return undefined;
+    }
+    return copy.fsPath;
   }
 
   dispose(): void {
     this.subscription.dispose();
-    this.terminal?.dispose();
+    for (const { terminal } of this.sessions.values()) terminal.dispose();
   }
 }

@@ -191,6 +191,9 @@ function isRange({ start, end }: Range): void {
 /** Levels cut what is below them, and every component has as many data. */
 function isSegmented(value: SegmentedValue): void {
   assert.notEqual(value.value, '');
+  for (const { component, levels } of value.nested ?? []) {
+    assert.equal(levels[0]!.lengths.length, value.data[component]!.length);
+  }
   const counts = new Set(value.data.map((column) => column.length));
   assert.ok(counts.size <= 1, `${value.name}: components of different lengths`);
   const [count = 0] = counts;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formAt, forms, terminated } from '../src/forms';
+import { definitions, formAt, forms, terminated } from '../src/forms';
 
 const texts = (text: string) => forms(text).map(({ start, end }) => text.slice(start, end));
 
@@ -38,6 +38,13 @@ test('the form at the cursor', () => {
   // Before the first token of a line, the form of that line.
   assert.equal(at(text.indexOf('  c') + 1), 'c;');
   assert.equal(formAt('', 0), undefined);
+});
+
+test('definitions are told from expressions', () => {
+  const defining = ['function f(x) = x;', 'datatype d(int);', 'a = 1;', '(a, b) = (1, 2);', 'load "lib";', 'FUNCTION g(x) = x;', 'c=[x==1 : x in a];'];
+  const others = ['a + 1;', 'a == 1;', 'a <= b;', 'a >= b;', 'a /= b;', 'let a = 1 in a;', '{a : b in c};', '% a = 1; % 2;', '"a = 1";', 'if a == b then 1 else 2;'];
+  assert.deepEqual(definitions(defining.join(' ')), defining);
+  assert.deepEqual(definitions(others.join(' ')), []);
 });
 
 test('what is sent to the REPL is ended', () => {

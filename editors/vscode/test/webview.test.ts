@@ -70,6 +70,21 @@ test('components of a tuple are rows over the same segments', () => {
   assert.match(picture, /`&lt;/);
 });
 
+test('a sequence in a tuple has bars and cells of its own', () => {
+  const inner = { component: 1, levels: [level([2, 0])], data: [['4', '5']] };
+  const pairs = { ...value([level([2])], ['1', '2'], ['[4, 5]', '[]']), nested: [inner] };
+  const picture = draw(pairs);
+  // The pairs, and the two sequences in them.
+  assert.equal(count(picture, '<g class="segment'), 3);
+  assert.equal(count(picture, ' empty"'), 1);
+  assert.equal(count(picture, '<g class="cell'), 4);
+  assert.equal(count(picture, '[4, 5]'), 0);
+  assert.match(description(pairs), /component 2 is cut into 2, 0/);
+  // One that is long stays a cell.
+  const long = { component: 1, levels: [level([60, 0])], data: [Array<string>(60).fill('1')] };
+  assert.equal(count(draw({ ...pairs, nested: [long] }), '<g class="cell'), 4);
+});
+
 test('segments do not overlap: cells and bars of a level come one after the other', () => {
   const picture = draw(value([level([2, 0, 1]), level([1, 0, 2]), level([2, 1, 0])], ['1', '2', '3']));
   const boxes = [...picture.matchAll(/<rect x="([\d.]+)" y="([\d.]+)" width="([\d.]+)"/g)].map((match) => match.slice(1).map(Number));

@@ -1,10 +1,12 @@
 //! `nesl lsp`
 
+use crate::allocator;
 use crate::cli::OK;
 use anyhow::{Context, Result};
 
 /// Serves an editor until it says goodbye.
 pub fn run() -> Result<u8> {
+    allocator::share_one_area();
     let executable = std::env::current_exe().context("cannot tell where this program is")?;
     nesl_server::serve(executable).context("the language server cannot start")?;
     Ok(OK)

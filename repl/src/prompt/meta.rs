@@ -3,6 +3,7 @@
 
 use super::Flow;
 use super::complete::close;
+use super::definitions::{Files, Shown};
 use crate::commands::unknown;
 use crate::measure;
 use crate::report::Reporter;
@@ -11,12 +12,13 @@ use nesl_engine::Session;
 use std::path::Path;
 
 /// A row of the help: how it is written, what it does.
-const COMMANDS: [(&str, &str, &str); 7] = [
+const COMMANDS: [(&str, &str, &str); 8] = [
     (":type", "EXPR", "the type of an expression, without evaluating it"),
     (":doc", "NAME", "what a function or operator does"),
     (":time", "FORM", "run a form and tell how long it took"),
     (":stats", "", "what the runtime did, and where the variables are"),
     (":load", "FILE", "run a file in this session"),
+    (":reload", "", "read again what the session's files define"),
     (":help", "", "this"),
     (":quit", "", "leave (also Ctrl-D)"),
 ];
@@ -49,7 +51,12 @@ pub fn parse(text: &str) -> Option<Command<'_>> {
 }
 
 /// Does what a command says.
-pub fn run(reporter: &mut Reporter, session: &mut Session, command: Command<'_>) -> Flow {
+pub fn run(
+    reporter: &mut Reporter,
+    session: &mut Session,
+    files: &Files,
+    command: Command<'_>,
+) -> Flow {
     let argument = command.argument.trim_end_matches(';').trim_end();
     let full = expand(command.name);
     let needs = COMMANDS.iter().find(|(name, ..)| Some(*name) == full).map(|(_, needs, _)| *needs);
@@ -74,6 +81,12 @@ pub fn run(reporter: &mut Reporter, session: &mut Session, command: Command<'_>)
         }
         Some(":stats") => reporter.output.line(&measure::stats(&session.stats())),
         Some(":load") => return load(reporter, session, argument),
+        Some(":reload") if files.is_empty() => {
+            eprintln!("The session has no files: `nesl repl FILE` starts one that has.");
+        }
+        Some(":reload") => {
+            files.enter(reporter, session, Shown::Names);
+        }
         Some(":help") => help(reporter),
         Some(":quit") => return Flow::Leave,
         _ => eprintln!("There is no `{}`; :help lists what there is.", command.name),

@@ -1,6 +1,5 @@
 //! Forms from a pipe: each is run as soon as it is whole, without banner or prompt.
 
-use crate::cli::OK;
 use crate::commands::worse;
 use crate::report::Reporter;
 use crate::source::decode;
@@ -9,9 +8,8 @@ use nesl_core::syntax;
 use nesl_engine::Session;
 use std::io::BufRead;
 
-/// Runs the forms of standard input.
-pub fn run(mut reporter: Reporter, mut session: Session) -> Result<u8> {
-    let mut code = OK;
+/// Runs the forms of standard input; `code` is how it went so far.
+pub fn run(mut reporter: Reporter, mut session: Session, mut code: u8) -> Result<u8> {
     let mut pending = Vec::new();
     // Lines that were run already: messages number lines as in the whole input.
     let mut lines = 0;

@@ -92,6 +92,14 @@ async def test_functions_run_with_arguments(editor):
     assert [(v.position.line, v.text) for v in values] == [(0, "dbl(21) = 42")]
 
 
+async def test_an_edited_form_loses_its_value(editor):
+    uri = editor.open("1 + 2;\n3 * 4;\n")
+    await editor.ask("nesl/run", textDocument={"uri": uri})
+    assert [v.position.line for v in await editor.values_after(uri)] == [0, 1]
+    editor.change(uri, "3 * 4", "3 * 5")
+    assert [v.position.line for v in await editor.values_after(uri)] == [0]
+
+
 async def test_what_a_form_costs(editor):
     uri = editor.open("a = [0:1000];\nsum(a);\n")
     cost = await editor.ask(
@@ -99,6 +107,16 @@ async def test_what_a_form_costs(editor):
     assert "work" in cost.text and "depth" in cost.text
     hover = await editor.client.text_document_hover_async(t.HoverParams(**editor.at(uri, "sum")))
     assert cost.text in hover.contents.value
+
+
+async def test_a_run_tells_what_it_has_counted(editor):
+    editor.client.workspace_did_change_configuration(t.DidChangeConfigurationParams(
+        settings={"nesl": {"values": "notification", "runtime": "reference"}}))
+    uri = editor.open("a = [0:1000];\nsum(a);\n")
+    await editor.ask("nesl/run", textDocument={"uri": uri})
+    await editor.values_after(uri)
+    hover = await editor.client.text_document_hover_async(t.HoverParams(**editor.at(uri, "sum")))
+    assert "Measured:** work" in hover.contents.value
 
 
 async def test_how_flattening_sees_it(editor):

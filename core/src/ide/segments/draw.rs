@@ -1,7 +1,7 @@
 //! A value as segments over flat data, and as NESL prints it.
 
 use super::evaluate::Frame;
-use super::{Level, SegmentedValue};
+use super::{Level, NestedComponent, SegmentedValue};
 use crate::flat::Ctx;
 use crate::ide::Layout;
 use crate::ide::shape::Reader;
@@ -60,8 +60,7 @@ fn view(frame: &Frame<'_>, source: Var, starts: &[u32], drawn: &mut SegmentedVal
     if let Some(level) = drawn.levels.last_mut().filter(|own| own.starts.len() == starts.len()) {
         level.kind = Layout::Views;
         level.starts = starts.to_vec();
-        drawn.data.clear();
-        components(&values, at, &mut drawn.data);
+        (drawn.data, drawn.nested) = components(&values, at);
     }
 }
 
@@ -81,9 +80,19 @@ fn segmented(
     outer: &[Layout],
     inner: Layout,
 ) -> SegmentedValue {
+    let (levels, values, at) = levels(vec![value.clone()], ty, outer, inner);
+    let (data, nested) = components(&values, at);
+    SegmentedValue { name, ty: ty.to_string(), value: show(value, ty), levels, data, nested }
+}
+
+/// The levels of some sequences, what is beneath them, and its type.
+fn levels<'t>(
+    mut values: Vec<Value>,
+    mut at: &'t Ty,
+    outer: &[Layout],
+    inner: Layout,
+) -> (Vec<Level>, Vec<Value>, &'t Ty) {
     let mut levels = Vec::new();
-    let mut values = vec![value.clone()];
-    let mut at = ty;
     while let Ty::Sequence(element) = at {
         let mut level = Level {
             kind: outer.get(levels.len()).copied().unwrap_or(inner),
@@ -101,24 +110,34 @@ fn segmented(
         values = below;
         at = element;
     }
-    let mut data = Vec::new();
-    components(&values, at, &mut data);
-    SegmentedValue { name, ty: ty.to_string(), value: show(value, ty), levels, data }
+    (levels, values, at)
 }
 
-/// A list for each component; what is nested further down in a tuple is one entry.
-fn components(values: &[Value], ty: &Ty, data: &mut Vec<Vec<String>>) {
+/// A list for each component of some values, and how those are cut that are sequences themselves.
+fn components(values: &[Value], ty: &Ty) -> (Vec<Vec<String>>, Vec<NestedComponent>) {
+    let (mut data, mut nested) = (Vec::new(), Vec::new());
+    each_component(values, ty, &mut |values, ty| {
+        if matches!(ty, Ty::Sequence(_)) {
+            let (levels, below, at) = levels(values.to_vec(), ty, &[], Layout::Contiguous);
+            let (inner, further) = components(&below, at);
+            let component = data.len();
+            nested.push(NestedComponent { component, levels, data: inner, nested: further });
+        }
+        data.push(values.iter().map(|value| show(value, ty)).collect());
+    });
+    (data, nested)
+}
+
+fn each_component(values: &[Value], ty: &Ty, see: &mut dyn FnMut(&[Value], &Ty)) {
     match ty {
         Ty::Pair(first, second) => {
             let halves: Vec<(&Value, &Value)> = values.iter().filter_map(Value::as_pair).collect();
             let firsts: Vec<Value> = halves.iter().map(|(value, _)| (*value).clone()).collect();
             let seconds: Vec<Value> = halves.iter().map(|(_, value)| (*value).clone()).collect();
-            components(&firsts, first, data);
-            components(&seconds, second, data);
+            each_component(&firsts, first, see);
+            each_component(&seconds, second, see);
         }
-        Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Sequence(_) => {
-            data.push(values.iter().map(|value| show(value, ty)).collect());
-        }
+        Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Sequence(_) => see(values, ty),
     }
 }
 

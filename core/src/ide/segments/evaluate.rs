@@ -142,6 +142,18 @@ impl<'p> Frame<'p> {
         })
     }
 
+    /// The type of an operand.
+    fn type_of(&self, atom: Atom) -> Ty {
+        match atom {
+            Atom::Var(var) => self.types[&var].clone(),
+            Atom::Unit => Ty::Unit,
+            Atom::Int(_) => Ty::Int,
+            Atom::Float(_) => Ty::Float,
+            Atom::Bool(_) => Ty::Bool,
+            Atom::Char(_) => Ty::Char,
+        }
+    }
+
     /// An operand at all points.
     pub fn all(&self, atom: Atom, ctx: Ctx) -> Result<Vec<Value>, String> {
         (0..self.count(ctx)?).map(|point| self.read(atom, ctx, point)).collect()
@@ -402,7 +414,19 @@ impl<'p, 'w> Evaluator<'p, 'w> {
                 let all = all.map(|values| Sequence::from_values(ty, values).into()).collect();
                 self.on_sequences(SeqOp::Reduce(*with), ty, ty, all)
             }
-            Op::Histogram { .. } => Err("tables of sums are not drawn yet".to_owned()),
+            Op::Histogram { with, size, place, value, from } => {
+                let sizes = frame.all(*size, ctx)?;
+                let places = frame.gathered(*place, *from, ctx)?;
+                let values = frame.gathered(*value, *from, ctx)?;
+                let value = frame.type_of(*value);
+                let rows = sizes.into_iter().zip(places).zip(values);
+                let rows = rows.map(|((size, places), values)| {
+                    let places = Sequence::from_values(&Ty::Int, places).into();
+                    vec![size, places, Sequence::from_values(&value, values).into()]
+                });
+                let given = [Ty::Int, Ty::sequence(Ty::Int), Ty::sequence(value.clone())];
+                self.on_each(SeqOp::Histogram(*with), &given, ty, rows.collect())
+            }
             Op::Scan { with, value } => {
                 let points = frame.points.get(&ctx).ok_or_else(strange)?;
                 let (owner, segments) = points.owner.clone().ok_or_else(strange)?;
@@ -491,11 +515,7 @@ impl<'p, 'w> Evaluator<'p, 'w> {
         args: &[Atom],
     ) -> Result<Vec<Value>, String> {
         let element = match (op, args.first()) {
-            (SeqOp::Dist, Some(Atom::Var(var))) => frame.types[var].clone(),
-            (SeqOp::Dist, Some(Atom::Float(_))) => Ty::Float,
-            (SeqOp::Dist, Some(Atom::Bool(_))) => Ty::Bool,
-            (SeqOp::Dist, Some(Atom::Char(_))) => Ty::Char,
-            (SeqOp::Dist, Some(Atom::Unit)) => Ty::Unit,
+            (SeqOp::Dist, Some(atom)) => frame.type_of(*atom),
             _ => Ty::Int,
         };
         let sequence = ir::Op::Seq(op, args.to_vec());
@@ -512,12 +532,25 @@ impl<'p, 'w> Evaluator<'p, 'w> {
         ty: &Ty,
         all: Vec<Value>,
     ) -> Result<Vec<Value>, String> {
-        let (given, var) = (Var(0), Var(1));
-        let op = ir::Op::Seq(op, vec![Atom::Var(given)]);
+        let rows = all.into_iter().map(|value| vec![value]).collect();
+        self.on_each(op, &[Ty::sequence(element.clone())], ty, rows)
+    }
+
+    /// An operation on each of some rows of operands.
+    fn on_each(
+        &mut self,
+        op: SeqOp,
+        given: &[Ty],
+        ty: &Ty,
+        rows: Vec<Vec<Value>>,
+    ) -> Result<Vec<Value>, String> {
+        let reads: Vec<(Var, Ty)> =
+            given.iter().enumerate().map(|(i, ty)| (Var(i as u32), ty.clone())).collect();
+        let var = Var(given.len() as u32);
+        let op = ir::Op::Seq(op, reads.iter().map(|(var, _)| Atom::Var(*var)).collect());
         let step = ir::Let { var, ty: ty.clone(), op, site: Site::NONE };
         let block = ir::Block { lets: vec![step], result: Atom::Var(var) };
-        let reads = vec![(given, Ty::sequence(element.clone()))];
-        self.interpret(reads, block, ty, all.into_iter().map(|value| vec![value]).collect())
+        self.interpret(reads, block, ty, rows)
     }
 
     /// Interprets a block for each row of values of the variables that it reads.

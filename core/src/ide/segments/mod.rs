@@ -51,6 +51,21 @@ pub struct SegmentedValue {
     pub levels: Vec<Level>,
     /// The flat data underneath; a list for each component of a tuple.
     pub data: Vec<Vec<String>>,
+    /// The components that are sequences themselves.
+    pub nested: Vec<NestedComponent>,
+}
+
+/// A component of a tuple that is a sequence: each entry of its list, as segments over flat data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NestedComponent {
+    /// Which list it is.
+    pub component: usize,
+    /// From the outermost level inwards; the outermost has a segment for each entry.
+    pub levels: Vec<Level>,
+    /// The flat data underneath.
+    pub data: Vec<Vec<String>>,
+    /// Its own components that are sequences.
+    pub nested: Vec<NestedComponent>,
 }
 
 /// A step.
@@ -118,7 +133,21 @@ mod tests {
         }
         let data: Vec<String> = value.data.iter().map(|data| data.join(" ")).collect();
         let _ = write!(out, " | {}", data.join(" / "));
+        shown_inside(&value.nested, &mut out);
         out
+    }
+
+    fn shown_inside(nested: &[NestedComponent], out: &mut String) {
+        for one in nested {
+            let _ = write!(out, " ({}:", one.component);
+            for level in &one.levels {
+                let _ = write!(out, " {:?}", level.lengths);
+            }
+            let data: Vec<String> = one.data.iter().map(|data| data.join(" ")).collect();
+            let _ = write!(out, " | {}", data.join(" / "));
+            shown_inside(&one.nested, out);
+            out.push(')');
+        }
     }
 
     fn check(text: &str, expected: Expect) {
@@ -398,6 +427,128 @@ mod tests {
                 v5: [[int]] in c0 = collect v4 from c1
               in  r[#r - 1] : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | views [2, 2] at [1, 3] | 5 1 2 7 8
               out {r[#r - 1] : r in m} : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | contiguous [2, 2] | 1 2 7 8
+        "#]],
+        );
+    }
+
+    #[test]
+    fn sequences_in_tuples_are_cut_up_too() {
+        check(
+            "$0{(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]};",
+            expect![[r#"
+            == {(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]}
+            a point for each element of `[(1, [4, 5]), (2, [] int)]`   [n, a) in [(1, [4, 5]), (2, [] int)]]
+                c1 = each v4 for c0
+                v11: (int, [int]) in c1 = element(v4)
+              in  [(1, [4, 5]), (2, [] int)] : [(int, [int])] = [(1, [4, 5]), (2, [])] | contiguous [2] | 1 2 / [4, 5] [] (1: [2, 0] | 4 5)
+              out (n, a) : [(int, [int])] = [(1, [4, 5]), (2, [])] | contiguous [2] | 1 2 / [4, 5] [] (1: [2, 0] | 4 5)
+            a point for each element of every `a`   [sum(a)]
+                c2 = each v7 for c1
+                v13: int in c2 = element(v7)
+              in  a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
+              out element of a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
+            the sum of each segment   [sum(a)]
+                v8: int in c1 = reduce_sum v13 from c2
+              in  element of a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
+              out sum(a) : [int] = [9, 0] | contiguous [2] | 9 0
+            the points become a sequence   [n, a) in [(1, [4, 5]), (2, [] int)]]
+                v10: [(int, [int])] in c0 = collect v14 from c1
+              in  sum(a), a : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
+              out {(sum(a), a) : (n, a) in [(… : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
+        "#]],
+        );
+        check(
+            "$0{a : a, b in [([(1, \"x\")], 7)]};",
+            expect![[r#"
+            == {a : a, b in [([(1, "x")], 7)]}
+            a point for each element of `[([(1, "x")], 7)]`   [a, b in [([(1, "x")], 7)]]
+                c1 = each v4 for c0
+                v9: ([(int, [char])], int) in c1 = element(v4)
+              in  [([(1, "x")], 7)] : [([(int, [char])], int)] = [([(1, "x")], 7)] | contiguous [1] | [(1, "x")] / 7 (0: [1] | 1 / "x" (1: [1] | `x))
+              out (a, b) : [([(int, [char])], int)] = [([(1, "x")], 7)] | contiguous [1] | [(1, "x")] / 7 (0: [1] | 1 / "x" (1: [1] | `x))
+            the points become a sequence   [a, b in [([(1, "x")], 7)]]
+                v8: [[(int, [char])]] in c0 = collect v6 from c1
+              in  a : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
+              out {a : a, b in [([(1, "x")], … : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_belongs_to_a_key_is_combined_in_a_table() {
+        check(
+            "$0{(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])};",
+            expect![[r#"
+            == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
+            a point for each element of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
+                c1 = each v3 for c0
+                v83: (int, int) in c1 = element(v3)
+              in  [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
+              out element of [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
+            compare, and   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v11: bool in c1 = ge(v5, 0)
+                v12: bool in c1 = lt(v5, 3)
+                v13: bool in c1 = and(v11, v12)
+              in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+              out v13 : [bool] = [T, T, T] | contiguous [3] | T T T
+            whether all are true (and) of all   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v15: bool in c0 = reduce_and v13 from c1
+              in  v13 : [bool] = [T, T, T] | contiguous [3] | T T T
+              out v15 : bool = T | T
+            the sum of what belongs to each place of a table   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v18: [int] in c0 = histogram_sum 1 to v5 of 3 from c1
+              in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+              out the sum at each place : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+            the sum of what belongs to each place of a table   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v19: [int] in c0 = histogram_sum v8 to v5 of 3 from c1
+              in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+              in  second of element of [(1, 20), (0, 7), (1, 5)] : [int] = [20, 7, 5] | contiguous [3] | 20 7 5
+              out the sum at each place : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
+            keep the points where v15   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                c2 = where v15 in c0
+              in  v15 : bool = T | T
+            a point for each of 3   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                c3 = count 3 for c2
+                v84: int in c3 = position
+              out k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
+            the points become a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v20: [int] in c2 = collect v84 from c3
+              in  k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
+              out {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
+            a point for each element of `the sum at each place`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                c4 = each v18 for c2
+                v85: int in c4 = element(v18)
+              in  the sum at each place : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+              out (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+            compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v22: bool in c4 = gt(v85, 0)
+              in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+              out v22 : [bool] = [T, T, F] | contiguous [3] | T T F
+            the points become a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v23: [bool] in c2 = collect v22 from c4
+              in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
+              out {(k, sum(v)) : (k, v) in in… : [bool] = [T, T, F] | contiguous [3] | T T F
+            the element of `{(k, sum(v)) : (k, v) in in…` at each point   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v87: int in c4 = element(v20) after v86
+              in  {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
+              out (k, v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
+            keep the points where v22   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                c5 = where v22 in c4
+              in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
+              out (k, v) : [int] = [1, 2] | contiguous [2] | 1 2
+            take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v27: int in c5 = index(v19, v87)
+              in  the sum at each place : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
+              in  (k, v) : [int] = [0, 1] | contiguous [2] | 0 1
+              out k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
+            the points become a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v29: [(int, int)] in c2 = collect v28 from c5
+              in  k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
+              out {(k, sum(v)) : (k, v) in in… : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
+            the sides come together   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v82: [(int, int)] in c0 = if v15 in c2 {
+              in  v15 : bool = T | T
+              out k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
         "#]],
         );
     }

@@ -1,5 +1,6 @@
 //! What the values of a flat function are called: by what the source writes for them.
 
+use super::words;
 use crate::base::{ItemId, Span};
 use crate::db::Database;
 use crate::flat::{Function, Let, Op};
@@ -58,6 +59,15 @@ impl Namer<'_> {
             Op::Point(ir::Op::First(Atom::Var(pair))) => self.half(binding, *pair, true),
             Op::Point(ir::Op::Second(Atom::Var(pair))) => self.half(binding, *pair, false),
             Op::Extent(..) => self.source(binding).map(|text| format!("#{text}")),
+            Op::Histogram { with, .. } => {
+                Some(format!("{} at each place", words::reduction(*with)))
+            }
+            // Something that the compiler adds: the source writes nothing for it.
+            Op::Point(ir::Op::Scalar(..)) | Op::Reduce { .. }
+                if binding.site.item == self.item && self.each(binding.site.span).is_some() =>
+            {
+                None
+            }
             _ => self.source(binding),
         };
         if let Some(name) = found {

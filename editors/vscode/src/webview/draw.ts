@@ -5,7 +5,7 @@
  * Text in, SVG out; colours are classes that the style sheet gives the theme's colours to.
  */
 
-import type { Level, SegmentedValue } from '../protocol';
+import type { Level, NestedComponent, SegmentedValue } from '../protocol';
 
 const CELL = { height: 24, pad: 12, letter: 7.3, least: 26 };
 const BAR = { height: 15, gap: 4, empty: 16 };
@@ -31,26 +31,63 @@ interface Plan {
 
 /** The picture, as the text of an `svg` element. */
 export function draw(value: SegmentedValue): string {
-  const count = Math.max(0, ...value.data.map((column) => column.length));
+  const count = length(value.data);
   if (count > MOST) return '';
-  const widths = Array.from({ length: count }, (_, i) => cellWidth(value.data, i));
-  return inOrder(value.levels, count) ? nested(value, widths) : views(value, widths);
+  if (!inOrder(value.levels, count)) return views(value, value.data[0]?.map((_, i) => cellWidth(value.data, i)) ?? []);
+  const { width, height, markup } = nested(value);
+  return svg(width, height, value, [markup]);
 }
 
-/** Segments nested over the data in the data's own order. */
-function nested(value: SegmentedValue, widths: number[]): string {
-  const plan = place(value.levels, widths);
+/** A part of a picture, by itself. */
+interface Block {
+  width: number;
+  height: number;
+  markup: string;
+}
+
+/**
+ * Segments nested over the data in the data's own order: all of them, or one of the outermost. A
+ * component that is a sequence itself has a picture of its own for each entry.
+ */
+function nested(part: Pick<SegmentedValue, 'levels' | 'data' | 'nested'>, root?: number): Block {
+  const blocks = new Map((part.nested ?? []).filter(fits).map((one) => [one.component, entries(part, one)]));
+  const plain = part.data.filter((_, row) => !blocks.has(row));
+  const widths = Array.from({ length: length(part.data) }, (_, i) =>
+    Math.max(cellWidth(plain, i), ...[...blocks.values()].map((row) => row[i]?.width ?? 0)),
+  );
+  const plan = place(part.levels, widths, root);
   const parts: string[] = [];
-  const top = value.levels.length * (BAR.height + BAR.gap);
-  for (const bar of plan.bars) parts.push(drawBar(bar, bar.level * (BAR.height + BAR.gap), value.levels.length));
-  for (const [row, column] of value.data.entries()) {
-    for (const cell of plan.cells) {
-      const y = top + row * (CELL.height + 3);
-      parts.push(drawCell(cell.x, y, cell.width, column[cell.index] ?? '', cell.segment));
+  let y = part.levels.length * (BAR.height + BAR.gap);
+  for (const bar of plan.bars) parts.push(drawBar(bar, bar.level * (BAR.height + BAR.gap), part.levels.length));
+  for (const [row, column] of part.data.entries()) {
+    const own = blocks.get(row);
+    let height = own ? 0 : CELL.height;
+    for (const { x, width, index, segment } of plan.cells) {
+      const block = own?.[index];
+      if (block === undefined) {
+        parts.push(drawCell(x, y, width, column[index] ?? '', segment));
+      } else {
+        parts.push(`<g transform="translate(${n(x)} ${n(y)})">${block.markup}</g>`);
+        height = Math.max(height, block.height);
+      }
     }
+    y += height + 3;
   }
-  const height = top + value.data.length * (CELL.height + 3);
-  return svg(plan.width, height, value, parts);
+  return { width: plan.width, height: y, markup: parts.join('') };
+}
+
+/** The pictures of the entries of a component. */
+function entries(part: Pick<SegmentedValue, 'data'>, component: NestedComponent): Block[] {
+  return (part.data[component.component] ?? []).map((_, i) => nested(component, i));
+}
+
+/** Whether a component is small enough to be more than a cell an entry. */
+function fits(component: NestedComponent): boolean {
+  return length(component.data) <= MOST;
+}
+
+function length(data: readonly string[][]): number {
+  return Math.max(0, ...data.map((column) => column.length));
 }
 
 /** Segments that share or skip data, as views do: data once, each segment on a lane of its own. */
@@ -100,7 +137,7 @@ export function inOrder(levels: readonly Level[], count: number): boolean {
   });
 }
 
-function place(levels: readonly Level[], widths: readonly number[]): Plan {
+function place(levels: readonly Level[], widths: readonly number[], root?: number): Plan {
   const plan: Plan = { bars: [], cells: [], width: 0 };
   let x = 0;
   const visit = (level: number, index: number, segment: number): void => {
@@ -123,7 +160,8 @@ function place(levels: readonly Level[], widths: readonly number[]): Plan {
     x += space(levels.length - level - 1) - (length > 0 ? inner : 0);
   };
   const roots = levels[0]?.lengths.length ?? widths.length;
-  for (let root = 0; root < roots; root++) visit(0, root, -1);
+  if (root !== undefined) visit(0, root, -1);
+  else for (let each = 0; each < roots; each++) visit(0, each, -1);
   plan.width = Math.max(0, ...plan.bars.map((bar) => bar.to), ...plan.cells.map((cell) => cell.x + cell.width));
   return plan;
 }
@@ -154,7 +192,7 @@ function drawCell(x: number, y: number, width: number, content: string, segment:
 }
 
 function cellWidth(data: readonly string[][], i: number): number {
-  const longest = Math.max(...data.map((column) => column[i]?.length ?? 0));
+  const longest = Math.max(0, ...data.map((column) => column[i]?.length ?? 0));
   return Math.max(CELL.least, Math.ceil(longest * CELL.letter) + CELL.pad);
 }
 
@@ -169,7 +207,10 @@ function svg(width: number, height: number, value: SegmentedValue, parts: string
 /** The picture in words. */
 export function description(value: SegmentedValue): string {
   const lengths = value.levels.map((level, i) => `level ${i + 1} has segments of ${level.lengths.join(', ')}`);
-  return [`${value.value}`, ...lengths].join('; ');
+  const inside = (value.nested ?? []).map(({ component, levels }) =>
+    `component ${component + 1} is cut into ${levels.map((level) => level.lengths.join(', ')).join(' and ')}`,
+  );
+  return [`${value.value}`, ...lengths, ...inside].join('; ');
 }
 
 function text(x: number, y: number, content: string, name: string): string {

@@ -1,0 +1,117 @@
+//! What files define, for a session to begin with.
+//!
+//! Expressions at top level are left out: a session is for trying what a file defines, and what it
+//! computes may take long. They become blanks, so that everything else keeps its place.
+
+use crate::cli::OK;
+use crate::commands::worse;
+use crate::report::Reporter;
+use crate::source;
+use anyhow::Result;
+use nesl_core::syntax::{RawKind, split};
+use nesl_engine::Session;
+use std::path::PathBuf;
+
+/// So many names are listed; of more it is said how many there are.
+const LISTED: usize = 12;
+
+/// The files of a session.
+pub struct Files(Vec<PathBuf>);
+
+/// What is said of the files' definitions, besides what is wrong with them.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// Nothing.
+    Nothing,
+    /// Their names, a line a file.
+    Names,
+}
+
+impl Files {
+    /// These files; all can be read now.
+    pub fn new(paths: &[PathBuf]) -> Result<Files> {
+        paths.iter().try_for_each(|path| source::read(path).map(drop))?;
+        // Another folder may be the current one later.
+        Ok(Files(paths.iter().map(|path| path.canonicalize().unwrap_or(path.clone())).collect()))
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Runs the definitions of all files; the exit code.
+    pub fn enter(&self, reporter: &mut Reporter, session: &mut Session, shown: Shown) -> u8 {
+        let mut code = OK;
+        for path in &self.0 {
+            let file = match source::read(path) {
+                Ok(file) => file,
+                Err(error) => {
+                    eprintln!("nesl: {error:#}");
+                    continue;
+                }
+            };
+            let mut names = Vec::new();
+            let text = definitions(&file.text);
+            let summary = reporter.collect(session, &file.name, &text, &mut |binding| {
+                if !names.contains(&binding.name) {
+                    names.push(binding.name);
+                }
+            });
+            reporter.output.settle();
+            if shown == Shown::Names {
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                reporter.output.line(&format!("{name}: {}", listed(&names)));
+            }
+            code = worse(code, &summary);
+            if summary.interrupted {
+                break;
+            }
+        }
+        code
+    }
+}
+
+fn listed(names: &[String]) -> String {
+    match names.len() {
+        0 => "no definitions".to_owned(),
+        n if n > LISTED => format!("{}, and {} more", names[..LISTED].join(", "), n - LISTED),
+        _ => names.join(", "),
+    }
+}
+
+/// A text in which blanks stand for the expressions.
+fn definitions(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for form in split(text) {
+        let own = &text[form.range];
+        match form.kind {
+            RawKind::Expr => out.extend(own.chars().map(|c| if c == '\n' { c } else { ' ' })),
+            RawKind::Function
+            | RawKind::Datatype
+            | RawKind::Binding
+            | RawKind::Command
+            | RawKind::Blank => out.push_str(own),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn expressions_are_blank_and_nothing_moves() {
+        let text = "x = 1; x + 1; y = 2;\n{x : π in\n y};\nfunction f(a) = a; % end %";
+        let left = definitions(text);
+        assert_eq!(left, "x = 1;        y = 2;\n         \n    \nfunction f(a) = a; % end %");
+    }
+
+    #[test]
+    fn many_names_are_counted() {
+        let names: Vec<String> = (0..15).map(|n| format!("f{n}")).collect();
+        assert_eq!(listed(&names[..2]), "f0, f1");
+        assert!(listed(&names).ends_with("f11, and 3 more"));
+    }
+}
