@@ -214,6 +214,7 @@ impl Runtime for Cpu {
             modules: self.compiled.load(Relaxed),
             loaded: self.modules.len() as u64,
             compile_ns: self.compile_ns.load(Relaxed),
+            ahead_ns: self.modules.ahead_ns(),
             bytes,
             peak_bytes,
             transferred: self.transferred.load(Relaxed),

@@ -6,9 +6,11 @@
 //!
 //! What is expected is compiled by a thread of its own, the longest first: that is what one would
 //! otherwise wait for in the end. Who loads a module that nobody has begun compiles it himself; who
-//! needs the one that is under way compiles another expected one instead of waiting, if there is
-//! one. A module is the same whoever compiles it; if the thread ahead cannot compile it, that is
-//! forgotten, and known again when it is loaded. The thread ends when there is nothing to do.
+//! needs the one that is under way compiles the one expected next instead of waiting, if there is
+//! one. What was expected before something that is loaded was not needed there, probably, and is
+//! left for the end. A module is the same whoever compiles it; if the thread ahead cannot compile
+//! it, that is forgotten, and known again when it is loaded. The thread ends when there is nothing
+//! to do.
 
 use crate::codegen::machine::Machine;
 use crate::codegen::{self, Compiled, walk};
@@ -16,9 +18,9 @@ use crate::launch::Workers;
 use crate::memory::Memory;
 use nesl_runtime::kir::Module;
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// There are no more than this, unless so many are held.
 pub const MOST: usize = 256;
@@ -39,6 +41,8 @@ struct Shared {
     done: Condvar,
     /// Nobody needs anything any more.
     closed: AtomicBool,
+    /// Nanoseconds that the thread ahead has compiled.
+    ahead_ns: AtomicU64,
 }
 
 #[derive(Default)]
@@ -46,9 +50,13 @@ struct State {
     kept: FxHashMap<Arc<Module>, Kept>,
     /// How often one was asked for.
     clock: u64,
-    /// Those expected that nobody has begun, in the order in which they will be needed.
-    expected: Vec<(u64, Arc<Module>)>,
-    under_way: Vec<Arc<Module>>,
+    /// Those that nobody has begun, in the order in which they will be needed.
+    expected: Vec<Expected>,
+    under_way: Vec<Expected>,
+    /// How many were expected so far.
+    count: u64,
+    /// How far the program has come with them.
+    reached: u64,
     /// There is a thread that compiles ahead.
     ahead: bool,
 }
@@ -56,21 +64,33 @@ struct State {
 struct Kept {
     compiled: Arc<Compiled>,
     used: u64,
+    /// See [`Expected::place`].
+    place: u64,
     /// Somebody has loaded it.
     loaded: bool,
+}
+
+/// A module that will be loaded, probably, or that somebody compiles.
+#[derive(Clone)]
+struct Expected {
+    module: Arc<Module>,
+    /// About how long it takes to compile.
+    size: u64,
+    /// Its number among those expected, from 1 on; 0 if it was not.
+    place: u64,
 }
 
 /// Who compiles a module, until it is there or cannot be compiled.
 struct Claim<'a> {
     shared: &'a Shared,
-    module: Arc<Module>,
+    what: Expected,
 }
 
 impl Modules {
     /// None yet.
     pub fn new(machine: Machine) -> Modules {
-        let (state, done, closed) = Default::default();
-        Modules(Arc::new(Shared { machine, state, done, closed }))
+        let (state, done, closed, ahead_ns) = Default::default();
+        Modules(Arc::new(Shared { machine, state, done, closed, ahead_ns }))
     }
 
     /// A compiled module, and whether nobody has loaded it before; an error if it cannot be
@@ -90,22 +110,26 @@ impl Modules {
             if stop.load(Relaxed) {
                 return Err("interrupted".into());
             }
-            if !state.under_way.iter().any(|other| **other == *module) {
-                let expected = state.expected.iter().position(|(_, other)| **other == *module);
-                let module = match expected {
-                    Some(at) => state.expected.remove(at).1,
-                    None => Arc::new(module.clone()),
-                };
-                shared.claim(state, module).compile(workers, stop)?;
-                state = shared.state();
-            } else if !state.expected.is_empty() {
-                let (_, other) = state.expected.remove(0);
-                // What becomes of it is not the question here.
-                let _ = shared.claim(state, other).compile(workers, stop);
-                state = shared.state();
+            let busy = find(&state.under_way, module).map(|at| state.under_way[at].place);
+            if let Some(place) = busy {
+                state.reached = state.reached.max(place);
+                if let Some(at) = state.expected.iter().position(|next| next.place > place) {
+                    let next = state.expected.remove(at);
+                    // What becomes of it is not the question here.
+                    let _ = shared.claim(state, next).compile(workers, stop);
+                    state = shared.state();
+                } else {
+                    let waited = shared.done.wait_timeout(state, PATIENCE);
+                    state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                }
             } else {
-                let waited = shared.done.wait_timeout(state, PATIENCE);
-                state = waited.unwrap_or_else(PoisonError::into_inner).0;
+                let what = match find(&state.expected, module) {
+                    Some(at) => state.expected.remove(at),
+                    None => Expected { module: Arc::new(module.clone()), size: 0, place: 0 },
+                };
+                state.reached = state.reached.max(what.place);
+                shared.claim(state, what).compile(workers, stop)?;
+                state = shared.state();
             }
         }
     }
@@ -113,14 +137,15 @@ impl Modules {
     /// A module will be loaded, probably.
     pub fn expect(&self, module: &Module) {
         let mut state = self.0.state();
-        let known = |other: &Arc<Module>| **other == *module;
         if state.kept.contains_key(module)
-            || state.under_way.iter().any(known)
-            || state.expected.iter().any(|(_, other)| known(other))
+            || find(&state.under_way, module).is_some()
+            || find(&state.expected, module).is_some()
         {
             return;
         }
-        state.expected.push((size(module), Arc::new(module.clone())));
+        state.count += 1;
+        let (module, size, place) = (Arc::new(module.clone()), size(module), state.count);
+        state.expected.push(Expected { module, size, place });
         if !std::mem::replace(&mut state.ahead, true) {
             drop(state);
             let shared = self.0.clone();
@@ -134,6 +159,11 @@ impl Modules {
     /// None will.
     pub fn expect_nothing(&self) {
         self.0.state().expected.clear();
+    }
+
+    /// Nanoseconds that the thread ahead has compiled.
+    pub fn ahead_ns(&self) -> u64 {
+        self.0.ahead_ns.load(Relaxed)
     }
 
     /// How many there are that somebody has loaded.
@@ -154,35 +184,42 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn claim(&self, mut state: MutexGuard<'_, State>, module: Arc<Module>) -> Claim<'_> {
-        state.under_way.push(module.clone());
-        Claim { shared: self, module }
+    fn claim(&self, mut state: MutexGuard<'_, State>, what: Expected) -> Claim<'_> {
+        state.under_way.push(what.clone());
+        Claim { shared: self, what }
     }
 
-    /// Compiles what is expected, the longest first.
+    /// Compiles what is expected.
     fn work_ahead(&self) {
         let alone = Workers::new(1, 1, Memory::new(0));
         loop {
             let mut state = self.state();
-            let sizes = state.expected.iter().map(|(size, _)| *size).enumerate();
-            let Some((at, _)) = sizes.max_by_key(|(at, size)| (*size, usize::MAX - at)) else {
+            let reached = state.reached;
+            let urgent = |at: &usize| {
+                let Expected { size, place, .. } = state.expected[*at];
+                (place > reached, size, u64::MAX - place)
+            };
+            let Some(at) = (0..state.expected.len()).max_by_key(urgent) else {
                 state.ahead = false;
                 return;
             };
-            let (_, module) = state.expected.remove(at);
-            let claim = self.claim(state, module);
+            let what = state.expected.remove(at);
+            let claim = self.claim(state, what);
+            let began = Instant::now();
             // Who needs it finds out why it is not there.
             let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
                 let _ = claim.compile(&alone, &self.closed);
             }));
+            self.ahead_ns.fetch_add(began.elapsed().as_nanos() as u64, Relaxed);
         }
     }
 }
 
 impl Claim<'_> {
     fn compile(self, workers: &Workers, stop: &AtomicBool) -> Result<(), String> {
-        let compiled = codegen::compile(&self.module, &self.shared.machine, workers, stop)?;
-        self.shared.state().keep(self.module.clone(), Arc::new(compiled));
+        let (module, machine) = (&self.what.module, &self.shared.machine);
+        let compiled = codegen::compile(module, machine, workers, stop)?;
+        self.shared.state().keep(self.what.clone(), Arc::new(compiled));
         Ok(())
     }
 }
@@ -190,7 +227,7 @@ impl Claim<'_> {
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
         let mut state = self.shared.state();
-        state.under_way.retain(|other| !Arc::ptr_eq(other, &self.module));
+        state.under_way.retain(|other| !Arc::ptr_eq(&other.module, &self.what.module));
         drop(state);
         self.shared.done.notify_all();
     }
@@ -201,12 +238,13 @@ impl State {
         self.clock += 1;
         let kept = self.kept.get_mut(module)?;
         kept.used = self.clock;
+        self.reached = self.reached.max(kept.place);
         let first = !std::mem::replace(&mut kept.loaded, true);
         Some((kept.compiled.clone(), first))
     }
 
     /// Keeps a compiled module; lets go of half of those that nobody holds if there are too many.
-    fn keep(&mut self, module: Arc<Module>, compiled: Arc<Compiled>) {
+    fn keep(&mut self, Expected { module, place, .. }: Expected, compiled: Arc<Compiled>) {
         if self.kept.len() >= MOST {
             let free = |kept: &Kept| Arc::strong_count(&kept.compiled) == 1;
             let mut times: Vec<u64> =
@@ -219,8 +257,12 @@ impl State {
             }
         }
         self.clock += 1;
-        self.kept.insert(module, Kept { compiled, used: self.clock, loaded: false });
+        self.kept.insert(module, Kept { compiled, used: self.clock, place, loaded: false });
     }
+}
+
+fn find(all: &[Expected], module: &Module) -> Option<usize> {
+    all.iter().position(|other| *other.module == *module)
 }
 
 /// Instructions of a module: about how long it takes to compile.

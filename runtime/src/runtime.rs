@@ -97,6 +97,8 @@ pub struct Counters {
     /// Nanoseconds that those who loaded modules waited for them to be compiled: what another
     /// thread did meanwhile does not count.
     pub compile_ns: u64,
+    /// Nanoseconds that another thread spent compiling what was expected, needed later or not.
+    pub ahead_ns: u64,
     /// Bytes of arrays now.
     pub bytes: u64,
     /// The most there were at a time.
