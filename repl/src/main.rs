@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 /// Whatever a program contains, a panic is our fault; one where nobody needs the result yet is found
 /// again when somebody does.
 fn report_bug(info: &std::panic::PanicHookInfo<'_>) {
-    if std::thread::current().name() == Some(nesl_runtime_cpu::AHEAD) {
+    if nesl_runtime_cpu::compiles_ahead() {
         return;
     }
     let why = info.payload_as_str().unwrap_or("unknown");

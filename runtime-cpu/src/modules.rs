@@ -18,6 +18,8 @@ use crate::launch::Workers;
 use crate::memory::Memory;
 use nesl_runtime::kir::Module;
 use rustc_hash::FxHashMap;
+use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -28,8 +30,18 @@ pub const MOST: usize = 256;
 /// Who waits for another thread looks so often whether he is to stop.
 const PATIENCE: Duration = Duration::from_millis(5);
 
-/// The name of the thread that compiles ahead. What panics there is nobody's concern yet.
-pub const AHEAD: &str = "nesl-ahead";
+/// The name of the thread that compiles ahead.
+const AHEAD: &str = "nesl-ahead";
+
+thread_local! {
+    static COMPILES_AHEAD: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread compiles what nobody needs yet. A panic there is nobody's concern: who needs
+/// the module finds it again.
+pub fn compiles_ahead() -> bool {
+    COMPILES_AHEAD.get()
+}
 
 /// Modules by what they are made from.
 pub struct Modules(Arc<Shared>);
@@ -115,8 +127,7 @@ impl Modules {
                 state.reached = state.reached.max(place);
                 if let Some(at) = state.expected.iter().position(|next| next.place > place) {
                     let next = state.expected.remove(at);
-                    // What becomes of it is not the question here.
-                    let _ = shared.claim(state, next).compile(workers, stop);
+                    shared.claim(state, next).compile_ahead(workers, stop);
                     state = shared.state();
                 } else {
                     let waited = shared.done.wait_timeout(state, PATIENCE);
@@ -206,16 +217,20 @@ impl Shared {
             let what = state.expected.remove(at);
             let claim = self.claim(state, what);
             let began = Instant::now();
-            // Who needs it finds out why it is not there.
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                let _ = claim.compile(&alone, &self.closed);
-            }));
+            claim.compile_ahead(&alone, &self.closed);
             self.ahead_ns.fetch_add(began.elapsed().as_nanos() as u64, Relaxed);
         }
     }
 }
 
 impl Claim<'_> {
+    /// Compiles what nobody needs yet; who does finds out why it is not there.
+    fn compile_ahead(self, workers: &Workers, stop: &AtomicBool) {
+        COMPILES_AHEAD.set(true);
+        let _ = catch_unwind(AssertUnwindSafe(|| self.compile(workers, stop)));
+        COMPILES_AHEAD.set(false);
+    }
+
     fn compile(self, workers: &Workers, stop: &AtomicBool) -> Result<(), String> {
         let (module, machine) = (&self.what.module, &self.shared.machine);
         let compiled = codegen::compile(module, machine, workers, stop)?;
