@@ -200,7 +200,8 @@ programs print goes to standard error. Its fields:
   name, type       the variable or variables; the type as printed
   value            as printed; null for sequences if --quiet leaves them where they are
   seconds          in all, without reading and printing the value
-  compile_seconds  of these, from the text to the machine's code
+  compile_seconds  of these, from the text to the machine's code; what another thread compiles
+                   meanwhile does not count
   run_seconds      the rest
   on_runtime       false if the direct interpreter did it
   launches, modules, transferred
@@ -210,8 +211,8 @@ programs print goes to standard error. Its fields:
   work, depth      if the direct interpreter has counted them, as with --runtime reference
 A problem is an object with the one field `problem`, whose fields are those of `nesl check --json`.
 With --stats there is one more object at the end, with the one field `stats`: launches, modules,
-compile_seconds, transferred, bytes, peak_bytes of the session, its runtime, and variables, objects
-with name, type, host_bytes, runtime_bytes (null where the value is not) and shadowed.
+compile_seconds, ahead_seconds (what another thread compiled meanwhile, needed or not), transferred,
+bytes, peak_bytes of the session, its runtime, and variables, objects with name, type, host_bytes, runtime_bytes (null where the value is not) and shadowed.
 With --profile there is one with the one field `profile`: objects with kernel, launches, points,
 seconds and compile_seconds. A kernel is called after its function and its number in what
 `nesl ir --stage fused` shows of that; `form` is a form that one instance ran by itself.

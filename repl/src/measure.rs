@@ -53,11 +53,15 @@ pub fn stats(stats: &Stats) -> String {
     let mut out = match &stats.runtime {
         None => "The direct interpreter ran everything.\n".to_string(),
         Some(runtime) => format!(
-            "runtime {runtime}: {}; {} compiled in {}\n\
+            "runtime {runtime}: {}; {} compiled in {}{}\n\
              arrays: {} bytes, {} at most; {} bytes to and from the host\n",
             counted(counters.launches, "launch", "launches"),
             counted(counters.modules, "module", "modules"),
             duration(counters.compile_ns as f64 * 1e-9),
+            match counters.ahead_ns {
+                0 => String::new(),
+                ahead => format!(", {} more beside", duration(ahead as f64 * 1e-9)),
+            },
             grouped(counters.bytes),
             grouped(counters.peak_bytes),
             grouped(counters.transferred),
@@ -101,6 +105,7 @@ pub fn stats_object(stats: &Stats) -> String {
         "launches": counters.launches,
         "modules": counters.modules,
         "compile_seconds": counters.compile_ns as f64 * 1e-9,
+        "ahead_seconds": counters.ahead_ns as f64 * 1e-9,
         "transferred": counters.transferred,
         "bytes": counters.bytes,
         "peak_bytes": counters.peak_bytes,

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Cpu ── memory    aligned blocks, those freed kept for the next
-//!     ├─ modules   those compiled, to be found again
+//!     ├─ modules   those compiled, to be found again; those compiled ahead
 //!     ├─ codegen   module → machine code: vectors across points, scalar code for the rest
 //!     ├─ launch    points → chunks → threads; what chunks found, put together
 //!     ├─ arena     what instances allocate
@@ -26,6 +26,7 @@ use codegen::Compiled;
 use codegen::machine::Machine;
 use memory::{Block, Memory};
 use modules::Modules;
+pub use modules::compiles_ahead;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::{Module, Ty};
 use nesl_runtime::runtime::{Buffer, Caps, Counters, Failure, Launch, Loaded, Options, Runtime};
@@ -38,8 +39,7 @@ pub struct Cpu {
     caps: Caps,
     options: Options,
     memory: Arc<Memory>,
-    machine: Machine,
-    modules: Mutex<Modules>,
+    modules: Modules,
     workers: launch::Workers,
     launches: AtomicU64,
     compiled: AtomicU64,
@@ -73,12 +73,12 @@ impl Cpu {
                 parallelism: threads,
                 recursion: true,
                 memory: options.memory,
+                ahead: threads > 1,
             },
             workers: launch::Workers::new(threads, grain.max(1), memory.clone()),
             options,
             memory,
-            machine,
-            modules: Mutex::default(),
+            modules: Modules::new(machine),
             launches: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
             compile_ns: AtomicU64::new(0),
@@ -150,24 +150,31 @@ impl Runtime for Cpu {
     }
 
     fn load(&self, module: &Module) -> Result<Loaded, Failure> {
-        let mut modules = self.modules.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(found) = modules.find(module) {
-            return Ok(Loaded(found));
-        }
         let start = Instant::now();
         let stop = &*self.options.interrupt;
-        let compiled = codegen::compile(module, &self.machine, &self.workers, stop).map_err(|e| {
+        let loaded = self.modules.load(module, &self.workers, stop).map_err(|e| {
             if stop.load(Relaxed) {
                 Failure::Machine(FaultCode::Interrupted.into())
             } else {
                 trouble(&e)
             }
         });
-        let compiled = Arc::new(compiled?);
-        self.compile_ns.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
-        self.compiled.fetch_add(1, Relaxed);
-        modules.keep(module, compiled.clone());
+        let (compiled, first) = loaded?;
+        if first {
+            self.compile_ns.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
+            self.compiled.fetch_add(1, Relaxed);
+        }
         Ok(Loaded(compiled))
+    }
+
+    fn expect(&self, module: &Module) {
+        if self.caps.ahead {
+            self.modules.expect(module);
+        }
+    }
+
+    fn expect_nothing(&self) {
+        self.modules.expect_nothing();
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
@@ -205,8 +212,9 @@ impl Runtime for Cpu {
         Counters {
             launches: self.launches.load(Relaxed),
             modules: self.compiled.load(Relaxed),
-            loaded: self.modules.lock().unwrap_or_else(PoisonError::into_inner).len() as u64,
+            loaded: self.modules.len() as u64,
             compile_ns: self.compile_ns.load(Relaxed),
+            ahead_ns: self.modules.ahead_ns(),
             bytes,
             peak_bytes,
             transferred: self.transferred.load(Relaxed),

@@ -117,6 +117,14 @@ impl Runtime for Profiled {
         Ok(loaded)
     }
 
+    fn expect(&self, module: &Module) {
+        self.inner.expect(module);
+    }
+
+    fn expect_nothing(&self) {
+        self.inner.expect_nothing();
+    }
+
     fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
         let began = Instant::now();
         let outputs = self.inner.launch(launch)?;

@@ -35,6 +35,8 @@ pub struct Caps {
     pub recursion: bool,
     /// Bytes that arrays may take in all.
     pub memory: u64,
+    /// Whether it compiles ahead what it is told to expect.
+    pub ahead: bool,
 }
 
 /// A compiled module.
@@ -88,12 +90,15 @@ pub enum Failure {
 pub struct Counters {
     /// Kernels executed.
     pub launches: u64,
-    /// Modules compiled.
+    /// Modules compiled for those who loaded them. What was only expected does not count.
     pub modules: u64,
     /// Modules kept now. One that nobody holds is kept until many others were used since.
     pub loaded: u64,
-    /// Nanoseconds spent compiling.
+    /// Nanoseconds that those who loaded modules waited for them to be compiled: what another
+    /// thread did meanwhile does not count.
     pub compile_ns: u64,
+    /// Nanoseconds that another thread spent compiling what was expected, needed later or not.
+    pub ahead_ns: u64,
     /// Bytes of arrays now.
     pub bytes: u64,
     /// The most there were at a time.
@@ -128,6 +133,11 @@ pub trait Runtime {
     fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<(), Failure>;
     /// Compiles a lawful module ([`crate::kir::verify`]); the same module is compiled once.
     fn load(&self, module: &Module) -> Result<Loaded, Failure>;
+    /// Says that a lawful module will probably be loaded soon: if a thread has nothing to do, it
+    /// may compile it. Nothing but time depends on this, and what is expected cannot fail.
+    fn expect(&self, _module: &Module) {}
+    /// Nothing is expected any more.
+    fn expect_nothing(&self) {}
     /// Executes a kernel, now or later. Gives the kernel's outputs, whose lengths are known.
     fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure>;
     /// Reads elements, as bytes in the machine's order, from an element on, after everything

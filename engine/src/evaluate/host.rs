@@ -100,6 +100,38 @@ pub(super) fn in_steps(kernel: &Kernel) -> bool {
         && kernel.lets.iter().any(|binding| is_for_host(&binding.op))
 }
 
+/// The steps from one on that the host does not do itself.
+fn run_from(kernel: &Kernel, at: usize) -> Range<usize> {
+    at..at + kernel.lets[at..].iter().take_while(|l| !is_for_host(&l.op)).count()
+}
+
+/// Some steps of a kernel as one of its own.
+fn part(kernel: &Kernel, some: Range<usize>) -> Kernel {
+    let lets = kernel.lets[some.clone()].to_vec();
+    let mut needed: FxHashSet<Var> = kernel.stores.iter().map(|(var, _)| *var).collect();
+    for binding in &kernel.lets[some.end..] {
+        binding.op.each_use(&mut |var| {
+            needed.insert(var);
+        });
+    }
+    let stores = lets.iter().filter(|binding| needed.contains(&binding.var));
+    let stores = stores.map(|binding| (binding.var, binding.ctx)).collect();
+    Kernel { lets, stores, ..kernel.clone() }
+}
+
+/// The kernels that are launched for one that is done step by step.
+pub(super) fn parts(kernel: &Kernel) -> Vec<(Which, Kernel)> {
+    let (mut all, mut at) = (Vec::new(), 0);
+    while at < kernel.lets.len() {
+        let some = run_from(kernel, at);
+        at = some.end.max(at + 1);
+        if !some.is_empty() {
+            all.push((Which::Part(kernel.id, some.start), part(kernel, some)));
+        }
+    }
+    all
+}
+
 impl<'p> Evaluator<'p> {
     /// Evaluates a kernel of one point, step by step; what the host does not do itself it has done
     /// by kernels of one step.
@@ -114,9 +146,9 @@ impl<'p> Evaluator<'p> {
                 frame.vars.insert((binding.var, binding.ctx), Rc::new(value));
                 at += 1;
             } else {
-                let many = kernel.lets[at..].iter().take_while(|l| !is_for_host(&l.op)).count();
-                self.launch_some(frame, kernel, at..at + many)?;
-                at += many;
+                let some = run_from(kernel, at);
+                at = some.end;
+                self.launch(frame, Which::Part(kernel.id, some.start), &part(kernel, some))?;
             }
         }
         for binding in &kernel.lets {
@@ -162,26 +194,6 @@ impl<'p> Evaluator<'p> {
                 None
             }
         }
-    }
-
-    /// Launches some steps of a kernel as one of its own.
-    fn launch_some(
-        &'p self,
-        frame: &mut Frame<'p>,
-        kernel: &Kernel,
-        some: Range<usize>,
-    ) -> Run<()> {
-        let lets = kernel.lets[some.clone()].to_vec();
-        let mut needed: FxHashSet<Var> = kernel.stores.iter().map(|(var, _)| *var).collect();
-        for binding in &kernel.lets[some.end..] {
-            binding.op.each_use(&mut |var| {
-                needed.insert(var);
-            });
-        }
-        let stores = lets.iter().filter(|binding| needed.contains(&binding.var));
-        let stores = stores.map(|binding| (binding.var, binding.ctx)).collect();
-        let part = Kernel { lets, stores, ..kernel.clone() };
-        self.launch(frame, Which::Part(kernel.id, some.start), &part)
     }
 
     /// What a step computes; `own` is the sequence it may write to.

@@ -1,18 +1,18 @@
-//! Kernels: compiled once for each variant, launched, and what they give.
+//! Kernels: made once for each variant, loaded when first launched, and what they give.
 
 use super::host;
 use super::points::{Points, whole_number};
 use super::service;
 use super::{Evaluator, Frame, Parts, Run, Stop, Trace, is_filter};
-use nesl_core::flat::{Ctx, Kernel, Let, Op, Space};
+use nesl_core::flat::{Ctx, Function, Kernel, Let, Op, Space};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, Atom, FunId, Site, Ty, Var};
-use nesl_core::lower::kernel::{self, Code, Part, Take, Variant};
+use nesl_core::lower::kernel::{self, Code, Part, Take, Values, Variant};
 use nesl_core::prim::SeqOp;
 use nesl_runtime::kir::Literal;
-use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Loaded};
+use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Loaded, Runtime};
 use rustc_hash::FxHashMap;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -35,11 +35,46 @@ pub(super) enum Which {
     Sides(Ctx, Ctx),
 }
 
-/// A compiled kernel.
-struct Ready {
-    code: Code,
-    /// None if there is nothing to execute: all that it gives is what it takes.
-    module: Option<Loaded>,
+/// A kernel as code.
+pub(super) struct Ready {
+    pub(super) code: Code,
+    /// None if there is nothing to execute: all that it gives is what it takes. Loaded when it is
+    /// first launched.
+    module: Option<OnceCell<Loaded>>,
+}
+
+impl Ready {
+    /// It will probably be launched.
+    pub(super) fn expect(&self, runtime: &dyn Runtime) {
+        if self.module.as_ref().is_some_and(|module| module.get().is_none()) {
+            runtime.expect(&self.code.module);
+        }
+    }
+}
+
+/// What is known of what a kernel reads.
+pub(super) trait Known {
+    /// Whether a context has one point, on the host's own path.
+    fn is_single(&self, ctx: Ctx) -> bool;
+    /// Whether the segments of a context are equally long.
+    fn is_regular(&self, ctx: Ctx) -> bool;
+    /// Whether the sequences of a value lie one behind the other.
+    fn is_tiled(&self, var: Var, home: Ctx) -> bool;
+}
+
+impl Known for Frame<'_> {
+    fn is_single(&self, ctx: Ctx) -> bool {
+        self.points.get(&ctx).is_some_and(|points| points.single)
+    }
+
+    fn is_regular(&self, ctx: Ctx) -> bool {
+        let segments = self.points.get(&ctx).and_then(|points| points.segments.as_ref());
+        segments.is_some_and(|segments| segments.regular.is_some())
+    }
+
+    fn is_tiled(&self, var: Var, home: Ctx) -> bool {
+        self.vars.get(&(var, home)).is_some_and(|value| value.tiles.is_some())
+    }
 }
 
 /// A launch: what was launched, the calls it was under, and whether it stands in the library.
@@ -62,6 +97,11 @@ pub(super) struct Launcher<'p> {
 impl<'p> Launcher<'p> {
     pub(super) fn new(kernels: &'p Kernels, seed: u64) -> Launcher<'p> {
         Launcher { seed, kernels, launched: RefCell::default(), next: Cell::new(1) }
+    }
+
+    /// Whether the program has no kernels yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.kernels.0.borrow().is_empty()
     }
 
     /// What a failure is to the program.
@@ -109,18 +149,8 @@ impl<'p> Evaluator<'p> {
         which: Which,
         kernel: &Kernel,
     ) -> Run<()> {
-        let variant = self.variant(frame, kernel);
-        let key = (frame.id, which, variant);
-        let known = self.launcher.kernels.0.borrow().get(&key).cloned();
-        let ready = match known {
-            Some(ready) => ready,
-            None => {
-                let ready = self.compile(frame, kernel, &key.2)?;
-                self.launcher.kernels.0.borrow_mut().insert(key, ready.clone());
-                ready
-            }
-        };
-        let ready = ready.ok_or(Stop::Unsupported)?;
+        let variant = variant((frame.function, frame.values), kernel, frame);
+        let ready = self.ready(frame.id, which, kernel, variant).ok_or(Stop::Unsupported)?;
         // What a point does by itself may be much.
         let whole = kernel.lets.iter().any(|binding| matches!(binding.op, Op::Whole(_)));
         let count = frame.points[&kernel.over].count as u64;
@@ -128,6 +158,14 @@ impl<'p> Evaluator<'p> {
         let args = self.args(frame, kernel, &ready.code)?;
         let Some(module) = &ready.module else {
             return self.gives(frame, kernel, &ready.code, &args, &[]);
+        };
+        let module = match module.get() {
+            Some(module) => module,
+            None => {
+                let loaded = self.runtime.load(&ready.code.module);
+                let loaded = loaded.map_err(|f| self.launcher.blame(f, &frame.trace))?;
+                module.get_or_init(|| loaded)
+            }
         };
         let tag = self.launcher.next.get();
         self.launcher.next.set(tag + 1);
@@ -147,68 +185,44 @@ impl<'p> Evaluator<'p> {
         Ok(())
     }
 
-    fn compile(
+    /// A kernel as code for what is known; `None` if it cannot be.
+    pub(super) fn ready(
         &self,
-        frame: &Frame<'p>,
+        id: FunId,
+        which: Which,
         kernel: &Kernel,
-        variant: &Variant,
-    ) -> Run<Option<Rc<Ready>>> {
+        variant: Variant,
+    ) -> Option<Rc<Ready>> {
+        let key = (id, which, variant);
+        if let Some(known) = self.launcher.kernels.0.borrow().get(&key) {
+            return known.clone();
+        }
+        let ready = self.lowered(id, kernel, &key.2).map(Rc::new);
+        self.launcher.kernels.0.borrow_mut().insert(key, ready.clone());
+        ready
+    }
+
+    fn lowered(&self, id: FunId, kernel: &Kernel, variant: &Variant) -> Option<Ready> {
         let began = Instant::now();
         let code = kernel::kernel(
             self.program,
-            frame.function,
-            frame.values,
+            self.function(id),
+            self.values(id),
             kernel,
             variant,
             self.precision,
             self.launcher.seed,
         );
         self.translating.set(self.translating.get() + began.elapsed());
-        let Some(code) = code else { return Ok(None) };
+        let code = code?;
         if is_idle(kernel, &code) {
-            return Ok(Some(Rc::new(Ready { code, module: None })));
+            return Some(Ready { code, module: None });
         }
         #[cfg(debug_assertions)]
         if let Err(wrong) = nesl_runtime::kir::verify(&code.module) {
             panic!("after lowering: {wrong:#?}\n{}", nesl_runtime::kir::print(&code.module));
         }
-        let module = self.runtime.load(&code.module);
-        let module = module.map_err(|failure| self.launcher.blame(failure, &frame.trace))?;
-        Ok(Some(Rc::new(Ready { code, module: Some(module) })))
-    }
-
-    /// What is known of what a kernel reads.
-    fn variant(&self, frame: &Frame<'p>, kernel: &Kernel) -> Variant {
-        let function = frame.function;
-        let mut variant = Variant::default();
-        let mut note = |ctx: Ctx| {
-            if frame.points.get(&ctx).is_some_and(|points| points.single) {
-                variant.single.insert(ctx);
-            }
-        };
-        let mut open = vec![kernel.over];
-        while let Some(ctx) = open.pop() {
-            note(ctx);
-            open.extend(function.context(ctx).around());
-            if let Space::Joined { inner, .. } = function.context(ctx).space {
-                open.push(inner);
-            }
-        }
-        let segments = frame.points[&kernel.over].segments.as_ref();
-        variant.regular = segments.is_some_and(|segments| segments.regular.is_some());
-        let outer = function.segments_of(kernel.over);
-        for binding in &kernel.lets {
-            if let Op::Element { of: sequence, .. } = binding.op
-                && let Some((home, _)) = frame.values.get(&sequence)
-                && Some(*home) == outer
-                && !is_filter(function, kernel.over)
-                && let Some(value) = frame.vars.get(&(sequence, *home))
-                && value.tiles.is_some()
-            {
-                variant.tiled.insert(sequence);
-            }
-        }
-        variant
+        Some(Ready { code, module: Some(OnceCell::new()) })
     }
 
     fn args(&'p self, frame: &mut Frame<'p>, kernel: &Kernel, code: &Code) -> Run<Vec<Arg>> {
@@ -396,17 +410,53 @@ impl<'p> Evaluator<'p> {
         over: Ctx,
         masks: Vec<Ctx>,
     ) -> Run<()> {
-        let kernel = Kernel {
-            id: u32::MAX,
-            over,
-            lets: Vec::new(),
-            masks: masks.clone(),
-            stores: Vec::new(),
-            counts: masks.clone(),
-            places: masks,
-        };
-        self.launch(frame, which, &kernel)
+        self.launch(frame, which, &filtering(over, masks))
     }
+}
+
+/// What finds the points of several filters of one context.
+pub(super) fn filtering(over: Ctx, masks: Vec<Ctx>) -> Kernel {
+    Kernel {
+        id: u32::MAX,
+        over,
+        lets: Vec::new(),
+        masks: masks.clone(),
+        stores: Vec::new(),
+        counts: masks.clone(),
+        places: masks,
+    }
+}
+
+/// What is known of what a kernel reads, a function of which it is.
+pub(super) fn variant(
+    (function, values): (&Function, &Values),
+    kernel: &Kernel,
+    known: &dyn Known,
+) -> Variant {
+    let mut variant = Variant::default();
+    let mut open = vec![kernel.over];
+    while let Some(ctx) = open.pop() {
+        if known.is_single(ctx) {
+            variant.single.insert(ctx);
+        }
+        open.extend(function.context(ctx).around());
+        if let Space::Joined { inner, .. } = function.context(ctx).space {
+            open.push(inner);
+        }
+    }
+    variant.regular = known.is_regular(kernel.over);
+    let outer = function.segments_of(kernel.over);
+    for binding in &kernel.lets {
+        if let Op::Element { of: sequence, .. } = binding.op
+            && let Some((home, _)) = values.get(&sequence)
+            && Some(*home) == outer
+            && !is_filter(function, kernel.over)
+            && known.is_tiled(sequence, *home)
+        {
+            variant.tiled.insert(sequence);
+        }
+    }
+    variant
 }
 
 /// Whether a kernel only says what something is called that lies there already.

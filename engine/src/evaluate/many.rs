@@ -19,7 +19,7 @@ use std::rc::Rc;
 const FEW: usize = 256;
 
 /// The operation of a kernel that does nothing but what is done here.
-fn moves(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
+pub(super) fn moves(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
     let [binding] = &kernel.lets[..] else { return None };
     match &binding.op {
         Op::Point(ir::Op::Seq(op @ (SeqOp::Flatten | SeqOp::Append), args))

@@ -9,6 +9,7 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `ahead` | the kernels that will probably be launched, told to the runtime beforehand |
 //! | `points` | the points of contexts, and where their segments are |
 //! | `launch` | kernels: compiled once for each variant, launched, their results |
 //! | `host` | kernels of one point that the host evaluates |
@@ -18,6 +19,7 @@
 //! | `columns` | the columns of sequences, and pools |
 //! | `service` | small kernels that the evaluation itself needs |
 
+mod ahead;
 mod columns;
 mod host;
 mod launch;
@@ -183,6 +185,13 @@ impl<'p> Evaluator<'p> {
 
     /// Runs the program on these arguments.
     pub(crate) fn run(&'p self, args: Vec<Vec<Arg>>) -> Run<Held> {
+        self.look_ahead();
+        let result = self.run_main(args);
+        self.runtime.expect_nothing();
+        result
+    }
+
+    fn run_main(&'p self, args: Vec<Vec<Arg>>) -> Run<Held> {
         let main = self.program.source.main;
         let args = args.into_iter().map(|all| Rc::new(Parts { all, tiles: None })).collect();
         let result = self.call(main, Rc::new(Points::one()), args, Trace::default())?;
@@ -222,8 +231,8 @@ impl<'p> Evaluator<'p> {
             let at = id.0 as usize;
             let same = before == Some(id);
             before = Some(id);
-            let function = self.program.functions[at].as_ref().expect("what is called is flat");
-            let values = self.values[at].get_or_init(|| lower::kernel::values(function));
+            let function = self.function(id);
+            let values = self.values(id);
             let mut frame = Frame {
                 id,
                 function,
@@ -254,6 +263,16 @@ impl<'p> Evaluator<'p> {
             }
             self.interrupted(&trace)?;
         }
+    }
+
+    /// The flat form of a function.
+    fn function(&self, id: FunId) -> &'p Function {
+        self.program.functions[id.0 as usize].as_ref().expect("what is called is flat")
+    }
+
+    /// Where the values of a function live.
+    fn values(&self, id: FunId) -> &Values {
+        self.values[id.0 as usize].get_or_init(|| lower::kernel::values(self.function(id)))
     }
 
     /// What each step of a block is the last one to use, of what the block itself binds (and of
@@ -409,20 +428,8 @@ impl<'p> Evaluator<'p> {
 
     /// In which form something is computed that has two.
     fn choose(&self, frame: &Frame<'p>, binding: &Let, (whole, flat): (&Block, &Block)) -> Form {
-        // What is done with the values of points may be done with them, for the point around.
-        let by_itself = |kernel: &Kernel| {
-            let whole = kernel.lets.iter().any(|inner| matches!(inner.op, Op::Whole(_)));
-            whole.then_some(kernel.over)
-        };
-        let over = whole.steps.iter().find_map(|step| match step {
-            Step::Kernel(kernel) => by_itself(kernel),
-            Step::Context(_) | Step::Let(_) => None,
-        });
-        let points = &frame.points[&over.unwrap_or(binding.ctx)];
-        let callee = match flat.steps.last() {
-            Some(Step::Let(Let { op: Op::Call(callee, _), .. })) => Some(*callee),
-            _ => None,
-        };
+        let points = &frame.points[&decided_over(binding, whole)];
+        let callee = callee(flat);
         let mut seen: Vec<Var> = Vec::new();
         let mut size = 0;
         flat.each_use(&mut |var| {
@@ -564,6 +571,28 @@ fn at_points(frame: &Frame<'_>, var: Var, ctx: Ctx) -> Option<Rc<Parts>> {
         Space::Joined { inner, .. } => at_points(frame, var, inner),
         Space::Caller | Space::Elements { .. } | Space::Count { .. } | Space::Where { .. } => None,
     })
+}
+
+/// Whose points decide in which form something is computed that has two.
+fn decided_over(binding: &Let, whole: &Block) -> Ctx {
+    // What is done with the values of points may be done with them, for the point around.
+    let by_itself = |kernel: &Kernel| {
+        let whole = kernel.lets.iter().any(|inner| matches!(inner.op, Op::Whole(_)));
+        whole.then_some(kernel.over)
+    };
+    let over = whole.steps.iter().find_map(|step| match step {
+        Step::Kernel(kernel) => by_itself(kernel),
+        Step::Context(_) | Step::Let(_) => None,
+    });
+    over.unwrap_or(binding.ctx)
+}
+
+/// The function whose call a computation is, if it is one.
+fn callee(flat: &Block) -> Option<FunId> {
+    match flat.steps.last() {
+        Some(Step::Let(Let { op: Op::Call(callee, _), .. })) => Some(*callee),
+        _ => None,
+    }
 }
 
 /// How many elements the arrays of a value have.

@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 pub struct Usage {
     /// Seconds in all, compilation included; showing the value is not.
     pub seconds: f64,
-    /// Of these, seconds spent on making code: from elaboration to the machine's own.
+    /// Of these, seconds in which it waited for code, from elaboration to the machine's own: what
+    /// another thread made meanwhile does not count.
     pub compile_seconds: f64,
     /// Whether it ran on the session's runtime, not on the direct interpreter.
     pub on_runtime: bool,

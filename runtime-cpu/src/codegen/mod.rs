@@ -24,7 +24,7 @@ mod scalar;
 pub mod sinks;
 mod tidy;
 mod vector;
-mod walk;
+pub mod walk;
 
 use crate::arena::{Env, Status, at};
 use crate::launch::Workers;

@@ -66,7 +66,7 @@ impl Reference {
         let name = "reference".to_string();
         let gauge = Gauge { limit: memory, now: AtomicU64::new(0), peak: AtomicU64::new(0) };
         Reference {
-            caps: Caps { name, parallelism: 1, recursion: true, memory },
+            caps: Caps { name, parallelism: 1, recursion: true, memory, ahead: false },
             options,
             gauge: Arc::new(gauge),
             loaded: RefCell::default(),
