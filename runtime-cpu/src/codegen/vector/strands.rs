@@ -27,7 +27,7 @@ const LONG: i64 = 8192;
 const SETS: [i64; 2] = [136, 256];
 
 /// ... and, of points as many as the third, in different banks of the memory, too.
-const BANKS: [i64; 3] = [4096 + 136, 16384, 1 << 20];
+const BANKS: [i64; 3] = [3072 + 136, 16384, 1 << 20];
 
 /// Code of more instructions than this does not wait for memory.
 const SHORT: usize = 24;
