@@ -65,7 +65,7 @@ impl Workers {
     pub fn each(&self, count: usize, f: &Work<'_>) {
         let next = AtomicUsize::new(0);
         let take = || Some(next.fetch_add(1, Relaxed)).filter(|at| *at < count);
-        let pool = if count == 1 { None } else { self.pool() };
+        let pool = if count <= 1 { None } else { self.pool() };
         match pool {
             Some(pool) => pool.run(self.threads.min(count) - 1, &|| f(&mut { take })),
             None => f(&mut { take }),
@@ -243,6 +243,27 @@ impl Env {
             s if s == Status::Interrupted as i32 => machine(FaultCode::Interrupted),
             s if s == Status::OutOfMemory as i32 => memory.exhausted(wanted),
             other => trouble(&format!("code ended with status {other}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_taken_once() {
+        let workers = Workers::new(3, 1, Memory::new(u64::MAX));
+        for count in [0, 1, 2, 3, 1000] {
+            let (taken, sum) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            workers.each(count, &|take| {
+                while let Some(number) = take() {
+                    taken.fetch_add(1, Relaxed);
+                    sum.fetch_add(number, Relaxed);
+                }
+            });
+            assert_eq!(taken.into_inner(), count);
+            assert_eq!(sum.into_inner(), count * count.saturating_sub(1) / 2);
         }
     }
 }
