@@ -180,7 +180,7 @@ impl Shared {
             }
             let jobs = offers.jobs.clone();
             drop(offers);
-            if jobs.iter().fold(false, |joined, job| job.join() || joined) {
+            if jobs.iter().any(|job| job.join()) {
                 continue;
             }
             if look(|| self.count.load(Acquire) != seen) {
