@@ -9,11 +9,19 @@ use nesl_runtime::fault::Fault;
 use nesl_runtime::runtime::Failure;
 use std::alloc::Layout;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Readable bytes before and behind each block; also its alignment.
 pub const PAD: usize = 64;
+
+/// Large blocks do not all begin at the same place of their first page: what goes through several
+/// of them in step would need the same set of a cache for all, and (where pages are large) the
+/// same banks of the memory, each time another row of them. There are so many places.
+const PLACES: usize = 11;
+
+/// Blocks of fewer bytes lie anywhere.
+const LARGE: usize = 64 << 10;
 
 /// Free blocks are kept while they are together at most this, or as much as is in use.
 const KEEP: u64 = 64 << 20;
@@ -33,6 +41,8 @@ pub struct Memory {
     /// Bytes of what instances allocate: counted against the limit only.
     instances: AtomicU64,
     free: Mutex<Free>,
+    /// Where the next large block begins.
+    place: AtomicUsize,
 }
 
 /// Blocks nobody uses, the last freed last.
@@ -48,6 +58,8 @@ struct Free {
 #[derive(Debug)]
 struct Raw {
     base: NonNull<u8>,
+    /// Bytes before the border.
+    skip: usize,
     /// Bytes between the borders.
     capacity: usize,
     /// Whether the system may take the memory, and what is in it is lost.
@@ -79,6 +91,7 @@ impl Memory {
             peak: AtomicU64::new(0),
             instances: AtomicU64::new(0),
             free: Mutex::default(),
+            place: AtomicUsize::new(0),
         })
     }
 
@@ -89,9 +102,13 @@ impl Memory {
             self.used.fetch_sub(bytes as u64, Relaxed);
             return Err(self.exhausted(Some(bytes as u64)));
         }
-        let Some(raw) = self.reuse(bytes).or_else(|| Raw::new(bytes)).or_else(|| {
+        let new = || {
+            let place = if bytes < LARGE { 0 } else { self.place.fetch_add(1, Relaxed) % PLACES };
+            Raw::new(bytes, place * apart(bytes))
+        };
+        let Some(raw) = self.reuse(bytes).or_else(new).or_else(|| {
             self.trim(0);
-            Raw::new(bytes)
+            new()
         }) else {
             self.used.fetch_sub(bytes as u64, Relaxed);
             return Err(self.exhausted(Some(bytes as u64)));
@@ -194,20 +211,28 @@ fn capacity(bytes: usize) -> Option<usize> {
     bytes.max(1).checked_next_multiple_of(step)
 }
 
+/// How far the places where large blocks begin are apart: some lines of a cache, and of the largest
+/// as much as lies in one row of the memory's banks.
+fn apart(bytes: usize) -> usize {
+    const PAGE: usize = 4 << 10;
+    const ROWS: usize = 32 << 10;
+    (bytes / 512 / PAGE * PAGE).min(ROWS) + 6 * PAD
+}
+
 impl Raw {
-    fn layout(capacity: usize) -> Option<Layout> {
-        Layout::from_size_align(capacity.checked_add(2 * PAD)?, PAD).ok()
+    fn new(bytes: usize, skip: usize) -> Option<Raw> {
+        let capacity = capacity(bytes)?;
+        let base = pages::alloc(Raw::layout(skip, capacity)?)?;
+        Some(Raw { base, skip, capacity, lent: false })
     }
 
-    fn new(bytes: usize) -> Option<Raw> {
-        let capacity = capacity(bytes)?;
-        let base = pages::alloc(Raw::layout(capacity)?)?;
-        Some(Raw { base, capacity, lent: false })
+    fn layout(skip: usize, capacity: usize) -> Option<Layout> {
+        Layout::from_size_align(capacity.checked_add(skip + 2 * PAD)?, PAD).ok()
     }
 
     /// Lets the system take the memory when it needs some; whether it does that.
     fn lend(&mut self) -> bool {
-        let layout = Raw::layout(self.capacity);
+        let layout = Raw::layout(self.skip, self.capacity);
         // SAFETY: the allocation is ours, and nobody reads what is in it any more.
         self.lent = layout.is_some_and(|layout| unsafe { pages::lend(self.base, layout) });
         self.lent
@@ -216,7 +241,7 @@ impl Raw {
 
 impl Drop for Raw {
     fn drop(&mut self) {
-        if let Some(layout) = Raw::layout(self.capacity) {
+        if let Some(layout) = Raw::layout(self.skip, self.capacity) {
             // SAFETY: allocated with this layout, and nobody else frees it.
             unsafe { std::alloc::dealloc(self.base.as_ptr(), layout) };
         }
@@ -227,8 +252,8 @@ impl Block {
     /// Where the bytes begin.
     pub fn start(&self) -> *mut u8 {
         let raw = self.raw.as_ref().expect("a block has memory until it is dropped");
-        // SAFETY: the border is part of the allocation.
-        unsafe { raw.base.as_ptr().add(PAD) }
+        // SAFETY: what is skipped and the border are part of the allocation.
+        unsafe { raw.base.as_ptr().add(raw.skip + PAD) }
     }
 
     /// How many bytes there are.

@@ -2,7 +2,7 @@
 
 use super::code::{Coder, clif, flags};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{self, InstBuilder, types};
+use cranelift_codegen::ir::{self, InstBuilder, InstructionData, Opcode, types};
 use nesl_runtime::kir::{Binary, Combine, Literal, Ty, Unary};
 
 impl Coder<'_, '_> {
@@ -54,7 +54,7 @@ impl Coder<'_, '_> {
             Binary::Max if ty == Ty::U8 => self.b.ins().umax(a, b),
             Binary::Min => self.b.ins().smin(a, b),
             Binary::Max => self.b.ins().smax(a, b),
-            Binary::And => self.b.ins().band(a, b),
+            Binary::And => self.within(a, b).unwrap_or_else(|| self.b.ins().band(a, b)),
             Binary::Or => self.b.ins().bor(a, b),
             Binary::Xor => self.b.ins().bxor(a, b),
             Binary::Shl => self.b.ins().ishl(a, b),
@@ -64,6 +64,29 @@ impl Coder<'_, '_> {
                 unreachable!("comparisons are above")
             }
         }
+    }
+
+    /// "At least 0, and below something" as one comparison, which is what bounds are compared by:
+    /// without sign, what is below 0 is above everything.
+    fn within(&mut self, a: ir::Value, b: ir::Value) -> Option<ir::Value> {
+        let dfg = &self.b.func.dfg;
+        let made = |value| dfg.value_def(value).inst().map(|inst| dfg.insts[inst]);
+        let compared = |value| match made(value)? {
+            InstructionData::IntCompare { cond, args, .. } => Some((cond, args)),
+            _ => None,
+        };
+        let (IntCC::SignedGreaterThanOrEqual, [index, zero]) = compared(a)? else { return None };
+        let (IntCC::SignedLessThan, [same, end]) = compared(b)? else { return None };
+        let is_zero = matches!(
+            made(zero)?,
+            InstructionData::UnaryImm { opcode: Opcode::Iconst, imm } if imm.bits() == 0
+        );
+        if same != index || !is_zero || dfg.value_type(index) != types::I64 {
+            return None;
+        }
+        // Behind an end below 0 there is nothing, too.
+        let end = self.b.ins().smax(end, zero);
+        Some(self.b.ins().icmp(IntCC::UnsignedLessThan, index, end))
     }
 
     /// The divisor if dividing by it is safe, 1 if it is 0 or -1; and whether it is -1.

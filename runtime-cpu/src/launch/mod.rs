@@ -2,6 +2,7 @@
 
 mod bits;
 mod plan;
+mod pool;
 mod settle;
 mod work;
 

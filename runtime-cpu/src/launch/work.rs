@@ -1,10 +1,11 @@
 //! Threads, and chunks run on them.
 //!
-//! The calling thread takes part: a launch begins at once, whether or not another thread wakes
-//! up. Chunks are taken in their order, so that when one has failed all before it have been
+//! The calling thread takes part: a launch begins at once, and ends, whether or not another thread
+//! wakes up. Chunks are taken in their order, so that when one has failed all before it have been
 //! begun; those are finished, and the first failure is the launch's.
 
 use super::Run;
+use super::pool::Pool;
 use super::settle::Private;
 use crate::arena::{Arena, Env, Status};
 use crate::codegen::Entry;
@@ -14,7 +15,6 @@ use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::Site;
 use nesl_runtime::runtime::{Failure, Options};
 use nesl_runtime::services::sort::Work;
-use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -34,7 +34,7 @@ pub struct Workers {
     /// The least work of a chunk.
     grain: u64,
     /// One thread less: the calling one is the other. Made when first needed.
-    pool: OnceLock<Option<ThreadPool>>,
+    pool: OnceLock<Option<Pool>>,
     memory: Arc<Memory>,
     #[expect(clippy::vec_box, reason = "compiled code knows their addresses")]
     arenas: Mutex<Vec<Box<Arena>>>,
@@ -65,23 +65,16 @@ impl Workers {
     pub fn each(&self, count: usize, f: &Work<'_>) {
         let next = AtomicUsize::new(0);
         let take = || Some(next.fetch_add(1, Relaxed)).filter(|at| *at < count);
-        let pool = if count == 1 { None } else { self.pool() };
-        let Some(pool) = pool else { return f(&mut { take }) };
-        pool.in_place_scope(|scope| {
-            for _ in 1..self.threads.min(count) {
-                scope.spawn(|_| f(&mut { take }));
-            }
-            f(&mut { take });
-        });
+        let pool = if count <= 1 { None } else { self.pool() };
+        match pool {
+            Some(pool) => pool.run(self.threads.min(count) - 1, &|| f(&mut { take })),
+            None => f(&mut { take }),
+        }
     }
 
-    fn pool(&self) -> Option<&ThreadPool> {
-        let make = || {
-            let name = |at| format!("nesl-cpu-{at}");
-            let builder = ThreadPoolBuilder::new().num_threads(self.threads - 1);
-            builder.thread_name(name).build().ok()
-        };
-        self.pool.get_or_init(|| if self.threads > 1 { make() } else { None }).as_ref()
+    fn pool(&self) -> Option<&Pool> {
+        let make = || if self.threads > 1 { Pool::new(self.threads - 1) } else { None };
+        self.pool.get_or_init(make).as_ref()
     }
 
     /// Runs a phase over all chunks.
@@ -250,6 +243,27 @@ impl Env {
             s if s == Status::Interrupted as i32 => machine(FaultCode::Interrupted),
             s if s == Status::OutOfMemory as i32 => memory.exhausted(wanted),
             other => trouble(&format!("code ended with status {other}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_taken_once() {
+        let workers = Workers::new(3, 1, Memory::new(u64::MAX));
+        for count in [0, 1, 2, 3, 1000] {
+            let (taken, sum) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            workers.each(count, &|take| {
+                while let Some(number) = take() {
+                    taken.fetch_add(1, Relaxed);
+                    sum.fetch_add(number, Relaxed);
+                }
+            });
+            assert_eq!(taken.into_inner(), count);
+            assert_eq!(sum.into_inner(), count * count.saturating_sub(1) / 2);
         }
     }
 }

@@ -41,10 +41,14 @@ impl<'a> Vector<'_, 'a, '_> {
                 let never = self.c.b.ins().iconst(types::I8, 0);
                 self.check(&Lanes::Uniform(never));
             }
-            Op::If { cond, then, otherwise } => {
-                let cond = self.get(*cond);
-                match &cond {
-                    Lanes::Uniform(cond) => self.branch(inst, *cond, then, otherwise),
+            Op::If { cond: value, then, otherwise } => {
+                let cond = self.get(*value);
+                let none = self.none.get(value).copied().filter(|_| self.active.is_none());
+                match (&cond, none) {
+                    (Lanes::Uniform(cond), _) => self.branch(inst, *cond, then, otherwise),
+                    (_, Some(none)) if !(is_cheap(then) && is_cheap(otherwise)) => {
+                        self.seldom(inst, none, &cond, then, otherwise);
+                    }
                     _ => self.masked(inst, &cond, then, otherwise),
                 }
             }
@@ -201,6 +205,36 @@ impl<'a> Vector<'_, 'a, '_> {
         }
         self.c.b.switch_to_block(join);
         self.take(join, 0, &inst.results);
+    }
+
+    /// A branch of which few points take the first side: where none does, all take the second
+    /// together.
+    fn seldom(
+        &mut self,
+        inst: &'a Inst,
+        none: ir::Value,
+        cond: &Lanes,
+        then: &'a Block,
+        otherwise: &'a Block,
+    ) {
+        let join = self.types(&inst.results);
+        let join = self.c.block_with(join);
+        let (together, apart) = (self.c.b.create_block(), self.c.b.create_block());
+        self.c.b.ins().brif(none, together, &[], apart, &[]);
+        self.c.b.switch_to_block(together);
+        self.block(otherwise);
+        let yields = self.hand(&otherwise.yields, &inst.results);
+        self.c.jump(join, &yields);
+        self.c.b.switch_to_block(apart);
+        self.masked(inst, cond, then, otherwise);
+        let yields = self.hand(&inst.results, &inst.results);
+        self.c.jump(join, &yields);
+        self.c.b.switch_to_block(join);
+        self.take(join, 0, &inst.results);
+        // What the results were chosen from is not known here.
+        for result in &inst.results {
+            self.choices.remove(result);
+        }
     }
 
     /// A branch that each point takes by itself: both sides, each for its points.

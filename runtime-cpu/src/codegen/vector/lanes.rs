@@ -49,6 +49,8 @@ pub struct Vector<'c, 'a, 'f> {
     pub bail: ir::Block,
     /// Scalars that are true only where bools are true at all points.
     pub all: FxHashMap<kir::Value, ir::Value>,
+    /// Scalars that are true only where bools are true at no point.
+    pub none: FxHashMap<kir::Value, ir::Value>,
     /// What branches that each point takes by itself chose from.
     pub choices: FxHashMap<kir::Value, Choice>,
 }
@@ -68,8 +70,8 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
     /// Code for so many points, in which nothing is defined yet.
     pub fn new(c: &'c mut Coder<'a, 'f>, shapes: Shapes, points: usize, bail: ir::Block) -> Self {
         let values = vec![None; c.types.len()];
-        let (all, choices) = Default::default();
-        Vector { c, shapes, points, values, last: None, active: None, bail, all, choices }
+        let (all, none, choices) = Default::default();
+        Vector { c, shapes, points, values, last: None, active: None, bail, all, none, choices }
     }
 
     /// The vector type of lanes.

@@ -7,7 +7,8 @@
 //!
 //! `shape` finds what can be done so and is worth it; `lanes` are values at a group of points;
 //! `ops` and `control` are the instructions; `turns` are loops within a point, `jam` some turns of
-//! a loop that have loops of their own, and `tile` points or turns that go through memory together.
+//! a loop that have loops of their own, and `tile` points or turns that go through memory together;
+//! in `strands` a reduction goes through several stretches of memory.
 
 mod control;
 mod interleave;
@@ -15,6 +16,7 @@ mod jam;
 mod lanes;
 mod ops;
 mod shape;
+mod strands;
 mod tile;
 mod turns;
 
@@ -99,6 +101,28 @@ impl<'a> Kern<'a, '_> {
         (lo, state)
     }
 
+    /// The points of a reduction in stretches, if it waits for memory: where those that are left
+    /// begin, and the lanes so far.
+    fn in_strands(
+        vector: &mut Vector<'_, 'a, '_>,
+        names: &[Value],
+        group: &Group<'a>,
+        range: Range,
+    ) -> Option<(ir::Value, Lanes)> {
+        let mut tasks = group.tasks.iter().filter(|t| t.role != Role::Skip);
+        let (Some(task), None) = (tasks.next(), tasks.next()) else { return None };
+        let Sink::Reduce { combine, value, .. } = task.sink else { return None };
+        let code = || group.code.iter().flatten().copied();
+        let points = strands::points(code(), &vector.shapes)?;
+        let reduced = (*combine, vector.c.element(*value));
+        vector.c.point = Some(range.lo);
+        Some(vector.strands([range.lo, range.hi], points, reduced, &mut |vector, index| {
+            vector.at(names, range, index);
+            code().for_each(|inst| vector.inst(inst));
+            vector.get(*value)
+        }))
+    }
+
     /// The points of several segments in one tile, if that is possible and they fit one. Gives where
     /// the code goes on if so; what is written next is for when they do not, or one fails.
     pub fn interleaved(
@@ -131,8 +155,10 @@ impl<'a> Kern<'a, '_> {
         let bail = self.c.b.create_block();
         let mut vector = Vector::new(&mut self.c, shapes.clone(), points, bail);
 
+        let names = &self.kernel.point;
+        let begun = Self::in_strands(&mut vector, names, group, range);
         // Totals and reductions have a state in each lane.
-        let mut start = vec![range.lo];
+        let mut start = vec![begun.as_ref().map_or(range.lo, |(at, _)| *at)];
         let mut kinds = Vec::new();
         for (task, state) in tasks().filter(|t| t.has_state()).zip(state) {
             let wide = match task.sink {
@@ -147,9 +173,11 @@ impl<'a> Kern<'a, '_> {
             };
             match wide {
                 Some((combine, ty)) => {
-                    let neutral = vector.c.literal(combine.neutral(ty));
-                    let neutral = Lanes::Uniform(neutral);
-                    start.extend(vector.flatten(&neutral, ty, Shape::Lanes));
+                    let so_far = match &begun {
+                        Some((_, lanes)) => lanes.clone(),
+                        None => Lanes::Uniform(vector.c.literal(combine.neutral(ty))),
+                    };
+                    start.extend(vector.flatten(&so_far, ty, Shape::Lanes));
                 }
                 None => start.push(*state),
             }
@@ -179,16 +207,7 @@ impl<'a> Kern<'a, '_> {
 
         vector.c.b.switch_to_block(again);
         vector.c.point = Some(index);
-        let names = &self.kernel.point;
-        match range.segment {
-            None => vector.set(names[0], Lanes::Linear(index)),
-            Some((segment, start)) => {
-                let position = vector.c.b.ins().isub(index, start);
-                vector.set(names[0], Lanes::Uniform(segment));
-                vector.set(names[1], Lanes::Linear(position));
-                vector.set(names[2], Lanes::Linear(index));
-            }
-        }
+        vector.at(names, range, index);
         vector.c.poll();
         let around = Surroundings { chunk: self.chunk, tag: self.tag, index };
         let mut next = vec![next_index];
@@ -270,6 +289,19 @@ impl<'a> Kern<'a, '_> {
 }
 
 impl<'a> Vector<'_, 'a, '_> {
+    /// Names the indices of a group of points.
+    fn at(&mut self, names: &[Value], range: Range, index: ir::Value) {
+        match range.segment {
+            None => self.set(names[0], Lanes::Linear(index)),
+            Some((segment, start)) => {
+                let position = self.c.b.ins().isub(index, start);
+                self.set(names[0], Lanes::Uniform(segment));
+                self.set(names[1], Lanes::Linear(position));
+                self.set(names[2], Lanes::Linear(index));
+            }
+        }
+    }
+
     /// A sink at the points of a group; gives its next state.
     fn sink(
         &mut self,

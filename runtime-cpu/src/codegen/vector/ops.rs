@@ -54,6 +54,9 @@ impl<'a> Vector<'_, 'a, '_> {
                 if let Some(all) = self.everywhere(*op, *a, *b) {
                     self.all.insert(result, all);
                 }
+                if let Some(none) = self.nowhere(*op, *a, *b) {
+                    self.none.insert(result, none);
+                }
                 self.binary(*op, *a, *b, self.shapes.of(result))
             }
             Op::Fma(a, b, c) => {
@@ -169,6 +172,20 @@ impl<'a> Vector<'_, 'a, '_> {
             }
             _ => None,
         }
+    }
+
+    /// A scalar that is true if no point of the group is the one that an index is compared with: of
+    /// most groups none is.
+    fn nowhere(&mut self, op: Binary, a: Value, b: Value) -> Option<ir::Value> {
+        let (base, other) = match (op, self.get(a), self.get(b)) {
+            (Binary::Eq, Lanes::Linear(base), Lanes::Uniform(other)) => (base, other),
+            (Binary::Eq, Lanes::Uniform(other), Lanes::Linear(base)) => (base, other),
+            _ => return None,
+        };
+        // It does not matter whether numbers wrap.
+        let place = self.c.b.ins().isub(other, base);
+        let behind = IntCC::UnsignedGreaterThanOrEqual;
+        Some(self.c.b.ins().icmp_imm_u(behind, place, self.points as i64))
     }
 
     fn binary(&mut self, op: Binary, a: Value, b: Value, shape: Shape) -> Lanes {

@@ -9,7 +9,7 @@ use super::super::kernel::Range;
 use super::super::{alias, walk};
 use super::lanes::{Lanes, Vector};
 use super::shape::{Analysis, Given, Shape, is_wide};
-use super::{points, tile};
+use super::{points, strands, tile};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
 use cranelift_codegen::packed_option::ReservedValue;
@@ -67,6 +67,17 @@ impl<'a> Coder<'a, '_> {
         }
         // So that few are added up in their order.
         let count = vector.unless_few(count, most);
+        if let ([reduced], Some(points)) =
+            (&reduced[..], strands::points(body.insts.iter(), &vector.shapes))
+        {
+            let lanes;
+            (at, lanes) = vector.strands([at, count], points, *reduced, &mut |vector, at| {
+                vector.set(*index, Lanes::Linear(at));
+                vector.block(body);
+                vector.get(body.yields[0])
+            });
+            accs = vec![lanes];
+        }
         for points in sizes {
             // The lanes of the sums become fewer, too.
             for ((combine, ty), acc) in reduced.iter().zip(&mut accs) {

@@ -1,0 +1,279 @@
+//! Threads that help the one that calls.
+//!
+//! ```text
+//! caller   offers ── works ─────────── closes ── waits for those at work ── goes on
+//! helper      wakes up ── joins ── works ── leaves, looks a while for more, sleeps
+//! ```
+//!
+//! To wake a thread up takes as long as a small launch, and on a busy machine as long as a large
+//! one: so nobody waits for a helper that has not begun, and one that is done looks for more
+//! before it sleeps, as launches come in series.
+//!
+//! What is offered is a reference that is valid as long as the offer is open or somebody is at
+//! work; both are in one word, so that nobody joins who was not waited for.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle, Thread};
+use std::time::{Duration, Instant};
+
+/// How long a thread looks before it sleeps: about what it takes to wake it up.
+const PATIENCE: Duration = Duration::from_micros(50);
+
+/// Set in [`Job::state`] when nobody may join any more; below it, how many are at work.
+const CLOSED: u64 = 1 << 63;
+
+/// Some threads.
+#[derive(Debug)]
+pub struct Pool {
+    shared: Arc<Shared>,
+    helpers: Vec<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    offers: Mutex<Offers>,
+    wake: Condvar,
+    /// How many jobs were ever offered (and one more when it all ends), for those who look; goes
+    /// up under the lock, so that nobody falls asleep over one.
+    count: AtomicU64,
+}
+
+#[derive(Debug, Default)]
+struct Offers {
+    jobs: Vec<Arc<Job>>,
+    sleeping: usize,
+    ended: bool,
+}
+
+/// What a caller offers.
+#[derive(Debug)]
+struct Job {
+    work: Work,
+    state: AtomicU64,
+    caller: Thread,
+    /// What a helper panicked with.
+    panic: Mutex<Option<Box<dyn Any + Send>>>,
+}
+
+#[derive(Debug)]
+struct Work(*const (dyn Fn() + Sync));
+
+// SAFETY: what it points to is `Sync`, and used only while the caller waits (`Job::join`).
+unsafe impl Send for Work {}
+// SAFETY: the same.
+unsafe impl Sync for Work {}
+
+impl Pool {
+    /// So many threads, if there can be as many.
+    pub fn new(threads: usize) -> Option<Pool> {
+        let shared = Arc::new(Shared {
+            offers: Mutex::default(),
+            wake: Condvar::new(),
+            count: AtomicU64::new(0),
+        });
+        let mut pool = Pool { shared, helpers: Vec::with_capacity(threads) };
+        for at in 0..threads {
+            let shared = pool.shared.clone();
+            let helper = thread::Builder::new().name(format!("nesl-cpu-{at}"));
+            pool.helpers.push(helper.spawn(move || shared.help()).ok()?);
+        }
+        Some(pool)
+    }
+
+    /// Calls `work` on this thread and on some others, as soon as these wake up. Once it has
+    /// returned anywhere nobody begins any more; it is done when all that began are.
+    pub fn run(&self, others: usize, work: &(dyn Fn() + Sync)) {
+        let work: *const (dyn Fn() + Sync + '_) = work;
+        // SAFETY: only the lifetime changes, and `Open` waits for all who use it.
+        let work = Work(unsafe {
+            std::mem::transmute::<*const (dyn Fn() + Sync + '_), *const (dyn Fn() + Sync)>(work)
+        });
+        let (state, caller) = (AtomicU64::new(0), thread::current());
+        let job = Arc::new(Job { work, state, caller, panic: Mutex::default() });
+        let open = Open { shared: &self.shared, job: &job };
+        let mut offers = self.shared.lock();
+        offers.jobs.push(job.clone());
+        self.shared.count.fetch_add(1, AcqRel);
+        let wake = offers.sleeping.min(others);
+        drop(offers);
+        (0..wake).for_each(|_| self.shared.wake.notify_one());
+        // SAFETY: it is ours, and we are here.
+        unsafe { (*job.work.0)() };
+        drop(open);
+        let panic = job.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(panic) = panic {
+            resume_unwind(panic);
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        let mut offers = self.shared.lock();
+        offers.ended = true;
+        self.shared.count.fetch_add(1, AcqRel);
+        drop(offers);
+        self.shared.wake.notify_all();
+        for helper in self.helpers.drain(..) {
+            // It catches what it runs.
+            let _ = helper.join();
+        }
+    }
+}
+
+/// A job that was offered; withdrawn when dropped, which waits for those at work.
+struct Open<'a> {
+    shared: &'a Shared,
+    job: &'a Arc<Job>,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        let Open { shared, job } = self;
+        if job.state.fetch_or(CLOSED, AcqRel) & !CLOSED != 0 {
+            let left = || job.state.load(Acquire) == CLOSED;
+            while !look(left) {
+                thread::park();
+            }
+        }
+        shared.lock().jobs.retain(|other| !Arc::ptr_eq(other, job));
+    }
+}
+
+impl Job {
+    /// Works at it, if it is open.
+    fn join(&self) -> bool {
+        let enter = |state| (state & CLOSED == 0).then_some(state + 1);
+        if self.state.fetch_update(AcqRel, Relaxed, enter).is_err() {
+            return false;
+        }
+        // SAFETY: the job was open, so the caller waits until we have left.
+        let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*self.work.0)() }));
+        if let Err(panic) = done {
+            *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
+        }
+        // There is nothing left to begin.
+        self.state.fetch_or(CLOSED, AcqRel);
+        if self.state.fetch_sub(1, AcqRel) == CLOSED + 1 {
+            self.caller.unpark();
+        }
+        true
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Offers> {
+        self.offers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A helper's life.
+    fn help(&self) {
+        loop {
+            let seen = self.count.load(Acquire);
+            let offers = self.lock();
+            if offers.ended {
+                return;
+            }
+            let jobs = offers.jobs.clone();
+            drop(offers);
+            if jobs.iter().any(|job| job.join()) {
+                continue;
+            }
+            if look(|| self.count.load(Acquire) != seen) {
+                continue;
+            }
+            let mut offers = self.lock();
+            offers.sleeping += 1;
+            while self.count.load(Acquire) == seen {
+                offers = self.wake.wait(offers).unwrap_or_else(PoisonError::into_inner);
+            }
+            offers.sleeping -= 1;
+        }
+    }
+}
+
+/// Looks a while whether something is so.
+fn look(mut found: impl FnMut() -> bool) -> bool {
+    let begin = Instant::now();
+    loop {
+        for _ in 0..32 {
+            if found() {
+                return true;
+            }
+            std::hint::spin_loop();
+        }
+        if begin.elapsed() > PATIENCE {
+            return false;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicUsize;
+
+    #[test]
+    fn all_of_it_is_done_once() {
+        let pool = Pool::new(3).unwrap();
+        for count in 0..2000 {
+            let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            pool.run(3, &|| {
+                while next.fetch_add(1, Relaxed) < count % 17 {
+                    done.fetch_add(1, Relaxed);
+                }
+            });
+            assert_eq!(done.into_inner(), count % 17);
+        }
+    }
+
+    #[test]
+    fn callers_do_not_disturb_each_other() {
+        let pool = Pool::new(2).unwrap();
+        thread::scope(|scope| {
+            for caller in 1..4 {
+                let pool = &pool;
+                scope.spawn(move || {
+                    for _ in 0..300 {
+                        let (next, sum) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                        pool.run(2, &|| {
+                            while next.fetch_add(1, Relaxed) < 50 {
+                                sum.fetch_add(caller, Relaxed);
+                            }
+                        });
+                        assert_eq!(sum.into_inner(), 50 * caller);
+                    }
+                });
+            }
+        });
+    }
+
+    #[test]
+    fn a_panic_reaches_the_caller_and_harms_nobody() {
+        let pool = Pool::new(1).unwrap();
+        for _ in 0..20 {
+            let next = AtomicUsize::new(0);
+            let caught = catch_unwind(AssertUnwindSafe(|| {
+                pool.run(1, &|| {
+                    while next.fetch_add(1, Relaxed) < 100 {
+                        thread::yield_now();
+                    }
+                    if thread::current().name().is_some_and(|name| name.starts_with("nesl-cpu")) {
+                        panic!("on a helper");
+                    }
+                    panic!("on the caller");
+                });
+            }));
+            assert!(caught.is_err());
+        }
+        let done = AtomicUsize::new(0);
+        pool.run(1, &|| {
+            done.fetch_add(1, Relaxed);
+        });
+        assert!(done.into_inner() >= 1);
+    }
+}
