@@ -73,7 +73,7 @@ fn a_session_knows_what_its_file_defines() {
     say(&mut session, "times(14)", "it = 42 : int");
     std::fs::write(&file, "n = 4;\nfunction times(x) = n * x + oops;\n").expect("saved");
     say(&mut session, ":reload", "lib.nesl:2:29");
-    say(&mut session, "n", "it = 4 : int");
+    say(&mut session, ":reload n + 1", "it = 5 : int");
     session.send_control('d').expect("it listens");
     session.exp_eof().expect("it leaves");
     let mut session = start(folder.path());

@@ -191,7 +191,9 @@ fn located(db: &Database, form: &Form, text: &str, notes: &[(usize, Site)]) -> V
     for (at, site) in notes {
         line += text[counted..*at].matches('\n').count() as u32;
         counted = *at;
-        if db.is_library(site.item) || db.file_of(site.item) != own {
+        // What the compiler has added has no place.
+        if site.item == Site::NONE.item || db.is_library(site.item) || db.file_of(site.item) != own
+        {
             continue;
         }
         let source = db.place(Loc { item: site.item, span: site.span });

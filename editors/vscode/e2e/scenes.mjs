@@ -41,14 +41,6 @@ total = summ([1, 2, 3]);
 1 + 2;
 slow(7);
 `,
-  'indented.nesl': `function f(x) =
-    let y = x + 1;
-        z = y + 1
-    in z;
-
-function g(x) =
-    x + 1;
-`,
   'segments.nesl': `% A nested sequence, and the sum of each part. %
 {sum(a) : a in [[2, 3], [8, 3, 9], [7]]};
 
@@ -218,14 +210,6 @@ export const scenes = [
     },
   },
   {
-    name: 'indentation',
-    file: 'indented.nesl',
-    async see(bench) {
-      // The formatter's, whatever the file has.
-      await bench.page.locator('.statusbar-item', { hasText: 'Spaces: 2' }).first().waitFor();
-    },
-  },
-  {
     name: 'stop',
     file: 'slow.nesl',
     async see(bench) {
@@ -305,7 +289,7 @@ export const scenes = [
       // and what was written since.
       await bench.cursorAt('matrix = ');
       await bench.page.keyboard.press('End');
-      await bench.page.keyboard.type('\nfunction seven(x) = 7 * x;\n\nseven(6)');
+      await bench.page.keyboard.type('\nfunction seven(x) = 7 * x;\n\nseven(6);');
       await bench.command('NESL: Run Selection in the REPL');
       await bench.printed(/it = 42 : int/);
       await bench.shot('repl');

@@ -73,13 +73,16 @@ export class Repl implements vscode.Disposable {
     if (session === undefined) return;
     const { terminal, known } = session;
     terminal.show(true);
-    if (!started && known.lacks(document.getText(), text)) {
+    const behind = !started && known.lacks(document.getText(), text);
+    if (behind) {
       await this.saved(document);
       known.read(document.getText());
-      terminal.sendText(':reload', true);
     }
     known.sent(text);
-    terminal.sendText(text, true);
+    // In one piece, several lines as if they were pasted: what arrives while another entry is being
+    // taken may be lost.
+    const entry = behind ? `:reload ${text}` : text;
+    terminal.sendText(behind && text.includes('\n') ? `\x1b[200~${entry}\x1b[201~` : entry, true);
   }
 
   private afterwards(work: () => Promise<void>): Promise<void> {

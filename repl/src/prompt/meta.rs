@@ -18,7 +18,7 @@ const COMMANDS: [(&str, &str, &str); 8] = [
     (":time", "FORM", "run a form and tell how long it took"),
     (":stats", "", "what the runtime did, and where the variables are"),
     (":load", "FILE", "run a file in this session"),
-    (":reload", "", "read again what the session's files define"),
+    (":reload", "[FORM]", "read again what the session's files define, and run a form"),
     (":help", "", "this"),
     (":quit", "", "leave (also Ctrl-D)"),
 ];
@@ -61,6 +61,7 @@ pub fn run(
     let full = expand(command.name);
     let needs = COMMANDS.iter().find(|(name, ..)| Some(*name) == full).map(|(_, needs, _)| *needs);
     if let Some(needs) = needs
+        && !needs.starts_with('[')
         && needs.is_empty() != argument.is_empty()
     {
         let usage = format!("{} {needs}", full.unwrap_or_default());
@@ -86,6 +87,9 @@ pub fn run(
         }
         Some(":reload") => {
             files.enter(reporter, session, Shown::Names);
+            if !argument.is_empty() && reporter.enter(session, "<entry>", &close(argument)).exit {
+                return Flow::Leave;
+            }
         }
         Some(":help") => help(reporter),
         Some(":quit") => return Flow::Leave,
@@ -153,7 +157,7 @@ fn help(reporter: &Reporter) {
     let mut text = HELP.to_string();
     for (name, needs, what) in COMMANDS {
         let usage = format!("{name} {needs}");
-        text += &format!("\n  {usage:<14}{what}");
+        text += &format!("\n  {usage:<16}{what}");
     }
     reporter.output.line(&text);
 }
