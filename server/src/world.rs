@@ -22,6 +22,9 @@ const MAX_LOADS: usize = 64;
 pub struct World {
     db: Database,
     documents: FxHashMap<Uri, Document>,
+    /// Files of documents that were closed: the next ones to be opened take their places. The
+    /// database forgets no file, nor what it has found out about its forms.
+    free: Vec<FileId>,
     /// Texts that documents load, by path.
     loaded: FxHashMap<PathBuf, FileId>,
     /// What files are called; shared with snapshots.
@@ -70,6 +73,7 @@ impl Default for World {
         World {
             db: Database::new(),
             documents: FxHashMap::default(),
+            free: Vec::new(),
             loaded: FxHashMap::default(),
             uris: Arc::default(),
             notebooks: FxHashMap::default(),
@@ -96,7 +100,14 @@ impl World {
                 self.db.set_text(file, text.as_str());
                 file
             }
-            None => self.db.add_file(&name, &text, None),
+            None => match self.free.pop() {
+                Some(file) => {
+                    self.db.rename(file, &name, None);
+                    self.db.set_text(file, text.as_str());
+                    file
+                }
+                None => self.db.add_file(&name, &text, None),
+            },
         };
         Arc::make_mut(&mut self.uris).insert(file, uri.clone());
         let lines = Arc::new(Lines::new(text, self.encoding));
@@ -120,8 +131,13 @@ impl World {
     pub fn close(&mut self, uri: &Uri) {
         let Some(document) = self.documents.remove(uri) else { return };
         let path = path_of(uri).filter(|path| self.loaded.contains_key(path));
-        let text = path.and_then(|path| read(&path));
-        self.db.set_text(document.file, text.unwrap_or_default());
+        if let Some(path) = path {
+            self.db.set_text(document.file, read(&path).unwrap_or_default());
+            return;
+        }
+        self.db.set_text(document.file, "");
+        Arc::make_mut(&mut self.uris).remove(&document.file);
+        self.free.push(document.file);
     }
 
     /// Files on the disk have changed.
@@ -314,4 +330,25 @@ pub fn path_of(uri: &Uri) -> Option<PathBuf> {
 
 fn name_of(uri: &Uri) -> String {
     path_of(uri).map_or_else(|| uri.as_str().to_owned(), |path| path.display().to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::str::FromStr;
+
+    #[test]
+    fn a_closed_document_leaves_its_place() {
+        let uri = |name: &str| Uri::from_str(name).expect("an address");
+        let mut world = World::default();
+        world.open(uri("untitled:a"), 1, "x = 1;".to_owned());
+        let first = world.snapshot(&uri("untitled:a")).expect("open").file;
+        world.close(&uri("untitled:a"));
+        world.open(uri("untitled:b"), 1, "y = x;".to_owned());
+        let b = world.snapshot(&uri("untitled:b")).expect("open");
+        assert_eq!((b.file, b.files.len()), (first, 1));
+        assert_eq!(&*b.db.file_name(b.file), "b");
+        // What was there is not to be seen any more.
+        assert_eq!(b.db.diagnostics(b.db.outline(b.file).forms[0].id()).len(), 1);
+    }
 }
