@@ -83,6 +83,8 @@ pub struct Coder<'a, 'f> {
     pub exit: Exit,
     /// The point at hand, in a kernel.
     pub point: Option<ir::Value>,
+    /// How many loops of the code are around what is made.
+    pub loops: usize,
 }
 
 impl<'a> Coder<'a, '_> {

@@ -200,11 +200,13 @@ impl<'a> Coder<'a, '_> {
         self.b.switch_to_block(head);
         self.bind(carried, head, 0);
         self.poll();
+        self.loops += 1;
         self.block(cond);
         let going = self.get(cond.yields[0]);
         self.go_on_if(going, again, done);
         self.b.switch_to_block(again);
         self.block(body);
+        self.loops -= 1;
         let next = self.all(&body.yields);
         self.jump(head, &next);
         self.b.switch_to_block(done);
@@ -238,7 +240,9 @@ impl<'a> Coder<'a, '_> {
         self.go_on_if(going, again, done);
         self.b.switch_to_block(again);
         self.poll();
+        self.loops += 1;
         self.block(body);
+        self.loops -= 1;
         let mut next = vec![self.b.ins().iadd_imm_s(at, 1)];
         next.extend(self.all(&body.yields[..init.len()]));
         for (n, (combine, ty)) in reduce.iter().zip(&elements).enumerate() {

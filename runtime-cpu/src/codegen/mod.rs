@@ -375,6 +375,7 @@ impl Out {
             depth: params[1],
             exit: Exit::Function(results),
             point: None,
+            loops: 0,
         };
         coder.enter();
         for (name, param) in function.params.iter().zip(&params[2..]) {
@@ -435,6 +436,7 @@ impl Out {
             depth: params[0],
             exit: Exit::Function(Vec::new()),
             point: None,
+            loops: 0,
         };
         let allocates = allocates(kernel, unit.facts);
         let mut kern =

@@ -137,7 +137,9 @@ fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[
         count = count.min(TAGS);
     }
     let most = (work / grain).min(extents.points).max(1);
-    count.min(most.try_into().unwrap_or(usize::MAX))
+    let count = count.min(most.try_into().unwrap_or(usize::MAX));
+    // As many for each thread: of three chunks two would be waited for by one of two threads.
+    if count > threads { count - count % threads } else { count }
 }
 
 /// The chunks of a launch, at least one.

@@ -67,9 +67,12 @@ impl<'a> Coder<'a, '_> {
         }
         // So that few are added up in their order.
         let count = vector.unless_few(count, most);
-        if let ([reduced], Some(points)) =
-            (&reduced[..], strands::points(body.insts.iter(), &vector.shapes))
-        {
+        // A loop within a loop is rarely long, and would have to ask each time.
+        let in_strands = match vector.c.loops {
+            0 => strands::points(body.insts.iter(), &vector.shapes),
+            _ => None,
+        };
+        if let ([reduced], Some(points)) = (&reduced[..], in_strands) {
             let lanes;
             (at, lanes) = vector.strands([at, count], points, *reduced, &mut |vector, at| {
                 vector.set(*index, Lanes::Linear(at));
