@@ -168,8 +168,7 @@ fn each_key_of_a_new_form_asks_little() {
     let mut problems = Problems::default();
     problems.of(&editor.db, editor.file);
     let middle = text.find("{a : a").expect("it is there") + 16 * 100;
-    let typed =
-        "\nsums = {sum(row) : row in [[1, 2], [fun7(3)]]};\nfunction g(x) = sums;";
+    let typed = "\nsums = {sum(row) : row in [[1, 2], [fun7(3)]]};\nfunction g(x) = sums;";
     for end in 1..=typed.len() {
         let changed = format!("{}{}{}", &text[..middle], &typed[..end], &text[middle..]);
         editor.db.listen(true);

@@ -67,6 +67,7 @@ impl Cpu {
         let machine = Machine::new().map_err(|e| trouble(&e))?;
         let memory = Memory::new(options.memory);
         let threads = options.threads.max(1);
+        let workers = launch::Workers::new(threads, grain.max(1), memory.clone());
         Ok(Cpu {
             caps: Caps {
                 name: "cpu".into(),
@@ -75,10 +76,10 @@ impl Cpu {
                 memory: options.memory,
                 ahead: threads > 1,
             },
-            workers: launch::Workers::new(threads, grain.max(1), memory.clone()),
+            modules: Modules::new(machine, &workers),
+            workers,
             options,
             memory,
-            modules: Modules::new(machine),
             launches: AtomicU64::new(0),
             compiled: AtomicU64::new(0),
             compile_ns: AtomicU64::new(0),

@@ -6,9 +6,10 @@
 //!
 //! What is expected is compiled by a thread of its own, the longest first: that is what one would
 //! otherwise wait for in the end. Who loads a module that nobody has begun compiles it himself; who
-//! needs the one that is under way compiles the one expected next instead of waiting, if there is
-//! one. What was expected before something that is loaded was not needed there, probably, and is
-//! left for the end. A module is the same whoever compiles it; if the thread ahead cannot compile
+//! needs the one that is under way compiles the next one that takes at most half as long instead of
+//! waiting, if there is one. What was expected before something that is loaded was not needed there, probably, and is
+//! left for the end. Nothing is begun while a launch runs on all threads: it would wait for the
+//! one whose core is taken. A module is the same whoever compiles it; if the thread ahead cannot compile
 //! it, that is forgotten, and known again when it is loaded. The thread ends when there is nothing
 //! to do.
 
@@ -20,7 +21,7 @@ use nesl_runtime::kir::Module;
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -29,6 +30,9 @@ pub const MOST: usize = 256;
 
 /// Who waits for another thread looks so often whether he is to stop.
 const PATIENCE: Duration = Duration::from_millis(5);
+
+/// The thread ahead looks so often whether there is a core for it.
+const BREATH: Duration = Duration::from_micros(300);
 
 /// The name of the thread that compiles ahead.
 const AHEAD: &str = "nesl-ahead";
@@ -51,6 +55,8 @@ struct Shared {
     state: Mutex<State>,
     /// A module is not under way any more.
     done: Condvar,
+    /// How many computations want all threads just now ([`Workers::wanted`]).
+    wanted: Arc<AtomicUsize>,
     /// Nobody needs anything any more.
     closed: AtomicBool,
     /// Nanoseconds that the thread ahead has compiled.
@@ -100,9 +106,10 @@ struct Claim<'a> {
 
 impl Modules {
     /// None yet.
-    pub fn new(machine: Machine) -> Modules {
+    pub fn new(machine: Machine, workers: &Workers) -> Modules {
         let (state, done, closed, ahead_ns) = Default::default();
-        Modules(Arc::new(Shared { machine, state, done, closed, ahead_ns }))
+        let wanted = workers.wanted().clone();
+        Modules(Arc::new(Shared { machine, state, done, wanted, closed, ahead_ns }))
     }
 
     /// A compiled module, and whether nobody has loaded it before; an error if it cannot be
@@ -122,10 +129,12 @@ impl Modules {
             if stop.load(Relaxed) {
                 return Err("interrupted".into());
             }
-            let busy = find(&state.under_way, module).map(|at| state.under_way[at].place);
-            if let Some(place) = busy {
+            let busy = find(&state.under_way, module).map(|at| state.under_way[at].clone());
+            if let Some(Expected { place, size, .. }) = busy {
                 state.reached = state.reached.max(place);
-                if let Some(at) = state.expected.iter().position(|next| next.place > place) {
+                // What takes long and is not needed would be waited for in vain.
+                let brief = |next: &Expected| next.place > place && next.size <= size / 2;
+                if let Some(at) = state.expected.iter().position(brief) {
                     let next = state.expected.remove(at);
                     shared.claim(state, next).compile_ahead(workers, stop);
                     state = shared.state();
@@ -214,6 +223,11 @@ impl Shared {
                 state.ahead = false;
                 return;
             };
+            if self.wanted.load(Relaxed) > 0 {
+                drop(state);
+                std::thread::sleep(BREATH);
+                continue;
+            }
             let what = state.expected.remove(at);
             let claim = self.claim(state, what);
             let began = Instant::now();

@@ -35,15 +35,39 @@ pub struct Workers {
     grain: u64,
     /// One thread less: the calling one is the other. Made when first needed.
     pool: OnceLock<Option<Pool>>,
+    /// How many computations want all threads just now.
+    wanted: Arc<AtomicUsize>,
     memory: Arc<Memory>,
     #[expect(clippy::vec_box, reason = "compiled code knows their addresses")]
     arenas: Mutex<Vec<Box<Arena>>>,
 }
 
+/// All threads are wanted as long as this lives.
+struct Wanted<'a>(&'a AtomicUsize);
+
+impl<'a> Wanted<'a> {
+    fn new(wanted: &'a AtomicUsize) -> Wanted<'a> {
+        wanted.fetch_add(1, Relaxed);
+        Wanted(wanted)
+    }
+}
+
+impl Drop for Wanted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
 impl Workers {
     /// So many threads.
     pub fn new(threads: usize, grain: u64, memory: Arc<Memory>) -> Workers {
-        Workers { threads, grain, pool: OnceLock::new(), memory, arenas: Mutex::default() }
+        let (pool, wanted, arenas) = Default::default();
+        Workers { threads, grain, pool, wanted, memory, arenas }
+    }
+
+    /// How many computations want all threads just now; for those who use what is left.
+    pub fn wanted(&self) -> &Arc<AtomicUsize> {
+        &self.wanted
     }
 
     /// How many.
@@ -67,7 +91,10 @@ impl Workers {
         let take = || Some(next.fetch_add(1, Relaxed)).filter(|at| *at < count);
         let pool = if count <= 1 { None } else { self.pool() };
         match pool {
-            Some(pool) => pool.run(self.threads.min(count) - 1, &|| f(&mut { take })),
+            Some(pool) => {
+                let _wanted = Wanted::new(&self.wanted);
+                pool.run(self.threads.min(count) - 1, &|| f(&mut { take }));
+            }
             None => f(&mut { take }),
         }
     }
