@@ -46,7 +46,7 @@ impl<'a> Vector<'_, 'a, '_> {
                 let none = self.none.get(value).copied().filter(|_| self.active.is_none());
                 match (&cond, none) {
                     (Lanes::Uniform(cond), _) => self.branch(inst, *cond, then, otherwise),
-                    (_, Some(none)) if !(is_cheap(then) && is_cheap(otherwise)) => {
+                    (_, Some(none)) if self.is_worth_both(then, otherwise) => {
                         self.seldom(inst, none, &cond, then, otherwise);
                     }
                     _ => self.masked(inst, &cond, then, otherwise),
@@ -207,6 +207,18 @@ impl<'a> Vector<'_, 'a, '_> {
         self.take(join, 0, &inst.results);
     }
 
+    /// Whether a branch is made twice, for groups that go one way together and for those that do
+    /// not. Each level makes what is inside once more: there are few, of little.
+    fn is_worth_both(&self, then: &Block, otherwise: &Block) -> bool {
+        if self.seldoms >= SELDOMS || (is_cheap(then) && is_cheap(otherwise)) {
+            return false;
+        }
+        let mut size = 0;
+        walk::insts(then, &mut |_| size += 1);
+        walk::insts(otherwise, &mut |_| size += 1);
+        size <= SELDOM_SIZE
+    }
+
     /// A branch of which few points take the first side: where none does, all take the second
     /// together.
     fn seldom(
@@ -222,7 +234,9 @@ impl<'a> Vector<'_, 'a, '_> {
         let (together, apart) = (self.c.b.create_block(), self.c.b.create_block());
         self.c.b.ins().brif(none, together, &[], apart, &[]);
         self.c.b.switch_to_block(together);
+        self.seldoms += 1;
         self.block(otherwise);
+        self.seldoms -= 1;
         let yields = self.hand(&otherwise.yields, &inst.results);
         self.c.jump(join, &yields);
         self.c.b.switch_to_block(apart);
@@ -584,6 +598,12 @@ impl<'a> Vector<'_, 'a, '_> {
         all
     }
 }
+
+/// So many branches within one another are made twice: the edges of a plane or of a space.
+const SELDOMS: u32 = 6;
+
+/// Branches with more instructions than this are not.
+const SELDOM_SIZE: usize = 400;
 
 /// Whether a block is done for all points sooner than asked for whom to do it.
 pub fn is_cheap(block: &Block) -> bool {

@@ -51,6 +51,8 @@ pub struct Vector<'c, 'a, 'f> {
     pub all: FxHashMap<kir::Value, ir::Value>,
     /// Scalars that are true only where bools are true at no point.
     pub none: FxHashMap<kir::Value, ir::Value>,
+    /// How many branches around are made twice.
+    pub seldoms: u32,
     /// What branches that each point takes by itself chose from.
     pub choices: FxHashMap<kir::Value, Choice>,
 }
@@ -70,8 +72,9 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
     /// Code for so many points, in which nothing is defined yet.
     pub fn new(c: &'c mut Coder<'a, 'f>, shapes: Shapes, points: usize, bail: ir::Block) -> Self {
         let values = vec![None; c.types.len()];
-        let (all, none, choices) = Default::default();
-        Vector { c, shapes, points, values, last: None, active: None, bail, all, none, choices }
+        let (all, none, choices, seldoms) = Default::default();
+        let (last, active) = (None, None);
+        Vector { c, shapes, points, values, last, active, bail, all, none, seldoms, choices }
     }
 
     /// The vector type of lanes.
