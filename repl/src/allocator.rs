@@ -18,8 +18,8 @@ pub fn keep_large_blocks_apart() {
 }
 
 /// All threads take their memory from one area; to be called before there are any. Memory of a
-/// server stays a third smaller, and its answers take as long as before: what threads free and take
-/// again does not go through the area.
+/// server stays a third smaller; most of what threads free and take again does not go through the
+/// area.
 pub fn share_one_area() {
     const M_ARENA_MAX: i32 = -8;
     set(M_ARENA_MAX, 1);
