@@ -159,6 +159,25 @@ fn a_one_character_edit_of_2000_lines() {
     );
 }
 
+/// A recursion group is the same found among what its members reach as among all forms.
+#[test]
+fn groups_are_found_near_and_far() {
+    for n in [2, 3, 60, 64, 65, 200] {
+        let ring = (0..n).map(|i| {
+            let next = (i + 1) % n;
+            format!("function ring{i}(x) = if x == 0 then x else ring{next}(x - 1);\n")
+        });
+        let text = "function first(x) = ring0(x);\n".to_owned() + &ring.collect::<String>();
+        let editor = Editor::open(text);
+        let items: Vec<_> =
+            editor.db.outline(editor.file).forms.iter().map(|form| form.id()).collect();
+        assert!(editor.db.recursion_group(items[0]).is_empty());
+        for item in &items[1..=n] {
+            assert_eq!(editor.db.recursion_group(*item), items[1..=n]);
+        }
+    }
+}
+
 /// Whatever is typed into a long program, few queries run, also at the keys where a form swallows
 /// the next one, where one becomes a definition, and where it ends.
 #[test]

@@ -114,13 +114,11 @@ impl Problems {
         let above = new[..head].iter().rev();
         let last = above.clone().find(|form| form.kind != RawKind::Blank);
         self.pending.extend(last.map(Form::id));
-        let went: Vec<ItemId> = went.iter().map(Form::id).collect();
+        let went: FxHashSet<ItemId> = went.iter().map(Form::id).collect();
         let came: FxHashSet<ItemId> = came.iter().map(Form::id).collect();
         self.outline = outline;
-        for item in &went {
-            if !came.contains(item) {
-                self.forget(*item);
-            }
+        for item in went.difference(&came) {
+            self.forget(*item);
         }
         // Some of those that went may have been in one recursion group.
         self.stale.retain(|item| !went.contains(item));
