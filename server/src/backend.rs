@@ -369,14 +369,13 @@ impl LanguageServer for Backend {
     }
 
     async fn completion_resolve(&self, mut item: CompletionItem) -> Result<CompletionItem> {
-        let Some(typing::Resolvable { uri, position }) =
-            item.data.take().and_then(|data| serde_json::from_value(data).ok())
-        else {
-            return Ok(item);
-        };
+        let asked: Option<typing::Resolvable> =
+            item.data.take().and_then(|data| serde_json::from_value(data).ok());
+        let Some(asked) = asked else { return Ok(item) };
+        let snapshot = self.world().snapshot_of(asked.file());
         let label = item.label.clone();
-        let doc = answer(self.snapshot(&uri), move |s| {
-            let at = s.lines.offset(position);
+        let doc = answer(snapshot, move |s| {
+            let at = s.lines.offset(asked.position());
             ide::completion_doc(&s.db, s.file, at, &label).map(|doc| ide::doc_markdown(&doc))
         });
         let doc = doc.await?.map(convert::markdown);

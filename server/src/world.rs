@@ -221,6 +221,11 @@ impl World {
         })
     }
 
+    /// An open document as it is now, by its file.
+    pub fn snapshot_of(&self, file: FileId) -> Option<Snapshot> {
+        self.snapshot(self.uris.get(&file)?)
+    }
+
     /// Any open document, for what concerns them all.
     pub fn any_snapshot(&self) -> Option<Snapshot> {
         self.snapshot(self.documents.keys().next()?)

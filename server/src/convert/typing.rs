@@ -4,6 +4,7 @@ use super::{markdown, text_edit, workspace_edit};
 use crate::lines::Lines;
 use crate::world::Snapshot;
 use nesl_core::base::{ItemId, TextRange, TextSize};
+use nesl_core::db::FileId;
 use nesl_core::ide;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -24,12 +25,16 @@ pub fn completion(
         true => plain(&completion.insert),
         false => completion.insert,
     };
-    let range = snapshot.lines.lsp_range(completion.range);
-    let edit = lsp::TextEdit { range, new_text };
+    let (insert_text, text_edit) = if is_apart(&snapshot.lines.text, completion.range) {
+        ((new_text != completion.label).then_some(new_text), None)
+    } else {
+        let range = snapshot.lines.lsp_range(completion.range);
+        (None, Some(lsp::CompletionTextEdit::Edit(lsp::TextEdit { range, new_text })))
+    };
     let doc = completion.doc.map(|doc| ide::doc_markdown(&doc));
     let data = doc.is_none().then(|| {
         let position = snapshot.lines.position(completion.range.start());
-        json!(Resolvable { uri: snapshot.uri.clone(), position })
+        json!(Resolvable(snapshot.file.0, position.line, position.character))
     });
     lsp::CompletionItem {
         label: completion.label,
@@ -38,20 +43,38 @@ pub fn completion(
         documentation: doc.map(|doc| lsp::Documentation::MarkupContent(markdown(doc))),
         sort_text: Some(format!("{number:05}")),
         preselect: (number == 0 && completion.fits).then_some(true),
+        insert_text,
         insert_text_format: snippet.then_some(lsp::InsertTextFormat::SNIPPET),
-        text_edit: Some(lsp::CompletionTextEdit::Edit(edit)),
+        text_edit,
         data,
         ..lsp::CompletionItem::default()
     }
 }
 
-/// Where a completion was asked for, to say more of it.
+/// Whether nothing is typed yet, and nothing is at either side that a client could take for a part
+/// of the word: there it needs not be told what to replace. Such places have hundreds of completions.
+fn is_apart(text: &str, range: TextRange) -> bool {
+    let (before, behind) = text.split_at(range.end().into());
+    let (before, behind) = (before.chars().next_back(), behind.chars().next());
+    range.is_empty()
+        && before.is_none_or(|c| c.is_whitespace() || "([{,;=".contains(c))
+        && behind.is_none_or(|c| c.is_whitespace() || ")]},;:|".contains(c))
+}
+
+/// Where a completion was asked for, to say more of it: the file, the line, the column.
 #[derive(Deserialize, Serialize)]
-pub struct Resolvable {
-    /// The document.
-    pub uri: lsp::Uri,
-    /// The place.
-    pub position: lsp::Position,
+pub struct Resolvable(u32, u32, u32);
+
+impl Resolvable {
+    /// The file.
+    pub fn file(&self) -> FileId {
+        FileId(self.0)
+    }
+
+    /// The place in it.
+    pub fn position(&self) -> lsp::Position {
+        lsp::Position { line: self.1, character: self.2 }
+    }
 }
 
 /// A snippet without its holes: `f(${1:x})` is `f(x)`.

@@ -33,6 +33,19 @@ async def test_completions_are_explained_when_asked(editor):
     assert "sum of the elements before it" in scan.documentation.value
 
 
+async def test_where_nothing_is_typed_the_client_knows_what_to_replace(editor):
+    uri = editor.open("x = ;\ny = 1.5+pl;\n")
+    items = await complete(editor, uri, editor.at(uri, "x = ", inside=4))
+    assert len(items) > 100 and all(item.text_edit is None for item in items)
+    scan = next(item for item in items if item.label == "plus_scan")
+    scan = await editor.client.completion_item_resolve_async(scan)
+    assert "sum of the elements before it" in scan.documentation.value
+    # `+` may be a part of a word to one client or another.
+    for inside in (4, 6):
+        items = await complete(editor, uri, editor.at(uri, "1.5+pl", inside=inside))
+        assert items and all(item.text_edit is not None for item in items)
+
+
 async def test_nothing_is_completed_in_comments_and_strings(editor):
     uri = editor.open('% su % "su";\n')
     for nth in (0, 1):
