@@ -11,7 +11,7 @@ use crate::layouts::Layouts;
 use crate::options::{Options, Values};
 use crate::preview::{self, Views};
 use crate::protocol::*;
-use crate::reading::answer;
+use crate::reading::{answer, answer_yet};
 use crate::run::Runs;
 use crate::world::{Snapshot, World};
 use crate::{capabilities, convert, library};
@@ -356,8 +356,9 @@ impl LanguageServer for Backend {
     }
 
     async fn completion(&self, params: CompletionParams) -> Result<Option<CompletionResponse>> {
-        let (snapshot, position) = self.at(&params.text_document_position);
-        answer(snapshot, move |s| {
+        let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+        let snapshot = || self.snapshot(&text_document.uri);
+        answer_yet(snapshot, move |s| {
             let all = ide::completions(&s.db, s.file, s.lines.offset(position));
             // Of very many only the best are there: with another letter there may be others.
             let is_incomplete = all.len() >= MANY;

@@ -1,7 +1,7 @@
 //! Answering a request in a thread of its own, while the text may move on.
 //!
 //! A reading ends in one of four ways: with its answer; stopped, because a text changed (the client
-//! is told, and asks again); stopped, because the client no longer wants it (the future is dropped,
+//! is told, and asks again, or the new text is read instead); stopped, because the client no longer wants it (the future is dropped,
 //! and the thread, which cannot be, is told); with a panic, which is a bug of ours: it is logged,
 //! the request is answered with an error, and the server lives.
 
@@ -59,14 +59,36 @@ pub async fn answer<T: Default + Send + 'static>(
     from: impl FnOnce(&Snapshot) -> T + Send + 'static,
 ) -> Result<T> {
     let Some(snapshot) = snapshot else { return Ok(T::default()) };
-    read(snapshot, from).await.map_err(|unread| match unread {
-        Unread::Stopped => Error::content_modified(),
-        Unread::Panicked(why) => Error {
-            code: ErrorCode::InternalError,
-            message: format!("internal error of nesl, please report it: {why}").into(),
-            data: None,
-        },
-    })
+    Ok(read(snapshot, from).await?)
+}
+
+/// Answers a request as well when the text moves on: from the new one, at the old place. VS Code
+/// asks for completions at the first letter of a word only, and takes it for the answer to all of
+/// them that there are none.
+pub async fn answer_yet<T: Default + Send + 'static>(
+    mut snapshot: impl FnMut() -> Option<Snapshot>,
+    from: impl Fn(&Snapshot) -> T + Clone + Send + 'static,
+) -> Result<T> {
+    loop {
+        let Some(snapshot) = snapshot() else { return Ok(T::default()) };
+        match read(snapshot, from.clone()).await {
+            Err(Unread::Stopped) => {}
+            ended => return Ok(ended?),
+        }
+    }
+}
+
+impl From<Unread> for Error {
+    fn from(unread: Unread) -> Error {
+        match unread {
+            Unread::Stopped => Error::content_modified(),
+            Unread::Panicked(why) => Error {
+                code: ErrorCode::InternalError,
+                message: format!("internal error of nesl, please report it: {why}").into(),
+                data: None,
+            },
+        }
+    }
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> String {
@@ -111,6 +133,27 @@ mod tests {
         reads.await.expect("it has begun");
         world.open(uri.clone(), 2, "x = 2;".to_owned());
         assert_eq!(reading.await.expect("it ends"), Err(Unread::Stopped));
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_change_may_be_read_instead() {
+        let (world, uri) = world();
+        let world = std::sync::Arc::new(std::sync::Mutex::new(world));
+        let (begun, mut reads) = tokio::sync::mpsc::unbounded_channel();
+        let (asked, its) = (world.clone(), uri.clone());
+        let snapshot = move || asked.lock().expect("no panic").snapshot(&its);
+        let reading = tokio::spawn(answer_yet(snapshot, move |s| {
+            let _ = begun.send(());
+            loop {
+                s.db.diagnostics(s.db.outline(s.file).forms[0].id());
+                if s.version == 2 {
+                    return s.version;
+                }
+            }
+        }));
+        reads.recv().await.expect("it has begun");
+        world.lock().expect("no panic").open(uri, 2, "x = 2;".to_owned());
+        assert_eq!(reading.await.expect("it ends"), Ok(2));
     }
 
     #[tokio::test(flavor = "multi_thread")]

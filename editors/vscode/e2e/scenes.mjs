@@ -147,7 +147,7 @@ export const scenes = [
       await bench.page.keyboard.press('Control+End');
       await bench.page.keyboard.type('su', { delay: 40 });
       await bench.page.keyboard.press('Control+Space');
-      const row = bench.page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'sum' }).first();
+      const row = bench.page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'subseq' }).first();
       await row.waitFor();
       await bench.page.waitForTimeout(600);
       await bench.shot('completion');

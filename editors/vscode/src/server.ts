@@ -85,7 +85,11 @@ export class Server implements vscode.Disposable {
     this.client = client;
     try {
       await client.start();
-      if (generation !== this.generation) return;
+      if (generation !== this.generation) {
+        // Somebody stopped it while it started; it could not be told then.
+        await client.stop(2000).catch(() => undefined);
+        return;
+      }
       this.become('running');
     } catch (error) {
       if (generation !== this.generation) return;
@@ -185,7 +189,7 @@ export class Server implements vscode.Disposable {
         },
       },
     };
-    const client = new LanguageClient('nesl', 'NESL Language Server', server, options);
+    const client = new Client('nesl', 'NESL Language Server', server, options, () => generation === this.generation);
     client.onNotification(method.values, (params: ValuesParams) => {
       if (generation === this.generation) this.valuesCame.fire(params);
     });
@@ -243,6 +247,24 @@ export class Server implements vscode.Disposable {
     const answer = await vscode.window.showErrorMessage(text, restart, log);
     if (answer === restart) await this.restart();
     else if (answer === log) this.log.show();
+  }
+}
+
+/** A client that does not complain of what it cannot ask any more because it was stopped on purpose. */
+class Client extends LanguageClient {
+  constructor(
+    id: string,
+    name: string,
+    server: ServerOptions,
+    options: LanguageClientOptions,
+    private readonly isWanted: () => boolean,
+  ) {
+    super(id, name, server, options);
+  }
+
+  override handleFailedRequest<T>(...failure: Parameters<LanguageClient['handleFailedRequest']>): T {
+    if (!this.isWanted()) return failure[3] as T;
+    return super.handleFailedRequest(...failure) as T;
   }
 }
 
