@@ -17,6 +17,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import processes
@@ -24,6 +25,13 @@ from processes import HERE, Nesl, Trouble
 from programs import PROGRAMS
 
 PEERS = ("numpy", "numba", "jax", "rust")
+
+# Seconds between turns. Threads of several libraries go on spinning after their work, OpenBLAS's
+# for some 30 ms: whoever had the next turn would have a part of the cores only.
+REST = 0.08
+
+# Short programs are disturbed most: they take turns for so many seconds, up to eight times as often.
+SHORT = 8
 
 
 def main():
@@ -126,10 +134,14 @@ def run_all(program, parameters, asked, session, running, row):
     row["checks"] = checks
     row["disagree"] = [p for p in running if not agree(checks["nesl"], checks[p], program.tolerance)]
     times, forms = {name: [] for name in ("nesl", *running)}, []
-    for _ in range(asked.reps):
+    begun = time.perf_counter()
+    while len(forms) < asked.reps or (len(forms) < 8 * asked.reps
+                                      and time.perf_counter() - begun < SHORT):
+        time.sleep(REST)
         forms.append(session.run(program.form))
         times["nesl"].append(forms[-1]["run_seconds"])
         for peer, process in running.items():
+            time.sleep(REST)
             times[peer].append(process.run()[0])
     row["times"] = times
     row["nesl"] = {key: forms[-1][key] for key in
