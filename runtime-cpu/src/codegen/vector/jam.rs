@@ -46,13 +46,12 @@ impl<'a> Plan<'a> {
         let (before, after) = (&turn.insts[..at], &turn.insts[at + 1..]);
         let Inst { results, op } = &turn.insts[at];
         let Op::For { count, index, init, reduce, body, .. } = op else { return None };
-        let checked = |inst: &Inst| is_pure(&inst.op) || matches!(inst.op, Op::Check { .. });
         let written =
             |inst: &Inst| is_pure(&inst.op) || may_store && matches!(inst.op, Op::Store { .. });
         let good = init.is_empty()
             && !reduce.is_empty()
-            && before.iter().all(checked)
-            && body.insts.iter().all(checked)
+            && before.iter().all(is_still)
+            && body.insts.iter().all(is_still)
             && after.iter().all(written);
         if !good {
             return None;
@@ -85,6 +84,11 @@ impl<'a> Plan<'a> {
         let (count, index, sums) = (*count, *index, sums.collect());
         Some(Plan { before, count, index, body, sums, results, after, shapes })
     }
+}
+
+/// Whether an instruction neither writes nor has code of its own.
+pub(super) fn is_still(inst: &Inst) -> bool {
+    is_pure(&inst.op) || matches!(inst.op, Op::Check { .. })
 }
 
 /// Whether an operation only makes a value of others.
@@ -209,6 +213,7 @@ impl<'a> Coder<'a, '_> {
         let least = plan.shapes.least.max(if wide { 2 } else { 4 });
         let most = (VECTORS / copies.len() * lanes).max(least);
         let mut vector = Vector::new(self, plan.shapes.clone(), most, bail);
+        vector.still = true;
         let mut at = vector.c.int(0);
         let mut sums: Vec<Lanes> = Vec::new();
         for (combine, ty) in copies.iter().flat_map(|_| &plan.sums) {

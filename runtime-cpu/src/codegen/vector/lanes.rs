@@ -55,6 +55,10 @@ pub struct Vector<'c, 'a, 'f> {
     pub seldoms: u32,
     /// What branches that each point takes by itself chose from.
     pub choices: FxHashMap<kir::Value, Choice>,
+    /// Whether nothing is written in the loop that the code is in: what is read at its places is a
+    /// value like others, and read where it is needed. Otherwise all that a turn reads is there
+    /// before anything is done with it, in more registers than there are.
+    pub still: bool,
 }
 
 /// A result of a branch: of its two sides the value, and what that is.
@@ -73,8 +77,8 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
     pub fn new(c: &'c mut Coder<'a, 'f>, shapes: Shapes, points: usize, bail: ir::Block) -> Self {
         let values = vec![None; c.types.len()];
         let (all, none, choices, seldoms) = Default::default();
-        let (last, active) = (None, None);
-        Vector { c, shapes, points, values, last, active, bail, all, none, seldoms, choices }
+        let (last, active, still) = (None, None, false);
+        Vector { c, shapes, points, values, last, active, bail, all, none, seldoms, choices, still }
     }
 
     /// The vector type of lanes.

@@ -445,6 +445,9 @@ impl<'a> Vector<'_, 'a, '_> {
                 let address = self.address(at, index, ty);
                 let lane = self.lane(ty);
                 let count = self.points / lane.lane_count() as usize;
+                // An address that goes on with the loop is not one from before it, where a check
+                // may be in between.
+                let flags = if self.still { flags.with_readonly().with_can_move() } else { flags };
                 if ty.size() == 1 && !self.shapes.narrow {
                     let mut out = Vectors::new();
                     for n in (0..count).step_by(2) {

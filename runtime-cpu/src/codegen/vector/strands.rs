@@ -130,6 +130,8 @@ impl Vector<'_, '_, '_> {
 
         self.c.b.switch_to_block(again);
         self.c.poll();
+        // Code in strands writes nothing.
+        let still = std::mem::replace(&mut self.still, true);
         let bail = std::mem::replace(&mut self.bail, failed);
         let mut next = vec![self.c.b.ins().iadd_imm_s(at, points as i64)];
         let mut index = at;
@@ -143,6 +145,7 @@ impl Vector<'_, '_, '_> {
         }
         self.c.jump(head, &next);
         self.bail = bail;
+        self.still = still;
 
         self.c.b.switch_to_block(failed);
         self.c.b.set_cold_block(failed);

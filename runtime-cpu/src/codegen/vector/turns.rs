@@ -9,7 +9,7 @@ use super::super::kernel::Range;
 use super::super::{alias, walk};
 use super::lanes::{Lanes, Vector};
 use super::shape::{Analysis, Given, Shape, is_wide};
-use super::{points, strands, tile};
+use super::{jam, points, strands, tile};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
 use cranelift_codegen::packed_option::ReservedValue;
@@ -53,6 +53,7 @@ impl<'a> Coder<'a, '_> {
         let mut sizes = vec![most, if length <= SHORT { least } else { most }];
         sizes.dedup();
         let mut vector = Vector::new(self, shapes, most, ir::Block::reserved_value());
+        vector.still = body.insts.iter().all(jam::is_still);
         let reduced: Vec<(Combine, Ty)> = reduce
             .iter()
             .zip(&body.yields)
