@@ -335,6 +335,8 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         let before: Known = defined.map(|value| (*value, self.vector.get(*value))).collect();
         self.moved(&before, at);
         let mut sums: Vec<Lanes> = (0..self.sums.len()).map(|n| self.read(n, at)).collect();
+        // Only the sums are written.
+        let still = std::mem::replace(&mut self.vector.still, true);
         for row in rows {
             self.moved(row, at);
             for inst in &plan.body.insts {
@@ -348,6 +350,7 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
                 *sum = self.vector.combine(*combine, *ty, sum, &element);
             }
         }
+        self.vector.still = still;
         for (n, sum) in sums.iter().enumerate() {
             self.write(n, at, sum);
         }
