@@ -85,6 +85,8 @@ pub struct Coder<'a, 'f> {
     pub point: Option<ir::Value>,
     /// How many loops of the code are around what is made.
     pub loops: usize,
+    /// What the loop at hand puts together.
+    pub reduced: &'a [kir::Value],
 }
 
 impl<'a> Coder<'a, '_> {

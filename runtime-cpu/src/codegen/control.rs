@@ -162,9 +162,22 @@ impl<'a> Coder<'a, '_> {
 
     fn branch_op(&mut self, inst: &Inst, cond: kir::Value, then: &'a Block, otherwise: &'a Block) {
         let types: Vec<Type> = inst.results.iter().map(|v| self.clif_of(*v)).collect();
+        let cond = self.get(cond);
+        let numbers = types.iter().all(|ty| ty.is_int());
+        let reduced = inst.results.iter().all(|v| self.reduced.contains(v));
+        if numbers && reduced && is_choice(then, otherwise) {
+            self.block(then);
+            let a = self.all(&then.yields);
+            self.block(otherwise);
+            let b = self.all(&otherwise.yields);
+            for (result, (a, b)) in inst.results.iter().zip(a.into_iter().zip(b)) {
+                let chosen = self.b.ins().select(cond, a, b);
+                self.set(*result, chosen);
+            }
+            return;
+        }
         let (a, b) = (self.b.create_block(), self.b.create_block());
         let join = self.block_with(types);
-        let cond = self.get(cond);
         self.b.ins().brif(cond, a, &[], b, &[]);
         for (at, block) in [(a, then), (b, otherwise)] {
             self.b.switch_to_block(at);
@@ -241,7 +254,9 @@ impl<'a> Coder<'a, '_> {
         self.b.switch_to_block(again);
         self.poll();
         self.loops += 1;
+        let outer = std::mem::replace(&mut self.reduced, reduced);
         self.block(body);
+        self.reduced = outer;
         self.loops -= 1;
         let mut next = vec![self.b.ins().iadd_imm_s(at, 1)];
         next.extend(self.all(&body.yields[..init.len()]));
@@ -351,4 +366,14 @@ impl<'a> Coder<'a, '_> {
         self.jump(done, &[]);
         self.b.switch_to_block(done);
     }
+}
+
+/// Whether a branch only chooses between values that are there, one side's being constants. What a
+/// reduction is made of is chosen in this way (the index of the least, how many are so), and which
+/// side it is cannot be foreseen. Elsewhere it can, as a rule, and what follows does not wait for it.
+fn is_choice(then: &Block, otherwise: &Block) -> bool {
+    let short = |block: &Block| block.insts.iter().all(|inst| matches!(inst.op, Op::Const(_)));
+    let own = |block: &Block, v: &kir::Value| block.insts.iter().any(|i| i.results.contains(v));
+    let constant = |block: &Block| block.yields.iter().all(|v| own(block, v));
+    short(then) && short(otherwise) && (constant(then) || constant(otherwise))
 }

@@ -376,6 +376,7 @@ impl Out {
             exit: Exit::Function(results),
             point: None,
             loops: 0,
+            reduced: &[],
         };
         coder.enter();
         for (name, param) in function.params.iter().zip(&params[2..]) {
@@ -437,6 +438,7 @@ impl Out {
             exit: Exit::Function(Vec::new()),
             point: None,
             loops: 0,
+            reduced: &[],
         };
         let allocates = allocates(kernel, unit.facts);
         let mut kern =
