@@ -61,13 +61,20 @@ impl<'a> Coder<'a, '_> {
             .collect();
         let mut at = vector.c.int(0);
         let mut accs: Vec<Lanes> = Vec::new();
+        let mut nothing = vec![at];
         for (combine, ty) in &reduced {
-            let neutral = Lanes::Uniform(vector.c.literal(combine.neutral(*ty)));
-            let vectors = vector.flatten(&neutral, *ty, Shape::Lanes);
+            let neutral = vector.c.literal(combine.neutral(*ty));
+            nothing.push(neutral);
+            let vectors = vector.flatten(&Lanes::Uniform(neutral), *ty, Shape::Lanes);
             accs.push(vector.lanes_of(*ty, vectors));
         }
-        // So that few are added up in their order.
-        let count = vector.unless_few(count, most);
+        // Few are added up in their order, and have nothing to do with vectors.
+        let types: Vec<Type> = nothing.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
+        let (many, join) = (vector.c.b.create_block(), vector.c.block_with(types));
+        let enough =
+            vector.c.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, count, most as i64);
+        vector.c.branch(enough, (many, &[]), (join, &nothing));
+        vector.c.b.switch_to_block(many);
         // A loop within a loop is rarely long, and would have to ask each time.
         let in_strands = match vector.c.loops {
             0 => strands::points(body.insts.iter(), &vector.shapes),
@@ -95,7 +102,9 @@ impl<'a> Coder<'a, '_> {
         for ((combine, ty), acc) in reduced.iter().zip(&accs) {
             out.push(vector.across(*combine, *ty, acc));
         }
-        Some(out)
+        vector.c.jump(join, &out);
+        vector.c.b.switch_to_block(join);
+        Some(vector.c.b.block_params(join).to_vec())
     }
 }
 
