@@ -133,10 +133,12 @@ class Document:
         return began
 
     def apply(self, edits):
-        for edit in sorted(edits or [], key=lambda e: tuple(e["range"]["start"].values()), reverse=True):
-            start, end = (tuple(edit["range"][side][part] for part in ("line", "character"))
-                          for side in ("start", "end"))
-            self.replace(start, end, edit["newText"])
+        def start(edit):
+            return edit["range"]["start"]["line"], edit["range"]["start"]["character"]
+
+        for edit in sorted(edits or [], key=start, reverse=True):
+            end = edit["range"]["end"]["line"], edit["range"]["end"]["character"]
+            self.replace(start(edit), end, edit["newText"])
 
     def key(self, letter):
         """Types a letter; `\\b` takes one back."""
