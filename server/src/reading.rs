@@ -1,9 +1,9 @@
 //! Answering a request in a thread of its own, while the text may move on.
 //!
 //! A reading ends in one of four ways: with its answer; stopped, because a text changed (the client
-//! is told, and asks again, or the new text is read instead); stopped, because the client no longer wants it (the future is dropped,
-//! and the thread, which cannot be, is told); with a panic, which is a bug of ours: it is logged,
-//! the request is answered with an error, and the server lives.
+//! is told, and asks again, or the new text is read instead); stopped, because the client no longer
+//! wants it (the future is dropped, and the thread, which cannot be, is told); with a panic, which is
+//! a bug of ours: it is logged, the request is answered with an error, and the server lives.
 
 use crate::world::Snapshot;
 use nesl_core::db::{Stopped, Stopper, reading};
