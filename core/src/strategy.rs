@@ -147,6 +147,7 @@ fn is_plain(binding: &Let) -> bool {
         | Op::SameLength(..) => true,
         Op::Reduce { .. }
         | Op::Histogram { .. }
+        | Op::Scatter { .. }
         | Op::Scan { .. }
         | Op::Collect { .. }
         | Op::Branch { .. }

@@ -215,6 +215,20 @@ pub enum Op {
         /// The points.
         from: Ctx,
     },
+    /// For each point around, a sequence there with other elements at some places: what the points
+    /// inside give, of those of one place the last ([`SeqOp::Scatter`]); faults
+    /// [`FaultCode::Scatter`] out of bounds. Nothing is stored but the result, which takes the
+    /// place of the sequence if nobody else uses that.
+    Scatter {
+        /// The sequence, in the step's context. Its elements contain no sequences.
+        of: Var,
+        /// Where to, in `from` or around it.
+        place: Atom,
+        /// The element, in `from` or around it.
+        value: Atom,
+        /// The points; any context inside of the step's.
+        from: Ctx,
+    },
     /// The values before each point in its segment, combined.
     Scan {
         /// With what.

@@ -237,7 +237,7 @@ impl<'t> Parser<'_, 't> {
             }
             // In the core language the operand stands in parentheses.
             _ if operand_follows
-                && ["reduce_", "scan_", "histogram_"].iter().any(|op| word.starts_with(op)) =>
+                && ["reduce_", "scan_", "histogram_", "scatter"].iter().any(|op| word.starts_with(op)) =>
             {
                 match self.inner.mnemonic()? {
                     SeqOp::Reduce(with) => {
@@ -252,6 +252,15 @@ impl<'t> Parser<'_, 't> {
                         let size = self.inner.atom()?;
                         self.inner.word("from")?;
                         Ok(Op::Histogram { with, size, place, value, from: self.ctx()? })
+                    }
+                    SeqOp::Scatter => {
+                        let value = self.inner.atom()?;
+                        self.inner.word("to")?;
+                        let place = self.inner.atom()?;
+                        self.inner.word("of")?;
+                        let of = self.variable()?;
+                        self.inner.word("from")?;
+                        Ok(Op::Scatter { of, place, value, from: self.ctx()? })
                     }
                     SeqOp::Scan(with) => Ok(Op::Scan { with, value: self.inner.atom()? }),
                     _ => Err(format!("{word} does not go over segments")),

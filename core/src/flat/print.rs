@@ -249,6 +249,11 @@ impl Printer<'_> {
                 let [size, place, value] = [size, place, value].map(|atom| Operand(*atom));
                 write!(self.inner.out, "{name} {value} to {place} of {size} from {from}")
             }
+            Op::Scatter { of, place, value, from } => {
+                let [place, value] = [place, value].map(|atom| Operand(*atom));
+                let name = SeqOp::Scatter.mnemonic();
+                write!(self.inner.out, "{name} {value} to {place} of v{} from {from}", of.0)
+            }
             Op::Scan { with, value } => {
                 write!(self.inner.out, "{} {}", SeqOp::Scan(*with).mnemonic(), Operand(*value))
             }

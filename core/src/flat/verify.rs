@@ -19,7 +19,7 @@
 use super::{Block, Context, Ctx, Function, Kernel, Let, Op, Program, Space, Step};
 use super::{is_cheap, is_within, segments_of};
 use crate::base::with_stack;
-use crate::ir::{Atom, Var};
+use crate::ir::{Atom, Ty, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Every breach of the law, in words; none if the program is lawful.
@@ -179,6 +179,21 @@ impl Checker<'_, '_> {
                     self.report(format!("{what}: {from} has no segment for each point of {ctx}"));
                 }
                 self.reads(&what, *size, ctx);
+                self.reads(&what, *place, *from);
+                self.reads(&what, *value, *from);
+            }
+            Op::Scatter { of, place, value, from } => {
+                self.seen(*from);
+                if *from == ctx || !is_within(self.contexts(), *from, ctx) {
+                    self.report(format!("{what}: {from} is not inside of {ctx}"));
+                }
+                if self.vars.get(of).is_some_and(|home| *home != ctx) {
+                    self.report(format!("{what}: v{} does not live in {ctx}", of.0));
+                }
+                if binding.ty.element().is_none_or(Ty::has_sequence) {
+                    self.report(format!("{what}: its elements are not written one by one"));
+                }
+                self.reads(&what, Atom::Var(*of), ctx);
                 self.reads(&what, *place, *from);
                 self.reads(&what, *value, *from);
             }

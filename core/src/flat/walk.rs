@@ -79,14 +79,14 @@ impl Let {
     /// Where the points are whose values it uses: for what combines them, inside of where it lives.
     pub fn points(&self) -> Ctx {
         match self.op {
-            Op::Reduce { from, .. } | Op::Histogram { from, .. } => from,
+            Op::Reduce { from, .. } | Op::Histogram { from, .. } | Op::Scatter { from, .. } => from,
             _ => self.ctx,
         }
     }
 
     /// Whether it combines the values of many points.
     pub fn combines(&self) -> bool {
-        matches!(self.op, Op::Reduce { .. } | Op::Histogram { .. })
+        matches!(self.op, Op::Reduce { .. } | Op::Histogram { .. } | Op::Scatter { .. })
     }
 }
 
@@ -171,6 +171,7 @@ pub(crate) fn is_cheap(binding: &Let) -> bool {
         | Op::Collect { .. }
         | Op::Reduce { .. }
         | Op::Histogram { .. }
+        | Op::Scatter { .. }
         | Op::Scan { .. }
         | Op::Branch { .. }
         | Op::Call(..)
@@ -202,6 +203,7 @@ impl Op {
             | Op::Collect { .. }
             | Op::Reduce { .. }
             | Op::Histogram { .. }
+            | Op::Scatter { .. }
             | Op::Scan { .. }
             | Op::Whole(_)
             | Op::Call(..) => (None, None),
@@ -222,6 +224,7 @@ impl Op {
                 vec![*value]
             }
             Op::Histogram { size, place, value, .. } => vec![*size, *place, *value],
+            Op::Scatter { of, place, value, .. } => vec![Atom::Var(*of), *place, *value],
             Op::Branch { cond, .. } => vec![Atom::Var(*cond)],
         }
     }

@@ -61,7 +61,7 @@ impl Flattener<'_> {
                 if self.groups.contains_key(pair) =>
             {
                 self.point(binding, ctx);
-                self.as_long_as(self.groups[pair], var, ctx, site);
+                self.as_long_as(self.groups[pair], var);
             }
             op if is_scalar_op(op, self.scalar) => self.point(binding, ctx),
             Op::Call(callee, args) => {
@@ -92,6 +92,9 @@ impl Flattener<'_> {
     /// An operation that each point does by itself.
     fn point(&mut self, binding: &Let, ctx: Ctx) {
         let op = self.renamed(&binding.op);
+        if let Op::Pair(first, second) = op {
+            self.pairs.insert(binding.var, (first, second));
+        }
         self.define(binding.var, flat::Op::Point(op), binding.ty.clone(), ctx, binding.site);
     }
 
@@ -126,6 +129,25 @@ impl Flattener<'_> {
                 let value = self.element_in(*values, from, checked, ctx, site);
                 let op = flat::Op::Histogram { with, size: *size, place, value, from };
                 self.define(var, op, ty, ctx, site);
+            }
+            (SeqOp::Scatter, [Atom::Var(of), Atom::Var(writes)])
+                if self.env[of].0 == ctx && !ty.element().is_none_or(Ty::has_sequence) =>
+            {
+                let (from, write) = self.elements_at(*writes, ctx, site);
+                let (from, element) = (self.points_of(from), ty.element().expect("it has one"));
+                let known = match write {
+                    Atom::Var(write) => self.pairs.get(&write).copied(),
+                    _ => None,
+                };
+                let (place, value) = known.unwrap_or_else(|| {
+                    let place = flat::Op::Point(Op::First(write));
+                    let value = flat::Op::Point(Op::Second(write));
+                    let place = self.compute(place, Ty::Int, from, site);
+                    (place, self.compute(value, element.clone(), from, site))
+                });
+                let op = flat::Op::Scatter { of: *of, place, value, from };
+                self.define(var, op, ty, ctx, site);
+                self.as_long_as(args[0], var);
             }
             (SeqOp::Gather, [of, Atom::Var(places)]) => {
                 let (from, place) = self.elements_at(*places, ctx, site);
@@ -177,7 +199,7 @@ impl Flattener<'_> {
             (SeqOp::RankUp | SeqOp::RankDown, [of]) => {
                 self.ranks.insert(var, (op, *of));
                 self.point(binding, ctx);
-                self.as_long_as(*of, var, ctx, site);
+                self.as_long_as(*of, var);
             }
             (SeqOp::Groups, [of]) => {
                 self.groups.insert(var, *of);
@@ -197,6 +219,11 @@ impl Flattener<'_> {
                 let lets = vec![rank, Let { var: moved, ty: ty.clone(), op, site }];
                 let whole = Block { lets, result: Atom::Var(moved) };
                 self.define(var, flat::Op::Whole(whole), ty, ctx, site);
+                self.as_long_as(*of, var);
+            }
+            (SeqOp::Scatter | SeqOp::Replace | SeqOp::Permute, [of, ..]) => {
+                self.point(binding, ctx);
+                self.as_long_as(*of, var);
             }
             _ => self.point(binding, ctx),
         }
@@ -221,6 +248,9 @@ impl Flattener<'_> {
     pub(super) fn elements(&mut self, sequence: Var, of: Ctx, site: Site) -> (Ctx, Atom) {
         if let Some(known) = self.elements.get(&(sequence, of)) {
             return *known;
+        }
+        if let Some(inner) = self.context_of(sequence, of) {
+            return (inner, self.element_in(sequence, inner, None, of, site));
         }
         let ctx = self.enter(Space::Elements { of, sequence }, site);
         let ty = self.env[&sequence].1.element().expect("types were checked").clone();
@@ -259,12 +289,28 @@ impl Flattener<'_> {
     }
 
     /// A sequence is as long as another one: its elements are found where the other's are.
-    fn as_long_as(&mut self, other: Atom, sequence: Var, ctx: Ctx, site: Site) {
-        if let Atom::Var(other) = other
-            && let Some((inner, _)) = self.elements.get(&(other, ctx)).copied()
-        {
-            self.element_in(sequence, inner, None, ctx, site);
+    fn as_long_as(&mut self, other: Atom, sequence: Var) {
+        if let Atom::Var(other) = other {
+            self.alike.insert(sequence, other);
         }
+    }
+
+    /// The context with a point for each element of a sequence, if there is one already.
+    pub(super) fn context_of(&self, mut sequence: Var, of: Ctx) -> Option<Ctx> {
+        loop {
+            match self.elements.get(&(sequence, of)) {
+                Some((inner, _)) => return Some(*inner),
+                None => sequence = *self.alike.get(&sequence)?,
+            }
+        }
+    }
+
+    /// Where a context has its points: those of joined segments are the ones inside.
+    pub(super) fn points_of(&self, mut ctx: Ctx) -> Ctx {
+        while let Space::Joined { inner, .. } = self.contexts[ctx.0 as usize].space {
+            ctx = inner;
+        }
+        ctx
     }
 
     /// The points of a context at which a flag is set.
@@ -286,7 +332,7 @@ impl Flattener<'_> {
         ctx: Ctx,
         site: Site,
     ) -> Option<Var> {
-        let known = |v: Var| self.elements.get(&(v, ctx)).map(|(inner, _)| *inner);
+        let known = |v: Var| self.context_of(v, ctx);
         if a == b || known(a).is_some_and(|inner| known(b) == Some(inner)) {
             return None;
         }
@@ -300,7 +346,7 @@ impl Flattener<'_> {
     /// The length of a sequence, where it follows from how it was made.
     fn length(&mut self, of: Var, site: Site) -> Option<Atom> {
         let home = self.env[&of].0;
-        let (from, _) = *self.elements.get(&(of, home))?;
+        let from = self.context_of(of, home)?;
         match self.contexts[from.0 as usize].space {
             Space::Count { count, .. } => Some(count),
             Space::Where { .. } => {

@@ -65,6 +65,10 @@ struct Flattener<'p> {
     counted: FxHashMap<(count::Extent, Ctx), Ctx>,
     /// The positions of the points of contexts.
     positions: FxHashMap<Ctx, Atom>,
+    /// Sequences that are as long as another one.
+    alike: FxHashMap<Var, Var>,
+    /// What a pair was made of.
+    pairs: FxHashMap<Var, (Atom, Atom)>,
     /// Of which sequence an int is the length.
     lengths: FxHashMap<Var, Var>,
     /// Sequences that are cut from others: how.
@@ -95,6 +99,8 @@ impl<'p> Flattener<'p> {
             filters: FxHashMap::default(),
             counted: FxHashMap::default(),
             positions: FxHashMap::default(),
+            alike: FxHashMap::default(),
+            pairs: FxHashMap::default(),
             lengths: FxHashMap::default(),
             cuts: FxHashMap::default(),
             ranks: FxHashMap::default(),

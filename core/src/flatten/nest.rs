@@ -1,7 +1,7 @@
 //! Apply-to-each and conditionals.
 
 use super::Flattener;
-use super::scalar::is_scalar;
+use super::scalar::{is_scalar, is_scalar_op};
 use crate::base::with_stack;
 use crate::flat::{self, Ctx, Space};
 use crate::ir::{Atom, Block, Let, Nest, Op, Ty, Var};
@@ -22,7 +22,7 @@ impl Flattener<'_> {
             })
             .collect();
         // A context that is there already, if one of the sequences has one.
-        let known = over.iter().position(|var| self.elements.contains_key(&(*var, ctx)));
+        let known = over.iter().position(|var| self.context_of(*var, ctx).is_some());
         let first = over[known.unwrap_or(0)];
         let code = FaultCode::NestLength;
         let checks: Vec<Option<Var>> =
@@ -34,21 +34,25 @@ impl Flattener<'_> {
             let element = self.element_in(*sequence, inner, check.or(of_first), ctx, site);
             self.names.insert(*var, element);
         }
-        let value = if is_scalar(&nest.body, self.scalar) {
+        // What is done at the points of joined segments is done where they are joined from: by
+        // the kernel, maybe, that makes what is there.
+        let from = inner;
+        let inner = if nest.binders.len() == 1 { self.points_of(inner) } else { inner };
+        let value = if is_scalar(&nest.body, self.scalar) || is_run(&nest.body, self.scalar) {
             self.lets(&nest.body, inner)
         } else {
             let element = binding.ty.element().expect("types were checked").clone();
             if Origins::of(&nest.body, inner, self).shares(nest.body.result) {
                 // Each point by itself would give a copy of its own.
                 let value = self.lets(&nest.body, inner);
-                return self.collect(binding.var, binding.ty.clone(), value, inner, ctx, site);
+                return self.collect(binding.var, binding.ty.clone(), value, from, ctx, site);
             }
             let whole = flat::Op::Whole(self.renamed_block(&nest.body));
             let whole = self.single(whole, &element, inner, site);
             let flat = self.block(&nest.body, inner);
             self.compute(flat::Op::Either { whole, flat }, element, inner, site)
         };
-        self.collect(binding.var, binding.ty.clone(), value, inner, ctx, site);
+        self.collect(binding.var, binding.ty.clone(), value, from, ctx, site);
     }
 
     /// `if cond then … else …`
@@ -134,4 +138,14 @@ impl<'a, 'f> Origins<'a, 'f> {
             | Op::Time(_) => false,
         })
     }
+}
+
+/// Whether a block comes to a range, or to a scalar so many times: flat, these are descriptors, and
+/// whoever wants the elements makes them.
+fn is_run(block: &Block, functions: &[bool]) -> bool {
+    let Some((last, before)) = block.lets.split_last() else { return false };
+    matches!(last.op, Op::Seq(SeqOp::Range | SeqOp::Dist, _))
+        && !last.ty.element().is_none_or(Ty::has_sequence)
+        && block.result == Atom::Var(last.var)
+        && before.iter().all(|b| !b.ty.has_sequence() && is_scalar_op(&b.op, functions))
 }

@@ -47,6 +47,7 @@ fn read(block: &Block, contexts: &[Context], into: &mut FxHashSet<Var>) {
             | Op::Collect { .. }
             | Op::Reduce { .. }
             | Op::Histogram { .. }
+            | Op::Scatter { .. }
             | Op::Scan { .. }
             | Op::Call(..)
             | Op::Whole(_) => op.each_use(&mut |var| {
@@ -128,6 +129,7 @@ impl Again<'_, '_> {
                             | Op::Collect { .. }
                             | Op::Reduce { .. }
                             | Op::Histogram { .. }
+                            | Op::Scatter { .. }
                             | Op::Scan { .. }
                             | Op::Call(..)
                             | Op::Whole(_) => {}

@@ -131,14 +131,58 @@ impl Grouping<'_, '_> {
             | Op::SameLength(..)
             | Op::Reduce { .. }
             | Op::Histogram { .. }
+            | Op::Scatter { .. }
             | Op::Scan { .. }
             | Op::Whole(_) => {}
         }
         self.join(binding);
     }
 
+    /// Moves what is nothing but descriptors, and what it is made of, to the first place where it
+    /// can stand: a context, or the sequence of the values of a context.
+    fn hoist(&mut self, at: usize) {
+        let (value, ctx) = match &self.steps[at] {
+            Step::Context(ctx) => {
+                let context = &self.contexts[ctx.0 as usize];
+                match context.space {
+                    Space::Joined { inner, .. } => (None, Some(inner)),
+                    space => (space.made_of(), context.around()),
+                }
+            }
+            Step::Let(Let { op: Op::Collect { value, from }, .. }) => (var(*value), Some(*from)),
+            Step::Let(_) | Step::Kernel(_) => return,
+        };
+        let value_of = |known: &Self| value.and_then(|var| known.vars.get(&var)).copied();
+        let ctx_of = |known: &Self| ctx.and_then(|ctx| known.ctxs.get(&ctx)).copied();
+        let mut first = 0;
+        for source in [&value_of as &dyn Fn(&Self) -> Option<Source>, &ctx_of] {
+            if let Some(Source { at, inside: false }) = source(self) {
+                self.hoist(at);
+            }
+        }
+        for source in [value_of(self), ctx_of(self)].into_iter().flatten() {
+            first = first.max(source.at + 1);
+        }
+        if first < at {
+            self.steps[first..=at].rotate_right(1);
+            for source in self.vars.values_mut().chain(self.ctxs.values_mut()) {
+                source.at = match source.at {
+                    moved if moved == at => first,
+                    behind if (first..at).contains(&behind) => behind + 1,
+                    other => other,
+                };
+            }
+        }
+    }
+
     /// Puts a value into a kernel.
     fn join(&mut self, binding: Let) {
+        // What is written to need not wait for what is written.
+        if let Op::Scatter { of, .. } = binding.op
+            && let Some(Source { at, inside: false }) = self.vars.get(&of).copied()
+        {
+            self.hoist(at);
+        }
         let (combines, ctx) = (binding.combines(), binding.points());
         // Elements of the same context are read here; others, once and for all.
         let mut delayed: Vec<Let> = Vec::new();
@@ -279,10 +323,14 @@ impl Grouping<'_, '_> {
     }
 }
 
-/// Whether a step can be done under a mask: it gives scalars, and does not ask how many points came
-/// before.
+/// Whether a step can be done under a mask: it gives scalars or writes elements, and does not ask
+/// how many points came before.
 fn may_be_masked(binding: &Let) -> bool {
-    !binding.ty.has_sequence() && !matches!(binding.op, Op::Element { .. } | Op::Position)
+    match binding.op {
+        Op::Element { .. } | Op::Position => false,
+        Op::Scatter { .. } => true,
+        _ => !binding.ty.has_sequence(),
+    }
 }
 
 /// Whether a step may give new arrays: others of its kernel could not use them yet.
@@ -308,8 +356,8 @@ fn makes_arrays(binding: &Let) -> bool {
             | ir::Op::Time(_) => false,
         },
         Op::Whole(_) => false,
-        // A table is filled in any kernel.
-        Op::Histogram { .. } => true,
+        // Any kernel fills tables and writes elements.
+        Op::Histogram { .. } | Op::Scatter { .. } => true,
         Op::Element { .. }
         | Op::Position
         | Op::Gather(..)

@@ -137,6 +137,7 @@ impl Function<'_> {
             | Op::SameLength(..)
             | Op::Reduce { .. }
             | Op::Histogram { .. }
+            | Op::Scatter { .. }
             | Op::Scan { .. }
             | Op::Whole(_)
             | Op::Call(..) => binding.op.each_use(&mut |var| {
@@ -351,7 +352,8 @@ fn faults(binding: &Let) -> bool {
             site: binding.site,
         }),
         Op::Whole(block) => block.lets.iter().any(may_fault),
-        Op::Gather(..) | Op::Extent(..) | Op::SameLength(..) | Op::Call(..) => true,
+        Op::Gather(..) | Op::Scatter { .. } => true,
+        Op::Extent(..) | Op::SameLength(..) | Op::Call(..) => true,
         Op::Branch { .. } | Op::Either { .. } => true,
         Op::Element { .. }
         | Op::Position

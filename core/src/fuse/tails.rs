@@ -104,6 +104,9 @@ impl Tails<'_, '_> {
             if !there || !checked || binding.points() != *ctx {
                 continue;
             }
+            if binding.combines() && segments_of(self.contexts, *ctx) != Some(binding.ctx) {
+                continue;
+            }
             if binding.combines() {
                 taken.push(place);
             } else if is_cheap(binding) {
@@ -116,7 +119,7 @@ impl Tails<'_, '_> {
         let fills = |binding: &Let| {
             let mut uses = false;
             binding.op.each_use(&mut |var| uses |= here.contains(&var));
-            uses && matches!(binding.op, Op::Histogram { .. })
+            uses && matches!(binding.op, Op::Histogram { .. } | Op::Scatter { .. })
         };
         if !lets.iter().any(fills) {
             return None;
@@ -239,6 +242,8 @@ fn rename(op: &mut Op, known: &FxHashMap<Var, Atom>) {
         Op::Histogram { size, place, value, .. } => {
             [size, place, value].into_iter().for_each(rename);
         }
+        // The sequence lives around the points.
+        Op::Scatter { place, value, .. } => [place, value].into_iter().for_each(rename),
         // What elements are taken of lives around the points.
         Op::Element { .. } | Op::Position => {}
         Op::Gather(..)
@@ -275,6 +280,7 @@ fn unused(function: &Function) -> u32 {
             | Op::Collect { .. }
             | Op::Reduce { .. }
             | Op::Histogram { .. }
+            | Op::Scatter { .. }
             | Op::Scan { .. }
             | Op::Branch { .. }
             | Op::Call(..)

@@ -376,6 +376,7 @@ impl<'a> Reader<'a> {
             Op::Reduce { with, .. } => SeqOp::Reduce(*with).mnemonic().to_owned(),
             Op::Histogram { with, .. } => SeqOp::Histogram(*with).mnemonic().to_owned(),
             Op::Scan { with, .. } => SeqOp::Scan(*with).mnemonic().to_owned(),
+            Op::Scatter { .. } => SeqOp::Scatter.mnemonic().to_owned(),
             Op::SameLength(..) => "compare lengths".to_owned(),
             Op::Whole(_) => self.whole(binding.site),
             Op::Extent(..) => "count".to_owned(),
@@ -440,6 +441,7 @@ impl<'a> Reader<'a> {
             | Op::Collect { .. }
             | Op::Reduce { .. }
             | Op::Histogram { .. }
+            | Op::Scatter { .. }
             | Op::Scan { .. } => {}
         }
     }
@@ -483,6 +485,7 @@ fn works(binding: &Let) -> bool {
         Op::Gather(..)
         | Op::Reduce { .. }
         | Op::Histogram { .. }
+        | Op::Scatter { .. }
         | Op::Scan { .. }
         | Op::Branch { .. }
         | Op::Call(..)
@@ -498,7 +501,7 @@ fn is_service(binding: &Let) -> bool {
         Op::Point(ir::Op::Seq(op, _)) => {
             !matches!(op, SeqOp::Length | SeqOp::Index | SeqOp::Subseq | SeqOp::Range | SeqOp::Dist)
         }
-        Op::Reduce { .. } | Op::Histogram { .. } | Op::Scan { .. } => true,
+        Op::Reduce { .. } | Op::Histogram { .. } | Op::Scatter { .. } | Op::Scan { .. } => true,
         _ => false,
     }
 }

@@ -156,7 +156,7 @@ impl<'p> Outlook<'p> {
             Space::Where { of, .. } => {
                 return self.expect(call, Which::Filter(ctx), &filtering(of, vec![ctx]));
             }
-            Space::Joined { of, .. } if !call.is_single(of) => return None,
+            Space::Joined { of, .. } if !call.is_single(of) => many(Some(false)),
             Space::Joined { .. } => many(None),
         };
         call.points.insert(ctx, points);
@@ -240,6 +240,7 @@ impl<'p> Outlook<'p> {
             | Op::SameLength(..)
             | Op::Reduce { .. }
             | Op::Histogram { .. }
+            | Op::Scatter { .. }
             | Op::Scan { .. }
             | Op::Whole(_) => unreachable!("it is part of a kernel"),
         };

@@ -32,6 +32,7 @@ fn is_for_host(op: &Op) -> bool {
         | Op::Collect { .. }
         | Op::Reduce { .. }
         | Op::Histogram { .. }
+        | Op::Scatter { .. }
         | Op::Scan { .. }
         | Op::Branch { .. }
         | Op::Call(..)
@@ -252,6 +253,7 @@ impl<'p> Evaluator<'p> {
             | Op::Collect { .. }
             | Op::Reduce { .. }
             | Op::Histogram { .. }
+            | Op::Scatter { .. }
             | Op::Scan { .. }
             | Op::Branch { .. }
             | Op::Call(..)

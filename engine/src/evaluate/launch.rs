@@ -229,6 +229,8 @@ impl<'p> Evaluator<'p> {
         let over = frame.points[&kernel.over].clone();
         let number = |x: usize| Arg::Scalar(Literal::I64(x as i64));
         let mut args = Vec::new();
+        // What is written is nobody else's: it is claimed when all that is read has been taken.
+        let mut own = Vec::new();
         for take in &code.takes {
             match take {
                 Take::Count => args.push(number(over.count)),
@@ -256,9 +258,59 @@ impl<'p> Evaluator<'p> {
                     args.push(self.filled(combine.neutral(*ty), size)?);
                 }
                 Take::One(ty) => args.push(Arg::Array(self.alloc(*ty, 1)?, 0)),
+                Take::Own(var) => {
+                    let parts = self.read(frame, *var)?.all.len();
+                    own.push((args.len(), *var));
+                    args.extend(std::iter::repeat_n(number(0), parts));
+                }
             }
         }
+        for (n, (at, var)) in own.iter().enumerate() {
+            let again = own[n + 1..].iter().any(|(_, other)| other == var);
+            let parts = self.own(frame, *var, !again)?;
+            args.splice(*at..*at + parts.len(), parts);
+        }
         Ok(args)
+    }
+
+    /// The parts of a sequence, in arrays that a kernel may write to: those where it lies, if the
+    /// kernel is the last to use them, `last`ly for this.
+    fn own(&'p self, frame: &mut Frame<'p>, var: Var, last: bool) -> Run<Vec<Arg>> {
+        let (home, ty) = &frame.values[&var];
+        let (home, element) = (*home, ty.element().expect("it is a sequence"));
+        let last = last && frame.is_last_use(var, home);
+        let value = match frame.vars.remove(&(var, home)) {
+            Some(value) => value,
+            None => return Err(Stop::Unsupported),
+        };
+        if frame.points[&home].single {
+            let mut all = value.all.clone();
+            match Rc::try_unwrap(value) {
+                Ok(_) if last => {}
+                Ok(parts) => drop(frame.vars.insert((var, home), Rc::new(parts))),
+                Err(shared) => drop(frame.vars.insert((var, home), shared)),
+            }
+            let length = whole_number(&all[0]);
+            for column in &mut all[1..] {
+                *column = self.writable(column, length, true)?;
+            }
+            return Ok(all);
+        }
+        let [starts, lengths, _, pool @ ..] = &value.all[..] else {
+            unreachable!("they are sequences")
+        };
+        let count = frame.points[&home].count;
+        let segments = match &value.tiles {
+            Some(tiles) => tiles.clone(),
+            None => self.segments(count, lengths.clone())?,
+        };
+        let offsets = self.offsets(&segments)?;
+        let all = (offsets.clone(), segments.total);
+        let pool = self.picked(count, all, starts, pool, element)?;
+        let lengths = lengths.clone();
+        let own = [Arg::Array(offsets, 0), lengths, service::number(segments.total)];
+        frame.vars.insert((var, home), value);
+        Ok(own.into_iter().chain(pool).collect())
     }
 
     /// A value where it lives.

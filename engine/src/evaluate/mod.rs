@@ -421,6 +421,7 @@ impl<'p> Evaluator<'p> {
             | Op::SameLength(..)
             | Op::Reduce { .. }
             | Op::Histogram { .. }
+            | Op::Scatter { .. }
             | Op::Scan { .. }
             | Op::Whole(_) => unreachable!("it is part of a kernel"),
         }))

@@ -78,14 +78,32 @@ impl<'p> Evaluator<'p> {
             }
             Space::Joined { of, inner } => {
                 let points = frame.points[&inner].clone();
-                if !frame.points[&of].single {
-                    return Err(Stop::Unsupported);
+                match frame.points[&of].single {
+                    true => Points::many(points.count, None),
+                    false => Points::many(points.count, Some(self.joined_segments(frame, of, inner)?)),
                 }
-                Points::many(points.count, None)
             }
         };
         frame.points.insert(ctx, Rc::new(points));
         Ok(())
+    }
+
+    /// The segments of points somewhere inside of a context, one for each point of that.
+    fn joined_segments(&self, frame: &Frame<'p>, of: Ctx, inner: Ctx) -> Run<Rc<Segments>> {
+        let segments_of = |at: Ctx| {
+            let segments = frame.points[&at].segments.clone().ok_or(Stop::Unsupported)?;
+            let around = frame.function.segments_of(at).ok_or(Stop::Unsupported)?;
+            Ok((segments, around))
+        };
+        let (mut segments, mut at) = segments_of(inner)?;
+        while at != of {
+            let (outer, around) = segments_of(at)?;
+            let starts = Arg::Array(self.offsets(&outer)?, 0);
+            let (lengths, offsets) = (self.lengths(&outer)?, self.offsets(&segments)?);
+            let (_, lengths) = self.spans(&starts, &lengths, &offsets, outer.count)?;
+            (segments, at) = (self.segments(outer.count, lengths)?, around);
+        }
+        Ok(segments)
     }
 
     fn elements(&'p self, frame: &mut Frame<'p>, of: Ctx, sequence: Var) -> Run<Points> {

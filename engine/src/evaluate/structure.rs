@@ -328,7 +328,7 @@ impl Evaluator<'_> {
     }
 
     /// A column that may be written: itself, if nobody else has it.
-    fn writable(&self, column: &Arg, length: usize, own: bool) -> Run<Arg> {
+    pub(super) fn writable(&self, column: &Arg, length: usize, own: bool) -> Run<Arg> {
         let buffer = array(column);
         if own && buffer.is_unique() {
             return Ok(column.clone());

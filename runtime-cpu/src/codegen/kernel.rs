@@ -83,7 +83,8 @@ pub fn groups(kernel: &Kernel, phase: Phase) -> Vec<Group<'_>> {
             for sink in &code.sinks {
                 if stage <= end {
                     let role = sinks::role(sink, phase, stage, own);
-                    tasks.push(Task { sink, stage, number, role });
+                    let alike = sinks::is_alike(kernel, sink);
+                    tasks.push(Task { sink, stage, number, role, alike });
                 }
                 number += 1;
             }

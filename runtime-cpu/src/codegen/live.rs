@@ -44,12 +44,29 @@ pub fn code<'a>(
     out
 }
 
-/// Whether the code that runs before the last phase writes arrays of the runtime. It must not:
-/// what it reads is perhaps what it has written.
-pub fn writes_early(kernel: &Kernel, last: usize) -> bool {
+/// Whether the code that runs before the last phase perhaps reads what it should have written by
+/// then: arrays of the runtime are written in the last phase only.
+pub fn reads_written(kernel: &Kernel, last: usize) -> bool {
     let outer = outer(kernel);
-    let early = &kernel.stages[..=last];
-    early.iter().flat_map(|s| &s.body.insts).any(|inst| effects(inst, &outer).outer)
+    let (mut used, mut written) = (vec![false; outer.len()], vec![false; outer.len()]);
+    let mut unclear = false;
+    for stage in &kernel.stages[..=last] {
+        walk::insts(&stage.body, &mut |inst| match &inst.op {
+            Op::Store { array, index, value } => {
+                used[index.0 as usize] = true;
+                used[value.0 as usize] = true;
+                written[array.0 as usize] = true;
+                unclear |= outer[array.0 as usize] && !kernel.params.contains(array);
+            }
+            op => {
+                walk::operands(op, &mut |v| used[v.0 as usize] = true);
+                let mut blocks = walk::blocks(op).into_iter().flatten().peekable();
+                unclear |= blocks.peek().is_none() && effects(inst, &outer).outer;
+                blocks.flat_map(|block| &block.yields).for_each(|v| used[v.0 as usize] = true);
+            }
+        });
+    }
+    unclear || used.iter().zip(&written).any(|(used, written)| *used && *written)
 }
 
 /// The stages that may fail, but for the last of them, and if any is behind them.

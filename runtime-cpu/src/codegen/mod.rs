@@ -248,7 +248,7 @@ fn phases(kernel: &Kernel) -> Vec<Phase> {
             phases.push(Phase::Totals(at));
         }
     }
-    if sinks(kernel).any(|s| matches!(s, Sink::Scatter { .. })) {
+    if sinks(kernel).any(|sink| sinks::is_ordered(kernel, sink)) {
         phases.push(Phase::Tags);
     }
     phases.push(Phase::Final);
@@ -286,7 +286,7 @@ fn describe(
         allocates: allocates(kernel, facts),
         whole_segments: matches!(kernel.space, Space::Regular { .. } | Space::Segmented { .. })
             && sinks(kernel).any(|s| matches!(s, Sink::Reduce { result: Some(_), .. })),
-        single: last_early.is_some_and(|last| live::writes_early(kernel, last)),
+        single: last_early.is_some_and(|last| live::reads_written(kernel, last)),
         phases,
         checks,
         group: 1,

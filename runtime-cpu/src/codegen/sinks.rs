@@ -5,7 +5,7 @@ use crate::arena;
 use crate::chunk;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, AtomicRmwOp, InstBuilder, MemFlagsData, types};
-use nesl_runtime::kir::{Literal, Scope, Sink, Ty, Value};
+use nesl_runtime::kir::{Inst, Kernel, Literal, Op, Scope, Sink, Ty, Value};
 
 /// What a pass over the points is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub struct Task<'a> {
     pub number: usize,
     /// What it does.
     pub role: Role,
+    /// It scatters the same value everywhere: no matter who is the last.
+    pub alike: bool,
 }
 
 /// Calls `f` with every value of a sink, for renaming.
@@ -108,6 +110,19 @@ pub fn role(sink: &Sink, phase: Phase, stage: usize, own: usize) -> Role {
             | Sink::Emit { .. },
         ) => Role::Skip,
     }
+}
+
+/// Whether a sink scatters the same value from all points: a constant, or what was given.
+pub fn is_alike(kernel: &Kernel, sink: &Sink) -> bool {
+    let Sink::Scatter { value, .. } = sink else { return false };
+    let constant = |inst: &Inst| inst.results == [*value] && matches!(inst.op, Op::Const(_));
+    kernel.params.contains(value)
+        || kernel.stages.iter().any(|stage| stage.body.insts.iter().any(constant))
+}
+
+/// Whether it matters which of the points that a sink scatters from comes last.
+pub fn is_ordered(kernel: &Kernel, sink: &Sink) -> bool {
+    matches!(sink, Sink::Scatter { .. }) && !is_alike(kernel, sink)
 }
 
 impl Task<'_> {
@@ -314,8 +329,11 @@ impl Coder<'_, '_> {
         when: Option<ir::Value>,
         around: Surroundings,
     ) {
-        let tags = self.b.ins().load(types::I64, flags(), around.chunk, task.slot(0));
         let (array, ty) = (self.get(array), self.element(array));
+        if let (true, Some(value)) = (task.alike, value) {
+            return self.when(when, |coder| coder.store(array, index, ty, value));
+        }
+        let tags = self.b.ins().load(types::I64, flags(), around.chunk, task.slot(0));
         self.when(when, |coder| {
             let Some(value) = value else {
                 let place = coder.b.ins().iadd(tags, index);

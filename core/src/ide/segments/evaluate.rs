@@ -427,6 +427,22 @@ impl<'p, 'w> Evaluator<'p, 'w> {
                 let given = [Ty::Int, Ty::sequence(Ty::Int), Ty::sequence(value.clone())];
                 self.on_each(SeqOp::Histogram(*with), &given, ty, rows.collect())
             }
+            Op::Scatter { of, place, value, from } => {
+                let mut writes = vec![Vec::new(); count];
+                for point in 0..frame.count(*from)? {
+                    let place = frame.read(*place, *from, point)?;
+                    let value = frame.read(*value, *from, point)?;
+                    let row = frame.around(*from, point, ctx)?;
+                    writes[row].push(Value::pair(place, value));
+                }
+                let write = Ty::pair(Ty::Int, frame.type_of(*value));
+                let rows = frame.all(Atom::Var(*of), ctx)?.into_iter().zip(writes);
+                let rows = rows.map(|(sequence, writes)| {
+                    vec![sequence, Sequence::from_values(&write, writes).into()]
+                });
+                let rows = rows.collect();
+                self.on_each(SeqOp::Scatter, &[ty.clone(), Ty::sequence(write)], ty, rows)
+            }
             Op::Scan { with, value } => {
                 let points = frame.points.get(&ctx).ok_or_else(strange)?;
                 let (owner, segments) = points.owner.clone().ok_or_else(strange)?;

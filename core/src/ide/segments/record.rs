@@ -381,6 +381,9 @@ fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let)
         Op::Histogram { with, .. } => {
             format!("{} of what belongs to each place of a table", words::reduction(*with))
         }
+        Op::Scatter { of, .. } => {
+            format!("each point writes to {} at its place", about.reader.called(*of))
+        }
         Op::Scan { with, .. } => {
             format!("at each point, {} of those before it in its segment", words::scan(*with))
         }

@@ -20,8 +20,9 @@ mod read;
 mod write;
 
 use super::Cause;
-use super::layout::Rep;
+use super::layout::{Columns, Leaf, Rep, Sequence};
 use super::thread::{Shared, Thread, combine, function};
+use crate::base::with_stack;
 use crate::flat::{self, Ctx, Let, Op, Space};
 use crate::ir::{self, Atom, FunId, Ty, Var};
 use crate::prim::SeqOp;
@@ -84,6 +85,10 @@ pub enum Take {
     One(kir::Ty),
     /// An array with so many elements, an int of the only point around, all of them neutral.
     Table(Atom, kir::Combine, kir::Ty),
+    /// The parts of a sequence, as [`Take::Value`] gives them, in arrays that may be written: those
+    /// where it lies, if nobody else uses them, or copies. At many points, one sequence behind the
+    /// other.
+    Own(Var),
 }
 
 /// A stored value.
@@ -220,7 +225,7 @@ struct Lowering<'a> {
     /// The arrays of [`Take::Map`].
     maps: FxHashMap<Ctx, Value>,
     /// The elements of [`Take::Pool`].
-    pools: FxHashMap<Var, super::layout::Columns>,
+    pools: FxHashMap<Var, Columns>,
 }
 
 impl<'a> Lowering<'a> {
@@ -265,6 +270,10 @@ impl<'a> Lowering<'a> {
             }
             (Op::Histogram { with, size, place, value, .. }, mask) => {
                 return self.histogram(binding, combine(*with), [*size, *place, *value], mask);
+            }
+            (Op::Scatter { of, place, value, .. }, mask) => {
+                self.scatter(binding, *of, [*place, *value], mask);
+                return Some(());
             }
             (Op::Scan { with, value }, mask) => {
                 let value = self.thread.atom(*value).scalar();
@@ -339,6 +348,53 @@ impl<'a> Lowering<'a> {
         Some(())
     }
 
+    /// What the points write to a sequence.
+    fn scatter(&mut self, binding: &Let, of: Var, [place, value]: [Atom; 2], mask: Option<Value>) {
+        let place = self.thread.atom(place).scalar();
+        let place = self.thread.position(place);
+        let to = match self.target(binding, of) {
+            Some(to) => to,
+            // It is only checked.
+            None => self.thread.atom(Atom::Var(of)).sequence(),
+        };
+        let length = self.thread.length_of(&to);
+        let outside = mask.map(|mask| self.thread.body.unary(Unary::Not, mask));
+        self.thread.in_bounds_unless(outside, place, length, FaultCode::Scatter, binding.site);
+        let value = self.thread.atom(value);
+        if let Sequence::Stored(to) = to
+            && self.kernel.stores.iter().any(|(var, _)| *var == binding.var)
+        {
+            self.write_element(&to.columns, &value, place, mask);
+        }
+    }
+
+    fn write_element(
+        &mut self,
+        columns: &Columns,
+        value: &Rep<'a>,
+        place: Value,
+        when: Option<Value>,
+    ) {
+        with_stack(|| match (columns, value) {
+            (Columns::Unit, _) => {}
+            (Columns::Scalars(Leaf { array, start, .. }), Rep::Scalar(value)) => {
+                let index = match start {
+                    Some(start) => self.thread.body.binary(Binary::Add, *start, place),
+                    None => place,
+                };
+                let (array, value) = (*array, *value);
+                self.sink(Sink::Scatter { array, index, value, when });
+            }
+            (Columns::Pair(columns), Rep::Pair(values)) => {
+                self.write_element(&columns.0, &values.0, place, when);
+                self.write_element(&columns.1, &values.1, place, when);
+            }
+            (Columns::Scalars(_) | Columns::Pair(_) | Columns::Segments(_), _) => {
+                unreachable!("types were checked")
+            }
+        });
+    }
+
     /// What a value is, at one point.
     fn value(&mut self, binding: &'a Let, point: Option<&'a ir::Let>) -> Rep<'a> {
         let site = binding.site;
@@ -385,6 +441,7 @@ impl<'a> Lowering<'a> {
             }
             Op::Reduce { .. }
             | Op::Histogram { .. }
+            | Op::Scatter { .. }
             | Op::Scan { .. }
             | Op::Collect { .. }
             | Op::Branch { .. }

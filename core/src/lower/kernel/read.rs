@@ -41,6 +41,8 @@ impl<'a> Lowering<'a> {
         let mut values: Vec<Var> = Vec::new();
         let mut pools: Vec<Var> = Vec::new();
         let mut segments = false;
+        // Where sequences live that are written to.
+        let mut rows: Vec<Ctx> = Vec::new();
         let read = |var: Var, list: &mut Vec<Var>| {
             if !own.contains(&var) && self.values.contains_key(&var) && !list.contains(&var) {
                 list.push(var);
@@ -63,6 +65,16 @@ impl<'a> Lowering<'a> {
                 Op::Reduce { .. } | Op::Scan { .. } => segments = true,
                 // There is one segment.
                 Op::Histogram { .. } => binding.op.each_use(&mut |var| read(var, &mut values)),
+                Op::Scatter { of, place, value, .. } => {
+                    let stored = self.kernel.stores.iter().any(|(var, _)| *var == binding.var);
+                    let kept = Some(*of).filter(|_| !stored).map(crate::ir::Atom::Var);
+                    for atom in [*place, *value].into_iter().chain(kept) {
+                        if let crate::ir::Atom::Var(var) = atom {
+                            read(var, &mut values);
+                        }
+                    }
+                    rows.push(binding.ctx);
+                }
                 op => op.each_use(&mut |var| read(var, &mut values)),
             }
             if let Op::Reduce { value, .. } | Op::Scan { value, .. } = &binding.op
@@ -82,7 +94,8 @@ impl<'a> Lowering<'a> {
         segments |= !self.kernel.counts.is_empty();
         let (shared, pools): (Vec<Var>, Vec<Var>) =
             pools.into_iter().partition(|var| values.contains(var));
-        let (maps, through) = self.maps(&values);
+        let homes = values.iter().map(|var| self.values[var].0).chain(rows);
+        let (maps, through) = self.maps(homes);
         segments |= through;
         let over = self.kernel.over;
         let space = match self.outer() {
@@ -132,13 +145,12 @@ impl<'a> Lowering<'a> {
         Reads { space, values, pools, shared, maps }
     }
 
-    /// The contexts whose maps lead to where these values live, and whether the first step is
+    /// The contexts whose maps lead to those where values live, and whether the first step is
     /// over the segments of the kernel.
-    fn maps(&self, values: &[Var]) -> (Vec<Ctx>, bool) {
+    fn maps(&self, homes: impl Iterator<Item = Ctx>) -> (Vec<Ctx>, bool) {
         let over = self.kernel.over;
         let (mut maps, mut through) = (Vec::new(), false);
-        for var in values {
-            let home = self.values[var].0;
+        for home in homes {
             let mut at = over;
             while at != home && !self.single(home) {
                 if at == over && self.by_segment(at, home) {
@@ -230,7 +242,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// The place of the point at hand in a context.
-    fn place(&mut self, home: Ctx) -> Value {
+    pub(super) fn place(&mut self, home: Ctx) -> Value {
         if let Some(place) = self.places.get(&home) {
             return *place;
         }

@@ -5,8 +5,8 @@
 //! kernel was given stays there: its start and its length are stored. Other sequences leave the
 //! kernel one behind the other.
 
-use super::super::layout::{self, Columns, Leaf, Rep, Segments, Stored};
-use super::super::thread::common_start;
+use super::super::layout::{self, Columns, Leaf, Rep, Segments, Sequence, Stored};
+use super::super::thread::{common_start, rebuild_columns};
 use super::{Give, Lowering, Part, Places, Take};
 use crate::base::with_stack;
 use crate::flat::{Ctx, Let, Op};
@@ -62,6 +62,38 @@ impl<'a> Lowering<'a> {
         let parts = vec![Part::Length(at), Part::Array(at)];
         self.gives.push(Give { var: binding.var, ctx: binding.ctx, parts });
         Some((array, ty))
+    }
+
+    /// The sequence that points write to, if the result is stored; it lies there then.
+    pub(super) fn target(&mut self, binding: &Let, of: Var) -> Option<Sequence<'a>> {
+        if !self.kernel.stores.iter().any(|(var, _)| *var == binding.var) {
+            return None;
+        }
+        let ty = &self.values[&of].1;
+        let single = self.single(binding.ctx);
+        let types = match single {
+            true => layout::parts(ty, self.precision),
+            false => layout::columns(ty, self.precision),
+        };
+        let first = self.params.len();
+        self.builder.body = std::mem::take(&mut self.thread.body);
+        let params: Vec<Value> = types.iter().map(|ty| self.param(*ty)).collect();
+        self.thread.body = std::mem::take(&mut self.builder.body);
+        self.takes.push(Take::Own(of));
+        let parts = (first..).zip(&types).map(|(at, ty)| match ty {
+            ValueTy::Array(_) => Part::Array(at),
+            ValueTy::Scalar(_) | ValueTy::Mark => Part::Same(at),
+        });
+        self.gives.push(Give { var: binding.var, ctx: binding.ctx, parts: parts.collect() });
+        let rep = if single {
+            self.thread.rebuild(ty, &mut params.into_iter())
+        } else {
+            let extent = self.zero();
+            let columns = rebuild_columns(ty, extent, &mut params.into_iter());
+            let place = self.place(binding.ctx);
+            self.thread.at(&columns, place)
+        };
+        Some(rep.sequence())
     }
 
     /// Stores everything else, and the filters.

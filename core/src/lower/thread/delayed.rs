@@ -154,10 +154,25 @@ impl<'a> Thread<'a> {
         code: FaultCode,
         site: Site,
     ) {
+        self.in_bounds_unless(None, place, length, code, site);
+    }
+
+    /// The same, but where a condition holds.
+    pub(in crate::lower) fn in_bounds_unless(
+        &mut self,
+        unless: Option<Value>,
+        place: Value,
+        length: Value,
+        code: FaultCode,
+        site: Site,
+    ) {
         let zero = self.body.i64(0);
         let low = self.body.binary(Binary::Ge, place, zero);
         let high = self.body.binary(Binary::Lt, place, length);
-        let inside = self.body.binary(Binary::And, low, high);
+        let mut inside = self.body.binary(Binary::And, low, high);
+        if let Some(unless) = unless {
+            inside = self.body.binary(Binary::Or, inside, unless);
+        }
         self.check_detail(inside, code, site, (Detail::Bounds, &[place, length]));
     }
 
