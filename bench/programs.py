@@ -119,6 +119,9 @@ PROGRAMS = [
     _clusters(30),
     *[_sums(which, *shape) for which in ("rows", "columns") for shape in SHAPES],
     Program(
+        "primes", "primes", "primes(n)", {"n": 10_000_000}, ("n",),
+        lambda p: 2 * p["n"], lambda p: 10 * p["n"]),
+    Program(
         "mandelbrot", "mandelbrot", "picture(size)", {"size": 1024, "limit": 200}, ("size", "size"),
         lambda p: 8 * p["size"] ** 2, lambda p: 8 * p["size"] ** 2, ("003",)),
     Program(

@@ -213,6 +213,17 @@ def _sum_columns(matrix):
     return out
 
 
+@njit
+def _primes(n):
+    prime = np.ones(n, np.bool_)
+    prime[:2] = False
+    for p in range(2, int(np.sqrt(n - 1)) + 1):
+        if prime[p]:
+            for m in range(p * p, n, p):
+                prime[m] = False
+    return np.flatnonzero(prime)
+
+
 # Without fastmath: a point on the border must not tip over.
 @njit(parallel=True)
 def _mandelbrot(cx, cy, limit):
@@ -285,6 +296,7 @@ PEERS = {
     "kmeans": kmeans,
     "sum_rows": lambda matrix: lambda: _sum_rows(matrix),
     "sum_columns": lambda matrix: lambda: _sum_columns(matrix),
+    "primes": lambda n: lambda: _primes(n),
     "mandelbrot": lambda **p: lambda: _mandelbrot(**p),
     "bfs": lambda starts, columns, **_: lambda: _bfs(starts, columns),
     "pagerank": lambda **g: lambda: _pagerank(**g),

@@ -1,5 +1,6 @@
 """NumPy (and SciPy for sparse matrices): whole arrays at a time."""
 
+import math
 from collections import Counter
 
 import numpy as np
@@ -103,6 +104,18 @@ def sum_columns(matrix):
     return lambda: matrix.sum(0)
 
 
+def primes(n):
+    def run():
+        prime = np.ones(n, bool)
+        prime[:2] = False
+        for p in range(2, math.isqrt(n - 1) + 1):
+            if prime[p]:
+                prime[p * p::p] = False
+        return np.flatnonzero(prime)
+
+    return run
+
+
 def mandelbrot(cx, cy, limit):
     def run():
         c = (cx[None, :] + 1j * cy[:, None]).ravel()
@@ -181,6 +194,7 @@ PEERS = {
     "kmeans": kmeans,
     "sum_rows": sum_rows,
     "sum_columns": sum_columns,
+    "primes": primes,
     "mandelbrot": mandelbrot,
     "bfs": bfs,
     "pagerank": pagerank,

@@ -175,6 +175,33 @@ fn what_is_used_up_at_once_is_not_stored() {
 }
 
 #[test]
+fn what_is_written_to_places_is_not_stored_before() {
+    for strategy in [Strategy::Auto, Strategy::Always(Form::Flat)] {
+        // What is written to, and the writes.
+        launches(2, strategy, "", "r = dist(0.0, n) <- {(i, x * 2.0) : i in k; x in a};");
+        launches(2, strategy, "", "r = dist(f, n) <- {(i, t) : i in k | i > 5};");
+        // The lengths of the rows; what is written to; the writes.
+        let writes = "r = dist(t, n) <- {(m, f) : m in flatten({[p * p:n:p] : p in primes})};";
+        launches(3, strategy, "primes = {2 * i + 3 : i in [0:150]};", writes);
+        // Nobody else has it; somebody has.
+        let squares = "let s = {i * i : i in k} in";
+        launches(2, strategy, "", &format!("r = {squares} s <- {{(i, 0) : i in k | i > 9}};"));
+        launches(3, strategy, "", &format!("r = {squares} (s <- {{(i, 0) : i in k}}, s);"));
+    }
+    let mut session = session(80_000, "", Strategy::Auto);
+    let peak = |session: &mut Session, text: &str| {
+        let (usage, before) = usage(session, text);
+        usage.peak_bytes - before
+    };
+    let ballast = "ballast = {i : i in [0:300000]};";
+    peak(&mut session, ballast);
+    // Threads note who writes where: a byte for each place.
+    assert!(peak(&mut session, "r = dist(0, n) <- {(i, i + 1) : i in k | i > 3};") <= 720_000);
+    let writes = "q = dist(f, n) <- {(m, t) : m in flatten({[0:n:i + 1] : i in [0:100]})};";
+    assert!(peak(&mut session, writes) < 100_000);
+}
+
+#[test]
 fn what_the_host_does_between_is_no_launch() {
     launches(
         1,

@@ -25,6 +25,37 @@ pub fn mandelbrot(parameters: &Parameters) -> Run {
     program(picture, |steps| vec![steps.iter().sum::<i64>() as f64])
 }
 
+/// The primes below a number: a sieve whose blocks stay in a core's own cache.
+pub fn primes(parameters: &Parameters) -> Run {
+    const BLOCK: usize = 1 << 17;
+    let n = parameters.get("n");
+    let find = move || -> Vec<i64> {
+        let root = n.isqrt() + 1;
+        let mut flags = vec![true; root + 1];
+        let mut small = Vec::new();
+        for p in 2..=root {
+            if flags[p] {
+                small.push(p);
+                (p * p..=root).step_by(p).for_each(|m| flags[m] = false);
+            }
+        }
+        let block = |first: usize| {
+            let last = (first + BLOCK).min(n);
+            let mut prime = vec![true; last - first];
+            for p in small.iter().take_while(|p| *p * *p < last) {
+                let from = (p * p).max(first.next_multiple_of(*p));
+                (from..last).step_by(*p).for_each(|m| prime[m - first] = false);
+            }
+            let found = prime.iter().enumerate().filter(|(at, prime)| **prime && first + at > 1);
+            found.map(|(at, _)| (first + at) as i64).collect::<Vec<i64>>()
+        };
+        let blocks: Vec<Vec<i64>> =
+            (0..n.div_ceil(BLOCK)).into_par_iter().map(|at| block(at * BLOCK)).collect();
+        blocks.concat()
+    };
+    program(find, |p| vec![p.len() as f64, p[p.len() - 1] as f64, p.iter().sum::<i64>() as f64])
+}
+
 /// Heat in a chip.
 pub fn hotspot(parameters: &Parameters) -> Run {
     let (size, steps) = (parameters.get("size"), parameters.get("steps"));

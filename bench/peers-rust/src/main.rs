@@ -41,6 +41,7 @@ fn main() {
         "black_scholes" => options::double(&parameters),
         "quickhull" => hull::quickhull(&parameters),
         "barnes_hut" => bodies::barnes_hut(&parameters),
+        "primes" => cells::primes(&parameters),
         "mandelbrot" => cells::mandelbrot(&parameters),
         "hotspot" => cells::hotspot(&parameters),
         "word_count" => words::count(&parameters),

@@ -237,7 +237,9 @@ impl<'t> Parser<'_, 't> {
             }
             // In the core language the operand stands in parentheses.
             _ if operand_follows
-                && ["reduce_", "scan_", "histogram_", "scatter"].iter().any(|op| word.starts_with(op)) =>
+                && ["reduce_", "scan_", "histogram_", "scatter"]
+                    .iter()
+                    .any(|op| word.starts_with(op)) =>
             {
                 match self.inner.mnemonic()? {
                     SeqOp::Reduce(with) => {

@@ -134,10 +134,14 @@ impl Flattener<'_> {
                 if self.env[of].0 == ctx && !ty.element().is_none_or(Ty::has_sequence) =>
             {
                 let (from, write) = self.elements_at(*writes, ctx, site);
-                let (from, element) = (self.points_of(from), ty.element().expect("it has one"));
+                let element = ty.element().expect("it has one");
                 let known = match write {
                     Atom::Var(write) => self.pairs.get(&write).copied(),
                     _ => None,
+                };
+                let from = match known {
+                    Some((place, value)) => self.points_of(from, &[place, value]),
+                    None => self.points_of(from, &[write]),
                 };
                 let (place, value) = known.unwrap_or_else(|| {
                     let place = flat::Op::Point(Op::First(write));
@@ -305,9 +309,16 @@ impl Flattener<'_> {
         }
     }
 
-    /// Where a context has its points: those of joined segments are the ones inside.
-    pub(super) fn points_of(&self, mut ctx: Ctx) -> Ctx {
-        while let Space::Joined { inner, .. } = self.contexts[ctx.0 as usize].space {
+    /// Where a context has its points, for who uses these values: those of joined segments are the
+    /// ones inside.
+    pub(super) fn points_of(&self, mut ctx: Ctx, values: &[Atom]) -> Ctx {
+        let lives_at = |value: &Atom, ctx| match value {
+            Atom::Var(var) => self.env[var].0 == ctx,
+            Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => false,
+        };
+        while let Space::Joined { inner, .. } = self.contexts[ctx.0 as usize].space
+            && !values.iter().any(|value| lives_at(value, ctx))
+        {
             ctx = inner;
         }
         ctx

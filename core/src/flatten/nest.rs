@@ -37,7 +37,9 @@ impl Flattener<'_> {
         // What is done at the points of joined segments is done where they are joined from: by
         // the kernel, maybe, that makes what is there.
         let from = inner;
-        let inner = if nest.binders.len() == 1 { self.points_of(inner) } else { inner };
+        let elements: Vec<Atom> =
+            nest.binders.iter().map(|(var, ..)| self.atom(Atom::Var(*var))).collect();
+        let inner = self.points_of(inner, &elements);
         let value = if is_scalar(&nest.body, self.scalar) || is_run(&nest.body, self.scalar) {
             self.lets(&nest.body, inner)
         } else {

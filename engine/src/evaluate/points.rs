@@ -80,7 +80,9 @@ impl<'p> Evaluator<'p> {
                 let points = frame.points[&inner].clone();
                 match frame.points[&of].single {
                     true => Points::many(points.count, None),
-                    false => Points::many(points.count, Some(self.joined_segments(frame, of, inner)?)),
+                    false => {
+                        Points::many(points.count, Some(self.joined_segments(frame, of, inner)?))
+                    }
                 }
             }
         };
