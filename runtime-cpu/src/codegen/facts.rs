@@ -2,7 +2,7 @@
 //! there is.
 
 use super::walk;
-use nesl_runtime::kir::{Block, FunctionId, Module, Op, Sink};
+use nesl_runtime::kir::{Block, FunctionId, Literal, Module, Op, Sink, Value};
 
 /// About how many operations a loop of unknown length is taken to do per instruction.
 const LOOP: u64 = 16;
@@ -19,6 +19,8 @@ pub struct Facts {
     pub cyclic: bool,
     /// It may allocate.
     pub allocates: bool,
+    /// It may take any time: it has loops that are not known to be short, or recurses.
+    pub lasts: bool,
     /// Its instructions, blocks included.
     pub size: usize,
     /// A guess at the operations of a call.
@@ -39,6 +41,7 @@ pub fn facts(module: &Module) -> Vec<Facts> {
                 _ => {}
             }
         });
+        all[at].lasts = has_loops(&function.body);
     }
     // Transitive closure; modules are small.
     for via in 0..count {
@@ -55,7 +58,8 @@ pub fn facts(module: &Module) -> Vec<Facts> {
     for at in 0..count {
         let mut reached = (0..count).filter(|to| reaches[at][*to]);
         all[at].recursive = all[at].cyclic || reached.clone().any(|to| all[to].cyclic);
-        all[at].allocates |= reached.any(|to| all[to].allocates);
+        all[at].allocates |= reached.clone().any(|to| all[to].allocates);
+        all[at].lasts |= all[at].recursive || reached.any(|to| all[to].lasts);
     }
     // Callees first: whoever is not cyclic has work that is known after as many rounds as the
     // chain of calls is long.
@@ -69,6 +73,19 @@ pub fn facts(module: &Module) -> Vec<Facts> {
         }
     }
     all
+}
+
+/// Whether a block has loops that are not known to be short.
+pub fn has_loops(block: &Block) -> bool {
+    let mut short: Vec<Value> = Vec::new();
+    let mut found = false;
+    walk::insts(block, &mut |inst| match &inst.op {
+        Op::Const(Literal::I64(x)) if *x <= LOOP as i64 => short.extend(&inst.results),
+        Op::For { count, .. } => found |= !short.contains(count),
+        Op::While { .. } => found = true,
+        _ => {}
+    });
+    found
 }
 
 /// A guess at the operations of a sink, but for the few that any takes.

@@ -121,6 +121,8 @@ pub struct KernelCode {
     pub work: u64,
     /// Whether instances may call functions that call themselves.
     pub recursive: bool,
+    /// Whether instances may take any time, whatever `work` says.
+    pub lasts: bool,
     /// Whether instances may allocate.
     pub allocates: bool,
     /// Whether a segment has to be in one chunk.
@@ -266,11 +268,13 @@ fn describe(
     checks: Vec<Entry>,
 ) -> KernelCode {
     let blocks = || kernel.stages.iter().map(|s| &s.body);
-    let mut recursive = false;
+    let (mut recursive, mut lasts) = (false, false);
     for block in blocks() {
+        lasts |= facts::has_loops(block);
         walk::insts(block, &mut |inst| {
             if let Op::Call(callee, _) = inst.op {
                 recursive |= facts[callee.0 as usize].recursive;
+                lasts |= facts[callee.0 as usize].lasts;
             }
         });
     }
@@ -283,6 +287,7 @@ fn describe(
             .chain(sinks(kernel).map(facts::work_of_sink))
             .fold(0, u64::saturating_add),
         recursive,
+        lasts,
         allocates: allocates(kernel, facts),
         whole_segments: matches!(kernel.space, Space::Regular { .. } | Space::Segmented { .. })
             && sinks(kernel).any(|s| matches!(s, Sink::Reduce { result: Some(_), .. })),

@@ -29,6 +29,8 @@ pub(super) struct Run<'a> {
     /// One for each parameter.
     params: Words,
     chunks: SmallVec<[Chunk; 1]>,
+    /// It may be over before another thread wakes up.
+    short: bool,
     /// Words of a chunk.
     stride: usize,
     /// All chunks'.
@@ -65,6 +67,7 @@ pub fn launch(
         state: SmallVec::from_elem(0, stride * chunks.len()),
         emitted: vec![Vec::new(); code.kernel.outputs.len() * chunks.len()],
         chunks,
+        short: plan::is_perhaps_short(code, &extents, workers),
         tag: launch.tag,
     };
     for (at, chunk) in run.chunks.iter().enumerate() {

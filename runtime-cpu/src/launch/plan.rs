@@ -12,6 +12,10 @@ use smallvec::{SmallVec, smallvec};
 /// the calling thread: handing work to another thread takes about as long.
 pub const GRAIN: u64 = 20_000;
 
+/// Points of which each may take any time are taken one by one, if there are no more for each
+/// thread.
+const FEW: u64 = 64;
+
 /// Chunks for each thread, of steady and of unsteady work.
 const STEADY: usize = 4;
 const UNSTEADY: usize = 16;
@@ -111,12 +115,17 @@ fn is_grouped(code: &KernelCode, extents: &Extents<'_>, threads: usize) -> bool 
 fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[usize]) -> usize {
     let (threads, grain) = (workers.threads(), workers.grain());
     let work = extents.points.saturating_mul(code.work.max(1));
-    if threads == 1 || code.single || work < 2 * grain {
+    let few = code.lasts && extents.points <= FEW * threads as u64;
+    if threads == 1 || code.single || (work < 2 * grain && !few) {
         return 1;
     }
     let sinks = || code.kernel.stages.iter().flat_map(|s| &s.sinks);
     let steady = code.work < 200 && !code.recursive;
-    let mut count = threads * if steady { STEADY } else { UNSTEADY };
+    let mut count = match steady {
+        _ if few => extents.points as usize,
+        true => threads * STEADY,
+        false => threads * UNSTEADY,
+    };
     if is_grouped(code, extents, threads) {
         count = count.min(extents.points as usize / code.group);
     } else if code.group > 1 {
@@ -136,10 +145,17 @@ fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[
     if sinks().any(|s| matches!(s, Sink::Scatter { .. })) {
         count = count.min(TAGS);
     }
-    let most = (work / grain).min(extents.points).max(1);
+    let most = if few { extents.points } else { (work / grain).min(extents.points) }.max(1);
     let count = count.min(most.try_into().unwrap_or(usize::MAX));
     // As many for each thread: of three chunks two would be waited for by one of two threads.
     if count > threads { count - count % threads } else { count }
+}
+
+/// Whether a launch in several chunks is perhaps so short that other threads are not worth waking
+/// up for it: what it takes is seen when it runs.
+pub fn is_perhaps_short(code: &KernelCode, extents: &Extents<'_>, workers: &Workers) -> bool {
+    let work = extents.points.saturating_mul(code.work.max(1));
+    code.lasts && !code.recursive && work < 2 * workers.grain()
 }
 
 /// The chunks of a launch, at least one.

@@ -17,6 +17,7 @@ use nesl_runtime::runtime::{Failure, Options};
 use nesl_runtime::services::sort::Work;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The stack of instances that recurse: a frame may be 1 KiB at a million levels. Only what is
 /// used of it is backed by memory.
@@ -24,6 +25,9 @@ const STACK: usize = if cfg!(target_pointer_width = "64") { 1 << 30 } else { 1 <
 
 /// What is left of it for functions of the runtime.
 const RESERVE: usize = 256 << 10;
+
+/// What takes no longer is not worth another thread, which may be asleep.
+const SOON: Duration = Duration::from_micros(20);
 
 /// Copies of fewer bytes are not worth another thread.
 const COPY: usize = 1 << 20;
@@ -87,7 +91,22 @@ impl Workers {
 
     /// Calls `f` with the numbers from 0 to below `count`, in that order, on all threads.
     pub fn each(&self, count: usize, f: &Work<'_>) {
-        let next = AtomicUsize::new(0);
+        self.each_from(&AtomicUsize::new(0), count, f);
+    }
+
+    /// The same; but this thread begins alone, and goes on alone if all is done soon.
+    fn each_soon(&self, count: usize, f: &Work<'_>) {
+        let (next, begun) = (AtomicUsize::new(0), Instant::now());
+        f(&mut || {
+            let soon = next.load(Relaxed) == 0 || begun.elapsed() < SOON;
+            soon.then(|| next.fetch_add(1, Relaxed)).filter(|at| *at < count)
+        });
+        if next.load(Relaxed) < count {
+            self.each_from(&next, count, f);
+        }
+    }
+
+    fn each_from(&self, next: &AtomicUsize, count: usize, f: &Work<'_>) {
         let take = || Some(next.fetch_add(1, Relaxed)).filter(|at| *at < count);
         let pool = if count <= 1 { None } else { self.pool() };
         match pool {
@@ -118,7 +137,8 @@ impl Workers {
         let run = &*run;
         let failed = AtomicUsize::new(usize::MAX);
         let failure: Mutex<Option<(usize, Failure)>> = Mutex::new(None);
-        self.each(chunks, &|take| {
+        let each = if run.short && chunks > 1 { Workers::each_soon } else { Workers::each };
+        each(self, chunks, &|take| {
             let mut env = Env::new(options, self, chunks == 1);
             let mut arena = run.code.allocates.then(|| self.arena(&mut env));
             while let Some(at) = take() {
