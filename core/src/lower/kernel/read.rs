@@ -4,7 +4,7 @@ use super::super::layout::{self, Columns, Rep, Sequence, Stored};
 use super::super::thread::rebuild_columns;
 use super::{Lowering, Take};
 use crate::flat::{Ctx, Let, Op, Space};
-use crate::ir::{Ty, Var};
+use crate::ir::{Atom, Ty, Var};
 use nesl_runtime::kir::{self, Space as KirSpace, Value, ValueTy};
 use rustc_hash::FxHashSet;
 
@@ -67,9 +67,9 @@ impl<'a> Lowering<'a> {
                 Op::Histogram { .. } => binding.op.each_use(&mut |var| read(var, &mut values)),
                 Op::Scatter { of, place, value, .. } => {
                     let stored = self.kernel.stores.iter().any(|(var, _)| *var == binding.var);
-                    let kept = Some(*of).filter(|_| !stored).map(crate::ir::Atom::Var);
+                    let kept = Some(*of).filter(|_| !stored).map(Atom::Var);
                     for atom in [*place, *value].into_iter().chain(kept) {
-                        if let crate::ir::Atom::Var(var) = atom {
+                        if let Atom::Var(var) = atom {
                             read(var, &mut values);
                         }
                     }
@@ -78,7 +78,7 @@ impl<'a> Lowering<'a> {
                 op => op.each_use(&mut |var| read(var, &mut values)),
             }
             if let Op::Reduce { value, .. } | Op::Scan { value, .. } = &binding.op
-                && let crate::ir::Atom::Var(var) = value
+                && let Atom::Var(var) = value
             {
                 read(*var, &mut values);
             }
@@ -291,7 +291,7 @@ impl<'a> Lowering<'a> {
             let index = self.places[&self.kernel.over];
             return self.thread.at(&pool, index);
         }
-        let of = self.thread.atom(crate::ir::Atom::Var(sequence)).sequence();
+        let of = self.thread.atom(Atom::Var(sequence)).sequence();
         let position = self.position();
         self.thread.element(&of, position)
     }
