@@ -1,6 +1,7 @@
 //! Control, writes and checks for groups of points, under masks.
 
 use super::super::walk;
+use super::jam;
 use super::lanes::{Choice, Lanes, Vector, Vectors};
 use super::shape::Shape;
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -20,6 +21,17 @@ impl<'a> Vector<'_, 'a, '_> {
 
     /// An instruction.
     pub fn inst(&mut self, inst: &'a Inst) {
+        let writes = !jam::is_still(inst);
+        if writes {
+            self.sources.clear();
+        }
+        self.inst_here(inst);
+        if writes {
+            self.sources.clear();
+        }
+    }
+
+    fn inst_here(&mut self, inst: &'a Inst) {
         match &inst.op {
             Op::Const(_)
             | Op::Text(_)

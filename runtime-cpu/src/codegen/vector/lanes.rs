@@ -49,6 +49,10 @@ pub struct Vector<'c, 'a, 'f> {
     pub bail: ir::Block,
     /// Scalars that are true only where bools are true at all points.
     pub all: FxHashMap<kir::Value, ir::Value>,
+    /// The bools that compare ints: how, and what.
+    pub compared: FxHashMap<kir::Value, (kir::Binary, kir::Value, kir::Value)>,
+    /// Where ints were loaded from side by side, as long as nothing has been written since.
+    pub sources: FxHashMap<kir::Value, ir::Value>,
     /// Scalars that are true only where bools are true at no point.
     pub none: FxHashMap<kir::Value, ir::Value>,
     /// How many branches around are made twice.
@@ -78,7 +82,23 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         let values = vec![None; c.types.len()];
         let (all, none, choices, seldoms) = Default::default();
         let (last, active, still) = (None, None, false);
-        Vector { c, shapes, points, values, last, active, bail, all, none, seldoms, choices, still }
+        let (compared, sources) = Default::default();
+        Vector {
+            c,
+            shapes,
+            points,
+            values,
+            last,
+            active,
+            bail,
+            all,
+            compared,
+            sources,
+            none,
+            seldoms,
+            choices,
+            still,
+        }
     }
 
     /// The vector type of lanes.
@@ -325,6 +345,8 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
                     Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 => *scalar,
                 };
                 lanes = Some(match lanes {
+                    // All others follow.
+                    None if part.len() == count => self.c.b.ins().scalar_to_vector(vector, scalar),
                     None => self.c.b.ins().splat(vector, scalar),
                     Some(before) => self.c.b.ins().insertlane(before, scalar, n as u8),
                 });

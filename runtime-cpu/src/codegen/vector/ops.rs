@@ -51,6 +51,9 @@ impl<'a> Vector<'_, 'a, '_> {
             }
             Op::Unary(op, a) => self.unary(*op, *a),
             Op::Binary(op, a, b) => {
+                if op.compares() && self.c.element(*a) == Ty::I64 {
+                    self.compared.insert(result, (*op, *a, *b));
+                }
                 if let Some(all) = self.everywhere(*op, *a, *b) {
                     self.all.insert(result, all);
                 }
@@ -97,7 +100,15 @@ impl<'a> Vector<'_, 'a, '_> {
                 let ty = self.c.element(*array);
                 Lanes::Uniform(self.c.address(at, start, ty))
             }
-            Op::Load { array, index } => self.load(*array, *index),
+            Op::Load { array, index } => {
+                if let (Lanes::Linear(index), Ty::I64) = (self.get(*index), self.c.element(*array))
+                {
+                    let at = self.uniform(*array);
+                    let address = self.address(at, index, Ty::I64);
+                    self.sources.insert(result, address);
+                }
+                self.load(*array, *index)
+            }
             Op::Alloc(..)
             | Op::Store { .. }
             | Op::Copy { .. }
@@ -138,6 +149,9 @@ impl<'a> Vector<'_, 'a, '_> {
     /// several do): it does at all if it does at the ends, and the numbers do not wrap.
     fn everywhere(&mut self, op: Binary, a: Value, b: Value) -> Option<ir::Value> {
         if op == Binary::And && self.c.element(a) == Ty::Bool {
+            if let Some(all) = self.within(a, b) {
+                return Some(all);
+            }
             let of = |v: Value| match self.get(v) {
                 Lanes::Uniform(x) => Some(x),
                 _ => self.all.get(&v).copied(),
@@ -172,6 +186,36 @@ impl<'a> Vector<'_, 'a, '_> {
             }
             _ => None,
         }
+    }
+
+    /// A scalar that is true only if ints are not negative (the first bool) and below one that is
+    /// the same at all points (the second): no sign is set, neither theirs nor that of what is left
+    /// up to the last.
+    fn within(&mut self, a: Value, b: Value) -> Option<ir::Value> {
+        let (Binary::Ge, x, zero) = *self.compared.get(&a)? else { return None };
+        let (Binary::Lt, y, limit) = *self.compared.get(&b)? else { return None };
+        let is_zero = self.c.constants.get(&zero) == Some(&Literal::I64(0));
+        let (Lanes::Wide(ints), Lanes::Uniform(limit)) = (self.get(x), self.get(limit)) else {
+            return None;
+        };
+        if x != y || !is_zero {
+            return None;
+        }
+        let none = self.c.int(0);
+        let limit = self.c.b.ins().smax(limit, none);
+        let last = self.c.b.ins().iadd_imm_s(limit, -1);
+        let last = self.c.b.ins().splat(types::I64X2, last);
+        let mut signs = None;
+        for ints in ints {
+            let left = self.c.b.ins().isub(last, ints);
+            let both = self.c.b.ins().bor(ints, left);
+            signs = Some(match signs {
+                None => both,
+                Some(signs) => self.c.b.ins().bor(signs, both),
+            });
+        }
+        let signs = self.c.b.ins().vhigh_bits(types::I32, signs?);
+        Some(self.c.b.ins().icmp_imm_s(IntCC::Equal, signs, 0))
     }
 
     /// A scalar that is true if no point of the group is the one that an index is compared with: of
@@ -468,6 +512,17 @@ impl<'a> Vector<'_, 'a, '_> {
                     Ty::Bool => self.not_zero(&vectors),
                     Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(vectors),
                 }
+            }
+            Lanes::Wide(_) if self.active.is_none() && self.sources.contains_key(&index) => {
+                // To load an index twice is less than to take it out of a vector.
+                let source = self.sources[&index];
+                let mut found = Vec::with_capacity(self.points);
+                for point in 0..self.points {
+                    let index = self.c.b.ins().load(types::I64, flags, source, 8 * point as i32);
+                    let address = self.c.address(at, index, ty);
+                    found.push(self.c.b.ins().load(clif(ty), flags, address, 0));
+                }
+                self.assemble(&found, ty)
             }
             index @ (Lanes::Wide(_) | Lanes::Mask(..)) => {
                 let index = match self.active.clone() {
