@@ -333,6 +333,7 @@ impl<'a> Kern<'a, '_> {
 
     /// The loop over points: vectors of them first, if that is possible, then one by one.
     fn points(&mut self, group: &Group<'a>, range: Range, state: Vec<ir::Value>) -> Vec<ir::Value> {
+        let range = Range { lo: self.abreast(group, range).unwrap_or(range.lo), ..range };
         let (lo, state) = self.vector_points(group, range, state);
         let types: Vec<Type> = state.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
         let head = self.c.block_with(std::iter::once(types::I64).chain(types));

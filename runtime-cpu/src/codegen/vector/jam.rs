@@ -13,6 +13,7 @@ use super::super::code::Coder;
 use super::super::walk;
 use super::lanes::{Lanes, Vector};
 use super::shape::{Analysis, Given, Shape, Shapes, is_wide};
+use super::strands;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type, types};
 use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value, ValueTy};
@@ -24,10 +25,11 @@ const TURNS: [usize; 3] = [4, 3, 2];
 const VECTORS: usize = 8;
 
 /// A loop whose turns can be done side by side.
-struct Plan<'a> {
-    before: &'a [Inst],
+pub(super) struct Plan<'a> {
+    /// What comes before the inner loop.
+    pub before: &'a [Inst],
     /// The inner loop: its count, the same for all turns, and the rest.
-    count: Value,
+    pub count: Value,
     index: Value,
     body: &'a Block,
     sums: Vec<(Combine, Ty)>,
@@ -42,20 +44,8 @@ type Copy = Vec<Option<ir::Value>>;
 impl<'a> Plan<'a> {
     fn of(inst: &'a Inst, c: &Coder<'a, '_>, may_store: bool) -> Option<Plan<'a>> {
         let Op::For { index: outer, body: turn, .. } = &inst.op else { return None };
-        let at = turn.insts.iter().position(|inst| walk::blocks(&inst.op)[0].is_some())?;
-        let (before, after) = (&turn.insts[..at], &turn.insts[at + 1..]);
-        let Inst { results, op } = &turn.insts[at];
-        let Op::For { count, index, init, reduce, body, .. } = op else { return None };
-        let written =
-            |inst: &Inst| is_pure(&inst.op) || may_store && matches!(inst.op, Op::Store { .. });
-        let good = init.is_empty()
-            && !reduce.is_empty()
-            && before.iter().all(is_still)
-            && body.insts.iter().all(is_still)
-            && after.iter().all(written);
-        if !good {
-            return None;
-        }
+        let plan = Plan::of_turn(&turn.insts, c, may_store)?;
+        let Plan { before, count, body, .. } = plan;
         // What differs from turn to turn; what all turns read does not.
         let mut differs = vec![*outer];
         let mut shares = false;
@@ -69,7 +59,29 @@ impl<'a> Plan<'a> {
             }
             shares |= same && inner && matches!(inst.op, Op::Load { .. });
         }
-        if !shares || differs.contains(count) {
+        (shares && !differs.contains(&count)).then_some(plan)
+    }
+
+    /// Points of a kernel that each do no more than reduce what lies side by side.
+    pub fn of_points(insts: &'a [Inst], c: &Coder<'a, '_>) -> Option<Plan<'a>> {
+        let plan = Plan::of_turn(insts, c, true)?;
+        let [_] = &plan.sums[..] else { return None };
+        strands::points(plan.body.insts.iter(), &plan.shapes).map(|_| plan)
+    }
+
+    fn of_turn(insts: &'a [Inst], c: &Coder<'a, '_>, may_store: bool) -> Option<Plan<'a>> {
+        let at = insts.iter().position(|inst| walk::blocks(&inst.op)[0].is_some())?;
+        let (before, after) = (&insts[..at], &insts[at + 1..]);
+        let Inst { results, op } = &insts[at];
+        let Op::For { count, index, init, reduce, body, .. } = op else { return None };
+        let written =
+            |inst: &Inst| is_pure(&inst.op) || may_store && matches!(inst.op, Op::Store { .. });
+        let good = init.is_empty()
+            && !reduce.is_empty()
+            && before.iter().all(is_still)
+            && body.insts.iter().all(is_still)
+            && after.iter().all(written);
+        if !good {
             return None;
         }
         let given = Given { types: c.types, known: &c.constants, may_store: false };
@@ -172,7 +184,8 @@ impl<'a> Coder<'a, '_> {
             plan.before.iter().for_each(|inst| self.or_bail(inst, bail));
             copies.push(std::mem::replace(&mut self.values, outside.clone()));
         }
-        let sums = self.inner(plan, &mut copies, bail);
+        let lanes = if plan.shapes.wide { 2 } else { 4 };
+        let sums = self.inner(plan, &mut copies, bail, VECTORS / turns * lanes);
         let mut next = vec![following];
         next.extend(&state[1..]);
         for (values, sums) in copies.into_iter().zip(sums) {
@@ -192,8 +205,38 @@ impl<'a> Coder<'a, '_> {
         state
     }
 
+    /// Some points side by side, whose inner loops have so many turns.
+    pub(super) fn rows(
+        &mut self,
+        plan: &Plan<'a>,
+        index: Value,
+        points: &[ir::Value],
+        count: ir::Value,
+        bail: ir::Block,
+    ) {
+        self.poll();
+        let outside = self.values.clone();
+        let mut copies: Vec<Copy> = Vec::new();
+        for point in points {
+            self.set(index, *point);
+            plan.before.iter().for_each(|inst| self.or_bail(inst, bail));
+            copies.push(std::mem::replace(&mut self.values, outside.clone()));
+        }
+        self.set(plan.count, count);
+        let most = strands::points(plan.body.insts.iter(), &plan.shapes);
+        let sums = self.inner(plan, &mut copies, bail, most.unwrap_or(0));
+        for (values, sums) in copies.into_iter().zip(sums) {
+            self.values = values;
+            for (result, sum) in plan.results.iter().zip(sums) {
+                self.set(*result, sum);
+            }
+            plan.after.iter().for_each(|inst| self.inst(inst));
+        }
+        self.values = outside;
+    }
+
     /// An instruction; where a check does not hold, the turns are done one by one.
-    fn or_bail(&mut self, inst: &'a Inst, bail: ir::Block) {
+    pub(super) fn or_bail(&mut self, inst: &'a Inst, bail: ir::Block) {
         let Op::Check { cond, .. } = &inst.op else { return self.inst(inst) };
         let on = self.b.create_block();
         let cond = self.get(*cond);
@@ -207,11 +250,12 @@ impl<'a> Coder<'a, '_> {
         plan: &Plan<'a>,
         copies: &mut [Copy],
         bail: ir::Block,
+        most: usize,
     ) -> Vec<Vec<ir::Value>> {
         let lanes = if plan.shapes.wide { 2 } else { 4 };
         let wide = plan.sums.iter().all(|(_, ty)| is_wide(*ty));
         let least = plan.shapes.least.max(if wide { 2 } else { 4 });
-        let most = (VECTORS / copies.len() * lanes).max(least);
+        let most = most.max(least);
         let mut vector = Vector::new(self, plan.shapes.clone(), most, bail);
         vector.still = true;
         let mut at = vector.c.int(0);

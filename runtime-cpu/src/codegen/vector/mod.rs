@@ -8,8 +8,10 @@
 //! `shape` finds what can be done so and is worth it; `lanes` are values at a group of points;
 //! `ops` and `control` are the instructions; `turns` are loops within a point, `jam` some turns of
 //! a loop that have loops of their own, and `tile` points or turns that go through memory together;
-//! in `strands` a reduction goes through several stretches of memory.
+//! in `strands` a reduction goes through several stretches of memory, and `abreast` are points that
+//! each reduce a row.
 
+mod abreast;
 mod control;
 mod interleave;
 mod jam;

@@ -17,10 +17,10 @@ use cranelift_codegen::ir::{self, InstBuilder, Type};
 use nesl_runtime::kir::{Combine, Inst, Op, Ty, ValueTy};
 
 /// How many stretches. Twice as many gain nothing.
-const STRANDS: usize = 4;
+pub const STRANDS: usize = 4;
 
 /// Of fewer points than these the stretches would be too short for prefetching.
-const LONG: i64 = 8192;
+pub const LONG: i64 = 8192;
 
 /// The length of a stretch is so much more than a multiple of so much: their beginnings lie in
 /// different sets of the caches, ...
