@@ -65,8 +65,8 @@ impl<'a> Plan<'a> {
     /// Points of a kernel that each do no more than reduce what lies side by side.
     pub fn of_points(insts: &'a [Inst], c: &Coder<'a, '_>) -> Option<Plan<'a>> {
         let plan = Plan::of_turn(insts, c, true)?;
-        let [_] = &plan.sums[..] else { return None };
-        strands::points(plan.body.insts.iter(), &plan.shapes).map(|_| plan)
+        let [(_, ty)] = &plan.sums[..] else { return None };
+        strands::points(plan.body.insts.iter(), &plan.shapes, *ty).map(|_| plan)
     }
 
     fn of_turn(insts: &'a [Inst], c: &Coder<'a, '_>, may_store: bool) -> Option<Plan<'a>> {
@@ -223,7 +223,7 @@ impl<'a> Coder<'a, '_> {
             copies.push(std::mem::replace(&mut self.values, outside.clone()));
         }
         self.set(plan.count, count);
-        let most = strands::points(plan.body.insts.iter(), &plan.shapes);
+        let most = strands::points(plan.body.insts.iter(), &plan.shapes, plan.sums[0].1);
         let sums = self.inner(plan, &mut copies, bail, most.unwrap_or(0));
         for (values, sums) in copies.into_iter().zip(sums) {
             self.values = values;

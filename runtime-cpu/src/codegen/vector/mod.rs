@@ -117,8 +117,8 @@ impl<'a> Kern<'a, '_> {
         let (Some(task), None) = (tasks.next(), tasks.next()) else { return None };
         let Sink::Reduce { combine, value, .. } = task.sink else { return None };
         let code = || group.code.iter().flatten().copied();
-        let points = strands::points(code(), &vector.shapes)?;
         let reduced = (*combine, vector.c.element(*value));
+        let points = strands::points(code(), &vector.shapes, reduced.1)?;
         vector.c.point = Some(range.lo);
         Some(vector.strands([range.lo, range.hi], points, reduced, &mut |vector, index| {
             vector.at(names, range, index);

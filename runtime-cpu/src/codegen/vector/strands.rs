@@ -11,7 +11,7 @@
 //! numbers takes two thirds of the time in this way.
 
 use super::lanes::{Lanes, Vector};
-use super::shape::{Shape, Shapes};
+use super::shape::{Shape, Shapes, is_wide};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
 use nesl_runtime::kir::{Combine, Inst, Op, Ty, ValueTy};
@@ -33,8 +33,13 @@ const BANKS: [i64; 3] = [3072 + 136, 16384, 1 << 20];
 const SHORT: usize = 24;
 
 /// Of code that reads neighbouring elements and does little with them, how many points a group in
-/// a strand has: as many as there are registers for what is read of all strands.
-pub fn points<'i>(insts: impl Iterator<Item = &'i Inst>, shapes: &Shapes) -> Option<usize> {
+/// a strand has, where what it gives is combined: as many as there are registers for what is read
+/// of all strands.
+pub fn points<'i>(
+    insts: impl Iterator<Item = &'i Inst>,
+    shapes: &Shapes,
+    combined: Ty,
+) -> Option<usize> {
     let (mut reads, mut length) = (0, 0);
     for inst in insts {
         length += 1;
@@ -67,11 +72,12 @@ pub fn points<'i>(insts: impl Iterator<Item = &'i Inst>, shapes: &Shapes) -> Opt
             | Op::Compact { .. } => return None,
         }
     }
+    let least = shapes.least.max(if is_wide(combined) { 2 } else { 4 });
     match reads {
         _ if length > SHORT => None,
         0 => None,
-        1 => Some(2 * shapes.least),
-        _ => Some(shapes.least),
+        1 => Some(2 * least),
+        _ => Some(least),
     }
 }
 

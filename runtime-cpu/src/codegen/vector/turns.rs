@@ -76,8 +76,8 @@ impl<'a> Coder<'a, '_> {
         vector.c.branch(enough, (many, &[]), (join, &nothing));
         vector.c.b.switch_to_block(many);
         // A loop within a loop is rarely long, and would have to ask each time.
-        let in_strands = match vector.c.loops {
-            0 => strands::points(body.insts.iter(), &vector.shapes),
+        let in_strands = match (&reduced[..], vector.c.loops) {
+            ([(_, ty)], 0) => strands::points(body.insts.iter(), &vector.shapes, *ty),
             _ => None,
         };
         if let ([reduced], Some(points)) = (&reduced[..], in_strands) {
