@@ -213,6 +213,34 @@ def _sum_columns(matrix):
     return out
 
 
+# Without fastmath: an end of a line must not lie beside it.
+@njit
+def _chain(x, y, ax, ay, bx, by):
+    area = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
+    left = area > 0
+    x, y, area = x[left], y[left], area[left]
+    if len(x) == 0:
+        return np.array([[ax, ay]])
+    far = area.argmax()
+    fx, fy = x[far], y[far]
+    return np.concatenate((_chain(x, y, ax, ay, fx, fy), _chain(x, y, fx, fy, bx, by)))
+
+
+@njit
+def _quickhull(x, y):
+    west, east = x.argmin(), x.argmax()
+    wx, wy, ex, ey = x[west], y[west], x[east], y[east]
+    return np.concatenate((_chain(x, y, wx, wy, ex, ey), _chain(x, y, ex, ey, wx, wy)))
+
+
+def quickhull(x, y):
+    def run():
+        hull = _quickhull(x, y)
+        return hull[:, 0], hull[:, 1]
+
+    return run
+
+
 @njit
 def _primes(n):
     prime = np.ones(n, np.bool_)
@@ -291,6 +319,7 @@ PEERS = {
     "dot": lambda a, b: lambda: _dot(a, b),
     "batcher": lambda a: lambda: _batcher(a.copy()),
     "black_scholes": black_scholes,
+    "quickhull": quickhull,
     "barnes_hut": barnes_hut,
     "spmv": lambda **m: lambda: _spmv(**m),
     "kmeans": kmeans,
