@@ -38,7 +38,7 @@ impl<'a> Kern<'a, '_> {
         if !last || range.segment.is_some() || group.tasks.iter().any(|t| t.role != Role::Skip) {
             return None;
         }
-        let plan = jam::Plan::of_points(&stage.body.insts, &self.c)?;
+        let (plan, most) = jam::Plan::of_points(&stage.body.insts, &self.c)?;
         let index = self.kernel.point[0];
         let abreast = strands::STRANDS as i64;
 
@@ -84,7 +84,7 @@ impl<'a> Kern<'a, '_> {
             at = self.c.b.ins().iadd(at, part);
         }
         self.c.point = Some(points[0]);
-        self.c.rows(&plan, index, &points, count, bail);
+        self.c.each_of(&plan, index, &points, (count, most), bail, &mut |_| {});
         let row = self.c.b.ins().iadd_imm_s(row, 1);
         let ends = self.c.b.ins().icmp(IntCC::Equal, row, part);
         let row = self.c.b.ins().select(ends, none, row);

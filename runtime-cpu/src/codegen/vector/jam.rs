@@ -62,11 +62,13 @@ impl<'a> Plan<'a> {
         (shares && !differs.contains(&count)).then_some(plan)
     }
 
-    /// Points of a kernel that each do no more than reduce what lies side by side.
-    pub fn of_points(insts: &'a [Inst], c: &Coder<'a, '_>) -> Option<Plan<'a>> {
+    /// Points of a kernel that each do no more than reduce what lies side by side, and how much of
+    /// it at a time.
+    pub fn of_points(insts: &'a [Inst], c: &Coder<'a, '_>) -> Option<(Plan<'a>, usize)> {
         let plan = Plan::of_turn(insts, c, true)?;
         let [(_, ty)] = &plan.sums[..] else { return None };
-        strands::points(plan.body.insts.iter(), &plan.shapes, *ty).map(|_| plan)
+        let most = strands::points(plan.body.insts.iter(), &plan.shapes, *ty)?;
+        Some((plan, most))
     }
 
     fn of_turn(insts: &'a [Inst], c: &Coder<'a, '_>, may_store: bool) -> Option<Plan<'a>> {
@@ -174,45 +176,34 @@ impl<'a> Coder<'a, '_> {
         let whole = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, following, count);
         self.go_on_if(whole, again, bail);
         self.b.switch_to_block(again);
-        self.poll();
-
-        let outside = self.values.clone();
-        let mut copies: Vec<Copy> = Vec::new();
-        for turn in 0..turns {
-            let at = self.b.ins().iadd_imm_s(state[0], turn as i64);
-            self.set(index, at);
-            plan.before.iter().for_each(|inst| self.or_bail(inst, bail));
-            copies.push(std::mem::replace(&mut self.values, outside.clone()));
-        }
+        let at = |turn| self.b.ins().iadd_imm_s(state[0], turn as i64);
+        let points: Vec<ir::Value> = (0..turns).map(at).collect();
         let lanes = if plan.shapes.wide { 2 } else { 4 };
-        let sums = self.inner(plan, &mut copies, bail, VECTORS / turns * lanes);
+        let count = self.get(plan.count);
+        let inner = (count, VECTORS / turns * lanes);
         let mut next = vec![following];
         next.extend(&state[1..]);
-        for (values, sums) in copies.into_iter().zip(sums) {
-            self.values = values;
-            for (result, sum) in plan.results.iter().zip(sums) {
-                self.set(*result, sum);
-            }
-            plan.after.iter().for_each(|inst| self.inst(inst));
+        self.each_of(plan, index, &points, inner, bail, &mut |coder| {
             for ((combine, value), so_far) in reduced.iter().zip(&mut next[1..]) {
-                let (ty, x) = (self.element(*value), self.get(*value));
-                *so_far = self.combine(*combine, ty, *so_far, x);
+                let (ty, x) = (coder.element(*value), coder.get(*value));
+                *so_far = coder.combine(*combine, ty, *so_far, x);
             }
-        }
-        self.values = outside;
+        });
         self.jump(head, &next);
         self.b.switch_to_block(bail);
         state
     }
 
-    /// Some points side by side, whose inner loops have so many turns.
-    pub(super) fn rows(
+    /// Some turns, or points, side by side, whose inner loops have `count` turns, so many at a time;
+    /// then something with the values of each.
+    pub(super) fn each_of(
         &mut self,
         plan: &Plan<'a>,
         index: Value,
         points: &[ir::Value],
-        count: ir::Value,
+        (count, most): (ir::Value, usize),
         bail: ir::Block,
+        then: &mut dyn FnMut(&mut Self),
     ) {
         self.poll();
         let outside = self.values.clone();
@@ -223,14 +214,14 @@ impl<'a> Coder<'a, '_> {
             copies.push(std::mem::replace(&mut self.values, outside.clone()));
         }
         self.set(plan.count, count);
-        let most = strands::points(plan.body.insts.iter(), &plan.shapes, plan.sums[0].1);
-        let sums = self.inner(plan, &mut copies, bail, most.unwrap_or(0));
+        let sums = self.inner(plan, &mut copies, bail, most);
         for (values, sums) in copies.into_iter().zip(sums) {
             self.values = values;
             for (result, sum) in plan.results.iter().zip(sums) {
                 self.set(*result, sum);
             }
             plan.after.iter().for_each(|inst| self.inst(inst));
+            then(self);
         }
         self.values = outside;
     }
