@@ -7,6 +7,7 @@
 //!
 //! This crate imports nothing of ours; everything else stands on it.
 
+pub mod bug;
 pub mod fault;
 pub mod kir;
 pub mod math;
