@@ -195,10 +195,10 @@ impl<'a> Checker<'a> {
         if let Some(offsets) = offsets {
             self.param(kernel, offsets, ValueTy::Array(Ty::I64));
         }
-        if kernel.point.len() != kernel.space.rank() {
+        if kernel.indices.len() != kernel.space.rank() {
             self.wrong(format!("a point of this space has {} indices", kernel.space.rank()));
         }
-        for index in &kernel.point {
+        for index in &kernel.indices {
             self.define(*index);
             self.has(*index, INDEX);
         }
