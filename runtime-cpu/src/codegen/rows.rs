@@ -1,6 +1,6 @@
-//! Rows that points add to a table: vectors of elements first, then one by one.
+//! Rows that elements add to a table: vectors of elements first, then one by one.
 
-use super::code::{Coder, clif, flags};
+use super::emitter::{FunctionEmitter, clif, flags};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use nesl_runtime::kir::{Combine, Ty};
@@ -8,10 +8,10 @@ use nesl_runtime::kir::{Combine, Ty};
 /// Bytes of a vector.
 const VECTOR: usize = 16;
 
-/// Vectors in a turn of the widest loop.
+/// Vectors in a iteration of the widest loop.
 const WIDE: usize = 4;
 
-impl Coder<'_, '_> {
+impl FunctionEmitter<'_, '_> {
     /// `table[i] := combine(table[i], row[i])` for each `i` below a length that is 0 or more. Both
     /// are addresses; a row does not lie in the table.
     pub fn combine_row(

@@ -1,11 +1,11 @@
 //! Scalar operations, one element at a time.
 
-use super::code::{Coder, clif, flags};
+use super::emitter::{FunctionEmitter, clif, flags};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, InstructionData, Opcode, types};
 use nesl_runtime::kir::{Binary, Combine, Literal, Ty, Unary};
 
-impl Coder<'_, '_> {
+impl FunctionEmitter<'_, '_> {
     /// One operand.
     pub fn unary(&mut self, op: Unary, ty: Ty, a: ir::Value) -> ir::Value {
         match op {
