@@ -77,7 +77,7 @@ impl Known for Foreseen<'_> {
 impl<'p> Evaluator<'p> {
     /// Tells the runtime what to expect, if that is of use.
     pub(super) fn look_ahead(&'p self) {
-        if self.runtime.caps().ahead && self.launcher.is_new() {
+        if self.runtime.caps().prefetches && self.launcher.is_new() {
             let (seen, under_way) = Default::default();
             let mut outlook = Outlook { evaluator: self, seen, under_way, left: MOST };
             outlook.call(self.program.source.main, ONE, Vec::new());

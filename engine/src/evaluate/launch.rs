@@ -47,7 +47,7 @@ impl Ready {
     /// It will probably be launched.
     pub(super) fn expect(&self, runtime: &dyn Runtime) {
         if self.module.as_ref().is_some_and(|module| module.get().is_none()) {
-            runtime.expect(&self.code.module);
+            runtime.prefetch(&self.code.module);
         }
     }
 }

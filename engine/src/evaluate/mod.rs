@@ -187,7 +187,7 @@ impl<'p> Evaluator<'p> {
     pub(crate) fn run(&'p self, args: Vec<Vec<Arg>>) -> Run<ResidentValue> {
         self.look_ahead();
         let result = self.run_main(args);
-        self.runtime.expect_nothing();
+        self.runtime.cancel_prefetch();
         result
     }
 
