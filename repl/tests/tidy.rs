@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of the compiler in the data's way; each imports only from those before it.
-const ORDER: [&str; 19] = [
+const ORDER: [&str; 20] = [
     "base",
     "prim",
     "syntax",
@@ -24,6 +24,7 @@ const ORDER: [&str; 19] = [
     "lower",
     "link",
     "db",
+    "explain",
     "ide",
 ];
 
