@@ -8,7 +8,7 @@ use super::draw::show;
 use super::evaluate::{BUDGET, interpret};
 use crate::base::{ItemId, Name};
 use crate::db::Database;
-use crate::elaborate::{Step, bound_names};
+use crate::elaborate::{Projection, bound_names};
 use crate::flat;
 use crate::flatten::flatten;
 use crate::ide::cursor::{Cursor, forms, shorten};
@@ -305,13 +305,13 @@ impl Data<'_> {
 }
 
 /// A part of a value.
-fn part(value: &Value, way: &[Step]) -> Option<Value> {
+fn part(value: &Value, way: &[Projection]) -> Option<Value> {
     let mut value = value.clone();
     for step in way {
         let (first, second) = value.as_pair()?;
         value = match step {
-            Step::First => first.clone(),
-            Step::Second => second.clone(),
+            Projection::First => first.clone(),
+            Projection::Second => second.clone(),
         };
     }
     Some(value)
