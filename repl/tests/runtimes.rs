@@ -25,10 +25,10 @@ const WAYS: [Way; 3] = [
 
 /// Small programs have little to flatten: these do it all the same, or not at all.
 const FORCED: [Way; 4] = [
-    ("kir, flat", kir, Strategy::Always(Form::Flat)),
-    ("kir, whole", kir, Strategy::Always(Form::Whole)),
-    ("cpu, flat", two_threads, Strategy::Always(Form::Flat)),
-    ("cpu, whole", two_threads, Strategy::Always(Form::Whole)),
+    ("kir, flat", kir, Strategy::Always(Version::Flattened)),
+    ("kir, whole", kir, Strategy::Always(Version::Sequential)),
+    ("cpu, flat", two_threads, Strategy::Always(Version::Flattened)),
+    ("cpu, whole", two_threads, Strategy::Always(Version::Sequential)),
 ];
 
 fn kir(options: Options) -> Option<Box<dyn Runtime>> {

@@ -16,7 +16,7 @@ const ORDER: [&str; 19] = [
     "elaborate",
     "interp",
     "simplify",
-    "script",
+    "host_program",
     "flat",
     "flatten",
     "fuse",

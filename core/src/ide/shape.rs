@@ -7,7 +7,7 @@ use super::cursor::Cursor;
 use super::stage::{flattened, program};
 use crate::base::{ItemId, Loc, Span, TextRange};
 use crate::db::Database;
-use crate::flat::{Block, Ctx, Function, Kernel, Let, Op, Program, Space, Step};
+use crate::flat::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
 use crate::fuse::{Fuel, fuse};
 use crate::ir::mnemonic::Mnemonic;
 use crate::ir::{self, Atom, Site, Ty, Var};
@@ -198,7 +198,7 @@ impl<'a> Reader<'a> {
         }
         let layout = match &binding.op {
             Op::Collect { from, .. } => self.layout(*from),
-            Op::Point(ir::Op::Seq(op, _)) => match op {
+            Op::Map(ir::Op::Seq(op, _)) => match op {
                 SeqOp::Range | SeqOp::Dist => Layout::Regular,
                 SeqOp::Subseq | SeqOp::Partition | SeqOp::Index => Layout::Views,
                 _ => Layout::Contiguous,
@@ -211,23 +211,23 @@ impl<'a> Reader<'a> {
     }
 
     /// How the segments of a context lie.
-    pub(super) fn layout(&self, ctx: Ctx) -> Layout {
-        match &self.function.context(ctx).space {
-            Space::Caller => Layout::Regular,
-            Space::Count { of, count } => match count {
+    pub(super) fn layout(&self, ctx: SpaceId) -> Layout {
+        match &self.function.context(ctx).kind {
+            SpaceKind::Caller => Layout::Regular,
+            SpaceKind::Count { of, count } => match count {
                 // As many for each: the same number for all of them.
                 Atom::Var(var) if !self.outside(*var, *of) => Layout::Contiguous,
                 _ => Layout::Regular,
             },
-            Space::Elements { sequence, .. } => {
+            SpaceKind::Elements { sequence, .. } => {
                 self.layouts.get(sequence).copied().unwrap_or(Layout::Given)
             }
-            Space::Where { .. } | Space::Joined { .. } => Layout::Contiguous,
+            SpaceKind::Filter { .. } | SpaceKind::Concat { .. } => Layout::Contiguous,
         }
     }
 
     /// Whether a variable is the same for all points of a context that lies in another.
-    fn outside(&self, var: Var, ctx: Ctx) -> bool {
+    fn outside(&self, var: Var, ctx: SpaceId) -> bool {
         let mut home = None;
         self.function.body.each_let(&mut |binding| {
             if binding.var == var {
@@ -265,13 +265,13 @@ impl<'a> Reader<'a> {
     }
 
     /// What a context goes over, from the inside out.
-    fn over(&self, ctx: Ctx) -> String {
-        match &self.function.context(ctx).space {
-            Space::Caller => "once".to_owned(),
-            Space::Elements { of, sequence } => {
+    fn over(&self, ctx: SpaceId) -> String {
+        match &self.function.context(ctx).kind {
+            SpaceKind::Caller => "once".to_owned(),
+            SpaceKind::Elements { of, sequence } => {
                 format!("each element of {}{}", self.called(*sequence), self.around(*of))
             }
-            Space::Count { of, count } => {
+            SpaceKind::Count { of, count } => {
                 let count = match count {
                     Atom::Var(var) => self.called(*var),
                     Atom::Int(n) => n.to_string(),
@@ -280,17 +280,17 @@ impl<'a> Reader<'a> {
                 let count = count.strip_prefix('v').map_or(count.clone(), |_| "a range".to_owned());
                 format!("each of {count}{}", self.around(*of))
             }
-            Space::Where { of, flag, is } => {
+            SpaceKind::Filter { of, flag, is } => {
                 let not = if *is { "" } else { "not " };
                 format!("{}, where {not}{}", self.over(*of), self.called(*flag))
             }
-            Space::Joined { inner, .. } => self.over(*inner),
+            SpaceKind::Concat { inner, .. } => self.over(*inner),
         }
     }
 
-    fn around(&self, ctx: Ctx) -> String {
-        match self.function.context(ctx).space {
-            Space::Caller => String::new(),
+    fn around(&self, ctx: SpaceId) -> String {
+        match self.function.context(ctx).kind {
+            SpaceKind::Caller => String::new(),
             _ => format!(", for {}", self.over(ctx)),
         }
     }
@@ -303,8 +303,8 @@ impl<'a> Reader<'a> {
     fn block(&mut self, block: &'a Block, depth: u32, aside: bool) {
         for step in &block.steps {
             match step {
-                Step::Context(ctx) => {
-                    if self.function.context(*ctx).around() != Some(Ctx::CALLER) {
+                Step::Space(ctx) => {
+                    if self.function.context(*ctx).around() != Some(SpaceId::CALLER) {
                         let layout = self.layout(*ctx);
                         self.shape.layouts.push(layout);
                     }
@@ -318,7 +318,7 @@ impl<'a> Reader<'a> {
     fn kernel(&mut self, kernel: &Kernel, depth: u32, aside: bool) {
         let works: Vec<&Let> = kernel.lets.iter().filter(|b| works(b)).collect();
         let services = works.iter().any(|b| is_service(b));
-        let on_host = kernel.over == Ctx::CALLER && !services && self.single();
+        let on_host = kernel.space == SpaceId::CALLER && !services && self.single();
         if works.is_empty() || (on_host && !works.iter().any(|b| is_whole(b))) {
             return;
         }
@@ -338,13 +338,13 @@ impl<'a> Reader<'a> {
             words.push(format!("{rest} more"));
         }
         for mask in &kernel.masks {
-            let Space::Where { flag, is, .. } = &self.function.context(*mask).space else {
+            let SpaceKind::Filter { flag, is, .. } = &self.function.context(*mask).kind else {
                 continue;
             };
             let not = if *is { "" } else { "not " };
             words.push(format!("keep where {not}{}", self.called(*flag)));
         }
-        let text = format!("{}: {}", self.over(kernel.over), words.join(", "));
+        let text = format!("{}: {}", self.over(kernel.space), words.join(", "));
         if !aside {
             self.shape.launches += 1;
         }
@@ -358,7 +358,7 @@ impl<'a> Reader<'a> {
 
     fn word(&self, binding: &Let) -> String {
         match &binding.op {
-            Op::Point(op) => match op {
+            Op::Map(op) => match op {
                 ir::Op::Scalar(op, _) => op.mnemonic().to_owned(),
                 ir::Op::Seq(op, _) => op.mnemonic().to_owned(),
                 ir::Op::If { .. } => "if".to_owned(),
@@ -378,18 +378,18 @@ impl<'a> Reader<'a> {
             Op::Scan { with, .. } => SeqOp::Scan(*with).mnemonic().to_owned(),
             Op::Scatter { .. } => SeqOp::Scatter.mnemonic().to_owned(),
             Op::SameLength(..) => "compare lengths".to_owned(),
-            Op::Whole(_) => self.whole(binding.site),
+            Op::Sequential(_) => self.sequential(binding.site),
             Op::Extent(..) => "count".to_owned(),
             Op::Element { .. }
             | Op::Position
             | Op::Collect { .. }
             | Op::Branch { .. }
             | Op::Call(..)
-            | Op::Either { .. } => "move".to_owned(),
+            | Op::Versions { .. } => "move".to_owned(),
         }
     }
 
-    fn whole(&self, site: Site) -> String {
+    fn sequential(&self, site: Site) -> String {
         let snippet = self.nest(site).map(|range| {
             let text = &self.db.file_text(self.db.file_of(self.item))[range];
             super::cursor::shorten(text, 32)
@@ -400,16 +400,16 @@ impl<'a> Reader<'a> {
     fn value(&mut self, binding: &'a Let, depth: u32, aside: bool) {
         let sources: Vec<TextRange> = self.own(binding.site).into_iter().collect();
         match &binding.op {
-            Op::Either { whole, flat } => {
+            Op::Versions { sequential, flattened } => {
                 self.shape.chosen = true;
-                let text = format!("{}, one of two forms:", self.whole(binding.site));
+                let text = format!("{}, one of two forms:", self.sequential(binding.site));
                 self.say(depth, text, sources, false);
                 let many = "in a thread each, where there are many, or little to do";
                 self.say(depth + 1, many.to_owned(), Vec::new(), false);
-                self.block(whole, depth + 2, true);
-                let few = "flat, all together, where there are few with much inside";
+                self.block(sequential, depth + 2, true);
+                let few = "flattened, all together, where there are few with much inside";
                 self.say(depth + 1, few.to_owned(), Vec::new(), false);
-                self.block(flat, depth + 2, aside);
+                self.block(flattened, depth + 2, aside);
             }
             Op::Branch { cond, then, otherwise } => {
                 let cond = self.called(*cond);
@@ -425,14 +425,14 @@ impl<'a> Reader<'a> {
                 if !aside && name != own && !self.shape.calls.iter().any(|known| known == name) {
                     self.shape.calls.push(name.to_owned());
                 }
-                let around = match self.function.context(binding.ctx).space {
-                    Space::Caller => String::new(),
+                let around = match self.function.context(binding.ctx).kind {
+                    SpaceKind::Caller => String::new(),
                     _ => format!(", all at once, for {}", self.over(binding.ctx)),
                 };
                 self.say(depth, format!("call `{name}`{around}"), sources, false);
             }
-            Op::Whole(block) => self.inner(block, depth, aside),
-            Op::Point(_)
+            Op::Sequential(block) => self.inner(block, depth, aside),
+            Op::Map(_)
             | Op::Element { .. }
             | Op::Position
             | Op::Gather(..)
@@ -458,7 +458,7 @@ impl<'a> Reader<'a> {
 /// Whether a value takes work: not what is only passed on.
 fn works(binding: &Let) -> bool {
     match &binding.op {
-        Op::Point(op) => match op {
+        Op::Map(op) => match op {
             ir::Op::Copy(_)
             | ir::Op::Pair(..)
             | ir::Op::First(_)
@@ -489,8 +489,8 @@ fn works(binding: &Let) -> bool {
         | Op::Scan { .. }
         | Op::Branch { .. }
         | Op::Call(..)
-        | Op::Whole(_)
-        | Op::Either { .. } => true,
+        | Op::Sequential(_)
+        | Op::Versions { .. } => true,
     }
 }
 
@@ -498,7 +498,7 @@ fn works(binding: &Let) -> bool {
 /// context: sorting, scattering, …
 fn is_service(binding: &Let) -> bool {
     match &binding.op {
-        Op::Point(ir::Op::Seq(op, _)) => {
+        Op::Map(ir::Op::Seq(op, _)) => {
             !matches!(op, SeqOp::Length | SeqOp::Index | SeqOp::Subseq | SeqOp::Range | SeqOp::Dist)
         }
         Op::Reduce { .. } | Op::Histogram { .. } | Op::Scatter { .. } | Op::Scan { .. } => true,
@@ -507,7 +507,7 @@ fn is_service(binding: &Let) -> bool {
 }
 
 fn is_whole(binding: &Let) -> bool {
-    matches!(binding.op, Op::Whole(_))
+    matches!(binding.op, Op::Sequential(_))
 }
 
 /// The name of a function without the types it is used at.

@@ -149,7 +149,7 @@ fn one(db: &Database, form: &Form, stage: Stage, precision: Precision) -> Result
             flat::print_located(&flat)
         }
         Stage::Kir => {
-            let lowered = lower::thread(&simplify(&program), precision, 0)
+            let lowered = lower::sequential(&simplify(&program), precision, 0)
                 .ok_or("the direct interpreter does this: it needs files, a screen or a clock")?;
             let text = kir::print(&lowered.module);
             let notes = checks(&text, &lowered);
@@ -175,7 +175,7 @@ fn checks(text: &str, lowered: &lower::Lowered) -> Vec<(usize, Site)> {
             rest[..end].parse::<usize>().ok()
         };
         let cause = line.split_once(" @").and_then(|(_, rest)| number(rest));
-        if let Some(cause) = cause.and_then(|n| lowered.causes.get(n)) {
+        if let Some(cause) = cause.and_then(|n| lowered.fault_sites.get(n)) {
             notes.push((at, cause.site));
         }
         at += line.len();
@@ -249,7 +249,7 @@ pub(super) fn program_at(
         ItemKind::Command(_) => return Err("a command is no program".to_owned()),
         ItemKind::Missing => return Err("there is no form here".to_owned()),
     };
-    ir::thread_keys(&mut program);
+    ir::split_rng_keys(&mut program);
     Ok(program)
 }
 

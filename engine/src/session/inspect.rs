@@ -197,9 +197,9 @@ impl Session {
             | ItemKind::Command(_)
             | ItemKind::Missing => return Ok(()),
         };
-        ir::thread_keys(&mut program);
+        ir::split_rng_keys(&mut program);
         if stage == Stage::Kir {
-            let lowered = lower::thread(&simplify(&program), self.settings.precision, 0);
+            let lowered = lower::sequential(&simplify(&program), self.settings.precision, 0);
             match lowered {
                 Some(lowered) => out.push_str(&kir::print(&lowered.module)),
                 None => out.push_str("% left to the direct interpreter: it needs the host %\n"),

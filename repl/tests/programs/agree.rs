@@ -22,7 +22,7 @@ type Make = fn(Options) -> Box<dyn Runtime>;
 /// A way of running a program. Small programs have little to flatten, unless they must.
 type Way = (&'static str, Make, Strategy);
 
-const FLAT: Strategy = Strategy::Always(Form::Flat);
+const FLAT: Strategy = Strategy::Always(Version::Flattened);
 
 const WAYS: [Way; 4] = [
     ("kir", |options| Box::new(Reference::new(options)), Strategy::Auto),

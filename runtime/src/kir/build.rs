@@ -434,9 +434,9 @@ impl KernelBuilder {
     /// What the kernel goes over; the indices, for the body. Exactly once, before any code.
     pub fn over(&mut self, space: Space) -> Vec<Value> {
         let index = ValueTy::Scalar(Ty::I64);
-        let point: Vec<Value> = (0..space.rank()).map(|_| self.body.value(index)).collect();
-        self.space = Some((space, point.clone()));
-        point
+        let indices: Vec<Value> = (0..space.rank()).map(|_| self.body.value(index)).collect();
+        self.space = Some((space, indices.clone()));
+        indices
     }
 
     /// Combines what the points have at the end of the stage at hand.
@@ -456,13 +456,13 @@ impl KernelBuilder {
     /// If it was not said what it goes over.
     pub fn finish(mut self) -> Kernel {
         self.next_stage();
-        let (space, point) = self.space.expect("a kernel goes over something");
+        let (space, indices) = self.space.expect("a kernel goes over something");
         let (_, types) = self.body.finish(Vec::new());
         Kernel {
             name: self.name,
             params: self.params,
             space,
-            point,
+            indices,
             stages: self.stages,
             outputs: self.outputs,
             types,

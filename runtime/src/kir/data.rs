@@ -485,7 +485,7 @@ pub struct Kernel {
     /// What it goes over.
     pub space: Space,
     /// The names of the indices: the index, or segment, position, index.
-    pub point: Vec<Value>,
+    pub indices: Vec<Value>,
     /// What is done.
     pub stages: Vec<Stage>,
     /// The types of the outputs.

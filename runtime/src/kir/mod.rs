@@ -36,4 +36,4 @@ pub use build::{Body, FunctionBuilder, KernelBuilder};
 pub use data::*;
 pub use parse::{ParseError, parse};
 pub use print::print;
-pub use verify::{Violation, verify};
+pub use verify::verify;

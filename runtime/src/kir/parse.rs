@@ -123,8 +123,8 @@ impl<'t> Parser<'t> {
             return self.expected("`flat`, `regular` or `segmented`");
         };
         self.word("at")?;
-        let point = self.list(Self::value)?;
-        for value in &point {
+        let indices = self.list(Self::value)?;
+        for value in &indices {
             self.define(*value, ValueTy::Scalar(Ty::I64));
         }
         let mut stages = Vec::new();
@@ -140,7 +140,7 @@ impl<'t> Parser<'t> {
             }
         }
         let types = std::mem::take(&mut self.types);
-        Ok(Kernel { name, params, space, point, stages, outputs, types })
+        Ok(Kernel { name, params, space, indices, stages, outputs, types })
     }
 
     fn stage(&mut self) -> Parsed<Stage> {

@@ -107,7 +107,7 @@ impl<'a> Printer<'a> {
                 write!(self.out, " over segmented {segments}, {offsets}")?;
             }
         }
-        write!(self.out, " at {}", List(&kernel.point))?;
+        write!(self.out, " at {}", List(&kernel.indices))?;
         for (i, stage) in kernel.stages.iter().enumerate() {
             writeln!(self.out, "{}", if i == 0 { " {" } else { "} then {" })?;
             self.indent += 1;

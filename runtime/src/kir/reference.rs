@@ -66,7 +66,7 @@ impl Reference {
         let name = "reference".to_string();
         let gauge = Gauge { limit: memory, now: AtomicU64::new(0), peak: AtomicU64::new(0) };
         Reference {
-            caps: Caps { name, parallelism: 1, recursion: true, memory, ahead: false },
+            caps: Caps { name, parallelism: 1, recursion: true, memory, prefetches: false },
             options,
             gauge: Arc::new(gauge),
             loaded: RefCell::default(),
@@ -139,7 +139,7 @@ impl Reference {
         let outputs = outputs.map_err(|halt| match halt {
             Halt::Machine(fault) => Failure::Machine(fault),
             Halt::Program { site, point, detail, text } => {
-                Failure::Program { tag: launch.tag, site, point, detail, text }
+                Failure::Program { tag: launch.tag, site, work_item: point, detail, text }
             }
         })?;
         Ok(outputs.into_iter().map(|array| self.buffer(array)).collect())

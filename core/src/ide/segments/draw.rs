@@ -2,18 +2,18 @@
 
 use super::evaluate::Frame;
 use super::{Level, NestedComponent, SegmentedValue};
-use crate::flat::Ctx;
+use crate::flat::SpaceId;
 use crate::ide::Layout;
 use crate::ide::shape::Reader;
 use crate::interp::{Sequence, Value};
 use crate::ir::{Atom, Ty, Var};
 
-/// A value of some points, all of them together: nested as the contexts are.
+/// A value of some points, all of them together: nested as the spaces are.
 pub(super) fn drawn(
     frame: &Frame<'_>,
     reader: &Reader<'_>,
     var: Var,
-    ctx: Ctx,
+    ctx: SpaceId,
 ) -> Option<SegmentedValue> {
     let mut values = frame.all(Atom::Var(var), ctx).ok()?;
     let mut ty = frame.types.get(&var)?.clone();

@@ -4,7 +4,7 @@
 //! context knows for each of its points the point that it came from. What a point does by itself is
 //! done by the direct interpreter, in a function made for it whose globals are what it reads.
 
-use crate::flat::{Block, Ctx, Function, Let, Op, Program, Space, Step};
+use crate::flat::{Block, Function, Let, Op, Program, SpaceId, SpaceKind, Step};
 use crate::interp::{self, Host, Options, Sequence, Value};
 use crate::ir::{self, Atom, FunId, Global, GlobalId, Site, Ty, Var};
 use crate::prim::{HostOp, SeqOp};
@@ -33,7 +33,7 @@ pub(super) trait Watch {
 #[derive(Clone, Copy)]
 pub(super) enum Done<'a> {
     /// A context.
-    Context(Ctx),
+    IndexSpace(SpaceId),
     /// A value.
     Value(&'a Let),
 }
@@ -43,9 +43,9 @@ pub(super) struct Points {
     pub count: usize,
     /// Where values from outside are read: the context around and, for each point, which of its
     /// points.
-    above: Option<(Ctx, Vec<usize>)>,
+    above: Option<(SpaceId, Vec<usize>)>,
     /// The context that has a point for each segment and, for each point, which of them.
-    pub owner: Option<(Ctx, Vec<usize>)>,
+    pub owner: Option<(SpaceId, Vec<usize>)>,
     /// The position of each point in its segment.
     position: Vec<usize>,
 }
@@ -53,8 +53,8 @@ pub(super) struct Points {
 impl Points {
     fn new(
         count: usize,
-        above: Option<(Ctx, Vec<usize>)>,
-        owner: Option<(Ctx, Vec<usize>)>,
+        above: Option<(SpaceId, Vec<usize>)>,
+        owner: Option<(SpaceId, Vec<usize>)>,
     ) -> Points {
         let mut seen: FxHashMap<usize, usize> = FxHashMap::default();
         let position = (0..count).map(|point| {
@@ -71,8 +71,8 @@ impl Points {
 /// A call of a function at some points.
 pub(super) struct Frame<'p> {
     pub function: &'p Function,
-    pub points: FxHashMap<Ctx, Points>,
-    values: FxHashMap<Var, (Ctx, Vec<Value>)>,
+    pub points: FxHashMap<SpaceId, Points>,
+    values: FxHashMap<Var, (SpaceId, Vec<Value>)>,
     pub types: FxHashMap<Var, Ty>,
     /// Sequences that are parts of others: of which, and where each begins in its flat data.
     pub views: FxHashMap<Var, (Var, Vec<u32>)>,
@@ -81,9 +81,9 @@ pub(super) struct Frame<'p> {
 impl<'p> Frame<'p> {
     fn new(function: &'p Function, args: Vec<Vec<Value>>, count: usize) -> Frame<'p> {
         let mut points = FxHashMap::default();
-        points.insert(Ctx::CALLER, Points::new(count, None, None));
+        points.insert(SpaceId::CALLER, Points::new(count, None, None));
         let params = function.params.iter().zip(args);
-        let values = params.map(|((var, _), values)| (*var, (Ctx::CALLER, values))).collect();
+        let values = params.map(|((var, _), values)| (*var, (SpaceId::CALLER, values))).collect();
         let mut types: FxHashMap<Var, Ty> = function.params.iter().cloned().collect();
         function.body.each_let(&mut |binding| {
             types.insert(binding.var, binding.ty.clone());
@@ -92,31 +92,33 @@ impl<'p> Frame<'p> {
     }
 
     /// Where a value lives.
-    pub fn home(&self, var: Var) -> Option<Ctx> {
+    pub fn home(&self, var: Var) -> Option<SpaceId> {
         self.values.get(&var).map(|(home, _)| *home)
     }
 
     /// Where to show a value that is used at the points of a context: there, if these are some of
     /// its own points.
-    pub fn shown_at(&self, var: Var, ctx: Ctx) -> Option<Ctx> {
+    pub fn shown_at(&self, var: Var, ctx: SpaceId) -> Option<SpaceId> {
         let home = self.home(var)?;
         let mut at = ctx;
         while at != home {
-            match self.function.context(at).space {
-                Space::Where { of, .. } => at = of,
-                Space::Joined { inner, .. } => at = inner,
-                Space::Caller | Space::Elements { .. } | Space::Count { .. } => return Some(home),
+            match self.function.context(at).kind {
+                SpaceKind::Filter { of, .. } => at = of,
+                SpaceKind::Concat { inner, .. } => at = inner,
+                SpaceKind::Caller | SpaceKind::Elements { .. } | SpaceKind::Count { .. } => {
+                    return Some(home);
+                }
             }
         }
         Some(ctx)
     }
 
-    fn count(&self, ctx: Ctx) -> Result<usize, String> {
+    fn count(&self, ctx: SpaceId) -> Result<usize, String> {
         self.points.get(&ctx).map(|points| points.count).ok_or_else(strange)
     }
 
     /// The point of a context around that a point lies in.
-    fn around(&self, mut ctx: Ctx, mut point: usize, home: Ctx) -> Result<usize, String> {
+    fn around(&self, mut ctx: SpaceId, mut point: usize, home: SpaceId) -> Result<usize, String> {
         while ctx != home {
             let points = self.points.get(&ctx).ok_or_else(strange)?;
             let (above, of) = points.above.as_ref().ok_or_else(strange)?;
@@ -127,7 +129,7 @@ impl<'p> Frame<'p> {
     }
 
     /// An operand at a point.
-    pub fn read(&self, atom: Atom, ctx: Ctx, point: usize) -> Result<Value, String> {
+    pub fn read(&self, atom: Atom, ctx: SpaceId, point: usize) -> Result<Value, String> {
         Ok(match atom {
             Atom::Var(var) => {
                 let (home, values) = self.values.get(&var).ok_or_else(strange)?;
@@ -155,20 +157,20 @@ impl<'p> Frame<'p> {
     }
 
     /// An operand at all points.
-    pub fn all(&self, atom: Atom, ctx: Ctx) -> Result<Vec<Value>, String> {
+    pub fn all(&self, atom: Atom, ctx: SpaceId) -> Result<Vec<Value>, String> {
         (0..self.count(ctx)?).map(|point| self.read(atom, ctx, point)).collect()
     }
 
-    fn enter(&mut self, ctx: Ctx) -> Result<(), String> {
-        let points = match self.function.context(ctx).space {
-            Space::Caller => return Ok(()),
-            Space::Elements { of, sequence } => {
+    fn enter(&mut self, ctx: SpaceId) -> Result<(), String> {
+        let points = match self.function.context(ctx).kind {
+            SpaceKind::Caller => return Ok(()),
+            SpaceKind::Elements { of, sequence } => {
                 self.segments(of, Atom::Var(sequence), |value| Some(value.as_sequence()?.len()))?
             }
-            Space::Count { of, count } => {
+            SpaceKind::Count { of, count } => {
                 self.segments(of, count, |value| usize::try_from(value.as_int()?).ok())?
             }
-            Space::Where { of, flag, is } => {
+            SpaceKind::Filter { of, flag, is } => {
                 let flags = self.all(Atom::Var(flag), of)?;
                 let kept = flags.iter().enumerate().filter(|(_, f)| f.as_bool() == Some(is));
                 let kept: Vec<usize> = kept.map(|(point, _)| point).collect();
@@ -178,7 +180,7 @@ impl<'p> Frame<'p> {
                 });
                 Points::new(kept.len(), Some((of, kept)), owner)
             }
-            Space::Joined { of, inner } => {
+            SpaceKind::Concat { of, inner } => {
                 let count = self.count(inner)?;
                 let owner = (0..count).map(|point| self.around(inner, point, of));
                 let owner = owner.collect::<Result<Vec<usize>, String>>()?;
@@ -194,7 +196,7 @@ impl<'p> Frame<'p> {
 
     fn segments(
         &self,
-        of: Ctx,
+        of: SpaceId,
         made_of: Atom,
         length: impl Fn(&Value) -> Option<usize>,
     ) -> Result<Points, String> {
@@ -212,7 +214,7 @@ impl<'p> Frame<'p> {
     /// Where the parts that a step takes of sequences begin in the flat data of these; `None` if it
     /// takes no parts, or if they are nested themselves.
     fn viewed(&self, binding: &Let) -> Option<(Var, Vec<u32>)> {
-        let Op::Point(ir::Op::Seq(op, args)) = &binding.op else { return None };
+        let Op::Map(ir::Op::Seq(op, args)) = &binding.op else { return None };
         let [Atom::Var(source), place, ..] = args[..] else { return None };
         if matches!(binding.ty.element()?, Ty::Sequence(_)) {
             return None;
@@ -229,8 +231,8 @@ impl<'p> Frame<'p> {
             let inside = match op {
                 SeqOp::Subseq => place,
                 SeqOp::Index => {
-                    let whole = self.values.get(&source)?.1.get(at)?.as_sequence()?.clone();
-                    whole.iter().take(place).map(|value| leaves(&value)).sum()
+                    let sequential = self.values.get(&source)?.1.get(at)?.as_sequence()?.clone();
+                    sequential.iter().take(place).map(|value| leaves(&value)).sum()
                 }
                 _ => return None,
             };
@@ -241,7 +243,12 @@ impl<'p> Frame<'p> {
     }
 
     /// The values of the segments of a context.
-    fn gathered(&self, value: Atom, from: Ctx, ctx: Ctx) -> Result<Vec<Vec<Value>>, String> {
+    fn gathered(
+        &self,
+        value: Atom,
+        from: SpaceId,
+        ctx: SpaceId,
+    ) -> Result<Vec<Vec<Value>>, String> {
         let points = self.points.get(&from).ok_or_else(strange)?;
         let (owner, segments) = points.owner.as_ref().ok_or_else(strange)?;
         if *owner != ctx {
@@ -317,14 +324,14 @@ impl<'p, 'w> Evaluator<'p, 'w> {
         }
         let Some(Some(function)) = self.program.functions.get(callee.0 as usize) else {
             return Err(
-                "it prints, reads files or asks the clock: that has no flat form".to_owned()
+                "it prints, reads files or asks the clock: that has no flattened form".to_owned()
             );
         };
         self.depth += 1;
         let mut frame = Frame::new(function, args, count);
         let result = crate::base::with_stack(|| {
             self.block(&mut frame, &function.body, watched)?;
-            frame.all(function.body.result, Ctx::CALLER)
+            frame.all(function.body.result, SpaceId::CALLER)
         });
         self.depth -= 1;
         result
@@ -338,10 +345,10 @@ impl<'p, 'w> Evaluator<'p, 'w> {
     ) -> Result<(), String> {
         for step in &block.steps {
             match step {
-                Step::Context(ctx) => {
+                Step::Space(ctx) => {
                     frame.enter(*ctx)?;
                     if watched {
-                        self.watch.done(frame, Done::Context(*ctx));
+                        self.watch.done(frame, Done::IndexSpace(*ctx));
                     }
                 }
                 Step::Let(binding) => {
@@ -370,8 +377,8 @@ impl<'p, 'w> Evaluator<'p, 'w> {
         let (ctx, ty) = (binding.ctx, &binding.ty);
         let count = frame.count(ctx)?;
         match &binding.op {
-            Op::Point(op) => self.points(frame, ctx, ty, op.clone()),
-            Op::Whole(block) => self.whole(frame, ctx, ty, block),
+            Op::Map(op) => self.points(frame, ctx, ty, op.clone()),
+            Op::Sequential(block) => self.sequential(frame, ctx, ty, block),
             Op::Element { of, .. } => {
                 let at = |point| {
                     let points = frame.points.get(&ctx).ok_or_else(strange)?;
@@ -462,7 +469,7 @@ impl<'p, 'w> Evaluator<'p, 'w> {
                         continue;
                     }
                     if watched {
-                        self.watch.done(frame, Done::Context(*side));
+                        self.watch.done(frame, Done::IndexSpace(*side));
                     }
                     crate::base::with_stack(|| self.block(frame, block, watched))?;
                     for (point, value) in frame.all(block.result, *side)?.into_iter().enumerate() {
@@ -480,9 +487,9 @@ impl<'p, 'w> Evaluator<'p, 'w> {
                 let args = args.collect::<Result<Vec<_>, String>>()?;
                 self.call(*callee, args, count, follows)
             }
-            Op::Either { flat, .. } => {
-                crate::base::with_stack(|| self.block(frame, flat, watched))?;
-                frame.all(flat.result, ctx)
+            Op::Versions { flattened, .. } => {
+                crate::base::with_stack(|| self.block(frame, flattened, watched))?;
+                frame.all(flattened.result, ctx)
             }
         }
     }
@@ -491,19 +498,19 @@ impl<'p, 'w> Evaluator<'p, 'w> {
     fn points(
         &mut self,
         frame: &Frame<'p>,
-        ctx: Ctx,
+        ctx: SpaceId,
         ty: &Ty,
         op: ir::Op,
     ) -> Result<Vec<Value>, String> {
         let var = Var(frame.types.keys().map(|var| var.0 + 1).max().unwrap_or(0));
         let step = ir::Let { var, ty: ty.clone(), op, site: Site::NONE };
-        self.whole(frame, ctx, ty, &ir::Block { lets: vec![step], result: Atom::Var(var) })
+        self.sequential(frame, ctx, ty, &ir::Block { lets: vec![step], result: Atom::Var(var) })
     }
 
-    fn whole(
+    fn sequential(
         &mut self,
         frame: &Frame<'p>,
-        ctx: Ctx,
+        ctx: SpaceId,
         ty: &Ty,
         block: &ir::Block,
     ) -> Result<Vec<Value>, String> {
@@ -526,7 +533,7 @@ impl<'p, 'w> Evaluator<'p, 'w> {
     fn extents(
         &mut self,
         frame: &Frame<'p>,
-        ctx: Ctx,
+        ctx: SpaceId,
         op: SeqOp,
         args: &[Atom],
     ) -> Result<Vec<Value>, String> {

@@ -1,7 +1,7 @@
 //! How flattening sees a form: a small example, as segments over flat data, step by step.
 //!
 //! The form's flat program ([`crate::flat`], not fused) is evaluated on small values, and the steps
-//! that matter are kept: the contexts that come into being, what is done at each of their points,
+//! that matter are kept: the spaces that come into being, what is done at each of their points,
 //! reductions, scans, and the segments that become sequences again. It is made to be looked at:
 //! whatever is large, takes long or needs the world outside is refused in one line.
 //!

@@ -56,14 +56,14 @@ impl Namer<'_> {
         let found = match &binding.op {
             Op::Element { of, .. } => self.element(binding, *of),
             // What the parts of a pair are called is known if the pair was bound to a pattern.
-            Op::Point(ir::Op::First(Atom::Var(pair))) => self.half(binding, *pair, true),
-            Op::Point(ir::Op::Second(Atom::Var(pair))) => self.half(binding, *pair, false),
+            Op::Map(ir::Op::First(Atom::Var(pair))) => self.half(binding, *pair, true),
+            Op::Map(ir::Op::Second(Atom::Var(pair))) => self.half(binding, *pair, false),
             Op::Extent(..) => self.source(binding).map(|text| format!("#{text}")),
             Op::Histogram { with, .. } => {
                 Some(format!("{} at each place", words::reduction(*with)))
             }
             // Something that the compiler adds: the source writes nothing for it.
-            Op::Point(ir::Op::Scalar(..)) | Op::Reduce { .. }
+            Op::Map(ir::Op::Scalar(..)) | Op::Reduce { .. }
                 if binding.site.item == self.item && self.each(binding.site.span).is_some() =>
             {
                 None

@@ -5,7 +5,7 @@ use super::evaluate::{Done, Evaluator, Frame, Watch};
 use super::example::Example;
 use super::{SegmentStep, names, words};
 use crate::db::{Database, FileId};
-use crate::flat::{self, Block, Ctx, Function, Let, Op, Program, Space, Step};
+use crate::flat::{self, Block, Function, Let, Op, Program, SpaceId, SpaceKind, Step};
 use crate::ide::cursor::Cursor;
 use crate::ide::shape::{Reader, plain};
 use crate::ir::{self, Atom, Site, Var};
@@ -79,8 +79,8 @@ impl<'a> About<'a> {
         let mut code = FxHashMap::default();
         for line in text.lines().map(str::trim) {
             let name = line.split([':', ' ']).next().unwrap_or("");
-            let flat = line.starts_with('c') || line.contains(" in c");
-            if flat && !line.contains(" = either {") {
+            let flattened = line.starts_with('c') || line.contains(" in c");
+            if flattened && !line.contains(" = either {") {
                 code.entry(name.to_owned()).or_insert_with(|| line.to_owned());
             }
         }
@@ -99,16 +99,16 @@ impl<'a> About<'a> {
 
 /// What the flat form of a function uses.
 fn uses(function: &Function, block: &Block, used: &mut FxHashSet<Var>) {
-    let context = |ctx: Ctx, used: &mut FxHashSet<Var>| {
-        used.extend(function.context(ctx).space.made_of());
+    let context = |ctx: SpaceId, used: &mut FxHashSet<Var>| {
+        used.extend(function.context(ctx).kind.made_of());
     };
     for step in &block.steps {
         match step {
-            Step::Context(ctx) => context(*ctx, used),
+            Step::Space(ctx) => context(*ctx, used),
             Step::Kernel(_) => {}
             Step::Let(binding) => match &binding.op {
-                Op::Either { flat, .. } => {
-                    crate::base::with_stack(|| uses(function, flat, used));
+                Op::Versions { flattened, .. } => {
+                    crate::base::with_stack(|| uses(function, flattened, used));
                 }
                 Op::Branch { cond, then, otherwise } => {
                     used.insert(*cond);
@@ -131,7 +131,7 @@ fn uses(function: &Function, block: &Block, used: &mut FxHashSet<Var>) {
 /// Steps at the points of one context that are shown as one.
 struct Map {
     function: *const Function,
-    ctx: Ctx,
+    ctx: SpaceId,
     made: Vec<Var>,
 }
 
@@ -144,9 +144,9 @@ struct Recorder<'a> {
     /// What the last step is, if others may join it.
     map: Option<Map>,
     /// The last step is a context whose elements come next.
-    waits: Option<(*const Function, Ctx)>,
+    waits: Option<(*const Function, SpaceId)>,
     /// A value to show the points of a context by.
-    elements: FxHashMap<(*const Function, Ctx), Var>,
+    elements: FxHashMap<(*const Function, SpaceId), Var>,
     /// There is a context with more than the caller's point.
     parallel: bool,
     /// A call is being followed.
@@ -159,7 +159,7 @@ impl<'a> Recorder<'a> {
         if !self.about.contains_key(&key) {
             let mut functions = self.program.functions.iter().flatten();
             if let Some(own) = functions.find(|own| std::ptr::eq(*own, function)) {
-                let item = own.context(Ctx::CALLER).site.item;
+                let item = own.context(SpaceId::CALLER).site.item;
                 let about = About::new(self.db, item, self.program, own, None);
                 self.about.insert(key, about);
             }
@@ -173,19 +173,19 @@ impl<'a> Recorder<'a> {
         (self.db.file_of(site.item) == self.file).then_some(range)
     }
 
-    fn context(&mut self, frame: &Frame<'_>, ctx: Ctx) {
+    fn context(&mut self, frame: &Frame<'_>, ctx: SpaceId) {
         let key = self.prepare(frame.function);
         let Some(about) = self.about.get(&key) else { return };
         let reader = &about.reader;
         let context = frame.function.context(ctx);
-        let (title, made_of) = match &context.space {
-            Space::Caller => return,
-            Space::Elements { of, sequence } => {
+        let (title, made_of) = match &context.kind {
+            SpaceKind::Caller => return,
+            SpaceKind::Elements { of, sequence } => {
                 let each = if frame.function.segments_of(*of).is_none() { "" } else { "every " };
                 let name = reader.called(*sequence);
                 (format!("a point for each element of {each}{name}"), Some(*sequence))
             }
-            Space::Count { of, count } => {
+            SpaceKind::Count { of, count } => {
                 let each = if frame.function.segments_of(*of).is_none() { "" } else { "every " };
                 let text = names::snippet(self.db, context.site.item, context.site.span);
                 let var = match count {
@@ -199,31 +199,31 @@ impl<'a> Recorder<'a> {
                 };
                 (format!("a point for {count}"), var)
             }
-            Space::Where { flag, is, .. } => {
+            SpaceKind::Filter { flag, is, .. } => {
                 let not = if *is { "" } else { "not " };
                 let name = reader.called(*flag);
                 (format!("keep the points where {not}{name}"), Some(*flag))
             }
-            Space::Joined { .. } => {
+            SpaceKind::Concat { .. } => {
                 ("join the segments of a level: no data moves".to_owned(), None)
             }
         };
-        let around = context.around().unwrap_or(Ctx::CALLER);
+        let around = context.around().unwrap_or(SpaceId::CALLER);
         let inputs = made_of.and_then(|var| {
             let home = frame.home(var)?;
             drawn(frame, reader, var, home)
         });
         // The points that are kept are shown by what is there.
         let shown = self.elements.get(&(key, around)).copied();
-        let output = match context.space {
-            Space::Where { .. } | Space::Joined { .. } => {
+        let output = match context.kind {
+            SpaceKind::Filter { .. } | SpaceKind::Concat { .. } => {
                 shown.and_then(|var| drawn(frame, reader, var, ctx))
             }
             _ => None,
         };
-        let code = match &context.space {
+        let code = match &context.kind {
             // That of a side of a conditional stands on the line of the conditional.
-            Space::Where { of, flag, is } => {
+            SpaceKind::Filter { of, flag, is } => {
                 let not = if *is { "" } else { "not " };
                 format!("{ctx} = where {not}v{} in {of}", flag.0)
             }
@@ -236,7 +236,7 @@ impl<'a> Recorder<'a> {
             inputs: inputs.into_iter().collect(),
             output,
         };
-        let filters = matches!(context.space, Space::Where { .. });
+        let filters = matches!(context.kind, SpaceKind::Filter { .. });
         self.parallel |= !filters;
         self.waits = (!filters).then_some((key, ctx));
         if let (true, Some(var)) = (filters, shown) {
@@ -252,7 +252,7 @@ impl<'a> Recorder<'a> {
         let ctx = binding.ctx;
         let reader = &about.reader;
         // Before anything is done in parallel, sequences that the source writes out are as they are.
-        let written = matches!(&binding.op, Op::Point(ir::Op::List(_) | ir::Op::Text(_)));
+        let written = matches!(&binding.op, Op::Map(ir::Op::List(_) | ir::Op::Text(_)));
         if !about.used.contains(&binding.var) || (written && !self.parallel) {
             return;
         }
@@ -274,7 +274,7 @@ impl<'a> Recorder<'a> {
             }
             return;
         }
-        let simple = matches!(&binding.op, Op::Point(ir::Op::Scalar(..)));
+        let simple = matches!(&binding.op, Op::Map(ir::Op::Scalar(..)));
         let mut inputs = Vec::new();
         let mut vars: Vec<Var> = Vec::new();
         for atom in binding.op.atoms() {
@@ -324,7 +324,7 @@ impl<'a> Recorder<'a> {
 impl Watch for Recorder<'_> {
     fn done(&mut self, frame: &Frame<'_>, step: Done<'_>) {
         match step {
-            Done::Context(ctx) => self.context(frame, ctx),
+            Done::IndexSpace(ctx) => self.context(frame, ctx),
             Done::Value(binding) => self.value(frame, binding),
         }
     }
@@ -339,13 +339,13 @@ impl Watch for Recorder<'_> {
 
 /// What a step does, in words; nothing for what only passes values on.
 fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let) -> Option<String> {
-    let single = |ctx: Ctx| {
+    let single = |ctx: SpaceId| {
         let points = frame.points.get(&ctx);
         points.is_some_and(|points| points.count == 1 && points.owner.is_none())
     };
     let segments = if single(binding.ctx) { "all" } else { "each segment" };
     Some(match &binding.op {
-        Op::Point(op) => match op {
+        Op::Map(op) => match op {
             ir::Op::Copy(_)
             | ir::Op::Pair(..)
             | ir::Op::First(_)
@@ -392,8 +392,8 @@ fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let)
             let callee = program.source.functions.get(callee.0 as usize)?;
             format!("call `{}` for all points at once", plain(&callee.name))
         }
-        Op::Whole(_) => "each point does all of this by itself".to_owned(),
+        Op::Sequential(_) => "each point does all of this by itself".to_owned(),
         // Its steps have been shown.
-        Op::Either { .. } => return None,
+        Op::Versions { .. } => return None,
     })
 }

@@ -1,7 +1,7 @@
 //! A kernel of a flat program → kir.
 //!
 //! Each point computes the kernel's values one after the other, as the code of one instance
-//! ([`super::thread()`]); what it reads from contexts around is loaded through the place that a
+//! ([`super::thread()`]); what it reads from spaces around is loaded through the place that a
 //! point has there (its segment, and the places of that), so that nothing is copied for it. The
 //! sinks of kir combine what the points have.
 //!
@@ -19,11 +19,11 @@ mod program;
 mod read;
 mod write;
 
-use super::Cause;
+use super::FaultSite;
 use super::layout::{Columns, Leaf, Rep, Sequence};
-use super::thread::{Shared, Thread, combine, function};
+use super::sequential::{Shared, Thread, combine, function};
 use crate::base::with_stack;
-use crate::flat::{self, Ctx, Let, Op, Space};
+use crate::flat::{self, Let, Op, SpaceId, SpaceKind};
 use crate::ir::{self, Atom, FunId, Ty, Var};
 use crate::prim::SeqOp;
 use crate::simplify::may_fault;
@@ -34,14 +34,14 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// What is known of the contexts and values a kernel reads.
+/// What is known of the spaces and values a kernel reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// Contexts with one point, whose values are no arrays.
-    pub single: BTreeSet<Ctx>,
+    pub single: BTreeSet<SpaceId>,
     /// The segments of what the kernel goes over are equally long.
     pub regular: bool,
-    /// Sequences (in contexts with many points) that lie one behind the other, in their order,
+    /// Sequences (in spaces with many points) that lie one behind the other, in their order,
     /// from the beginning of their pool on.
     pub tiled: BTreeSet<Var>,
 }
@@ -52,7 +52,7 @@ pub struct Code {
     /// The functions it needs and the kernel.
     pub module: kir::Module,
     /// What each [`kir::Site`] is.
-    pub causes: Vec<Cause>,
+    pub fault_sites: Vec<FaultSite>,
     /// What it takes, in the order of its parameters.
     pub takes: Vec<Take>,
     /// What it stores.
@@ -73,14 +73,14 @@ pub enum Take {
     /// Where each segment begins, and the end.
     Offsets,
     /// For each point of a context, its place in the context around it, or around its segments.
-    Map(Ctx),
+    Map(SpaceId),
     /// The parts of a value: [`super::parts`] if its context is single, [`super::columns`] of a
     /// sequence of such values otherwise.
     Value(Var),
     /// The columns of the elements of a sequence.
     Pool(Var),
     /// An array to be written, with an element for each point of a context (one if it is single).
-    Out(Ctx, kir::Ty),
+    Out(SpaceId, kir::Ty),
     /// An array to be written, with one element.
     One(kir::Ty),
     /// An array with so many elements, an int of the only point around, all of them neutral.
@@ -97,7 +97,7 @@ pub struct Give {
     /// Which.
     pub var: Var,
     /// For the points of which context.
-    pub ctx: Ctx,
+    pub ctx: SpaceId,
     /// Its parts, in order: as [`Take::Value`] says.
     pub parts: Vec<Part>,
 }
@@ -132,7 +132,7 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
     /// The context.
-    pub ctx: Ctx,
+    pub ctx: SpaceId,
     /// The parameter with the places of its points in the kernel's space, if they are stored.
     pub places: Option<usize>,
     /// The parameter with how many there are, for each segment if that is not single.
@@ -140,12 +140,12 @@ pub struct Places {
 }
 
 /// The values of a function: where each lives, and its type.
-pub type Values = FxHashMap<Var, (Ctx, Ty)>;
+pub type Values = FxHashMap<Var, (SpaceId, Ty)>;
 
 /// Where the values of a function live, and their types.
 pub fn values(function: &flat::Function) -> Values {
     let mut values: Values =
-        function.params.iter().map(|(var, ty)| (*var, (Ctx::CALLER, ty.clone()))).collect();
+        function.params.iter().map(|(var, ty)| (*var, (SpaceId::CALLER, ty.clone()))).collect();
     function.body.each_let(&mut |binding| {
         values.insert(binding.var, (binding.ctx, binding.ty.clone()));
     });
@@ -155,7 +155,7 @@ pub fn values(function: &flat::Function) -> Values {
 /// What people call a kernel: its function, and its number there if it has one.
 fn name(function: &flat::Function, kernel: &flat::Kernel) -> String {
     match kernel.id {
-        u32::MAX => format!("{} over {}", function.name, kernel.over),
+        u32::MAX => format!("{} over {}", function.name, kernel.space),
         id => format!("{} kernel {id}", function.name),
     }
 }
@@ -200,7 +200,7 @@ pub fn kernel(
     let shared = shared.into_inner();
     let functions = functions.into_iter().chain(shared.helpers.into_iter().map(|(_, f)| f));
     let module = kir::Module { functions: functions.collect(), kernels: vec![kernel] };
-    Some(Code { module, causes: shared.causes, takes, gives, places })
+    Some(Code { module, fault_sites: shared.fault_sites, takes, gives, places })
 }
 
 struct Lowering<'a> {
@@ -214,7 +214,7 @@ struct Lowering<'a> {
     /// Its parameters.
     params: Vec<Value>,
     /// The place of the point at hand in each context.
-    places: FxHashMap<Ctx, Value>,
+    places: FxHashMap<SpaceId, Value>,
     thread: Thread<'a>,
     gives: Vec<Give>,
     /// How many kir values are parameters: the same at all points.
@@ -223,7 +223,7 @@ struct Lowering<'a> {
     segment: Option<Value>,
     position: Option<Value>,
     /// The arrays of [`Take::Map`].
-    maps: FxHashMap<Ctx, Value>,
+    maps: FxHashMap<SpaceId, Value>,
     /// The elements of [`Take::Pool`].
     pools: FxHashMap<Var, Columns>,
 }
@@ -242,14 +242,14 @@ impl<'a> Lowering<'a> {
     }
 
     /// Whether a context has one point, and its values are no arrays.
-    fn single(&self, ctx: Ctx) -> bool {
+    fn single(&self, ctx: SpaceId) -> bool {
         self.variant.single.contains(&ctx)
     }
 
     /// The context with a point for each segment of what the kernel goes over, if there are
     /// several.
-    fn outer(&self) -> Option<Ctx> {
-        self.function.segments_of(self.kernel.over).filter(|ctx| !self.single(*ctx))
+    fn outer(&self) -> Option<SpaceId> {
+        self.function.segments_of(self.kernel.space).filter(|ctx| !self.single(*ctx))
     }
 
     fn scope(&self) -> Scope {
@@ -399,12 +399,12 @@ impl<'a> Lowering<'a> {
     fn value(&mut self, binding: &'a Let, point: Option<&'a ir::Let>) -> Rep<'a> {
         let site = binding.site;
         match &binding.op {
-            Op::Point(_) => {
+            Op::Map(_) => {
                 let point = point.expect("it is one");
                 let rep = self.thread.operation(point);
                 self.thread.settle(&rep, &binding.ty)
             }
-            Op::Whole(block) => {
+            Op::Sequential(block) => {
                 let rep = self.thread.whole(block);
                 self.thread.settle(&rep, &binding.ty)
             }
@@ -446,16 +446,16 @@ impl<'a> Lowering<'a> {
             | Op::Collect { .. }
             | Op::Branch { .. }
             | Op::Call(..)
-            | Op::Either { .. } => unreachable!("no value at a point"),
+            | Op::Versions { .. } => unreachable!("no value at a point"),
         }
     }
 
     /// Whether a point is one of those that a mask keeps; nothing if all are.
-    fn mask(&mut self, ctx: Ctx) -> Option<Value> {
+    fn mask(&mut self, ctx: SpaceId) -> Option<Value> {
         if !self.kernel.masks.contains(&ctx) {
             return None;
         }
-        let Space::Where { of, flag, is } = self.function.context(ctx).space else {
+        let SpaceKind::Filter { of, flag, is } = self.function.context(ctx).kind else {
             return None;
         };
         let flag = self.thread.atom(Atom::Var(flag)).scalar();

@@ -6,10 +6,10 @@
 //! kernel one behind the other.
 
 use super::super::layout::{self, Columns, Leaf, Rep, Segments, Sequence, Stored};
-use super::super::thread::{common_start, rebuild_columns};
+use super::super::sequential::{common_start, rebuild_columns};
 use super::{Give, Lowering, Part, Places, Take};
 use crate::base::with_stack;
-use crate::flat::{Ctx, Let, Op};
+use crate::flat::{Let, Op, SpaceId};
 use crate::ir::{Atom, Ty, Var};
 use nesl_runtime::kir::{self, Output, Sink, Value, ValueTy};
 use std::rc::Rc;
@@ -25,7 +25,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// An array with an element for each point of a context.
-    fn array(&mut self, ctx: Ctx, ty: kir::Ty) -> (Value, usize) {
+    fn array(&mut self, ctx: SpaceId, ty: kir::Ty) -> (Value, usize) {
         let take = if self.single(ctx) { Take::One(ty) } else { Take::Out(ctx, ty) };
         self.late(take, ty)
     }
@@ -98,7 +98,7 @@ impl<'a> Lowering<'a> {
 
     /// Stores everything else, and the filters.
     pub(super) fn deliver(&mut self, lets: &'a [Let]) -> Option<Vec<Places>> {
-        let over = self.kernel.over;
+        let over = self.kernel.space;
         for (var, ctx) in &self.kernel.stores {
             let binding = lets.iter().find(|binding| binding.var == *var);
             if binding.is_some_and(Let::combines) {
@@ -132,7 +132,7 @@ impl<'a> Lowering<'a> {
             let index = self.places[&over];
             let mut columns = Vec::new();
             let mut number = None;
-            if self.kernel.places.contains(&mask) {
+            if self.kernel.filter_indices.contains(&mask) {
                 let (places, at) = self.late(Take::Out(over, kir::Ty::I64), kir::Ty::I64);
                 columns.push((index, places));
                 number = Some(at);
@@ -175,7 +175,7 @@ impl<'a> Lowering<'a> {
         columns: &mut Vec<(Value, Value)>,
         parts: &mut Vec<Part>,
     ) -> Option<()> {
-        let over = self.kernel.over;
+        let over = self.kernel.space;
         with_stack(|| {
             match (rep, ty) {
                 (Rep::Unit, _) => {}
@@ -207,7 +207,7 @@ impl<'a> Lowering<'a> {
 
     /// A value at each of many points.
     fn give_each(&mut self, rep: &Rep<'a>, ty: &'a Ty, parts: &mut Vec<Part>) -> Option<()> {
-        let over = self.kernel.over;
+        let over = self.kernel.space;
         let index = self.places[&over];
         with_stack(|| {
             match (rep, ty) {
@@ -283,7 +283,7 @@ impl<'a> Lowering<'a> {
 
     /// Sequences that leave the kernel one behind the other.
     fn emit_each(&mut self, stored: &Stored, element: &Ty, parts: &mut Vec<Part>) {
-        let (lengths, at) = self.array(self.kernel.over, kir::Ty::I64);
+        let (lengths, at) = self.array(self.kernel.space, kir::Ty::I64);
         parts.extend([Part::Starts(at), Part::Array(at), Part::Sum(at)]);
         self.emit_all(stored, element, lengths, parts);
     }
@@ -293,7 +293,7 @@ impl<'a> Lowering<'a> {
             let mut columns = Vec::new();
             self.emit_columns(&stored.columns, stored.length, element, &mut columns, parts);
             if columns.is_empty() {
-                let index = self.places[&self.kernel.over];
+                let index = self.places[&self.kernel.space];
                 self.thread.body.store(lengths, index, stored.length);
             } else {
                 self.sink(Sink::Emit { columns, length: stored.length, lengths });
@@ -324,7 +324,7 @@ impl<'a> Lowering<'a> {
                     _ => unreachable!("it was put into an output"),
                 };
                 parts.extend([Part::StartsOf(output), Part::Output(output), Part::SumOf(output)]);
-                let (lengths, _) = self.array(self.kernel.over, kir::Ty::I64);
+                let (lengths, _) = self.array(self.kernel.space, kir::Ty::I64);
                 self.emit_all(&pool, inner, lengths, parts);
             }
             (Columns::Pair(_) | Columns::Segments(_), _) => {

@@ -101,11 +101,11 @@ fn halt(stop: Stop, point: u64) -> Halt {
 /// What is known at a point before the first stage.
 fn at(kernel: &Kernel, env: &Env, point: Point) -> Env {
     let mut env = env.clone();
-    let indices = match kernel.point.len() {
+    let indices = match kernel.indices.len() {
         1 => &[point.index][..],
         _ => &[point.segment, point.position, point.index],
     };
-    for (value, index) in kernel.point.iter().zip(indices) {
+    for (value, index) in kernel.indices.iter().zip(indices) {
         env[value.0 as usize] = Datum::Scalar(Literal::I64(*index));
     }
     env

@@ -1,6 +1,6 @@
 //! As much of a value as is shown. Of ten million elements on a device, a hundred are read.
 
-use crate::held::{Held, count, literal, next};
+use crate::resident::{ResidentValue, count, literal, next};
 use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
@@ -24,7 +24,7 @@ pub(crate) enum Glimpse {
     Sequence(Vec<Glimpse>, usize),
 }
 
-impl Held {
+impl ResidentValue {
     /// What is shown of the value, if of every sequence but strings so many elements are.
     pub(crate) fn glimpse(
         &self,

@@ -1,7 +1,7 @@
 //! Which step joins which kernel.
 
 use crate::base::with_stack;
-use crate::flat::{Block, Context, Ctx, Kernel, Let, Op, Space, Step};
+use crate::flat::{Block, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step};
 use crate::ir::{self, Atom, Var};
 use crate::prim::SeqOp;
 use rustc_hash::FxHashMap;
@@ -27,29 +27,29 @@ struct Source {
 }
 
 struct Grouping<'c, 's> {
-    contexts: &'c [Context],
+    spaces: &'c [IndexSpace],
     state: &'s mut State,
     steps: Vec<Step>,
     vars: FxHashMap<Var, Source>,
-    ctxs: FxHashMap<Ctx, Source>,
+    ctxs: FxHashMap<SpaceId, Source>,
     /// What is read where it is needed: elements and positions.
     delayed: FxHashMap<Var, Let>,
 }
 
 /// Groups the steps of a block, and of those inside.
-pub(super) fn block(block: &Block, contexts: &[Context], state: &mut State) -> Block {
-    inner_block(block, contexts, state, &FxHashMap::default())
+pub(super) fn block(block: &Block, spaces: &[IndexSpace], state: &mut State) -> Block {
+    inner_block(block, spaces, state, &FxHashMap::default())
 }
 
 fn inner_block(
     block: &Block,
-    contexts: &[Context],
+    spaces: &[IndexSpace],
     state: &mut State,
     delayed: &FxHashMap<Var, Let>,
 ) -> Block {
     with_stack(|| {
         let mut grouping = Grouping {
-            contexts,
+            spaces,
             state,
             steps: Vec::new(),
             vars: FxHashMap::default(),
@@ -58,7 +58,7 @@ fn inner_block(
         };
         for step in &block.steps {
             match step {
-                Step::Context(ctx) => grouping.context(*ctx),
+                Step::Space(ctx) => grouping.context(*ctx),
                 Step::Let(binding) => grouping.binding(binding),
                 Step::Kernel(_) => unreachable!("programs are fused once"),
             }
@@ -70,19 +70,19 @@ fn inner_block(
 
 impl Grouping<'_, '_> {
     /// A filter is a mask of the kernel that finds its flags.
-    fn context(&mut self, ctx: Ctx) {
-        let space = self.contexts[ctx.0 as usize].space;
+    fn context(&mut self, ctx: SpaceId) {
+        let space = self.spaces[ctx.0 as usize].kind;
         match space {
-            Space::Elements { sequence, .. } => self.settle(Some(sequence)),
-            Space::Count { count, .. } => self.settle(var(count)),
-            Space::Where { flag, .. } => self.settle(Some(flag)),
-            Space::Caller | Space::Joined { .. } => {}
+            SpaceKind::Elements { sequence, .. } => self.settle(Some(sequence)),
+            SpaceKind::Count { count, .. } => self.settle(var(count)),
+            SpaceKind::Filter { flag, .. } => self.settle(Some(flag)),
+            SpaceKind::Caller | SpaceKind::Concat { .. } => {}
         }
-        if let Space::Where { of, flag, .. } = space
+        if let SpaceKind::Filter { of, flag, .. } = space
             && let Some(source) = self.vars.get(&flag).copied()
             && source.inside
             && let Step::Kernel(kernel) = &mut self.steps[source.at]
-            && (kernel.over == of || self.state.nested && kernel.masks.contains(&of))
+            && (kernel.space == of || self.state.nested && kernel.masks.contains(&of))
             && self.state.fuel > 0
         {
             self.state.fuel -= 1;
@@ -90,7 +90,7 @@ impl Grouping<'_, '_> {
             self.ctxs.insert(ctx, Source { at: source.at, inside: true });
             return;
         }
-        self.steps.push(Step::Context(ctx));
+        self.steps.push(Step::Space(ctx));
         self.ctxs.insert(ctx, Source { at: self.steps.len() - 1, inside: false });
     }
 
@@ -100,14 +100,14 @@ impl Grouping<'_, '_> {
             Op::Branch { cond, then, otherwise } => {
                 let cond = *cond;
                 for (_, side) in [then, otherwise] {
-                    *side = inner_block(side, self.contexts, self.state, &self.delayed);
+                    *side = inner_block(side, self.spaces, self.state, &self.delayed);
                 }
                 self.settle(Some(cond));
                 return self.alone(binding);
             }
-            Op::Either { whole, flat } => {
-                for side in [whole, flat] {
-                    *side = inner_block(side, self.contexts, self.state, &self.delayed);
+            Op::Versions { sequential, flattened } => {
+                for side in [sequential, flattened] {
+                    *side = inner_block(side, self.spaces, self.state, &self.delayed);
                 }
                 return self.alone(binding);
             }
@@ -125,7 +125,7 @@ impl Grouping<'_, '_> {
                 self.delayed.insert(binding.var, binding);
                 return;
             }
-            Op::Point(_)
+            Op::Map(_)
             | Op::Gather(..)
             | Op::Extent(..)
             | Op::SameLength(..)
@@ -133,7 +133,7 @@ impl Grouping<'_, '_> {
             | Op::Histogram { .. }
             | Op::Scatter { .. }
             | Op::Scan { .. }
-            | Op::Whole(_) => {}
+            | Op::Sequential(_) => {}
         }
         self.join(binding);
     }
@@ -142,10 +142,10 @@ impl Grouping<'_, '_> {
     /// can stand: a context, or the sequence of the values of a context.
     fn hoist(&mut self, at: usize) {
         let (value, ctx) = match &self.steps[at] {
-            Step::Context(ctx) => {
-                let context = &self.contexts[ctx.0 as usize];
-                match context.space {
-                    Space::Joined { inner, .. } => (None, Some(inner)),
+            Step::Space(ctx) => {
+                let context = &self.spaces[ctx.0 as usize];
+                match context.kind {
+                    SpaceKind::Concat { inner, .. } => (None, Some(inner)),
                     space => (space.made_of(), context.around()),
                 }
             }
@@ -191,8 +191,8 @@ impl Grouping<'_, '_> {
         delayed.dedup_by_key(|read| read.var);
         let (reads, others): (Vec<Let>, Vec<Let>) = delayed.into_iter().partition(|read| {
             read.ctx == ctx
-                || matches!(self.contexts[ctx.0 as usize].space,
-                Space::Where { of, .. } if of == read.ctx && self.is_mask(ctx))
+                || matches!(self.spaces[ctx.0 as usize].kind,
+                SpaceKind::Filter { of, .. } if of == read.ctx && self.is_mask(ctx))
         });
         others.into_iter().for_each(|read| self.settle_for_good(&read));
         // The first step it can be a part of, or come right behind.
@@ -216,8 +216,8 @@ impl Grouping<'_, '_> {
         // An element, or a position, is found by a kernel over the context where it lives.
         let joins = |step: &Step| {
             matches!(step, Step::Kernel(kernel)
-            if (kernel.over == ctx || kernel.masks.contains(&ctx) && may_be_masked(&binding))
-                && reads.iter().all(|read| read.ctx == kernel.over))
+            if (kernel.space == ctx || kernel.masks.contains(&ctx) && may_be_masked(&binding))
+                && reads.iter().all(|read| read.ctx == kernel.space))
         };
         let first = if inside { from } else { from + 1 };
         let found = (first..self.steps.len()).rev().find(|at| joins(&self.steps[*at]));
@@ -249,12 +249,12 @@ impl Grouping<'_, '_> {
                     lets.push(binding);
                     self.steps.push(Step::Kernel(Kernel {
                         id: self.state.next,
-                        over: ctx,
+                        space: ctx,
                         lets,
                         masks: Vec::new(),
                         stores: Vec::new(),
                         counts: Vec::new(),
-                        places: Vec::new(),
+                        filter_indices: Vec::new(),
                     }));
                     self.state.next += 1;
                     self.steps.len() - 1
@@ -273,7 +273,7 @@ impl Grouping<'_, '_> {
     }
 
     /// Whether a context is a mask of some kernel.
-    fn is_mask(&self, ctx: Ctx) -> bool {
+    fn is_mask(&self, ctx: SpaceId) -> bool {
         self.ctxs.get(&ctx).is_some_and(|source| source.inside)
     }
 
@@ -296,7 +296,7 @@ impl Grouping<'_, '_> {
 
     /// What was to be read where it is needed is stored for the points of a context: those
     /// that a mask keeps are picked in the kernel whose mask it is.
-    fn settle_in(&mut self, var: Option<Var>, ctx: Ctx) {
+    fn settle_in(&mut self, var: Option<Var>, ctx: SpaceId) {
         let Some(read) = var.and_then(|var| self.delayed.get(&var)) else { return };
         let mut after = self.check_of(read).map_or(0, |source| source.at + 1);
         read.op.each_use(&mut |var| {
@@ -306,7 +306,7 @@ impl Grouping<'_, '_> {
             && source.inside
             && after <= source.at
             && let Step::Kernel(kernel) = &mut self.steps[source.at]
-            && kernel.over == read.ctx
+            && kernel.space == read.ctx
         {
             if kernel.lets.iter().all(|known| known.var != read.var) {
                 kernel.lets.push(read.clone());
@@ -336,7 +336,7 @@ fn may_be_masked(binding: &Let) -> bool {
 /// Whether a step may give new arrays: others of its kernel could not use them yet.
 fn makes_arrays(binding: &Let) -> bool {
     let plain = match &binding.op {
-        Op::Point(op) => match op {
+        Op::Map(op) => match op {
             ir::Op::Copy(_)
             | ir::Op::Pair(..)
             | ir::Op::First(_)
@@ -355,7 +355,7 @@ fn makes_arrays(binding: &Let) -> bool {
             | ir::Op::Host(..)
             | ir::Op::Time(_) => false,
         },
-        Op::Whole(_) => false,
+        Op::Sequential(_) => false,
         // Any kernel fills tables and writes elements.
         Op::Histogram { .. } | Op::Scatter { .. } => true,
         Op::Element { .. }
@@ -368,7 +368,7 @@ fn makes_arrays(binding: &Let) -> bool {
         | Op::Scan { .. }
         | Op::Branch { .. }
         | Op::Call(..)
-        | Op::Either { .. } => true,
+        | Op::Versions { .. } => true,
     };
     !plain && binding.ty.has_sequence()
 }

@@ -34,7 +34,7 @@ pub(in crate::lower) use collect::common_start;
 pub(in crate::lower) use delayed::Delayed;
 
 use super::layout::{self, Columns, Leaf, Rep, Sequence, Stored};
-use super::{Cause, Detail, Lowered, globals};
+use super::{Detail, FaultSite, Lowered, globals};
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunId, Let, Op, Program, Site, Ty, Var};
 use crate::prim::SeqOp;
@@ -48,7 +48,7 @@ use std::cell::RefCell;
 
 /// Lowers a lawful, simplified program whose random numbers have this seed; `None` if it does
 /// something only a host can do: printing, files, clocks.
-pub fn thread(program: &Program, precision: Precision, seed: u64) -> Option<Lowered> {
+pub fn sequential(program: &Program, precision: Precision, seed: u64) -> Option<Lowered> {
     let mut host = false;
     for function in &program.functions {
         function.body.for_each_op(&mut |op| host |= matches!(op, Op::Host(..) | Op::Time(_)));
@@ -66,7 +66,7 @@ pub fn thread(program: &Program, precision: Precision, seed: u64) -> Option<Lowe
     let shared = shared.into_inner();
     let functions = functions.into_iter().chain(shared.helpers.into_iter().map(|(_, f)| f));
     let module = kir::Module { functions: functions.collect(), kernels: vec![kernel] };
-    Some(Lowered { module, globals, causes: shared.causes })
+    Some(Lowered { module, globals, fault_sites: shared.fault_sites })
 }
 
 /// A function that the lowering itself needs.
@@ -83,8 +83,8 @@ pub(super) enum Helper {
 /// What the functions of a module share.
 #[derive(Default)]
 pub(super) struct Shared {
-    pub(super) causes: Vec<Cause>,
-    sites: FxHashMap<Cause, kir::Site>,
+    pub(super) fault_sites: Vec<FaultSite>,
+    sites: FxHashMap<FaultSite, kir::Site>,
     pub(super) helpers: Vec<(Helper, Function)>,
     seed: u64,
 }
@@ -344,7 +344,7 @@ impl<'a> Thread<'a> {
         (detail, values): (Detail, &[Value]),
     ) {
         let library = self.origin.is_some();
-        let site = self.site(Cause { code, message: message.clone(), detail, site, library });
+        let site = self.site(FaultSite { code, message: message.clone(), detail, site, library });
         let mut all: Vec<Value> = self.origin.into_iter().collect();
         for value in values {
             all.push(self.position(*value));
@@ -359,11 +359,11 @@ impl<'a> Thread<'a> {
     }
 
     /// The number of a cause.
-    fn site(&mut self, cause: Cause) -> kir::Site {
+    fn site(&mut self, cause: FaultSite) -> kir::Site {
         let shared = &mut *self.shared.borrow_mut();
-        let next = kir::Site(shared.causes.len() as u32);
+        let next = kir::Site(shared.fault_sites.len() as u32);
         *shared.sites.entry(cause.clone()).or_insert_with(|| {
-            shared.causes.push(cause);
+            shared.fault_sites.push(cause);
             next
         })
     }
@@ -399,7 +399,7 @@ impl<'a> Thread<'a> {
         let array = self.array_of(text.columns.leaf());
         let library = self.origin.is_some();
         let (code, message, detail) = (FaultCode::Message, SmolStr::default(), Detail::None);
-        let site = self.site(Cause { code, message, detail, site, library });
+        let site = self.site(FaultSite { code, message, detail, site, library });
         let detail = self.origin.into_iter().collect();
         self.body.fail(site, array, text.length, detail);
         let zero = self.zero_parts(ty);

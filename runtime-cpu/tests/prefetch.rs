@@ -36,7 +36,7 @@ fn what_is_expected_counts_when_it_is_loaded() {
     for threads in [1, 2, 8] {
         let cpu = cpu(threads);
         for number in 1..40 {
-            cpu.expect(&module(number, 10 * (number % 7)));
+            cpu.prefetch(&module(number, 10 * (number % 7)));
         }
         let counters = cpu.counters();
         assert_eq!((counters.modules, counters.loaded, counters.compile_ns), (0, 0, 0));
@@ -60,7 +60,7 @@ fn an_interrupt_ends_the_waiting() {
     let interrupt = cpu_options.interrupt.clone();
     let cpu = Cpu::new(cpu_options).unwrap();
     let long = module(1, 20_000);
-    cpu.expect(&long);
+    cpu.prefetch(&long);
     std::thread::sleep(Duration::from_millis(20));
     interrupt.store(true, Relaxed);
     assert!(cpu.load(&long).is_err());
@@ -77,9 +77,9 @@ fn a_runtime_ends_while_it_compiles_ahead() {
     let modules: Vec<Module> = (0..8).map(|number| module(number, 20_000)).collect();
     let made = began.elapsed();
     for module in &modules {
-        cpu.expect(module);
+        cpu.prefetch(module);
     }
-    cpu.expect_nothing();
+    cpu.cancel_prefetch();
     drop(cpu);
     assert!(began.elapsed() < 2 * made + Duration::from_secs(1));
 }

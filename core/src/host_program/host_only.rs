@@ -8,14 +8,14 @@ use crate::prim::SeqOp;
 /// functions it calls. Such a function is best left to the direct interpreter, unless it is given
 /// something that lies elsewhere.
 #[derive(Clone, Debug)]
-pub struct Light {
+pub struct HostOnly {
     functions: Vec<bool>,
 }
 
-impl Light {
+impl HostOnly {
     /// Finds out.
-    pub fn of(program: &Program) -> Light {
-        let mut light = Light { functions: vec![true; program.functions.len()] };
+    pub fn of(program: &Program) -> HostOnly {
+        let mut light = HostOnly { functions: vec![true; program.functions.len()] };
         loop {
             let mut changed = false;
             for (id, function) in program.functions.iter().enumerate() {

@@ -8,7 +8,7 @@
 //! nothing but the program and its data. A piece of a program that needs the host is tried each time
 //! it is run, as long as all its trials together have not taken that long.
 
-use crate::held::Held;
+use crate::resident::ResidentValue;
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir::{Atom, Op, Program};
 use nesl_runtime::runtime::Runtime;
@@ -61,7 +61,7 @@ impl Trials {
     pub(crate) fn values(
         &self,
         allowance: &Allowance,
-        globals: &[Held],
+        globals: &[ResidentValue],
         runtime: &dyn Runtime,
     ) -> Option<Vec<Value>> {
         if self.large.contains(&allowance.shape) { None } else { near(globals, runtime) }
@@ -90,7 +90,7 @@ impl Trials {
 }
 
 /// Values, if none of them is a long one on the runtime.
-pub(crate) fn near(globals: &[Held], runtime: &dyn Runtime) -> Option<Vec<Value>> {
+pub(crate) fn near(globals: &[ResidentValue], runtime: &dyn Runtime) -> Option<Vec<Value>> {
     globals.iter().map(|held| held.near(runtime, READ)).collect()
 }
 

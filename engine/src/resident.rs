@@ -17,7 +17,7 @@ use std::rc::Rc;
 
 /// A value of a session. Clones share what is known of it.
 #[derive(Clone, Debug)]
-pub(crate) struct Held(Rc<Known>);
+pub(crate) struct ResidentValue(Rc<Known>);
 
 #[derive(Debug)]
 struct Known {
@@ -33,17 +33,17 @@ struct Resident {
     parts: Vec<Arg>,
 }
 
-impl Held {
+impl ResidentValue {
     /// A value of the language.
-    pub(crate) fn value_of(value: Value, ty: Ty) -> Held {
+    pub(crate) fn value_of(value: Value, ty: Ty) -> ResidentValue {
         let value = OnceCell::from(value);
-        Held(Rc::new(Known { ty, value, resident: RefCell::default() }))
+        ResidentValue(Rc::new(Known { ty, value, resident: RefCell::default() }))
     }
 
     /// The parts of a value on a runtime: arrays from their first element on.
-    pub(crate) fn resident(parts: Vec<Arg>, ty: Ty, precision: Precision) -> Held {
+    pub(crate) fn resident(parts: Vec<Arg>, ty: Ty, precision: Precision) -> ResidentValue {
         let resident = RefCell::new(Some(Resident { precision, parts }));
-        Held(Rc::new(Known { ty, value: OnceCell::new(), resident }))
+        ResidentValue(Rc::new(Known { ty, value: OnceCell::new(), resident }))
     }
 
     /// Its type.
@@ -171,22 +171,26 @@ impl Held {
 
     /// `(first, second)`: on the host if both are there.
     pub(crate) fn pair(
-        first: &Held,
-        second: &Held,
+        first: &ResidentValue,
+        second: &ResidentValue,
         runtime: &dyn Runtime,
         precision: Precision,
-    ) -> Result<Held, Failure> {
+    ) -> Result<ResidentValue, Failure> {
         let ty = Ty::pair(first.ty().clone(), second.ty().clone());
         if let (Some(a), Some(b)) = (first.0.value.get(), second.0.value.get()) {
-            return Ok(Held::value_of(Value::pair(a.clone(), b.clone()), ty));
+            return Ok(ResidentValue::value_of(Value::pair(a.clone(), b.clone()), ty));
         }
         let mut parts = first.parts(runtime, precision)?;
         parts.extend(second.parts(runtime, precision)?);
-        Ok(Held::resident(parts, ty, precision))
+        Ok(ResidentValue::resident(parts, ty, precision))
     }
 
     /// A half of a half … of it.
+<<<<<<< HEAD:engine/src/held.rs
     pub(crate) fn part(&self, way: &[Projection]) -> Held {
+=======
+    pub(crate) fn part(&self, way: &[Step]) -> ResidentValue {
+>>>>>>> main:engine/src/resident.rs
         if way.is_empty() {
             return self.clone();
         }
@@ -210,7 +214,7 @@ impl Held {
             ty = if is_first { first } else { second };
         }
         let value = value.map_or_else(OnceCell::new, |value| OnceCell::from(value.clone()));
-        Held(Rc::new(Known { ty: ty.clone(), value, resident: RefCell::new(resident) }))
+        ResidentValue(Rc::new(Known { ty: ty.clone(), value, resident: RefCell::new(resident) }))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Bindings as a program: what is free in them are its top-level variables, what others ask for is
 //! its value.
 
-use super::{Input, Piece};
+use super::{Input, PureRegion};
 use crate::ir::{
     Atom, Block, Effects, FunId, Function, Global, GlobalId, Let, Op, Program, Site, Ty, Var,
 };
@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// The piece that computes some bindings of a function of `program`, of which `outputs` are asked
-/// for; whether they are [`Piece::small`]. `types` are those of the function's variables.
+/// for; whether they are [`PureRegion::small`]. `types` are those of the function's variables.
 pub(super) fn piece(
     program: &Program,
     effects: &Effects,
@@ -18,7 +18,7 @@ pub(super) fn piece(
     outputs: Vec<Var>,
     small: bool,
     types: &FxHashMap<Var, Ty>,
-) -> Piece {
+) -> PureRegion {
     let site = lets[0].site;
     let (functions, globals) = reached(program, lets);
     let vars = free(lets);
@@ -55,7 +55,7 @@ pub(super) fn piece(
         library: false,
         charge: None,
     });
-    Piece {
+    PureRegion {
         program: Program { functions: all, globals: own, main },
         inputs,
         outputs,

@@ -2,9 +2,9 @@
 //!
 //! Backwards, since what is used is known once everything behind has been seen.
 
-use super::group::var;
+use super::cluster::var;
 use crate::base::with_stack;
-use crate::flat::{Block, Context, Ctx, Kernel, Let, Op, Space, Step, is_within};
+use crate::flat::{Block, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step, is_within};
 use crate::ir::{self, Atom, Var};
 use crate::prim::SeqOp;
 use crate::simplify::may_fault;
@@ -18,29 +18,29 @@ struct Live {
     /// Sequences of which only the lengths are.
     shapes: FxHashSet<Var>,
     /// Contexts.
-    ctxs: FxHashSet<Ctx>,
+    ctxs: FxHashSet<SpaceId>,
     /// Contexts of which it matters which points they have, not only how many.
-    places: FxHashSet<Ctx>,
+    places: FxHashSet<SpaceId>,
     /// Values at some of the points where they live.
-    packed: FxHashSet<(Var, Ctx)>,
+    packed: FxHashSet<(Var, SpaceId)>,
     /// Values that are stored for some of their points, by the kernel at hand.
     within: FxHashSet<Var>,
 }
 
 /// Says of each kernel in a block and those inside what it stores.
-pub(super) fn block(block: Block, contexts: &[Context]) -> Block {
+pub(super) fn block(block: Block, spaces: &[IndexSpace]) -> Block {
     let mut homes = FxHashMap::default();
     block.each_let(&mut |binding| {
         homes.insert(binding.var, binding.ctx);
     });
-    let function = Function { contexts, homes };
+    let function = Function { spaces, homes };
     function.backwards(block, &FxHashSet::default(), &mut Live::default())
 }
 
 struct Function<'c> {
-    contexts: &'c [Context],
+    spaces: &'c [IndexSpace],
     /// Where each value lives.
-    homes: FxHashMap<Var, Ctx>,
+    homes: FxHashMap<Var, SpaceId>,
 }
 
 impl Function<'_> {
@@ -52,12 +52,12 @@ impl Function<'_> {
             let mut left = block.steps;
             while let Some(step) = left.pop() {
                 match step {
-                    Step::Context(ctx) if live.ctxs.contains(&ctx) => {
+                    Step::Space(ctx) if live.ctxs.contains(&ctx) => {
                         live.unpack(ctx);
-                        live.space(&self.contexts[ctx.0 as usize].space);
+                        live.space(&self.spaces[ctx.0 as usize].kind);
                         steps.push(step);
                     }
-                    Step::Context(_) => {}
+                    Step::Space(_) => {}
                     Step::Let(binding) => {
                         let before = || {
                             let before = left.iter().flat_map(bound_by).map(|binding| binding.var);
@@ -119,17 +119,17 @@ impl Function<'_> {
                 }
                 live.vars.insert(*cond);
             }
-            Op::Either { whole, flat } => {
+            Op::Versions { sequential, flattened } => {
                 // The sides bind the same variables.
                 let before = before();
-                for side in [whole, flat] {
+                for side in [sequential, flattened] {
                     let mut inside = live.clone();
                     *side =
                         self.backwards(std::mem::replace(side, nothing()), &before, &mut inside);
                     live.join(inside);
                 }
             }
-            Op::Point(_)
+            Op::Map(_)
             | Op::Element { .. }
             | Op::Position
             | Op::Gather(..)
@@ -139,7 +139,7 @@ impl Function<'_> {
             | Op::Histogram { .. }
             | Op::Scatter { .. }
             | Op::Scan { .. }
-            | Op::Whole(_)
+            | Op::Sequential(_)
             | Op::Call(..) => binding.op.each_use(&mut |var| {
                 live.vars.insert(var);
             }),
@@ -155,8 +155,9 @@ impl Function<'_> {
         live: &mut Live,
     ) -> Option<Kernel> {
         for binding in &kernel.lets {
-            let away = |(var, ctx): &(Var, Ctx)| *var == binding.var && !kernel.masks.contains(ctx);
-            let away: Vec<Ctx> =
+            let away =
+                |(var, ctx): &(Var, SpaceId)| *var == binding.var && !kernel.masks.contains(ctx);
+            let away: Vec<SpaceId> =
                 live.packed.iter().filter(|p| away(p)).map(|(_, ctx)| *ctx).collect();
             away.into_iter().for_each(|ctx| live.unpack(ctx));
         }
@@ -168,7 +169,7 @@ impl Function<'_> {
         }
         // What lives around the kernel is computed again here, and stored by another.
         let own = |binding: &&Let| {
-            let here = binding.ctx == kernel.over
+            let here = binding.ctx == kernel.space
                 || kernel.masks.contains(&binding.ctx)
                 || binding.combines();
             here && !around.contains(&binding.var)
@@ -199,18 +200,16 @@ impl Function<'_> {
         let masks = std::mem::take(&mut kernel.masks);
         // Of a filter somebody may want to know how many points there are, or which.
         kernel.counts = masks.iter().copied().filter(|mask| live.ctxs.contains(mask)).collect();
-        kernel.places = kernel.counts.iter().copied().filter(|c| live.places.contains(c)).collect();
-        let needed = |mask: &Ctx| {
+        kernel.filter_indices =
+            kernel.counts.iter().copied().filter(|c| live.places.contains(c)).collect();
+        let needed = |mask: &SpaceId| {
             kernel.counts.contains(mask)
-                || kernel
-                    .lets
-                    .iter()
-                    .any(|binding| is_within(self.contexts, binding.points(), *mask))
-                || kernel.counts.iter().any(|count| is_within(self.contexts, *count, *mask))
+                || kernel.lets.iter().any(|binding| is_within(self.spaces, binding.points(), *mask))
+                || kernel.counts.iter().any(|count| is_within(self.spaces, *count, *mask))
         };
         kernel.masks = masks.into_iter().filter(needed).collect();
         for mask in kernel.masks.iter().rev() {
-            live.space(&self.contexts[mask.0 as usize].space);
+            live.space(&self.spaces[mask.0 as usize].kind);
         }
         let mut lets = Vec::with_capacity(kernel.lets.len());
         let repeated = kernel.lets.iter().map(|binding| binding.var);
@@ -240,7 +239,7 @@ impl Function<'_> {
                     live.shapes.extend([*a, *b]);
                     live.within.extend([*a, *b]);
                 }
-                Op::Point(ir::Op::Seq(SeqOp::Length, args)) => {
+                Op::Map(ir::Op::Seq(SeqOp::Length, args)) => {
                     let args: Vec<Var> = args.iter().filter_map(|a| var(*a)).collect();
                     live.shapes.extend(&args);
                     live.within.extend(args);
@@ -262,16 +261,16 @@ impl Function<'_> {
         if kernel.lets.is_empty() && kernel.counts.is_empty() {
             return None;
         }
-        live.point(kernel.over);
+        live.point(kernel.space);
         Some(kernel)
     }
 
     /// Whether some of the points of a context are missing in one inside, with segments or not.
-    fn thins(&self, inner: Ctx, outer: Ctx) -> bool {
+    fn thins(&self, inner: SpaceId, outer: SpaceId) -> bool {
         let mut at = inner;
         while at != outer {
-            match self.contexts[at.0 as usize].space {
-                Space::Where { of, .. } => at = of,
+            match self.spaces[at.0 as usize].kind {
+                SpaceKind::Filter { of, .. } => at = of,
                 _ => return false,
             }
         }
@@ -282,7 +281,7 @@ impl Function<'_> {
 /// What a step binds, but for what is inside of its blocks.
 fn bound_by(step: &Step) -> &[Let] {
     match step {
-        Step::Context(_) => &[],
+        Step::Space(_) => &[],
         Step::Let(binding) => std::slice::from_ref(binding),
         Step::Kernel(kernel) => &kernel.lets,
     }
@@ -294,7 +293,7 @@ fn nothing() -> Block {
 
 impl Live {
     /// The points of a filter are picked from where the values lie.
-    fn unpack(&mut self, ctx: Ctx) {
+    fn unpack(&mut self, ctx: SpaceId) {
         let packed: Vec<Var> =
             self.packed.iter().filter(|(_, c)| *c == ctx).map(|(var, _)| *var).collect();
         for var in packed {
@@ -314,28 +313,28 @@ impl Live {
     }
 
     /// Something is computed at the points of a context.
-    fn point(&mut self, ctx: Ctx) {
+    fn point(&mut self, ctx: SpaceId) {
         self.ctxs.insert(ctx);
         self.places.insert(ctx);
     }
 
     /// What a context is made of.
-    fn space(&mut self, space: &Space) {
+    fn space(&mut self, space: &SpaceKind) {
         match space {
-            Space::Caller => {}
-            Space::Elements { of, sequence } => {
+            SpaceKind::Caller => {}
+            SpaceKind::Elements { of, sequence } => {
                 self.point(*of);
                 self.shapes.insert(*sequence);
             }
-            Space::Count { of, count } => {
+            SpaceKind::Count { of, count } => {
                 self.point(*of);
                 self.vars.extend(var(*count));
             }
-            Space::Where { of, flag, .. } => {
+            SpaceKind::Filter { of, flag, .. } => {
                 self.point(*of);
                 self.vars.insert(*flag);
             }
-            Space::Joined { of, inner } => {
+            SpaceKind::Concat { of, inner } => {
                 self.point(*of);
                 self.point(*inner);
             }
@@ -345,16 +344,16 @@ impl Live {
 
 fn faults(binding: &Let) -> bool {
     match &binding.op {
-        Op::Point(op) => may_fault(&ir::Let {
+        Op::Map(op) => may_fault(&ir::Let {
             var: binding.var,
             ty: binding.ty.clone(),
             op: op.clone(),
             site: binding.site,
         }),
-        Op::Whole(block) => block.lets.iter().any(may_fault),
+        Op::Sequential(block) => block.lets.iter().any(may_fault),
         Op::Gather(..) | Op::Scatter { .. } => true,
         Op::Extent(..) | Op::SameLength(..) | Op::Call(..) => true,
-        Op::Branch { .. } | Op::Either { .. } => true,
+        Op::Branch { .. } | Op::Versions { .. } => true,
         Op::Element { .. }
         | Op::Position
         | Op::Collect { .. }

@@ -19,23 +19,23 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `light` | what is no work for a runtime |
+//! | `host_only` | what is no work for a runtime |
 //! | `plan` | which bindings are computed together, and when |
-//! | `piece` | bindings as a program |
+//! | `pure_region` | bindings as a program |
 
-mod light;
-mod piece;
+mod host_only;
 mod plan;
+mod pure_region;
 
 use crate::ir::{Atom, FunId, GlobalId, Program, Site, Ty, Var};
 use crate::prim::HostOp;
 
-pub use light::Light;
-pub use plan::script;
+pub use host_only::HostOnly;
+pub use plan::host_program;
 
 /// A program as the steps of a host.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Script {
+pub struct HostProgram {
     /// Those functions that have effects, by their number in the program.
     pub functions: Vec<Option<Function>>,
     /// The form.
@@ -79,7 +79,7 @@ pub struct Step {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Has a piece computed.
-    Compute(Piece),
+    Compute(PureRegion),
     /// Looks up a top-level variable.
     Global(Var, GlobalId),
     /// Does something outside.
@@ -117,13 +117,13 @@ pub enum Action {
         /// Of what.
         args: Vec<Atom>,
         /// The call as a piece, if the function is light.
-        light: Option<Box<Piece>>,
+        host_only: Option<Box<PureRegion>>,
     },
 }
 
 /// A part of a function, as a program.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Piece {
+pub struct PureRegion {
     /// The program; it draws no key of its own.
     pub program: Program,
     /// The values of its globals.

@@ -2,13 +2,13 @@
 //!
 //! A value that a few cheap operations make of what is at hand anyway need not go through memory:
 //! each kernel that uses it computes it for itself, and the kernel that made it is often left with
-//! nothing to do. That holds for values of the contexts around a kernel (the mean of a row, needed
+//! nothing to do. That holds for values of the spaces around a kernel (the mean of a row, needed
 //! at each element of it), and for values of its own context that are made of at most one other.
-//! Nothing that may fault is done again, nor what the host computes once ([`Ctx::CALLER`]).
+//! Nothing that may fault is done again, nor what the host computes once ([`SpaceId::CALLER`]).
 
-use super::group::{State, var};
+use super::cluster::{State, var};
 use crate::base::with_stack;
-use crate::flat::{Block, Context, Ctx, Kernel, Let, Op, Step, is_cheap, is_within};
+use crate::flat::{Block, IndexSpace, Kernel, Let, Op, SpaceId, Step, is_cheap, is_within};
 use crate::ir::{self, Atom, Var};
 use crate::prim::SeqOp;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,26 +20,26 @@ const FEW: usize = 8;
 type Known = FxHashMap<Var, Let>;
 
 /// Has the kernels of a block and of those inside compute again what they can.
-pub(super) fn block(block: &Block, contexts: &[Context], state: &mut State) -> Block {
+pub(super) fn block(block: &Block, spaces: &[IndexSpace], state: &mut State) -> Block {
     let mut elements = FxHashSet::default();
-    read(block, contexts, &mut elements);
-    let mut again = Again { contexts, state, elements, stored: FxHashSet::default() };
+    read(block, spaces, &mut elements);
+    let mut again = Again { spaces, state, elements, stored: FxHashSet::default() };
     again.stored(block);
     again.block(block, Known::default())
 }
 
 /// Notes the values of a block, and of those inside, of which elements are used.
-fn read(block: &Block, contexts: &[Context], into: &mut FxHashSet<Var>) {
+fn read(block: &Block, spaces: &[IndexSpace], into: &mut FxHashSet<Var>) {
     with_stack(|| {
         let op = |op: &Op, into: &mut FxHashSet<Var>| match op {
-            Op::SameLength(..) | Op::Point(ir::Op::Seq(SeqOp::Length, _)) => {}
+            Op::SameLength(..) | Op::Map(ir::Op::Seq(SeqOp::Length, _)) => {}
             Op::Branch { then: (_, a), otherwise: (_, b), .. }
-            | Op::Either { whole: a, flat: b } => {
+            | Op::Versions { sequential: a, flattened: b } => {
                 into.extend(op.atoms().into_iter().filter_map(var));
-                read(a, contexts, into);
-                read(b, contexts, into);
+                read(a, spaces, into);
+                read(b, spaces, into);
             }
-            Op::Point(_)
+            Op::Map(_)
             | Op::Element { .. }
             | Op::Position
             | Op::Gather(..)
@@ -50,13 +50,13 @@ fn read(block: &Block, contexts: &[Context], into: &mut FxHashSet<Var>) {
             | Op::Scatter { .. }
             | Op::Scan { .. }
             | Op::Call(..)
-            | Op::Whole(_) => op.each_use(&mut |var| {
+            | Op::Sequential(_) => op.each_use(&mut |var| {
                 into.insert(var);
             }),
         };
         for step in &block.steps {
             match step {
-                Step::Context(ctx) => into.extend(contexts[ctx.0 as usize].space.made_of()),
+                Step::Space(ctx) => into.extend(spaces[ctx.0 as usize].kind.made_of()),
                 Step::Kernel(kernel) => kernel.lets.iter().for_each(|l| op(&l.op, into)),
                 Step::Let(binding) => op(&binding.op, into),
             }
@@ -66,7 +66,7 @@ fn read(block: &Block, contexts: &[Context], into: &mut FxHashSet<Var>) {
 }
 
 struct Again<'c, 's> {
-    contexts: &'c [Context],
+    spaces: &'c [IndexSpace],
     state: &'s mut State,
     /// Values of which more is used than how long they are.
     elements: FxHashSet<Var>,
@@ -81,8 +81,8 @@ impl Again<'_, '_> {
             self.stored.extend(var(block.result));
             for step in &block.steps {
                 match step {
-                    Step::Context(ctx) => {
-                        self.stored.extend(self.contexts[ctx.0 as usize].space.made_of());
+                    Step::Space(ctx) => {
+                        self.stored.extend(self.spaces[ctx.0 as usize].kind.made_of());
                     }
                     Step::Kernel(_) => {}
                     Step::Let(binding) => {
@@ -103,10 +103,10 @@ impl Again<'_, '_> {
             let mut steps = Vec::with_capacity(block.steps.len());
             for step in &block.steps {
                 steps.push(match step {
-                    Step::Context(_) => step.clone(),
+                    Step::Space(_) => step.clone(),
                     Step::Kernel(kernel) => {
                         let kernel = self.kernel(kernel, &known);
-                        let own = kernel.lets.iter().filter(|l| l.ctx == kernel.over);
+                        let own = kernel.lets.iter().filter(|l| l.ctx == kernel.space);
                         for binding in own.filter(|l| self.may_be_repeated(l)) {
                             known.insert(binding.var, binding.clone());
                         }
@@ -116,11 +116,11 @@ impl Again<'_, '_> {
                         let mut binding = binding.clone();
                         match &mut binding.op {
                             Op::Branch { then: (_, a), otherwise: (_, b), .. }
-                            | Op::Either { whole: a, flat: b } => {
+                            | Op::Versions { sequential: a, flattened: b } => {
                                 *a = self.block(a, known.clone());
                                 *b = self.block(b, known.clone());
                             }
-                            Op::Point(_)
+                            Op::Map(_)
                             | Op::Element { .. }
                             | Op::Position
                             | Op::Gather(..)
@@ -132,7 +132,7 @@ impl Again<'_, '_> {
                             | Op::Scatter { .. }
                             | Op::Scan { .. }
                             | Op::Call(..)
-                            | Op::Whole(_) => {}
+                            | Op::Sequential(_) => {}
                         }
                         Step::Let(binding)
                     }
@@ -143,7 +143,7 @@ impl Again<'_, '_> {
     }
 
     fn may_be_repeated(&self, binding: &Let) -> bool {
-        binding.ctx != Ctx::CALLER && is_cheap(binding) && !binding.ty.has_sequence()
+        binding.ctx != SpaceId::CALLER && is_cheap(binding) && !binding.ty.has_sequence()
     }
 
     fn kernel(&mut self, kernel: &Kernel, known: &Known) -> Kernel {
@@ -158,7 +158,7 @@ impl Again<'_, '_> {
                     continue;
                 }
                 let mut more = Repeated::default();
-                let (over, before) = (kernel.over, &lets[..]);
+                let (over, before) = (kernel.space, &lets[..]);
                 let place = Place { over, known, before, waiting: &waiting, read: &read };
                 if self.expand(var, &place, &mut more)
                     && more.lets.len() <= FEW
@@ -191,7 +191,7 @@ impl Again<'_, '_> {
         let known = place.known.get(&var).filter(|_| !place.read.contains(&var));
         let Some(binding) = known else { return false };
         let taken = matches!(binding.op, Op::Element { .. } | Op::Position);
-        if !is_within(self.contexts, place.over, binding.ctx)
+        if !is_within(self.spaces, place.over, binding.ctx)
             || taken && binding.ctx != place.over
             || more.lets.len() > FEW
         {
@@ -217,7 +217,7 @@ impl Again<'_, '_> {
 
 /// Where something is to be computed again.
 struct Place<'a> {
-    over: Ctx,
+    over: SpaceId,
     known: &'a Known,
     /// What the kernel has computed there.
     before: &'a [Let],

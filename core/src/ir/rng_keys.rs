@@ -33,7 +33,7 @@ use crate::prim::SeqOp;
 use nesl_runtime::scalar::ScalarOp;
 
 /// Gives every draw of the program a key of its own. To be done once.
-pub fn thread_keys(program: &mut Program) {
+pub fn split_rng_keys(program: &mut Program) {
     let draws = drawing(program);
     for (index, function) in program.functions.iter_mut().enumerate() {
         if draws[index] {

@@ -108,7 +108,7 @@ impl<'a> Thread<'a> {
     /// The site of a call that leaves the user's program, as a value.
     fn origin_at(&mut self, site: Site) -> Value {
         let code = nesl_runtime::fault::FaultCode::Message;
-        let cause = super::Cause {
+        let cause = super::FaultSite {
             code,
             message: "".into(),
             detail: super::Detail::None,

@@ -1,6 +1,6 @@
 //! Which steps a program becomes.
 
-use super::{Action, Block, Piece, script};
+use super::{Action, Block, PureRegion, script};
 use crate::ir::{parse, print_function, verify};
 use crate::simplify::simplify;
 use expect_test::{Expect, expect};
@@ -38,8 +38,8 @@ fn block(block: &Block, depth: usize, out: &mut String) {
                 let _ = writeln!(out, "{indent}and");
                 self::block(otherwise, depth + 1, out);
             }
-            Action::Call { var, callee, light, .. } => {
-                let alone = if light.is_some() { ", light" } else { "" };
+            Action::Call { var, callee, host_only, .. } => {
+                let alone = if host_only.is_some() { ", host only" } else { "" };
                 let _ = writeln!(out, "{indent}v{} is a call of {}{alone}", var.0, callee.0);
             }
         }
@@ -50,12 +50,12 @@ fn block(block: &Block, depth: usize, out: &mut String) {
     }
 }
 
-fn compute(piece: &Piece, indent: &str, out: &mut String) {
+fn compute(piece: &PureRegion, indent: &str, out: &mut String) {
     assert_eq!(verify(&piece.program), Vec::<String>::new());
     let outputs: Vec<u32> = piece.outputs.iter().map(|var| var.0).collect();
     let kind = match piece {
-        Piece { effects: true, .. } => "interpret",
-        Piece { small: true, .. } => "say",
+        PureRegion { effects: true, .. } => "interpret",
+        PureRegion { small: true, .. } => "say",
         _ => "compute",
     };
     let _ = writeln!(out, "{indent}{kind} {outputs:?}");

@@ -3,29 +3,29 @@
 //! Going over a block, what has no effects waits. Before an effect there must be computed what it
 //! takes and what may fault; the rest waits on, for who uses it.
 
-use super::{Action, Function, Input, Piece, Script, Step};
-use super::{Block, Light, light, piece};
+use super::{Action, Function, HostProgram, Input, PureRegion, Step};
+use super::{Block, HostOnly, host_only, pure_region};
 use crate::base::with_stack;
 use crate::ir::{self, Atom, Effects, FunId, Let, Op, Program, Site, Ty, Var};
 use crate::simplify::may_fault;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A simplified program that has effects, as a script.
-pub fn script(program: &Program) -> Script {
-    let (effects, light) = (Effects::of(program), Light::of(program));
+pub fn host_program(program: &Program) -> HostProgram {
+    let (effects, host_only) = (Effects::of(program), HostOnly::of(program));
     let functions = program.functions.iter().enumerate().map(|(id, function)| {
         let id = FunId(id as u32);
         effects
             .in_function(id)
-            .then(|| Planner::of(program, (&effects, &light), function).function(function))
+            .then(|| Planner::of(program, (&effects, &host_only), function).function(function))
     });
-    Script { functions: functions.collect(), main: program.main }
+    HostProgram { functions: functions.collect(), main: program.main }
 }
 
 struct Planner<'p> {
     program: &'p Program,
     effects: &'p Effects,
-    light: &'p Light,
+    host_only: &'p HostOnly,
     types: FxHashMap<Var, Ty>,
 }
 
@@ -33,7 +33,7 @@ struct Planner<'p> {
 struct Waiting<'p> {
     lets: Vec<&'p Let>,
     /// What was made of scalars alone.
-    light: FxHashSet<Var>,
+    host_only: FxHashSet<Var>,
     /// Where each variable is used last.
     last: FxHashMap<Var, usize>,
 }
@@ -41,14 +41,14 @@ struct Waiting<'p> {
 impl<'p> Planner<'p> {
     fn of(
         program: &'p Program,
-        (effects, light): (&'p Effects, &'p Light),
+        (effects, host_only): (&'p Effects, &'p HostOnly),
         function: &'p ir::Function,
     ) -> Planner<'p> {
         let mut types: FxHashMap<Var, Ty> = function.params.iter().cloned().collect();
         function.body.each_binding(&mut |var, ty| {
             types.insert(var, ty.clone());
         });
-        Planner { program, effects, light, types }
+        Planner { program, effects, host_only, types }
     }
 
     fn function(&self, function: &'p ir::Function) -> Function {
@@ -61,8 +61,11 @@ impl<'p> Planner<'p> {
     fn block(&self, block: &'p ir::Block, own: &[Var]) -> Block {
         with_stack(|| {
             let mut steps = Vec::new();
-            let mut waiting =
-                Waiting { lets: Vec::new(), light: FxHashSet::default(), last: last_uses(block) };
+            let mut waiting = Waiting {
+                lets: Vec::new(),
+                host_only: FxHashSet::default(),
+                last: last_uses(block),
+            };
             for (at, binding) in block.lets.iter().enumerate() {
                 if let Op::Global(id) = binding.op {
                     steps.push(step(Action::Global(binding.var, id), binding.site));
@@ -101,12 +104,15 @@ impl<'p> Planner<'p> {
         }
         later.reverse();
         // What is heavy, and what that takes; and texts made of it.
-        let light: Vec<bool> =
-            now.iter().rev().map(|binding| self.is_light(binding, &mut waiting.light)).collect();
+        let host_only: Vec<bool> = now
+            .iter()
+            .rev()
+            .map(|binding| self.is_light(binding, &mut waiting.host_only))
+            .collect();
         let (mut heavy, mut texts): (Vec<&Let>, Vec<&Let>) = (Vec::new(), Vec::new());
         let mut taken = FxHashSet::default();
-        for (binding, light) in now.into_iter().zip(light.into_iter().rev()) {
-            if light && !taken.contains(&binding.var) {
+        for (binding, host_only) in now.into_iter().zip(host_only.into_iter().rev()) {
+            if host_only && !taken.contains(&binding.var) {
                 texts.push(binding);
             } else {
                 taken.extend(uses([binding]));
@@ -127,31 +133,31 @@ impl<'p> Planner<'p> {
                 |var: &Var| asked.contains(var) || behind(var) || !small && for_texts.contains(var);
             let outputs = lets.iter().map(|binding| binding.var).filter(wanted).collect();
             let site = first.site;
-            steps.push(step(Action::Compute(self.piece(&lets, outputs, small)), site));
+            steps.push(step(Action::Compute(self.pure_region(&lets, outputs, small)), site));
         }
         waiting.lets = later;
     }
 
     /// Whether an operation works on scalars and on what was made of them alone, without loops.
-    fn is_light(&self, binding: &Let, light: &mut FxHashSet<Var>) -> bool {
-        let fed = |atom: Atom, light: &FxHashSet<Var>| match var(atom) {
-            Some(var) => light.contains(&var) || !self.types[&var].has_sequence(),
+    fn is_light(&self, binding: &Let, host_only: &mut FxHashSet<Var>) -> bool {
+        let fed = |atom: Atom, host_only: &FxHashSet<Var>| match var(atom) {
+            Some(var) => host_only.contains(&var) || !self.types[&var].has_sequence(),
             None => true,
         };
-        if !binding.op.atoms().into_iter().all(|atom| fed(atom, light)) {
+        if !binding.op.atoms().into_iter().all(|atom| fed(atom, host_only)) {
             return false;
         }
         let is_light = match binding.op {
             Op::If { .. } => with_stack(|| {
                 binding.op.blocks().all(|block| {
-                    block.lets.iter().all(|inner| self.is_light(inner, light))
-                        && fed(block.result, light)
+                    block.lets.iter().all(|inner| self.is_light(inner, host_only))
+                        && fed(block.result, host_only)
                 })
             }),
-            _ => light::is_light(&binding.op),
+            _ => host_only::is_light(&binding.op),
         };
         if is_light {
-            light.insert(binding.var);
+            host_only.insert(binding.var);
         }
         is_light
     }
@@ -177,12 +183,12 @@ impl<'p> Planner<'p> {
                 var,
                 callee: *callee,
                 args: args.clone(),
-                light: self
-                    .light
+                host_only: self
+                    .host_only
                     .function(*callee)
-                    .then(|| Box::new(self.piece(&[binding], vec![var], true))),
+                    .then(|| Box::new(self.pure_region(&[binding], vec![var], true))),
             },
-            Op::Nest(_) => Action::Compute(self.piece(&[binding], vec![var], false)),
+            Op::Nest(_) => Action::Compute(self.pure_region(&[binding], vec![var], false)),
             Op::Copy(_)
             | Op::Scalar(..)
             | Op::Pair(..)
@@ -197,8 +203,8 @@ impl<'p> Planner<'p> {
         }
     }
 
-    fn piece(&self, lets: &[&Let], outputs: Vec<Var>, small: bool) -> Piece {
-        piece::piece(self.program, self.effects, lets, outputs, small, &self.types)
+    fn pure_region(&self, lets: &[&Let], outputs: Vec<Var>, small: bool) -> PureRegion {
+        pure_region::piece(self.program, self.effects, lets, outputs, small, &self.types)
     }
 
     fn ty(&self, atom: Atom) -> Ty {
@@ -265,7 +271,7 @@ fn forget(block: &mut Block, own: &[Var]) {
 impl Step {
     fn bound(&self) -> Vec<Var> {
         match &self.action {
-            Action::Compute(piece) => piece.outputs.clone(),
+            Action::Compute(pure_region) => pure_region.outputs.clone(),
             Action::Global(var, _)
             | Action::Host { var, .. }
             | Action::Time(var, _)
@@ -278,10 +284,12 @@ impl Step {
     fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         let mut used = |atoms: &[Atom]| atoms.iter().filter_map(|a| var(*a)).for_each(&mut *visit);
         match &self.action {
-            Action::Compute(piece) => piece.inputs.iter().for_each(|input| match input {
-                Input::Var(var) => visit(*var),
-                Input::Global(_) => {}
-            }),
+            Action::Compute(pure_region) => {
+                pure_region.inputs.iter().for_each(|input| match input {
+                    Input::Var(var) => visit(*var),
+                    Input::Global(_) => {}
+                })
+            }
             Action::Global(..) => {}
             Action::Host { args, .. } | Action::Call { args, .. } => used(args),
             Action::Time(_, body) => body.each_use(visit),

@@ -1,6 +1,6 @@
 //! What is made of the values that points find by themselves joins them.
 //!
-//! A value that has two forms ([`Op::Either`]) is the end of a kernel: which kernel, is known when
+//! A value that has two forms ([`Op::Versions`]) is the end of a kernel: which kernel, is known when
 //! the points have been counted. Tables that are filled with such values, and other reductions of
 //! them, become the end of both forms, so that they are one kernel with what finds the values:
 //!
@@ -13,20 +13,22 @@
 //!
 //! What somebody else needs of the values leaves it as a sequence.
 
-use super::group::{State, var};
+use super::cluster::{State, var};
 use crate::base::with_stack;
-use crate::flat::{Block, Context, Ctx, Function, Let, Op, Space, Step, is_cheap, segments_of};
+use crate::flat::{
+    Block, Function, IndexSpace, Let, Op, SpaceId, SpaceKind, Step, is_cheap, segments_of,
+};
 use crate::ir::{self, Atom, Ty, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Moves what fills tables to where what it needs is found, in a function.
 pub(super) fn moved(function: &Function, state: &mut State) -> Block {
-    let mut tails = Tails { contexts: &function.contexts, state, next: unused(function) };
+    let mut tails = Tails { spaces: &function.spaces, state, next: unused(function) };
     tails.block(&function.body)
 }
 
 struct Tails<'f, 's> {
-    contexts: &'f [Context],
+    spaces: &'f [IndexSpace],
     state: &'s mut State,
     next: u32,
 }
@@ -49,7 +51,7 @@ impl Tails<'_, '_> {
             while at < steps.len() {
                 if let Step::Let(binding) = &mut steps[at]
                     && let Op::Branch { then: (_, a), otherwise: (_, b), .. }
-                    | Op::Either { whole: a, flat: b } = &mut binding.op
+                    | Op::Versions { sequential: a, flattened: b } = &mut binding.op
                 {
                     *a = self.block(a);
                     *b = self.block(b);
@@ -76,12 +78,14 @@ impl Tails<'_, '_> {
 
     /// What comes behind a value with two forms, and can be done where it is found.
     fn tail(&self, steps: &[Step], at: usize, result: Atom) -> Option<Tail> {
-        let Step::Let(Let { var: head, ctx, op: Op::Either { whole, .. }, .. }) = &steps[at] else {
+        let Step::Let(Let { var: head, ctx, op: Op::Versions { sequential, .. }, .. }) = &steps[at]
+        else {
             return None;
         };
-        let by_itself = matches!(&whole.steps[..], [Step::Let(Let { op: Op::Whole(_), .. })]);
-        let is_filter = matches!(self.contexts[ctx.0 as usize].space, Space::Where { .. });
-        if !by_itself || is_filter || segments_of(self.contexts, *ctx).is_none() {
+        let by_itself =
+            matches!(&sequential.steps[..], [Step::Let(Let { op: Op::Sequential(_), .. })]);
+        let is_filter = matches!(self.spaces[ctx.0 as usize].kind, SpaceKind::Filter { .. });
+        if !by_itself || is_filter || segments_of(self.spaces, *ctx).is_none() {
             return None;
         }
         let mut later: FxHashSet<Var> = FxHashSet::default();
@@ -104,7 +108,7 @@ impl Tails<'_, '_> {
             if !there || !checked || binding.points() != *ctx {
                 continue;
             }
-            if binding.combines() && segments_of(self.contexts, *ctx) != Some(binding.ctx) {
+            if binding.combines() && segments_of(self.spaces, *ctx) != Some(binding.ctx) {
                 continue;
             }
             if binding.combines() {
@@ -134,13 +138,13 @@ impl Tails<'_, '_> {
                     binding.op.each_use(&mut outside);
                     for inside in binding.op.blocks() {
                         inside.each_context(&mut |ctx| {
-                            let made_of = self.contexts[ctx.0 as usize].space.made_of();
+                            let made_of = self.spaces[ctx.0 as usize].kind.made_of();
                             made_of.into_iter().for_each(&mut outside);
                         });
                     }
                 }
-                Step::Context(ctx) => {
-                    let made_of = self.contexts[ctx.0 as usize].space.made_of();
+                Step::Space(ctx) => {
+                    let made_of = self.spaces[ctx.0 as usize].kind.made_of();
                     made_of.into_iter().for_each(&mut outside);
                 }
                 Step::Kernel(_) => unreachable!("programs are fused once"),
@@ -151,9 +155,11 @@ impl Tails<'_, '_> {
 
     /// A value with its tail, and what is called by the names that were used for it.
     fn joined(&mut self, head: &Let, tail: &Tail) -> Vec<Let> {
-        let Op::Either { whole, flat } = &head.op else { unreachable!("it has two forms") };
+        let Op::Versions { sequential, flattened } = &head.op else {
+            unreachable!("it has two forms")
+        };
         let (site, inner) = (head.site, head.ctx);
-        let home = segments_of(self.contexts, inner).expect("it has segments");
+        let home = segments_of(self.spaces, inner).expect("it has segments");
         // Both forms use the same names.
         let names: Vec<Var> = tail.lets.iter().map(|_| self.fresh()).collect();
         let collected = tail.kept.then(|| self.fresh());
@@ -187,14 +193,15 @@ impl Tails<'_, '_> {
             for ((name, part, _), pair) in before.iter().rev().zip(&pairs) {
                 ty = Ty::pair(part.clone(), ty);
                 let op = ir::Op::Pair(Atom::Var(*name), Atom::Var(result));
-                bind(*pair, ty.clone(), Op::Point(op));
+                bind(*pair, ty.clone(), Op::Map(op));
                 result = *pair;
             }
             (Block { steps, result: Atom::Var(result) }, ty)
         };
-        let ((whole, ty), (flat, _)) = (side(whole), side(flat));
+        let ((sequential, ty), (flattened, _)) = (side(sequential), side(flattened));
         let var = self.fresh();
-        let mut lets = vec![Let { var, ty, ctx: home, op: Op::Either { whole, flat }, site }];
+        let mut lets =
+            vec![Let { var, ty, ctx: home, op: Op::Versions { sequential, flattened }, site }];
         self.parts_of(var, &parts, home, &mut lets);
         if tail.kept {
             let op = Op::Element { of: values, checked: None };
@@ -204,20 +211,26 @@ impl Tails<'_, '_> {
     }
 
     /// Gives the parts of nested pairs names.
-    fn parts_of(&mut self, whole: Var, parts: &[(Var, Ty, Var)], ctx: Ctx, lets: &mut Vec<Let>) {
-        let (mut rest, site) = (Atom::Var(whole), lets[0].site);
+    fn parts_of(
+        &mut self,
+        sequential: Var,
+        parts: &[(Var, Ty, Var)],
+        ctx: SpaceId,
+        lets: &mut Vec<Let>,
+    ) {
+        let (mut rest, site) = (Atom::Var(sequential), lets[0].site);
         let Some((last, before)) = parts.split_last() else { return };
         let mut ty = lets[0].ty.clone();
         for (_, part, name) in before {
-            let first = Op::Point(ir::Op::First(rest));
+            let first = Op::Map(ir::Op::First(rest));
             lets.push(Let { var: *name, ty: part.clone(), ctx, op: first, site });
             let Ty::Pair(_, behind) = ty else { unreachable!("it is a pair") };
             ty = *behind;
-            let (var, op) = (self.fresh(), Op::Point(ir::Op::Second(rest)));
+            let (var, op) = (self.fresh(), Op::Map(ir::Op::Second(rest)));
             lets.push(Let { var, ty: ty.clone(), ctx, op, site });
             rest = Atom::Var(var);
         }
-        let op = Op::Point(ir::Op::Copy(rest));
+        let op = Op::Map(ir::Op::Copy(rest));
         lets.push(Let { var: last.2, ty: last.1.clone(), ctx, op, site });
     }
 
@@ -237,7 +250,7 @@ fn rename(op: &mut Op, known: &FxHashMap<Var, Atom>) {
         }
     };
     match op {
-        Op::Point(op) => op.rename(&mut |var| known.get(&var).copied().unwrap_or(Atom::Var(var))),
+        Op::Map(op) => op.rename(&mut |var| known.get(&var).copied().unwrap_or(Atom::Var(var))),
         Op::Reduce { value, .. } => rename(value),
         Op::Histogram { size, place, value, .. } => {
             [size, place, value].into_iter().for_each(rename);
@@ -253,8 +266,8 @@ fn rename(op: &mut Op, known: &FxHashMap<Var, Atom>) {
         | Op::Scan { .. }
         | Op::Branch { .. }
         | Op::Call(..)
-        | Op::Whole(_)
-        | Op::Either { .. } => unreachable!("it is not cheap"),
+        | Op::Sequential(_)
+        | Op::Versions { .. } => unreachable!("it is not cheap"),
     }
 }
 
@@ -265,8 +278,8 @@ fn unused(function: &Function) -> u32 {
         let mut note = |var: Var| next = next.max(var.0 + 1);
         note(binding.var);
         match &binding.op {
-            Op::Whole(block) => block.each_binding(&mut |var, _| note(var)),
-            Op::Point(op) => {
+            Op::Sequential(block) => block.each_binding(&mut |var, _| note(var)),
+            Op::Map(op) => {
                 op.blocks().for_each(|block| block.each_binding(&mut |var, _| note(var)));
                 if let ir::Op::Nest(nest) = op {
                     nest.binders.iter().for_each(|(var, ..)| note(*var));
@@ -284,7 +297,7 @@ fn unused(function: &Function) -> u32 {
             | Op::Scan { .. }
             | Op::Branch { .. }
             | Op::Call(..)
-            | Op::Either { .. } => {}
+            | Op::Versions { .. } => {}
         }
     });
     next
