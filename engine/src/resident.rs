@@ -186,11 +186,7 @@ impl ResidentValue {
     }
 
     /// A half of a half … of it.
-<<<<<<< HEAD:engine/src/held.rs
-    pub(crate) fn part(&self, way: &[Projection]) -> Held {
-=======
-    pub(crate) fn part(&self, way: &[Step]) -> ResidentValue {
->>>>>>> main:engine/src/resident.rs
+    pub(crate) fn part(&self, way: &[Projection]) -> ResidentValue {
         if way.is_empty() {
             return self.clone();
         }
