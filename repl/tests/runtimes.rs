@@ -2,7 +2,7 @@
 //! examples on the direct interpreter, the interpreter of kir, and the CPU with one thread and
 //! two, and whatever form computations have. Errors are the same too, but for who called whom.
 
-use nesl_engine::session::{Form, Strategy};
+use nesl_engine::session::{Strategy, Version};
 use nesl_engine::{Event, Session, Settings};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{Options, Runtime};

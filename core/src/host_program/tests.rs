@@ -1,6 +1,6 @@
 //! Which steps a program becomes.
 
-use super::{Action, Block, PureRegion, script};
+use super::{Action, Block, PureRegion, host_program};
 use crate::ir::{parse, print_function, verify};
 use crate::simplify::simplify;
 use expect_test::{Expect, expect};
@@ -9,7 +9,7 @@ use std::fmt::Write;
 fn check(program: &str, expected: &Expect) {
     let program = parse(program).unwrap();
     assert_eq!(verify(&program), Vec::<String>::new());
-    let script = script(&simplify(&program));
+    let script = host_program(&simplify(&program));
     let mut out = String::new();
     for function in script.functions.iter().flatten() {
         block(&function.body, 0, &mut out);

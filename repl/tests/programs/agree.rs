@@ -1,7 +1,7 @@
 //! Running a program on every runtime, and comparing what comes of it.
 
 use super::tree::{Entry, Program};
-use nesl_engine::session::{Form, Strategy};
+use nesl_engine::session::{Strategy, Version};
 use nesl_engine::{Event, Precision, Session, Settings};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{Options, Runtime};
