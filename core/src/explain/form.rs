@@ -102,7 +102,7 @@ struct Alone<'a> {
     db: &'a Database,
 }
 
-impl elaborate::Context for Alone<'_> {
+impl elaborate::Definitions for Alone<'_> {
     fn ast(&self, item: ItemId) -> Arc<ast::Item> {
         self.db.ast(item).clone()
     }

@@ -7,7 +7,7 @@ use crate::resident::ResidentValue;
 use crate::runner::{Done, Runner, Trouble};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
 use nesl_core::db::{Before, Database, FileId, Form};
-use nesl_core::elaborate::{self, Elaborated, Step};
+use nesl_core::elaborate::{self, Elaborated, Projection};
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir;
 use nesl_core::names::Names;
@@ -421,7 +421,7 @@ struct Program<'a> {
     watching: bool,
 }
 
-impl elaborate::Context for Program<'_> {
+impl elaborate::Definitions for Program<'_> {
     fn ast(&self, item: ItemId) -> Arc<ast::Item> {
         self.db.ast(item).clone()
     }
@@ -485,7 +485,7 @@ fn deferrable(ast: &ast::Item) -> Option<Name> {
 }
 
 /// The names a form binds, each with the way to its value.
-pub(super) fn names_of(ast: &ast::Item) -> Vec<(Name, Vec<Step>)> {
+pub(super) fn names_of(ast: &ast::Item) -> Vec<(Name, Vec<Projection>)> {
     match &ast.kind {
         ItemKind::Binding { pattern, .. } => elaborate::bound_names(ast, *pattern),
         ItemKind::Expr(_) => vec![(Name::new("it"), Vec::new())],

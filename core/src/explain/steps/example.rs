@@ -10,7 +10,7 @@ use crate::base::shorten;
 use crate::base::{ItemId, Name};
 use crate::db::Database;
 use crate::db::{Cursor, forms};
-use crate::elaborate::{Step, bound_names};
+use crate::elaborate::{Projection, bound_names};
 use crate::explain::form;
 use crate::flat;
 use crate::flatten::flatten;
@@ -306,13 +306,13 @@ impl Data<'_> {
 }
 
 /// A part of a value.
-fn part(value: &Value, way: &[Step]) -> Option<Value> {
+fn part(value: &Value, way: &[Projection]) -> Option<Value> {
     let mut value = value.clone();
     for step in way {
         let (first, second) = value.as_pair()?;
         value = match step {
-            Step::First => first.clone(),
-            Step::Second => second.clone(),
+            Projection::First => first.clone(),
+            Projection::Second => second.clone(),
         };
     }
     Some(value)

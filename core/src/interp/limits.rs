@@ -1,5 +1,6 @@
-//! What every operation needs to know: the precision, the limits, the wish to stop, and how much
-//! may still be done.
+//! The limits of a run: precision, lengths, interruption, and a budget of time and memory.
+//!
+//! Every operation that makes a sequence allocates it here, so the limits are checked in one place.
 
 use super::Options;
 use nesl_runtime::fault::{Fault, FaultCode};
@@ -8,14 +9,14 @@ use nesl_runtime::services::sort::Alone;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Elements handled between two looks at the interrupt flag.
-pub(super) const CHUNK: usize = 1 << 16;
+/// The number of elements handled between two checks of the interrupt flag.
+pub(super) const INTERRUPT_CHECK_ELEMENTS: usize = 1 << 16;
 
-/// The memory of a run with a budget.
-const TRIAL_BYTES: u64 = 256 << 20;
+/// The memory that a run with a budget may allocate in all, freed memory included.
+const BUDGET_BYTES: u64 = 256 << 20;
 
-/// What a run may take in all: time by tables, not by a clock, so that the same program always
-/// comes as far; and memory, what was let go of included.
+/// The time and memory that a run may take in all. Time is estimated from tables, not measured, so
+/// the same program always gets equally far; memory that was freed is counted as well.
 #[derive(Debug)]
 pub(super) struct Budget {
     nanoseconds: Cell<u64>,
@@ -27,12 +28,12 @@ impl Budget {
     pub(super) fn new(nanoseconds: u64) -> Budget {
         Budget {
             nanoseconds: Cell::new(nanoseconds),
-            bytes: Cell::new(TRIAL_BYTES),
+            bytes: Cell::new(BUDGET_BYTES),
             exceeded: Cell::new(false),
         }
     }
 
-    /// Takes from what is left of something; faults if that is too little.
+    /// Subtracts an amount from one of the two counters; faults if less is left.
     fn take(&self, from: &Cell<u64>, amount: u64) -> Result<(), Fault> {
         match from.get().checked_sub(amount) {
             Some(left) => {
@@ -46,39 +47,40 @@ impl Budget {
         }
     }
 
-    /// Nanoseconds that are left.
+    /// The number of nanoseconds that are left.
     pub(super) fn left(&self) -> u64 {
         self.nanoseconds.get()
     }
 
-    /// Whether it was not enough.
+    /// Returns true if the run needed more than its budget.
     pub(super) fn is_exceeded(&self) -> bool {
         self.exceeded.get()
     }
 }
 
-/// The limits of a run.
+/// The precision and the limits of a run, as operations need them.
 #[derive(Clone, Copy)]
-pub(super) struct Context<'a> {
+pub(super) struct Limits<'a> {
     pub precision: Precision,
     max_length: usize,
     interrupt: Option<&'a AtomicBool>,
     budget: Option<&'a Budget>,
 }
 
-impl<'a> Context<'a> {
-    pub(super) fn new(options: &Options<'a>, budget: Option<&'a Budget>) -> Context<'a> {
+impl<'a> Limits<'a> {
+    pub(super) fn new(options: &Options<'a>, budget: Option<&'a Budget>) -> Limits<'a> {
         let longest = usize::try_from(options.precision.max_int()).unwrap_or(usize::MAX);
-        Context {
+        Limits {
             precision: options.precision,
-            // Lengths are ints.
+            // A length must be an int of the program's precision.
             max_length: options.max_length.min(longest),
             interrupt: options.interrupt,
             budget,
         }
     }
 
-    /// Faults if this takes more than is left; before it is done.
+    /// Subtracts an estimate of time from the budget, if there is one; faults if less is left. Called
+    /// before the work is done.
     pub(super) fn spend(&self, nanoseconds: u64) -> Result<(), Fault> {
         match self.budget {
             Some(budget) => budget.take(&budget.nanoseconds, nanoseconds),
@@ -86,12 +88,12 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether there is a budget.
-    pub(super) fn is_trial(&self) -> bool {
+    /// Returns true if the run has a budget.
+    pub(super) fn has_budget(&self) -> bool {
         self.budget.is_some()
     }
 
-    /// Faults if the person asked to stop.
+    /// Faults if the run was interrupted.
     pub(super) fn poll(&self) -> Result<(), Fault> {
         match self.interrupt {
             Some(flag) if flag.load(Ordering::Relaxed) => Err(FaultCode::Interrupted.into()),
@@ -99,14 +101,15 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Who sorts: this thread, until it is asked to stop.
-    pub(super) fn alone(&self) -> Alone<'a> {
+    /// The executor of sorts: this thread alone, until it is interrupted.
+    pub(super) fn this_thread(&self) -> Alone<'a> {
         Alone(self.interrupt)
     }
 
-    /// An empty vector with room for `length` elements, if that is allowed and to be had.
-    pub(super) fn room<T>(&self, length: i128) -> Result<Vec<T>, Fault> {
-        let mut room = Vec::new();
+    /// Allocates an empty vector with room for `length` elements; faults if the limits or the memory
+    /// do not allow it.
+    pub(super) fn allocate<T>(&self, length: i128) -> Result<Vec<T>, Fault> {
+        let mut vector = Vec::new();
         if let Some(budget) = self.budget {
             let bytes = length.max(0).saturating_mul(size_of::<T>() as i128);
             let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
@@ -114,8 +117,8 @@ impl<'a> Context<'a> {
             self.spend(bytes / 4)?;
         }
         match usize::try_from(length) {
-            Ok(length) if length <= self.max_length && room.try_reserve_exact(length).is_ok() => {
-                Ok(room)
+            Ok(length) if length <= self.max_length && vector.try_reserve_exact(length).is_ok() => {
+                Ok(vector)
             }
             _ => Err(Fault::with(
                 FaultCode::OutOfMemory,
@@ -124,17 +127,18 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// `length` elements, made one by one; looks at the interrupt flag now and then.
+    /// Makes a vector of `length` elements one by one, in order; checks the interrupt flag.
     pub(super) fn tabulate<T>(
         &self,
         length: i128,
         mut element: impl FnMut(usize) -> T,
     ) -> Result<Vec<T>, Fault> {
-        let mut elements = self.room(length)?;
+        let mut elements = self.allocate(length)?;
         let length = length as usize;
-        for start in (0..length).step_by(CHUNK) {
+        for start in (0..length).step_by(INTERRUPT_CHECK_ELEMENTS) {
             self.poll()?;
-            elements.extend((start..length.min(start + CHUNK)).map(&mut element));
+            elements
+                .extend((start..length.min(start + INTERRUPT_CHECK_ELEMENTS)).map(&mut element));
         }
         Ok(elements)
     }
