@@ -18,7 +18,10 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Infers the types of a recursion group (usually one item).
-pub fn infer(group: &[Member<'_>], environment: &dyn TypeEnvironment) -> FxHashMap<ItemId, ItemTypes> {
+pub fn infer(
+    group: &[Member<'_>],
+    environment: &dyn TypeEnvironment,
+) -> FxHashMap<ItemId, ItemTypes> {
     infer_with(group, environment, false)
 }
 
