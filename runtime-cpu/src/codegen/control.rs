@@ -6,6 +6,8 @@ use crate::services::{self, Address};
 use crate::{arena, callbacks};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::alias::Provenance;
 use nesl_runtime::kir::{self, Block, Extern, Inst, Op, Site, Ty};
 
@@ -146,7 +148,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let bytes = self.b.ins().select(huge, minus, bytes);
         let args = [self.env, bytes];
         let start = self.call_host(callbacks::grow as *const u8, &args, Some(types::I64));
-        let start = start.expect("it gives an address");
+        let start = start.or_bug("the allocation routine returns an address");
         let none = self.b.ins().icmp_imm_s(IntCC::Equal, start, 0);
         self.leave_if(none, Status::OutOfMemory);
         self.jump(done, &[start]);
@@ -230,7 +232,7 @@ impl<'a> FunctionEmitter<'a, '_> {
 
     fn for_op(&mut self, inst: &'a Inst) {
         let Op::For { count, index, init, carried, reduce, body } = &inst.op else {
-            unreachable!("only counted loops come here")
+            bug!("only counted loops are executed as such")
         };
         let reduced = &body.yields[init.len()..];
         let elements: Vec<Ty> = reduced.iter().map(|v| self.element_ty(*v)).collect();

@@ -13,6 +13,7 @@ use cranelift_codegen::ir::{
     self, AbiParam, BlockArg, FuncRef, InstBuilder, MemFlagsData, Signature, Type, types,
 };
 use cranelift_frontend::FunctionBuilder;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::alias::Provenance;
 use nesl_runtime::kir::{self, Literal, Ty, ValueTy};
 use rustc_hash::FxHashMap;
@@ -115,7 +116,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     /// What a value is.
     pub fn get(&self, value: kir::Value) -> ir::Value {
-        self.values[value.0 as usize].expect("kir defines values before their use")
+        self.values[value.0 as usize].or_bug("kir defines values before their use")
     }
 
     /// Defines a value.
@@ -221,7 +222,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
             }
             Exit::Kernel(block) => {
                 let block = *block;
-                let element = self.element.expect("code of a kernel runs at a element");
+                let element = self.element.or_bug("code of a kernel is executed for an element");
                 self.b.ins().jump(block, &[BlockArg::from(status), BlockArg::from(element)]);
             }
         }
@@ -261,7 +262,9 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
 
     /// Calls a function of the runtime that gives a status, and leaves if that is not good.
     pub fn call_host_checked(&mut self, function: *const u8, args: &[ir::Value]) {
-        let status = self.call_host(function, args, Some(types::I32)).expect("it has a result");
+        let status = self
+            .call_host(function, args, Some(types::I32))
+            .or_bug("a routine that returns a status has a result");
         self.leave_unless_done(status);
     }
 

@@ -3,6 +3,7 @@
 use super::emitter::{FunctionEmitter, clif, flags};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Combine, Ty};
 
 /// Bytes of a vector.
@@ -41,7 +42,11 @@ impl FunctionEmitter<'_, '_> {
         [table, row, length]: [ir::Value; 3],
         from: ir::Value,
     ) -> ir::Value {
-        let of = if lanes == 1 { clif(ty) } else { clif(ty).by(lanes as u32).expect("16 bytes") };
+        let of = if lanes == 1 {
+            clif(ty)
+        } else {
+            clif(ty).by(lanes as u32).or_bug("a vector register has a whole number of elements")
+        };
         let head = self.block_with([types::I64]);
         let (again, done) = (self.b.create_block(), self.b.create_block());
         self.jump(head, &[from]);

@@ -3,6 +3,7 @@
 use super::emitter::{FunctionEmitter, clif, flags};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, InstructionData, Opcode, types};
+use nesl_runtime::bug;
 use nesl_runtime::kir::{Binary, Combine, Literal, Ty, Unary};
 
 impl FunctionEmitter<'_, '_> {
@@ -61,7 +62,7 @@ impl FunctionEmitter<'_, '_> {
             Binary::Shr => self.b.ins().sshr(a, b),
             Binary::ShrZero => self.b.ins().ushr(a, b),
             Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => {
-                unreachable!("comparisons are above")
+                bug!("comparisons are above")
             }
         }
     }

@@ -6,6 +6,7 @@ use crate::abi::chunk;
 use crate::callbacks;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, AtomicRmwOp, InstBuilder, MemFlagsData, types};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Literal, Sink, Ty, Value};
 
 /// What the sinks need that is the same at all elements.
@@ -40,7 +41,7 @@ impl FunctionEmitter<'_, '_> {
         state: Option<ir::Value>,
         around: SinkContext,
     ) -> Option<ir::Value> {
-        let state_now = || state.expect("the sink has state");
+        let state_now = || state.or_bug("a reduction, scan or pack has a state");
         match task.sink {
             Sink::Reduce { combine, value, .. } => {
                 let x = self.get(*value);

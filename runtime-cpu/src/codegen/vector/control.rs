@@ -3,6 +3,8 @@
 use super::lanes::{Choice, Lanes, VectorEmitter, Vectors};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type, types};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::is_if_convertible;
 use nesl_runtime::kir::walk;
@@ -70,7 +72,9 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             | Op::Call(..)
             | Op::Extern(..)
             | Op::Mark
-            | Op::Compact { .. } => unreachable!("code with these is not vectorised"),
+            | Op::Compact { .. } => {
+                bug!("the analysis refuses to vectorise memory operations and calls")
+            }
         }
     }
 
@@ -395,7 +399,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     ) {
         let bits = self.mask_bits();
         let outer = self.active.clone();
-        let at = carried.iter().position(|name| *name == flag).expect("the loop carries it");
+        let at =
+            carried.iter().position(|name| *name == flag).or_bug("a loop predicate is carried");
         let others = |values: &[Value]| -> Vec<Value> {
             let all = values.iter().take(carried.len()).enumerate();
             all.filter(|(n, _)| *n != at).map(|(_, value)| *value).collect()
@@ -475,7 +480,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     /// A counted loop; where counts differ, until no element goes on.
     fn counted(&mut self, inst: &'a Inst) {
         let Op::For { count, index, init, carried, reduce, body } = &inst.op else {
-            unreachable!("only counted loops come here")
+            bug!("only counted loops are executed as such")
         };
         let reduced = &inst.results[init.len()..];
         let elements = &body.yields[init.len()..];

@@ -9,6 +9,8 @@ use super::super::emitter::{FunctionEmitter, clif};
 use super::super::scalar::little;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, ConstantData, InstBuilder, Type, types};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::VectorFacts;
 use nesl_runtime::kir::{self, Ty};
@@ -232,7 +234,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
                 Some(before) => self.c.b.ins().bor(before, part),
             });
         }
-        all.expect("a group has a vector")
+        all.or_bug("a mask has a vector")
     }
 
     /// A vector of 64-bit constants.
@@ -269,7 +271,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
                 let all = self.c.b.ins().splat(vector, all);
                 SmallVec::from_elem(all, count)
             }
-            Lanes::Affine(_) | Lanes::Varying(_) => unreachable!("bools are masks"),
+            Lanes::Affine(_) | Lanes::Varying(_) => bug!("vectors of bools are masks"),
         }
     }
 
@@ -444,7 +446,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
                 Lanes::Mask(*bits, vectors)
             }
             Lanes::Uniform(value) => Lanes::Uniform(self.c.b.ins().bxor_imm_s(*value, 1)),
-            Lanes::Affine(_) | Lanes::Varying(_) => unreachable!("bools are masks"),
+            Lanes::Affine(_) | Lanes::Varying(_) => bug!("vectors of bools are masks"),
         }
     }
 

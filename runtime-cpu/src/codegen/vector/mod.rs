@@ -29,6 +29,8 @@ use super::sinks::SinkContext;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
 use lanes::{Lanes, VectorEmitter};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::{Analysis, NotVectorizable, Surroundings, VectorFacts};
 use nesl_runtime::kir::walk;
@@ -214,7 +216,9 @@ impl<'a> KernelBuilder<'a, '_> {
                         vector.unflatten(&mut rest, ValueTy::Scalar(*ty), Uniformity::Varying);
                     SinkState::PerLane(*combine, *ty, lanes)
                 }
-                None => SinkState::Scalar(rest.next().expect("it was handed over")),
+                None => SinkState::Scalar(
+                    rest.next().or_bug("a loop carries a value for each sink with state"),
+                ),
             });
         }
         let next_index = vector.c.b.ins().iadd_imm_s(index, elements as i64);
@@ -338,21 +342,21 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 }
                 Sink::Reduce { value, .. } | Sink::Scan { value, .. } => self.get(*value),
                 Sink::Scatter { .. } | Sink::Histogram { .. } | Sink::Emit { .. } => {
-                    unreachable!("these have no state")
+                    bug!("scatter, histogram and emit have no state")
                 }
             };
             let sum = self.combine(*combine, *ty, acc, &value);
             return self.flatten(&sum, *ty, Uniformity::Varying);
         }
         if let (Sink::Pack { keep, columns, .. }, true) = (task.sink, self.facts.only_byte_lanes) {
-            let Some(SinkState::Scalar(position)) = state else { unreachable!("packs have state") };
+            let Some(SinkState::Scalar(position)) = state else { bug!("a pack has a state") };
             return smallvec![self.pack(task, *keep, columns, *position)];
         }
         let mut operands = Vec::new();
         task.needs(&mut |v| operands.push((v, self.get(v), self.c.element_ty(v))));
         let mut state = state.map(|state| match state {
             SinkState::Scalar(value) => *value,
-            SinkState::PerLane(..) => unreachable!("done above"),
+            SinkState::PerLane(..) => bug!("states of single elements are scalars"),
         });
         // One by one, in order, each with the code for a single element.
         let mut results = Vec::new();

@@ -7,6 +7,7 @@ use super::lanes::{Lanes, VectorEmitter, Vectors};
 use super::target::converts;
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
+use nesl_runtime::bug;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::{Binary, Inst, Literal, Op, Ty, Unary, Value};
 
@@ -111,7 +112,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             | Op::Check { .. }
             | Op::Fail { .. }
             | Op::Mark
-            | Op::Compact { .. } => unreachable!("not an elementwise operation"),
+            | Op::Compact { .. } => bug!("only elementwise operations are emitted as such"),
         };
         self.set(result, lanes);
     }
@@ -120,7 +121,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     fn operand(&self, inst: &'a Inst) -> &'a Value {
         match &inst.op {
             Op::Bits(_, a) => a,
-            _ => unreachable!("only operations on bits ask"),
+            _ => bug!("only `bits` has this operand"),
         }
     }
 
@@ -340,7 +341,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
                 | Binary::Max
                 | Binary::Shl
                 | Binary::Shr
-                | Binary::ShrZero => unreachable!("bools are not numbers"),
+                | Binary::ShrZero => bug!("the verifier allows no arithmetic on bools"),
             });
         }
         Lanes::Mask(bits, out)
@@ -406,7 +407,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             }
             (Ty::I32 | Ty::U8, _) => self.low_bits(&vectors, to),
             (Ty::F32 | Ty::F64 | Ty::I64 | Ty::Bool, _) => {
-                unreachable!("done above, lane by lane or as it is")
+                bug!("other conversions are done lane by lane")
             }
         }
     }
