@@ -16,6 +16,7 @@ use super::shape::{Analysis, Given, Shape, Shapes, is_wide};
 use super::strands;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type, types};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value, ValueTy};
 
 /// How many turns are done side by side: while there are so many, then what is left.
@@ -179,8 +180,7 @@ impl<'a> Coder<'a, '_> {
         let at = |turn| self.b.ins().iadd_imm_s(state[0], turn as i64);
         let points: Vec<ir::Value> = (0..turns).map(at).collect();
         let lanes = if plan.shapes.wide { 2 } else { 4 };
-        let count = self.get(plan.count);
-        let inner = (count, VECTORS / turns * lanes);
+        let inner = (None, VECTORS / turns * lanes);
         let mut next = vec![following];
         next.extend(&state[1..]);
         self.each_of(plan, index, &points, inner, bail, &mut |coder| {
@@ -194,14 +194,15 @@ impl<'a> Coder<'a, '_> {
         state
     }
 
-    /// Some turns, or points, side by side, whose inner loops have `count` turns, so many at a time;
-    /// then something with the values of each.
+    /// Some turns, or points, side by side, whose inner loops have `count` turns (if none is given,
+    /// as many as that of the first of them, which is the same for all), so many at a time; then
+    /// something with the values of each.
     pub(super) fn each_of(
         &mut self,
         plan: &Plan<'a>,
         index: Value,
         points: &[ir::Value],
-        (count, most): (ir::Value, usize),
+        (count, most): (Option<ir::Value>, usize),
         bail: ir::Block,
         then: &mut dyn FnMut(&mut Self),
     ) {
@@ -213,7 +214,9 @@ impl<'a> Coder<'a, '_> {
             plan.before.iter().for_each(|inst| self.or_bail(inst, bail));
             copies.push(std::mem::replace(&mut self.values, outside.clone()));
         }
-        self.set(plan.count, count);
+        // The code before the inner loop may be what defines the count.
+        let count = count.or_else(|| copies.first()?[plan.count.0 as usize]);
+        self.set(plan.count, count.or_bug("kir defines a count before the loop"));
         let sums = self.inner(plan, &mut copies, bail, most);
         for (values, sums) in copies.into_iter().zip(sums) {
             self.values = values;
