@@ -196,6 +196,8 @@ pub struct Session {
     seed: u64,
     /// Forms run since the last seeding: the root of their random keys.
     draws: i64,
+    /// True once a form that draws random numbers has run since the last seeding.
+    has_drawn: bool,
     /// The texts being run, each loaded by the one before it.
     running: Vec<FileId>,
     /// What is watched of the functions of a name.
@@ -238,11 +240,27 @@ impl Session {
             replaced: FxHashMap::default(),
             broken: FxHashMap::default(),
             draws: 0,
+            has_drawn: false,
             running: Vec::new(),
             watches: FxHashMap::default(),
             again: false,
             loading: Vec::new(),
         }
+    }
+
+    /// Seeds the random numbers: what is drawn from now on depends on the seed only, not on what was
+    /// drawn before.
+    pub fn restart_random(&mut self, seed: u64) {
+        self.settings.seed = seed;
+        self.seed = seed;
+        self.host.set_seed(seed);
+        self.draws = 0;
+        self.has_drawn = false;
+    }
+
+    /// Returns true if a form that draws random numbers has run since the last seeding.
+    pub fn has_drawn(&self) -> bool {
+        self.has_drawn
     }
 
     /// Runs programs on a runtime from now on; without one, on the direct interpreter. The
