@@ -184,8 +184,11 @@ pub struct Session {
     scratch: Option<FileId>,
     /// The values of top-level variables.
     values: FxHashMap<(ItemId, Name), lazy::Value>,
-    /// Variables that definitions mention, whatever takes their name.
-    mentioned: FxHashSet<(ItemId, Name)>,
+    /// The definitions that mention each name; those of a variable may ask for its value, whatever
+    /// takes its name.
+    mentions: FxHashMap<(ItemId, Name), FxHashSet<ItemId>>,
+    /// True once a definition was hidden that values may have been kept for.
+    hidden: bool,
     /// Those that are kept in files.
     stored: stored::Stored,
     /// Definitions that took the place of others of the same name and type.
@@ -235,7 +238,8 @@ impl Session {
             last: None,
             scratch: None,
             values: FxHashMap::default(),
-            mentioned: FxHashSet::default(),
+            mentions: FxHashMap::default(),
+            hidden: false,
             stored: stored::Stored::default(),
             replaced: FxHashMap::default(),
             broken: FxHashMap::default(),

@@ -54,6 +54,7 @@ impl Session {
             self.run_form(file, position as u32, form, quiet, sink, summary);
             // A form that was done may have been interrupted while its value was shown.
             summary.interrupted |= self.interrupt.load(Ordering::Relaxed);
+            self.forget_unreachable(Before { file, position: position as u32 + 1 });
         }
         self.running.pop();
     }
