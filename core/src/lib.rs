@@ -29,6 +29,7 @@
 //! | [`lower`] | kernels, and code of one instance → kir, what runtimes execute |
 //! | [`mod@link`] | programs whose top-level variables are given by other programs |
 //! | [`db`] | all of it as incremental queries; alone in naming salsa |
+//! | [`explain`] | the compiler explorer: a form at every stage, as plain data |
 //! | [`ide`] | what an editor asks, as plain data |
 //!
 //! The crate is pure: no input or output, no clock, no device. What a program prints or reads
@@ -37,9 +38,11 @@
 pub mod base;
 pub mod db;
 pub mod elaborate;
+pub mod explain;
 pub mod flat;
 pub mod flatten;
 pub mod fuse;
+pub mod host_program;
 pub mod ide;
 pub mod interp;
 pub mod ir;
@@ -48,7 +51,6 @@ pub mod lower;
 pub mod names;
 pub mod prelude;
 pub mod prim;
-pub mod script;
 pub mod simplify;
 pub mod strategy;
 pub mod syntax;

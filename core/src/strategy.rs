@@ -14,11 +14,11 @@ use crate::prim::SeqOp;
 
 /// A form of a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum Version {
     /// Each point does all of it by itself.
-    Whole,
+    Sequential,
     /// Step by step, all points at once.
-    Flat,
+    Flattened,
 }
 
 /// How forms are chosen.
@@ -28,7 +28,7 @@ pub enum Strategy {
     #[default]
     Auto,
     /// Everything in this form, whatever it costs: to test both, and to compare them.
-    Always(Form),
+    Always(Version),
 }
 
 /// What is known where a choice is made.
@@ -66,7 +66,7 @@ const OFTEN: u64 = 16;
 
 impl Strategy {
     /// Chooses.
-    pub fn choose(self, facts: &Facts) -> Form {
+    pub fn choose(self, facts: &Facts) -> Version {
         match self {
             Strategy::Auto => choose(facts),
             Strategy::Always(form) => form,
@@ -74,10 +74,10 @@ impl Strategy {
     }
 }
 
-fn choose(facts: &Facts) -> Form {
+fn choose(facts: &Facts) -> Version {
     let enough = facts.points >= facts.parallelism * EVEN;
     let little = facts.size < LITTLE;
-    let whole = match (facts.single, facts.call, facts.again) {
+    let sequential = match (facts.single, facts.call, facts.again) {
         // The host's own path: what calls itself again is finished in one go if it has little to
         // work on, or does little with it time after time: a walk along an array, say.
         (true, true, Some((calls, points))) => {
@@ -88,38 +88,38 @@ fn choose(facts: &Facts) -> Form {
         (false, ..) if facts.map && !little => false,
         (false, ..) => enough || little,
     };
-    if whole { Form::Whole } else { Form::Flat }
+    if sequential { Version::Sequential } else { Version::Flattened }
 }
 
 /// Whether a flat form is a map: descriptors apart, one kernel over all the points inside, each of
 /// which by itself gives its part of the result. Nothing that the other form keeps in registers goes
 /// through memory here.
-pub fn is_map(flat: &Block) -> bool {
+pub fn is_map(flattened: &Block) -> bool {
     let Some(Step::Let(Let { var, ctx: outside, op: Op::Collect { value, from }, .. })) =
-        flat.steps.last()
+        flattened.steps.last()
     else {
         return false;
     };
     let mut inner = 0;
-    let plain = flat.steps.iter().rev().skip(1).all(|step| match step {
-        Step::Context(_) => true,
+    let plain = flattened.steps.iter().rev().skip(1).all(|step| match step {
+        Step::Space(_) => true,
         Step::Let(_) => false,
-        Step::Kernel(kernel) if kernel.over == *outside => kernel.lets.iter().all(is_plain),
+        Step::Kernel(kernel) if kernel.space == *outside => kernel.lets.iter().all(is_plain),
         Step::Kernel(kernel) => {
             inner += 1;
-            kernel.over == *from
+            kernel.space == *from
                 && kernel.masks.is_empty()
                 && kernel.stores.iter().all(|(var, _)| *value == Atom::Var(*var))
                 && kernel.lets.iter().all(|binding| is_plain(binding) && !binding.ty.has_sequence())
         }
     });
-    plain && inner == 1 && flat.result == Atom::Var(*var)
+    plain && inner == 1 && flattened.result == Atom::Var(*var)
 }
 
 /// Whether a step concerns one point only, and is little.
 fn is_plain(binding: &Let) -> bool {
     match &binding.op {
-        Op::Point(op) => match op {
+        Op::Map(op) => match op {
             ir::Op::Copy(_)
             | ir::Op::Scalar(..)
             | ir::Op::Pair(..)
@@ -152,8 +152,8 @@ fn is_plain(binding: &Let) -> bool {
         | Op::Collect { .. }
         | Op::Branch { .. }
         | Op::Call(..)
-        | Op::Whole(_)
-        | Op::Either { .. } => false,
+        | Op::Sequential(_)
+        | Op::Versions { .. } => false,
     }
 }
 

@@ -7,7 +7,7 @@ use nesl_core::db::Database;
 use nesl_core::flat::{self, parse, print_with_sites, verify};
 use nesl_core::flatten::flatten;
 use nesl_core::fuse::{Fuel, fuse};
-use nesl_core::ir::{self, Op, thread_keys};
+use nesl_core::ir::{self, Op, split_rng_keys};
 use nesl_core::lower::globals_as_parameters;
 use nesl_core::simplify::simplify;
 
@@ -28,7 +28,7 @@ fn comes_back(program: &flat::Program) -> Result<(), String> {
 
 /// The same for each form that a program takes on the way.
 fn forms_come_back(mut program: ir::Program) -> Result<(), String> {
-    thread_keys(&mut program);
+    split_rng_keys(&mut program);
     let (program, _) = globals_as_parameters(&simplify(&program));
     let program = flatten(&program);
     comes_back(&program)?;

@@ -6,7 +6,7 @@ mod model;
 use model::reference::{self, Reference};
 use model::{Recorder, apply, generate, lawful, main, options, run_text, run_with, same, value};
 use nesl_core::interp::{Sequence, Value, run};
-use nesl_core::ir::{Ty, print, signature, thread_keys, verify};
+use nesl_core::ir::{Ty, print, signature, split_rng_keys, verify};
 use nesl_core::prim::{ReduceOp, SeqOp};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::Precision;
@@ -120,7 +120,7 @@ proptest! {
                 (Err(got), Err(_)) => prop_assert!(!got.trace.is_empty()),
                 _ => prop_assert!(false, "{got:?} {expected:?}\n{}", print(&program)),
             }
-            thread_keys(&mut program);
+            split_rng_keys(&mut program);
             if program.functions[program.main.0 as usize].params.len() > 1 {
                 break;
             }
@@ -590,7 +590,7 @@ fn instances_draw_independently() {
           v2
         }"#,
     );
-    thread_keys(&mut program);
+    split_rng_keys(&mut program);
     assert_eq!(verify(&program), Vec::<String>::new());
     let draw = |key, seed| {
         let mut host = Recorder { seed, ..Recorder::default() };

@@ -3,7 +3,7 @@
 mod model;
 
 use model::{generate, lawful, main};
-use nesl_core::ir::{parse, print, print_function, print_with_sites, thread_keys, verify};
+use nesl_core::ir::{parse, print, print_function, print_with_sites, split_rng_keys, verify};
 use proptest::prelude::*;
 
 /// Every construct, as the printer writes it.
@@ -163,7 +163,7 @@ fn depth_is_no_obstacle() {
     }
     text.push('}');
     let mut program = lawful(&text);
-    thread_keys(&mut program);
+    split_rng_keys(&mut program);
     assert!(print(&program).len() > depth);
     // Dropping such a tree recurses too, in code that is not ours.
     std::mem::forget(program);
@@ -185,7 +185,7 @@ fn keys_are_threaded_where_numbers_are_drawn() {
           v3
         }"#,
     );
-    thread_keys(&mut program);
+    split_rng_keys(&mut program);
     assert_eq!(verify(&program), Vec::<String>::new());
     expect_test::expect![[r#"
         main "main"
@@ -246,7 +246,7 @@ proptest! {
             let back = parse(&text).map_err(|why| TestCaseError::fail(format!("{why}\n{text}")))?;
             // Compared as text, for NaN is not equal to itself.
             prop_assert_eq!(format!("{program:?}"), format!("{back:?}"));
-            thread_keys(&mut program);
+            split_rng_keys(&mut program);
         }
     }
 }

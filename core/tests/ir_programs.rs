@@ -4,7 +4,7 @@
 mod programs;
 
 use nesl_core::db::Database;
-use nesl_core::ir::{self, parse, print, print_with_sites, thread_keys, verify};
+use nesl_core::ir::{self, parse, print, print_with_sites, split_rng_keys, verify};
 use nesl_core::simplify::simplify;
 
 /// Whether it keeps the law and comes back from its text.
@@ -37,7 +37,7 @@ fn forms_come_back(db: &mut Database, text: &str) -> Result<usize, String> {
     let programs = programs::elaborated::forms(db, text)?;
     for mut program in programs.clone() {
         comes_back(&program)?;
-        thread_keys(&mut program);
+        split_rng_keys(&mut program);
         comes_back(&program)?;
         simplifies(&program)?;
     }

@@ -9,7 +9,7 @@ use nesl_runtime::scalar::Precision;
 /// The kir of a program, as text.
 fn lowered(program: &str) -> String {
     let program = simplify(&parse(program).unwrap());
-    let lowered = lower::thread(&program, Precision::Bits64, 0).unwrap();
+    let lowered = lower::sequential(&program, Precision::Bits64, 0).unwrap();
     assert_eq!(verify(&lowered.module), Ok(()));
     print(&lowered.module)
 }

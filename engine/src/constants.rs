@@ -3,7 +3,7 @@
 //! Code that makes a text writes its characters one by one; that is as much code as there are
 //! characters. A long one is handed to the program instead, as the value of a variable.
 
-use crate::held::Held;
+use crate::resident::ResidentValue;
 use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::{Atom, Block, Global, GlobalId, Op, Program, Site, Ty};
@@ -15,7 +15,10 @@ const LONG: usize = 64;
 
 /// The program with its long constants as variables behind its own, and their values; `None` if it
 /// has no long constants.
-pub(crate) fn as_globals(program: &Program, precision: Precision) -> Option<(Program, Vec<Held>)> {
+pub(crate) fn as_globals(
+    program: &Program,
+    precision: Precision,
+) -> Option<(Program, Vec<ResidentValue>)> {
     let mut found = false;
     for function in &program.functions {
         function.body.each_let(&mut |binding| found |= is_long(&binding.op, &binding.ty));
@@ -39,7 +42,7 @@ pub(crate) fn as_globals(program: &Program, precision: Precision) -> Option<(Pro
 
 struct Constants {
     globals: Vec<Global>,
-    values: Vec<Held>,
+    values: Vec<ResidentValue>,
     /// Where texts are, so that each is there once.
     texts: FxHashMap<Box<[u8]>, GlobalId>,
     precision: Precision,
@@ -98,7 +101,7 @@ impl Constants {
         };
         let name = format!("constant {}", id.0).into();
         self.globals.push(Global { item: Site::NONE.item, name, ty: ty.clone() });
-        self.values.push(Held::value_of(value, ty.clone()));
+        self.values.push(ResidentValue::value_of(value, ty.clone()));
         id
     }
 

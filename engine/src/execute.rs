@@ -6,8 +6,8 @@
 //! to what is left to the direct interpreter.
 
 use crate::constants;
-use crate::evaluate::{Evaluator, Kernels, Stop};
-use crate::held::{self, Held};
+use crate::evaluate::{Evaluator, Kernels, RunError};
+use crate::resident::{self, ResidentValue};
 use nesl_core::flat;
 use nesl_core::flatten::flatten;
 use nesl_core::fuse::{Fuel, fuse};
@@ -40,7 +40,7 @@ pub(crate) struct Prepared {
     /// Simplified, its long constants as top-level variables.
     program: ir::Program,
     /// The values of these.
-    constants: Vec<Held>,
+    constants: Vec<ResidentValue>,
     precision: Precision,
     seed: u64,
     /// Its flat form.
@@ -58,7 +58,7 @@ struct Flat {
 /// What a program runs with.
 pub(crate) struct Inputs<'a> {
     /// The values of the globals.
-    pub(crate) globals: &'a [Held],
+    pub(crate) globals: &'a [ResidentValue],
     /// What `main` takes if it draws random numbers.
     pub(crate) key: i64,
     pub(crate) precision: Precision,
@@ -148,7 +148,7 @@ impl Executor {
         &self,
         prepared: &Prepared,
         inputs: &Inputs<'_>,
-    ) -> Option<Result<Held, ProgramFailure>> {
+    ) -> Option<Result<ResidentValue, ProgramFailure>> {
         let all;
         let inputs = if prepared.constants.is_empty() {
             inputs
@@ -158,12 +158,13 @@ impl Executor {
         };
         match self.flat(prepared, inputs) {
             Ok(held) => return Some(Ok(held)),
-            Err(Stop::Failed(failure)) => return Some(Err(failure)),
-            Err(Stop::Unsupported) => self.unflattened.set(self.unflattened.get() + 1),
+            Err(RunError::Failed(failure)) => return Some(Err(failure)),
+            Err(RunError::Unsupported) => self.unflattened.set(self.unflattened.get() + 1),
         }
         let lowered = prepared.lowered.get_or_init(|| {
             let began = Instant::now();
-            let lowered = lower::thread(&prepared.program, prepared.precision, prepared.seed);
+            let lowered =
+                lower::sequential(&prepared.program, prepared.precision, prepared.seed).ok();
             self.translated(began.elapsed());
             #[cfg(debug_assertions)]
             if let Some(Err(wrong)) = lowered.as_ref().map(|lowered| kir::verify(&lowered.module)) {
@@ -173,13 +174,13 @@ impl Executor {
         });
         let lowered = lowered.as_ref()?;
         let run = self.launch(&prepared.program, lowered, inputs);
-        Some(run.map_err(|failure| blame(lowered, failure)))
+        Some(run.map_err(|failure| locate_failure(lowered, failure)))
     }
 
     /// Runs a program in flat form.
-    fn flat(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<Held, Stop> {
+    fn flat(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<ResidentValue, RunError> {
         let (runtime, precision) = (&*self.runtime, prepared.precision);
-        let flat = prepared.flat.as_ref().ok_or(Stop::Unsupported)?;
+        let flat = prepared.flat.as_ref().ok_or(RunError::Unsupported)?;
         let mut args = Vec::new();
         let program = &prepared.program;
         let main = &program.functions[program.main.0 as usize];
@@ -203,7 +204,7 @@ impl Executor {
         program: &ir::Program,
         lowered: &Lowered,
         inputs: &Inputs<'_>,
-    ) -> Result<Held, Failure> {
+    ) -> Result<ResidentValue, Failure> {
         let (runtime, precision) = (&*self.runtime, inputs.precision);
         let main = &program.functions[program.main.0 as usize];
         let mut args = vec![Arg::Scalar(Literal::I64(1))];
@@ -230,14 +231,14 @@ impl Executor {
         let (mut scalars, mut outputs) = (scalars.into_iter(), outputs.into_iter());
         let mut parts = Vec::new();
         for part in lower::parts(&main.result, precision) {
-            parts.push(if held::is_array(&part) {
+            parts.push(if resident::is_array(&part) {
                 Arg::Array(outputs.next().expect("one for each array"), 0)
             } else {
                 let buffer = scalars.next().expect("one for each scalar");
-                Arg::Scalar(held::scalar(&buffer, runtime)?)
+                Arg::Scalar(resident::scalar(&buffer, runtime)?)
             });
         }
-        Ok(Held::resident(parts, main.result.clone(), precision))
+        Ok(ResidentValue::resident(parts, main.result.clone(), precision))
     }
 }
 
@@ -276,25 +277,25 @@ fn key(inputs: &Inputs<'_>) -> Literal {
 }
 
 /// What a runtime could not do.
-fn trouble(failure: Failure) -> Stop {
+fn trouble(failure: Failure) -> RunError {
     match failure {
-        Failure::Machine(fault) => Stop::Failed(ProgramFailure { fault, trace: Vec::new() }),
-        Failure::Program { .. } => Stop::Unsupported,
+        Failure::Machine(fault) => RunError::Failed(ProgramFailure { fault, trace: Vec::new() }),
+        Failure::Program { .. } => RunError::Unsupported,
     }
 }
 
 /// What went wrong, where.
-fn blame(lowered: &Lowered, failure: Failure) -> ProgramFailure {
+fn locate_failure(lowered: &Lowered, failure: Failure) -> ProgramFailure {
     let (site, detail, text) = match failure {
         Failure::Machine(fault) => return ProgramFailure { fault, trace: Vec::new() },
         Failure::Program { site, detail, text, .. } => (site, detail, text),
     };
-    let cause = &lowered.causes[site.0 as usize];
+    let cause = &lowered.fault_sites[site.0 as usize];
     let fault = cause.fault(&detail, text.as_deref());
     let mut trace: Vec<(Site, bool)> = vec![(cause.site, cause.library)];
     if cause.library
         && let Some(origin) = detail.first()
-        && let Some(origin) = lowered.causes.get(*origin as usize)
+        && let Some(origin) = lowered.fault_sites.get(*origin as usize)
     {
         trace.push((origin.site, false));
     }

@@ -8,14 +8,14 @@ mod constants;
 pub mod cost;
 mod evaluate;
 mod execute;
-mod glimpse;
-mod held;
 pub mod host;
+mod interpret_first;
+mod preview;
+mod resident;
 mod runner;
 pub mod session;
 pub mod show;
 mod sources;
-mod trial;
 
 /// A file's bytes as text: UTF-8, or else Latin-1 (as the original read it).
 pub fn decode(bytes: Vec<u8>) -> String {

@@ -13,7 +13,7 @@ use crate::Sources;
 use crate::execute::Executor;
 use crate::host::System;
 use crate::host::picture::Picture;
-use crate::trial::Trials;
+use crate::interpret_first::Trials;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
 use nesl_core::names::Resolution;
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub use measure::{Stats, Usage, Variable};
 pub use nesl_core::db::FileId;
-pub use nesl_core::strategy::{Form, Strategy};
+pub use nesl_core::strategy::{Strategy, Version};
 use nesl_runtime::runtime::Runtime;
 pub use nesl_runtime::scalar::Precision;
 
@@ -272,7 +272,7 @@ impl Session {
     pub fn set_runtime(&mut self, runtime: Option<Box<dyn Runtime>>) {
         self.force_all();
         for value in self.values.values() {
-            if let lazy::Value::Held(held) = value {
+            if let lazy::Value::ResidentValue(held) = value {
                 // What cannot be read any more is lost with its runtime.
                 let _ = held.leave(self.runtime());
             }

@@ -12,7 +12,7 @@
 //! level: of a matrix its first rows are shown, and not a screen full of each. Strings are never
 //! shortened. Floats are the shortest text that reads back as the same number.
 
-use crate::glimpse::Glimpse;
+use crate::preview::Glimpse;
 use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::types::{Record, Ty};

@@ -2,7 +2,7 @@
 //! whatever form: the interpreter of kir counts instructions and elements, the direct interpreter
 //! what a program should take. Flattening that copies what it only reads would show here.
 
-use nesl_engine::session::{Form, Strategy};
+use nesl_engine::session::{Strategy, Version};
 use nesl_engine::{Binding, Event, Session, Settings};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::Options;
@@ -10,8 +10,8 @@ use std::path::Path;
 
 const FORMS: [(&str, Strategy); 3] = [
     ("chosen", Strategy::Auto),
-    ("whole", Strategy::Always(Form::Whole)),
-    ("flat", Strategy::Always(Form::Flat)),
+    ("whole", Strategy::Always(Version::Sequential)),
+    ("flat", Strategy::Always(Version::Flattened)),
 ];
 
 /// A program that is measured at several sizes.

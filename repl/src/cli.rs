@@ -1,7 +1,7 @@
 //! What can be said on the command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use nesl_engine::session::{Form, Precision, Strategy};
+use nesl_engine::session::{Precision, Strategy, Version};
 use nesl_engine::{Settings, Stage};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{self, Runtime};
@@ -97,12 +97,12 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub runtime: RuntimeName,
-    /// Which form of a computation to run: `auto` (chosen by what there is to do), `whole` (each
-    /// instance does it by itself) or `flat` (all instances together, step by step)
+    /// Version of multi-versioned computations: `auto` (the strategy decides once sizes are known),
+    /// `sequential` (sequential code for each element) or `flattened` (all elements at once)
     #[arg(
         long,
         global = true,
-        value_name = "FORM",
+        value_name = "VERSION",
         default_value = "auto",
         value_enum,
         hide_possible_values = true
@@ -169,15 +169,17 @@ pub enum RuntimeName {
     Kir,
 }
 
-/// How the form of a computation is chosen.
+/// The choice between the versions of a multi-versioned computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StrategyName {
-    /// By what there is to do
+    /// The strategy decides when the sizes are known
     Auto,
-    /// Each instance by itself
-    Whole,
-    /// All instances together
-    Flat,
+    /// Sequential code for each element, wherever there is such a version
+    #[value(alias = "whole")]
+    Sequential,
+    /// Flattened, all elements at once, wherever there is such a version
+    #[value(alias = "flat")]
+    Flattened,
 }
 
 /// A limit on what is shown; `None` is none.
@@ -419,8 +421,8 @@ impl Global {
             seed: self.seed,
             strategy: match self.strategy {
                 StrategyName::Auto => Strategy::Auto,
-                StrategyName::Whole => Strategy::Always(Form::Whole),
-                StrategyName::Flat => Strategy::Always(Form::Flat),
+                StrategyName::Sequential => Strategy::Always(Version::Sequential),
+                StrategyName::Flattened => Strategy::Always(Version::Flattened),
             },
             fuel: self.fuel,
             show_sequences: !self.quiet,

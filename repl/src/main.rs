@@ -49,7 +49,7 @@ fn main() -> ExitCode {
 /// Whatever a program contains, a panic is our fault; one where nobody needs the result yet is found
 /// again when somebody does.
 fn report_bug(info: &std::panic::PanicHookInfo<'_>) {
-    if nesl_runtime_cpu::compiles_ahead() {
+    if nesl_runtime_cpu::is_prefetching() {
         return;
     }
     let why = info.payload_as_str().unwrap_or("unknown");

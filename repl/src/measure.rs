@@ -58,7 +58,7 @@ pub fn stats(stats: &Stats) -> String {
             counted(counters.launches, "launch", "launches"),
             counted(counters.modules, "module", "modules"),
             duration(counters.compile_ns as f64 * 1e-9),
-            match counters.ahead_ns {
+            match counters.prefetch_ns {
                 0 => String::new(),
                 ahead => format!(", {} more beside", duration(ahead as f64 * 1e-9)),
             },
@@ -105,7 +105,7 @@ pub fn stats_object(stats: &Stats) -> String {
         "launches": counters.launches,
         "modules": counters.modules,
         "compile_seconds": counters.compile_ns as f64 * 1e-9,
-        "ahead_seconds": counters.ahead_ns as f64 * 1e-9,
+        "ahead_seconds": counters.prefetch_ns as f64 * 1e-9,
         "transferred": counters.transferred,
         "bytes": counters.bytes,
         "peak_bytes": counters.peak_bytes,

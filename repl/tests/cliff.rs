@@ -36,11 +36,11 @@ impl Runtime for Shared {
     fn load(&self, module: &Module) -> Result<Loaded, Failure> {
         self.0.load(module)
     }
-    fn expect(&self, module: &Module) {
-        self.0.expect(module);
+    fn prefetch(&self, module: &Module) {
+        self.0.prefetch(module);
     }
-    fn expect_nothing(&self) {
-        self.0.expect_nothing();
+    fn cancel_prefetch(&self) {
+        self.0.cancel_prefetch();
     }
     fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
         self.0.launch(launch)

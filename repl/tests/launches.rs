@@ -1,7 +1,7 @@
 //! What programs take on the CPU, by the runtime's own exact counters: kernels executed, and bytes
 //! of arrays. Intermediate values of one kernel are not stored, and arrays are read once.
 
-use nesl_engine::session::{Form, Strategy};
+use nesl_engine::session::{Strategy, Version};
 use nesl_engine::{Binding, Event, Session, Settings, Usage};
 use nesl_runtime::runtime::Options;
 use nesl_runtime_cpu::Cpu;
@@ -63,7 +63,7 @@ fn launches(expected: u64, strategy: Strategy, definitions: &str, text: &str) {
     assert_eq!(usage.launches, expected, "{text}");
 }
 
-const FLAT: Strategy = Strategy::Always(Form::Flat);
+const FLAT: Strategy = Strategy::Always(Version::Flattened);
 
 #[test]
 fn maps_of_several_sequences_are_one_launch() {
@@ -176,7 +176,7 @@ fn what_is_used_up_at_once_is_not_stored() {
 
 #[test]
 fn what_is_written_to_places_is_not_stored_before() {
-    for strategy in [Strategy::Auto, Strategy::Always(Form::Flat)] {
+    for strategy in [Strategy::Auto, Strategy::Always(Version::Flattened)] {
         // What is written to, and the writes.
         launches(2, strategy, "", "r = dist(0.0, n) <- {(i, x * 2.0) : i in k; x in a};");
         launches(2, strategy, "", "r = dist(f, n) <- {(i, t) : i in k | i > 5};");

@@ -2,7 +2,7 @@
 //! examples on the direct interpreter, the interpreter of kir, and the CPU with one thread and
 //! two, and whatever form computations have. Errors are the same too, but for who called whom.
 
-use nesl_engine::session::{Form, Strategy};
+use nesl_engine::session::{Strategy, Version};
 use nesl_engine::{Event, Session, Settings};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{Options, Runtime};
@@ -25,10 +25,10 @@ const WAYS: [Way; 3] = [
 
 /// Small programs have little to flatten: these do it all the same, or not at all.
 const FORCED: [Way; 4] = [
-    ("kir, flat", kir, Strategy::Always(Form::Flat)),
-    ("kir, whole", kir, Strategy::Always(Form::Whole)),
-    ("cpu, flat", two_threads, Strategy::Always(Form::Flat)),
-    ("cpu, whole", two_threads, Strategy::Always(Form::Whole)),
+    ("kir, flat", kir, Strategy::Always(Version::Flattened)),
+    ("kir, whole", kir, Strategy::Always(Version::Sequential)),
+    ("cpu, flat", two_threads, Strategy::Always(Version::Flattened)),
+    ("cpu, whole", two_threads, Strategy::Always(Version::Sequential)),
 ];
 
 fn kir(options: Options) -> Option<Box<dyn Runtime>> {

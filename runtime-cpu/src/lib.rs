@@ -26,7 +26,7 @@ use codegen::Compiled;
 use codegen::machine::Machine;
 use memory::{Block, Memory};
 use modules::Modules;
-pub use modules::compiles_ahead;
+pub use modules::is_prefetching;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::{Module, Ty};
 use nesl_runtime::runtime::{Buffer, Caps, Counters, Failure, Launch, Loaded, Options, Runtime};
@@ -74,7 +74,7 @@ impl Cpu {
                 parallelism: threads,
                 recursion: true,
                 memory: options.memory,
-                ahead: threads > 1,
+                prefetches: threads > 1,
             },
             modules: Modules::new(machine, &workers),
             workers,
@@ -168,14 +168,14 @@ impl Runtime for Cpu {
         Ok(Loaded(compiled))
     }
 
-    fn expect(&self, module: &Module) {
-        if self.caps.ahead {
-            self.modules.expect(module);
+    fn prefetch(&self, module: &Module) {
+        if self.caps.prefetches {
+            self.modules.prefetch(module);
         }
     }
 
-    fn expect_nothing(&self) {
-        self.modules.expect_nothing();
+    fn cancel_prefetch(&self) {
+        self.modules.cancel_prefetch();
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
@@ -215,7 +215,7 @@ impl Runtime for Cpu {
             modules: self.compiled.load(Relaxed),
             loaded: self.modules.len() as u64,
             compile_ns: self.compile_ns.load(Relaxed),
-            ahead_ns: self.modules.ahead_ns(),
+            prefetch_ns: self.modules.prefetch_ns(),
             bytes,
             peak_bytes,
             transferred: self.transferred.load(Relaxed),

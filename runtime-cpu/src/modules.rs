@@ -38,13 +38,13 @@ const BREATH: Duration = Duration::from_micros(300);
 const AHEAD: &str = "nesl-ahead";
 
 thread_local! {
-    static COMPILES_AHEAD: Cell<bool> = const { Cell::new(false) };
+    static IS_PREFETCHING: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Whether this thread compiles what nobody needs yet. A panic there is nobody's concern: who needs
 /// the module finds it again.
-pub fn compiles_ahead() -> bool {
-    COMPILES_AHEAD.get()
+pub fn is_prefetching() -> bool {
+    IS_PREFETCHING.get()
 }
 
 /// Modules by what they are made from.
@@ -60,7 +60,7 @@ struct Shared {
     /// Nobody needs anything any more.
     closed: AtomicBool,
     /// Nanoseconds that the thread ahead has compiled.
-    ahead_ns: AtomicU64,
+    prefetch_ns: AtomicU64,
 }
 
 #[derive(Default)]
@@ -107,9 +107,9 @@ struct Claim<'a> {
 impl Modules {
     /// None yet.
     pub fn new(machine: Machine, workers: &Workers) -> Modules {
-        let (state, done, closed, ahead_ns) = Default::default();
+        let (state, done, closed, prefetch_ns) = Default::default();
         let wanted = workers.wanted().clone();
-        Modules(Arc::new(Shared { machine, state, done, wanted, closed, ahead_ns }))
+        Modules(Arc::new(Shared { machine, state, done, wanted, closed, prefetch_ns }))
     }
 
     /// A compiled module, and whether nobody has loaded it before; an error if it cannot be
@@ -155,7 +155,7 @@ impl Modules {
     }
 
     /// A module will be loaded, probably.
-    pub fn expect(&self, module: &Module) {
+    pub fn prefetch(&self, module: &Module) {
         let mut state = self.0.state();
         if state.kept.contains_key(module)
             || find(&state.under_way, module).is_some()
@@ -177,13 +177,13 @@ impl Modules {
     }
 
     /// None will.
-    pub fn expect_nothing(&self) {
+    pub fn cancel_prefetch(&self) {
         self.0.state().expected.clear();
     }
 
     /// Nanoseconds that the thread ahead has compiled.
-    pub fn ahead_ns(&self) -> u64 {
-        self.0.ahead_ns.load(Relaxed)
+    pub fn prefetch_ns(&self) -> u64 {
+        self.0.prefetch_ns.load(Relaxed)
     }
 
     /// How many there are that somebody has loaded.
@@ -195,7 +195,7 @@ impl Modules {
 impl Drop for Modules {
     fn drop(&mut self) {
         self.0.closed.store(true, Relaxed);
-        self.expect_nothing();
+        self.cancel_prefetch();
     }
 }
 
@@ -232,7 +232,7 @@ impl Shared {
             let claim = self.claim(state, what);
             let began = Instant::now();
             claim.compile_ahead(&alone, &self.closed);
-            self.ahead_ns.fetch_add(began.elapsed().as_nanos() as u64, Relaxed);
+            self.prefetch_ns.fetch_add(began.elapsed().as_nanos() as u64, Relaxed);
         }
     }
 }
@@ -240,9 +240,9 @@ impl Shared {
 impl Claim<'_> {
     /// Compiles what nobody needs yet; who does finds out why it is not there.
     fn compile_ahead(self, workers: &Workers, stop: &AtomicBool) {
-        COMPILES_AHEAD.set(true);
+        IS_PREFETCHING.set(true);
         let _ = catch_unwind(AssertUnwindSafe(|| self.compile(workers, stop)));
-        COMPILES_AHEAD.set(false);
+        IS_PREFETCHING.set(false);
     }
 
     fn compile(self, workers: &Workers, stop: &AtomicBool) -> Result<(), String> {

@@ -365,7 +365,7 @@ fn the_first_failure_is_reported() {
             let want = Failure::Program {
                 tag: 7,
                 site: Site(5),
-                point: (size / 3) as u64,
+                work_item: (size / 3) as u64,
                 detail: vec![(size / 3) as i64; 2],
                 text: None,
             };

@@ -141,7 +141,7 @@ fn the_first_that_fails_is_reported() {
             let want = Failure::Program {
                 tag: 7,
                 site: nesl_runtime::kir::Site(5),
-                point: first as u64,
+                work_item: first as u64,
                 detail: vec![1],
                 text: None,
             };

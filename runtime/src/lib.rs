@@ -18,3 +18,4 @@ pub mod scalar;
 pub mod services;
 pub mod stack;
 pub mod testkit;
+pub mod violation;

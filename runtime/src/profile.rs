@@ -117,12 +117,12 @@ impl Runtime for Profiled {
         Ok(loaded)
     }
 
-    fn expect(&self, module: &Module) {
-        self.inner.expect(module);
+    fn prefetch(&self, module: &Module) {
+        self.inner.prefetch(module);
     }
 
-    fn expect_nothing(&self) {
-        self.inner.expect_nothing();
+    fn cancel_prefetch(&self) {
+        self.inner.cancel_prefetch();
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {

@@ -35,8 +35,8 @@ pub struct Caps {
     pub recursion: bool,
     /// Bytes that arrays may take in all.
     pub memory: u64,
-    /// Whether it compiles ahead what it is told to expect.
-    pub ahead: bool,
+    /// True if [`Runtime::prefetch`] compiles in the background.
+    pub prefetches: bool,
 }
 
 /// A compiled module.
@@ -74,8 +74,8 @@ pub enum Failure {
         tag: u64,
         /// Which check.
         site: Site,
-        /// The index of the first point at which it did not.
-        point: u64,
+        /// The index of the first work item, in the order of the space, at which it did not hold.
+        work_item: u64,
         /// The check's details.
         detail: Vec<i64>,
         /// The text of an [`Op::Fail`](crate::kir::Op::Fail).
@@ -90,15 +90,15 @@ pub enum Failure {
 pub struct Counters {
     /// Kernels executed.
     pub launches: u64,
-    /// Modules compiled for those who loaded them. What was only expected does not count.
+    /// Modules compiled and loaded; one that was only prefetched does not count.
     pub modules: u64,
     /// Modules kept now. One that nobody holds is kept until many others were used since.
     pub loaded: u64,
     /// Nanoseconds that those who loaded modules waited for them to be compiled: what another
     /// thread did meanwhile does not count.
     pub compile_ns: u64,
-    /// Nanoseconds that another thread spent compiling what was expected, needed later or not.
-    pub ahead_ns: u64,
+    /// Nanoseconds that another thread spent on speculative compilation, used later or not.
+    pub prefetch_ns: u64,
     /// Bytes of arrays now.
     pub bytes: u64,
     /// The most there were at a time.
@@ -133,11 +133,11 @@ pub trait Runtime {
     fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<(), Failure>;
     /// Compiles a lawful module ([`crate::kir::verify`]); the same module is compiled once.
     fn load(&self, module: &Module) -> Result<Loaded, Failure>;
-    /// Says that a lawful module will probably be loaded soon: if a thread has nothing to do, it
-    /// may compile it. Nothing but time depends on this, and what is expected cannot fail.
-    fn expect(&self, _module: &Module) {}
-    /// Nothing is expected any more.
-    fn expect_nothing(&self) {}
+    /// Announces that a well-formed module will probably be loaded soon: an idle thread may compile
+    /// it speculatively. Only time depends on this; a failure is reported by [`Runtime::load`] alone.
+    fn prefetch(&self, _module: &Module) {}
+    /// Forgets every announced module that no thread has begun to compile.
+    fn cancel_prefetch(&self) {}
     /// Executes a kernel, now or later. Gives the kernel's outputs, whose lengths are known.
     fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure>;
     /// Reads elements, as bytes in the machine's order, from an element on, after everything

@@ -58,8 +58,8 @@ pub enum Expect {
     Failure {
         /// The check.
         site: u32,
-        /// The first point.
-        point: u64,
+        /// The first work item that fails.
+        work_item: u64,
         /// The details.
         detail: Vec<i64>,
         /// The text.
@@ -134,8 +134,8 @@ impl Case {
     }
 
     /// It must fail.
-    pub fn fails(mut self, site: u32, point: u64, detail: &[i64]) -> Case {
-        self.expect = Expect::Failure { site, point, detail: detail.to_vec(), text: None };
+    pub fn fails(mut self, site: u32, work_item: u64, detail: &[i64]) -> Case {
+        self.expect = Expect::Failure { site, work_item, detail: detail.to_vec(), text: None };
         self
     }
 
@@ -204,11 +204,11 @@ pub fn check(case: &Case, runtime: &dyn Runtime) -> Result<(), String> {
             }
             Ok(())
         }
-        (Expect::Failure { site, point, detail, text }, Err(failure)) => {
+        (Expect::Failure { site, work_item, detail, text }, Err(failure)) => {
             let expected = Failure::Program {
                 tag: TAG,
                 site: Site(*site),
-                point: *point,
+                work_item: *work_item,
                 detail: detail.clone(),
                 text: text.map(|text| text.as_bytes().to_vec()),
             };

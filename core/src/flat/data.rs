@@ -1,6 +1,6 @@
 //! Flat programs as data.
 //!
-//! Every value lives in a [`Context`]: a set of points, at each of which it has an instance. The
+//! Every value lives in a [`IndexSpace`]: a set of points, at each of which it has an instance. The
 //! context of an apply-to-each has a point for each element of the sequence that it runs over,
 //! one behind the other whatever the nesting, and so a nested computation is a flat list of
 //! steps, each done at all points of its context at once. What belongs together is kept by the
@@ -26,13 +26,13 @@ use crate::prim::{ReduceOp, SeqOp};
 use nesl_runtime::fault::FaultCode;
 use smol_str::SmolStr;
 
-/// A context of a function: an index into [`Function::contexts`].
+/// A context of a function: an index into [`Function::spaces`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Ctx(pub u32);
+pub struct SpaceId(pub u32);
 
-impl Ctx {
+impl SpaceId {
     /// The points a function is called for.
-    pub const CALLER: Ctx = Ctx(0);
+    pub const CALLER: SpaceId = SpaceId(0);
 }
 
 /// A flat program.
@@ -49,12 +49,12 @@ pub struct Program {
 pub struct Function {
     /// The name of the function it is the flat form of.
     pub name: SmolStr,
-    /// Its parameters, in [`Ctx::CALLER`].
+    /// Its parameters, in [`SpaceId::CALLER`].
     pub params: Vec<(Var, Ty)>,
     /// The type of its result.
     pub result: Ty,
-    /// The contexts; the first is the caller's.
-    pub contexts: Vec<Context>,
+    /// The spaces; the first is the caller's.
+    pub spaces: Vec<IndexSpace>,
     /// What it computes.
     pub body: Block,
     /// It belongs to the library: a fault inside is the fault of the call.
@@ -63,36 +63,36 @@ pub struct Function {
 
 /// A set of points.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Context {
+pub struct IndexSpace {
     /// Which.
-    pub space: Space,
+    pub kind: SpaceKind,
     /// For what in the source.
     pub site: Site,
 }
 
 /// Which points a context has, and how they are related to those of the context around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Space {
+pub enum SpaceKind {
     /// Those the function is called for.
     Caller,
     /// For each point of `of`, a segment: one point for each element of a sequence there.
     Elements {
         /// The context around it.
-        of: Ctx,
+        of: SpaceId,
         /// A sequence, in `of` or around it.
         sequence: Var,
     },
     /// For each point of `of`, a segment of so many points.
     Count {
         /// The context around it.
-        of: Ctx,
+        of: SpaceId,
         /// An int that is not negative, in `of` or around it.
         count: Atom,
     },
     /// Those points of `of` at which a flag is set, or is not. Its segments are those of `of`.
-    Where {
+    Filter {
         /// The context around it.
-        of: Ctx,
+        of: SpaceId,
         /// A bool in `of`.
         flag: Var,
         /// Which are kept.
@@ -100,11 +100,11 @@ pub enum Space {
     },
     /// The points of `inner`, which is somewhere inside of `of`, with a segment for each point of
     /// `of`: a level of nesting less.
-    Joined {
+    Concat {
         /// The context around it.
-        of: Ctx,
+        of: SpaceId,
         /// The points.
-        inner: Ctx,
+        inner: SpaceId,
     },
 }
 
@@ -121,7 +121,7 @@ pub struct Block {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// A context comes into being.
-    Context(Ctx),
+    Space(SpaceId),
     /// A value is computed.
     Let(Let),
     /// Values that are computed together, in one kernel.
@@ -136,7 +136,7 @@ pub struct Let {
     /// The type of its instances.
     pub ty: Ty,
     /// Where it lives.
-    pub ctx: Ctx,
+    pub ctx: SpaceId,
     /// What is computed.
     pub op: Op,
     /// For whom.
@@ -148,27 +148,27 @@ pub struct Let {
 pub struct Kernel {
     /// Unique in the program.
     pub id: u32,
-    /// What it goes over. The contexts of its values are this one, those of the points it keeps
-    /// ([`Space::Where`]), and, for what it reduces, those around it.
-    pub over: Ctx,
+    /// What it goes over. The spaces of its values are this one, those of the points it keeps
+    /// ([`SpaceKind::Filter`]), and, for what it reduces, those around it.
+    pub space: SpaceId,
     /// In order.
     pub lets: Vec<Let>,
-    /// The contexts inside of `over` that come into being here, as masks.
-    pub masks: Vec<Ctx>,
+    /// The spaces inside of `over` that come into being here, as masks.
+    pub masks: Vec<SpaceId>,
     /// What is used later, and so is stored: values at the points of `over` or of a mask, or
     /// reductions around it. A value may be stored for the points of a mask only.
-    pub stores: Vec<(Var, Ctx)>,
+    pub stores: Vec<(Var, SpaceId)>,
     /// Which of the masks are used later: how many points they have is stored.
-    pub counts: Vec<Ctx>,
+    pub counts: Vec<SpaceId>,
     /// Of these, those of which it matters which points they have: their places are stored.
-    pub places: Vec<Ctx>,
+    pub filter_indices: Vec<SpaceId>,
 }
 
 /// What a step computes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
     /// The same at each point, which does it by itself. Blocks inside see the values in scope.
-    Point(ir::Op),
+    Map(ir::Op),
     /// The element of a sequence of the context around, at each point of a context that has one
     /// point for each of its elements (or those of a sequence as long).
     Element {
@@ -190,7 +190,7 @@ pub enum Op {
         /// A value in `from` or around it.
         value: Atom,
         /// Whose segments.
-        from: Ctx,
+        from: SpaceId,
     },
     /// The values of each segment of `from`, combined.
     Reduce {
@@ -199,7 +199,7 @@ pub enum Op {
         /// A value in `from` or around it.
         value: Atom,
         /// Whose segments.
-        from: Ctx,
+        from: SpaceId,
     },
     /// A table for the one point around: for each place below a size, the values that belong
     /// there, combined ([`SeqOp::Histogram`]).
@@ -213,7 +213,7 @@ pub enum Op {
         /// A value, or a row of them, in `from` or around it.
         value: Atom,
         /// The points.
-        from: Ctx,
+        from: SpaceId,
     },
     /// For each point around, a sequence there with other elements at some places: what the points
     /// inside give, of those of one place the last ([`SeqOp::Scatter`]); faults
@@ -227,7 +227,7 @@ pub enum Op {
         /// The element, in `from` or around it.
         value: Atom,
         /// The points; any context inside of the step's.
-        from: Ctx,
+        from: SpaceId,
     },
     /// The values before each point in its segment, combined.
     Scan {
@@ -242,20 +242,20 @@ pub enum Op {
         /// A bool.
         cond: Var,
         /// The context where it is true, and what is computed there.
-        then: (Ctx, Block),
+        then: (SpaceId, Block),
         /// The context where it is false, and what is computed there.
-        otherwise: (Ctx, Block),
+        otherwise: (SpaceId, Block),
     },
     /// A call of the flat form of a function.
     Call(FunId, Vec<Atom>),
     /// Each point does all of this by itself.
-    Whole(ir::Block),
+    Sequential(ir::Block),
     /// One computation in two forms, between which the strategy chooses when the points have been
     /// counted.
-    Either {
-        /// Each point does it by itself ([`Op::Whole`]).
-        whole: Block,
+    Versions {
+        /// Each point does it by itself ([`Op::Sequential`]).
+        sequential: Block,
         /// Step by step, all points at once.
-        flat: Block,
+        flattened: Block,
     },
 }

@@ -3,7 +3,7 @@
 //! For tests, and for whoever writes flat programs by hand. What a point does by itself is read
 //! as in the core language, whose parser this one uses.
 
-use super::{Block, Context, Ctx, Function, Kernel, Let, Op, Program, Space, Step};
+use super::{Block, Function, IndexSpace, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
 use crate::base::with_stack;
 use crate::ir::parse::{Parsed, Parser as Inner, Token, parse_with};
 use crate::ir::{Atom, Site, Var};
@@ -15,14 +15,14 @@ pub fn parse(text: &str) -> Result<Program, String> {
     parse_with(text, |inner| {
         let source = inner.program()?;
         let mut functions = vec![None; source.functions.len()];
-        while inner.eat(&Token::Word("flat")) {
+        while inner.eat(&Token::Word("flattened")) {
             let callee = inner.function_name()?;
             let name = source.functions[callee.0 as usize].name.clone();
-            let mut parser = Parser { inner: &mut *inner, contexts: Vec::new() };
+            let mut parser = Parser { inner: &mut *inner, spaces: Vec::new() };
             let function = parser.function(name)?;
             if functions[callee.0 as usize].replace(function).is_some() {
                 let name = &source.functions[callee.0 as usize].name;
-                return Err(format!("{name:?} has a flat form already"));
+                return Err(format!("{name:?} has a flattened form already"));
             }
         }
         Ok(Program { source, functions })
@@ -32,35 +32,35 @@ pub fn parse(text: &str) -> Result<Program, String> {
 struct Parser<'p, 't> {
     inner: &'p mut Inner<'t>,
     /// Those that were seen, by number.
-    contexts: Vec<Option<Context>>,
+    spaces: Vec<Option<IndexSpace>>,
 }
 
 impl<'t> Parser<'_, 't> {
     fn function(&mut self, name: smol_str::SmolStr) -> Parsed<Function> {
         let (params, result) = self.inner.signature()?;
         let site = self.inner.site()?;
-        self.declare(Ctx::CALLER, Space::Caller, site)?;
+        self.declare(SpaceId::CALLER, SpaceKind::Caller, site)?;
         let library = self.inner.eat(&Token::Word("library"));
         while self.inner.eat(&Token::Word("unused")) {
             self.context()?;
         }
         let body = self.block()?;
-        let contexts = std::mem::take(&mut self.contexts).into_iter().enumerate();
-        let contexts: Parsed<Vec<Context>> =
-            contexts.map(|(at, c)| c.ok_or_else(|| format!("there is no context c{at}"))).collect();
-        Ok(Function { name, params, result, contexts: contexts?, body, library })
+        let spaces = std::mem::take(&mut self.spaces).into_iter().enumerate();
+        let spaces: Parsed<Vec<IndexSpace>> =
+            spaces.map(|(at, c)| c.ok_or_else(|| format!("there is no context c{at}"))).collect();
+        Ok(Function { name, params, result, spaces: spaces?, body, library })
     }
 
-    fn declare(&mut self, ctx: Ctx, space: Space, site: Site) -> Parsed<()> {
+    fn declare(&mut self, ctx: SpaceId, space: SpaceKind, site: Site) -> Parsed<()> {
         let at = ctx.0 as usize;
         // Contexts are numbered without gaps; this is more than any text has.
         if at > 1 << 24 {
             return Err(format!("{ctx} is out of range"));
         }
-        if self.contexts.len() <= at {
-            self.contexts.resize(at + 1, None);
+        if self.spaces.len() <= at {
+            self.spaces.resize(at + 1, None);
         }
-        match self.contexts[at].replace(Context { space, site }) {
+        match self.spaces[at].replace(IndexSpace { kind: space, site }) {
             None => Ok(()),
             Some(_) => Err(format!("{ctx} comes into being twice")),
         }
@@ -72,7 +72,7 @@ impl<'t> Parser<'_, 't> {
             let mut steps = Vec::new();
             loop {
                 if self.at_context() {
-                    steps.push(Step::Context(self.context()?));
+                    steps.push(Step::Space(self.context()?));
                 } else if self.inner.eat(&Token::Word("kernel")) {
                     steps.push(Step::Kernel(self.kernel()?));
                 } else if self.inner.peek_at(1) == Some(&Token::Punct(':')) {
@@ -92,32 +92,32 @@ impl<'t> Parser<'_, 't> {
         matches!(self.inner.peek(), Some(Token::Word(word)) if numbered(word, 'c').is_some())
     }
 
-    fn context(&mut self) -> Parsed<Ctx> {
+    fn context(&mut self) -> Parsed<SpaceId> {
         let ctx = self.ctx()?;
         let site = self.inner.site()?;
         self.inner.punct('=')?;
         let space = match self.inner.advance()? {
-            Token::Word("caller") => Space::Caller,
+            Token::Word("caller") => SpaceKind::Caller,
             Token::Word("each") => {
                 let sequence = self.variable()?;
                 self.inner.word("for")?;
-                Space::Elements { of: self.ctx()?, sequence }
+                SpaceKind::Elements { of: self.ctx()?, sequence }
             }
             Token::Word("count") => {
                 let count = self.inner.atom()?;
                 self.inner.word("for")?;
-                Space::Count { of: self.ctx()?, count }
+                SpaceKind::Count { of: self.ctx()?, count }
             }
             Token::Word("where") => {
                 let is = !self.inner.eat(&Token::Word("not"));
                 let flag = self.variable()?;
                 self.inner.word("in")?;
-                Space::Where { of: self.ctx()?, flag, is }
+                SpaceKind::Filter { of: self.ctx()?, flag, is }
             }
             Token::Word("join") => {
                 let inner = self.ctx()?;
                 self.inner.word("for")?;
-                Space::Joined { of: self.ctx()?, inner }
+                SpaceKind::Concat { of: self.ctx()?, inner }
             }
             other => return Err(format!("{other} does not begin a context")),
         };
@@ -130,7 +130,7 @@ impl<'t> Parser<'_, 't> {
         self.inner.word("over")?;
         let over = self.ctx()?;
         // Where a value is stored is not said if it lives there.
-        let mut stores: Vec<(Var, Option<Ctx>)> = Vec::new();
+        let mut stores: Vec<(Var, Option<SpaceId>)> = Vec::new();
         if self.inner.eat(&Token::Word("stores")) {
             loop {
                 let var = self.variable()?;
@@ -152,7 +152,15 @@ impl<'t> Parser<'_, 't> {
                 lets.push(self.binding()?);
             }
         }
-        let mut kernel = Kernel { id, over, lets, masks, stores: Vec::new(), counts, places };
+        let mut kernel = Kernel {
+            id,
+            space: over,
+            lets,
+            masks,
+            stores: Vec::new(),
+            counts,
+            filter_indices: places,
+        };
         for (var, ctx) in stores {
             let ctx = ctx.or_else(|| kernel.home(var));
             let ctx = ctx.ok_or_else(|| format!("kernel {id} does not compute v{}", var.0))?;
@@ -171,10 +179,10 @@ impl<'t> Parser<'_, 't> {
         Ok(Let { var, ty, ctx, op, site })
     }
 
-    fn op(&mut self, ctx: Ctx) -> Parsed<Op> {
+    fn op(&mut self, ctx: SpaceId) -> Parsed<Op> {
         let operand_follows = !matches!(self.inner.peek_at(1), Some(Token::Punct(_)));
         let Some(Token::Word(word)) = self.inner.peek().cloned() else {
-            return self.inner.op().map(Op::Point);
+            return self.inner.op().map(Op::Map);
         };
         match word {
             "element" => {
@@ -219,21 +227,21 @@ impl<'t> Parser<'_, 't> {
                 Ok(Op::Collect { value, from })
             }
             "if" if self.inner.peek_at(2) == Some(&Token::Word("in")) => self.branch(ctx),
-            "call" if self.inner.peek_at(1) == Some(&Token::Word("flat")) => {
+            "call" if self.inner.peek_at(1) == Some(&Token::Word("flattened")) => {
                 self.inner.advance()?;
                 self.inner.advance()?;
                 let callee = self.inner.function_name()?;
                 Ok(Op::Call(callee, self.inner.atoms()?))
             }
-            "whole" => {
+            "sequential" => {
                 self.inner.advance()?;
-                self.inner.block().map(Op::Whole)
+                self.inner.block().map(Op::Sequential)
             }
             "either" => {
                 self.inner.advance()?;
-                let whole = self.block()?;
+                let sequential = self.block()?;
                 self.inner.word("or")?;
-                Ok(Op::Either { whole, flat: self.block()? })
+                Ok(Op::Versions { sequential, flattened: self.block()? })
             }
             // In the core language the operand stands in parentheses.
             _ if operand_follows
@@ -268,20 +276,20 @@ impl<'t> Parser<'_, 't> {
                     _ => Err(format!("{word} does not go over segments")),
                 }
             }
-            _ => self.inner.op().map(Op::Point),
+            _ => self.inner.op().map(Op::Map),
         }
     }
 
-    fn branch(&mut self, of: Ctx) -> Parsed<Op> {
+    fn branch(&mut self, of: SpaceId) -> Parsed<Op> {
         self.inner.word("if")?;
         let cond = self.variable()?;
-        let then = self.side(Space::Where { of, flag: cond, is: true })?;
+        let then = self.side(SpaceKind::Filter { of, flag: cond, is: true })?;
         self.inner.word("else")?;
-        let otherwise = self.side(Space::Where { of, flag: cond, is: false })?;
+        let otherwise = self.side(SpaceKind::Filter { of, flag: cond, is: false })?;
         Ok(Op::Branch { cond, then, otherwise })
     }
 
-    fn side(&mut self, space: Space) -> Parsed<(Ctx, Block)> {
+    fn side(&mut self, space: SpaceKind) -> Parsed<(SpaceId, Block)> {
         self.inner.word("in")?;
         let ctx = self.ctx()?;
         let site = self.inner.site()?;
@@ -290,7 +298,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// A value, and the context whose segments it goes over.
-    fn segments(&mut self) -> Parsed<(Atom, Ctx)> {
+    fn segments(&mut self) -> Parsed<(Atom, SpaceId)> {
         let value = self.inner.atom()?;
         self.inner.word("from")?;
         Ok((value, self.ctx()?))
@@ -304,7 +312,7 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// Contexts behind a word; none if it is not there.
-    fn ctxs(&mut self, word: &'static str) -> Parsed<Vec<Ctx>> {
+    fn ctxs(&mut self, word: &'static str) -> Parsed<Vec<SpaceId>> {
         let mut ctxs = Vec::new();
         if self.inner.eat(&Token::Word(word)) {
             ctxs.push(self.ctx()?);
@@ -315,10 +323,10 @@ impl<'t> Parser<'_, 't> {
         Ok(ctxs)
     }
 
-    fn ctx(&mut self) -> Parsed<Ctx> {
+    fn ctx(&mut self) -> Parsed<SpaceId> {
         match self.inner.advance()? {
             Token::Word(word) => {
-                let ctx = numbered(word, 'c').map(Ctx);
+                let ctx = numbered(word, 'c').map(SpaceId);
                 ctx.ok_or_else(|| format!("{word} is not a context"))
             }
             other => Err(format!("expected a context, found {other}")),

@@ -25,10 +25,10 @@
 //! stores `v5` where it lives, `v2` at the points that the mask `c2` keeps, how many these are and
 //! where. What a point does by itself is written as in the core language
 //! ([`crate::ir::print()`]). With sites, the program that it was made from comes first, and each
-//! function begins with the contexts that it has no use for (`unused c3 = each v1 for c0`);
+//! function begins with the spaces that it has no use for (`unused c3 = each v1 for c0`);
 //! [`parse`](super::parse()) reads it back exactly.
 
-use super::{Block, Ctx, Function, Kernel, Let, Op, Program, Space, Step};
+use super::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
 use crate::base::with_stack;
 use crate::ir::Site;
 use crate::ir::mnemonic::Mnemonic;
@@ -96,13 +96,13 @@ struct Printer<'a> {
 impl Printer<'_> {
     fn function(&mut self, sites: bool) -> fmt::Result {
         let function = self.function;
-        write!(self.inner.out, "flat {}(", Quoted(function.name.as_bytes()))?;
+        write!(self.inner.out, "flattened {}(", Quoted(function.name.as_bytes()))?;
         for (i, (var, ty)) in function.params.iter().enumerate() {
             let comma = if i == 0 { "" } else { ", " };
             write!(self.inner.out, "{comma}v{}: {ty}", var.0)?;
         }
         write!(self.inner.out, ") -> {}", function.result)?;
-        self.inner.site(self.site(Ctx::CALLER))?;
+        self.inner.site(self.site(SpaceId::CALLER))?;
         write!(self.inner.out, "{} ", if function.library { " library" } else { "" })?;
         if sites {
             self.unused()?;
@@ -111,13 +111,13 @@ impl Printer<'_> {
         writeln!(self.inner.out)
     }
 
-    /// The contexts that do not come into being.
+    /// The spaces that do not come into being.
     fn unused(&mut self) -> fmt::Result {
-        let mut used = FxHashSet::from_iter([Ctx::CALLER]);
+        let mut used = FxHashSet::from_iter([SpaceId::CALLER]);
         self.function.body.each_context(&mut |ctx| {
             used.insert(ctx);
         });
-        for ctx in (0..self.function.contexts.len() as u32).map(Ctx) {
+        for ctx in (0..self.function.spaces.len() as u32).map(SpaceId) {
             if !used.contains(&ctx) {
                 write!(self.inner.out, "unused ")?;
                 self.space(ctx)?;
@@ -127,8 +127,8 @@ impl Printer<'_> {
         Ok(())
     }
 
-    fn site(&self, ctx: Ctx) -> Site {
-        let context = self.function.contexts.get(ctx.0 as usize);
+    fn site(&self, ctx: SpaceId) -> Site {
+        let context = self.function.spaces.get(ctx.0 as usize);
         context.map_or(Site::NONE, |context| context.site)
     }
 
@@ -138,7 +138,7 @@ impl Printer<'_> {
             self.inner.indent += 1;
             for step in &block.steps {
                 match step {
-                    Step::Context(ctx) => self.context(*ctx)?,
+                    Step::Space(ctx) => self.context(*ctx)?,
                     Step::Let(binding) => self.binding(binding)?,
                     Step::Kernel(kernel) => self.kernel(kernel)?,
                 }
@@ -155,30 +155,30 @@ impl Printer<'_> {
         write!(self.inner.out, "}}")
     }
 
-    fn context(&mut self, ctx: Ctx) -> fmt::Result {
+    fn context(&mut self, ctx: SpaceId) -> fmt::Result {
         self.inner.margin()?;
         self.space(ctx)?;
         writeln!(self.inner.out)
     }
 
-    fn space(&mut self, ctx: Ctx) -> fmt::Result {
+    fn space(&mut self, ctx: SpaceId) -> fmt::Result {
         write!(self.inner.out, "{ctx}")?;
         self.inner.site(self.site(ctx))?;
         write!(self.inner.out, " = ")?;
-        let context = self.function.contexts.get(ctx.0 as usize);
-        match context.map(|context| &context.space) {
-            None | Some(Space::Caller) => write!(self.inner.out, "caller"),
-            Some(Space::Elements { of, sequence }) => {
+        let context = self.function.spaces.get(ctx.0 as usize);
+        match context.map(|context| &context.kind) {
+            None | Some(SpaceKind::Caller) => write!(self.inner.out, "caller"),
+            Some(SpaceKind::Elements { of, sequence }) => {
                 write!(self.inner.out, "each v{} for {of}", sequence.0)
             }
-            Some(Space::Count { of, count }) => {
+            Some(SpaceKind::Count { of, count }) => {
                 write!(self.inner.out, "count {} for {of}", Operand(*count))
             }
-            Some(Space::Where { of, flag, is }) => {
+            Some(SpaceKind::Filter { of, flag, is }) => {
                 let not = if *is { "" } else { "not " };
                 write!(self.inner.out, "where {not}v{} in {of}", flag.0)
             }
-            Some(Space::Joined { of, inner }) => {
+            Some(SpaceKind::Concat { of, inner }) => {
                 write!(self.inner.out, "join {inner} for {of}")
             }
         }
@@ -186,14 +186,14 @@ impl Printer<'_> {
 
     fn kernel(&mut self, kernel: &Kernel) -> fmt::Result {
         self.inner.margin()?;
-        write!(self.inner.out, "kernel {} over {}", kernel.id, kernel.over)?;
+        write!(self.inner.out, "kernel {} over {}", kernel.id, kernel.space)?;
         for (i, (var, ctx)) in kernel.stores.iter().enumerate() {
             write!(self.inner.out, "{}v{}", if i == 0 { " stores " } else { ", " }, var.0)?;
             if kernel.home(*var) != Some(*ctx) {
                 write!(self.inner.out, " in {ctx}")?;
             }
         }
-        for (list, word) in [(&kernel.counts, " counts "), (&kernel.places, " places ")] {
+        for (list, word) in [(&kernel.counts, " counts "), (&kernel.filter_indices, " places ")] {
             for (i, ctx) in list.iter().enumerate() {
                 write!(self.inner.out, "{}{ctx}", if i == 0 { word } else { ", " })?;
             }
@@ -221,7 +221,7 @@ impl Printer<'_> {
 
     fn op(&mut self, op: &Op) -> fmt::Result {
         match op {
-            Op::Point(op) => self.inner.op(op),
+            Op::Map(op) => self.inner.op(op),
             Op::Element { of, checked } => {
                 write!(self.inner.out, "element(v{})", of.0)?;
                 match checked {
@@ -270,23 +270,23 @@ impl Printer<'_> {
             Op::Call(callee, args) => {
                 let callee = self.program.source.functions.get(callee.0 as usize);
                 let name = Quoted(callee.map_or("", |callee| &callee.name).as_bytes()).to_string();
-                self.inner.operation(&format!("call flat {name}"), args)
+                self.inner.operation(&format!("call flattened {name}"), args)
             }
-            Op::Whole(block) => {
-                write!(self.inner.out, "whole ")?;
+            Op::Sequential(block) => {
+                write!(self.inner.out, "sequential ")?;
                 self.inner.block(block)
             }
-            Op::Either { whole, flat } => {
+            Op::Versions { sequential, flattened } => {
                 write!(self.inner.out, "either ")?;
-                self.block(whole)?;
+                self.block(sequential)?;
                 write!(self.inner.out, " or ")?;
-                self.block(flat)
+                self.block(flattened)
             }
         }
     }
 }
 
-impl Display for Ctx {
+impl Display for SpaceId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "c{}", self.0)
     }

@@ -3,7 +3,7 @@
 //! A function is lawful if
 //!
 //! 1. a context comes into being once, after the one around it and what it is made of, in the
-//!    same block or one around it; the contexts of a conditional's sides, which are the points
+//!    same block or one around it; the spaces of a conditional's sides, which are the points
 //!    where its flag is set and those where it is not, in those sides;
 //! 2. every variable is bound once in a block and those inside it (what is cheap to compute, once
 //!    a kernel), and used only after that, by values in the same context or further inside;
@@ -16,7 +16,7 @@
 //!
 //! The types of operations are those of the core language, and are not checked again.
 
-use super::{Block, Context, Ctx, Function, Kernel, Let, Op, Program, Space, Step};
+use super::{Block, Function, IndexSpace, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
 use super::{is_cheap, is_within, segments_of};
 use crate::base::with_stack;
 use crate::ir::{Atom, Ty, Var};
@@ -29,11 +29,11 @@ pub fn verify(program: &Program) -> Vec<String> {
         let mut checker = Checker {
             function,
             breaches: &mut breaches,
-            vars: function.params.iter().map(|(var, _)| (*var, Ctx::CALLER)).collect(),
+            vars: function.params.iter().map(|(var, _)| (*var, SpaceId::CALLER)).collect(),
             done: FxHashSet::default(),
-            ctxs: FxHashSet::from_iter([Ctx::CALLER]),
+            ctxs: FxHashSet::from_iter([SpaceId::CALLER]),
         };
-        checker.block(&function.body, Ctx::CALLER);
+        checker.block(&function.body, SpaceId::CALLER);
     }
     breaches
 }
@@ -42,24 +42,24 @@ struct Checker<'f, 'b> {
     function: &'f Function,
     breaches: &'b mut Vec<String>,
     /// Where each variable in scope lives.
-    vars: FxHashMap<Var, Ctx>,
+    vars: FxHashMap<Var, SpaceId>,
     /// What came before, whether it can still be seen or not: checks need only that.
     done: FxHashSet<Var>,
-    /// The contexts in scope.
-    ctxs: FxHashSet<Ctx>,
+    /// The spaces in scope.
+    ctxs: FxHashSet<SpaceId>,
 }
 
 impl Checker<'_, '_> {
-    fn contexts(&self) -> &[Context] {
-        &self.function.contexts
+    fn spaces(&self) -> &[IndexSpace] {
+        &self.function.spaces
     }
 
-    fn block(&mut self, block: &Block, ctx: Ctx) {
+    fn block(&mut self, block: &Block, ctx: SpaceId) {
         with_stack(|| {
             let outside = (self.vars.clone(), self.ctxs.clone(), self.done.clone());
             for step in &block.steps {
                 match step {
-                    Step::Context(ctx) => self.enter(*ctx),
+                    Step::Space(ctx) => self.enter(*ctx),
                     Step::Let(binding) => self.binding(binding),
                     Step::Kernel(kernel) => self.kernel(kernel),
                 }
@@ -69,23 +69,23 @@ impl Checker<'_, '_> {
         });
     }
 
-    fn enter(&mut self, ctx: Ctx) {
-        let Some(context) = self.contexts().get(ctx.0 as usize) else {
+    fn enter(&mut self, ctx: SpaceId) {
+        let Some(context) = self.spaces().get(ctx.0 as usize) else {
             return self.report(format!("there is no context {ctx}"));
         };
         let what = ctx.to_string();
-        match context.space {
-            Space::Caller => self.report(format!("{ctx} comes into being with the call")),
-            Space::Elements { of, sequence } => self.reads(&what, Atom::Var(sequence), of),
-            Space::Count { of, count } => self.reads(&what, count, of),
-            Space::Where { of, flag, .. } => {
+        match context.kind {
+            SpaceKind::Caller => self.report(format!("{ctx} comes into being with the call")),
+            SpaceKind::Elements { of, sequence } => self.reads(&what, Atom::Var(sequence), of),
+            SpaceKind::Count { of, count } => self.reads(&what, count, of),
+            SpaceKind::Filter { of, flag, .. } => {
                 if self.vars.get(&flag).is_some_and(|home| *home != of) {
                     self.report(format!("the flag of {ctx} is not in {of}"));
                 }
                 self.reads(&what, Atom::Var(flag), of);
             }
-            Space::Joined { of, inner } => {
-                if !is_within(self.contexts(), inner, of) {
+            SpaceKind::Concat { of, inner } => {
+                if !is_within(self.spaces(), inner, of) {
                     self.report(format!("{inner} is not inside {of}"));
                 }
                 self.seen(inner);
@@ -98,7 +98,7 @@ impl Checker<'_, '_> {
     }
 
     fn kernel(&mut self, kernel: &Kernel) {
-        self.seen(kernel.over);
+        self.seen(kernel.space);
         let mut outside = self.vars.clone();
         for (at, binding) in kernel.lets.iter().enumerate() {
             binding.op.each_use(&mut |var| {
@@ -112,12 +112,12 @@ impl Checker<'_, '_> {
                 }
             }
             let home = binding.points();
-            let again = is_cheap(binding) && is_within(self.contexts(), kernel.over, home);
-            if home != kernel.over && !kernel.masks.contains(&home) && !again {
+            let again = is_cheap(binding) && is_within(self.spaces(), kernel.space, home);
+            if home != kernel.space && !kernel.masks.contains(&home) && !again {
                 self.report(format!("v{} is no part of kernel {}", binding.var.0, kernel.id));
             }
             let taken = matches!(binding.op, Op::Element { .. } | Op::Position);
-            if taken && home != kernel.over {
+            if taken && home != kernel.space {
                 self.report(format!("v{} is not found by kernel {}", binding.var.0, kernel.id));
             }
             self.binding(binding);
@@ -130,7 +130,7 @@ impl Checker<'_, '_> {
         for (var, ctx) in &kernel.stores {
             let stored = |binding: &&Let| {
                 binding.var == *var
-                    && (*ctx == kernel.over || kernel.masks.contains(ctx) || binding.combines())
+                    && (*ctx == kernel.space || kernel.masks.contains(ctx) || binding.combines())
             };
             if !kernel.lets.iter().any(|binding| stored(&binding)) {
                 self.report(format!("kernel {} stores v{}", kernel.id, var.0));
@@ -141,20 +141,20 @@ impl Checker<'_, '_> {
             outside.extend(self.vars.get(var).map(|home| (*var, *home)));
         }
         self.vars = outside;
-        if kernel.places.iter().any(|ctx| !kernel.counts.contains(ctx)) {
+        if kernel.filter_indices.iter().any(|ctx| !kernel.counts.contains(ctx)) {
             self.report(format!("kernel {} stores places it does not count", kernel.id));
         }
-        for place in &kernel.places {
-            if self.contexts()[place.0 as usize].around() != Some(kernel.over) {
+        for place in &kernel.filter_indices {
+            if self.spaces()[place.0 as usize].around() != Some(kernel.space) {
                 self.report(format!("kernel {} cannot say which of {place} there are", kernel.id));
             }
         }
     }
 
     /// Whether the flag of a mask is there.
-    fn ready(&self, mask: Ctx) -> bool {
-        match self.contexts()[mask.0 as usize].space {
-            Space::Where { of, flag, .. } => {
+    fn ready(&self, mask: SpaceId) -> bool {
+        match self.spaces()[mask.0 as usize].kind {
+            SpaceKind::Filter { of, flag, .. } => {
                 self.ctxs.contains(&of) && self.vars.contains_key(&flag)
             }
             _ => true,
@@ -168,14 +168,14 @@ impl Checker<'_, '_> {
         match &binding.op {
             Op::Collect { value, from } | Op::Reduce { value, from, .. } => {
                 self.seen(*from);
-                if segments_of(self.contexts(), *from) != Some(ctx) {
+                if segments_of(self.spaces(), *from) != Some(ctx) {
                     self.report(format!("{what}: {from} has no segment for each point of {ctx}"));
                 }
                 self.reads(&what, *value, *from);
             }
             Op::Histogram { size, place, value, from, .. } => {
                 self.seen(*from);
-                if segments_of(self.contexts(), *from) != Some(ctx) {
+                if segments_of(self.spaces(), *from) != Some(ctx) {
                     self.report(format!("{what}: {from} has no segment for each point of {ctx}"));
                 }
                 self.reads(&what, *size, ctx);
@@ -184,7 +184,7 @@ impl Checker<'_, '_> {
             }
             Op::Scatter { of, place, value, from } => {
                 self.seen(*from);
-                if *from == ctx || !is_within(self.contexts(), *from, ctx) {
+                if *from == ctx || !is_within(self.spaces(), *from, ctx) {
                     self.report(format!("{what}: {from} is not inside of {ctx}"));
                 }
                 if self.vars.get(of).is_some_and(|home| *home != ctx) {
@@ -211,8 +211,8 @@ impl Checker<'_, '_> {
             Op::Branch { cond, then, otherwise } => {
                 self.operands(&what, &binding.op, ctx);
                 for ((inner, side), is) in [(then, true), (otherwise, false)] {
-                    let space = Space::Where { of: ctx, flag: *cond, is };
-                    if self.contexts().get(inner.0 as usize).map(|c| c.space) != Some(space) {
+                    let space = SpaceKind::Filter { of: ctx, flag: *cond, is };
+                    if self.spaces().get(inner.0 as usize).map(|c| c.kind) != Some(space) {
                         self.report(format!("{what}: {inner} is not that side"));
                     }
                     let known = self.ctxs.clone();
@@ -221,17 +221,17 @@ impl Checker<'_, '_> {
                     self.ctxs = known;
                 }
             }
-            Op::Either { whole, flat } => {
-                self.block(whole, ctx);
-                self.block(flat, ctx);
+            Op::Versions { sequential, flattened } => {
+                self.block(sequential, ctx);
+                self.block(flattened, ctx);
             }
-            Op::Point(_)
+            Op::Map(_)
             | Op::Position
             | Op::Gather(..)
             | Op::Extent(..)
             | Op::SameLength(..)
             | Op::Scan { .. }
-            | Op::Whole(_)
+            | Op::Sequential(_)
             | Op::Call(..) => self.operands(&what, &binding.op, ctx),
         }
         self.done.insert(binding.var);
@@ -241,16 +241,16 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn operands(&mut self, what: &str, op: &Op, ctx: Ctx) {
+    fn operands(&mut self, what: &str, op: &Op, ctx: SpaceId) {
         op.atoms().into_iter().for_each(|atom| self.reads(what, atom, ctx));
     }
 
     /// Whether a value can be used in a context.
-    fn reads(&mut self, what: &str, atom: Atom, ctx: Ctx) {
+    fn reads(&mut self, what: &str, atom: Atom, ctx: SpaceId) {
         let Atom::Var(var) = atom else { return };
         match self.vars.get(&var) {
             None => self.report(format!("{what}: v{} is not in scope", var.0)),
-            Some(home) if !is_within(self.contexts(), ctx, *home) => {
+            Some(home) if !is_within(self.spaces(), ctx, *home) => {
                 let home = *home;
                 self.report(format!("{what}: v{} lives in {home}, not around {ctx}", var.0));
             }
@@ -258,7 +258,7 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn seen(&mut self, ctx: Ctx) {
+    fn seen(&mut self, ctx: SpaceId) {
         if !self.ctxs.contains(&ctx) {
             self.report(format!("{ctx} is not in scope"));
         }

@@ -1,74 +1,76 @@
 //! Walking over flat programs.
 
-use super::{Block, Context, Ctx, Function, Kernel, Let, Op, Space, Step};
+use super::{Block, Function, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step};
 use crate::base::with_stack;
 use crate::ir::{self, Atom, Ty, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::FxHashSet;
 
-impl Context {
+impl IndexSpace {
     /// The context around it; none around that of the caller.
-    pub fn around(&self) -> Option<Ctx> {
-        match self.space {
-            Space::Caller => None,
-            Space::Elements { of, .. }
-            | Space::Count { of, .. }
-            | Space::Where { of, .. }
-            | Space::Joined { of, .. } => Some(of),
+    pub fn around(&self) -> Option<SpaceId> {
+        match self.kind {
+            SpaceKind::Caller => None,
+            SpaceKind::Elements { of, .. }
+            | SpaceKind::Count { of, .. }
+            | SpaceKind::Filter { of, .. }
+            | SpaceKind::Concat { of, .. } => Some(of),
         }
     }
 }
 
-impl Space {
+impl SpaceKind {
     /// The value that says which points there are.
     pub fn made_of(&self) -> Option<Var> {
         match self {
-            Space::Elements { sequence: var, .. }
-            | Space::Count { count: Atom::Var(var), .. }
-            | Space::Where { flag: var, .. } => Some(*var),
-            Space::Caller | Space::Count { .. } | Space::Joined { .. } => None,
+            SpaceKind::Elements { sequence: var, .. }
+            | SpaceKind::Count { count: Atom::Var(var), .. }
+            | SpaceKind::Filter { flag: var, .. } => Some(*var),
+            SpaceKind::Caller | SpaceKind::Count { .. } | SpaceKind::Concat { .. } => None,
         }
     }
 }
 
 impl Function {
     /// What a context is.
-    pub fn context(&self, ctx: Ctx) -> &Context {
-        &self.contexts[ctx.0 as usize]
+    pub fn context(&self, ctx: SpaceId) -> &IndexSpace {
+        &self.spaces[ctx.0 as usize]
     }
 
     /// The context that has a point for each segment of this one.
-    pub fn segments_of(&self, ctx: Ctx) -> Option<Ctx> {
-        segments_of(&self.contexts, ctx)
+    pub fn segments_of(&self, ctx: SpaceId) -> Option<SpaceId> {
+        segments_of(&self.spaces, ctx)
     }
 
     /// Whether a context is another one or somewhere inside it.
-    pub fn is_within(&self, ctx: Ctx, other: Ctx) -> bool {
-        is_within(&self.contexts, ctx, other)
+    pub fn is_within(&self, ctx: SpaceId, other: SpaceId) -> bool {
+        is_within(&self.spaces, ctx, other)
     }
 }
 
 /// The context that has a point for each segment of this one.
-pub(crate) fn segments_of(contexts: &[Context], ctx: Ctx) -> Option<Ctx> {
-    match contexts[ctx.0 as usize].space {
-        Space::Caller => None,
-        Space::Elements { of, .. } | Space::Count { of, .. } | Space::Joined { of, .. } => Some(of),
-        Space::Where { of, .. } => segments_of(contexts, of),
+pub(crate) fn segments_of(spaces: &[IndexSpace], ctx: SpaceId) -> Option<SpaceId> {
+    match spaces[ctx.0 as usize].kind {
+        SpaceKind::Caller => None,
+        SpaceKind::Elements { of, .. }
+        | SpaceKind::Count { of, .. }
+        | SpaceKind::Concat { of, .. } => Some(of),
+        SpaceKind::Filter { of, .. } => segments_of(spaces, of),
     }
 }
 
 /// Whether a context is another one or somewhere inside it. Joined segments are inside of what was
 /// joined, whose points they have.
-pub(crate) fn is_within(contexts: &[Context], ctx: Ctx, other: Ctx) -> bool {
+pub(crate) fn is_within(spaces: &[IndexSpace], ctx: SpaceId, other: SpaceId) -> bool {
     let mut at = Some(ctx);
     while let Some(here) = at {
         if here == other {
             return true;
         }
-        let context = &contexts[here.0 as usize];
-        at = match context.space {
-            Space::Joined { inner, .. } => Some(inner),
+        let context = &spaces[here.0 as usize];
+        at = match context.kind {
+            SpaceKind::Concat { inner, .. } => Some(inner),
             _ => context.around(),
         };
     }
@@ -77,7 +79,7 @@ pub(crate) fn is_within(contexts: &[Context], ctx: Ctx, other: Ctx) -> bool {
 
 impl Let {
     /// Where the points are whose values it uses: for what combines them, inside of where it lives.
-    pub fn points(&self) -> Ctx {
+    pub fn points(&self) -> SpaceId {
         match self.op {
             Op::Reduce { from, .. } | Op::Histogram { from, .. } | Op::Scatter { from, .. } => from,
             _ => self.ctx,
@@ -96,7 +98,7 @@ impl Block {
         with_stack(|| {
             for step in &self.steps {
                 let lets: &[Let] = match step {
-                    Step::Context(_) => &[],
+                    Step::Space(_) => &[],
                     Step::Let(binding) => std::slice::from_ref(binding),
                     Step::Kernel(kernel) => &kernel.lets,
                 };
@@ -112,13 +114,13 @@ impl Block {
 }
 
 impl Block {
-    /// Visits the contexts that come into being here and in the blocks inside, as masks of kernels
+    /// Visits the spaces that come into being here and in the blocks inside, as masks of kernels
     /// and as sides of conditionals too.
-    pub fn each_context(&self, visit: &mut dyn FnMut(Ctx)) {
+    pub fn each_context(&self, visit: &mut dyn FnMut(SpaceId)) {
         with_stack(|| {
             for step in &self.steps {
                 match step {
-                    Step::Context(ctx) => visit(*ctx),
+                    Step::Space(ctx) => visit(*ctx),
                     Step::Kernel(kernel) => kernel.masks.iter().for_each(|ctx| visit(*ctx)),
                     Step::Let(binding) => {
                         if let Op::Branch { then, otherwise, .. } = &binding.op {
@@ -138,7 +140,7 @@ impl Block {
 pub(crate) fn is_cheap(binding: &Let) -> bool {
     match &binding.op {
         Op::Element { .. } | Op::Position => true,
-        Op::Point(op) => match op {
+        Op::Map(op) => match op {
             ir::Op::Copy(_) | ir::Op::First(_) | ir::Op::Second(_) | ir::Op::Pair(..) => true,
             ir::Op::Seq(SeqOp::Length, _) => true,
             ir::Op::Scalar(op, _) => {
@@ -175,14 +177,14 @@ pub(crate) fn is_cheap(binding: &Let) -> bool {
         | Op::Scan { .. }
         | Op::Branch { .. }
         | Op::Call(..)
-        | Op::Whole(_)
-        | Op::Either { .. } => false,
+        | Op::Sequential(_)
+        | Op::Versions { .. } => false,
     }
 }
 
 impl Kernel {
     /// Where a value that it computes lives.
-    pub(crate) fn home(&self, var: Var) -> Option<Ctx> {
+    pub(crate) fn home(&self, var: Var) -> Option<SpaceId> {
         let binding = self.lets.iter().find(|binding| binding.var == var);
         binding.map(|binding| binding.ctx)
     }
@@ -193,8 +195,8 @@ impl Op {
     pub fn blocks(&self) -> impl Iterator<Item = &Block> {
         let (first, second) = match self {
             Op::Branch { then, otherwise, .. } => (Some(&then.1), Some(&otherwise.1)),
-            Op::Either { whole, flat } => (Some(whole), Some(flat)),
-            Op::Point(_)
+            Op::Versions { sequential, flattened } => (Some(sequential), Some(flattened)),
+            Op::Map(_)
             | Op::Element { .. }
             | Op::Position
             | Op::Gather(..)
@@ -205,7 +207,7 @@ impl Op {
             | Op::Histogram { .. }
             | Op::Scatter { .. }
             | Op::Scan { .. }
-            | Op::Whole(_)
+            | Op::Sequential(_)
             | Op::Call(..) => (None, None),
         };
         first.into_iter().chain(second)
@@ -214,9 +216,9 @@ impl Op {
     /// The operands, not those of the blocks inside, nor what only has to come first.
     pub fn atoms(&self) -> Vec<Atom> {
         match self {
-            Op::Point(op) => op.atoms(),
+            Op::Map(op) => op.atoms(),
             Op::Element { of, .. } => vec![Atom::Var(*of)],
-            Op::Position | Op::Whole(_) | Op::Either { .. } => Vec::new(),
+            Op::Position | Op::Sequential(_) | Op::Versions { .. } => Vec::new(),
             Op::Gather(from, place) => vec![*from, *place],
             Op::Extent(_, args) | Op::Call(_, args) => args.clone(),
             Op::SameLength(a, b, _) => vec![Atom::Var(*a), Atom::Var(*b)],
@@ -232,7 +234,7 @@ impl Op {
     /// Visits the variables that it uses; those of blocks of steps inside too, whether they are
     /// bound there or not.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
-        if let Op::Point(op) = self {
+        if let Op::Map(op) = self {
             return op.each_use(visit);
         }
         for atom in self.atoms() {
@@ -240,7 +242,7 @@ impl Op {
                 visit(var);
             }
         }
-        if let Op::Whole(block) = self {
+        if let Op::Sequential(block) = self {
             block.each_use(visit);
         }
         for block in self.blocks() {
@@ -251,12 +253,12 @@ impl Op {
 
 impl Block {
     /// Visits the variables that it uses, whether they are bound inside or not, but for those
-    /// that contexts are made of.
+    /// that spaces are made of.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         with_stack(|| {
             for step in &self.steps {
                 match step {
-                    Step::Context(_) => {}
+                    Step::Space(_) => {}
                     Step::Let(binding) => binding.op.each_use(visit),
                     Step::Kernel(kernel) => {
                         kernel.lets.iter().for_each(|binding| binding.op.each_use(visit));

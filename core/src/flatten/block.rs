@@ -3,7 +3,7 @@
 use super::Flattener;
 use super::scalar::is_scalar_op;
 use crate::base::with_stack;
-use crate::flat::{self, Ctx, Space};
+use crate::flat::{self, SpaceId, SpaceKind};
 use crate::ir::{self, Atom, Block, Let, Op, Site, Ty, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::fault::FaultCode;
@@ -11,8 +11,8 @@ use nesl_runtime::scalar::ScalarOp;
 
 impl Flattener<'_> {
     /// What a block computes, at all points of a context. What is found out about sequences
-    /// inside is forgotten at its end, since its contexts are not seen outside.
-    pub(super) fn block(&mut self, block: &Block, ctx: Ctx) -> flat::Block {
+    /// inside is forgotten at its end, since its spaces are not seen outside.
+    pub(super) fn block(&mut self, block: &Block, ctx: SpaceId) -> flat::Block {
         with_stack(|| {
             let known = (self.elements.clone(), self.filters.clone());
             let counted = (self.counted.clone(), self.positions.clone());
@@ -26,7 +26,7 @@ impl Flattener<'_> {
     }
 
     /// The same, as part of the block that is open.
-    pub(super) fn lets(&mut self, block: &Block, ctx: Ctx) -> Atom {
+    pub(super) fn lets(&mut self, block: &Block, ctx: SpaceId) -> Atom {
         with_stack(|| {
             for binding in &block.lets {
                 self.binding(binding, ctx);
@@ -35,7 +35,7 @@ impl Flattener<'_> {
         })
     }
 
-    fn binding(&mut self, binding: &Let, ctx: Ctx) {
+    fn binding(&mut self, binding: &Let, ctx: SpaceId) {
         let (var, site) = (binding.var, binding.site);
         match &binding.op {
             Op::Copy(a) => {
@@ -68,10 +68,11 @@ impl Flattener<'_> {
                 let args: Vec<Atom> = args.iter().map(|a| self.atom(*a)).collect();
                 self.calls.push(*callee);
                 let call = ir::Let { op: Op::Call(*callee, args.clone()), ..binding.clone() };
-                let whole = Block { lets: vec![call], result: Atom::Var(var) };
-                let whole = self.single(flat::Op::Whole(whole), &binding.ty, ctx, site);
-                let flat = self.single(flat::Op::Call(*callee, args), &binding.ty, ctx, site);
-                let op = flat::Op::Either { whole, flat };
+                let sequential = Block { lets: vec![call], result: Atom::Var(var) };
+                let sequential =
+                    self.single(flat::Op::Sequential(sequential), &binding.ty, ctx, site);
+                let flattened = self.single(flat::Op::Call(*callee, args), &binding.ty, ctx, site);
+                let op = flat::Op::Versions { sequential, flattened };
                 self.define(var, op, binding.ty.clone(), ctx, site);
             }
             Op::Scalar(..)
@@ -90,15 +91,15 @@ impl Flattener<'_> {
     }
 
     /// An operation that each point does by itself.
-    fn point(&mut self, binding: &Let, ctx: Ctx) {
+    fn point(&mut self, binding: &Let, ctx: SpaceId) {
         let op = self.renamed(&binding.op);
         if let Op::Pair(first, second) = op {
             self.pairs.insert(binding.var, (first, second));
         }
-        self.define(binding.var, flat::Op::Point(op), binding.ty.clone(), ctx, binding.site);
+        self.define(binding.var, flat::Op::Map(op), binding.ty.clone(), ctx, binding.site);
     }
 
-    fn sequence(&mut self, binding: &Let, op: SeqOp, args: &[Atom], ctx: Ctx) {
+    fn sequence(&mut self, binding: &Let, op: SeqOp, args: &[Atom], ctx: SpaceId) {
         let Let { var, ty, site, .. } = binding.clone();
         match (op, args) {
             (SeqOp::Length, [Atom::Var(of)]) => match self.length(*of, site) {
@@ -144,8 +145,8 @@ impl Flattener<'_> {
                     None => self.points_of(from, &[write]),
                 };
                 let (place, value) = known.unwrap_or_else(|| {
-                    let place = flat::Op::Point(Op::First(write));
-                    let value = flat::Op::Point(Op::Second(write));
+                    let place = flat::Op::Map(Op::First(write));
+                    let value = flat::Op::Map(Op::Second(write));
                     let place = self.compute(place, Ty::Int, from, site);
                     (place, self.compute(value, element.clone(), from, site))
                 });
@@ -194,7 +195,7 @@ impl Flattener<'_> {
                 });
                 match known {
                     Some((inner, value)) => {
-                        let from = self.enter(Space::Joined { of: home, inner }, site);
+                        let from = self.enter(SpaceKind::Concat { of: home, inner }, site);
                         self.collect(var, ty, value, from, home, site);
                     }
                     None => self.point(binding, ctx),
@@ -221,8 +222,8 @@ impl Flattener<'_> {
                 let rank = Let { var: rank_var, ty: ranks, op, site };
                 let op = Op::Seq(SeqOp::Permute, vec![*of, Atom::Var(rank_var)]);
                 let lets = vec![rank, Let { var: moved, ty: ty.clone(), op, site }];
-                let whole = Block { lets, result: Atom::Var(moved) };
-                self.define(var, flat::Op::Whole(whole), ty, ctx, site);
+                let sequential = Block { lets, result: Atom::Var(moved) };
+                self.define(var, flat::Op::Sequential(sequential), ty, ctx, site);
                 self.as_long_as(*of, var);
             }
             (SeqOp::Scatter | SeqOp::Replace | SeqOp::Permute, [of, ..]) => {
@@ -239,8 +240,8 @@ impl Flattener<'_> {
         var: Var,
         ty: Ty,
         value: Atom,
-        from: Ctx,
-        ctx: Ctx,
+        from: SpaceId,
+        ctx: SpaceId,
         site: Site,
     ) {
         self.define(var, flat::Op::Collect { value, from }, ty, ctx, site);
@@ -249,14 +250,14 @@ impl Flattener<'_> {
 
     /// The context of the elements of a sequence, with a segment for each point of `of`, and the
     /// element there.
-    pub(super) fn elements(&mut self, sequence: Var, of: Ctx, site: Site) -> (Ctx, Atom) {
+    pub(super) fn elements(&mut self, sequence: Var, of: SpaceId, site: Site) -> (SpaceId, Atom) {
         if let Some(known) = self.elements.get(&(sequence, of)) {
             return *known;
         }
         if let Some(inner) = self.context_of(sequence, of) {
             return (inner, self.element_in(sequence, inner, None, of, site));
         }
-        let ctx = self.enter(Space::Elements { of, sequence }, site);
+        let ctx = self.enter(SpaceKind::Elements { of, sequence }, site);
         let ty = self.env[&sequence].1.element().expect("types were checked").clone();
         let element = flat::Op::Element { of: sequence, checked: None };
         let element = self.compute(element, ty, ctx, site);
@@ -266,7 +267,12 @@ impl Flattener<'_> {
 
     /// The same, with segments for the points of a context that may lie inside of the one where
     /// the sequence lives.
-    pub(super) fn elements_at(&mut self, sequence: Var, ctx: Ctx, site: Site) -> (Ctx, Atom) {
+    pub(super) fn elements_at(
+        &mut self,
+        sequence: Var,
+        ctx: SpaceId,
+        site: Site,
+    ) -> (SpaceId, Atom) {
         self.elements(sequence, ctx, site)
     }
 
@@ -274,9 +280,9 @@ impl Flattener<'_> {
     pub(super) fn element_in(
         &mut self,
         sequence: Var,
-        inner: Ctx,
+        inner: SpaceId,
         checked: Option<Var>,
-        of: Ctx,
+        of: SpaceId,
         site: Site,
     ) -> Atom {
         match self.elements.get(&(sequence, of)) {
@@ -300,7 +306,7 @@ impl Flattener<'_> {
     }
 
     /// The context with a point for each element of a sequence, if there is one already.
-    pub(super) fn context_of(&self, mut sequence: Var, of: Ctx) -> Option<Ctx> {
+    pub(super) fn context_of(&self, mut sequence: Var, of: SpaceId) -> Option<SpaceId> {
         loop {
             match self.elements.get(&(sequence, of)) {
                 Some((inner, _)) => return Some(*inner),
@@ -311,12 +317,12 @@ impl Flattener<'_> {
 
     /// Where a context has its points, for who uses these values: those of joined segments are the
     /// ones inside.
-    pub(super) fn points_of(&self, mut ctx: Ctx, values: &[Atom]) -> Ctx {
+    pub(super) fn points_of(&self, mut ctx: SpaceId, values: &[Atom]) -> SpaceId {
         let lives_at = |value: &Atom, ctx| match value {
             Atom::Var(var) => self.env[var].0 == ctx,
             Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => false,
         };
-        while let Space::Joined { inner, .. } = self.contexts[ctx.0 as usize].space
+        while let SpaceKind::Concat { inner, .. } = self.spaces[ctx.0 as usize].kind
             && !values.iter().any(|value| lives_at(value, ctx))
         {
             ctx = inner;
@@ -325,11 +331,11 @@ impl Flattener<'_> {
     }
 
     /// The points of a context at which a flag is set.
-    fn kept(&mut self, of: Ctx, flag: Var, site: Site) -> Ctx {
+    fn kept(&mut self, of: SpaceId, flag: Var, site: Site) -> SpaceId {
         if let Some(known) = self.filters.get(&(of, flag)) {
             return *known;
         }
-        let ctx = self.enter(Space::Where { of, flag, is: true }, site);
+        let ctx = self.enter(SpaceKind::Filter { of, flag, is: true }, site);
         self.filters.insert((of, flag), ctx);
         ctx
     }
@@ -340,7 +346,7 @@ impl Flattener<'_> {
         a: Var,
         b: Var,
         code: FaultCode,
-        ctx: Ctx,
+        ctx: SpaceId,
         site: Site,
     ) -> Option<Var> {
         let known = |v: Var| self.context_of(v, ctx);
@@ -358,9 +364,9 @@ impl Flattener<'_> {
     fn length(&mut self, of: Var, site: Site) -> Option<Atom> {
         let home = self.env[&of].0;
         let from = self.context_of(of, home)?;
-        match self.contexts[from.0 as usize].space {
-            Space::Count { count, .. } => Some(count),
-            Space::Where { .. } => {
+        match self.spaces[from.0 as usize].kind {
+            SpaceKind::Count { count, .. } => Some(count),
+            SpaceKind::Filter { .. } => {
                 let with = crate::prim::ReduceOp::Sum;
                 let op = flat::Op::Reduce { with, value: Atom::Int(1), from };
                 let length = self.compute(op, Ty::Int, home, site);
@@ -369,30 +375,36 @@ impl Flattener<'_> {
                 }
                 Some(length)
             }
-            Space::Elements { .. } | Space::Joined { .. } | Space::Caller => None,
+            SpaceKind::Elements { .. } | SpaceKind::Concat { .. } | SpaceKind::Caller => None,
         }
     }
 
-    fn scalar(&mut self, op: ScalarOp, a: Atom, b: Atom, ctx: Ctx, site: Site) -> Atom {
-        self.compute(flat::Op::Point(Op::Scalar(op, vec![a, b])), Ty::Int, ctx, site)
+    fn scalar(&mut self, op: ScalarOp, a: Atom, b: Atom, ctx: SpaceId, site: Site) -> Atom {
+        self.compute(flat::Op::Map(Op::Scalar(op, vec![a, b])), Ty::Int, ctx, site)
     }
 
     /// A value in a context as a variable of that context.
-    pub(super) fn named(&mut self, atom: Atom, ctx: Ctx, site: Site) -> Var {
+    pub(super) fn named(&mut self, atom: Atom, ctx: SpaceId, site: Site) -> Var {
         if let Atom::Var(var) = atom
             && self.env[&var].0 == ctx
         {
             return var;
         }
         let ty = self.ty(atom);
-        match self.compute(flat::Op::Point(Op::Copy(atom)), ty, ctx, site) {
+        match self.compute(flat::Op::Map(Op::Copy(atom)), ty, ctx, site) {
             Atom::Var(var) => var,
             _ => unreachable!("it was just bound"),
         }
     }
 
     /// A block of one step.
-    pub(super) fn single(&mut self, op: flat::Op, ty: &Ty, ctx: Ctx, site: Site) -> flat::Block {
+    pub(super) fn single(
+        &mut self,
+        op: flat::Op,
+        ty: &Ty,
+        ctx: SpaceId,
+        site: Site,
+    ) -> flat::Block {
         self.open.push(Vec::new());
         let result = self.compute(op, ty.clone(), ctx, site);
         flat::Block { steps: self.open.pop().expect("it was opened"), result }

@@ -4,7 +4,7 @@
 //! context. So `{f(x, i) : x in a; i in [0:#a]}` checks nothing and is one computation.
 
 use super::Flattener;
-use crate::flat::{self, Ctx, Space};
+use crate::flat::{self, SpaceId, SpaceKind};
 use crate::ir::{Atom, Site, Ty, Var};
 use crate::prim::SeqOp;
 
@@ -28,7 +28,13 @@ impl Extent {
 
 impl Flattener<'_> {
     /// A context with a point for each element of a range or a repetition.
-    pub(super) fn counted(&mut self, op: SeqOp, args: &[Atom], ctx: Ctx, site: Site) -> Ctx {
+    pub(super) fn counted(
+        &mut self,
+        op: SeqOp,
+        args: &[Atom],
+        ctx: SpaceId,
+        site: Site,
+    ) -> SpaceId {
         let end = match (op, args) {
             (SeqOp::Range, [Atom::Int(0), Atom::Int(1), end]) => Extent::of(*end),
             (SeqOp::Dist, [_, count]) => Extent::of(*count),
@@ -48,7 +54,7 @@ impl Flattener<'_> {
             Some(Extent::Int(count)) => Atom::Int(count),
             _ => self.compute(flat::Op::Extent(op, args.to_vec()), Ty::Int, ctx, site),
         };
-        let from = self.enter(Space::Count { of: ctx, count }, site);
+        let from = self.enter(SpaceKind::Count { of: ctx, count }, site);
         for extent in end.into_iter().chain(Extent::of(count)) {
             self.counted.insert((extent, ctx), from);
         }
@@ -56,7 +62,7 @@ impl Flattener<'_> {
     }
 
     /// The position of a point in its segment.
-    pub(super) fn position(&mut self, ctx: Ctx, site: Site) -> Atom {
+    pub(super) fn position(&mut self, ctx: SpaceId, site: Site) -> Atom {
         if let Some(known) = self.positions.get(&ctx) {
             return *known;
         }

@@ -1,8 +1,8 @@
-//! ir → flat: nesting becomes contexts.
+//! ir → flat: nesting becomes spaces.
 //!
 //! An apply-to-each gets a context with a point for each of its elements, and its body is done
 //! at all of them at once; so do ranges, repetitions, filters, reductions and scans, which are
-//! all said in terms of contexts and of elements in them. That makes every step a scalar
+//! all said in terms of spaces and of elements in them. That makes every step a scalar
 //! computation at each point, a combination over segments, or a matter of descriptors, whatever
 //! the nesting was (Blelloch and Sabot, *Compiling collection-oriented languages onto massively
 //! parallel computers*, 1990), and no step copies what it only reads (the virtual segments of
@@ -10,14 +10,14 @@
 //! vectorisation*, 2012, in the form of a path to the context where a value lives).
 //!
 //! Not everything should be flattened: whatever has inner parallelism is written in both forms
-//! ([`flat::Op::Either`]), and what has none is done by each point itself.
+//! ([`flat::Op::Versions`]), and what has none is done by each point itself.
 //!
 //! | module | what it does |
 //! |---|---|
 //! | `scalar` | what needs no flattening |
 //! | `block` | the operations |
 //! | `nest` | apply-to-each and conditionals |
-//! | `count` | contexts of so many points |
+//! | `count` | spaces of so many points |
 //! | `view` | conditionals between cuts of one sequence |
 
 mod block;
@@ -26,7 +26,7 @@ mod nest;
 mod scalar;
 mod view;
 
-use crate::flat::{self, Context, Ctx, Space, Step};
+use crate::flat::{self, IndexSpace, SpaceId, SpaceKind, Step};
 use crate::ir::{Atom, FunId, Function, Program, Site, Ty, Var};
 use crate::prim::SeqOp;
 use rustc_hash::FxHashMap;
@@ -52,19 +52,19 @@ pub fn flatten(program: &Program) -> flat::Program {
 struct Flattener<'p> {
     /// Per function, whether a call is best left to each point.
     scalar: &'p [bool],
-    contexts: Vec<Context>,
+    spaces: Vec<IndexSpace>,
     /// Where each variable lives, and its type.
-    env: FxHashMap<Var, (Ctx, Ty)>,
+    env: FxHashMap<Var, (SpaceId, Ty)>,
     /// What a variable is another name of.
     names: FxHashMap<Var, Atom>,
     /// For a sequence and the context around its elements: their context, and the element.
-    elements: FxHashMap<(Var, Ctx), (Ctx, Atom)>,
+    elements: FxHashMap<(Var, SpaceId), (SpaceId, Atom)>,
     /// The points of a context at which a flag is set.
-    filters: FxHashMap<(Ctx, Var), Ctx>,
-    /// The contexts with so many points for each point of another.
-    counted: FxHashMap<(count::Extent, Ctx), Ctx>,
-    /// The positions of the points of contexts.
-    positions: FxHashMap<Ctx, Atom>,
+    filters: FxHashMap<(SpaceId, Var), SpaceId>,
+    /// The spaces with so many points for each point of another.
+    counted: FxHashMap<(count::Extent, SpaceId), SpaceId>,
+    /// The positions of the points of spaces.
+    positions: FxHashMap<SpaceId, Atom>,
     /// Sequences that are as long as another one.
     alike: FxHashMap<Var, Var>,
     /// What a pair was made of.
@@ -92,7 +92,7 @@ impl<'p> Flattener<'p> {
         function.body.each_binding(&mut |var, _| last = last.max(var.0 + 1));
         Flattener {
             scalar,
-            contexts: vec![Context { space: Space::Caller, site: function.site }],
+            spaces: vec![IndexSpace { kind: SpaceKind::Caller, site: function.site }],
             env: FxHashMap::default(),
             names: FxHashMap::default(),
             elements: FxHashMap::default(),
@@ -113,29 +113,29 @@ impl<'p> Flattener<'p> {
 
     fn function(&mut self, function: &Function) -> flat::Function {
         for (var, ty) in &function.params {
-            self.env.insert(*var, (Ctx::CALLER, ty.clone()));
+            self.env.insert(*var, (SpaceId::CALLER, ty.clone()));
         }
-        let body = self.block(&function.body, Ctx::CALLER);
+        let body = self.block(&function.body, SpaceId::CALLER);
         flat::Function {
             name: function.name.clone(),
             params: function.params.clone(),
             result: function.result.clone(),
-            contexts: std::mem::take(&mut self.contexts),
+            spaces: std::mem::take(&mut self.spaces),
             body,
             library: function.library,
         }
     }
 
     /// A new context, from here on.
-    fn enter(&mut self, space: Space, site: Site) -> Ctx {
-        let ctx = Ctx(self.contexts.len() as u32);
-        self.contexts.push(Context { space, site });
-        self.push(Step::Context(ctx));
+    fn enter(&mut self, space: SpaceKind, site: Site) -> SpaceId {
+        let ctx = SpaceId(self.spaces.len() as u32);
+        self.spaces.push(IndexSpace { kind: space, site });
+        self.push(Step::Space(ctx));
         ctx
     }
 
     /// A new value.
-    fn compute(&mut self, op: flat::Op, ty: Ty, ctx: Ctx, site: Site) -> Atom {
+    fn compute(&mut self, op: flat::Op, ty: Ty, ctx: SpaceId, site: Site) -> Atom {
         let var = Var(self.next);
         self.next += 1;
         self.define(var, op, ty, ctx, site);
@@ -143,7 +143,7 @@ impl<'p> Flattener<'p> {
     }
 
     /// The value of a variable.
-    fn define(&mut self, var: Var, op: flat::Op, ty: Ty, ctx: Ctx, site: Site) {
+    fn define(&mut self, var: Var, op: flat::Op, ty: Ty, ctx: SpaceId, site: Site) {
         self.env.insert(var, (ctx, ty.clone()));
         if let Some(cut) = view::Cut::of(&op, ctx).filter(|_| matches!(ty, Ty::Sequence(_))) {
             self.cuts.insert(var, cut);

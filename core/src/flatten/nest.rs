@@ -3,7 +3,7 @@
 use super::Flattener;
 use super::scalar::{is_scalar, is_scalar_op};
 use crate::base::with_stack;
-use crate::flat::{self, Ctx, Space};
+use crate::flat::{self, SpaceId, SpaceKind};
 use crate::ir::{Atom, Block, Let, Nest, Op, Ty, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::fault::FaultCode;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 impl Flattener<'_> {
     /// `{ body : x in xs; y in ys }`
-    pub(super) fn nest(&mut self, binding: &Let, nest: &Nest, ctx: Ctx) {
+    pub(super) fn nest(&mut self, binding: &Let, nest: &Nest, ctx: SpaceId) {
         let site = binding.site;
         let over: Vec<Var> = nest
             .binders
@@ -49,10 +49,10 @@ impl Flattener<'_> {
                 let value = self.lets(&nest.body, inner);
                 return self.collect(binding.var, binding.ty.clone(), value, from, ctx, site);
             }
-            let whole = flat::Op::Whole(self.renamed_block(&nest.body));
-            let whole = self.single(whole, &element, inner, site);
-            let flat = self.block(&nest.body, inner);
-            self.compute(flat::Op::Either { whole, flat }, element, inner, site)
+            let sequential = flat::Op::Sequential(self.renamed_block(&nest.body));
+            let sequential = self.single(sequential, &element, inner, site);
+            let flattened = self.block(&nest.body, inner);
+            self.compute(flat::Op::Versions { sequential, flattened }, element, inner, site)
         };
         self.collect(binding.var, binding.ty.clone(), value, from, ctx, site);
     }
@@ -64,14 +64,14 @@ impl Flattener<'_> {
         cond: Atom,
         then: &Block,
         otherwise: &Block,
-        ctx: Ctx,
+        ctx: SpaceId,
     ) {
         let site = binding.site;
         let cond = self.named(cond, ctx, site);
         let [then, otherwise] = [(then, true), (otherwise, false)].map(|(block, is)| {
-            let inner = Ctx(self.contexts.len() as u32);
-            let space = Space::Where { of: ctx, flag: cond, is };
-            self.contexts.push(flat::Context { space, site });
+            let inner = SpaceId(self.spaces.len() as u32);
+            let space = SpaceKind::Filter { of: ctx, flag: cond, is };
+            self.spaces.push(flat::IndexSpace { kind: space, site });
             let block = self.block(block, inner);
             (inner, block)
         });
@@ -85,12 +85,12 @@ struct Origins<'a, 'f> {
     lets: FxHashMap<Var, &'a Let>,
     /// The sequences that the nests inside run over.
     binders: FxHashMap<Var, Atom>,
-    inner: Ctx,
+    inner: SpaceId,
     flattener: &'a Flattener<'f>,
 }
 
 impl<'a, 'f> Origins<'a, 'f> {
-    fn of(block: &'a Block, inner: Ctx, flattener: &'a Flattener<'f>) -> Origins<'a, 'f> {
+    fn of(block: &'a Block, inner: SpaceId, flattener: &'a Flattener<'f>) -> Origins<'a, 'f> {
         let mut origins =
             Origins { lets: FxHashMap::default(), binders: FxHashMap::default(), inner, flattener };
         block.each_let(&mut |binding| {

@@ -7,7 +7,7 @@
 use super::Flattener;
 use super::scalar::is_scalar_op;
 use crate::base::with_stack;
-use crate::flat::{self, Ctx};
+use crate::flat::{self, SpaceId};
 use crate::ir::{Atom, Block, Let, Op, Site, Ty, Var};
 use crate::prim::SeqOp;
 use rustc_hash::FxHashMap;
@@ -18,7 +18,7 @@ pub(super) enum Cut {
     /// By an operation at a point.
     Point(Op),
     /// It is the element at each point of a context.
-    Element(Var, Ctx),
+    Element(Var, SpaceId),
 }
 
 /// Where the elements of a sequence lie: in those of another one, so many levels down.
@@ -30,9 +30,9 @@ struct Pool {
 
 impl Cut {
     /// How an operation cuts, if it does.
-    pub(super) fn of(op: &flat::Op, ctx: Ctx) -> Option<Cut> {
+    pub(super) fn of(op: &flat::Op, ctx: SpaceId) -> Option<Cut> {
         match op {
-            flat::Op::Point(op @ Op::Seq(SeqOp::Index | SeqOp::Subseq, _)) => {
+            flat::Op::Map(op @ Op::Seq(SeqOp::Index | SeqOp::Subseq, _)) => {
                 Some(Cut::Point(op.clone()))
             }
             flat::Op::Element { of, .. } => Some(Cut::Element(*of, ctx)),
@@ -44,23 +44,23 @@ impl Cut {
 impl Flattener<'_> {
     /// A conditional, if both sides are cut from one sequence: each point does it by itself, from
     /// that sequence on, so that the two places are places in the same arrays.
-    pub(super) fn choice_of_cuts(&mut self, binding: &Let, ctx: Ctx) -> Option<flat::Op> {
+    pub(super) fn choice_of_cuts(&mut self, binding: &Let, ctx: SpaceId) -> Option<flat::Op> {
         if !matches!(binding.ty, Ty::Sequence(_)) || !is_scalar_op(&binding.op, self.scalar) {
             return None;
         }
         let mut op = self.renamed(&binding.op);
         self.choice(&mut op, binding.site, ctx)?;
-        Some(flat::Op::Point(op))
+        Some(flat::Op::Map(op))
     }
 
-    fn choice(&mut self, op: &mut Op, site: Site, ctx: Ctx) -> Option<Pool> {
+    fn choice(&mut self, op: &mut Op, site: Site, ctx: SpaceId) -> Option<Pool> {
         let Op::If { then, otherwise, .. } = op else { return None };
         let (a, b) = (self.side(then, site, ctx)?, self.side(otherwise, site, ctx)?);
         (a == b).then_some(a)
     }
 
     /// The pool of a side's result; what the side is cut from outside is cut again in it.
-    fn side(&mut self, side: &mut Block, site: Site, ctx: Ctx) -> Option<Pool> {
+    fn side(&mut self, side: &mut Block, site: Site, ctx: SpaceId) -> Option<Pool> {
         with_stack(|| {
             let own: FxHashMap<Var, usize> =
                 side.lets.iter().enumerate().map(|(at, l)| (l.var, at)).collect();
@@ -101,7 +101,7 @@ impl Flattener<'_> {
         last: Option<usize>,
         var: Var,
         site: Site,
-        ctx: Ctx,
+        ctx: SpaceId,
     ) -> Option<Pool> {
         let mut again: Vec<Let> = Vec::new();
         let mut depth = 0;

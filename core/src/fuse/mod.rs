@@ -3,7 +3,7 @@
 //! Walking over a block, each step joins the last kernel over its context that comes after all it
 //! needs, so producers meet their consumers (a value used by the same kernel is never stored),
 //! siblings stand side by side, and reductions, scans and filters end kernels without breaking
-//! them. The points that a filter keeps ([`Space::Where`](crate::flat::Space::Where)) are a mask in the kernel that computes
+//! them. The points that a filter keeps ([`SpaceKind::Filter`](crate::flat::SpaceKind::Filter)) are a mask in the kernel that computes
 //! the flag: a reduction over them combines neutral elements for the others, and nothing is
 //! packed unless somebody else needs it. A filter of what a filter keeps is a mask in the same
 //! kernel, unless somebody asks which of these points it has. What only depends on how long a sequence is does not make
@@ -11,23 +11,23 @@
 //!
 //! The idea is that of vertical and horizontal fusion over a graph of array operations (Robinson,
 //! Lippmeier and Chakravarty, *Fusing filters with integer linear programming*, 2014; Bergstrom
-//! and Reppy, *Nested data-parallelism on the GPU*, 2012); since contexts say what may be fused
+//! and Reppy, *Nested data-parallelism on the GPU*, 2012); since spaces say what may be fused
 //! with what, a greedy walk finds it.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `tails` | what joins values of which it is not known yet which kernel finds them |
-//! | `group` | which step joins which kernel |
-//! | `again` | what is computed again rather than stored |
-//! | `needs` | which values are used afterwards |
+//! | `sink` | what joins values of which it is not known yet which kernel finds them |
+//! | `cluster` | which step joins which kernel |
+//! | `rematerialise` | what is computed again rather than stored |
+//! | `liveness` | which values are used afterwards |
 
-mod again;
-mod group;
-mod needs;
-mod tails;
+mod cluster;
+mod liveness;
+mod rematerialise;
+mod sink;
 
 use crate::base::with_stack;
-use crate::flat::{Block, Context, Function, Program, Step};
+use crate::flat::{Block, Function, IndexSpace, Program, Step};
 
 /// How many steps may join a kernel that is there, or be done again in one: all, or so many, to
 /// find out which of them changes a result.
@@ -38,13 +38,13 @@ pub struct Fuel(pub Option<u32>);
 /// that are computed without touching elements, and control flow.
 pub fn fuse(program: &Program, fuel: Fuel) -> Program {
     let fuel = fuel.0.unwrap_or(u32::MAX);
-    let mut state = group::State { fuel, nested: true, next: 0 };
+    let mut state = cluster::State { fuel, nested: true, next: 0 };
     let mut fused = program.clone();
     for function in fused.functions.iter_mut().flatten() {
         let before = state.clone();
         let mut body = fused_body(function, &mut state);
-        if asks_for_places_within(&body, &function.contexts) {
-            state = group::State { nested: false, ..before };
+        if asks_for_places_within(&body, &function.spaces) {
+            state = cluster::State { nested: false, ..before };
             body = fused_body(function, &mut state);
             state.nested = true;
         }
@@ -53,24 +53,24 @@ pub fn fuse(program: &Program, fuel: Fuel) -> Program {
     fused
 }
 
-fn fused_body(function: &Function, state: &mut group::State) -> Block {
-    let body = tails::moved(function, state);
-    let body = group::block(&body, &function.contexts, state);
-    let body = again::block(&body, &function.contexts, state);
-    needs::block(body, &function.contexts)
+fn fused_body(function: &Function, state: &mut cluster::State) -> Block {
+    let body = sink::moved(function, state);
+    let body = cluster::block(&body, &function.spaces, state);
+    let body = rematerialise::block(&body, &function.spaces, state);
+    liveness::block(body, &function.spaces)
 }
 
 /// Whether somebody wants to know which of the points that a filter keeps another one keeps, where
 /// both are masks of one kernel: that kernel only knows the places in what it goes over.
-fn asks_for_places_within(block: &Block, contexts: &[Context]) -> bool {
+fn asks_for_places_within(block: &Block, spaces: &[IndexSpace]) -> bool {
     with_stack(|| {
         block.steps.iter().any(|step| match step {
-            Step::Context(_) => false,
+            Step::Space(_) => false,
             Step::Let(binding) => {
-                binding.op.blocks().any(|inside| asks_for_places_within(inside, contexts))
+                binding.op.blocks().any(|inside| asks_for_places_within(inside, spaces))
             }
-            Step::Kernel(kernel) => kernel.places.iter().any(|place| {
-                contexts[place.0 as usize].around().is_some_and(|of| kernel.masks.contains(&of))
+            Step::Kernel(kernel) => kernel.filter_indices.iter().any(|place| {
+                spaces[place.0 as usize].around().is_some_and(|of| kernel.masks.contains(&of))
             }),
         })
     })

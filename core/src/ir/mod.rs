@@ -2,16 +2,16 @@
 //!
 //! `data` describes it; [`print_with_sites()`] and [`parse()`] are inverse to each other, and
 //! [`print()`] is easier to read; [`verify()`] is its law, checked before a program runs in debug
-//! builds. [`FunctionBuilder`] writes it; [`Effects`] says what is done outside; [`thread_keys`] is the pass that makes random numbers
+//! builds. [`FunctionBuilder`] writes it; [`Effects`] says what is done outside; [`split_rng_keys`] is the pass that makes random numbers
 //! pure.
 
 mod builder;
 mod data;
 mod effects;
-mod keys;
 pub(crate) mod mnemonic;
 pub(crate) mod parse;
 pub(crate) mod print;
+mod rng_keys;
 pub mod signature;
 mod verify;
 mod walk;
@@ -19,7 +19,7 @@ mod walk;
 pub use builder::FunctionBuilder;
 pub use data::*;
 pub use effects::Effects;
-pub use keys::thread_keys;
 pub use parse::parse;
 pub use print::{print, print_function, print_located, print_with_sites};
+pub use rng_keys::split_rng_keys;
 pub use verify::verify;

@@ -2,7 +2,7 @@
 
 use super::layout;
 use crate::base::with_stack;
-use crate::interp::{Builder, Sequence, Value};
+use crate::interp::{Sequence, SequenceBuilder, Value};
 use crate::ir::Ty;
 use nesl_runtime::kir::{self, Literal};
 use nesl_runtime::scalar::Precision;
@@ -67,7 +67,7 @@ fn add_columns(sequences: &[&Sequence], element: &Ty, precision: Precision, out:
                 let halves: Vec<Sequence> = sequences
                     .iter()
                     .map(|sequence| {
-                        let mut builder = Builder::new(element, sequence.len());
+                        let mut builder = SequenceBuilder::new(element, sequence.len());
                         for value in sequence.iter() {
                             let (first, second) = value.as_pair().expect("types were checked");
                             builder.push(if half { first.clone() } else { second.clone() });
@@ -232,7 +232,7 @@ fn rows(column: &Column, element: &Ty, start: usize, count: usize) -> Sequence {
     {
         return all.clone();
     }
-    let mut builder = Builder::new(element, count);
+    let mut builder = SequenceBuilder::new(element, count);
     with_stack(|| match (column, element) {
         (Column::Unit, _) => (0..count).for_each(|_| builder.push(Value::Unit)),
         (Column::Scalars(all), _) => {

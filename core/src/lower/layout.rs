@@ -94,7 +94,7 @@ pub(super) enum Rep<'a> {
 #[derive(Clone, Debug)]
 pub(super) enum Sequence<'a> {
     Stored(Stored),
-    Delayed(Rc<super::thread::Delayed<'a>>),
+    Delayed(Rc<super::sequential::Delayed<'a>>),
 }
 
 /// A sequence in memory.

@@ -1,6 +1,6 @@
 //! ir → kir.
 //!
-//! [`thread()`] writes a program as code that one instance executes by itself: loops for nests,
+//! [`sequential()`] writes a program as code that one instance executes by itself: loops for nests,
 //! calls for calls, sequences in the memory of the instance. It is what a kernel does at each
 //! point when a nest is kept whole, what finishes a recursion whose pieces have become small, and
 //! how programs of many small operations run.
@@ -11,8 +11,9 @@
 //! | `globals` | top-level variables as parameters |
 //! | `scalar` | scalar operations, with their checks |
 //! | `random`, `math` | random numbers, mathematical functions |
-//! | `thread` | everything else a point does by itself |
+//! | `sequential` | everything else a point does by itself |
 //! | [`mod@kernel`] | kernels of flat programs |
+//! | `unsupported` | the reasons why something has no kir |
 
 mod data;
 mod globals;
@@ -21,14 +22,16 @@ mod layout;
 mod math;
 mod random;
 mod scalar;
-mod thread;
+mod sequential;
+mod unsupported;
 
 pub(crate) use globals::some_as_parameters;
 
 pub use data::{Part, parts_of, value_of};
 pub use globals::as_parameters as globals_as_parameters;
 pub use layout::{columns, parts};
-pub use thread::thread;
+pub use sequential::sequential;
+pub use unsupported::Unsupported;
 
 use crate::ir::{GlobalId, Site};
 use nesl_runtime::fault::{Fault, FaultCode};
@@ -46,12 +49,12 @@ pub struct Lowered {
     /// The globals it takes.
     pub globals: Vec<GlobalId>,
     /// What each [`kir::Site`] is.
-    pub causes: Vec<Cause>,
+    pub fault_sites: Vec<FaultSite>,
 }
 
 /// Why and where a check fails.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Cause {
+pub struct FaultSite {
     /// Why.
     pub code: FaultCode,
     /// The message of a [`FaultCode::Message`].
@@ -90,7 +93,7 @@ pub enum Detail {
     Digits,
 }
 
-impl Cause {
+impl FaultSite {
     /// The fault, as the direct interpreter words it.
     pub fn fault(&self, detail: &[i64], text: Option<&[u8]>) -> Fault {
         let detail = if self.library { detail.get(1..).unwrap_or_default() } else { detail };

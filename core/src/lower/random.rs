@@ -2,7 +2,7 @@
 //!
 //! Philox is long and called, not inlined: its functions are made when a program needs them.
 
-use super::thread::{Helper, Thread};
+use super::sequential::{Helper, Thread};
 use crate::ir::Site;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Binary, Body, Function, FunctionBuilder, Literal, Ty, Value, ValueTy};

@@ -1,6 +1,6 @@
 //! Scalar operations, with the checks that the language asks for.
 
-use super::thread::Thread;
+use super::sequential::Thread;
 use crate::ir::Site;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Binary, Literal, Ty, Unary, Value};

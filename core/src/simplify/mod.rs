@@ -5,7 +5,7 @@
 //! disappear, constants are folded, equal scalar expressions are computed once, the length of
 //! what was just made is that of what it was made from. Then what nobody uses goes, unless it
 //! may fault, and an apply-to-each over another one becomes one. Groups of which only sums are
-//! asked for are not made (`keyed`).
+//! asked for are not made (`reduce_by_key`).
 //!
 //! ```text
 //! fn "take@int"(a, n) library { … subseq(a, start, end) }      fn "main"(a) {
@@ -22,8 +22,8 @@
 
 mod calls;
 mod dead;
-mod keyed;
 mod nests;
+mod reduce_by_key;
 mod rewrite;
 
 use crate::ir::{Effects, FunId, Function, Program};
@@ -36,7 +36,7 @@ pub fn simplify(program: &Program) -> Program {
     let calls = calls::Calls::of(program);
     let effects = Effects::of(program);
     let mut simplified: Vec<Option<Function>> = vec![None; program.functions.len()];
-    let keyed = keyed::Keyed::of(program);
+    let keyed = reduce_by_key::Keyed::of(program);
     for id in calls.callees_first() {
         let mut function =
             rewrite::function(program, *id, &simplified, &calls, &|id| keyed.makes_groups(id));

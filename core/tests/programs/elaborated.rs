@@ -2,7 +2,7 @@
 
 use nesl_core::base::{ItemId, Name, Severity};
 use nesl_core::db::Database;
-use nesl_core::elaborate::{self, Context, elaborate};
+use nesl_core::elaborate::{self, Definitions, elaborate};
 use nesl_core::ir;
 use nesl_core::names::Names;
 use nesl_core::syntax::RawKind;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// A file as the elaborator sees it.
 struct Program<'a>(&'a Database);
 
-impl Context for Program<'_> {
+impl Definitions for Program<'_> {
     fn ast(&self, item: ItemId) -> Arc<Item> {
         self.0.ast(item).clone()
     }

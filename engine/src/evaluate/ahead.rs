@@ -1,6 +1,6 @@
 //! The kernels that a program will probably launch, told to the runtime before it runs.
 //!
-//! What a kernel's code depends on is known beforehand, nearly always: which contexts have one
+//! What a kernel's code depends on is known beforehand, nearly always: which spaces have one
 //! point, and which sequences lie in order, follows from the program; only which way it goes does
 //! not. So it is gone through once, as if every side of a conditional were taken, and what is
 //! found is lowered and expected, in the order of the program. A runtime with a thread that has
@@ -14,10 +14,10 @@ use super::launch::{Known, Which, filtering, variant};
 use super::many::moves;
 use super::{Evaluator, callee, decided_over};
 use nesl_core::base::with_stack;
-use nesl_core::flat::{Block, Ctx, Function, Kernel, Let, Op, Space, Step};
+use nesl_core::flat::{Block, Function, Kernel, Let, Op, SpaceId, SpaceKind, Step};
 use nesl_core::ir::{Atom, FunId, Ty, Var};
 use nesl_core::lower::kernel::{Part, Values};
-use nesl_core::strategy::{Form, Strategy, is_map};
+use nesl_core::strategy::{Strategy, Version, is_map};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// No more kernels than this are lowered beforehand.
@@ -39,11 +39,11 @@ struct Foreseen<'p> {
     id: FunId,
     function: &'p Function,
     values: &'p Values,
-    points: FxHashMap<Ctx, Extent>,
+    points: FxHashMap<SpaceId, Extent>,
     /// Sequences at many points that lie one behind the other: whether they are equally long.
-    tiles: FxHashMap<(Var, Ctx), bool>,
+    tiles: FxHashMap<(Var, SpaceId), bool>,
     /// Contexts whose points are being taken together: they will be again.
-    together: Vec<Ctx>,
+    together: Vec<SpaceId>,
 }
 
 /// The points of a context.
@@ -61,15 +61,15 @@ fn many(segments: Option<bool>) -> Extent {
 }
 
 impl Known for Foreseen<'_> {
-    fn is_single(&self, ctx: Ctx) -> bool {
+    fn is_single(&self, ctx: SpaceId) -> bool {
         self.points.get(&ctx).is_some_and(|points| points.single)
     }
 
-    fn is_regular(&self, ctx: Ctx) -> bool {
+    fn is_regular(&self, ctx: SpaceId) -> bool {
         self.points.get(&ctx).is_some_and(|points| points.segments == Some(true))
     }
 
-    fn is_tiled(&self, var: Var, home: Ctx) -> bool {
+    fn is_tiled(&self, var: Var, home: SpaceId) -> bool {
         self.tiles.contains_key(&(var, home))
     }
 }
@@ -77,7 +77,7 @@ impl Known for Foreseen<'_> {
 impl<'p> Evaluator<'p> {
     /// Tells the runtime what to expect, if that is of use.
     pub(super) fn look_ahead(&'p self) {
-        if self.runtime.caps().ahead && self.launcher.is_new() {
+        if self.runtime.caps().prefetches && self.launcher.is_new() {
             let (seen, under_way) = Default::default();
             let mut outlook = Outlook { evaluator: self, seen, under_way, left: MOST };
             outlook.call(self.program.source.main, ONE, Vec::new());
@@ -93,29 +93,29 @@ impl<'p> Outlook<'p> {
         }
         let (function, values) = (self.evaluator.function(id), self.evaluator.values(id));
         let params = function.params.iter().zip(tiles);
-        let tiles = params.filter_map(|((var, _), tiles)| Some(((*var, Ctx::CALLER), tiles?)));
+        let tiles = params.filter_map(|((var, _), tiles)| Some(((*var, SpaceId::CALLER), tiles?)));
         let mut call = Foreseen {
             id,
             function,
             values,
-            points: FxHashMap::from_iter([(Ctx::CALLER, points)]),
+            points: FxHashMap::from_iter([(SpaceId::CALLER, points)]),
             tiles: tiles.collect(),
             together: Vec::new(),
         };
         self.under_way.push(id);
-        let result = self.block(&mut call, &function.body, Ctx::CALLER);
+        let result = self.block(&mut call, &function.body, SpaceId::CALLER);
         self.under_way.pop();
         result
     }
 
-    fn block(&mut self, call: &mut Foreseen<'p>, block: &'p Block, ctx: Ctx) -> Option<bool> {
+    fn block(&mut self, call: &mut Foreseen<'p>, block: &'p Block, ctx: SpaceId) -> Option<bool> {
         with_stack(|| {
             for step in &block.steps {
                 if self.left == 0 {
                     return None;
                 }
                 let found = match step {
-                    Step::Context(ctx) => self.enter(call, *ctx),
+                    Step::Space(ctx) => self.enter(call, *ctx),
                     Step::Kernel(kernel) => self.kernel(call, kernel),
                     Step::Let(binding) => self.binding(call, binding),
                 };
@@ -129,10 +129,10 @@ impl<'p> Outlook<'p> {
     }
 
     /// A context comes into being: what [`Evaluator::enter`] does.
-    fn enter(&mut self, call: &mut Foreseen<'p>, ctx: Ctx) -> Option<()> {
-        let points = match call.function.context(ctx).space {
-            Space::Caller => return Some(()),
-            Space::Elements { of, sequence } => {
+    fn enter(&mut self, call: &mut Foreseen<'p>, ctx: SpaceId) -> Option<()> {
+        let points = match call.function.context(ctx).kind {
+            SpaceKind::Caller => return Some(()),
+            SpaceKind::Elements { of, sequence } => {
                 let home = call.values.get(&sequence)?.0;
                 let outer = call.points.get(&of)?;
                 match (call.is_single(home), outer.single) {
@@ -144,7 +144,7 @@ impl<'p> Outlook<'p> {
                     (false, _) => many(Some(false)),
                 }
             }
-            Space::Count { of, count } => {
+            SpaceKind::Count { of, count } => {
                 let single = match count {
                     Atom::Var(var) => call.is_single(call.values.get(&var)?.0),
                     _ => true,
@@ -152,19 +152,19 @@ impl<'p> Outlook<'p> {
                 let outer = call.points.get(&of)?;
                 many(if single && outer.single { None } else { Some(single) })
             }
-            Space::Where { of, .. } if call.is_single(of) => return None,
-            Space::Where { of, .. } => {
+            SpaceKind::Filter { of, .. } if call.is_single(of) => return None,
+            SpaceKind::Filter { of, .. } => {
                 return self.expect(call, Which::Filter(ctx), &filtering(of, vec![ctx]));
             }
-            Space::Joined { of, .. } if !call.is_single(of) => many(Some(false)),
-            Space::Joined { .. } => many(None),
+            SpaceKind::Concat { of, .. } if !call.is_single(of) => many(Some(false)),
+            SpaceKind::Concat { .. } => many(None),
         };
         call.points.insert(ctx, points);
         Some(())
     }
 
     fn kernel(&mut self, call: &mut Foreseen<'p>, kernel: &Kernel) -> Option<()> {
-        let single = call.points.get(&kernel.over)?.single;
+        let single = call.points.get(&kernel.space)?.single;
         if single && in_steps(kernel) {
             let parts = parts(kernel);
             return parts.iter().try_for_each(|(which, part)| self.expect(call, *which, part));
@@ -187,7 +187,7 @@ impl<'p> Outlook<'p> {
                 call.tiles.insert((give.var, give.ctx), false);
             }
         }
-        let outer = call.points.get(&kernel.over)?.segments;
+        let outer = call.points.get(&kernel.space)?.segments;
         for places in &ready.code.places {
             call.points.insert(places.ctx, many(outer.map(|_| false)));
         }
@@ -203,15 +203,15 @@ impl<'p> Outlook<'p> {
                 let args = args.iter().map(|arg| tiles(call, *arg, ctx)).collect();
                 self.call(*callee, Extent { segments: None, ..points }, args)
             }
-            Op::Either { whole, flat } => {
-                let over = decided_over(binding, whole);
-                let (mut tiles, forms) = (None, self.forms(call, over, flat));
+            Op::Versions { sequential, flattened } => {
+                let over = decided_over(binding, sequential);
+                let (mut tiles, forms) = (None, self.forms(call, over, flattened));
                 for form in forms {
                     tiles = match form {
-                        Form::Whole => self.block(call, whole, ctx),
-                        Form::Flat => {
+                        Version::Sequential => self.block(call, sequential, ctx),
+                        Version::Flattened => {
                             call.together.push(over);
-                            let tiles = self.block(call, flat, ctx);
+                            let tiles = self.block(call, flattened, ctx);
                             call.together.pop();
                             tiles
                         }
@@ -232,7 +232,7 @@ impl<'p> Outlook<'p> {
                 }
                 None
             }
-            Op::Point(_)
+            Op::Map(_)
             | Op::Element { .. }
             | Op::Position
             | Op::Gather(..)
@@ -242,7 +242,7 @@ impl<'p> Outlook<'p> {
             | Op::Histogram { .. }
             | Op::Scatter { .. }
             | Op::Scan { .. }
-            | Op::Whole(_) => unreachable!("it is part of a kernel"),
+            | Op::Sequential(_) => unreachable!("it is part of a kernel"),
         };
         if let Some(tiles) = tiles {
             call.tiles.insert((binding.var, ctx), tiles);
@@ -253,33 +253,37 @@ impl<'p> Outlook<'p> {
     /// The forms that will be chosen, of what is done at the points of a context: all points
     /// together on the host's own path, and otherwise each by itself, because there are many. What
     /// divides and conquers begins with few.
-    fn forms(&self, call: &Foreseen<'p>, over: Ctx, flat: &Block) -> &'static [Form] {
+    fn forms(&self, call: &Foreseen<'p>, space: SpaceId, flattened: &Block) -> &'static [Version] {
         if let Strategy::Always(form) = self.evaluator.strategy {
             return match form {
-                Form::Whole => &[Form::Whole],
-                Form::Flat => &[Form::Flat],
+                Version::Sequential => &[Version::Sequential],
+                Version::Flattened => &[Version::Flattened],
             };
         }
         let mut again = false;
-        flat.each_let(&mut |binding| {
+        flattened.each_let(&mut |binding| {
             again |= matches!(&binding.op, Op::Call(id, _) if self.under_way.contains(id));
         });
-        if call.is_single(over) {
+        if call.is_single(space) {
             // What goes on step by step is finished in one go.
-            let last = callee(flat).is_some_and(|id| self.under_way.contains(&id));
-            return if last { &[Form::Flat, Form::Whole] } else { &[Form::Flat] };
+            let last = callee(flattened).is_some_and(|id| self.under_way.contains(&id));
+            return if last {
+                &[Version::Flattened, Version::Sequential]
+            } else {
+                &[Version::Flattened]
+            };
         }
         match again {
-            _ if is_map(flat) || call.together.contains(&over) => &[Form::Flat],
-            true if call.is_single(Ctx::CALLER) => &[Form::Flat],
-            true => &[Form::Whole, Form::Flat],
-            false => &[Form::Whole],
+            _ if is_map(flattened) || call.together.contains(&space) => &[Version::Flattened],
+            true if call.is_single(SpaceId::CALLER) => &[Version::Flattened],
+            true => &[Version::Sequential, Version::Flattened],
+            false => &[Version::Sequential],
         }
     }
 }
 
 /// Whether a value lies in order, as [`Foreseen::tiles`] says.
-fn tiles(call: &Foreseen<'_>, value: Atom, ctx: Ctx) -> Option<bool> {
+fn tiles(call: &Foreseen<'_>, value: Atom, ctx: SpaceId) -> Option<bool> {
     match value {
         Atom::Var(var) => call.tiles.get(&(var, ctx)).copied(),
         _ => None,

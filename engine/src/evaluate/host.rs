@@ -4,9 +4,9 @@
 use super::launch::Which;
 use super::points::whole_number;
 use super::structure::{is_structural, writes_in_place};
-use super::{Evaluator, Frame, Parts, Run, Stop};
+use super::{Evaluator, Frame, Parts, Run, RunError};
 use nesl_core::base::with_stack;
-use nesl_core::flat::{Ctx, Kernel, Let, Op};
+use nesl_core::flat::{Kernel, Let, Op, SpaceId};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, Atom, Site, Ty, Var};
 use nesl_core::lower;
@@ -23,9 +23,9 @@ use std::rc::Rc;
 /// columns are moved.
 fn is_for_host(op: &Op) -> bool {
     match op {
-        Op::Point(op) => is_scalar_step(op) || is_structure(op),
+        Op::Map(op) => is_scalar_step(op) || is_structure(op),
         Op::Extent(..) | Op::SameLength(..) => true,
-        Op::Whole(block) => sorting(block).is_some(),
+        Op::Sequential(block) => sorting(block).is_some(),
         Op::Element { .. }
         | Op::Position
         | Op::Gather(..)
@@ -36,7 +36,7 @@ fn is_for_host(op: &Op) -> bool {
         | Op::Scan { .. }
         | Op::Branch { .. }
         | Op::Call(..)
-        | Op::Either { .. } => false,
+        | Op::Versions { .. } => false,
     }
 }
 
@@ -95,7 +95,7 @@ fn is_structure(op: &ir::Op) -> bool {
 
 /// Whether a kernel of one point can be done step by step.
 pub(super) fn in_steps(kernel: &Kernel) -> bool {
-    let stepwise = |op: &Op| is_for_host(op) || matches!(op, Op::Point(_) | Op::Whole(_));
+    let stepwise = |op: &Op| is_for_host(op) || matches!(op, Op::Map(_) | Op::Sequential(_));
     kernel.masks.is_empty()
         && kernel.lets.iter().all(|binding| stepwise(&binding.op))
         && kernel.lets.iter().any(|binding| is_for_host(&binding.op))
@@ -170,7 +170,7 @@ impl<'p> Evaluator<'p> {
         binding: &Let,
         later: &[Let],
     ) -> Option<Parts> {
-        let Op::Point(ir::Op::Seq(op, args)) = &binding.op else { return None };
+        let Op::Map(ir::Op::Seq(op, args)) = &binding.op else { return None };
         let [Atom::Var(first), rest @ ..] = &args[..] else { return None };
         let var = *first;
         let mut used = !writes_in_place(*op) || rest.contains(&Atom::Var(var));
@@ -209,24 +209,24 @@ impl<'p> Evaluator<'p> {
             values.insert(0, Rc::new(own));
         }
         let all = match &binding.op {
-            Op::Point(ir::Op::If { cond, then, otherwise }) => {
+            Op::Map(ir::Op::If { cond, then, otherwise }) => {
                 let mut local = FxHashMap::default();
                 let sides = (*cond, then, otherwise);
                 return Ok((*self.side(frame, &mut local, sides, ctx)?).clone());
             }
-            Op::Point(ir::Op::Seq(op, args)) if is_structural(*op) => {
+            Op::Map(ir::Op::Seq(op, args)) if is_structural(*op) => {
                 let Atom::Var(first) = args[0] else { unreachable!("it is a sequence") };
                 let ty = frame.values[&first].1.element().expect("types were checked").clone();
                 let args: Vec<&Parts> = values.iter().map(|value| &**value).collect();
                 let done = self.structural(*op, &args, &ty, claimed)?;
                 return done.map_err(|fault| self.fault(frame, site, fault));
             }
-            Op::Point(ir::Op::List(_)) => {
+            Op::Map(ir::Op::List(_)) => {
                 let ty = binding.ty.element().expect("types were checked");
                 let values: Vec<&Parts> = values.iter().map(|value| &**value).collect();
                 return self.listed(&values, ty);
             }
-            Op::Point(op) => return self.scalar_step(frame, op, &values, &binding.ty, site),
+            Op::Map(op) => return self.scalar_step(frame, op, &values, &binding.ty, site),
             Op::Extent(op, _) => {
                 let args: Vec<i64> = match op {
                     SeqOp::Range => values.iter().map(|value| int(&value.all[0])).collect(),
@@ -242,7 +242,7 @@ impl<'p> Evaluator<'p> {
                 }
                 vec![Arg::Scalar(Literal::Bool(true))]
             }
-            Op::Whole(block) => {
+            Op::Sequential(block) => {
                 let (rank, keys) = sorting(block).expect("nothing else is for the host");
                 let keys = self.value_at(frame, Atom::Var(keys), ctx)?;
                 return self.sorted(&keys, rank);
@@ -257,7 +257,7 @@ impl<'p> Evaluator<'p> {
             | Op::Scan { .. }
             | Op::Branch { .. }
             | Op::Call(..)
-            | Op::Either { .. } => unreachable!("it is not for the host"),
+            | Op::Versions { .. } => unreachable!("it is not for the host"),
         };
         Ok(Parts::new(all))
     }
@@ -319,7 +319,7 @@ impl<'p> Evaluator<'p> {
         frame: &mut Frame<'p>,
         local: &mut FxHashMap<Var, (Rc<Parts>, Ty)>,
         (cond, then, otherwise): (Atom, &ir::Block, &ir::Block),
-        ctx: Ctx,
+        ctx: SpaceId,
     ) -> Run<Rc<Parts>> {
         with_stack(|| {
             let cond = self.known(frame, local, cond, ctx)?;
@@ -364,7 +364,7 @@ impl<'p> Evaluator<'p> {
         frame: &mut Frame<'p>,
         local: &FxHashMap<Var, (Rc<Parts>, Ty)>,
         atom: Atom,
-        ctx: Ctx,
+        ctx: SpaceId,
     ) -> Run<Rc<Parts>> {
         match atom {
             Atom::Var(var) if local.contains_key(&var) => Ok(local[&var].0.clone()),
@@ -373,13 +373,13 @@ impl<'p> Evaluator<'p> {
     }
 
     /// A failure at a step; what was launched before may have failed first.
-    fn fault(&self, frame: &Frame<'p>, site: Site, fault: Fault) -> Stop {
+    fn fault(&self, frame: &Frame<'p>, site: Site, fault: Fault) -> RunError {
         if let Err(failure) = self.runtime.sync() {
-            return self.launcher.blame(failure, &frame.trace);
+            return self.launcher.locate_failure(failure, &frame.trace);
         }
         let mut trace = vec![(site, frame.function.library)];
         trace.extend(frame.trace.sites());
-        Stop::Failed(ProgramFailure { fault, trace })
+        RunError::Failed(ProgramFailure { fault, trace })
     }
 
     fn int(&self, x: i64) -> Arg {

@@ -3,8 +3,8 @@
 use super::host;
 use super::points::{Points, whole_number};
 use super::service;
-use super::{Evaluator, Frame, Parts, Run, Stop, Trace, is_filter};
-use nesl_core::flat::{Ctx, Function, Kernel, Let, Op, Space};
+use super::{Evaluator, Frame, Parts, Run, RunError, Trace, is_filter};
+use nesl_core::flat::{Function, Kernel, Let, Op, SpaceId, SpaceKind};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, Atom, FunId, Site, Ty, Var};
 use nesl_core::lower::kernel::{self, Code, Part, Take, Values, Variant};
@@ -24,15 +24,15 @@ pub(super) enum Which {
     /// Some steps of it, from this one on.
     Part(u32, usize),
     /// An instance of a value for each point of a context.
-    Spread(Var, Ctx),
+    Spread(Var, SpaceId),
     /// A constant for each point.
-    Constant(Ctx, Literal),
+    Constant(SpaceId, Literal),
     /// The length of a sequence for each point.
-    Length(Var, Ctx),
+    Length(Var, SpaceId),
     /// The points of a filter.
-    Filter(Ctx),
+    Filter(SpaceId),
     /// The points of both sides of a conditional.
-    Sides(Ctx, Ctx),
+    Sides(SpaceId, SpaceId),
 }
 
 /// A kernel as code.
@@ -47,7 +47,7 @@ impl Ready {
     /// It will probably be launched.
     pub(super) fn expect(&self, runtime: &dyn Runtime) {
         if self.module.as_ref().is_some_and(|module| module.get().is_none()) {
-            runtime.expect(&self.code.module);
+            runtime.prefetch(&self.code.module);
         }
     }
 }
@@ -55,24 +55,24 @@ impl Ready {
 /// What is known of what a kernel reads.
 pub(super) trait Known {
     /// Whether a context has one point, on the host's own path.
-    fn is_single(&self, ctx: Ctx) -> bool;
+    fn is_single(&self, ctx: SpaceId) -> bool;
     /// Whether the segments of a context are equally long.
-    fn is_regular(&self, ctx: Ctx) -> bool;
+    fn is_regular(&self, ctx: SpaceId) -> bool;
     /// Whether the sequences of a value lie one behind the other.
-    fn is_tiled(&self, var: Var, home: Ctx) -> bool;
+    fn is_tiled(&self, var: Var, home: SpaceId) -> bool;
 }
 
 impl Known for Frame<'_> {
-    fn is_single(&self, ctx: Ctx) -> bool {
+    fn is_single(&self, ctx: SpaceId) -> bool {
         self.points.get(&ctx).is_some_and(|points| points.single)
     }
 
-    fn is_regular(&self, ctx: Ctx) -> bool {
+    fn is_regular(&self, ctx: SpaceId) -> bool {
         let segments = self.points.get(&ctx).and_then(|points| points.segments.as_ref());
         segments.is_some_and(|segments| segments.regular.is_some())
     }
 
-    fn is_tiled(&self, var: Var, home: Ctx) -> bool {
+    fn is_tiled(&self, var: Var, home: SpaceId) -> bool {
         self.vars.get(&(var, home)).is_some_and(|value| value.tiles.is_some())
     }
 }
@@ -105,20 +105,20 @@ impl<'p> Launcher<'p> {
     }
 
     /// What a failure is to the program.
-    pub(super) fn blame(&self, failure: Failure, trace: &Trace) -> Stop {
+    pub(super) fn locate_failure(&self, failure: Failure, trace: &Trace) -> RunError {
         let failure = match failure {
             Failure::Machine(fault) => ProgramFailure { fault, trace: trace.sites() },
             Failure::Program { tag, site, detail, text, .. } => {
                 let launched = self.launched.borrow();
                 let Some((ready, trace, library)) = launched.get(&tag) else {
-                    return Stop::Unsupported;
+                    return RunError::Unsupported;
                 };
-                let cause = &ready.code.causes[site.0 as usize];
+                let cause = &ready.code.fault_sites[site.0 as usize];
                 let fault = cause.fault(&detail, text.as_deref());
                 let mut all: Vec<(Site, bool)> = vec![(cause.site, cause.library || *library)];
                 if cause.library
                     && let Some(origin) = detail.first()
-                    && let Some(origin) = ready.code.causes.get(*origin as usize)
+                    && let Some(origin) = ready.code.fault_sites.get(*origin as usize)
                 {
                     all.push((origin.site, *library));
                 }
@@ -126,14 +126,14 @@ impl<'p> Launcher<'p> {
                 ProgramFailure { fault, trace: all }
             }
         };
-        Stop::Failed(failure)
+        RunError::Failed(failure)
     }
 }
 
 impl<'p> Evaluator<'p> {
     /// A step that is a kernel.
     pub(super) fn kernel(&'p self, frame: &mut Frame<'p>, kernel: &'p Kernel) -> Run<()> {
-        let over = &frame.points[&kernel.over];
+        let over = &frame.points[&kernel.space];
         if over.single && host::in_steps(kernel) {
             return self.by_host(frame, kernel);
         }
@@ -150,10 +150,10 @@ impl<'p> Evaluator<'p> {
         kernel: &Kernel,
     ) -> Run<()> {
         let variant = variant((frame.function, frame.values), kernel, frame);
-        let ready = self.ready(frame.id, which, kernel, variant).ok_or(Stop::Unsupported)?;
+        let ready = self.ready(frame.id, which, kernel, variant).ok_or(RunError::Unsupported)?;
         // What a point does by itself may be much.
-        let whole = kernel.lets.iter().any(|binding| matches!(binding.op, Op::Whole(_)));
-        let count = frame.points[&kernel.over].count as u64;
+        let whole = kernel.lets.iter().any(|binding| matches!(binding.op, Op::Sequential(_)));
+        let count = frame.points[&kernel.space].count as u64;
         self.work.set(self.work.get() + count * if whole { 1 << 10 } else { 1 });
         let args = self.args(frame, kernel, &ready.code)?;
         let Some(module) = &ready.module else {
@@ -163,7 +163,7 @@ impl<'p> Evaluator<'p> {
             Some(module) => module,
             None => {
                 let loaded = self.runtime.load(&ready.code.module);
-                let loaded = loaded.map_err(|f| self.launcher.blame(f, &frame.trace))?;
+                let loaded = loaded.map_err(|f| self.launcher.locate_failure(f, &frame.trace))?;
                 module.get_or_init(|| loaded)
             }
         };
@@ -174,8 +174,10 @@ impl<'p> Evaluator<'p> {
         launched.insert(tag, (ready.clone(), frame.trace.clone(), library));
         drop(launched);
         let launch = Launch { module, kernel: 0, args: &args, tag };
-        let outputs =
-            self.runtime.launch(&launch).map_err(|f| self.launcher.blame(f, &frame.trace))?;
+        let outputs = self
+            .runtime
+            .launch(&launch)
+            .map_err(|f| self.launcher.locate_failure(f, &frame.trace))?;
         self.gives(frame, kernel, &ready.code, &args, &outputs)?;
         // Nothing failed up to here, if the runtime says so.
         if tag.is_multiple_of(64) {
@@ -214,7 +216,7 @@ impl<'p> Evaluator<'p> {
             self.launcher.seed,
         );
         self.translating.set(self.translating.get() + began.elapsed());
-        let code = code?;
+        let code = code.ok()?;
         if is_idle(kernel, &code) {
             return Some(Ready { code, module: None });
         }
@@ -226,7 +228,7 @@ impl<'p> Evaluator<'p> {
     }
 
     fn args(&'p self, frame: &mut Frame<'p>, kernel: &Kernel, code: &Code) -> Run<Vec<Arg>> {
-        let over = frame.points[&kernel.over].clone();
+        let over = frame.points[&kernel.space].clone();
         let number = |x: usize| Arg::Scalar(Literal::I64(x as i64));
         let mut args = Vec::new();
         // What is written is nobody else's: it is claimed when all that is read has been taken.
@@ -248,11 +250,11 @@ impl<'p> Evaluator<'p> {
                 }
                 Take::Out(ctx, ty) => {
                     let count =
-                        if *ctx == kernel.over { over.count } else { frame.points[ctx].count };
+                        if *ctx == kernel.space { over.count } else { frame.points[ctx].count };
                     args.push(Arg::Array(self.alloc(*ty, count)?, 0));
                 }
                 Take::Table(size, combine, ty) => {
-                    let home = frame.function.segments_of(kernel.over).unwrap_or(Ctx::CALLER);
+                    let home = frame.function.segments_of(kernel.space).unwrap_or(SpaceId::CALLER);
                     let size = self.value_at(frame, *size, home)?;
                     let size = (whole_number(&size.all[0]) as i64).max(0) as usize;
                     args.push(self.filled(combine.neutral(*ty), size)?);
@@ -281,7 +283,7 @@ impl<'p> Evaluator<'p> {
         let last = last && frame.is_last_use(var, home);
         let value = match frame.vars.remove(&(var, home)) {
             Some(value) => value,
-            None => return Err(Stop::Unsupported),
+            None => return Err(RunError::Unsupported),
         };
         if frame.points[&home].single {
             let mut all = value.all.clone();
@@ -316,7 +318,7 @@ impl<'p> Evaluator<'p> {
     /// A value where it lives.
     fn read(&'p self, frame: &Frame<'p>, var: Var) -> Run<Rc<Parts>> {
         let home = frame.values[&var].0;
-        frame.vars.get(&(var, home)).cloned().ok_or(Stop::Unsupported)
+        frame.vars.get(&(var, home)).cloned().ok_or(RunError::Unsupported)
     }
 
     fn gives(
@@ -380,7 +382,7 @@ impl<'p> Evaluator<'p> {
                 Arg::Array(map, _) => map.clone(),
                 Arg::Scalar(_) => unreachable!("it is an array"),
             });
-            let over = frame.points[&kernel.over].clone();
+            let over = frame.points[&kernel.space].clone();
             let points = match &over.segments {
                 None => {
                     let count = whole_number(&Arg::Scalar(self.first(&args[places.counts])?));
@@ -404,7 +406,12 @@ impl<'p> Evaluator<'p> {
     }
 
     /// An instance of a value for each point of a context inside of where it lives.
-    pub(super) fn spread(&'p self, frame: &mut Frame<'p>, atom: Atom, ctx: Ctx) -> Run<Rc<Parts>> {
+    pub(super) fn spread(
+        &'p self,
+        frame: &mut Frame<'p>,
+        atom: Atom,
+        ctx: SpaceId,
+    ) -> Run<Rc<Parts>> {
         let (which, ty) = match atom {
             Atom::Var(var) => (Which::Spread(var, ctx), frame.values[&var].1.clone()),
             constant => match self.literal(constant) {
@@ -416,7 +423,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// The length of a sequence for each point of a context inside of where it lives.
-    pub(super) fn lengths_at(&'p self, frame: &mut Frame<'p>, var: Var, ctx: Ctx) -> Run<Arg> {
+    pub(super) fn lengths_at(&'p self, frame: &mut Frame<'p>, var: Var, ctx: SpaceId) -> Run<Arg> {
         let op = ir::Op::Seq(SeqOp::Length, vec![Atom::Var(var)]);
         let lengths = self.added(frame, Which::Length(var, ctx), op, Ty::Int, ctx)?;
         let count = frame.points[&ctx].count;
@@ -430,26 +437,26 @@ impl<'p> Evaluator<'p> {
         which: Which,
         op: ir::Op,
         ty: Ty,
-        ctx: Ctx,
+        ctx: SpaceId,
     ) -> Run<Rc<Parts>> {
         let var = Var(u32::MAX);
         let site = frame.function.context(ctx).site;
-        let binding = Let { var, ty, ctx, op: Op::Point(op), site };
+        let binding = Let { var, ty, ctx, op: Op::Map(op), site };
         let kernel = Kernel {
             id: u32::MAX,
-            over: ctx,
+            space: ctx,
             lets: vec![binding],
             masks: Vec::new(),
             stores: vec![(var, ctx)],
             counts: Vec::new(),
-            places: Vec::new(),
+            filter_indices: Vec::new(),
         };
         self.launch(frame, which, &kernel)?;
         Ok(frame.vars.remove(&(var, ctx)).expect("it was stored"))
     }
 
     /// The points of a filter whose flags were stored.
-    pub(super) fn filter(&'p self, frame: &mut Frame<'p>, ctx: Ctx) -> Run<()> {
+    pub(super) fn filter(&'p self, frame: &mut Frame<'p>, ctx: SpaceId) -> Run<()> {
         let of = frame.function.context(ctx).around().expect("a filter has something to filter");
         self.filters(frame, Which::Filter(ctx), of, vec![ctx])
     }
@@ -459,23 +466,23 @@ impl<'p> Evaluator<'p> {
         &'p self,
         frame: &mut Frame<'p>,
         which: Which,
-        over: Ctx,
-        masks: Vec<Ctx>,
+        space: SpaceId,
+        masks: Vec<SpaceId>,
     ) -> Run<()> {
-        self.launch(frame, which, &filtering(over, masks))
+        self.launch(frame, which, &filtering(space, masks))
     }
 }
 
 /// What finds the points of several filters of one context.
-pub(super) fn filtering(over: Ctx, masks: Vec<Ctx>) -> Kernel {
+pub(super) fn filtering(space: SpaceId, masks: Vec<SpaceId>) -> Kernel {
     Kernel {
         id: u32::MAX,
-        over,
+        space,
         lets: Vec::new(),
         masks: masks.clone(),
         stores: Vec::new(),
         counts: masks.clone(),
-        places: masks,
+        filter_indices: masks,
     }
 }
 
@@ -486,23 +493,23 @@ pub(super) fn variant(
     known: &dyn Known,
 ) -> Variant {
     let mut variant = Variant::default();
-    let mut open = vec![kernel.over];
+    let mut open = vec![kernel.space];
     while let Some(ctx) = open.pop() {
         if known.is_single(ctx) {
             variant.single.insert(ctx);
         }
         open.extend(function.context(ctx).around());
-        if let Space::Joined { inner, .. } = function.context(ctx).space {
+        if let SpaceKind::Concat { inner, .. } = function.context(ctx).kind {
             open.push(inner);
         }
     }
-    variant.regular = known.is_regular(kernel.over);
-    let outer = function.segments_of(kernel.over);
+    variant.regular = known.is_regular(kernel.space);
+    let outer = function.segments_of(kernel.space);
     for binding in &kernel.lets {
         if let Op::Element { of: sequence, .. } = binding.op
             && let Some((home, _)) = values.get(&sequence)
             && Some(*home) == outer
-            && !is_filter(function, kernel.over)
+            && !is_filter(function, kernel.space)
             && known.is_tiled(sequence, *home)
         {
             variant.tiled.insert(sequence);
@@ -530,7 +537,7 @@ fn is_idle(kernel: &Kernel, code: &Code) -> bool {
 }
 
 fn segments(points: &Points) -> Run<&super::Segments> {
-    points.segments.as_deref().ok_or(Stop::Unsupported)
+    points.segments.as_deref().ok_or(RunError::Unsupported)
 }
 
 fn type_of(constant: Atom) -> Ty {

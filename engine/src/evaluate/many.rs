@@ -22,8 +22,8 @@ const FEW: usize = 256;
 pub(super) fn moves(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
     let [binding] = &kernel.lets[..] else { return None };
     match &binding.op {
-        Op::Point(ir::Op::Seq(op @ (SeqOp::Flatten | SeqOp::Append), args))
-            if kernel.masks.is_empty() && binding.ctx == kernel.over =>
+        Op::Map(ir::Op::Seq(op @ (SeqOp::Flatten | SeqOp::Append), args))
+            if kernel.masks.is_empty() && binding.ctx == kernel.space =>
         {
             Some((*op, args))
         }
@@ -35,7 +35,7 @@ impl<'p> Evaluator<'p> {
     /// Does what a kernel of many points does, if it is one of those seen to here.
     pub(super) fn moved(&'p self, frame: &mut Frame<'p>, kernel: &'p Kernel) -> Run<bool> {
         let Some((op, args)) = moves(kernel) else { return Ok(false) };
-        let count = frame.points[&kernel.over].count;
+        let count = frame.points[&kernel.space].count;
         if count == 0 || (op == SeqOp::Append && count > FEW) {
             return Ok(false);
         }
@@ -43,7 +43,7 @@ impl<'p> Evaluator<'p> {
         let binding = &kernel.lets[0];
         let mut values = Vec::new();
         for atom in args {
-            values.push(self.value_at(frame, *atom, kernel.over)?);
+            values.push(self.value_at(frame, *atom, kernel.space)?);
         }
         let element = binding.ty.element().expect("types were checked");
         let rows: Vec<Rows<'_>> =

@@ -2,8 +2,8 @@
 
 use super::columns::Rows;
 use super::launch::Which;
-use super::{Evaluator, Frame, Outcome, Parts, Run, Stop};
-use nesl_core::flat::{Block, Ctx};
+use super::{Evaluator, Frame, Outcome, Parts, Run, RunError};
+use nesl_core::flat::{Block, SpaceId};
 use nesl_core::ir::Ty;
 use nesl_core::lower;
 use nesl_runtime::kir::Literal;
@@ -15,9 +15,9 @@ impl<'p> Evaluator<'p> {
     pub(super) fn branch(
         &'p self,
         frame: &mut Frame<'p>,
-        (then, otherwise): (&'p (Ctx, Block), &'p (Ctx, Block)),
+        (then, otherwise): (&'p (SpaceId, Block), &'p (SpaceId, Block)),
         ty: &Ty,
-        ctx: Ctx,
+        ctx: SpaceId,
     ) -> Run<Rc<Parts>> {
         let all = frame.points[&ctx].count;
         self.filters(frame, Which::Sides(then.0, otherwise.0), ctx, vec![then.0, otherwise.0])?;
@@ -43,7 +43,7 @@ impl<'p> Evaluator<'p> {
                 let columns = self.merged(first, second, ty, all)?;
                 Ok(Rc::new(Parts::new(columns)))
             }
-            _ => Err(Stop::Unsupported),
+            _ => Err(RunError::Unsupported),
         }
     }
 

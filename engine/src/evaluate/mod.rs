@@ -10,7 +10,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `ahead` | the kernels that will probably be launched, told to the runtime beforehand |
-//! | `points` | the points of contexts, and where their segments are |
+//! | `points` | the points of spaces, and where their segments are |
 //! | `launch` | kernels: compiled once for each variant, launched, their results |
 //! | `host` | kernels of one point that the host evaluates |
 //! | `merge` | the two sides of a conditional put together |
@@ -29,16 +29,16 @@ mod points;
 mod service;
 mod structure;
 
-use crate::held::Held;
+use crate::resident::ResidentValue;
 pub(crate) use launch::Kernels;
 use launch::Launcher;
 use nesl_core::base::with_stack;
-use nesl_core::flat::{Block, Ctx, Function, Kernel, Let, Op, Program, Space, Step};
+use nesl_core::flat::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{Atom, FunId, Site, Ty, Var};
 use nesl_core::lower::kernel::Values;
 use nesl_core::lower::{self};
-use nesl_core::strategy::{self, Form, Strategy};
+use nesl_core::strategy::{self, Strategy, Version};
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Arg, Runtime};
@@ -51,14 +51,14 @@ use std::time::Duration;
 
 /// Why an evaluation ends early.
 #[derive(Debug)]
-pub(crate) enum Stop {
+pub(crate) enum RunError {
     /// The program failed.
     Failed(ProgramFailure),
     /// Something cannot be done in flat form: the program is run by one instance instead.
     Unsupported,
 }
 
-pub(crate) type Run<T> = Result<T, Stop>;
+pub(crate) type Run<T> = Result<T, RunError>;
 
 /// The parts of a value.
 #[derive(Clone, Debug)]
@@ -99,7 +99,7 @@ pub(crate) struct Evaluator<'p> {
 #[derive(Debug, Default)]
 struct LastUses {
     /// Of what the block itself binds.
-    own: Vec<Vec<(Var, Ctx)>>,
+    own: Vec<Vec<(Var, SpaceId)>>,
     /// Of what the blocks around it do: the step.
     around: FxHashMap<Var, usize>,
 }
@@ -109,8 +109,8 @@ struct Frame<'p> {
     id: FunId,
     function: &'p Function,
     values: &'p Values,
-    points: FxHashMap<Ctx, Rc<Points>>,
-    vars: FxHashMap<(Var, Ctx), Rc<Parts>>,
+    points: FxHashMap<SpaceId, Rc<Points>>,
+    vars: FxHashMap<(Var, SpaceId), Rc<Parts>>,
     /// The steps that are under way: of blocks inside of each other, the innermost last.
     under_way: Vec<(Rc<LastUses>, usize)>,
     trace: Trace,
@@ -118,7 +118,7 @@ struct Frame<'p> {
 
 impl Frame<'_> {
     /// Whether the step under way is the last one to use a value.
-    fn is_last_use(&self, var: Var, ctx: Ctx) -> bool {
+    fn is_last_use(&self, var: Var, ctx: SpaceId) -> bool {
         for (uses, at) in self.under_way.iter().rev() {
             if uses.own[*at].contains(&(var, ctx)) {
                 return true;
@@ -184,20 +184,20 @@ impl<'p> Evaluator<'p> {
     }
 
     /// Runs the program on these arguments.
-    pub(crate) fn run(&'p self, args: Vec<Vec<Arg>>) -> Run<Held> {
+    pub(crate) fn run(&'p self, args: Vec<Vec<Arg>>) -> Run<ResidentValue> {
         self.look_ahead();
         let result = self.run_main(args);
-        self.runtime.expect_nothing();
+        self.runtime.cancel_prefetch();
         result
     }
 
-    fn run_main(&'p self, args: Vec<Vec<Arg>>) -> Run<Held> {
+    fn run_main(&'p self, args: Vec<Vec<Arg>>) -> Run<ResidentValue> {
         let main = self.program.source.main;
         let args = args.into_iter().map(|all| Rc::new(Parts { all, tiles: None })).collect();
         let result = self.call(main, Rc::new(Points::one()), args, Trace::default())?;
         self.sync()?;
         let ty = self.program.source.functions[main.0 as usize].result.clone();
-        Ok(Held::resident(result.all.clone(), ty, self.precision))
+        Ok(ResidentValue::resident(result.all.clone(), ty, self.precision))
     }
 
     /// Calls the flat form of a function.
@@ -237,13 +237,13 @@ impl<'p> Evaluator<'p> {
                 id,
                 function,
                 values,
-                points: FxHashMap::from_iter([(Ctx::CALLER, points)]),
+                points: FxHashMap::from_iter([(SpaceId::CALLER, points)]),
                 vars: FxHashMap::default(),
                 under_way: Vec::new(),
                 trace,
             };
             for ((var, _), arg) in function.params.iter().zip(args) {
-                frame.vars.insert((*var, Ctx::CALLER), arg);
+                frame.vars.insert((*var, SpaceId::CALLER), arg);
             }
             let mut all = self.under_way.borrow_mut();
             let under_way = &mut all[at];
@@ -253,7 +253,7 @@ impl<'p> Evaluator<'p> {
             under_way.calls += 1;
             under_way.begun += 1;
             drop(all);
-            let outcome = self.block(&mut frame, &function.body, Ctx::CALLER, true);
+            let outcome = self.block(&mut frame, &function.body, SpaceId::CALLER, true);
             self.under_way.borrow_mut()[at].calls -= 1;
             match outcome? {
                 Outcome::Value(value) => return Ok(value),
@@ -267,7 +267,7 @@ impl<'p> Evaluator<'p> {
 
     /// The flat form of a function.
     fn function(&self, id: FunId) -> &'p Function {
-        self.program.functions[id.0 as usize].as_ref().expect("what is called is flat")
+        self.program.functions[id.0 as usize].as_ref().expect("what is called is flattened")
     }
 
     /// Where the values of a function live.
@@ -282,20 +282,20 @@ impl<'p> Evaluator<'p> {
             return known.clone();
         }
         let mut last: FxHashMap<Var, usize> = FxHashMap::default();
-        let mut places: FxHashMap<Var, Vec<Ctx>> = FxHashMap::default();
+        let mut places: FxHashMap<Var, Vec<SpaceId>> = FxHashMap::default();
         if std::ptr::eq(block, &function.body) {
             for (var, _) in &function.params {
                 last.insert(*var, 0);
-                places.entry(*var).or_default().push(Ctx::CALLER);
+                places.entry(*var).or_default().push(SpaceId::CALLER);
             }
         }
         for (at, step) in block.steps.iter().enumerate() {
             let mut used = |var: Var| {
                 last.insert(var, at);
             };
-            let space = |ctx: Ctx| function.context(ctx).space.made_of();
+            let space = |ctx: SpaceId| function.context(ctx).kind.made_of();
             match step {
-                Step::Context(ctx) => space(*ctx).into_iter().for_each(&mut used),
+                Step::Space(ctx) => space(*ctx).into_iter().for_each(&mut used),
                 Step::Let(binding) => {
                     binding.op.each_use(&mut used);
                     for inside in binding.op.blocks() {
@@ -336,7 +336,7 @@ impl<'p> Evaluator<'p> {
     fn interrupted(&self, trace: &Trace) -> Run<()> {
         match self.runtime.sync() {
             Ok(()) => Ok(()),
-            Err(failure) => Err(self.launcher.blame(failure, trace)),
+            Err(failure) => Err(self.launcher.locate_failure(failure, trace)),
         }
     }
 
@@ -346,7 +346,7 @@ impl<'p> Evaluator<'p> {
         &'p self,
         frame: &mut Frame<'p>,
         block: &'p Block,
-        ctx: Ctx,
+        ctx: SpaceId,
         tail: bool,
     ) -> Run<Outcome> {
         with_stack(|| {
@@ -354,7 +354,7 @@ impl<'p> Evaluator<'p> {
             for (at, step) in block.steps.iter().enumerate() {
                 frame.under_way.push((last_uses.clone(), at));
                 match step {
-                    Step::Context(ctx) => self.enter(frame, *ctx)?,
+                    Step::Space(ctx) => self.enter(frame, *ctx)?,
                     Step::Kernel(kernel) => self.kernel(frame, kernel)?,
                     Step::Let(binding) => {
                         let last = at + 1 == block.steps.len();
@@ -387,7 +387,7 @@ impl<'p> Evaluator<'p> {
                 let args = args?;
                 let points = Rc::new(frame.points[&ctx].caller());
                 let trace = frame.trace.under(binding.site, frame.function.library);
-                if tail && (ctx == Ctx::CALLER || frame.points[&ctx].single) {
+                if tail && (ctx == SpaceId::CALLER || frame.points[&ctx].single) {
                     return Ok(Outcome::Tail(*callee, points, args, trace));
                 }
                 if points.count == 0 {
@@ -395,10 +395,10 @@ impl<'p> Evaluator<'p> {
                 }
                 self.call(*callee, points, args, trace)?
             }
-            Op::Either { whole, flat } => {
-                let block = match self.choose(frame, binding, (whole, flat)) {
-                    Form::Whole => whole,
-                    Form::Flat => flat,
+            Op::Versions { sequential, flattened } => {
+                let block = match self.choose(frame, binding, (sequential, flattened)) {
+                    Version::Sequential => sequential,
+                    Version::Flattened => flattened,
                 };
                 return self.block(frame, block, ctx, tail);
             }
@@ -413,7 +413,7 @@ impl<'p> Evaluator<'p> {
                 }
                 self.branch(frame, (then, otherwise), &binding.ty, ctx)?
             }
-            Op::Point(_)
+            Op::Map(_)
             | Op::Element { .. }
             | Op::Position
             | Op::Gather(..)
@@ -423,17 +423,22 @@ impl<'p> Evaluator<'p> {
             | Op::Histogram { .. }
             | Op::Scatter { .. }
             | Op::Scan { .. }
-            | Op::Whole(_) => unreachable!("it is part of a kernel"),
+            | Op::Sequential(_) => unreachable!("it is part of a kernel"),
         }))
     }
 
     /// In which form something is computed that has two.
-    fn choose(&self, frame: &Frame<'p>, binding: &Let, (whole, flat): (&Block, &Block)) -> Form {
-        let points = &frame.points[&decided_over(binding, whole)];
-        let callee = callee(flat);
+    fn choose(
+        &self,
+        frame: &Frame<'p>,
+        binding: &Let,
+        (sequential, flattened): (&Block, &Block),
+    ) -> Version {
+        let points = &frame.points[&decided_over(binding, sequential)];
+        let callee = callee(flattened);
         let mut seen: Vec<Var> = Vec::new();
         let mut size = 0;
-        flat.each_use(&mut |var| {
+        flattened.each_use(&mut |var| {
             if !seen.contains(&var) {
                 seen.push(var);
                 let home = frame.values.get(&var).map(|(home, _)| *home);
@@ -450,7 +455,7 @@ impl<'p> Evaluator<'p> {
         self.strategy.choose(&strategy::Facts {
             points: points.count as u64,
             single: points.single,
-            map: strategy::is_map(flat),
+            map: strategy::is_map(flattened),
             call: callee.is_some(),
             again,
             size,
@@ -459,7 +464,13 @@ impl<'p> Evaluator<'p> {
     }
 
     /// The sequences of the values in the segments of a context.
-    fn collect(&'p self, frame: &mut Frame<'p>, value: Atom, from: Ctx, ty: &Ty) -> Run<Rc<Parts>> {
+    fn collect(
+        &'p self,
+        frame: &mut Frame<'p>,
+        value: Atom,
+        from: SpaceId,
+        ty: &Ty,
+    ) -> Run<Rc<Parts>> {
         let points = frame.points[&from].clone();
         let element = ty.element().expect("a sequence was collected");
         let there = match value {
@@ -484,7 +495,7 @@ impl<'p> Evaluator<'p> {
     }
 
     /// A value as it is seen in a context: itself, or an instance of it for each point.
-    fn value_at(&'p self, frame: &mut Frame<'p>, atom: Atom, ctx: Ctx) -> Run<Rc<Parts>> {
+    fn value_at(&'p self, frame: &mut Frame<'p>, atom: Atom, ctx: SpaceId) -> Run<Rc<Parts>> {
         if let Atom::Var(var) = atom {
             if let Some(value) = frame.vars.get(&(var, ctx)) {
                 return Ok(value.clone());
@@ -526,12 +537,14 @@ impl<'p> Evaluator<'p> {
         })
     }
 
-    fn failed(&self, fault: Fault, trace: &Trace) -> Stop {
-        Stop::Failed(ProgramFailure { fault, trace: trace.sites() })
+    fn failed(&self, fault: Fault, trace: &Trace) -> RunError {
+        RunError::Failed(ProgramFailure { fault, trace: trace.sites() })
     }
 
     fn sync(&self) -> Run<()> {
-        self.runtime.sync().map_err(|failure| self.launcher.blame(failure, &Trace::default()))
+        self.runtime
+            .sync()
+            .map_err(|failure| self.launcher.locate_failure(failure, &Trace::default()))
     }
 }
 
@@ -566,31 +579,34 @@ impl Drop for Trace {
 }
 
 /// A value that lies at the points of a context: joined segments have those that were joined.
-fn at_points(frame: &Frame<'_>, var: Var, ctx: Ctx) -> Option<Rc<Parts>> {
+fn at_points(frame: &Frame<'_>, var: Var, ctx: SpaceId) -> Option<Rc<Parts>> {
     let here = frame.vars.get(&(var, ctx)).cloned();
-    here.or_else(|| match frame.function.context(ctx).space {
-        Space::Joined { inner, .. } => at_points(frame, var, inner),
-        Space::Caller | Space::Elements { .. } | Space::Count { .. } | Space::Where { .. } => None,
+    here.or_else(|| match frame.function.context(ctx).kind {
+        SpaceKind::Concat { inner, .. } => at_points(frame, var, inner),
+        SpaceKind::Caller
+        | SpaceKind::Elements { .. }
+        | SpaceKind::Count { .. }
+        | SpaceKind::Filter { .. } => None,
     })
 }
 
 /// Whose points decide in which form something is computed that has two.
-fn decided_over(binding: &Let, whole: &Block) -> Ctx {
+fn decided_over(binding: &Let, sequential: &Block) -> SpaceId {
     // What is done with the values of points may be done with them, for the point around.
     let by_itself = |kernel: &Kernel| {
-        let whole = kernel.lets.iter().any(|inner| matches!(inner.op, Op::Whole(_)));
-        whole.then_some(kernel.over)
+        let sequential = kernel.lets.iter().any(|inner| matches!(inner.op, Op::Sequential(_)));
+        sequential.then_some(kernel.space)
     };
-    let over = whole.steps.iter().find_map(|step| match step {
+    let over = sequential.steps.iter().find_map(|step| match step {
         Step::Kernel(kernel) => by_itself(kernel),
-        Step::Context(_) | Step::Let(_) => None,
+        Step::Space(_) | Step::Let(_) => None,
     });
     over.unwrap_or(binding.ctx)
 }
 
 /// The function whose call a computation is, if it is one.
-fn callee(flat: &Block) -> Option<FunId> {
-    match flat.steps.last() {
+fn callee(flattened: &Block) -> Option<FunId> {
+    match flattened.steps.last() {
         Some(Step::Let(Let { op: Op::Call(callee, _), .. })) => Some(*callee),
         _ => None,
     }
@@ -606,6 +622,6 @@ fn size(value: &Parts) -> u64 {
 }
 
 /// Whether a context is a filter.
-fn is_filter(function: &Function, ctx: Ctx) -> bool {
-    matches!(function.context(ctx).space, Space::Where { .. })
+fn is_filter(function: &Function, ctx: SpaceId) -> bool {
+    matches!(function.context(ctx).kind, SpaceKind::Filter { .. })
 }

@@ -1,7 +1,7 @@
-//! The points of contexts, and where their segments are.
+//! The points of spaces, and where their segments are.
 
-use super::{Evaluator, Frame, Parts, Run, Stop, is_filter};
-use nesl_core::flat::{Ctx, Space};
+use super::{Evaluator, Frame, Parts, Run, RunError, is_filter};
+use nesl_core::flat::{SpaceId, SpaceKind};
 use nesl_core::ir::{Atom, Var};
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Arg, Buffer};
@@ -64,19 +64,19 @@ impl Points {
 
 impl<'p> Evaluator<'p> {
     /// A context comes into being.
-    pub(super) fn enter(&'p self, frame: &mut Frame<'p>, ctx: Ctx) -> Run<()> {
-        let space = frame.function.context(ctx).space;
+    pub(super) fn enter(&'p self, frame: &mut Frame<'p>, ctx: SpaceId) -> Run<()> {
+        let space = frame.function.context(ctx).kind;
         let points = match space {
-            Space::Caller => return Ok(()),
-            Space::Elements { of, sequence } => self.elements(frame, of, sequence)?,
-            Space::Count { of, count } => self.counted(frame, of, count)?,
-            Space::Where { of, .. } => {
+            SpaceKind::Caller => return Ok(()),
+            SpaceKind::Elements { of, sequence } => self.elements(frame, of, sequence)?,
+            SpaceKind::Count { of, count } => self.counted(frame, of, count)?,
+            SpaceKind::Filter { of, .. } => {
                 if frame.points[&of].single {
-                    return Err(Stop::Unsupported);
+                    return Err(RunError::Unsupported);
                 }
                 return self.filter(frame, ctx);
             }
-            Space::Joined { of, inner } => {
+            SpaceKind::Concat { of, inner } => {
                 let points = frame.points[&inner].clone();
                 match frame.points[&of].single {
                     true => Points::many(points.count, None),
@@ -91,10 +91,10 @@ impl<'p> Evaluator<'p> {
     }
 
     /// The segments of points somewhere inside of a context, one for each point of that.
-    fn joined_segments(&self, frame: &Frame<'p>, of: Ctx, inner: Ctx) -> Run<Rc<Segments>> {
-        let segments_of = |at: Ctx| {
-            let segments = frame.points[&at].segments.clone().ok_or(Stop::Unsupported)?;
-            let around = frame.function.segments_of(at).ok_or(Stop::Unsupported)?;
+    fn joined_segments(&self, frame: &Frame<'p>, of: SpaceId, inner: SpaceId) -> Run<Rc<Segments>> {
+        let segments_of = |at: SpaceId| {
+            let segments = frame.points[&at].segments.clone().ok_or(RunError::Unsupported)?;
+            let around = frame.function.segments_of(at).ok_or(RunError::Unsupported)?;
             Ok((segments, around))
         };
         let (mut segments, mut at) = segments_of(inner)?;
@@ -108,12 +108,12 @@ impl<'p> Evaluator<'p> {
         Ok(segments)
     }
 
-    fn elements(&'p self, frame: &mut Frame<'p>, of: Ctx, sequence: Var) -> Run<Points> {
+    fn elements(&'p self, frame: &mut Frame<'p>, of: SpaceId, sequence: Var) -> Run<Points> {
         let outer = frame.points[&of].clone();
         let home = frame.values[&sequence].0;
         let known = frame.vars.get(&(sequence, home)).cloned();
         if frame.points[&home].single {
-            let value = known.ok_or(Stop::Unsupported)?;
+            let value = known.ok_or(RunError::Unsupported)?;
             let length = whole_number(&value.all[0]);
             if outer.single {
                 return Ok(Points::many(length, None));
@@ -121,7 +121,7 @@ impl<'p> Evaluator<'p> {
             return self.regular(outer.count, length);
         }
         if home == of {
-            let value = known.ok_or(Stop::Unsupported)?;
+            let value = known.ok_or(RunError::Unsupported)?;
             if let Some(tiles) = &value.tiles {
                 return Ok(Points::many(tiles.total, Some(tiles.clone())));
             }
@@ -131,7 +131,7 @@ impl<'p> Evaluator<'p> {
         self.ragged(outer.count, lengths)
     }
 
-    fn counted(&'p self, frame: &mut Frame<'p>, of: Ctx, count: Atom) -> Run<Points> {
+    fn counted(&'p self, frame: &mut Frame<'p>, of: SpaceId, count: Atom) -> Run<Points> {
         let outer = frame.points[&of].clone();
         let single = match count {
             Atom::Var(var) => frame.points[&frame.values[&var].0].single,
@@ -214,15 +214,15 @@ impl<'p> Evaluator<'p> {
     }
 
     /// For each point of a context, its place in the context around it.
-    pub(super) fn map(&'p self, frame: &Frame<'p>, ctx: Ctx) -> Run<Buffer> {
+    pub(super) fn map(&'p self, frame: &Frame<'p>, ctx: SpaceId) -> Run<Buffer> {
         let points = frame.points[&ctx].clone();
         if let Some(map) = points.map.get() {
             return Ok(map.clone());
         }
         if is_filter(frame.function, ctx) {
-            return Err(Stop::Unsupported);
+            return Err(RunError::Unsupported);
         }
-        let segments = points.segments.as_ref().ok_or(Stop::Unsupported)?;
+        let segments = points.segments.as_ref().ok_or(RunError::Unsupported)?;
         let map = self.segment_numbers(segments)?;
         Ok(points.map.get_or_init(|| map).clone())
     }

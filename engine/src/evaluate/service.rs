@@ -1,6 +1,6 @@
 //! Small kernels that the evaluation itself needs, and the memory of the runtime.
 
-use super::{Evaluator, Run, Segments, Stop, Trace};
+use super::{Evaluator, Run, RunError, Segments, Trace};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::{
@@ -33,14 +33,14 @@ const INTS: ValueTy = ValueTy::Array(Ty::I64);
 
 impl Evaluator<'_> {
     /// There cannot be so many sequences of such a length.
-    pub(super) fn out_of_memory(&self, count: usize, length: usize) -> Stop {
+    pub(super) fn out_of_memory(&self, count: usize, length: usize) -> RunError {
         let detail = format!("{count} sequences of {length} elements");
         let fault = Fault::with(FaultCode::OutOfMemory, detail);
-        Stop::Failed(ProgramFailure { fault, trace: Vec::new() })
+        RunError::Failed(ProgramFailure { fault, trace: Vec::new() })
     }
 
-    fn trouble(&self, failure: Failure) -> Stop {
-        self.launcher.blame(failure, &Trace::default())
+    fn trouble(&self, failure: Failure) -> RunError {
+        self.launcher.locate_failure(failure, &Trace::default())
     }
 
     /// An array that is not written yet.

@@ -1,8 +1,8 @@
 //! Running a form: who does what.
 //!
-//! A program without effects is tried by the direct interpreter ([`trial`](crate::trial)), and
+//! A program without effects is tried by the direct interpreter ([`trial`](crate::interpret_first)), and
 //! else goes to the runtime ([`execute`](crate::execute)). One that does something only a host can
-//! do is a script ([`nesl_core::script`]): its steps are performed here in order, and what lies
+//! do is a script ([`nesl_core::host_program`]): its steps are performed here in order, and what lies
 //! between them are programs without effects. So nothing that can be noticed is ever done by a
 //! trial, or twice. Without a runtime, or where there is nothing to compile, the direct interpreter
 //! does all.
@@ -14,12 +14,12 @@
 mod perform;
 
 use crate::execute::{Executor, Inputs, Prepared, worth_compiling};
-use crate::held::Held;
 use crate::host::System;
-use crate::trial::{Allowance, Trials, near};
+use crate::interpret_first::{Allowance, Trials, near};
+use crate::resident::ResidentValue;
+use nesl_core::host_program::HostOnly;
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir::{Effects, Op, Program};
-use nesl_core::script::Light;
 use nesl_core::strategy::Strategy;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::runtime;
@@ -45,7 +45,7 @@ pub(crate) struct Runner<'a> {
 }
 
 /// A value, and the work and depth of computing it where they were counted.
-pub(crate) type Done = (Held, Option<(u64, u64)>);
+pub(crate) type Done = (ResidentValue, Option<(u64, u64)>);
 
 /// What may go wrong.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ struct Work<'p> {
     allowance: Option<Allowance>,
     /// Made for a seed; none if it is for the direct interpreter.
     prepared: Option<(u64, Option<Prepared>)>,
-    /// See [`nesl_core::script::Piece::small`].
+    /// See [`nesl_core::host_program::PureRegion::small`].
     small: bool,
 }
 
@@ -83,7 +83,7 @@ impl Runner<'_> {
     pub(crate) fn run(
         &mut self,
         program: &Program,
-        globals: &[Held],
+        globals: &[ResidentValue],
         key: i64,
     ) -> Result<Done, Trouble> {
         self.host.set_precision(self.options.precision);
@@ -102,10 +102,15 @@ impl Runner<'_> {
     }
 
     /// Whether there is nothing for a runtime in a program that has effects.
-    fn is_for_host(&self, executor: &Executor, program: &Program, globals: &[Held]) -> bool {
+    fn is_for_host(
+        &self,
+        executor: &Executor,
+        program: &Program,
+        globals: &[ResidentValue],
+    ) -> bool {
         !worth_compiling(program)
             || self.trials.is_some()
-                && Light::of(program).function(program.main)
+                && HostOnly::of(program).function(program.main)
                 && near(globals, &*executor.runtime).is_some()
     }
 
@@ -113,7 +118,7 @@ impl Runner<'_> {
     pub(crate) fn interpret(
         &mut self,
         program: &Program,
-        globals: &[Held],
+        globals: &[ResidentValue],
         key: i64,
     ) -> Result<Done, Trouble> {
         let values = self.values(globals)?;
@@ -127,7 +132,7 @@ impl Runner<'_> {
     fn compute(
         &mut self,
         work: &mut Work<'_>,
-        globals: &[Held],
+        globals: &[ResidentValue],
         key: i64,
     ) -> Result<Done, Trouble> {
         let program = work.program;
@@ -184,7 +189,7 @@ impl Runner<'_> {
     fn traced(
         &mut self,
         program: &Program,
-        globals: &[Held],
+        globals: &[ResidentValue],
         key: i64,
         failure: Failure,
     ) -> Trouble {
@@ -218,7 +223,7 @@ impl Runner<'_> {
     }
 
     /// Values, read from the runtime where they are there.
-    fn values(&self, globals: &[Held]) -> Result<Vec<Value>, runtime::Failure> {
+    fn values(&self, globals: &[ResidentValue]) -> Result<Vec<Value>, runtime::Failure> {
         let runtime = self.executor.map(|executor| &*executor.runtime);
         globals.iter().map(|held| held.value(runtime).cloned()).collect()
     }
@@ -231,6 +236,6 @@ impl Runner<'_> {
 }
 
 /// The value of a program.
-fn held(program: &Program, value: Value) -> Held {
-    Held::value_of(value, program.functions[program.main.0 as usize].result.clone())
+fn held(program: &Program, value: Value) -> ResidentValue {
+    ResidentValue::value_of(value, program.functions[program.main.0 as usize].result.clone())
 }

@@ -6,13 +6,13 @@
 use super::{Done, Runner, Trouble, Work};
 use crate::evaluate::Trace;
 use crate::execute::Executor;
-use crate::held::Held;
-use crate::trial::near;
+use crate::interpret_first::near;
+use crate::resident::ResidentValue;
 use nesl_core::base::with_stack;
 use nesl_core::elaborate;
+use nesl_core::host_program::{self, Action, Block, Function, HostProgram, Input, PureRegion};
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir::{Atom, FunId, Program, Site, Ty, Var};
-use nesl_core::script::{self, Action, Block, Function, Input, Piece, Script};
 use nesl_core::simplify::simplify;
 use nesl_runtime::fault::{Fault, FaultCode};
 use rustc_hash::FxHashMap;
@@ -21,25 +21,25 @@ use std::time::{Duration, Instant};
 /// A call under way.
 struct Frame<'s> {
     function: &'s Function,
-    vars: FxHashMap<Var, Held>,
+    vars: FxHashMap<Var, ResidentValue>,
     trace: Trace,
 }
 
 /// What a block comes to.
 enum Outcome {
-    Value(Held),
+    Value(ResidentValue),
     /// A call that takes its place.
-    Tail(FunId, Vec<Held>, Trace),
+    Tail(FunId, Vec<ResidentValue>, Trace),
 }
 
 struct Performer<'r, 'a, 's> {
     runner: &'r mut Runner<'a>,
     executor: &'s Executor,
-    script: &'s Script,
+    script: &'s HostProgram,
     /// The values of the program's top-level variables.
-    globals: &'s [Held],
+    globals: &'s [ResidentValue],
     /// The pieces that were computed before.
-    works: FxHashMap<*const Piece, Work<'s>>,
+    works: FxHashMap<*const PureRegion, Work<'s>>,
     /// Calls under way.
     depth: usize,
 }
@@ -50,14 +50,14 @@ impl Runner<'_> {
         &mut self,
         executor: &Executor,
         program: &Program,
-        globals: &[Held],
+        globals: &[ResidentValue],
         key: i64,
     ) -> Result<Done, Trouble> {
         let began = Instant::now();
-        let script = script::script(&simplify(program));
+        let script = host_program::host_program(&simplify(program));
         executor.translated(began.elapsed());
         let takes_key = !program.functions[program.main.0 as usize].params.is_empty();
-        let key = Held::value_of(Value::Int(self.options.precision.wrap(key)), Ty::Int);
+        let key = ResidentValue::value_of(Value::Int(self.options.precision.wrap(key)), Ty::Int);
         let args = if takes_key { vec![key] } else { Vec::new() };
         let mut performer = Performer {
             runner: self,
@@ -72,14 +72,24 @@ impl Runner<'_> {
 }
 
 impl<'s> Performer<'_, '_, 's> {
-    fn call(&mut self, id: FunId, args: Vec<Held>, trace: Trace) -> Result<Held, Trouble> {
+    fn call(
+        &mut self,
+        id: FunId,
+        args: Vec<ResidentValue>,
+        trace: Trace,
+    ) -> Result<ResidentValue, Trouble> {
         let outside = self.depth;
         let result = with_stack(|| self.call_here(id, args, trace));
         self.depth = outside;
         result
     }
 
-    fn call_here(&mut self, id: FunId, args: Vec<Held>, trace: Trace) -> Result<Held, Trouble> {
+    fn call_here(
+        &mut self,
+        id: FunId,
+        args: Vec<ResidentValue>,
+        trace: Trace,
+    ) -> Result<ResidentValue, Trouble> {
         let (mut id, mut args, mut trace) = (id, args, trace);
         loop {
             let script = self.script;
@@ -117,7 +127,7 @@ impl<'s> Performer<'_, '_, 's> {
                         }
                         let done = interp::perform(self.runner.host, *op, &values, types, ty);
                         let value = done.map_err(|fault| frame.failed(fault, step.site))?;
-                        frame.vars.insert(*var, Held::value_of(value, ty.clone()));
+                        frame.vars.insert(*var, ResidentValue::value_of(value, ty.clone()));
                     }
                     Action::Time(var, body) => {
                         let value = self.time(frame, body)?;
@@ -133,7 +143,7 @@ impl<'s> Performer<'_, '_, 's> {
                             tail => return Ok(tail),
                         }
                     }
-                    Action::Call { light: Some(piece), .. } if self.is_near(frame, piece) => {
+                    Action::Call { host_only: Some(piece), .. } if self.is_near(frame, piece) => {
                         self.compute(frame, piece)?;
                     }
                     Action::Call { var, callee, args, .. } => {
@@ -168,7 +178,7 @@ impl<'s> Performer<'_, '_, 's> {
         Ok(())
     }
 
-    fn inputs(&self, frame: &Frame<'s>, piece: &Piece) -> Vec<Held> {
+    fn inputs(&self, frame: &Frame<'s>, piece: &PureRegion) -> Vec<ResidentValue> {
         let input = |input: &Input| match input {
             Input::Global(id) => self.globals[id.0 as usize].clone(),
             Input::Var(var) => frame.vars[var].clone(),
@@ -177,13 +187,13 @@ impl<'s> Performer<'_, '_, 's> {
     }
 
     /// Whether nothing that a piece takes is a long one on the runtime.
-    fn is_near(&self, frame: &Frame<'s>, piece: &Piece) -> bool {
+    fn is_near(&self, frame: &Frame<'s>, piece: &PureRegion) -> bool {
         let tries = self.runner.trials.is_some();
         tries && near(&self.inputs(frame, piece), &*self.executor.runtime).is_some()
     }
 
     /// Computes a piece, and binds what it gives.
-    fn compute(&mut self, frame: &mut Frame<'s>, piece: &'s Piece) -> Result<(), Trouble> {
+    fn compute(&mut self, frame: &mut Frame<'s>, piece: &'s PureRegion) -> Result<(), Trouble> {
         let inputs = self.inputs(frame, piece);
         let done = if piece.effects {
             self.runner.interpret(&piece.program, &inputs, 0)
@@ -195,9 +205,9 @@ impl<'s> Performer<'_, '_, 's> {
         let (value, _) = done.map_err(|trouble| frame.under(trouble))?;
         let count = piece.outputs.len();
         for (at, var) in piece.outputs.iter().enumerate() {
-            let mut way = vec![elaborate::Step::Second; at];
+            let mut way = vec![elaborate::Projection::Second; at];
             if at + 1 < count {
-                way.push(elaborate::Step::First);
+                way.push(elaborate::Projection::First);
             }
             frame.vars.insert(*var, value.part(&way));
         }
@@ -206,7 +216,7 @@ impl<'s> Performer<'_, '_, 's> {
 
     /// The value of a block, and the seconds that its work took: what it took to make code for it
     /// does not count.
-    fn time(&mut self, frame: &mut Frame<'s>, body: &'s Block) -> Result<Held, Trouble> {
+    fn time(&mut self, frame: &mut Frame<'s>, body: &'s Block) -> Result<ResidentValue, Trouble> {
         let (began, before) = (self.runner.host.clock(), self.overhead());
         let value = match self.block(frame, body, false)? {
             Outcome::Value(value) => value,
@@ -216,8 +226,8 @@ impl<'s> Performer<'_, '_, 's> {
         let seconds = self.runner.host.clock() - began - overhead.as_secs_f64();
         let precision = self.runner.options.precision;
         let seconds = Value::Float(precision.round(seconds.max(0.0)));
-        let seconds = Held::value_of(seconds, Ty::Float);
-        Ok(Held::pair(&value, &seconds, &*self.executor.runtime, precision)?)
+        let seconds = ResidentValue::value_of(seconds, Ty::Float);
+        Ok(ResidentValue::pair(&value, &seconds, &*self.executor.runtime, precision)?)
     }
 
     /// Time spent so far on other things than the work of the program.
@@ -226,13 +236,13 @@ impl<'s> Performer<'_, '_, 's> {
         self.executor.translating() + compiling + self.runner.tried
     }
 
-    fn value(&self, held: &Held) -> Result<Value, Trouble> {
+    fn value(&self, held: &ResidentValue) -> Result<Value, Trouble> {
         Ok(held.value(Some(&*self.executor.runtime))?.clone())
     }
 }
 
 impl Frame<'_> {
-    fn atom(&self, atom: Atom) -> Held {
+    fn atom(&self, atom: Atom) -> ResidentValue {
         let (value, ty) = match atom {
             Atom::Var(var) => return self.vars[&var].clone(),
             Atom::Unit => (Value::Unit, Ty::Unit),
@@ -241,7 +251,7 @@ impl Frame<'_> {
             Atom::Bool(x) => (Value::Bool(x), Ty::Bool),
             Atom::Char(x) => (Value::Char(x), Ty::Char),
         };
-        Held::value_of(value, ty)
+        ResidentValue::value_of(value, ty)
     }
 
     /// A failure of a step.

@@ -10,11 +10,11 @@
 //! takes their names later does not matter.
 
 use super::{FileRange, Session, place};
-use crate::held::Held;
+use crate::resident::ResidentValue;
 use crate::runner::Trouble;
 use nesl_core::base::{Diagnostic, ItemId, Name};
 use nesl_core::ir::{Effects, Global, GlobalId, Op, Program, Ty};
-use nesl_core::link::{self, Fact, Unit, cannot_fail, goes_over, link};
+use nesl_core::link::{self, Fact, Unit, cannot_fail, link, only_iterates};
 use nesl_core::simplify::simplify;
 use nesl_runtime::scalar::Precision;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -26,7 +26,7 @@ const LARGE: usize = 200;
 /// The value of a variable, computed or not.
 #[derive(Clone)]
 pub(super) enum Value {
-    Held(Held),
+    ResidentValue(ResidentValue),
     Deferred(Rc<Deferred>),
 }
 
@@ -44,14 +44,14 @@ pub(super) struct Deferred {
     size: usize,
     /// Somebody has taken it in.
     asked: Cell<bool>,
-    value: OnceCell<Held>,
+    value: OnceCell<ResidentValue>,
 }
 
 impl Value {
     /// The value, if it is there.
-    pub(super) fn computed(&self) -> Option<&Held> {
+    pub(super) fn computed(&self) -> Option<&ResidentValue> {
         match self {
-            Value::Held(held) => Some(held),
+            Value::ResidentValue(held) => Some(held),
             Value::Deferred(deferred) => deferred.value.get(),
         }
     }
@@ -60,14 +60,14 @@ impl Value {
         match (self.computed(), self) {
             (Some(held), _) => held.fact(),
             (None, Value::Deferred(deferred)) => deferred.fact,
-            (None, Value::Held(_)) => Fact::Nothing,
+            (None, Value::ResidentValue(_)) => Fact::Nothing,
         }
     }
 
     fn size(&self) -> usize {
         match self {
             Value::Deferred(deferred) if deferred.value.get().is_none() => deferred.size,
-            Value::Deferred(_) | Value::Held(_) => 0,
+            Value::Deferred(_) | Value::ResidentValue(_) => 0,
         }
     }
 }
@@ -80,7 +80,7 @@ struct Linking {
     /// Which of them are deferred definitions.
     known: Vec<(Rc<Deferred>, usize)>,
     globals: Vec<Global>,
-    values: Vec<Held>,
+    values: Vec<ResidentValue>,
 }
 
 type Result<T> = std::result::Result<T, Vec<Diagnostic<FileRange>>>;
@@ -134,7 +134,7 @@ impl Session {
         program: &Program,
         values: &[Value],
         may: bool,
-    ) -> Result<(Option<Program>, Vec<Held>)> {
+    ) -> Result<(Option<Program>, Vec<ResidentValue>)> {
         for value in values {
             if let Value::Deferred(deferred) = value
                 && deferred.value.get().is_none()
@@ -176,7 +176,7 @@ impl Session {
                     sources.push(link::Source::Unit(*unit));
                     continue;
                 }
-                if !deferred.asked.get() && deferred.precision == at && goes_over(simple, id) {
+                if !deferred.asked.get() && deferred.precision == at && only_iterates(simple, id) {
                     deferred.asked.set(true);
                     let captured = deferred.captured.borrow().clone();
                     let own = &deferred.program;
@@ -225,7 +225,7 @@ impl Session {
         if let Some(Value::Deferred(known)) = self.values.get(&key)
             && Rc::ptr_eq(known, deferred)
         {
-            self.values.insert(key, Value::Held(held.clone()));
+            self.values.insert(key, Value::ResidentValue(held.clone()));
         }
         let _ = deferred.value.set(held);
         deferred.captured.borrow_mut().clear();

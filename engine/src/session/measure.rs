@@ -5,7 +5,7 @@
 
 use super::Session;
 use crate::execute::Executor;
-use crate::held::Held;
+use crate::resident::ResidentValue;
 use nesl_core::names::Resolution;
 use nesl_runtime::runtime::Counters;
 use std::time::{Duration, Instant};
@@ -76,8 +76,8 @@ impl Session {
             .map(|((item, name), value)| Variable {
                 name: name.to_string(),
                 ty: self.type_of_name(*item, name),
-                host_bytes: value.computed().and_then(Held::host_bytes),
-                runtime_bytes: value.computed().and_then(Held::runtime_bytes),
+                host_bytes: value.computed().and_then(ResidentValue::host_bytes),
+                runtime_bytes: value.computed().and_then(ResidentValue::runtime_bytes),
                 shadowed: !matches!(
                     self.last.and_then(|last| self.db.lookup(last, name)),
                     Some(Resolution::Item(seen, _)) if self.current(seen, name) == *item

@@ -2,12 +2,12 @@
 
 use super::watch::Watcher;
 use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, lazy, located, place};
-use crate::glimpse::Glimpse;
-use crate::held::Held;
+use crate::preview::Glimpse;
+use crate::resident::ResidentValue;
 use crate::runner::{Done, Runner, Trouble};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
 use nesl_core::db::{Before, Database, FileId, Form};
-use nesl_core::elaborate::{self, Elaborated, Step};
+use nesl_core::elaborate::{self, Elaborated, Projection};
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir;
 use nesl_core::names::Names;
@@ -212,7 +212,7 @@ impl Session {
     fn keep(&mut self, item: ItemId, ast: &ast::Item, value: &lazy::Value) -> Result<(), String> {
         let stored = matches!(ast.kind, ItemKind::Binding { stored: true, .. });
         let held = match value {
-            lazy::Value::Held(held) => held,
+            lazy::Value::ResidentValue(held) => held,
             lazy::Value::Deferred(_) => {
                 let name = deferrable(ast).expect("it was put off");
                 self.values.insert((item, name), value.clone());
@@ -225,7 +225,7 @@ impl Session {
                 let value = part.value(self.runtime()).map_err(|failure| words(&failure))?;
                 self.stored.write(item, name, value, part.ty())?;
             } else {
-                self.values.insert((item, name), lazy::Value::Held(part));
+                self.values.insert((item, name), lazy::Value::ResidentValue(part));
             }
         }
         Ok(())
@@ -240,7 +240,7 @@ impl Session {
         let started = Instant::now();
         let mut elaborated = self.elaborate(item)?;
         let values = self.globals(item, &elaborated.program)?;
-        ir::thread_keys(&mut elaborated.program);
+        ir::split_rng_keys(&mut elaborated.program);
         debug_assert_eq!(ir::verify(&elaborated.program), Vec::<String>::new(), "after the keys");
         if self.seed != self.settings.seed {
             self.restart_random(self.settings.seed);
@@ -282,7 +282,7 @@ impl Session {
         let translating = elaborating + (self.translating() - before);
         // What others have defined is not this form's work.
         let cost = cost.filter(|_| linked.is_none());
-        let value = lazy::Value::Held(held);
+        let value = lazy::Value::ResidentValue(held);
         Ok((elaborated, Computed { value, cost, translating, on_runtime }))
     }
 
@@ -309,7 +309,7 @@ impl Session {
         &mut self,
         program: &ir::Program,
         elaborated: &Elaborated,
-        globals: &[Held],
+        globals: &[ResidentValue],
         key: i64,
     ) -> Result<Done, Trouble> {
         let values = globals.iter().map(|held| held.value(self.runtime()).cloned());
@@ -325,7 +325,7 @@ impl Session {
         host.flush();
         let outcome = run.map_err(Trouble::Program)?;
         let ty = program.functions[program.main.0 as usize].result.clone();
-        Ok((Held::value_of(outcome.value, ty), Some((outcome.work, outcome.depth))))
+        Ok((ResidentValue::value_of(outcome.value, ty), Some((outcome.work, outcome.depth))))
     }
 
     pub(super) fn elaborate(
@@ -352,8 +352,8 @@ impl Session {
                     let precision = self.settings.precision;
                     let read = self.stored.read(global.item, &name, &global.ty, precision);
                     if let Some(Ok(value)) = read {
-                        let held = Held::value_of(value, global.ty.clone());
-                        values.push(lazy::Value::Held(held));
+                        let held = ResidentValue::value_of(value, global.ty.clone());
+                        values.push(lazy::Value::ResidentValue(held));
                         continue;
                     }
                     let at = place(self.db.whole(item));
@@ -432,7 +432,7 @@ struct Program<'a> {
     watching: bool,
 }
 
-impl elaborate::Context for Program<'_> {
+impl elaborate::Definitions for Program<'_> {
     fn ast(&self, item: ItemId) -> Arc<ast::Item> {
         self.db.ast(item).clone()
     }
@@ -496,7 +496,7 @@ fn deferrable(ast: &ast::Item) -> Option<Name> {
 }
 
 /// The names a form binds, each with the way to its value.
-pub(super) fn names_of(ast: &ast::Item) -> Vec<(Name, Vec<Step>)> {
+pub(super) fn names_of(ast: &ast::Item) -> Vec<(Name, Vec<Projection>)> {
     match &ast.kind {
         ItemKind::Binding { pattern, .. } => elaborate::bound_names(ast, *pattern),
         ItemKind::Expr(_) => vec![(Name::new("it"), Vec::new())],

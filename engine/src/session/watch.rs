@@ -6,7 +6,7 @@
 //! program prints there waits for the end of the apply-to-each.
 
 use super::{Session, Settings};
-use crate::glimpse::Glimpse;
+use crate::preview::Glimpse;
 use nesl_core::base::Name;
 use nesl_core::db::Database;
 use nesl_core::elaborate::{Mark, Watched, WatchedBinding};

@@ -1,7 +1,7 @@
 //! Running a program on every runtime, and comparing what comes of it.
 
 use super::tree::{Entry, Program};
-use nesl_engine::session::{Form, Strategy};
+use nesl_engine::session::{Strategy, Version};
 use nesl_engine::{Event, Precision, Session, Settings};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{Options, Runtime};
@@ -22,7 +22,7 @@ type Make = fn(Options) -> Box<dyn Runtime>;
 /// A way of running a program. Small programs have little to flatten, unless they must.
 type Way = (&'static str, Make, Strategy);
 
-const FLAT: Strategy = Strategy::Always(Form::Flat);
+const FLAT: Strategy = Strategy::Always(Version::Flattened);
 
 const WAYS: [Way; 4] = [
     ("kir", |options| Box::new(Reference::new(options)), Strategy::Auto),

@@ -375,7 +375,7 @@ impl<'a> Kern<'a, '_> {
 
     /// Names the indices of a point.
     fn bind_point(&mut self, range: Range, index: ir::Value) {
-        let names = &self.kernel.point;
+        let names = &self.kernel.indices;
         match range.segment {
             None => self.c.set(names[0], index),
             Some((segment, start)) => {

@@ -270,7 +270,7 @@ impl Env {
         let program = |text| Failure::Program {
             tag,
             site: Site(self.site as u32),
-            point: self.point as u64,
+            work_item: self.point as u64,
             detail: self.detail[..self.details as usize].to_vec(),
             text,
         };

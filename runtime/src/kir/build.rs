@@ -4,7 +4,7 @@
 //! operations and give the values they define. Small things are simplified on the way (constants
 //! folded, the same constant made once a block), so that callers need not think of them.
 
-use super::data::{
+use super::{
     Binary, Block, Combine, Extern, Function, FunctionId, Inst, Kernel, Literal, Op, Output, Sink,
     Site, Space, Stage, Ty, Unary, Value, ValueTy,
 };
@@ -311,56 +311,6 @@ impl Body {
     }
 }
 
-impl Extern {
-    /// The types of its operands.
-    pub fn params(self, keys: Ty) -> Vec<ValueTy> {
-        use ValueTy::{Array, Scalar};
-        match self {
-            Extern::RankUp | Extern::RankDown => {
-                vec![Array(keys), Scalar(Ty::I64), Array(Ty::I64)]
-            }
-            Extern::SortUp | Extern::SortDown => {
-                vec![Array(keys), Scalar(Ty::I64), Array(keys)]
-            }
-            Extern::Groups => {
-                vec![Array(keys), Scalar(Ty::I64), Array(Ty::I64), Array(Ty::I64)]
-            }
-            Extern::TextGroups => vec![
-                Array(keys),
-                Scalar(Ty::I64),
-                Array(Ty::I64),
-                Array(Ty::U8),
-                Array(Ty::I64),
-                Array(Ty::I64),
-            ],
-            Extern::HashText => vec![Array(Ty::U8), Scalar(Ty::I64), Scalar(Ty::I64)],
-            Extern::SameText => {
-                vec![Array(Ty::U8), Scalar(Ty::I64), Array(Ty::U8), Scalar(Ty::I64)]
-            }
-            Extern::FloatText | Extern::FloatText32 => vec![Scalar(Ty::F64), Array(Ty::U8)],
-            Extern::ExpText => vec![Scalar(Ty::F64), Scalar(Ty::I64), Array(Ty::U8)],
-            Extern::ParseFloat | Extern::ParseFloat32 => vec![Array(Ty::U8), Scalar(Ty::I64)],
-        }
-    }
-
-    /// The types of its results.
-    pub fn results(self) -> &'static [ValueTy] {
-        use ValueTy::Scalar;
-        match self {
-            Extern::RankUp
-            | Extern::RankDown
-            | Extern::SortUp
-            | Extern::SortDown
-            | Extern::Groups
-            | Extern::TextGroups => &[],
-            Extern::SameText => &[Scalar(Ty::Bool)],
-            Extern::HashText | Extern::FloatText | Extern::FloatText32 => &[Scalar(Ty::I64)],
-            Extern::ExpText => &[Scalar(Ty::I64), Scalar(Ty::Bool)],
-            Extern::ParseFloat | Extern::ParseFloat32 => &[Scalar(Ty::F64), Scalar(Ty::Bool)],
-        }
-    }
-}
-
 /// A function under construction.
 #[derive(Debug)]
 pub struct FunctionBuilder {
@@ -434,9 +384,9 @@ impl KernelBuilder {
     /// What the kernel goes over; the indices, for the body. Exactly once, before any code.
     pub fn over(&mut self, space: Space) -> Vec<Value> {
         let index = ValueTy::Scalar(Ty::I64);
-        let point: Vec<Value> = (0..space.rank()).map(|_| self.body.value(index)).collect();
-        self.space = Some((space, point.clone()));
-        point
+        let indices: Vec<Value> = (0..space.rank()).map(|_| self.body.value(index)).collect();
+        self.space = Some((space, indices.clone()));
+        indices
     }
 
     /// Combines what the points have at the end of the stage at hand.
@@ -456,13 +406,13 @@ impl KernelBuilder {
     /// If it was not said what it goes over.
     pub fn finish(mut self) -> Kernel {
         self.next_stage();
-        let (space, point) = self.space.expect("a kernel goes over something");
+        let (space, indices) = self.space.expect("a kernel goes over something");
         let (_, types) = self.body.finish(Vec::new());
         Kernel {
             name: self.name,
             params: self.params,
             space,
-            point,
+            indices,
             stages: self.stages,
             outputs: self.outputs,
             types,

@@ -1,7 +1,7 @@
 //! Reads the text form of kir ([`print`](super::print())): for tests, and for whoever writes
 //! kernels by hand.
 
-use super::data::{
+use super::{
     Block, Combine, Function, FunctionId, Inst, Kernel, Literal, Module, Scope, Sink, Site, Space,
     Stage, Ty, Value, ValueTy,
 };
@@ -123,8 +123,8 @@ impl<'t> Parser<'t> {
             return self.expected("`flat`, `regular` or `segmented`");
         };
         self.word("at")?;
-        let point = self.list(Self::value)?;
-        for value in &point {
+        let indices = self.list(Self::value)?;
+        for value in &indices {
             self.define(*value, ValueTy::Scalar(Ty::I64));
         }
         let mut stages = Vec::new();
@@ -140,7 +140,7 @@ impl<'t> Parser<'t> {
             }
         }
         let types = std::mem::take(&mut self.types);
-        Ok(Kernel { name, params, space, point, stages, outputs, types })
+        Ok(Kernel { name, params, space, indices, stages, outputs, types })
     }
 
     fn stage(&mut self) -> Parsed<Stage> {

@@ -21,7 +21,7 @@
 //! type (`const`, `alloc`, `convert`, `bits`) takes it from there. Sinks stand behind the code of
 //! their stage, `then` begins the next stage. [`parse`](super::parse()) reads it back exactly.
 
-use super::data::{
+use super::{
     Block, Function, FunctionId, Inst, Kernel, Literal, Module, Op, Scope, Sink, Space, Ty, Value,
     ValueTy,
 };
@@ -107,7 +107,7 @@ impl<'a> Printer<'a> {
                 write!(self.out, " over segmented {segments}, {offsets}")?;
             }
         }
-        write!(self.out, " at {}", List(&kernel.point))?;
+        write!(self.out, " at {}", List(&kernel.indices))?;
         for (i, stage) in kernel.stages.iter().enumerate() {
             writeln!(self.out, "{}", if i == 0 { " {" } else { "} then {" })?;
             self.indent += 1;

@@ -14,8 +14,8 @@
 //! own, and come to light as [`Failure`]s: a launch that makes outputs reports at once, any other
 //! at the next report; what is launched between a failure and its report is not executed.
 
-use crate::kir::data::{Literal, Module, Ty, ValueTy};
 use crate::kir::verify;
+use crate::kir::{Literal, Module, Ty, ValueTy};
 use crate::runtime::{Arg, Buffer, Caps, Counters, Failure, Launch, Loaded, Options, Runtime};
 use launch::Halt;
 use machine::{Datum, Machine};
@@ -66,7 +66,7 @@ impl Reference {
         let name = "reference".to_string();
         let gauge = Gauge { limit: memory, now: AtomicU64::new(0), peak: AtomicU64::new(0) };
         Reference {
-            caps: Caps { name, parallelism: 1, recursion: true, memory, ahead: false },
+            caps: Caps { name, parallelism: 1, recursion: true, memory, prefetches: false },
             options,
             gauge: Arc::new(gauge),
             loaded: RefCell::default(),
@@ -139,7 +139,7 @@ impl Reference {
         let outputs = outputs.map_err(|halt| match halt {
             Halt::Machine(fault) => Failure::Machine(fault),
             Halt::Program { site, point, detail, text } => {
-                Failure::Program { tag: launch.tag, site, point, detail, text }
+                Failure::Program { tag: launch.tag, site, work_item: point, detail, text }
             }
         })?;
         Ok(outputs.into_iter().map(|array| self.buffer(array)).collect())

@@ -44,27 +44,16 @@
 //! That indices are in bounds, that nothing is read before it is written, that there are no races
 //! cannot be seen here: [`reference`](super::reference) finds out.
 
-use super::data::{
+use super::print::{print_head, print_sink};
+use super::{
     Block, Combine, Function, Inst, Kernel, Module, Scope, Sink, Space, Ty, Value, ValueTy,
 };
-use super::print::{print_head, print_sink};
+use crate::violation::Violation;
 use std::collections::HashSet;
-use std::fmt;
 
 mod op;
 
-/// Something unlawful.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation {
-    /// The function or kernel: ``function `f` ``.
-    pub within: String,
-    /// The instruction or sink, as text, if it is in one.
-    pub at: Option<String>,
-    /// What is wrong.
-    pub message: String,
-}
-
-/// Checks a module; gives everything that is wrong.
+/// Checks that a module is well-formed; returns every violation.
 pub fn verify(module: &Module) -> Result<(), Vec<Violation>> {
     let mut violations = Vec::new();
     let mut names = HashSet::new();
@@ -86,16 +75,6 @@ pub fn verify(module: &Module) -> Result<(), Vec<Violation>> {
         checker.kernel(kernel);
     }
     if violations.is_empty() { Ok(()) } else { Err(violations) }
-}
-
-impl fmt::Display for Violation {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{}: ", self.within)?;
-        if let Some(at) = &self.at {
-            write!(out, "`{at}`: ")?;
-        }
-        write!(out, "{}", self.message)
-    }
 }
 
 const INDEX: ValueTy = ValueTy::Scalar(Ty::I64);
@@ -142,11 +121,7 @@ impl<'a> Checker<'a> {
     }
 
     fn wrong(&mut self, message: impl Into<String>) {
-        self.violations.push(Violation {
-            within: self.within.clone(),
-            at: None,
-            message: message.into(),
-        });
+        self.violations.push(Violation::within(self.within.clone(), message));
     }
 
     /// Says what is wrong about an instruction or sink whose text is made only then.
@@ -195,10 +170,10 @@ impl<'a> Checker<'a> {
         if let Some(offsets) = offsets {
             self.param(kernel, offsets, ValueTy::Array(Ty::I64));
         }
-        if kernel.point.len() != kernel.space.rank() {
+        if kernel.indices.len() != kernel.space.rank() {
             self.wrong(format!("a point of this space has {} indices", kernel.space.rank()));
         }
-        for index in &kernel.point {
+        for index in &kernel.indices {
             self.define(*index);
             self.has(*index, INDEX);
         }

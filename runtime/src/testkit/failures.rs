@@ -89,10 +89,11 @@ kernel \"k\"(v0: i64) over flat v0 at v1 {
     let mut case = Case::new("a failure with a text and details", detailed);
     case = case.i64(4).array(*b"_no way").i64(7);
     let (detail, text_of) = (vec![7, 1], Some("no way"));
-    case.expect = Expect::Failure { site: 6, point: 1, detail, text: text_of };
+    case.expect = Expect::Failure { site: 6, work_item: 1, detail, text: text_of };
     cases.push(case);
     let mut case = Case::new("a failure with a text", text).i64(4).array(*b"_no way").i64(7);
-    case.expect = Expect::Failure { site: 6, point: 1, detail: Vec::new(), text: Some("no way") };
+    case.expect =
+        Expect::Failure { site: 6, work_item: 1, detail: Vec::new(), text: Some("no way") };
     cases.push(case);
     cases.push(Case::new("no failure with a text", text).i64(1).array(*b"_no way").i64(7));
 

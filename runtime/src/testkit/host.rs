@@ -70,7 +70,7 @@ fn launches_are_in_order(make: Make<'_>) {
         step(tag, limit).expect("enqueued");
     }
     let failure =
-        Failure::Program { tag: 21, site: Site(1), point: 0, detail: vec![11], text: None };
+        Failure::Program { tag: 21, site: Site(1), work_item: 0, detail: vec![11], text: None };
     assert_eq!(runtime.sync(), Err(failure));
     assert_eq!(runtime.sync(), Ok(()), "a failure is reported once");
     runtime.write(&buffer, 0, &i64s(&[5; 300])).expect("written");

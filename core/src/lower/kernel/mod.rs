@@ -1,7 +1,7 @@
 //! A kernel of a flat program → kir.
 //!
 //! Each point computes the kernel's values one after the other, as the code of one instance
-//! ([`super::thread()`]); what it reads from contexts around is loaded through the place that a
+//! ([`super::thread()`]); what it reads from spaces around is loaded through the place that a
 //! point has there (its segment, and the places of that), so that nothing is copied for it. The
 //! sinks of kir combine what the points have.
 //!
@@ -19,11 +19,11 @@ mod program;
 mod read;
 mod write;
 
-use super::Cause;
 use super::layout::{Columns, Leaf, Rep, Sequence};
-use super::thread::{Shared, Thread, combine, function};
+use super::sequential::{Shared, Thread, combine, function};
+use super::{FaultSite, Unsupported};
 use crate::base::with_stack;
-use crate::flat::{self, Ctx, Let, Op, Space};
+use crate::flat::{self, Let, Op, SpaceId, SpaceKind};
 use crate::ir::{self, Atom, FunId, Ty, Var};
 use crate::prim::SeqOp;
 use crate::simplify::may_fault;
@@ -34,14 +34,14 @@ use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// What is known of the contexts and values a kernel reads.
+/// What is known of the spaces and values a kernel reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// Contexts with one point, whose values are no arrays.
-    pub single: BTreeSet<Ctx>,
+    pub single: BTreeSet<SpaceId>,
     /// The segments of what the kernel goes over are equally long.
     pub regular: bool,
-    /// Sequences (in contexts with many points) that lie one behind the other, in their order,
+    /// Sequences (in spaces with many points) that lie one behind the other, in their order,
     /// from the beginning of their pool on.
     pub tiled: BTreeSet<Var>,
 }
@@ -52,7 +52,7 @@ pub struct Code {
     /// The functions it needs and the kernel.
     pub module: kir::Module,
     /// What each [`kir::Site`] is.
-    pub causes: Vec<Cause>,
+    pub fault_sites: Vec<FaultSite>,
     /// What it takes, in the order of its parameters.
     pub takes: Vec<Take>,
     /// What it stores.
@@ -73,14 +73,14 @@ pub enum Take {
     /// Where each segment begins, and the end.
     Offsets,
     /// For each point of a context, its place in the context around it, or around its segments.
-    Map(Ctx),
+    Map(SpaceId),
     /// The parts of a value: [`super::parts`] if its context is single, [`super::columns`] of a
     /// sequence of such values otherwise.
     Value(Var),
     /// The columns of the elements of a sequence.
     Pool(Var),
     /// An array to be written, with an element for each point of a context (one if it is single).
-    Out(Ctx, kir::Ty),
+    Out(SpaceId, kir::Ty),
     /// An array to be written, with one element.
     One(kir::Ty),
     /// An array with so many elements, an int of the only point around, all of them neutral.
@@ -97,7 +97,7 @@ pub struct Give {
     /// Which.
     pub var: Var,
     /// For the points of which context.
-    pub ctx: Ctx,
+    pub ctx: SpaceId,
     /// Its parts, in order: as [`Take::Value`] says.
     pub parts: Vec<Part>,
 }
@@ -132,7 +132,7 @@ pub enum Part {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Places {
     /// The context.
-    pub ctx: Ctx,
+    pub ctx: SpaceId,
     /// The parameter with the places of its points in the kernel's space, if they are stored.
     pub places: Option<usize>,
     /// The parameter with how many there are, for each segment if that is not single.
@@ -140,12 +140,12 @@ pub struct Places {
 }
 
 /// The values of a function: where each lives, and its type.
-pub type Values = FxHashMap<Var, (Ctx, Ty)>;
+pub type Values = FxHashMap<Var, (SpaceId, Ty)>;
 
 /// Where the values of a function live, and their types.
 pub fn values(function: &flat::Function) -> Values {
     let mut values: Values =
-        function.params.iter().map(|(var, ty)| (*var, (Ctx::CALLER, ty.clone()))).collect();
+        function.params.iter().map(|(var, ty)| (*var, (SpaceId::CALLER, ty.clone()))).collect();
     function.body.each_let(&mut |binding| {
         values.insert(binding.var, (binding.ctx, binding.ty.clone()));
     });
@@ -155,12 +155,16 @@ pub fn values(function: &flat::Function) -> Values {
 /// What people call a kernel: its function, and its number there if it has one.
 fn name(function: &flat::Function, kernel: &flat::Kernel) -> String {
     match kernel.id {
-        u32::MAX => format!("{} over {}", function.name, kernel.over),
+        u32::MAX => format!("{} over {}", function.name, kernel.space),
         id => format!("{} kernel {id}", function.name),
     }
 }
 
-/// Lowers a kernel; `None` if what it stores has a shape that no kernel can store at many points.
+/// Lowers a kernel.
+///
+/// # Errors
+/// The reason why no kernel of kir can do it: what it stores has a shape that cannot be stored for
+/// many elements at once.
 pub fn kernel(
     program: &flat::Program,
     function: &flat::Function,
@@ -169,7 +173,7 @@ pub fn kernel(
     variant: &Variant,
     precision: Precision,
     seed: u64,
-) -> Option<Code> {
+) -> Result<Code, Unsupported> {
     let (source, lets) = program::needed(&program.source, &kernel.lets);
     let points = program::points(&lets);
     let shared = RefCell::new(Shared::new(seed));
@@ -200,7 +204,7 @@ pub fn kernel(
     let shared = shared.into_inner();
     let functions = functions.into_iter().chain(shared.helpers.into_iter().map(|(_, f)| f));
     let module = kir::Module { functions: functions.collect(), kernels: vec![kernel] };
-    Some(Code { module, causes: shared.causes, takes, gives, places })
+    Ok(Code { module, fault_sites: shared.fault_sites, takes, gives, places })
 }
 
 struct Lowering<'a> {
@@ -214,7 +218,7 @@ struct Lowering<'a> {
     /// Its parameters.
     params: Vec<Value>,
     /// The place of the point at hand in each context.
-    places: FxHashMap<Ctx, Value>,
+    places: FxHashMap<SpaceId, Value>,
     thread: Thread<'a>,
     gives: Vec<Give>,
     /// How many kir values are parameters: the same at all points.
@@ -223,13 +227,17 @@ struct Lowering<'a> {
     segment: Option<Value>,
     position: Option<Value>,
     /// The arrays of [`Take::Map`].
-    maps: FxHashMap<Ctx, Value>,
+    maps: FxHashMap<SpaceId, Value>,
     /// The elements of [`Take::Pool`].
     pools: FxHashMap<Var, Columns>,
 }
 
 impl<'a> Lowering<'a> {
-    fn run(&mut self, lets: &'a [Let], points: &'a [Option<ir::Let>]) -> Option<Vec<Places>> {
+    fn run(
+        &mut self,
+        lets: &'a [Let],
+        points: &'a [Option<ir::Let>],
+    ) -> Result<Vec<Places>, Unsupported> {
         let reads = self.take_inputs(lets);
         self.fixed = self.takes_in_kir();
         self.enter(reads);
@@ -238,25 +246,25 @@ impl<'a> Lowering<'a> {
         }
         let places = self.deliver(lets)?;
         self.builder.body = std::mem::take(&mut self.thread.body);
-        Some(places)
+        Ok(places)
     }
 
     /// Whether a context has one point, and its values are no arrays.
-    fn single(&self, ctx: Ctx) -> bool {
+    fn single(&self, ctx: SpaceId) -> bool {
         self.variant.single.contains(&ctx)
     }
 
     /// The context with a point for each segment of what the kernel goes over, if there are
     /// several.
-    fn outer(&self) -> Option<Ctx> {
-        self.function.segments_of(self.kernel.over).filter(|ctx| !self.single(*ctx))
+    fn outer(&self) -> Option<SpaceId> {
+        self.function.segments_of(self.kernel.space).filter(|ctx| !self.single(*ctx))
     }
 
     fn scope(&self) -> Scope {
         if self.outer().is_some() { Scope::Segment } else { Scope::All }
     }
 
-    fn binding(&mut self, binding: &'a Let, point: Option<&'a ir::Let>) -> Option<()> {
+    fn binding(&mut self, binding: &'a Let, point: Option<&'a ir::Let>) -> Result<(), Unsupported> {
         let mask = self.mask(binding.points());
         let rep = match (&binding.op, mask) {
             (Op::Reduce { with, value, .. }, mask) => {
@@ -266,14 +274,14 @@ impl<'a> Lowering<'a> {
                 let out = self.reduced(binding);
                 let scope = self.scope();
                 self.sink(Sink::Reduce { scope, combine, value, out, result: None });
-                return Some(());
+                return Ok(());
             }
             (Op::Histogram { with, size, place, value, .. }, mask) => {
                 return self.histogram(binding, combine(*with), [*size, *place, *value], mask);
             }
             (Op::Scatter { of, place, value, .. }, mask) => {
                 self.scatter(binding, *of, [*place, *value], mask);
-                return Some(());
+                return Ok(());
             }
             (Op::Scan { with, value }, mask) => {
                 let value = self.thread.atom(*value).scalar();
@@ -307,21 +315,21 @@ impl<'a> Lowering<'a> {
             _ => self.value(binding, point),
         };
         self.thread.env.insert(binding.var, (rep, &binding.ty));
-        Some(())
+        Ok(())
     }
 
-    /// What the points add to a table; none if there is a table for each of many segments.
+    /// Adds the elements of the index space to a table.
     fn histogram(
         &mut self,
         binding: &'a Let,
         combine: kir::Combine,
         [size, place, value]: [Atom; 3],
         mask: Option<Value>,
-    ) -> Option<()> {
+    ) -> Result<(), Unsupported> {
         if self.outer().is_some() {
-            return None;
+            return Err(Unsupported::HistogramPerSegment);
         }
-        let Some((array, ty)) = self.table(binding, size, combine) else { return Some(()) };
+        let Some((array, ty)) = self.table(binding, size, combine) else { return Ok(()) };
         debug_assert_eq!(self.thread.body.element(array), ty);
         let [size, index] = [size, place].map(|atom| {
             let int = self.thread.atom(atom).scalar();
@@ -345,7 +353,7 @@ impl<'a> Lowering<'a> {
             None => fits,
         };
         self.sink(Sink::Histogram { array, combine, index, value, length, when: Some(when) });
-        Some(())
+        Ok(())
     }
 
     /// What the points write to a sequence.
@@ -399,12 +407,12 @@ impl<'a> Lowering<'a> {
     fn value(&mut self, binding: &'a Let, point: Option<&'a ir::Let>) -> Rep<'a> {
         let site = binding.site;
         match &binding.op {
-            Op::Point(_) => {
+            Op::Map(_) => {
                 let point = point.expect("it is one");
                 let rep = self.thread.operation(point);
                 self.thread.settle(&rep, &binding.ty)
             }
-            Op::Whole(block) => {
+            Op::Sequential(block) => {
                 let rep = self.thread.whole(block);
                 self.thread.settle(&rep, &binding.ty)
             }
@@ -446,16 +454,16 @@ impl<'a> Lowering<'a> {
             | Op::Collect { .. }
             | Op::Branch { .. }
             | Op::Call(..)
-            | Op::Either { .. } => unreachable!("no value at a point"),
+            | Op::Versions { .. } => unreachable!("no value at a point"),
         }
     }
 
     /// Whether a point is one of those that a mask keeps; nothing if all are.
-    fn mask(&mut self, ctx: Ctx) -> Option<Value> {
+    fn mask(&mut self, ctx: SpaceId) -> Option<Value> {
         if !self.kernel.masks.contains(&ctx) {
             return None;
         }
-        let Space::Where { of, flag, is } = self.function.context(ctx).space else {
+        let SpaceKind::Filter { of, flag, is } = self.function.context(ctx).kind else {
             return None;
         };
         let flag = self.thread.atom(Atom::Var(flag)).scalar();

@@ -33,8 +33,8 @@ pub(super) fn needed(program: &Program, lets: &[Let]) -> (Program, Vec<Let>) {
     let mut lets = lets.to_vec();
     for binding in &mut lets {
         match &mut binding.op {
-            Op::Whole(block) => renumber_calls(block, &place),
-            Op::Point(op) => {
+            Op::Sequential(block) => renumber_calls(block, &place),
+            Op::Map(op) => {
                 let point = ir::Let {
                     var: binding.var,
                     ty: binding.ty.clone(),
@@ -55,8 +55,8 @@ pub(super) fn needed(program: &Program, lets: &[Let]) -> (Program, Vec<Let>) {
 
 fn each_op(binding: &Let, visit: &mut dyn FnMut(&ir::Op)) {
     with_stack(|| match &binding.op {
-        Op::Whole(block) => block.for_each_op(&mut |op| visit(op)),
-        Op::Point(op) => {
+        Op::Sequential(block) => block.for_each_op(&mut |op| visit(op)),
+        Op::Map(op) => {
             visit(op);
             op.blocks().for_each(|block| block.for_each_op(&mut |op| visit(op)));
         }
@@ -67,7 +67,7 @@ fn each_op(binding: &Let, visit: &mut dyn FnMut(&ir::Op)) {
 /// The values that each point computes by itself, as bindings of the core language.
 pub(super) fn points(lets: &[Let]) -> Vec<Option<ir::Let>> {
     let point = |binding: &Let| match &binding.op {
-        Op::Point(op) => Some(ir::Let {
+        Op::Map(op) => Some(ir::Let {
             var: binding.var,
             ty: binding.ty.clone(),
             op: op.clone(),

@@ -1,9 +1,9 @@
 //! What a kernel reads: at the place that a point has in the context where it lives.
 
 use super::super::layout::{self, Columns, Rep, Sequence, Stored};
-use super::super::thread::rebuild_columns;
+use super::super::sequential::rebuild_columns;
 use super::{Lowering, Take};
-use crate::flat::{Ctx, Let, Op, Space};
+use crate::flat::{Let, Op, SpaceId, SpaceKind};
 use crate::ir::{Atom, Ty, Var};
 use nesl_runtime::kir::{self, Space as KirSpace, Value, ValueTy};
 use rustc_hash::FxHashSet;
@@ -18,7 +18,7 @@ pub(super) struct Reads {
     pools: Vec<(Var, Vec<Value>)>,
     /// Sequences that are read as values too: their elements are in the same arrays.
     shared: Vec<Var>,
-    maps: Vec<(Ctx, Value)>,
+    maps: Vec<(SpaceId, Value)>,
 }
 
 impl<'a> Lowering<'a> {
@@ -42,7 +42,7 @@ impl<'a> Lowering<'a> {
         let mut pools: Vec<Var> = Vec::new();
         let mut segments = false;
         // Where sequences live that are written to.
-        let mut rows: Vec<Ctx> = Vec::new();
+        let mut rows: Vec<SpaceId> = Vec::new();
         let read = |var: Var, list: &mut Vec<Var>| {
             if !own.contains(&var) && self.values.contains_key(&var) && !list.contains(&var) {
                 list.push(var);
@@ -84,7 +84,7 @@ impl<'a> Lowering<'a> {
             }
         }
         for mask in &self.kernel.masks {
-            if let Space::Where { flag, .. } = self.function.context(*mask).space {
+            if let SpaceKind::Filter { flag, .. } = self.function.context(*mask).kind {
                 read(flag, &mut values);
             }
         }
@@ -97,7 +97,7 @@ impl<'a> Lowering<'a> {
         let homes = values.iter().map(|var| self.values[var].0).chain(rows);
         let (maps, through) = self.maps(homes);
         segments |= through;
-        let over = self.kernel.over;
+        let over = self.kernel.space;
         let space = match self.outer() {
             Some(_) if segments && self.variant.regular => {
                 self.takes.extend([Take::Segments, Take::Length]);
@@ -112,7 +112,7 @@ impl<'a> Lowering<'a> {
                 KirSpace::Flat { count: self.param(INT) }
             }
         };
-        debug_assert!(self.function.contexts.len() > over.0 as usize);
+        debug_assert!(self.function.spaces.len() > over.0 as usize);
         let maps = maps
             .into_iter()
             .map(|ctx| {
@@ -145,10 +145,10 @@ impl<'a> Lowering<'a> {
         Reads { space, values, pools, shared, maps }
     }
 
-    /// The contexts whose maps lead to those where values live, and whether the first step is
+    /// The spaces whose maps lead to those where values live, and whether the first step is
     /// over the segments of the kernel.
-    fn maps(&self, homes: impl Iterator<Item = Ctx>) -> (Vec<Ctx>, bool) {
-        let over = self.kernel.over;
+    fn maps(&self, homes: impl Iterator<Item = SpaceId>) -> (Vec<SpaceId>, bool) {
+        let over = self.kernel.space;
         let (mut maps, mut through) = (Vec::new(), false);
         for home in homes {
             let mut at = over;
@@ -159,7 +159,7 @@ impl<'a> Lowering<'a> {
                     continue;
                 }
                 // The points of joined segments are those inside.
-                if !matches!(self.function.context(at).space, Space::Joined { .. })
+                if !matches!(self.function.context(at).kind, SpaceKind::Concat { .. })
                     && !maps.contains(&at)
                 {
                     maps.push(at);
@@ -171,37 +171,37 @@ impl<'a> Lowering<'a> {
     }
 
     /// Whether the way from what a kernel goes over to a context begins with the segment.
-    fn by_segment(&self, over: Ctx, home: Ctx) -> bool {
-        match self.function.context(over).space {
+    fn by_segment(&self, over: SpaceId, home: SpaceId) -> bool {
+        match self.function.context(over).kind {
             // A filter has its own segments: what lives around those of its base is found there.
-            Space::Where { .. } => {
+            SpaceKind::Filter { .. } => {
                 let outer = self.function.segments_of(over);
                 outer.is_some_and(|outer| self.function.is_within(outer, home))
             }
-            Space::Elements { .. } | Space::Count { .. } => true,
-            // What lives inside of the joined contexts is not found by the joined segment.
-            Space::Joined { of, .. } => self.function.is_within(of, home),
-            Space::Caller => false,
+            SpaceKind::Elements { .. } | SpaceKind::Count { .. } => true,
+            // What lives inside of the joined spaces is not found by the joined segment.
+            SpaceKind::Concat { of, .. } => self.function.is_within(of, home),
+            SpaceKind::Caller => false,
         }
     }
 
     /// The context that the map of another leads to.
-    fn step(&self, ctx: Ctx) -> Ctx {
-        match self.function.context(ctx).space {
-            Space::Joined { inner, .. } => inner,
+    fn step(&self, ctx: SpaceId) -> SpaceId {
+        match self.function.context(ctx).kind {
+            SpaceKind::Concat { inner, .. } => inner,
             _ => self.function.context(ctx).around().expect("the way ends at the caller"),
         }
     }
 
     /// Begins the code: the place of the point in each context, and the values it reads there.
     pub(super) fn enter(&mut self, reads: Reads) {
-        let over = self.kernel.over;
+        let over = self.kernel.space;
         let point = self.builder.over(reads.space);
         self.thread.body = std::mem::take(&mut self.builder.body);
         let index = *point.last().expect("every point has an index");
         self.places.insert(over, index);
         let mut inner = over;
-        while let Space::Joined { inner: points, .. } = self.function.context(inner).space {
+        while let SpaceKind::Concat { inner: points, .. } = self.function.context(inner).kind {
             inner = points;
             self.places.insert(inner, index);
         }
@@ -242,12 +242,12 @@ impl<'a> Lowering<'a> {
     }
 
     /// The place of the point at hand in a context.
-    pub(super) fn place(&mut self, home: Ctx) -> Value {
+    pub(super) fn place(&mut self, home: SpaceId) -> Value {
         if let Some(place) = self.places.get(&home) {
             return *place;
         }
-        // The contexts on the way, from the inside.
-        let over = self.kernel.over;
+        // The spaces on the way, from the inside.
+        let over = self.kernel.space;
         let mut way = vec![over];
         let mut at = over;
         while at != home {
@@ -267,7 +267,7 @@ impl<'a> Lowering<'a> {
                     self.segment.expect("it goes over segments")
                 }
                 // The points of joined segments are those inside.
-                None if matches!(self.function.context(*inner).space, Space::Joined { .. }) => {
+                None if matches!(self.function.context(*inner).kind, SpaceKind::Concat { .. }) => {
                     place
                 }
                 None => {
@@ -288,7 +288,7 @@ impl<'a> Lowering<'a> {
     /// The element of a sequence.
     pub(super) fn element(&mut self, sequence: Var) -> Rep<'a> {
         if let Some(pool) = self.pools.get(&sequence).cloned() {
-            let index = self.places[&self.kernel.over];
+            let index = self.places[&self.kernel.space];
             return self.thread.at(&pool, index);
         }
         let of = self.thread.atom(Atom::Var(sequence)).sequence();

@@ -5,11 +5,12 @@
 //! kernel was given stays there: its start and its length are stored. Other sequences leave the
 //! kernel one behind the other.
 
+use super::super::Unsupported;
 use super::super::layout::{self, Columns, Leaf, Rep, Segments, Sequence, Stored};
-use super::super::thread::{common_start, rebuild_columns};
+use super::super::sequential::{common_start, rebuild_columns};
 use super::{Give, Lowering, Part, Places, Take};
 use crate::base::with_stack;
-use crate::flat::{Ctx, Let, Op};
+use crate::flat::{Let, Op, SpaceId};
 use crate::ir::{Atom, Ty, Var};
 use nesl_runtime::kir::{self, Output, Sink, Value, ValueTy};
 use std::rc::Rc;
@@ -25,7 +26,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// An array with an element for each point of a context.
-    fn array(&mut self, ctx: Ctx, ty: kir::Ty) -> (Value, usize) {
+    fn array(&mut self, ctx: SpaceId, ty: kir::Ty) -> (Value, usize) {
         let take = if self.single(ctx) { Take::One(ty) } else { Take::Out(ctx, ty) };
         self.late(take, ty)
     }
@@ -97,8 +98,8 @@ impl<'a> Lowering<'a> {
     }
 
     /// Stores everything else, and the filters.
-    pub(super) fn deliver(&mut self, lets: &'a [Let]) -> Option<Vec<Places>> {
-        let over = self.kernel.over;
+    pub(super) fn deliver(&mut self, lets: &'a [Let]) -> Result<Vec<Places>, Unsupported> {
+        let over = self.kernel.space;
         for (var, ctx) in &self.kernel.stores {
             let binding = lets.iter().find(|binding| binding.var == *var);
             if binding.is_some_and(Let::combines) {
@@ -115,7 +116,7 @@ impl<'a> Lowering<'a> {
                 if self.single(over) {
                     self.give_one(&rep, ty, &mut parts);
                 } else {
-                    self.give_each(&rep, ty, &mut parts)?;
+                    self.give_each(&rep, ty, &mut parts);
                 }
                 self.gives.push(Give { var: *var, ctx: *ctx, parts });
             }
@@ -132,7 +133,7 @@ impl<'a> Lowering<'a> {
             let index = self.places[&over];
             let mut columns = Vec::new();
             let mut number = None;
-            if self.kernel.places.contains(&mask) {
+            if self.kernel.filter_indices.contains(&mask) {
                 let (places, at) = self.late(Take::Out(over, kir::Ty::I64), kir::Ty::I64);
                 columns.push((index, places));
                 number = Some(at);
@@ -151,7 +152,7 @@ impl<'a> Lowering<'a> {
             self.sink(Sink::Pack { keep, columns, count, scope });
             all.push(Places { ctx: mask, places: number, counts });
         }
-        Some(all)
+        Ok(all)
     }
 
     /// The elements of a sequence that lie as the points do: they need not be stored again.
@@ -174,8 +175,8 @@ impl<'a> Lowering<'a> {
         ty: &'a Ty,
         columns: &mut Vec<(Value, Value)>,
         parts: &mut Vec<Part>,
-    ) -> Option<()> {
-        let over = self.kernel.over;
+    ) -> Result<(), Unsupported> {
+        let over = self.kernel.space;
         with_stack(|| {
             match (rep, ty) {
                 (Rep::Unit, _) => {}
@@ -191,7 +192,7 @@ impl<'a> Lowering<'a> {
                 }
                 (Rep::Sequence(_), _) => {
                     let stored = self.stored(rep, ty);
-                    let start = self.view(&stored)?;
+                    let start = self.view(&stored).ok_or(Unsupported::FilterOfNewSequences)?;
                     for value in [start, stored.length] {
                         let (array, at) = self.late(Take::Out(over, kir::Ty::I64), kir::Ty::I64);
                         columns.push((value, array));
@@ -201,45 +202,42 @@ impl<'a> Lowering<'a> {
                 }
                 (Rep::Pair(_), _) => unreachable!("types were checked"),
             }
-            Some(())
+            Ok(())
         })
     }
 
     /// A value at each of many points.
-    fn give_each(&mut self, rep: &Rep<'a>, ty: &'a Ty, parts: &mut Vec<Part>) -> Option<()> {
-        let over = self.kernel.over;
+    fn give_each(&mut self, rep: &Rep<'a>, ty: &'a Ty, parts: &mut Vec<Part>) {
+        let over = self.kernel.space;
         let index = self.places[&over];
-        with_stack(|| {
-            match (rep, ty) {
-                (Rep::Unit, _) => {}
-                (Rep::Scalar(value), _) => {
-                    let ty = self.thread.body.element(*value);
-                    let (array, at) = self.array(over, ty);
-                    self.thread.body.store(array, index, *value);
-                    parts.push(Part::Array(at));
-                }
-                (Rep::Pair(both), Ty::Pair(first, second)) => {
-                    self.give_each(&both.0, first, parts)?;
-                    self.give_each(&both.1, second, parts)?;
-                }
-                (Rep::Sequence(_), Ty::Sequence(element)) => {
-                    let stored = self.stored(rep, ty);
-                    match self.view(&stored) {
-                        Some(start) => {
-                            for value in [start, stored.length] {
-                                let (array, at) = self.array(over, kir::Ty::I64);
-                                self.thread.body.store(array, index, value);
-                                parts.push(Part::Array(at));
-                            }
-                            self.pool_as_given(&stored, parts);
-                        }
-                        None => self.emit_each(&stored, element, parts),
-                    }
-                }
-                (Rep::Pair(_) | Rep::Sequence(_), _) => unreachable!("types were checked"),
+        with_stack(|| match (rep, ty) {
+            (Rep::Unit, _) => {}
+            (Rep::Scalar(value), _) => {
+                let ty = self.thread.body.element(*value);
+                let (array, at) = self.array(over, ty);
+                self.thread.body.store(array, index, *value);
+                parts.push(Part::Array(at));
             }
-            Some(())
-        })
+            (Rep::Pair(both), Ty::Pair(first, second)) => {
+                self.give_each(&both.0, first, parts);
+                self.give_each(&both.1, second, parts);
+            }
+            (Rep::Sequence(_), Ty::Sequence(element)) => {
+                let stored = self.stored(rep, ty);
+                match self.view(&stored) {
+                    Some(start) => {
+                        for value in [start, stored.length] {
+                            let (array, at) = self.array(over, kir::Ty::I64);
+                            self.thread.body.store(array, index, value);
+                            parts.push(Part::Array(at));
+                        }
+                        self.pool_as_given(&stored, parts);
+                    }
+                    None => self.emit_each(&stored, element, parts),
+                }
+            }
+            (Rep::Pair(_) | Rep::Sequence(_), _) => unreachable!("types were checked"),
+        });
     }
 
     /// Where a sequence starts in the pool that the kernel was given, if it lies in one.
@@ -283,7 +281,7 @@ impl<'a> Lowering<'a> {
 
     /// Sequences that leave the kernel one behind the other.
     fn emit_each(&mut self, stored: &Stored, element: &Ty, parts: &mut Vec<Part>) {
-        let (lengths, at) = self.array(self.kernel.over, kir::Ty::I64);
+        let (lengths, at) = self.array(self.kernel.space, kir::Ty::I64);
         parts.extend([Part::Starts(at), Part::Array(at), Part::Sum(at)]);
         self.emit_all(stored, element, lengths, parts);
     }
@@ -293,7 +291,7 @@ impl<'a> Lowering<'a> {
             let mut columns = Vec::new();
             self.emit_columns(&stored.columns, stored.length, element, &mut columns, parts);
             if columns.is_empty() {
-                let index = self.places[&self.kernel.over];
+                let index = self.places[&self.kernel.space];
                 self.thread.body.store(lengths, index, stored.length);
             } else {
                 self.sink(Sink::Emit { columns, length: stored.length, lengths });
@@ -324,7 +322,7 @@ impl<'a> Lowering<'a> {
                     _ => unreachable!("it was put into an output"),
                 };
                 parts.extend([Part::StartsOf(output), Part::Output(output), Part::SumOf(output)]);
-                let (lengths, _) = self.array(self.kernel.over, kir::Ty::I64);
+                let (lengths, _) = self.array(self.kernel.space, kir::Ty::I64);
                 self.emit_all(&pool, inner, lengths, parts);
             }
             (Columns::Pair(_) | Columns::Segments(_), _) => {

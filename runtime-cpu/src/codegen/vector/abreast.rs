@@ -39,7 +39,7 @@ impl<'a> Kern<'a, '_> {
             return None;
         }
         let (plan, most) = jam::Plan::of_points(&stage.body.insts, &self.c)?;
-        let index = self.kernel.point[0];
+        let index = self.kernel.indices[0];
         let abreast = strands::STRANDS as i64;
 
         // Where a point fails, or is unlike the others, all are left.

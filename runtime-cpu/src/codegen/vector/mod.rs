@@ -87,7 +87,7 @@ impl<'a> Kern<'a, '_> {
         let tiles = tile::Plan::of(code, &shapes, &self.c);
         if let Some(plan) = tiles.filter(|_| group.tasks.iter().all(|t| t.role == Role::Skip)) {
             self.group = self.group.max(TOGETHER);
-            let space = tile::Space { names: &self.kernel.point, range, points: true };
+            let space = tile::Space { names: &self.kernel.indices, range, points: true };
             return (self.c.tiles(&plan, &shapes, space), state);
         }
         let (mut lo, mut state) = (range.lo, state);
@@ -143,7 +143,7 @@ impl<'a> Kern<'a, '_> {
         }
         let kernel = self.kernel;
         let all = interleave::Segments { space: &kernel.space, segments, points };
-        Some(self.c.interleaved(&plan, &shapes, &kernel.point, all))
+        Some(self.c.interleaved(&plan, &shapes, &kernel.indices, all))
     }
 
     /// The points of a range in groups of so many.
@@ -159,7 +159,7 @@ impl<'a> Kern<'a, '_> {
         let bail = self.c.b.create_block();
         let mut vector = Vector::new(&mut self.c, shapes.clone(), points, bail);
 
-        let names = &self.kernel.point;
+        let names = &self.kernel.indices;
         let begun = Self::in_strands(&mut vector, names, group, range);
         // Totals and reductions have a state in each lane.
         let mut start = vec![begun.as_ref().map_or(range.lo, |(at, _)| *at)];
@@ -244,7 +244,7 @@ impl<'a> Kern<'a, '_> {
 
     /// The shapes of the code of a group of stages, if it is to be vectorised.
     fn shapes(&self, group: &Group<'a>) -> Result<Shapes, No> {
-        let names = &self.kernel.point;
+        let names = &self.kernel.indices;
         let indices = if names.len() == 1 { &names[..] } else { &names[1..] };
         let given = Given { types: &self.kernel.types, known: &self.c.constants, may_store: true };
         let mut analysis = Analysis::new(given, indices);

@@ -4,7 +4,7 @@ use super::machine::{Datum, Env, Machine, Outcome, Stop, array_of, i64_of};
 use super::memory::{Array, Who};
 use super::sinks::Gathering;
 use crate::fault::Fault;
-use crate::kir::data::{Kernel, Literal, Site, Space, Ty, Value};
+use crate::kir::{Kernel, Literal, Site, Space, Ty, Value};
 
 /// Why a launch stops before its end.
 #[derive(Debug)]
@@ -101,11 +101,11 @@ fn halt(stop: Stop, point: u64) -> Halt {
 /// What is known at a point before the first stage.
 fn at(kernel: &Kernel, env: &Env, point: Point) -> Env {
     let mut env = env.clone();
-    let indices = match kernel.point.len() {
+    let indices = match kernel.indices.len() {
         1 => &[point.index][..],
         _ => &[point.segment, point.position, point.index],
     };
-    for (value, index) in kernel.point.iter().zip(indices) {
+    for (value, index) in kernel.indices.iter().zip(indices) {
         env[value.0 as usize] = Datum::Scalar(Literal::I64(*index));
     }
     env
@@ -138,7 +138,7 @@ fn lengths(kernel: &Kernel, machine: &mut Machine<'_, '_>, env: &Env) -> Result<
 /// The type of a scalar value of a kernel.
 pub(super) fn scalar_ty(kernel: &Kernel, value: Value) -> Ty {
     match kernel.types[value.0 as usize] {
-        crate::kir::data::ValueTy::Scalar(ty) => ty,
+        crate::kir::ValueTy::Scalar(ty) => ty,
         other => unreachable!("{other}: it is verified"),
     }
 }

@@ -120,7 +120,7 @@ fn a_failure_is_reported_once_and_what_follows_is_not_executed() {
     let runtime = Reference::new(options(100));
     let failing = "KERNEL { v4: i64 = const 2 v5: bool = lt v3, v4 check v5 @9 detail v3, v4 }";
     let failure =
-        Failure::Program { tag: 7, site: Site(9), point: 2, detail: vec![2, 2], text: None };
+        Failure::Program { tag: 7, site: Site(9), work_item: 2, detail: vec![2, 2], text: None };
     assert_eq!(launch(&runtime, failing, 4), Err(failure));
     assert_eq!(runtime.sync(), Ok(()));
     assert_eq!(launch(&runtime, "KERNEL { reduce add v3 -> v2 }", 4), Ok(vec![6]));

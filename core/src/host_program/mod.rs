@@ -1,0 +1,149 @@
+//! ir → script: programs that do something outside, as what a host does step by step.
+//!
+//! Printing, files and clocks are the host's, in the order of the program; what lies between is
+//! computed by *pieces*, programs of their own without effects, which go wherever programs go. A
+//! piece is as large as the effects around it allow: what cannot fault is computed with what uses
+//! it, not where it stands, so that a print between a sequence and its sum does not make the
+//! sequence be stored.
+//!
+//! ```text
+//! s = {x * x : x in v};                          print "begin"
+//! ok = print_string("begin");             →      compute the sum of {x * x : x in v}
+//! ok = print_string(@sum(s));                    compute its text, print that
+//! ```
+//!
+//! What may fault comes before the effects behind it, and an effect before what may fault behind
+//! it: an observer sees what the direct interpreter would have shown. What an apply-to-each does
+//! outside is its own piece, and left to the direct interpreter as a whole. What is made of scalars
+//! only, the text that says what came out, is a piece of its own too: it is no work for a runtime.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `host_only` | what is no work for a runtime |
+//! | `plan` | which bindings are computed together, and when |
+//! | `pure_region` | bindings as a program |
+
+mod host_only;
+mod plan;
+mod pure_region;
+
+use crate::ir::{Atom, FunId, GlobalId, Program, Site, Ty, Var};
+use crate::prim::HostOp;
+
+pub use host_only::HostOnly;
+pub use plan::host_program;
+
+/// A program as the steps of a host.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HostProgram {
+    /// Those functions that have effects, by their number in the program.
+    pub functions: Vec<Option<Function>>,
+    /// The form.
+    pub main: FunId,
+}
+
+/// A function that the host performs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Its parameters.
+    pub params: Vec<Var>,
+    /// What it does.
+    pub body: Block,
+    /// Where it is defined.
+    pub site: Site,
+    /// It belongs to the library: a fault inside is the fault of the call.
+    pub library: bool,
+}
+
+/// Steps, and the value they end in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// The value.
+    pub result: Atom,
+}
+
+/// A step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// What is done.
+    pub action: Action,
+    /// For whom.
+    pub site: Site,
+    /// What this block, or the function if it is its body, binds and nobody asks for any more.
+    pub forget: Vec<Var>,
+}
+
+/// What a host does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Has a piece computed.
+    Compute(PureRegion),
+    /// Looks up a top-level variable.
+    Global(Var, GlobalId),
+    /// Does something outside.
+    Host {
+        /// Its result.
+        var: Var,
+        /// Of which type.
+        ty: Ty,
+        /// What.
+        op: HostOp,
+        /// With what.
+        args: Vec<Atom>,
+        /// Of which types.
+        types: Vec<Ty>,
+    },
+    /// Performs a block and looks at the clock: the pair of its value and seconds.
+    Time(Var, Block),
+    /// Performs one of two blocks.
+    If {
+        /// The value.
+        var: Var,
+        /// Which.
+        cond: Atom,
+        /// When true.
+        then: Block,
+        /// When false.
+        otherwise: Block,
+    },
+    /// Performs a function that has effects.
+    Call {
+        /// The value.
+        var: Var,
+        /// Which.
+        callee: FunId,
+        /// Of what.
+        args: Vec<Atom>,
+        /// The call as a piece, if the function is light.
+        host_only: Option<Box<PureRegion>>,
+    },
+}
+
+/// A part of a function, as a program.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PureRegion {
+    /// The program; it draws no key of its own.
+    pub program: Program,
+    /// The values of its globals.
+    pub inputs: Vec<Input>,
+    /// What it binds: the parts of its value, `(a, (b, c))`.
+    pub outputs: Vec<Var>,
+    /// It prints or draws at the points of an apply-to-each: it is for the direct interpreter.
+    pub effects: bool,
+    /// It only does a few operations on scalars, and on texts made of them.
+    pub small: bool,
+}
+
+/// What a piece is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// A top-level variable.
+    Global(GlobalId),
+    /// A variable of the function.
+    Var(Var),
+}
+
+#[cfg(test)]
+mod tests;

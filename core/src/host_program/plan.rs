@@ -1,0 +1,312 @@
+//! Which bindings are computed together, and when.
+//!
+//! Going over a block, what has no effects waits. Before an effect there must be computed what it
+//! takes and what may fault; the rest waits on, for who uses it.
+
+use super::{Action, Function, HostProgram, Input, PureRegion, Step};
+use super::{Block, HostOnly, host_only, pure_region};
+use crate::base::with_stack;
+use crate::ir::{self, Atom, Effects, FunId, Let, Op, Program, Site, Ty, Var};
+use crate::simplify::may_fault;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A simplified program that has effects, as a script.
+pub fn host_program(program: &Program) -> HostProgram {
+    let (effects, host_only) = (Effects::of(program), HostOnly::of(program));
+    let functions = program.functions.iter().enumerate().map(|(id, function)| {
+        let id = FunId(id as u32);
+        effects
+            .in_function(id)
+            .then(|| Planner::of(program, (&effects, &host_only), function).function(function))
+    });
+    HostProgram { functions: functions.collect(), main: program.main }
+}
+
+struct Planner<'p> {
+    program: &'p Program,
+    effects: &'p Effects,
+    host_only: &'p HostOnly,
+    types: FxHashMap<Var, Ty>,
+}
+
+/// What waits to be computed, in a block.
+struct Waiting<'p> {
+    lets: Vec<&'p Let>,
+    /// What was made of scalars alone.
+    host_only: FxHashSet<Var>,
+    /// Where each variable is used last.
+    last: FxHashMap<Var, usize>,
+}
+
+impl<'p> Planner<'p> {
+    fn of(
+        program: &'p Program,
+        (effects, host_only): (&'p Effects, &'p HostOnly),
+        function: &'p ir::Function,
+    ) -> Planner<'p> {
+        let mut types: FxHashMap<Var, Ty> = function.params.iter().cloned().collect();
+        function.body.each_binding(&mut |var, ty| {
+            types.insert(var, ty.clone());
+        });
+        Planner { program, effects, host_only, types }
+    }
+
+    fn function(&self, function: &'p ir::Function) -> Function {
+        let params: Vec<Var> = function.params.iter().map(|(var, _)| *var).collect();
+        let body = self.block(&function.body, &params);
+        Function { params, body, site: function.site, library: function.library }
+    }
+
+    /// The steps of a block; `own` is what its function binds before it, if it is the body.
+    fn block(&self, block: &'p ir::Block, own: &[Var]) -> Block {
+        with_stack(|| {
+            let mut steps = Vec::new();
+            let mut waiting = Waiting {
+                lets: Vec::new(),
+                host_only: FxHashSet::default(),
+                last: last_uses(block),
+            };
+            for (at, binding) in block.lets.iter().enumerate() {
+                if let Op::Global(id) = binding.op {
+                    steps.push(step(Action::Global(binding.var, id), binding.site));
+                } else if self.effects.in_op(&binding.op) {
+                    let needed = uses([binding]);
+                    self.before(&mut waiting, needed, at, &mut steps);
+                    steps.push(step(self.effect(binding), binding.site));
+                } else {
+                    waiting.lets.push(binding);
+                }
+            }
+            let needed = var(block.result).into_iter().collect();
+            self.before(&mut waiting, needed, block.lets.len(), &mut steps);
+            let mut block = Block { steps, result: block.result };
+            forget(&mut block, own);
+            block
+        })
+    }
+
+    /// The pieces that compute what is needed, and what may fault, before a place.
+    fn before(
+        &self,
+        waiting: &mut Waiting<'p>,
+        mut needed: FxHashSet<Var>,
+        at: usize,
+        steps: &mut Vec<Step>,
+    ) {
+        let (mut now, mut later) = (Vec::new(), Vec::new());
+        for binding in std::mem::take(&mut waiting.lets).into_iter().rev() {
+            if needed.contains(&binding.var) || may_fault(binding) {
+                needed.extend(uses([binding]));
+                now.push(binding);
+            } else {
+                later.push(binding);
+            }
+        }
+        later.reverse();
+        // What is heavy, and what that takes; and texts made of it.
+        let host_only: Vec<bool> = now
+            .iter()
+            .rev()
+            .map(|binding| self.is_light(binding, &mut waiting.host_only))
+            .collect();
+        let (mut heavy, mut texts): (Vec<&Let>, Vec<&Let>) = (Vec::new(), Vec::new());
+        let mut taken = FxHashSet::default();
+        for (binding, host_only) in now.into_iter().zip(host_only.into_iter().rev()) {
+            if host_only && !taken.contains(&binding.var) {
+                texts.push(binding);
+            } else {
+                taken.extend(uses([binding]));
+                heavy.push(binding);
+            }
+        }
+        heavy.reverse();
+        texts.reverse();
+        if !heavy.is_empty() && texts.iter().all(|binding| !binding.ty.has_sequence()) {
+            heavy.append(&mut texts);
+        }
+        let asked = uses(later.iter().copied());
+        let behind = |var: &Var| waiting.last.get(var).is_some_and(|last| *last >= at);
+        let for_texts = uses(texts.iter().copied());
+        for (lets, small) in [(heavy, false), (texts, true)] {
+            let Some(first) = lets.first() else { continue };
+            let wanted =
+                |var: &Var| asked.contains(var) || behind(var) || !small && for_texts.contains(var);
+            let outputs = lets.iter().map(|binding| binding.var).filter(wanted).collect();
+            let site = first.site;
+            steps.push(step(Action::Compute(self.pure_region(&lets, outputs, small)), site));
+        }
+        waiting.lets = later;
+    }
+
+    /// Whether an operation works on scalars and on what was made of them alone, without loops.
+    fn is_light(&self, binding: &Let, host_only: &mut FxHashSet<Var>) -> bool {
+        let fed = |atom: Atom, host_only: &FxHashSet<Var>| match var(atom) {
+            Some(var) => host_only.contains(&var) || !self.types[&var].has_sequence(),
+            None => true,
+        };
+        if !binding.op.atoms().into_iter().all(|atom| fed(atom, host_only)) {
+            return false;
+        }
+        let is_light = match binding.op {
+            Op::If { .. } => with_stack(|| {
+                binding.op.blocks().all(|block| {
+                    block.lets.iter().all(|inner| self.is_light(inner, host_only))
+                        && fed(block.result, host_only)
+                })
+            }),
+            _ => host_only::is_light(&binding.op),
+        };
+        if is_light {
+            host_only.insert(binding.var);
+        }
+        is_light
+    }
+
+    fn effect(&self, binding: &'p Let) -> Action {
+        let var = binding.var;
+        match &binding.op {
+            Op::Host(op, args) => Action::Host {
+                var,
+                ty: binding.ty.clone(),
+                op: *op,
+                args: args.clone(),
+                types: args.iter().map(|arg| self.ty(*arg)).collect(),
+            },
+            Op::Time(body) => Action::Time(var, self.block(body, &[])),
+            Op::If { cond, then, otherwise } => Action::If {
+                var,
+                cond: *cond,
+                then: self.block(then, &[]),
+                otherwise: self.block(otherwise, &[]),
+            },
+            Op::Call(callee, args) => Action::Call {
+                var,
+                callee: *callee,
+                args: args.clone(),
+                host_only: self
+                    .host_only
+                    .function(*callee)
+                    .then(|| Box::new(self.pure_region(&[binding], vec![var], true))),
+            },
+            Op::Nest(_) => Action::Compute(self.pure_region(&[binding], vec![var], false)),
+            Op::Copy(_)
+            | Op::Scalar(..)
+            | Op::Pair(..)
+            | Op::First(_)
+            | Op::Second(_)
+            | Op::Text(_)
+            | Op::List(_)
+            | Op::Seq(..)
+            | Op::Global(_)
+            | Op::Check { .. }
+            | Op::Error(_) => unreachable!("it has no effects"),
+        }
+    }
+
+    fn pure_region(&self, lets: &[&Let], outputs: Vec<Var>, small: bool) -> PureRegion {
+        pure_region::piece(self.program, self.effects, lets, outputs, small, &self.types)
+    }
+
+    fn ty(&self, atom: Atom) -> Ty {
+        match atom {
+            Atom::Var(var) => self.types[&var].clone(),
+            Atom::Unit => Ty::Unit,
+            Atom::Int(_) => Ty::Int,
+            Atom::Float(_) => Ty::Float,
+            Atom::Bool(_) => Ty::Bool,
+            Atom::Char(_) => Ty::Char,
+        }
+    }
+}
+
+fn step(action: Action, site: Site) -> Step {
+    Step { action, site, forget: Vec::new() }
+}
+
+fn var(atom: Atom) -> Option<Var> {
+    match atom {
+        Atom::Var(var) => Some(var),
+        Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
+    }
+}
+
+/// What bindings use.
+fn uses<'p>(lets: impl IntoIterator<Item = &'p Let>) -> FxHashSet<Var> {
+    let mut used = FxHashSet::default();
+    for binding in lets {
+        binding.op.each_use(&mut |var| {
+            used.insert(var);
+        });
+    }
+    used
+}
+
+/// Where in a block each variable is used last; behind all of it, if it is the result.
+fn last_uses(block: &ir::Block) -> FxHashMap<Var, usize> {
+    let mut last = FxHashMap::default();
+    for (at, binding) in block.lets.iter().enumerate() {
+        binding.op.each_use(&mut |var| {
+            last.insert(var, at);
+        });
+    }
+    last.extend(var(block.result).map(|var| (var, usize::MAX)));
+    last
+}
+
+/// Notes at each step what is not needed behind it.
+fn forget(block: &mut Block, own: &[Var]) {
+    let mut own: FxHashSet<Var> = own.iter().copied().collect();
+    for step in &block.steps {
+        own.extend(step.bound());
+    }
+    let mut later: FxHashSet<Var> = var(block.result).into_iter().collect();
+    for step in block.steps.iter_mut().rev() {
+        let mut here: Vec<Var> = step.bound();
+        step.each_use(&mut |var| here.push(var));
+        step.forget =
+            here.iter().copied().filter(|v| own.contains(v) && later.insert(*v)).collect();
+    }
+}
+
+impl Step {
+    fn bound(&self) -> Vec<Var> {
+        match &self.action {
+            Action::Compute(pure_region) => pure_region.outputs.clone(),
+            Action::Global(var, _)
+            | Action::Host { var, .. }
+            | Action::Time(var, _)
+            | Action::If { var, .. }
+            | Action::Call { var, .. } => vec![*var],
+        }
+    }
+
+    /// Visits the variables that it uses; those of blocks inside too, wherever they are bound.
+    fn each_use(&self, visit: &mut dyn FnMut(Var)) {
+        let mut used = |atoms: &[Atom]| atoms.iter().filter_map(|a| var(*a)).for_each(&mut *visit);
+        match &self.action {
+            Action::Compute(pure_region) => {
+                pure_region.inputs.iter().for_each(|input| match input {
+                    Input::Var(var) => visit(*var),
+                    Input::Global(_) => {}
+                })
+            }
+            Action::Global(..) => {}
+            Action::Host { args, .. } | Action::Call { args, .. } => used(args),
+            Action::Time(_, body) => body.each_use(visit),
+            Action::If { cond, then, otherwise, .. } => {
+                used(&[*cond]);
+                then.each_use(visit);
+                otherwise.each_use(visit);
+            }
+        }
+    }
+}
+
+impl Block {
+    fn each_use(&self, visit: &mut dyn FnMut(Var)) {
+        with_stack(|| {
+            self.steps.iter().for_each(|step| step.each_use(visit));
+            var(self.result).into_iter().for_each(visit);
+        });
+    }
+}

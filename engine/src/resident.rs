@@ -1,0 +1,349 @@
+//! Values that a session holds: as values of the language, as arrays of a runtime, or both.
+//!
+//! What was computed on a runtime stays there; it is read when someone looks at it, and then
+//! kept. What came from elsewhere goes to the runtime when a program asks for it.
+
+use nesl_core::base::with_stack;
+use nesl_core::elaborate::Projection;
+use nesl_core::interp::{Sequence, Value};
+use nesl_core::ir::Ty;
+use nesl_core::link::Fact;
+use nesl_core::lower::{self, Part};
+use nesl_runtime::kir::{Literal, ValueTy};
+use nesl_runtime::runtime::{Arg, Buffer, Failure, Runtime};
+use nesl_runtime::scalar::Precision;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+/// A value of a session. Clones share what is known of it.
+#[derive(Clone, Debug)]
+pub(crate) struct ResidentValue(Rc<Known>);
+
+#[derive(Debug)]
+struct Known {
+    ty: Ty,
+    value: OnceCell<Value>,
+    resident: RefCell<Option<Resident>>,
+}
+
+/// The parts of a value on a runtime.
+#[derive(Clone, Debug)]
+struct Resident {
+    precision: Precision,
+    parts: Vec<Arg>,
+}
+
+impl ResidentValue {
+    /// A value of the language.
+    pub(crate) fn value_of(value: Value, ty: Ty) -> ResidentValue {
+        let value = OnceCell::from(value);
+        ResidentValue(Rc::new(Known { ty, value, resident: RefCell::default() }))
+    }
+
+    /// The parts of a value on a runtime: arrays from their first element on.
+    pub(crate) fn resident(parts: Vec<Arg>, ty: Ty, precision: Precision) -> ResidentValue {
+        let resident = RefCell::new(Some(Resident { precision, parts }));
+        ResidentValue(Rc::new(Known { ty, value: OnceCell::new(), resident }))
+    }
+
+    /// Its type.
+    pub(crate) fn ty(&self) -> &Ty {
+        &self.0.ty
+    }
+
+    /// The value.
+    pub(crate) fn value(&self, runtime: Option<&dyn Runtime>) -> Result<&Value, Failure> {
+        if let Some(value) = self.0.value.get() {
+            return Ok(value);
+        }
+        let resident = self.0.resident.borrow();
+        let (Some(resident), Some(runtime)) = (&*resident, runtime) else {
+            unreachable!("what has no value is on the runtime of the session")
+        };
+        let mut parts = Vec::new();
+        read(&self.0.ty, &mut resident.parts.iter(), runtime, &mut parts)?;
+        let value = lower::value_of(&self.0.ty, parts, resident.precision);
+        Ok(self.0.value.get_or_init(|| value))
+    }
+
+    /// The parts, if they are on the runtime, and the precision they have.
+    pub(crate) fn parts_there(&self) -> Option<(Vec<Arg>, Precision)> {
+        let resident = self.0.resident.borrow();
+        resident.as_ref().map(|resident| (resident.parts.clone(), resident.precision))
+    }
+
+    /// Bytes of the value, if it is on the host.
+    pub(crate) fn host_bytes(&self) -> Option<u64> {
+        self.0.value.get().map(size)
+    }
+
+    /// Bytes of the arrays on the runtime, if the parts are there.
+    pub(crate) fn runtime_bytes(&self) -> Option<u64> {
+        let resident = self.0.resident.borrow();
+        let parts = &resident.as_ref()?.parts;
+        let bytes = parts.iter().map(|part| match part {
+            Arg::Scalar(_) => 0,
+            Arg::Array(buffer, _) => (buffer.len() * buffer.ty().size()) as u64,
+        });
+        Some(bytes.sum())
+    }
+
+    /// The parts, on a runtime.
+    pub(crate) fn parts(
+        &self,
+        runtime: &dyn Runtime,
+        precision: Precision,
+    ) -> Result<Vec<Arg>, Failure> {
+        if let Some(resident) = &*self.0.resident.borrow()
+            && resident.precision == precision
+        {
+            return Ok(resident.parts.clone());
+        }
+        let mut parts = Vec::new();
+        for part in lower::parts_of(self.value(Some(runtime))?, &self.0.ty, precision) {
+            parts.push(match part {
+                Part::Scalar(literal) => Arg::Scalar(literal),
+                Part::Array(ty, bytes) => {
+                    let buffer = runtime.alloc(ty, bytes.len() / ty.size())?;
+                    runtime.write(&buffer, 0, &bytes)?;
+                    Arg::Array(buffer, 0)
+                }
+            });
+        }
+        *self.0.resident.borrow_mut() = Some(Resident { precision, parts: parts.clone() });
+        Ok(parts)
+    }
+
+    /// What is known of it without reading it.
+    pub(crate) fn fact(&self) -> Fact {
+        match self.0.value.get() {
+            Some(Value::Int(x)) => return Fact::Int(*x),
+            Some(Value::Sequence(sequence)) => return Fact::Length(sequence.len() as u64),
+            Some(_) => return Fact::Nothing,
+            None => {}
+        }
+        let resident = self.0.resident.borrow();
+        match (&self.0.ty, resident.as_ref().map(|resident| &resident.parts[..])) {
+            (Ty::Int, Some([Arg::Scalar(Literal::I64(x))])) => Fact::Int(*x),
+            (Ty::Int, Some([Arg::Scalar(Literal::I32(x))])) => Fact::Int(i64::from(*x)),
+            (Ty::Sequence(_), Some([Arg::Scalar(length), ..])) => {
+                Fact::Length(count(*length) as u64)
+            }
+            _ => Fact::Nothing,
+        }
+    }
+
+    /// Its value is kept, its arrays are let go of: for a change of runtime.
+    pub(crate) fn leave(&self, runtime: Option<&dyn Runtime>) -> Result<(), Failure> {
+        self.value(runtime)?;
+        *self.0.resident.borrow_mut() = None;
+        Ok(())
+    }
+
+    /// The value, unless it is on the runtime and takes more than so many bytes.
+    pub(crate) fn near(&self, runtime: &dyn Runtime, most: usize) -> Option<Value> {
+        let bytes = |resident: &Resident| -> usize {
+            let bytes = resident.parts.iter().map(|part| match part {
+                Arg::Scalar(_) => 0,
+                Arg::Array(buffer, _) => buffer.len() * buffer.ty().size(),
+            });
+            bytes.sum()
+        };
+        if self.0.value.get().is_none() && self.0.resident.borrow().as_ref().map(bytes) > Some(most)
+        {
+            return None;
+        }
+        self.value(Some(runtime)).ok().cloned()
+    }
+
+    /// Whether the parts at a precision say all there is to say.
+    pub(crate) fn fits(&self, runtime: &dyn Runtime, at: Precision) -> Result<bool, Failure> {
+        if at == Precision::Bits64 {
+            return Ok(true);
+        }
+        if let Some(resident) = &*self.0.resident.borrow()
+            && resident.precision == at
+        {
+            return Ok(true);
+        }
+        Ok(narrow(self.value(Some(runtime))?))
+    }
+
+    /// `(first, second)`: on the host if both are there.
+    pub(crate) fn pair(
+        first: &ResidentValue,
+        second: &ResidentValue,
+        runtime: &dyn Runtime,
+        precision: Precision,
+    ) -> Result<ResidentValue, Failure> {
+        let ty = Ty::pair(first.ty().clone(), second.ty().clone());
+        if let (Some(a), Some(b)) = (first.0.value.get(), second.0.value.get()) {
+            return Ok(ResidentValue::value_of(Value::pair(a.clone(), b.clone()), ty));
+        }
+        let mut parts = first.parts(runtime, precision)?;
+        parts.extend(second.parts(runtime, precision)?);
+        Ok(ResidentValue::resident(parts, ty, precision))
+    }
+
+    /// A half of a half … of it.
+    pub(crate) fn part(&self, way: &[Projection]) -> ResidentValue {
+        if way.is_empty() {
+            return self.clone();
+        }
+        let mut ty = &self.0.ty;
+        let mut value = self.0.value.get();
+        let mut resident = self.0.resident.borrow().clone();
+        for step in way {
+            let Ty::Pair(first, second) = ty else { unreachable!("a pattern took {ty} apart") };
+            let is_first = matches!(step, Projection::First);
+            if let Some(resident) = &mut resident {
+                let split = lower::parts(first, resident.precision).len();
+                let rest = resident.parts.split_off(split);
+                if !is_first {
+                    resident.parts = rest;
+                }
+            }
+            value = value.map(|value| {
+                let (first, second) = value.as_pair().expect("its type is that of a pair");
+                if is_first { first } else { second }
+            });
+            ty = if is_first { first } else { second };
+        }
+        let value = value.map_or_else(OnceCell::new, |value| OnceCell::from(value.clone()));
+        ResidentValue(Rc::new(Known { ty: ty.clone(), value, resident: RefCell::new(resident) }))
+    }
+}
+
+/// Bytes that a value takes.
+fn size(value: &Value) -> u64 {
+    with_stack(|| match value {
+        Value::Unit => 0,
+        Value::Int(_) | Value::Float(_) => 8,
+        Value::Bool(_) | Value::Char(_) => 1,
+        Value::Pair(both) => size(&both.0) + size(&both.1),
+        Value::Sequence(Sequence::Ints(ints)) => 8 * ints.len() as u64,
+        Value::Sequence(Sequence::Floats(floats)) => 8 * floats.len() as u64,
+        Value::Sequence(Sequence::Bools(bools)) => bools.len() as u64,
+        Value::Sequence(Sequence::Chars(chars)) => chars.len() as u64,
+        Value::Sequence(Sequence::Values(values)) => {
+            values.iter().map(|value| size_of::<Value>() as u64 + size(value)).sum()
+        }
+    })
+}
+
+/// Whether a value has 32 bits all over.
+fn narrow(value: &Value) -> bool {
+    let int = |x: &i64| i32::try_from(*x).is_ok();
+    let float = |x: &f64| (*x as f32 as f64).to_bits() == x.to_bits() || x.is_nan();
+    with_stack(|| match value {
+        Value::Unit | Value::Bool(_) | Value::Char(_) => true,
+        Value::Int(x) => int(x),
+        Value::Float(x) => float(x),
+        Value::Pair(both) => narrow(&both.0) && narrow(&both.1),
+        Value::Sequence(Sequence::Ints(xs)) => xs.iter().all(int),
+        Value::Sequence(Sequence::Floats(xs)) => xs.iter().all(float),
+        Value::Sequence(Sequence::Bools(_) | Sequence::Chars(_)) => true,
+        Value::Sequence(Sequence::Values(xs)) => xs.iter().all(narrow),
+    })
+}
+
+/// Reads the parts of a value.
+fn read(
+    ty: &Ty,
+    parts: &mut dyn Iterator<Item = &Arg>,
+    runtime: &dyn Runtime,
+    out: &mut Vec<Part>,
+) -> Result<(), Failure> {
+    with_stack(|| {
+        match ty {
+            Ty::Unit => {}
+            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+                out.push(Part::Scalar(literal(next(parts))));
+            }
+            Ty::Pair(first, second) => {
+                read(first, parts, runtime, out)?;
+                read(second, parts, runtime, out)?;
+            }
+            Ty::Sequence(element) => {
+                let length = literal(next(parts));
+                out.push(Part::Scalar(length));
+                read_columns(element, count(length), parts, runtime, out)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Reads the columns of so many elements; there may be more in their arrays.
+fn read_columns(
+    element: &Ty,
+    length: usize,
+    parts: &mut dyn Iterator<Item = &Arg>,
+    runtime: &dyn Runtime,
+    out: &mut Vec<Part>,
+) -> Result<(), Failure> {
+    with_stack(|| {
+        let mut array = |out: &mut Vec<Part>| {
+            let Arg::Array(buffer, at) = next(parts) else { unreachable!("columns are arrays") };
+            out.push(Part::Array(buffer.ty(), bytes(buffer, *at, length, runtime)?));
+            Ok(())
+        };
+        match element {
+            Ty::Unit => {}
+            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => array(out)?,
+            Ty::Pair(first, second) => {
+                read_columns(first, length, parts, runtime, out)?;
+                read_columns(second, length, parts, runtime, out)?;
+            }
+            Ty::Sequence(inner) => {
+                array(out)?;
+                array(out)?;
+                let extent = literal(next(parts));
+                out.push(Part::Scalar(extent));
+                read_columns(inner, count(extent), parts, runtime, out)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+pub(crate) fn next<'a>(parts: &mut dyn Iterator<Item = &'a Arg>) -> &'a Arg {
+    parts.next().expect("as many parts as the type has")
+}
+
+pub(crate) fn literal(part: &Arg) -> Literal {
+    match part {
+        Arg::Scalar(literal) => *literal,
+        Arg::Array(..) => unreachable!("it is a scalar"),
+    }
+}
+
+pub(crate) fn count(length: Literal) -> usize {
+    match length {
+        Literal::I64(length) => length as usize,
+        other => unreachable!("{other:?} is no length"),
+    }
+}
+
+/// So many elements of an array, from one on.
+fn bytes(
+    buffer: &Buffer,
+    at: usize,
+    count: usize,
+    runtime: &dyn Runtime,
+) -> Result<Vec<u8>, Failure> {
+    let mut bytes = vec![0; count * buffer.ty().size()];
+    runtime.read(buffer, at, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The one element of an array.
+pub(crate) fn scalar(buffer: &Buffer, runtime: &dyn Runtime) -> Result<Literal, Failure> {
+    let bytes = bytes(buffer, 0, 1, runtime)?;
+    Ok(Literal::from_bytes(buffer.ty(), &bytes))
+}
+
+/// Whether a part is an array.
+pub(crate) fn is_array(part: &ValueTy) -> bool {
+    matches!(part, ValueTy::Array(_))
+}

@@ -1,0 +1,85 @@
+//! What is expected is compiled, once, and nobody can tell but by the time.
+
+use nesl_runtime::kir::{Module, Ty, parse};
+use nesl_runtime::runtime::{Arg, Launch, Loaded, Options, Runtime};
+use nesl_runtime_cpu::Cpu;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+/// Fills an array with a number, after so many operations that do nothing for it.
+fn module(number: usize, length: usize) -> Module {
+    let mut text = format!("kernel \"k{number}\"(v0: i64, v1: [i64]) over flat v0 at v2 {{\n");
+    text += &format!("  v3: i64 = const {number}\n  v4: i64 = mul v2, v3\n");
+    for at in 5..length + 5 {
+        text += &format!("  v{at}: i64 = max v{}, v{}\n", at - 1, at - 2);
+    }
+    text += "  store v1[v2] = v3\n}";
+    parse(&text).unwrap()
+}
+
+fn cpu(threads: usize) -> Cpu {
+    Cpu::new(Options { threads, ..Options::default() }).unwrap()
+}
+
+fn filled(cpu: &Cpu, module: &Loaded) -> i64 {
+    let out = cpu.alloc(Ty::I64, 1).unwrap();
+    let args = [Arg::Scalar(nesl_runtime::kir::Literal::I64(1)), Arg::Array(out.clone(), 0)];
+    cpu.launch(&Launch { module, kernel: 0, args: &args, tag: 1 }).unwrap();
+    let mut bytes = [0; 8];
+    cpu.read(&out, 0, &mut bytes).unwrap();
+    i64::from_ne_bytes(bytes)
+}
+
+/// All are expected, some are loaded, in another order: each is what it is, and counts once.
+#[test]
+fn what_is_expected_counts_when_it_is_loaded() {
+    for threads in [1, 2, 8] {
+        let cpu = cpu(threads);
+        for number in 1..40 {
+            cpu.prefetch(&module(number, 10 * (number % 7)));
+        }
+        let counters = cpu.counters();
+        assert_eq!((counters.modules, counters.loaded, counters.compile_ns), (0, 0, 0));
+        let wanted: Vec<usize> = (1..50).rev().step_by(2).collect();
+        for _ in 0..2 {
+            for &number in &wanted {
+                let loaded = cpu.load(&module(number, 10 * (number % 7))).unwrap();
+                assert_eq!(filled(&cpu, &loaded), number as i64);
+            }
+            let counters = cpu.counters();
+            assert_eq!(counters.modules as usize, wanted.len());
+            assert_eq!(counters.loaded as usize, wanted.len());
+        }
+    }
+}
+
+/// Who waits for what another thread compiles can be stopped, and goes on afterwards.
+#[test]
+fn an_interrupt_ends_the_waiting() {
+    let cpu_options = Options { threads: 2, ..Options::default() };
+    let interrupt = cpu_options.interrupt.clone();
+    let cpu = Cpu::new(cpu_options).unwrap();
+    let long = module(1, 20_000);
+    cpu.prefetch(&long);
+    std::thread::sleep(Duration::from_millis(20));
+    interrupt.store(true, Relaxed);
+    assert!(cpu.load(&long).is_err());
+    interrupt.store(false, Relaxed);
+    let loaded = cpu.load(&long).unwrap();
+    assert_eq!(filled(&cpu, &loaded), 1);
+}
+
+/// Nobody waits for what nobody needs.
+#[test]
+fn a_runtime_ends_while_it_compiles_ahead() {
+    let began = Instant::now();
+    let cpu = cpu(2);
+    let modules: Vec<Module> = (0..8).map(|number| module(number, 20_000)).collect();
+    let made = began.elapsed();
+    for module in &modules {
+        cpu.prefetch(module);
+    }
+    cpu.cancel_prefetch();
+    drop(cpu);
+    assert!(began.elapsed() < 2 * made + Duration::from_secs(1));
+}
