@@ -15,6 +15,7 @@ use super::multiple_accumulators;
 use super::target::converts;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type, types};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::{Analysis, Surroundings, VectorFacts, is_wide};
 use nesl_runtime::kir::walk;
@@ -157,8 +158,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let at = |iteration| self.b.ins().iadd_imm_s(state[0], iteration as i64);
         let elements: Vec<ir::Value> = (0..iterations).map(at).collect();
         let lanes = if plan.facts.has_wide_lanes { 2 } else { 4 };
-        let count = self.get(plan.count);
-        let inner = (count, VECTORS / iterations * lanes);
+        let inner = (None, VECTORS / iterations * lanes);
         let mut next = vec![following];
         next.extend(&state[1..]);
         self.each_of(plan, index, &elements, inner, bail, &mut |emitter| {
@@ -172,14 +172,15 @@ impl<'a> FunctionEmitter<'a, '_> {
         state
     }
 
-    /// Some iterations, or elements, side by side, whose inner loops have `count` iterations, so many at a time;
-    /// then something with the values of each.
+    /// Emits several iterations (or work items) side by side. Their inner loops have `count`
+    /// iterations each, `most` of which are emitted at a time; without a count they have as many as
+    /// the first of them computes, which is the same for all. Then calls `then` for each, with its values.
     pub(super) fn each_of(
         &mut self,
         plan: &JamPlan<'a>,
         index: Value,
         elements: &[ir::Value],
-        (count, most): (ir::Value, usize),
+        (count, most): (Option<ir::Value>, usize),
         bail: ir::Block,
         then: &mut dyn FnMut(&mut Self),
     ) {
@@ -191,7 +192,9 @@ impl<'a> FunctionEmitter<'a, '_> {
             plan.before.iter().for_each(|inst| self.or_bail(inst, bail));
             copies.push(std::mem::replace(&mut self.values, outside.clone()));
         }
-        self.set(plan.count, count);
+        // The code before the inner loop may be what defines the count.
+        let count = count.or_else(|| copies.first()?[plan.count.0 as usize]);
+        self.set(plan.count, count.or_bug("kir defines a count before the loop"));
         let sums = self.inner(plan, &mut copies, bail, most);
         for (values, sums) in copies.into_iter().zip(sums) {
             self.values = values;
