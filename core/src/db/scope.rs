@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 /// The forms of a file before a position, and what those see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Before {
-    /// The file.
+    /// The file whose forms are visible.
     pub file: FileId,
     /// The number of its forms that are visible; `u32::MAX` for all of them.
     pub position: u32,

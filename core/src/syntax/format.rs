@@ -1,4 +1,4 @@
-//! The formatter.
+//! The formatter of programs.
 //!
 //! It lays out the grammar's nodes and prints every significant token exactly once, each with the
 //! comments before it; so it can neither change the meaning of a program nor lose a comment. A form
