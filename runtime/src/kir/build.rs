@@ -4,7 +4,7 @@
 //! operations and give the values they define. Small things are simplified on the way (constants
 //! folded, the same constant made once a block), so that callers need not think of them.
 
-use super::data::{
+use super::{
     Binary, Block, Combine, Extern, Function, FunctionId, Inst, Kernel, Literal, Op, Output, Sink,
     Site, Space, Stage, Ty, Unary, Value, ValueTy,
 };
@@ -308,56 +308,6 @@ impl Body {
         let mut block = self.open.pop().expect("there is one");
         block.yields = yields;
         (block, self.types)
-    }
-}
-
-impl Extern {
-    /// The types of its operands.
-    pub fn params(self, keys: Ty) -> Vec<ValueTy> {
-        use ValueTy::{Array, Scalar};
-        match self {
-            Extern::RankUp | Extern::RankDown => {
-                vec![Array(keys), Scalar(Ty::I64), Array(Ty::I64)]
-            }
-            Extern::SortUp | Extern::SortDown => {
-                vec![Array(keys), Scalar(Ty::I64), Array(keys)]
-            }
-            Extern::Groups => {
-                vec![Array(keys), Scalar(Ty::I64), Array(Ty::I64), Array(Ty::I64)]
-            }
-            Extern::TextGroups => vec![
-                Array(keys),
-                Scalar(Ty::I64),
-                Array(Ty::I64),
-                Array(Ty::U8),
-                Array(Ty::I64),
-                Array(Ty::I64),
-            ],
-            Extern::HashText => vec![Array(Ty::U8), Scalar(Ty::I64), Scalar(Ty::I64)],
-            Extern::SameText => {
-                vec![Array(Ty::U8), Scalar(Ty::I64), Array(Ty::U8), Scalar(Ty::I64)]
-            }
-            Extern::FloatText | Extern::FloatText32 => vec![Scalar(Ty::F64), Array(Ty::U8)],
-            Extern::ExpText => vec![Scalar(Ty::F64), Scalar(Ty::I64), Array(Ty::U8)],
-            Extern::ParseFloat | Extern::ParseFloat32 => vec![Array(Ty::U8), Scalar(Ty::I64)],
-        }
-    }
-
-    /// The types of its results.
-    pub fn results(self) -> &'static [ValueTy] {
-        use ValueTy::Scalar;
-        match self {
-            Extern::RankUp
-            | Extern::RankDown
-            | Extern::SortUp
-            | Extern::SortDown
-            | Extern::Groups
-            | Extern::TextGroups => &[],
-            Extern::SameText => &[Scalar(Ty::Bool)],
-            Extern::HashText | Extern::FloatText | Extern::FloatText32 => &[Scalar(Ty::I64)],
-            Extern::ExpText => &[Scalar(Ty::I64), Scalar(Ty::Bool)],
-            Extern::ParseFloat | Extern::ParseFloat32 => &[Scalar(Ty::F64), Scalar(Ty::Bool)],
-        }
     }
 }
 

@@ -21,7 +21,7 @@
 //! type (`const`, `alloc`, `convert`, `bits`) takes it from there. Sinks stand behind the code of
 //! their stage, `then` begins the next stage. [`parse`](super::parse()) reads it back exactly.
 
-use super::data::{
+use super::{
     Block, Function, FunctionId, Inst, Kernel, Literal, Module, Op, Scope, Sink, Space, Ty, Value,
     ValueTy,
 };

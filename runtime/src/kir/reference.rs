@@ -14,8 +14,8 @@
 //! own, and come to light as [`Failure`]s: a launch that makes outputs reports at once, any other
 //! at the next report; what is launched between a failure and its report is not executed.
 
-use crate::kir::data::{Literal, Module, Ty, ValueTy};
 use crate::kir::verify;
+use crate::kir::{Literal, Module, Ty, ValueTy};
 use crate::runtime::{Arg, Buffer, Caps, Counters, Failure, Launch, Loaded, Options, Runtime};
 use launch::Halt;
 use machine::{Datum, Machine};

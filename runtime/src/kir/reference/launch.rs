@@ -4,7 +4,7 @@ use super::machine::{Datum, Env, Machine, Outcome, Stop, array_of, i64_of};
 use super::memory::{Array, Who};
 use super::sinks::Gathering;
 use crate::fault::Fault;
-use crate::kir::data::{Kernel, Literal, Site, Space, Ty, Value};
+use crate::kir::{Kernel, Literal, Site, Space, Ty, Value};
 
 /// Why a launch stops before its end.
 #[derive(Debug)]
@@ -138,7 +138,7 @@ fn lengths(kernel: &Kernel, machine: &mut Machine<'_, '_>, env: &Env) -> Result<
 /// The type of a scalar value of a kernel.
 pub(super) fn scalar_ty(kernel: &Kernel, value: Value) -> Ty {
     match kernel.types[value.0 as usize] {
-        crate::kir::data::ValueTy::Scalar(ty) => ty,
+        crate::kir::ValueTy::Scalar(ty) => ty,
         other => unreachable!("{other}: it is verified"),
     }
 }

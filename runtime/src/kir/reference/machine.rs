@@ -4,10 +4,10 @@
 use super::memory::{Mark, Memory, Pointer};
 use super::scalar;
 use crate::fault::{Fault, FaultCode};
-use crate::kir::data::{
+use crate::kir::print::print_head;
+use crate::kir::{
     Binary, Block, Combine, Extern, Inst, Literal, Module, Op, Site, Ty, Value, ValueTy,
 };
-use crate::kir::print::print_head;
 use crate::scalar::Precision;
 use crate::services::sort::Order;
 use crate::services::text;

@@ -5,7 +5,7 @@
 //! given as a text, and is the fault of whoever made the code.
 
 use crate::fault::{Fault, FaultCode};
-use crate::kir::data::{Literal, Ty};
+use crate::kir::{Literal, Ty};
 use std::collections::BTreeMap;
 use std::sync::MutexGuard;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,7 +4,7 @@
 //! # Panics
 //! All panic on types on which an operation is not defined ([`verify`](crate::kir::verify())).
 
-use crate::kir::data::{Binary, Combine, Literal, Ty, Unary};
+use crate::kir::{Binary, Combine, Literal, Ty, Unary};
 use Literal::{Bool, F32, F64, I32, I64, U8};
 
 /// One operand.

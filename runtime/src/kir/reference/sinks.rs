@@ -4,8 +4,8 @@ use super::launch::{Point, lawful, scalar_ty};
 use super::machine::{Datum, Env, Machine, Outcome, Stop, array_of, bool_of, i64_of, scalar_of};
 use super::memory::{Array, Who};
 use super::scalar;
-use crate::kir::data::{Kernel, Literal, Scope, Sink, Value};
 use crate::kir::print::print_sink;
+use crate::kir::{Kernel, Literal, Scope, Sink, Value};
 
 /// What the sinks of a stage have gathered so far.
 pub(super) struct Gathering<'m> {
