@@ -295,7 +295,7 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
                 at,
                 format!("`{name}` is built in and cannot be redefined"),
             )
-            .hint("choose another name; a local variable may be called so")
+            .hint("choose another name; only a local variable may have this name")
         })
         .collect()
 }

@@ -128,7 +128,7 @@ impl Misfit<'_, '_> {
                     Advice::fix("int and float never mix; write a float", at, format!("{value}.0"))
                 }
                 _ => Advice::hint(
-                    "int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`",
+                    "int and float are never converted implicitly: convert with `float(…)`, `round(…)`, `trunc(…)`",
                 ),
             };
         }
