@@ -52,7 +52,7 @@ fn run(text: &str, precision: Precision, way: Option<Way>) -> (Vec<Outcome>, u64
         max_depth: 10_000,
         max_length: 1 << 20,
         // Nothing is left to the direct interpreter that can be compiled.
-        trials: false,
+        interpret_first: false,
         ..Settings::default()
     };
     let mut session = Session::new(settings);
