@@ -5,10 +5,8 @@
 //! and optional arguments are gone; a record is its contents, a function value is the tuple of
 //! the variables it captured. The one parallel construct is [`Nest`].
 
+use super::op::Op;
 use crate::base::{ItemId, Span};
-use crate::prim::{HostOp, SeqOp};
-use nesl_runtime::fault::FaultCode;
-use nesl_runtime::scalar::ScalarOp;
 use smol_str::SmolStr;
 
 /// A monomorphic type.
@@ -153,67 +151,4 @@ pub enum Atom {
     Bool(bool),
     /// A char.
     Char(u8),
-}
-
-/// An operation.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Op {
-    /// The operand itself.
-    Copy(Atom),
-    /// A scalar operation.
-    Scalar(ScalarOp, Vec<Atom>),
-    /// `(a, b)`
-    Pair(Atom, Atom),
-    /// The first of a pair.
-    First(Atom),
-    /// The second of a pair.
-    Second(Atom),
-    /// A string constant.
-    Text(Box<[u8]>),
-    /// `[a, b, …]`, possibly empty; the binding's type says of what.
-    List(Vec<Atom>),
-    /// An operation on sequences.
-    Seq(SeqOp, Vec<Atom>),
-    /// A call.
-    Call(FunId, Vec<Atom>),
-    /// A conditional: only one side is evaluated.
-    If {
-        /// The condition.
-        cond: Atom,
-        /// When true.
-        then: Block,
-        /// When false.
-        otherwise: Block,
-    },
-    /// An apply-to-each.
-    Nest(Nest),
-    /// A top-level variable.
-    Global(GlobalId),
-    /// Faults with this code and message unless the condition holds; its value is the condition.
-    Check {
-        /// What must hold.
-        cond: Atom,
-        /// Why, if it does not.
-        code: FaultCode,
-        /// The message of a [`FaultCode::Message`].
-        message: SmolStr,
-    },
-    /// `error(text)`: always faults. Has any type.
-    Error(Atom),
-    /// Something outside the language: files, printing, … in program order.
-    Host(HostOp, Vec<Atom>),
-    /// `time(e)`: the pair of the value and the seconds it took.
-    Time(Block),
-}
-
-/// `{ body : x in xs; y in ys }`: one instance of the body for each index; the sequences have
-/// equal lengths (checked) and there is at least one. The body sees all variables in scope.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Nest {
-    /// The element variable, its type, and the sequence it runs over.
-    pub binders: Vec<(Var, Ty, Atom)>,
-    /// What each instance computes.
-    pub body: Block,
-    /// `{* … }`: instances run one after the other (depth adds up).
-    pub serial: bool,
 }
