@@ -116,7 +116,9 @@ class Nesl(Process):
 
     def start(self, program, parameters):
         """Generates the inputs; returns the seconds this took."""
-        sizes = "".join(f"{name} = {_literal(value)};\n" for name, value in parameters.items())
+        # NESL gets the precision on its command line, and the size of a text from its file.
+        sizes = "".join(f"{name} = {_literal(value)};\n" for name, value in parameters.items()
+                        if name not in ("precision", "bytes"))
         forms = self.enter(sizes + (HERE / "nesl/data.nesl").read_text())
         forms += self.enter((HERE / f"nesl/{program.nesl}.nesl").read_text())
         return sum(form["seconds"] for form in forms)
@@ -128,6 +130,32 @@ class Nesl(Process):
     def check(self):
         value = self.enter("check(r);")[-1]["value"]
         return [_number(word) for word in re.findall(r"[-+.\w]+", value)]
+
+
+class OtherBuild:
+    """Another build of NESL, with the interface of a peer."""
+
+    def __init__(self, nesl, program, parameters, patience):
+        self.session = Nesl(nesl, program.precision, patience)
+        self.program, self.parameters = program, parameters
+        self.forms = []
+
+    def start(self):
+        self.session.start(self.program, self.parameters)
+
+    def run(self):
+        """Runs the program once; returns the seconds and, for the first run only, the checksums."""
+        self.forms.append(self.session.run(self.program.form))
+        return self.forms[-1]["run_seconds"], self.session.check() if len(self.forms) == 1 else None
+
+    def counters(self):
+        """Returns the counters of the last run, and the compile time of the first."""
+        keys = ("launches", "modules", "transferred", "bytes", "peak_bytes")
+        return ({key: self.forms[-1][key] for key in keys}
+                | {"first_compile_seconds": self.forms[0]["compile_seconds"]})
+
+    def close(self):
+        self.session.close()
 
 
 def _literal(value):

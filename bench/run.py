@@ -38,6 +38,9 @@ SHORT = 8
 def main():
     asked = arguments()
     peers = [name for name in PEERS if name in asked.peers.split(",")]
+    if asked.against:
+        asked.against = os.path.abspath(asked.against)
+        peers.append("before")
     chosen = [p for p in PROGRAMS if any(word in p.name for word in asked.only.split(","))]
     if not chosen:
         sys.exit(f"run.py: nothing is called `{asked.only}`; there are "
@@ -67,6 +70,8 @@ def arguments():
     parser.add_argument("--reps", type=int, default=5, metavar="N", help="repetitions of each measurement [5]")
     parser.add_argument("--patience", type=float, default=120, metavar="S", help="seconds to wait for an answer [120]")
     parser.add_argument("--nesl", metavar="FILE", help="the nesl executable [built by cargo]")
+    parser.add_argument("--against", metavar="FILE",
+                        help="another nesl executable, measured alternately with the first as the peer `before`")
     parser.add_argument("--out", type=Path, metavar="FILE", help="the file for the results [bench/results/DATE.json]")
     return parser.parse_args()
 
@@ -84,7 +89,7 @@ def measure(program, asked, peers, nesl, memory):
     opened, running = [], {}
     try:
         for peer in peers:
-            if (process := open_peer(peer, program, parameters, asked.patience)) is not None:
+            if (process := open_peer(peer, program, parameters, asked)) is not None:
                 opened.append(process)
                 running[peer] = process
         session = Nesl(nesl, program.precision, asked.patience)
@@ -99,8 +104,11 @@ def measure(program, asked, peers, nesl, memory):
     return row
 
 
-def open_peer(peer, program, parameters, patience):
+def open_peer(peer, program, parameters, asked):
     """Starts a peer, or returns None if the program does not exist for it."""
+    patience = asked.patience
+    if peer == "before":
+        return processes.OtherBuild(asked.against, program, parameters, patience)
     name = program.peer or program.nesl
     if peer == "rust":
         return processes.rust_peer(name, parameters, patience)
@@ -124,9 +132,7 @@ def run_all(program, parameters, asked, session, running, row):
     """Warms up all processes, compares their results, and then measures them in turn."""
     for process in running.values():
         process.start()
-    # NESL gets the precision on its command line, and the size of a text from its file.
-    own = {k: v for k, v in parameters.items() if k not in ("precision", "bytes")}
-    row["nesl_inputs_seconds"] = session.start(program, own)
+    row["nesl_inputs_seconds"] = session.start(program, parameters)
     first = session.run(program.form)
     row["nesl_first"] = first
     checks = {"nesl": session.check()}
@@ -148,6 +154,8 @@ def run_all(program, parameters, asked, session, running, row):
     row["nesl"] = {key: forms[-1][key] for key in
                    ("on_runtime", "launches", "modules", "transferred", "bytes", "peak_bytes")}
     row["nesl"]["compile_seconds"] = statistics.median(form["compile_seconds"] for form in forms)
+    if "before" in running:
+        row["before"] = running["before"].counters()
 
 
 def agree(a, b, tolerance):
@@ -192,6 +200,18 @@ def show(row, peers):
         print(f"  RESULTS DIFFER: {row['checks']}")
     if row.get("trouble"):
         print("  " + row["trouble"].replace("\n", "\n  "))
+    if "before" in row:
+        show_counters(row)
+
+
+def show_counters(row):
+    """Prints the counters that differ between the two builds, and the first compile times."""
+    before, now = row["before"], row["nesl"] | {"first_compile_seconds": row["nesl_first"]["compile_seconds"]}
+    differing = [f"{key} {before[key]} -> {now[key]}" for key in ("launches", "bytes", "peak_bytes", "transferred")
+                 if before[key] != now[key]]
+    compile_times = [milliseconds(build["first_compile_seconds"]) for build in (before, now)]
+    print(f"  before: compile {compile_times[0]} -> {compile_times[1]} ms; "
+          + (", ".join(differing) or "same launches and bytes"))
 
 
 def milliseconds(seconds):

@@ -3,7 +3,7 @@
 use super::{Binding, Event, Session, Sink, Usage, place};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Name};
 use nesl_core::db::{Before, FileId, Form};
-use nesl_core::ide::type_of_name;
+use nesl_core::explain::type_of_name;
 use nesl_core::names::Resolution;
 use nesl_core::syntax::ast::{self, ItemKind};
 use nesl_core::types::{Signature, same_scheme};

@@ -21,9 +21,9 @@ mod names;
 mod record;
 mod words;
 
-use super::Layout;
-use super::cursor::Cursor;
+use super::summary::Layout;
 use crate::base::{TextRange, TextSize};
+use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use nesl_runtime::scalar::Precision;
 
@@ -118,8 +118,8 @@ pub fn segments(
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::Fixture;
     use super::*;
+    use crate::ide::fixture::Fixture;
     use expect_test::{Expect, expect};
     use std::fmt::Write;
 

@@ -1,10 +1,11 @@
 //! What the values of a flat function are called: by what the source writes for them.
 
 use super::words;
+use crate::base::shorten;
 use crate::base::{ItemId, Span};
 use crate::db::Database;
+use crate::db::bare;
 use crate::flat::{Function, Let, Op};
-use crate::ide::cursor::{bare, shorten};
 use crate::ir::{self, Atom, Var};
 use crate::syntax::ast::{Expr, ExprId, Item, Pat, PatId};
 use rustc_hash::FxHashMap;

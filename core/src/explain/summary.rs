@@ -3,9 +3,8 @@
 //! Read off the fused program, so it is what will run; what depends on the data (how many points
 //! there are, hence which form is chosen, and how often a recursion goes round) is said in words.
 
-use super::cursor::Cursor;
-use super::stage::{flattened, program};
-use crate::base::{ItemId, Loc, Span, TextRange};
+use super::form::{flattened, program};
+use crate::base::{ItemId, Loc, TextRange, shorten};
 use crate::db::Database;
 use crate::flat::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
 use crate::fuse::{Fuel, fuse};
@@ -41,9 +40,9 @@ impl Layout {
     }
 }
 
-/// One line of a shape.
+/// One line of a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShapeLine {
+pub struct SummaryLine {
     /// How deep inside of choices and conditions.
     pub depth: u32,
     /// What to say.
@@ -56,9 +55,9 @@ pub struct ShapeLine {
 
 /// What a form becomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Shape {
+pub struct Summary {
     /// In order.
-    pub lines: Vec<ShapeLine>,
+    pub lines: Vec<SummaryLine>,
     /// Launches of the flat form, each kernel met once.
     pub launches: u32,
     /// Some of it is computed in one of two forms, as the number of points decides.
@@ -71,9 +70,9 @@ pub struct Shape {
     pub layouts: Vec<Layout>,
 }
 
-impl Shape {
+impl Summary {
     /// In a few words: `2 launches · regular · chosen by size`.
-    pub fn summary(&self) -> String {
+    pub fn headline(&self) -> String {
         let calls = match &self.calls[..] {
             [] => None,
             [one] => Some(format!("calls {one}")),
@@ -101,26 +100,26 @@ impl Shape {
 }
 
 /// What a form becomes; `Err` says in one line why that cannot be said.
-pub fn shape(db: &Database, item: ItemId, precision: Precision) -> Result<Shape, String> {
+pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Result<Summary, String> {
     let program = program(db, item, precision)?;
     let fused = fuse(&flattened(&program), Fuel(None));
     let main = fused.source.main.0 as usize;
     let Some(Some(function)) = fused.functions.get(main) else {
-        let mut shape = Shape::default();
+        let mut summary = Summary::default();
         let text = "step by step on the host: it prints, reads files or asks the clock".to_owned();
-        shape.lines.push(ShapeLine { depth: 0, text, sources: Vec::new(), launch: false });
-        return Ok(shape);
+        summary.lines.push(SummaryLine { depth: 0, text, sources: Vec::new(), launch: false });
+        return Ok(summary);
     };
     let mut reader = Reader::new(db, item, &fused, function);
     reader.block(&function.body, 0, false);
-    let mut shape = reader.shape;
-    shape.recursive = crate::strategy::recursive(&fused).get(main).copied().unwrap_or(false);
-    Ok(shape)
+    let mut summary = reader.summary;
+    summary.recursive = crate::strategy::recursive(&fused).get(main).copied().unwrap_or(false);
+    Ok(summary)
 }
 
 /// What a form costs, in a few words; nothing if that cannot be said.
-pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Option<String> {
-    shape(db, item, precision).ok().map(|shape| shape.summary())
+pub fn headline(db: &Database, item: ItemId, precision: Precision) -> Option<String> {
+    summary(db, item, precision).ok().map(|summary| summary.headline())
 }
 
 /// Reads a function of a flat program, with the names and layouts of what is in it.
@@ -132,7 +131,7 @@ pub(super) struct Reader<'a> {
     /// What variables are called in the source, where they are.
     pub(super) names: FxHashMap<Var, String>,
     pub(super) layouts: FxHashMap<Var, Layout>,
-    shape: Shape,
+    summary: Summary,
 }
 
 impl<'a> Reader<'a> {
@@ -149,7 +148,7 @@ impl<'a> Reader<'a> {
             function,
             names: FxHashMap::default(),
             layouts: FxHashMap::default(),
-            shape: Shape::default(),
+            summary: Summary::default(),
         };
         reader.params();
         function.body.each_let(&mut |binding| reader.name(binding));
@@ -296,7 +295,7 @@ impl<'a> Reader<'a> {
     }
 
     fn say(&mut self, depth: u32, text: String, sources: Vec<TextRange>, launch: bool) {
-        self.shape.lines.push(ShapeLine { depth, text, sources, launch });
+        self.summary.lines.push(SummaryLine { depth, text, sources, launch });
     }
 
     /// `aside` is a form that is not counted: the other one is.
@@ -306,7 +305,7 @@ impl<'a> Reader<'a> {
                 Step::Space(ctx) => {
                     if self.function.context(*ctx).around() != Some(SpaceId::CALLER) {
                         let layout = self.layout(*ctx);
-                        self.shape.layouts.push(layout);
+                        self.summary.layouts.push(layout);
                     }
                 }
                 Step::Kernel(kernel) => self.kernel(kernel, depth, aside),
@@ -346,7 +345,7 @@ impl<'a> Reader<'a> {
         }
         let text = format!("{}: {}", self.over(kernel.space), words.join(", "));
         if !aside {
-            self.shape.launches += 1;
+            self.summary.launches += 1;
         }
         self.say(depth, text, sources, true);
     }
@@ -392,7 +391,7 @@ impl<'a> Reader<'a> {
     fn sequential(&self, site: Site) -> String {
         let snippet = self.nest(site).map(|range| {
             let text = &self.db.file_text(self.db.file_of(self.item))[range];
-            super::cursor::shorten(text, 32)
+            shorten(text, 32)
         });
         snippet.map_or_else(|| "all of it".to_owned(), |text| format!("all of `{text}`"))
     }
@@ -401,7 +400,7 @@ impl<'a> Reader<'a> {
         let sources: Vec<TextRange> = self.own(binding.site).into_iter().collect();
         match &binding.op {
             Op::Versions { sequential, flattened } => {
-                self.shape.chosen = true;
+                self.summary.chosen = true;
                 let text = format!("{}, one of two forms:", self.sequential(binding.site));
                 self.say(depth, text, sources, false);
                 let many = "in a thread each, where there are many, or little to do";
@@ -422,8 +421,8 @@ impl<'a> Reader<'a> {
                 let callee = self.program.source.functions.get(callee.0 as usize);
                 let name = callee.map_or("", |f| plain(&f.name));
                 let own = plain(&self.function.name);
-                if !aside && name != own && !self.shape.calls.iter().any(|known| known == name) {
-                    self.shape.calls.push(name.to_owned());
+                if !aside && name != own && !self.summary.calls.iter().any(|known| known == name) {
+                    self.summary.calls.push(name.to_owned());
                 }
                 let around = match self.function.context(binding.ctx).kind {
                     SpaceKind::Caller => String::new(),
@@ -448,7 +447,7 @@ impl<'a> Reader<'a> {
 
     fn inner(&mut self, block: &ir::Block, depth: u32, aside: bool) {
         if !aside {
-            self.shape.launches += 1;
+            self.summary.launches += 1;
         }
         let sources = block.lets.iter().filter_map(|b| self.own(b.site)).collect();
         self.say(depth, "once: all of it, in one thread".to_owned(), sources, true);
@@ -528,23 +527,22 @@ fn leaves(pats: &crate::syntax::ast::Arena<Pat>, pat: PatId, out: &mut Vec<Strin
     }
 }
 
-/// The lines of a shape that do the work of some tokens of the form, with what they stand in.
-pub(super) fn within(shape: &Shape, cursor: &Cursor<'_>, span: Span) -> Vec<ShapeLine> {
-    let range = cursor.range(span);
-    let touches = |line: &ShapeLine| line.sources.iter().any(|own| range.contains_range(*own));
-    let mut kept = vec![false; shape.lines.len()];
-    for (i, line) in shape.lines.iter().enumerate() {
+/// The lines of a summary that do the work of some tokens of the form, with what they stand in.
+pub fn within(summary: &Summary, range: TextRange) -> Vec<SummaryLine> {
+    let touches = |line: &SummaryLine| line.sources.iter().any(|own| range.contains_range(*own));
+    let mut kept = vec![false; summary.lines.len()];
+    for (i, line) in summary.lines.iter().enumerate() {
         if !touches(line) {
             continue;
         }
         let mut depth = line.depth + 1;
         for j in (0..=i).rev() {
-            if shape.lines[j].depth < depth {
+            if summary.lines[j].depth < depth {
                 kept[j] = true;
-                depth = shape.lines[j].depth;
+                depth = summary.lines[j].depth;
             }
         }
     }
-    let lines = shape.lines.iter().zip(kept);
+    let lines = summary.lines.iter().zip(kept);
     lines.filter(|(_, kept)| *kept).map(|(line, _)| line.clone()).collect()
 }

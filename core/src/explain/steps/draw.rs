@@ -2,9 +2,9 @@
 
 use super::evaluate::Frame;
 use super::{Level, NestedComponent, SegmentedValue};
+use crate::explain::summary::Layout;
+use crate::explain::summary::Reader;
 use crate::flat::SpaceId;
-use crate::ide::Layout;
-use crate::ide::shape::Reader;
 use crate::interp::{Sequence, Value};
 use crate::ir::{Atom, Ty, Var};
 

@@ -1,7 +1,7 @@
 //! Which form, token and expression stand at a place.
 
-use crate::base::{ItemId, Span, TextRange, TextSize};
-use crate::db::{Database, FileId, Form};
+use super::{Database, FileId, Form};
+use crate::base::{ItemId, Span, TextRange, TextSize, shorten};
 use crate::syntax::ast::{self, ExprId, PatId};
 use crate::syntax::{Kind, Parsed, Token};
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl<'a> Cursor<'a> {
 }
 
 /// A span without the parentheses around it.
-pub(super) fn bare(parsed: &Parsed, span: Span) -> Span {
+pub(crate) fn bare(parsed: &Parsed, span: Span) -> Span {
     let Span { mut start, mut end } = span;
     let kind = |at: u32| parsed.tokens.get(at as usize).map(|token| token.kind);
     while start + 1 < end && matches!(kind(start), Some(Kind::LParen | Kind::CallParen)) {
@@ -111,7 +111,7 @@ pub(super) fn bare(parsed: &Parsed, span: Span) -> Span {
 
 /// The forms of a file, in order; of a part of it, those that touch it. A form is parsed when it is
 /// reached.
-pub(super) fn forms<'a>(
+pub(crate) fn forms<'a>(
     db: &'a Database,
     file: FileId,
     part: Option<TextRange>,
@@ -121,7 +121,7 @@ pub(super) fn forms<'a>(
 
 /// The forms of a file that are wanted, by their sort and the bytes where they stand, in order. Only
 /// those are parsed, when they are reached.
-pub(super) fn forms_where<'a>(
+pub(crate) fn forms_where<'a>(
     db: &'a Database,
     file: FileId,
     wanted: impl Fn(&Form, TextRange) -> bool,
@@ -145,15 +145,6 @@ fn smallest<T>(
     covers: impl Fn(Span) -> bool,
 ) -> Option<(T, Span)> {
     spans.filter(|(_, span)| covers(*span)).min_by_key(|(_, span)| span.end - span.start)
-}
-
-/// A text in one line of at most `limit` characters.
-pub fn shorten(text: &str, limit: usize) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= limit {
-        return line;
-    }
-    line.chars().take(limit.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// Whether a token is a word: a name, a keyword, a literal.

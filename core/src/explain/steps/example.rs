@@ -6,13 +6,14 @@
 
 use super::draw::show;
 use super::evaluate::{BUDGET, interpret};
+use crate::base::shorten;
 use crate::base::{ItemId, Name};
 use crate::db::Database;
+use crate::db::{Cursor, forms};
 use crate::elaborate::{Projection, bound_names};
+use crate::explain::form;
 use crate::flat;
 use crate::flatten::flatten;
-use crate::ide::cursor::{Cursor, forms, shorten};
-use crate::ide::stage;
 use crate::interp::{Sequence, Value};
 use crate::ir;
 use crate::lower;
@@ -46,14 +47,14 @@ pub(super) fn of(cursor: &Cursor<'_>, precision: Precision) -> Result<Vec<Exampl
     match &cursor.ast.kind {
         ItemKind::Function(function) => data.function(cursor, function),
         ItemKind::Binding { value, .. } | ItemKind::Expr(value) => {
-            let program = stage::program(cursor.db, cursor.item, precision)?;
+            let program = form::program(cursor.db, cursor.item, precision)?;
             let subject = cursor.snippet(cursor.ast.expr_spans[*value], 120);
             Ok(vec![data.example(subject, &program, Vec::new(), Vec::new())?])
         }
         ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => {
             // It says why.
             let nothing = || "there is nothing to compute here".to_owned();
-            Err(stage::program(cursor.db, cursor.item, precision).err().unwrap_or_else(nothing))
+            Err(form::program(cursor.db, cursor.item, precision).err().unwrap_or_else(nothing))
         }
     }
 }
@@ -102,7 +103,7 @@ impl Data<'_> {
         if depth > 50 {
             return Err("it depends on too much to be drawn".to_owned());
         }
-        let program = stage::program(self.db, item, self.precision)?;
+        let program = form::program(self.db, item, self.precision)?;
         let mut globals = Vec::with_capacity(program.globals.len());
         for global in &program.globals {
             let value =
@@ -125,7 +126,7 @@ impl Data<'_> {
         function: &Function,
     ) -> Result<Vec<Example>, String> {
         // What cannot be shown at all says why.
-        let simplest = stage::program(self.db, cursor.item, self.precision)?;
+        let simplest = form::program(self.db, cursor.item, self.precision)?;
         let Signature::Function { scheme, .. } = &**self.db.signature(cursor.item) else {
             return Err("there are errors here".to_owned());
         };
@@ -145,11 +146,11 @@ impl Data<'_> {
             let args: Option<Arc<[Ty]>> = classes
                 .map(|(class, ty)| match ty {
                     Some(ty) => accepts(*class, &ty).then_some(ty),
-                    None => Some(stage::example(*class)),
+                    None => Some(form::example(*class)),
                 })
                 .collect();
             let Some(args) = args else { continue };
-            let program = stage::program_at(self.db, cursor.item, Some(args), self.precision)?;
+            let program = form::program_at(self.db, cursor.item, Some(args), self.precision)?;
             if let Some(values) = self.arguments(cursor, function, &argument)
                 && let Ok(example) = self.example(subject, &program, values, names.clone())
             {
