@@ -18,6 +18,7 @@ use nesl_core::prim::Cost;
 use nesl_core::simplify::simplify;
 use nesl_core::strategy::Strategy;
 #[cfg(debug_assertions)]
+use nesl_runtime::bug;
 use nesl_runtime::kir;
 use nesl_runtime::kir::{Literal, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Runtime};
@@ -163,7 +164,8 @@ impl Executor {
         }
         let lowered = prepared.lowered.get_or_init(|| {
             let began = Instant::now();
-            let lowered = lower::sequential(&prepared.program, prepared.precision, prepared.seed);
+            let lowered =
+                lower::sequential(&prepared.program, prepared.precision, prepared.seed).ok();
             self.translated(began.elapsed());
             #[cfg(debug_assertions)]
             if let Some(Err(wrong)) = lowered.as_ref().map(|lowered| kir::verify(&lowered.module)) {
@@ -267,7 +269,7 @@ fn key(inputs: &Inputs<'_>) -> Literal {
 fn trouble(failure: Failure) -> RunError {
     match failure {
         Failure::Machine(fault) => RunError::Failed(ProgramFailure { fault, trace: Vec::new() }),
-        Failure::Program { .. } => RunError::Unsupported,
+        Failure::Program { .. } | Failure::Unsupported(_) => RunError::Unsupported,
     }
 }
 
@@ -276,6 +278,7 @@ fn locate_failure(lowered: &Lowered, failure: Failure) -> ProgramFailure {
     let (site, detail, text) = match failure {
         Failure::Machine(fault) => return ProgramFailure { fault, trace: Vec::new() },
         Failure::Program { site, detail, text, .. } => (site, detail, text),
+        Failure::Unsupported(reason) => bug!("a loaded module needs {reason}"),
     };
     let cause = &lowered.fault_sites[site.0 as usize];
     let fault = cause.fault(&detail, text.as_deref());

@@ -17,6 +17,8 @@
 //! An [`ItemId`] is the identity of the input and stays valid for the life of the database; ids of
 //! deleted items are recycled for items that appear later in the same file.
 
+mod cursor;
+mod declaration;
 mod groups;
 mod index;
 mod input;
@@ -35,6 +37,8 @@ use salsa::plumbing::{AsId, FromId};
 use salsa::{Durability, Setter};
 use std::sync::{Arc, Mutex};
 
+pub use cursor::Cursor;
+pub(crate) use cursor::{bare, forms, forms_where};
 pub use input::{Form, Outline};
 pub use scope::Before;
 pub use scratch::{LibraryName, Scratch};
@@ -46,9 +50,9 @@ pub struct FileId(pub u32);
 /// Some bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileRange {
-    /// The file.
+    /// The file that contains the range.
     pub file: FileId,
-    /// The bytes.
+    /// The range in bytes.
     pub range: TextRange,
 }
 

@@ -108,6 +108,7 @@ impl<'p> Launcher<'p> {
     pub(super) fn locate_failure(&self, failure: Failure, trace: &Trace) -> RunError {
         let failure = match failure {
             Failure::Machine(fault) => ProgramFailure { fault, trace: trace.sites() },
+            Failure::Unsupported(_) => return RunError::Unsupported,
             Failure::Program { tag, site, detail, text, .. } => {
                 let launched = self.launched.borrow();
                 let Some((ready, trace, library)) = launched.get(&tag) else {
@@ -216,7 +217,7 @@ impl<'p> Evaluator<'p> {
             self.launcher.seed,
         );
         self.translating.set(self.translating.get() + began.elapsed());
-        let code = code?;
+        let code = code.ok()?;
         if is_idle(kernel, &code) {
             return Some(Ready { code, module: None });
         }

@@ -3,10 +3,10 @@
 use super::{CheckReport, Completion, FileRange, Session, Stage, is_error, located, run};
 use nesl_core::base::{Diagnostic, Kind, Name};
 use nesl_core::db::{Before, FileId};
+use nesl_core::explain::{example, takes_functions};
 use nesl_core::flat;
 use nesl_core::flatten::flatten;
 use nesl_core::fuse::{Fuel, fuse};
-use nesl_core::ide::{example, takes_functions};
 use nesl_core::lower;
 use nesl_core::names::Resolution;
 use nesl_core::prelude::parse_doc;
@@ -201,8 +201,8 @@ impl Session {
         if stage == Stage::Kir {
             let lowered = lower::sequential(&simplify(&program), self.settings.precision, 0);
             match lowered {
-                Some(lowered) => out.push_str(&kir::print(&lowered.module)),
-                None => out.push_str("% left to the direct interpreter: it needs the host %\n"),
+                Ok(lowered) => out.push_str(&kir::print(&lowered.module)),
+                Err(_) => out.push_str("% left to the direct interpreter: it needs the host %\n"),
             }
             out.push('\n');
             return Ok(());
