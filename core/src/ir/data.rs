@@ -90,6 +90,16 @@ pub struct Function {
     pub library: bool,
     /// The cost a call is charged (work by formula, depth), in place of what its body would.
     pub charge: Option<Charge>,
+    /// The attribute by which a pass recognises it.
+    pub role: Option<Role>,
+}
+
+/// An attribute of a library function that a pass replaces by something better where it can; its
+/// definition declares it ([`crate::prelude::role`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// `[(int, a)] -> [(int, [a])]`: groups values by key, in the order of the keys.
+    GroupByKey,
 }
 
 /// The declared cost of a library function, from the cost line of its doc string.

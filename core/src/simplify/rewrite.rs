@@ -67,7 +67,13 @@ fn rewritten(
     }
     let result = rewriter.block(&old.body, &mut env);
     let new = rewriter.builder.finish(old.name.clone(), old.site, result);
-    Function { result: old.result.clone(), library: old.library, charge: old.charge.clone(), ..new }
+    Function {
+        result: old.result.clone(),
+        library: old.library,
+        charge: old.charge.clone(),
+        role: old.role,
+        ..new
+    }
 }
 
 /// Gives functions other numbers.

@@ -24,15 +24,12 @@ mod group;
 use super::nests;
 use crate::base::with_stack;
 use crate::ir::{
-    Atom, Block, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Site, Ty, Var,
+    Atom, Block, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Role, Site, Ty, Var,
 };
 use crate::prim::{Cost, ReduceOp, SeqOp};
 use group::Group;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// The function of the library that makes the groups, at any type of members.
-const GROUPS: &str = "int_collect@";
 
 /// The most elements of a table: no more than a thread has at hand.
 const TABLE: i64 = 1 << 14;
@@ -48,7 +45,7 @@ impl Keyed {
     pub(super) fn of(program: &Program) -> Keyed {
         let ids = || (0..program.functions.len() as u32).map(FunId);
         let function = |id: FunId| &program.functions[id.0 as usize];
-        let groups = |id: &FunId| function(*id).library && function(*id).name.starts_with(GROUPS);
+        let groups = |id: &FunId| function(*id).role == Some(Role::GroupByKey);
         let mut keyed =
             Keyed { groups: ids().filter(groups).collect(), nested: FxHashSet::default() };
         if keyed.groups.is_empty() {
