@@ -1,5 +1,5 @@
-//! The interpreter: operations against plain models, random programs against a second
-//! interpreter, printing in lockstep, failures and their traces, limits.
+//! Tests the direct interpreter: operations against simple models, random programs against a second
+//! interpreter, the order of output, failures with their traces, and limits.
 
 mod model;
 
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// All operations on sequences and types of operands for them.
+/// Lists all sequence operations, with operand types for them.
 fn operations(choices: &mut generate::Choices) -> Vec<(SeqOp, Vec<Ty>)> {
     use SeqOp::*;
     let a = choices.ty(2);
@@ -62,7 +62,7 @@ fn operations(choices: &mut generate::Choices) -> Vec<(SeqOp, Vec<Ty>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Every operation does what its model does, or fails as it does.
+    /// Every operation computes the same result as its model, or the same failure.
     #[test]
     fn operations_agree_with_their_models(seed: u64, narrow: bool) {
         let precision = if narrow { Precision::Bits32 } else { Precision::Bits64 };
@@ -89,8 +89,8 @@ proptest! {
         }
     }
 
-    /// Random programs give and print what the second interpreter says, and again after a round
-    /// trip through text and with their random keys made explicit.
+    /// Random programs have the same value and output as in the second interpreter, also after a
+    /// round trip through text and with explicit random keys.
     #[test]
     fn programs_agree_with_the_second_interpreter(seed: u64, narrow: bool) {
         let (mut program, globals) = generate::program(seed);
@@ -129,7 +129,7 @@ proptest! {
     }
 }
 
-/// Numbers as they are at a precision.
+/// Reduces the numbers in a value to a precision.
 fn fit(value: Value, precision: Precision) -> Value {
     match value {
         Value::Int(x) => Value::Int(precision.wrap(x)),
@@ -306,7 +306,7 @@ fn "print"(v0: int) -> int library {
 }
 "#;
 
-/// What a `main` prints that has `print` at hand.
+/// Returns the output of a `main` that can call `print`.
 fn prints(lets: &str) -> String {
     let text = format!("{}{PRINT}", main("int", lets, "0"));
     let (outcome, printed) = run_text(&text);
@@ -371,7 +371,7 @@ fn inner_nests_keep_step_too() {
           v4
         }"#;
     assert_eq!(prints(&text.replace("INNER", "each")), "10 20 21 110 120 121 1 2 ");
-    // Serial inside: turn by turn, all outer instances in each.
+    // The inner loop is serial: in each of its iterations, all outer iterations print.
     assert_eq!(prints(&text.replace("INNER", "serial")), "10 20 110 120 21 121 1 2 ");
 }
 
@@ -553,7 +553,7 @@ fn a_run_can_be_interrupted() {
         assert_eq!(failure.fault.code, FaultCode::Interrupted);
         assert!(began.elapsed() < Duration::from_secs(5));
     });
-    // Operations on long sequences look too.
+    // Operations on long sequences also poll the flag.
     let long = main("int", "v0: [int] = range(0, 1, 1000000)\nv1: int = reduce_sum(v0)", "v1");
     let failure = run_with(&lawful(&long), &options).0.unwrap_err();
     assert_eq!(failure.fault.code, FaultCode::Interrupted);
@@ -608,9 +608,9 @@ fn instances_draw_independently() {
     assert!((450_000..550_000).contains(&mean), "{mean}");
     all.sort();
     all.dedup();
-    // Of 3,000 draws from a million four or five coincide.
+    // Among 3,000 draws from a million numbers, about four or five coincide.
     assert!(all.len() > 2980, "{}", all.len());
-    // Reproducible; another key or another seed gives other numbers.
+    // The numbers are reproducible, and another key or another seed gives other numbers.
     assert_eq!(drawn, draw(1, 0));
     assert_ne!(drawn, draw(2, 0));
     assert_ne!(drawn, draw(1, 1));
@@ -624,7 +624,7 @@ fn time_is_measured_by_the_host() {
     assert_eq!(outcome.value, Value::pair(Value::Int(3), Value::Float(1.5)));
 }
 
-/// Work and depth of a `main`.
+/// Returns the work and depth of a `main`.
 fn cost(lets: &str, log_scan: bool) -> (u64, u64) {
     let mut options = options();
     options.log_scan = log_scan;
@@ -667,10 +667,11 @@ fn costs() {
         ("v1: [int] = permute(v0, v0)", (9, 1), 1),
         ("v1: int = split_key(1, 2)", (0, 0), 0),
         ("v1: [int] = call \"costed\"(v0, 5)", (1 + 8 + 1 + 2, 1), 3),
-        // Four additions in parallel are one step, and the nest another.
+        // Four additions in parallel have depth one, and the nest adds one.
         ("v1: [int] = each v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 2), 2),
         ("v1: [int] = serial v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 9), 9),
-        // The longest instance counts: 0 + 1 + … + 7 elements, and a range in each.
+        // The depth is that of the longest iteration; the work is 0 + 1 + … + 7 elements, and a
+        // range in each iteration.
         (
             "v1: [int] = each v2: int in v0 {\nv3: [int] = range(0, 1, v2)\nv4: int = reduce_sum(v3)\nv4\n}",
             (2 * (28 + 8), 3),

@@ -1,4 +1,4 @@
-//! The text form of the core language and its law.
+//! Tests the text form of the core language and its verifier.
 
 mod model;
 
@@ -14,7 +14,7 @@ fn the_corpus_is_printed_as_it_is_written() {
     let program = lawful(CORPUS);
     assert_eq!(print_with_sites(&program), CORPUS);
     let back = parse(&print_with_sites(&program)).unwrap();
-    // NaN is not equal to itself, but it looks like it.
+    // NaN is not equal to itself, but its debug text is.
     assert_eq!(format!("{back:?}"), format!("{program:?}"));
 }
 
@@ -75,7 +75,7 @@ fn complaints_name_the_line() {
     }
 }
 
-/// Each of these breaks one article of the law, in the way that the words say.
+/// Each of these programs violates one invariant, which its description names.
 #[test]
 fn the_law_is_enforced() {
     let cases = [
@@ -149,7 +149,7 @@ fn the_law_about_whole_programs() {
     assert!(verify(&lost)[0].contains("main is not a function"));
 }
 
-/// A text may be nested as deeply as memory allows.
+/// The nesting of a text is limited only by memory.
 #[test]
 fn depth_is_no_obstacle() {
     let depth = 20_000;
@@ -165,7 +165,7 @@ fn depth_is_no_obstacle() {
     let mut program = lawful(&text);
     split_rng_keys(&mut program);
     assert!(print(&program).len() > depth);
-    // Dropping such a tree recurses too, in code that is not ours.
+    // Dropping such a tree would recurse in code of the standard library.
     std::mem::forget(program);
 }
 
@@ -244,7 +244,7 @@ proptest! {
             prop_assert!(breaches.is_empty(), "{breaches:#?}\n{}", print(&program));
             let text = print_with_sites(&program);
             let back = parse(&text).map_err(|why| TestCaseError::fail(format!("{why}\n{text}")))?;
-            // Compared as text, for NaN is not equal to itself.
+            // The programs are compared as text, because NaN is not equal to itself.
             prop_assert_eq!(format!("{program:?}"), format!("{back:?}"));
             split_rng_keys(&mut program);
         }

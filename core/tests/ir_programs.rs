@@ -1,5 +1,5 @@
-//! Every program that is written down, elaborated: it is lawful, with and without its keys, and
-//! its text reads back as itself.
+//! Elaborates all example, library and test programs: each result must be well-formed, with and
+//! without explicit random keys, and its text must parse back to the same program.
 
 mod programs;
 
@@ -7,7 +7,7 @@ use nesl_core::db::Database;
 use nesl_core::ir::{self, parse, print, print_with_sites, split_rng_keys, verify};
 use nesl_core::simplify::simplify;
 
-/// Whether it keeps the law and comes back from its text.
+/// Checks that a program is well-formed and that its text parses back to it.
 fn comes_back(program: &ir::Program) -> Result<(), String> {
     let breaches = verify(program);
     if !breaches.is_empty() {
@@ -15,7 +15,7 @@ fn comes_back(program: &ir::Program) -> Result<(), String> {
     }
     let text = print_with_sites(program);
     let back = parse(&text).map_err(|why| format!("{why}\n{text}"))?;
-    // Compared as text, for NaN is not equal to itself.
+    // The programs are compared as text, because NaN is not equal to itself.
     if format!("{back:?}") != format!("{program:?}") {
         return Err(format!("it comes back as another program:\n{text}"));
     }
@@ -27,12 +27,12 @@ fn comes_back(program: &ir::Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether it keeps the law when simplified.
+/// Checks that a program stays well-formed when simplified.
 fn simplifies(program: &ir::Program) -> Result<(), String> {
     comes_back(&simplify(program))
 }
 
-/// Tries the forms of a text that compute something, and counts them.
+/// Tests the forms of a text that compute something, and counts them.
 fn forms_come_back(db: &mut Database, text: &str) -> Result<usize, String> {
     let programs = programs::elaborated::forms(db, text)?;
     for mut program in programs.clone() {
