@@ -356,7 +356,7 @@ pub struct CostArgs {
     /// An expression to measure
     #[arg(long, short, value_name = "EXPR", allow_hyphen_values = true)]
     pub expr: Option<String>,
-    /// Sizes to measure it at, such as `1e3,1e4,1e5`
+    /// Sizes to measure it at, such as `1e3,3e3,1e4,3e4,1e5`: five or more to find how it grows
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = size, requires = "expr")]
     pub sizes: Vec<u64>,
     /// Definitions to load first

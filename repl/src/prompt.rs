@@ -8,6 +8,7 @@ mod meta;
 mod piped;
 
 use crate::cli::{Global, Measures, OK};
+use crate::interrupt;
 use crate::report::Reporter;
 use anyhow::Result;
 use complete::close;
@@ -51,6 +52,7 @@ fn interact(
     mut session: Session,
     files: &Files,
 ) -> Result<u8> {
+    interrupt::keep_session();
     if !global.quiet {
         println!(
             "NESL {}. :help tells what there is, :quit or Ctrl-D leaves.",

@@ -166,22 +166,22 @@ impl Streams {
         }
     }
 
-    /// The text up to a delimiter, and which it was; -1 at the end of the file, -2 at the limit.
+    /// The text up to a delimiter, and the delimiter's code; -1 at the end of the file, -2 at the
+    /// limit.
     pub(super) fn read_text(
         &mut self,
         stream: i64,
         delimiters: &[u8],
         limit: Option<usize>,
     ) -> Result<(Vec<u8>, i64), String> {
-        let place = |c| delimiters.iter().position(|d| *d == c);
         let (text, end) =
-            self.read(stream, |reader| until(reader, limit, |c| place(c).is_some()))?;
-        let which = match end {
-            End::Delimiter(c) => place(c).map_or(-1, |i| i as i64),
+            self.read(stream, |reader| until(reader, limit, |c| delimiters.contains(&c)))?;
+        let code = match end {
+            End::Delimiter(c) => i64::from(c),
             End::File => -1,
             End::Limit => -2,
         };
-        Ok((text, which))
+        Ok((text, code))
     }
 
     fn read<R>(
