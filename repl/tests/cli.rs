@@ -455,10 +455,8 @@ fn cost_finds_how_work_and_depth_grow() {
         depth ≈ 5.7·log n  (within 5.2 %)
     "#]]);
     // Too few sizes for two terms, and for any law.
-    folder
-        .nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10,100,1000"])
-        .code(0)
-        .out(expect![[r#"
+    folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10,100,1000"]).code(0).out(expect![[
+        r#"
                 n   work  depth  parallelism
                10     22      2         11.0
               100    202      2          101
@@ -466,7 +464,8 @@ fn cost_finds_how_work_and_depth_grow() {
             work  ≈ 2.1·n  (within 4.9 %)
             depth = 2
             With 3 sizes only laws with one term were tried; give 5 or more.
-        "#]]);
+        "#
+    ]]);
     folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10,100"]).code(0).out(expect![[r#"
           n  work  depth  parallelism
          10    22      2         11.0
