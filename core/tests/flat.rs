@@ -1,5 +1,5 @@
-//! Every program that is written down, flattened and fused: it is lawful, whatever is fused, and
-//! its text reads back as itself.
+//! Flattening and fusion of all programs of the repository: the result is well-formed, whatever is fused,
+//! and its text parses to the same program.
 
 mod programs;
 
@@ -11,7 +11,7 @@ use nesl_core::ir::{self, Op, split_rng_keys};
 use nesl_core::lower::globals_as_parameters;
 use nesl_core::simplify::simplify;
 
-/// Whether it keeps the law and comes back from its text.
+/// Checks that a program is well-formed and equal to the one parsed from its text.
 fn comes_back(program: &flat::Program) -> Result<(), String> {
     let text = print_with_sites(program);
     let breaches = verify(program);
@@ -19,7 +19,7 @@ fn comes_back(program: &flat::Program) -> Result<(), String> {
         return Err(format!("{breaches:#?}\n{text}"));
     }
     let back = parse(&text).map_err(|why| format!("{why}\n{text}"))?;
-    // Compared as text, for NaN is not equal to itself.
+    // Compared as text, since NaN is not equal to itself.
     if format!("{back:?}") != format!("{program:?}") {
         return Err(format!("it comes back as another program:\n{text}"));
     }

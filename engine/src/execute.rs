@@ -18,6 +18,7 @@ use nesl_core::prim::SeqOp;
 use nesl_core::simplify::simplify;
 use nesl_core::strategy::Strategy;
 #[cfg(debug_assertions)]
+use nesl_runtime::bug;
 use nesl_runtime::kir;
 use nesl_runtime::kir::{Literal, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Runtime};
@@ -280,7 +281,7 @@ fn key(inputs: &Inputs<'_>) -> Literal {
 fn trouble(failure: Failure) -> RunError {
     match failure {
         Failure::Machine(fault) => RunError::Failed(ProgramFailure { fault, trace: Vec::new() }),
-        Failure::Program { .. } => RunError::Unsupported,
+        Failure::Program { .. } | Failure::Unsupported(_) => RunError::Unsupported,
     }
 }
 
@@ -289,6 +290,7 @@ fn locate_failure(lowered: &Lowered, failure: Failure) -> ProgramFailure {
     let (site, detail, text) = match failure {
         Failure::Machine(fault) => return ProgramFailure { fault, trace: Vec::new() },
         Failure::Program { site, detail, text, .. } => (site, detail, text),
+        Failure::Unsupported(reason) => bug!("a loaded module needs {reason}"),
     };
     let cause = &lowered.fault_sites[site.0 as usize];
     let fault = cause.fault(&detail, text.as_deref());

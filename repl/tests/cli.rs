@@ -532,7 +532,7 @@ fn forms_come_through_a_pipe() {
            │ ┬──
            │ ╰──── a float
            │
-           │ Help: int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`
+           │ Help: int and float are never converted implicitly: convert with `float(…)`, `round(…)`, `trunc(…)`
            │
            │ Note: `+` : (a, a) -> a :: (a in number)
         ───╯

@@ -50,9 +50,9 @@ pub struct FileId(pub u32);
 /// Some bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileRange {
-    /// The file.
+    /// The file that contains the range.
     pub file: FileId,
-    /// The bytes.
+    /// The range in bytes.
     pub range: TextRange,
 }
 

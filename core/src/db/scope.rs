@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 /// The forms of a file before a position, and what those see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Before {
-    /// The file.
+    /// The file whose forms are visible.
     pub file: FileId,
     /// The number of its forms that are visible; `u32::MAX` for all of them.
     pub position: u32,
@@ -295,7 +295,7 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
                 at,
                 format!("`{name}` is built in and cannot be redefined"),
             )
-            .hint("choose another name; a local variable may be called so")
+            .hint("choose another name; only a local variable may have this name")
         })
         .collect()
 }

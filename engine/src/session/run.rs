@@ -523,6 +523,7 @@ fn words(failure: &runtime::Failure) -> String {
     match failure {
         runtime::Failure::Machine(fault) => fault.to_string(),
         runtime::Failure::Program { .. } => "The program failed.".to_string(),
+        runtime::Failure::Unsupported(reason) => format!("The runtime does not support {reason}."),
     }
 }
 

@@ -1,16 +1,20 @@
 //! Instructions: control, memory, calls, failures.
 
-use super::code::{Coder, Root, flags};
-use crate::arena::{self, Status, at};
+use super::emitter::{FunctionEmitter, flags};
+use crate::abi::{Status, offset};
 use crate::services::{self, Address};
+use crate::{arena, callbacks};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::alias::Provenance;
 use nesl_runtime::kir::{self, Block, Extern, Inst, Op, Site, Ty};
 
 /// No array has more elements.
 const MANY: i64 = 1 << 44;
 
-impl<'a> Coder<'a, '_> {
+impl<'a> FunctionEmitter<'a, '_> {
     /// The instructions of a block.
     pub fn block(&mut self, block: &'a Block) {
         for inst in &block.insts {
@@ -30,13 +34,13 @@ impl<'a> Coder<'a, '_> {
                 self.literal(*literal)
             }
             Op::Text(text) => {
-                self.roots.insert(inst.results[0], Root::Given);
+                self.provenance.insert(inst.results[0], Provenance::Preexisting);
                 self.int(self.unit.texts.address(text))
             }
-            Op::Unary(op, a) => self.unary(*op, self.element(*a), self.get(*a)),
+            Op::Unary(op, a) => self.unary(*op, self.element_ty(*a), self.get(*a)),
             Op::Binary(op, a, b) => {
                 let known = self.constants.get(b).copied();
-                self.binary(*op, self.element(*a), self.get(*a), self.get(*b), known)
+                self.binary(*op, self.element_ty(*a), self.get(*a), self.get(*b), known)
             }
             Op::Fma(a, b, c) => {
                 let (a, b, c) = (self.get(*a), self.get(*b), self.get(*c));
@@ -46,24 +50,24 @@ impl<'a> Coder<'a, '_> {
                 let (c, a, b) = (self.get(*c), self.get(*a), self.get(*b));
                 self.b.ins().select(c, a, b)
             }
-            Op::Convert(to, a) => self.convert(*to, self.element(*a), self.get(*a)),
+            Op::Convert(to, a) => self.convert(*to, self.element_ty(*a), self.get(*a)),
             Op::Bits(to, a) => self.bits(*to, self.get(*a)),
             Op::Alloc(ty, length) => {
-                self.roots.insert(inst.results[0], Root::Own(inst.results[0]));
+                self.provenance.insert(inst.results[0], Provenance::Allocated(inst.results[0]));
                 self.alloc(*ty, self.get(*length))
             }
             Op::Load { array, index } => {
-                self.load(self.get(*array), self.get(*index), self.element(*array))
+                self.load(self.get(*array), self.get(*index), self.element_ty(*array))
             }
             Op::Slice(array, start) => {
-                if let Some(root) = self.roots.get(array).copied() {
-                    self.roots.insert(inst.results[0], root);
+                if let Some(root) = self.provenance.get(array).copied() {
+                    self.provenance.insert(inst.results[0], root);
                 }
-                self.address(self.get(*array), self.get(*start), self.element(*array))
+                self.address(self.get(*array), self.get(*start), self.element_ty(*array))
             }
-            Op::Mark => self.env_load(types::I64, at::NEXT),
+            Op::Mark => self.env_load(types::I64, offset::NEXT),
             Op::Store { array, index, value } => {
-                let ty = self.element(*array);
+                let ty = self.element_ty(*array);
                 return self.store(self.get(*array), self.get(*index), ty, self.get(*value));
             }
             Op::Copy { from, to, count } => return self.copy(*from, *to, *count),
@@ -79,7 +83,7 @@ impl<'a> Coder<'a, '_> {
             Op::Check { cond, site, detail } => {
                 let detail = self.all(detail);
                 let cond = self.get(*cond);
-                return self.leave_unless(cond, |coder| coder.failed(*site, &detail));
+                return self.leave_unless(cond, |emitter| emitter.failed(*site, &detail));
             }
             Op::Fail { site, text, length, detail } => {
                 let detail = self.all(detail);
@@ -93,11 +97,11 @@ impl<'a> Coder<'a, '_> {
     /// Notes which check did not hold; gives the status.
     fn failed(&mut self, site: Site, detail: &[ir::Value]) -> ir::Value {
         let site = self.int(i64::from(site.0));
-        self.env_store(site, at::SITE);
+        self.env_store(site, offset::SITE);
         let count = self.int(detail.len() as i64);
-        self.env_store(count, at::DETAILS);
+        self.env_store(count, offset::DETAILS);
         for (n, value) in detail.iter().enumerate() {
-            self.env_store(*value, at::DETAIL + 8 * n as i32);
+            self.env_store(*value, offset::DETAIL + 8 * n as i32);
         }
         self.b.ins().iconst(types::I32, Status::Check as i64)
     }
@@ -105,8 +109,8 @@ impl<'a> Coder<'a, '_> {
     fn fail_op(&mut self, site: Site, text: kir::Value, length: kir::Value, detail: &[ir::Value]) {
         self.failed(site, detail);
         let (text, length) = (self.get(text), self.get(length));
-        self.env_store(text, at::TEXT);
-        self.env_store(length, at::TEXT_LENGTH);
+        self.env_store(text, offset::TEXT);
+        self.env_store(length, offset::TEXT_LENGTH);
         let status = self.b.ins().iconst(types::I32, Status::Fail as i64);
         self.leave(status);
         // What is behind is never reached, but it is there.
@@ -120,8 +124,8 @@ impl<'a> Coder<'a, '_> {
         let shift = i64::from(ty.size().trailing_zeros());
         let none = self.int(0);
         let length = self.b.ins().smax(length, none);
-        let next = self.env_load(types::I64, at::NEXT);
-        let end = self.env_load(types::I64, at::END);
+        let next = self.env_load(types::I64, offset::NEXT);
+        let end = self.env_load(types::I64, offset::END);
         let room = self.b.ins().isub(end, next);
         let room = self.b.ins().ushr_imm_u(room, shift);
         let bytes = self.b.ins().ishl_imm_u(length, shift);
@@ -135,7 +139,7 @@ impl<'a> Coder<'a, '_> {
 
         self.b.switch_to_block(fast);
         let after = self.b.ins().iadd(next, bytes);
-        self.env_store(after, at::NEXT);
+        self.env_store(after, offset::NEXT);
         self.jump(done, &[next]);
 
         self.b.switch_to_block(slow);
@@ -143,8 +147,8 @@ impl<'a> Coder<'a, '_> {
         let minus = self.int(-1);
         let bytes = self.b.ins().select(huge, minus, bytes);
         let args = [self.env, bytes];
-        let start = self.call_host(arena::grow as *const u8, &args, Some(types::I64));
-        let start = start.expect("it gives an address");
+        let start = self.call_host(callbacks::grow as *const u8, &args, Some(types::I64));
+        let start = start.or_bug("the allocation routine returns an address");
         let none = self.b.ins().icmp_imm_s(IntCC::Equal, start, 0);
         self.leave_if(none, Status::OutOfMemory);
         self.jump(done, &[start]);
@@ -154,7 +158,7 @@ impl<'a> Coder<'a, '_> {
     }
 
     fn copy(&mut self, from: kir::Value, to: kir::Value, count: kir::Value) {
-        let shift = i64::from(self.element(from).size().trailing_zeros());
+        let shift = i64::from(self.element_ty(from).size().trailing_zeros());
         let (from, to, count) = (self.get(from), self.get(to), self.get(count));
         let bytes = self.b.ins().ishl_imm_u(count, shift);
         self.call_host(services::copy as *const u8, &[from, to, bytes], None);
@@ -228,10 +232,10 @@ impl<'a> Coder<'a, '_> {
 
     fn for_op(&mut self, inst: &'a Inst) {
         let Op::For { count, index, init, carried, reduce, body } = &inst.op else {
-            unreachable!("only counted loops come here")
+            bug!("only counted loops are executed as such")
         };
         let reduced = &body.yields[init.len()..];
-        let elements: Vec<Ty> = reduced.iter().map(|v| self.element(*v)).collect();
+        let elements: Vec<Ty> = reduced.iter().map(|v| self.element_ty(*v)).collect();
         let count = self.get(*count);
         let mut start = vec![self.int(0)];
         start.extend(self.all(init));
@@ -293,7 +297,7 @@ impl<'a> Coder<'a, '_> {
 
     /// Services write their results, as 8 bytes each, where they are told.
     fn extern_op(&mut self, inst: &Inst, service: Extern, args: &[kir::Value]) {
-        let keys = self.element(args[0]);
+        let keys = self.element_ty(args[0]);
         let mut all = self.all(args);
         let function = match services::address(service, keys) {
             Address::Plain(function) => function,
@@ -320,7 +324,7 @@ impl<'a> Coder<'a, '_> {
         let done = self.block_with(arrays.iter().map(|_| types::I64));
         self.b.set_cold_block(slow);
         // In another chunk than the mark's the difference is any number, most likely a large one.
-        let next = self.env_load(types::I64, at::NEXT);
+        let next = self.env_load(types::I64, offset::NEXT);
         let taken = self.b.ins().isub(next, since);
         let bound = arena::GARBAGE as i64;
         let little = self.b.ins().icmp_imm_s(IntCC::UnsignedLessThanOrEqual, taken, bound);
@@ -330,7 +334,7 @@ impl<'a> Coder<'a, '_> {
         let slot = self.slot(16 * keep.len().max(1));
         let pairs = self.b.ins().stack_addr(types::I64, slot, 0);
         for (n, (array, length)) in keep.iter().enumerate() {
-            let shift = i64::from(self.element(*array).size().trailing_zeros());
+            let shift = i64::from(self.element_ty(*array).size().trailing_zeros());
             let none = self.int(0);
             let (array, length) = (self.get(*array), self.get(*length));
             let length = self.b.ins().smax(length, none);
@@ -340,7 +344,7 @@ impl<'a> Coder<'a, '_> {
         }
         let count = self.int(keep.len() as i64);
         let args = [self.env, since, pairs, count];
-        self.call_host_checked(arena::compact as *const u8, &args);
+        self.call_host_checked(callbacks::compact as *const u8, &args);
         let moved: Vec<ir::Value> = (0..keep.len())
             .map(|n| self.b.ins().load(types::I64, flags(), pairs, 16 * n as i32))
             .collect();
@@ -349,20 +353,20 @@ impl<'a> Coder<'a, '_> {
         self.bind(&inst.results, done, 0);
     }
 
-    /// The end of an instance that may have allocated.
+    /// The end of an thread that may have allocated.
     pub fn reset_arena(&mut self) {
-        let grown = self.env_load(types::I64, at::GROWN);
+        let grown = self.env_load(types::I64, offset::GROWN);
         let (fast, slow, done) =
             (self.b.create_block(), self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(slow);
         self.b.ins().brif(grown, slow, &[], fast, &[]);
         self.b.switch_to_block(fast);
-        let base = self.env_load(types::I64, at::BASE);
-        self.env_store(base, at::NEXT);
+        let base = self.env_load(types::I64, offset::BASE);
+        self.env_store(base, offset::NEXT);
         self.jump(done, &[]);
         self.b.switch_to_block(slow);
         let env = self.env;
-        self.call_host(arena::reset as *const u8, &[env], None);
+        self.call_host(callbacks::reset as *const u8, &[env], None);
         self.jump(done, &[]);
         self.b.switch_to_block(done);
     }

@@ -9,6 +9,7 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module as _, ModuleReloc};
+use nesl_runtime::bug::OrBug;
 
 /// Functions of more of Cranelift's instructions than this are long: of more than there are in
 /// that run for long.
@@ -40,7 +41,7 @@ impl Machine {
 
 /// Adds a function that was compiled to the module.
 pub fn put(jit: &mut JITModule, id: FuncId, context: &Context) -> Result<(), String> {
-    let code = context.compiled_code().expect("it was compiled");
+    let code = context.compiled_code().or_bug("a function is compiled before it is defined");
     let relocs = code.buffer.relocs().iter();
     let relocs: Vec<_> =
         relocs.map(|r| ModuleReloc::from_mach_reloc(r, &context.func, id)).collect();

@@ -1,17 +1,18 @@
-//! Rows that points add to a table: vectors of elements first, then one by one.
+//! Rows that elements add to a table: vectors of elements first, then one by one.
 
-use super::code::{Coder, clif, flags};
+use super::emitter::{FunctionEmitter, clif, flags};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Combine, Ty};
 
 /// Bytes of a vector.
 const VECTOR: usize = 16;
 
-/// Vectors in a turn of the widest loop.
+/// Vectors in a iteration of the widest loop.
 const WIDE: usize = 4;
 
-impl Coder<'_, '_> {
+impl FunctionEmitter<'_, '_> {
     /// `table[i] := combine(table[i], row[i])` for each `i` below a length that is 0 or more. Both
     /// are addresses; a row does not lie in the table.
     pub fn combine_row(
@@ -41,7 +42,11 @@ impl Coder<'_, '_> {
         [table, row, length]: [ir::Value; 3],
         from: ir::Value,
     ) -> ir::Value {
-        let of = if lanes == 1 { clif(ty) } else { clif(ty).by(lanes as u32).expect("16 bytes") };
+        let of = if lanes == 1 {
+            clif(ty)
+        } else {
+            clif(ty).by(lanes as u32).or_bug("a vector register has a whole number of elements")
+        };
         let head = self.block_with([types::I64]);
         let (again, done) = (self.b.create_block(), self.b.create_block());
         self.jump(head, &[from]);

@@ -1,11 +1,12 @@
 //! Scalar operations, one element at a time.
 
-use super::code::{Coder, clif, flags};
+use super::emitter::{FunctionEmitter, clif, flags};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, InstructionData, Opcode, types};
+use nesl_runtime::bug;
 use nesl_runtime::kir::{Binary, Combine, Literal, Ty, Unary};
 
-impl Coder<'_, '_> {
+impl FunctionEmitter<'_, '_> {
     /// One operand.
     pub fn unary(&mut self, op: Unary, ty: Ty, a: ir::Value) -> ir::Value {
         match op {
@@ -61,7 +62,7 @@ impl Coder<'_, '_> {
             Binary::Shr => self.b.ins().sshr(a, b),
             Binary::ShrZero => self.b.ins().ushr(a, b),
             Binary::Eq | Binary::Ne | Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => {
-                unreachable!("comparisons are above")
+                bug!("comparisons are above")
             }
         }
     }

@@ -1,17 +1,16 @@
-//! Control, writes and checks for groups of points, under masks.
+//! Control, writes and checks for groups of elements, under masks.
 
-use super::super::walk;
-use super::jam;
-use super::lanes::{Choice, Lanes, Vector, Vectors};
-use super::shape::Shape;
+use super::lanes::{Choice, Lanes, VectorEmitter, Vectors};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type, types};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::uniformity::Uniformity;
+use nesl_runtime::kir::vectorize::is_if_convertible;
+use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Block, Combine, Inst, Literal, Op, Ty, Value, ValueTy};
 
-/// Both sides are done, without a branch, if they are at most so long and do not read memory.
-const CHEAP: usize = 10;
-
-impl<'a> Vector<'_, 'a, '_> {
+impl<'a> VectorEmitter<'_, 'a, '_> {
     /// The instructions of a block.
     pub fn block(&mut self, block: &'a Block) {
         for inst in &block.insts {
@@ -21,7 +20,7 @@ impl<'a> Vector<'_, 'a, '_> {
 
     /// An instruction.
     pub fn inst(&mut self, inst: &'a Inst) {
-        let writes = !jam::is_still(inst);
+        let writes = !inst.op.is_read_only();
         if writes {
             self.sources.clear();
         }
@@ -59,7 +58,7 @@ impl<'a> Vector<'_, 'a, '_> {
                 match (&cond, none) {
                     (Lanes::Uniform(cond), _) => self.branch(inst, *cond, then, otherwise),
                     (_, Some(none)) if self.is_worth_both(then, otherwise) => {
-                        self.seldom(inst, none, &cond, then, otherwise);
+                        self.rarely_taken(inst, none, &cond, then, otherwise);
                     }
                     _ => self.masked(inst, &cond, then, otherwise),
                 }
@@ -73,16 +72,18 @@ impl<'a> Vector<'_, 'a, '_> {
             | Op::Call(..)
             | Op::Extern(..)
             | Op::Mark
-            | Op::Compact { .. } => unreachable!("code with these is not vectorised"),
+            | Op::Compact { .. } => {
+                bug!("the analysis refuses to vectorise memory operations and calls")
+            }
         }
     }
 
-    /// Leaves the vectors if a point at work fails.
+    /// Leaves the vectors if a element at work fails.
     fn check(&mut self, cond: &Lanes) {
         let on = self.c.b.create_block();
         let bail = self.bail;
         match (cond, &self.active) {
-            // Where some points are at work, they all fail.
+            // Where some elements are at work, they all fail.
             (Lanes::Uniform(cond), _) => {
                 self.c.go_on_if(*cond, on, bail);
             }
@@ -108,19 +109,21 @@ impl<'a> Vector<'_, 'a, '_> {
     }
 
     fn store(&mut self, array: Value, index: Value, value: Value) {
-        let ty = self.c.element(array);
+        let ty = self.c.element_ty(array);
         let at = self.uniform(array);
         let (index, value) = (self.get(index), self.get(value));
-        if let (Lanes::Linear(index), None, false) = (&index, &self.active, ty.size() == 1) {
+        if let (Lanes::Affine(index), None, false) = (&index, &self.active, ty.size() == 1) {
             let address = self.address(at, *index, ty);
             let vectors = self.wide(&value, ty);
             for (n, vector) in vectors.iter().enumerate() {
-                let flags = super::super::code::flags();
+                let flags = super::super::emitter::flags();
                 self.c.b.ins().store(flags, *vector, address, 16 * n as i32);
             }
             return;
         }
-        if let (Lanes::Linear(index), None, true) = (&index, &self.active, self.shapes.narrow) {
+        if let (Lanes::Affine(index), None, true) =
+            (&index, &self.active, self.facts.only_byte_lanes)
+        {
             let address = self.c.address(at, *index, ty);
             let vectors = match ty {
                 Ty::Bool => {
@@ -132,22 +135,22 @@ impl<'a> Vector<'_, 'a, '_> {
                 Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => self.wide(&value, ty),
             };
             for (n, vector) in vectors.iter().enumerate() {
-                let flags = super::super::code::flags();
+                let flags = super::super::emitter::flags();
                 self.c.b.ins().store(flags, *vector, address, 16 * n as i32);
             }
             return;
         }
-        if let (Lanes::Linear(index), None, 8) = (&index, &self.active, self.points) {
+        if let (Lanes::Affine(index), None, 8) = (&index, &self.active, self.elements) {
             let address = self.address(at, *index, ty);
             let bytes = self.bytes(&value, ty);
-            self.c.b.ins().store(super::super::code::flags(), bytes, address, 0);
+            self.c.b.ins().store(super::super::emitter::flags(), bytes, address, 0);
             return;
         }
         let active = self.active.clone();
-        for point in 0..self.points {
-            let on = active.as_ref().map(|active| self.extract(active, Ty::Bool, point));
-            let index = self.extract(&index, Ty::I64, point);
-            let value = self.extract(&value, ty, point);
+        for element in 0..self.elements {
+            let on = active.as_ref().map(|active| self.extract(active, Ty::Bool, element));
+            let index = self.extract(&index, Ty::I64, element);
+            let value = self.extract(&value, ty, element);
             self.c.when(on, |c| c.store(at, index, ty, value));
         }
     }
@@ -168,8 +171,8 @@ impl<'a> Vector<'_, 'a, '_> {
         }
     }
 
-    fn shape(&self, value: Value) -> Shape {
-        self.shapes.of(value)
+    fn shape(&self, value: Value) -> Uniformity {
+        self.facts.of(value)
     }
 
     fn value_ty(&self, value: Value) -> ValueTy {
@@ -186,7 +189,7 @@ impl<'a> Vector<'_, 'a, '_> {
     fn hand(&mut self, values: &[Value], names: &[Value]) -> Vec<ir::Value> {
         let mut out = Vec::new();
         for (value, name) in values.iter().zip(names) {
-            let (lanes, ty) = (self.get(*value), self.c.element(*value));
+            let (lanes, ty) = (self.get(*value), self.c.element_ty(*value));
             let shape = self.shape(*name);
             out.extend(self.flatten(&lanes, ty, shape));
         }
@@ -203,7 +206,7 @@ impl<'a> Vector<'_, 'a, '_> {
         }
     }
 
-    /// A branch that all points take.
+    /// A branch that all elements take.
     fn branch(&mut self, inst: &'a Inst, cond: ir::Value, then: &'a Block, otherwise: &'a Block) {
         let join = self.types(&inst.results);
         let join = self.c.block_with(join);
@@ -222,18 +225,20 @@ impl<'a> Vector<'_, 'a, '_> {
     /// Whether a branch is made twice, for groups that go one way together and for those that do
     /// not. Each level makes what is inside once more: there are few, of little.
     fn is_worth_both(&self, then: &Block, otherwise: &Block) -> bool {
-        if self.seldoms >= SELDOMS || (is_cheap(then) && is_cheap(otherwise)) {
+        if self.duplicated_branches >= MAX_DUPLICATED_BRANCHES
+            || (is_if_convertible(then) && is_if_convertible(otherwise))
+        {
             return false;
         }
         let mut size = 0;
-        walk::insts(then, &mut |_| size += 1);
-        walk::insts(otherwise, &mut |_| size += 1);
-        size <= SELDOM_SIZE
+        walk::each_inst(then, &mut |_| size += 1);
+        walk::each_inst(otherwise, &mut |_| size += 1);
+        size <= MAX_DUPLICATED_INSTRUCTIONS
     }
 
-    /// A branch of which few points take the first side: where none does, all take the second
+    /// A branch of which few elements take the first side: where none does, all take the second
     /// together.
-    fn seldom(
+    fn rarely_taken(
         &mut self,
         inst: &'a Inst,
         none: ir::Value,
@@ -246,9 +251,9 @@ impl<'a> Vector<'_, 'a, '_> {
         let (together, apart) = (self.c.b.create_block(), self.c.b.create_block());
         self.c.b.ins().brif(none, together, &[], apart, &[]);
         self.c.b.switch_to_block(together);
-        self.seldoms += 1;
+        self.duplicated_branches += 1;
         self.block(otherwise);
-        self.seldoms -= 1;
+        self.duplicated_branches -= 1;
         let yields = self.hand(&otherwise.yields, &inst.results);
         self.c.jump(join, &yields);
         self.c.b.switch_to_block(apart);
@@ -263,10 +268,10 @@ impl<'a> Vector<'_, 'a, '_> {
         }
     }
 
-    /// A branch that each point takes by itself: both sides, each for its points.
+    /// A branch that each element takes by itself: both sides, each for its elements.
     fn masked(&mut self, inst: &'a Inst, cond: &Lanes, then: &'a Block, otherwise: &'a Block) {
         let outer = self.active.clone();
-        let cheap = is_cheap(then) && is_cheap(otherwise);
+        let cheap = is_if_convertible(then) && is_if_convertible(otherwise);
         let mut sides = Vec::new();
         for (positive, block) in [(true, then), (false, otherwise)] {
             let ours = if positive { cond.clone() } else { self.not(cond) };
@@ -298,7 +303,7 @@ impl<'a> Vector<'_, 'a, '_> {
         let (first, second) = (sides.next().unwrap_or_default(), sides.next().unwrap_or_default());
         for (n, (a, b)) in first.into_iter().zip(second).enumerate() {
             let (result, then, otherwise) = (inst.results[n], then.yields[n], otherwise.yields[n]);
-            let ty = self.c.element(result);
+            let ty = self.c.element_ty(result);
             let known = |v: &Value| self.c.constants.get(v).copied();
             let chosen = match (known(&then), known(&otherwise)) {
                 (Some(Literal::Bool(true)), Some(Literal::Bool(false))) => cond.clone(),
@@ -320,17 +325,17 @@ impl<'a> Vector<'_, 'a, '_> {
         cond: &'a Block,
         body: &'a Block,
     ) {
-        if self.shapes.is_flag(cond.yields[0]) {
-            return self.flagged(inst, init, carried, cond.yields[0], body);
+        if self.facts.is_loop_predicate(cond.yields[0]) {
+            return self.predicated_loop(inst, init, carried, cond.yields[0], body);
         }
-        let by_point = self.shape(cond.yields[0]) != Shape::Uniform;
+        let by_point = self.shape(cond.yields[0]) != Uniformity::Uniform;
         let bits = self.mask_bits();
         let outer = self.active.clone();
         let mut types = self.types(carried);
         let mut start = self.hand(init, carried);
         let values = types.len();
         if by_point {
-            // Which points are still at it.
+            // Which elements are still at it.
             let on = self.at_work(bits);
             types.extend(on.iter().map(|v| self.c.b.func.dfg.value_type(*v)));
             start.extend(on);
@@ -373,7 +378,7 @@ impl<'a> Vector<'_, 'a, '_> {
         self.take(head, 0, &inst.results);
     }
 
-    /// The points at work, as masks.
+    /// The elements at work, as masks.
     fn at_work(&mut self, bits: u8) -> Vectors {
         let on = match self.active.clone() {
             Some(active) => active,
@@ -382,9 +387,9 @@ impl<'a> Vector<'_, 'a, '_> {
         self.mask(&on, bits)
     }
 
-    /// A loop that carries its condition: where it is true, a point is still at it. What nobody
-    /// looks at behind the loop need not be kept for the points that are done.
-    fn flagged(
+    /// A loop that carries its condition: where it is true, a element is still at it. What nobody
+    /// looks at behind the loop need not be kept for the elements that are done.
+    fn predicated_loop(
         &mut self,
         inst: &'a Inst,
         init: &[Value],
@@ -394,7 +399,8 @@ impl<'a> Vector<'_, 'a, '_> {
     ) {
         let bits = self.mask_bits();
         let outer = self.active.clone();
-        let at = carried.iter().position(|name| *name == flag).expect("the loop carries it");
+        let at =
+            carried.iter().position(|name| *name == flag).or_bug("a loop predicate is carried");
         let others = |values: &[Value]| -> Vec<Value> {
             let all = values.iter().take(carried.len()).enumerate();
             all.filter(|(n, _)| *n != at).map(|(_, value)| *value).collect()
@@ -427,7 +433,7 @@ impl<'a> Vector<'_, 'a, '_> {
         self.block(body);
         let mut next = Vec::new();
         for (name, value) in names.iter().zip(&nexts) {
-            match self.shapes.loose(*name) {
+            match self.facts.next_with_dead_lanes(*name) {
                 Some(onward) => next.extend(self.hand(&[onward], &[*name])),
                 None => next.extend(self.keep(&going, &[*value], &[*name])),
             }
@@ -444,11 +450,11 @@ impl<'a> Vector<'_, 'a, '_> {
         self.set(inst.results[at], Lanes::Uniform(off));
     }
 
-    /// The next values of those carried, where points are at work, else those they have.
+    /// The next values of those carried, where elements are at work, else those they have.
     fn keep(&mut self, going: &Lanes, yields: &[Value], carried: &[Value]) -> Vec<ir::Value> {
         let mut next = Vec::new();
         for (value, name) in yields.iter().zip(carried) {
-            let ty = self.c.element(*name);
+            let ty = self.c.element_ty(*name);
             let old = self.get(*name);
             // Where one side of a branch leaves it as it is, both choices are one.
             let chosen = match self.choices.get(value).cloned() {
@@ -466,19 +472,19 @@ impl<'a> Vector<'_, 'a, '_> {
                     self.choose(going, &new, &old, ty)
                 }
             };
-            next.extend(self.flatten(&chosen, ty, Shape::Lanes));
+            next.extend(self.flatten(&chosen, ty, Uniformity::Varying));
         }
         next
     }
 
-    /// A counted loop; where counts differ, until no point goes on.
+    /// A counted loop; where counts differ, until no element goes on.
     fn counted(&mut self, inst: &'a Inst) {
         let Op::For { count, index, init, carried, reduce, body } = &inst.op else {
-            unreachable!("only counted loops come here")
+            bug!("only counted loops are executed as such")
         };
         let reduced = &inst.results[init.len()..];
         let elements = &body.yields[init.len()..];
-        let by_point = self.shape(*count) != Shape::Uniform;
+        let by_point = self.shape(*count) != Uniformity::Uniform;
         let outer = self.active.clone();
         let counts = self.get(*count);
         let mut types = vec![types::I64];
@@ -487,7 +493,7 @@ impl<'a> Vector<'_, 'a, '_> {
         let mut start = vec![self.c.int(0)];
         start.extend(self.hand(init, carried));
         for (combine, result) in reduce.iter().zip(reduced) {
-            let ty = self.c.element(*result);
+            let ty = self.c.element_ty(*result);
             let neutral = self.c.literal(combine.neutral(ty));
             let shape = self.shape(*result);
             start.extend(self.flatten(&Lanes::Uniform(neutral), ty, shape));
@@ -529,7 +535,7 @@ impl<'a> Vector<'_, 'a, '_> {
             None => next.extend(self.hand(&body.yields[..init.len()], carried)),
         }
         for (n, combine) in reduce.iter().enumerate() {
-            let (ty, shape) = (self.c.element(elements[n]), self.shape(reduced[n]));
+            let (ty, shape) = (self.c.element_ty(elements[n]), self.shape(reduced[n]));
             let x = self.get(elements[n]);
             let mut sum = self.combine(*combine, ty, &before[n], &x);
             if let Some(going) = &going {
@@ -543,7 +549,7 @@ impl<'a> Vector<'_, 'a, '_> {
         self.take(head, 1, &inst.results);
     }
 
-    /// What values combine to, point by point.
+    /// What values combine to, element by element.
     pub fn combine(&mut self, op: Combine, ty: Ty, acc: &Lanes, x: &Lanes) -> Lanes {
         if let (Lanes::Uniform(acc), Lanes::Uniform(x)) = (acc, x) {
             return Lanes::Uniform(self.c.combine(op, ty, *acc, *x));
@@ -557,22 +563,22 @@ impl<'a> Vector<'_, 'a, '_> {
         let (acc, x) = (self.wide(acc, ty), self.wide(x, ty));
         let as_lane = if ty == Ty::U8 { Ty::I32 } else { ty };
         let each = |(acc, x): (&ir::Value, &ir::Value)| self.c.combine(op, as_lane, *acc, *x);
-        Lanes::Wide(acc.iter().zip(&x).map(each).collect())
+        Lanes::Varying(acc.iter().zip(&x).map(each).collect())
     }
 
     /// Values of a type as vectors of a group.
     pub fn lanes_of(&self, ty: Ty, vectors: Vectors) -> Lanes {
         match ty {
             Ty::Bool => Lanes::Mask(self.mask_bits(), vectors),
-            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(vectors),
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Varying(vectors),
         }
     }
 
-    /// The points of a group combined with each other until so many are left.
-    pub fn folded(&mut self, op: Combine, ty: Ty, lanes: &Lanes, points: usize) -> Lanes {
-        let mut vectors = self.flatten(lanes, ty, Shape::Lanes);
+    /// The elements of a group combined with each other until so many are left.
+    pub fn folded(&mut self, op: Combine, ty: Ty, lanes: &Lanes, elements: usize) -> Lanes {
+        let mut vectors = self.flatten(lanes, ty, Uniformity::Varying);
         let as_lane = if ty == Ty::U8 { Ty::I32 } else { ty };
-        for _ in 0..(self.points / points).ilog2() {
+        for _ in 0..(self.elements / elements).ilog2() {
             let half = vectors.len() / 2;
             let halves =
                 (0..half).map(|n| self.c.combine(op, as_lane, vectors[n], vectors[n + half]));
@@ -581,7 +587,7 @@ impl<'a> Vector<'_, 'a, '_> {
         self.lanes_of(ty, vectors)
     }
 
-    /// What the points come to together.
+    /// What the elements come to together.
     pub fn across(&mut self, op: Combine, ty: Ty, lanes: &Lanes) -> ir::Value {
         let mut vectors = match ty {
             Ty::Bool => {
@@ -603,8 +609,8 @@ impl<'a> Vector<'_, 'a, '_> {
         };
         let single = self.lanes_of(ty, vectors);
         let mut all = self.extract(&single, ty, 0);
-        for point in 1..count {
-            let next = self.extract(&single, ty, point);
+        for element in 1..count {
+            let next = self.extract(&single, ty, element);
             all = self.c.combine(op, ty, all, next);
         }
         all
@@ -612,26 +618,7 @@ impl<'a> Vector<'_, 'a, '_> {
 }
 
 /// So many branches within one another are made twice: the edges of a plane or of a space.
-const SELDOMS: u32 = 6;
+const MAX_DUPLICATED_BRANCHES: u32 = 6;
 
 /// Branches with more instructions than this are not.
-const SELDOM_SIZE: usize = 400;
-
-/// Whether a block is done for all points sooner than asked for whom to do it.
-pub fn is_cheap(block: &Block) -> bool {
-    let calm = |inst: &Inst| {
-        let harmless = matches!(
-            inst.op,
-            Op::Const(_)
-                | Op::Unary(..)
-                | Op::Binary(..)
-                | Op::Fma(..)
-                | Op::Select(..)
-                | Op::Convert(..)
-                | Op::Bits(..)
-        );
-        harmless && walk::blocks(&inst.op).into_iter().flatten().next().is_none()
-    };
-    let work = block.insts.iter().filter(|inst| !matches!(inst.op, Op::Const(_))).count();
-    work <= CHEAP && block.insts.iter().all(calm)
-}
+const MAX_DUPLICATED_INSTRUCTIONS: usize = 400;

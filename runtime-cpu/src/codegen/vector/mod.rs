@@ -1,56 +1,62 @@
-//! Several points, or turns of a loop, at a time.
+//! Several elements, or iterations of a loop, at a time.
 //!
 //! ```text
-//! vectors of points   while a whole group is left and none of it fails
-//! then one by one     the rest; a group in which a point fails, to find the first
+//! vectors of elements   while a whole group is left and none of it fails
+//! then one by one     the rest; a group in which a element fails, to find the first
 //! ```
 //!
-//! `shape` finds what can be done so and is worth it; `lanes` are values at a group of points;
-//! `ops` and `control` are the instructions; `turns` are loops within a point, `jam` some turns of
-//! a loop that have loops of their own, and `tile` points or turns that go through memory together;
-//! in `strands` a reduction goes through several stretches of memory, and `abreast` are points that
+//! `shape` finds what can be done so and is worth it; `lanes` are values at a group of elements;
+//! `ops` and `control` are the instructions; `iterations` are loops within a element, `jam` some iterations of
+//! a loop that have loops of their own, and `tile` elements or iterations that go through memory together;
+//! in `multiple_accumulators` a reduction goes through several stretches of memory, and `interleave_rows` are elements that
 //! each reduce a row.
 
-mod abreast;
 mod control;
-mod interleave;
-mod jam;
+mod interleave_rows;
+mod interleave_segments;
 mod lanes;
+mod loops;
+mod multiple_accumulators;
 mod ops;
-mod shape;
-mod strands;
+mod target;
 mod tile;
-mod turns;
+mod unroll_and_jam;
 
-use super::code;
-use super::kernel::{Group, Kern, Range};
-use super::sinks::{Role, Surroundings, Task};
-use super::walk;
+use super::emitter;
+use super::kernel::{ElementRange, KernelBuilder, StageGroup};
+use super::phases::{Role, Task};
+use super::sinks::SinkContext;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
-use lanes::{Lanes, Vector};
+use lanes::{Lanes, VectorEmitter};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::uniformity::Uniformity;
+use nesl_runtime::kir::vectorize::{Analysis, NotVectorizable, Surroundings, VectorFacts};
+use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Combine, Sink, Ty, Value, ValueTy};
-use shape::{Analysis, Given, No, Shape, Shapes};
 use smallvec::smallvec;
+use target::converts;
+use tile::TilePlan;
 
 /// The state of a sink in the loop over groups.
-enum State {
-    /// As for single points.
-    Single(ir::Value),
+enum SinkState {
+    /// As for single elements.
+    Scalar(ir::Value),
     /// Each lane by itself, put together at the end.
-    Wide(Combine, Ty, Lanes),
+    PerLane(Combine, Ty, Lanes),
 }
 
-/// How many points a group has: so many vectors for each value as there are registers for.
-fn points(shapes: &Shapes) -> usize {
-    if shapes.narrow {
-        return match shapes.pressure {
+/// How many elements a group has: so many vectors for each value as there are registers for.
+fn elements(facts: &VectorFacts) -> usize {
+    if facts.only_byte_lanes {
+        return match facts.register_pressure {
             0..=3 => 64,
             4..=7 => 32,
             _ => 16,
         };
     }
-    match (shapes.wide, shapes.pressure) {
+    match (facts.has_wide_lanes, facts.register_pressure) {
         (false, 0..=3) => 16,
         (false, 4..=8) => 8,
         (true, 0..=4) => 8,
@@ -58,119 +64,126 @@ fn points(shapes: &Shapes) -> usize {
     }
 }
 
-/// Where points go through memory together, the least that makes pages and prefetching worth it,
+/// Where elements go through memory together, the least that makes pages and prefetching worth it,
 /// in lines of the cache.
 const LINES: usize = 8;
 
-/// How many points go through memory together.
-fn stream(shapes: &Shapes) -> usize {
-    LINES * if shapes.wide { 8 } else { 16 }
+/// How many elements go through memory together.
+fn stream(facts: &VectorFacts) -> usize {
+    LINES * if facts.has_wide_lanes { 8 } else { 16 }
 }
 
-/// Points of tiles that one thread does, at least, if there are so many: a stretch of memory, of two
+/// Elements of tiles that one thread does, at least, if there are so many: a stretch of memory, of two
 /// pages or more. (Of 2,048 columns, shared among eight chunks, each read half a page of every row,
 /// and took half as long again.)
 const TOGETHER: usize = 1024;
 
-impl<'a> Kern<'a, '_> {
-    /// The points of a range in groups, as far as that goes. Gives where the single points begin,
+impl<'a> KernelBuilder<'a, '_> {
+    /// The elements of a range in groups, as far as that goes. Gives where the single elements begin,
     /// and the state of the sinks there.
-    pub fn vector_points(
+    pub fn vector_elements(
         &mut self,
-        group: &Group<'a>,
-        range: Range,
+        group: &StageGroup<'a>,
+        range: ElementRange,
         state: Vec<ir::Value>,
     ) -> (ir::Value, Vec<ir::Value>) {
-        let shapes = self.shapes(group);
-        let Ok(shapes) = shapes else { return (range.lo, state) };
+        let facts = self.facts(group);
+        let Ok(facts) = facts else { return (range.lo, state) };
         let code = group.code.iter().flatten().copied();
-        let tiles = tile::Plan::of(code, &shapes, &self.c);
+        let tiles = TilePlan::of(code, &facts, &self.c);
         if let Some(plan) = tiles.filter(|_| group.tasks.iter().all(|t| t.role == Role::Skip)) {
-            self.group = self.group.max(TOGETHER);
-            let space = tile::Space { names: &self.kernel.indices, range, points: true };
-            return (self.c.tiles(&plan, &shapes, space), state);
+            self.group_elements = self.group_elements.max(TOGETHER);
+            let space = tile::Space { names: &self.kernel.indices, range, elements: true };
+            return (self.c.tiles(&plan, &facts, space), state);
         }
         let (mut lo, mut state) = (range.lo, state);
-        let mut sizes = vec![points(&shapes)];
-        if shapes.streams && !shapes.narrow && !group.tasks.iter().any(Task::has_state) {
-            // Each point that is left over goes through all of the memory by itself.
-            let most = stream(&shapes);
+        let mut sizes = vec![elements(&facts)];
+        if facts.streams && !facts.only_byte_lanes && !group.tasks.iter().any(Task::has_state) {
+            // Each element that is left over goes through all of the memory by itself.
+            let most = stream(&facts);
             sizes = vec![most, most / 4, most / 16];
-            self.group = self.group.max(most);
+            self.group_elements = self.group_elements.max(most);
         }
-        for points in sizes {
-            let range = Range { lo, ..range };
-            (lo, state) = self.groups_of(points, &shapes, group, range, &state);
+        for elements in sizes {
+            let range = ElementRange { lo, ..range };
+            (lo, state) = self.groups_of(elements, &facts, group, range, &state);
         }
         (lo, state)
     }
 
-    /// The points of a reduction in stretches, if it waits for memory: where those that are left
+    /// The elements of a reduction in stretches, if it waits for memory: where those that are left
     /// begin, and the lanes so far.
-    fn in_strands(
-        vector: &mut Vector<'_, 'a, '_>,
+    fn with_multiple_accumulators(
+        vector: &mut VectorEmitter<'_, 'a, '_>,
         names: &[Value],
-        group: &Group<'a>,
-        range: Range,
+        group: &StageGroup<'a>,
+        range: ElementRange,
     ) -> Option<(ir::Value, Lanes)> {
         let mut tasks = group.tasks.iter().filter(|t| t.role != Role::Skip);
         let (Some(task), None) = (tasks.next(), tasks.next()) else { return None };
         let Sink::Reduce { combine, value, .. } = task.sink else { return None };
         let code = || group.code.iter().flatten().copied();
-        let reduced = (*combine, vector.c.element(*value));
-        let points = strands::points(code(), &vector.shapes, reduced.1)?;
-        vector.c.point = Some(range.lo);
-        Some(vector.strands([range.lo, range.hi], points, reduced, &mut |vector, index| {
-            vector.at(names, range, index);
-            code().for_each(|inst| vector.inst(inst));
-            vector.get(*value)
-        }))
+        let reduced = (*combine, vector.c.element_ty(*value));
+        let elements = multiple_accumulators::elements(code(), &vector.facts, reduced.1)?;
+        vector.c.element = Some(range.lo);
+        Some(vector.multiple_accumulators(
+            [range.lo, range.hi],
+            elements,
+            reduced,
+            &mut |vector, index| {
+                vector.at(names, range, index);
+                code().for_each(|inst| vector.inst(inst));
+                vector.get(*value)
+            },
+        ))
     }
 
-    /// The points of several segments in one tile, if that is possible and they fit one. Gives where
+    /// The elements of several segments in one tile, if that is possible and they fit one. Gives where
     /// the code goes on if so; what is written next is for when they do not, or one fails.
     pub fn interleaved(
         &mut self,
-        group: &Group<'a>,
+        group: &StageGroup<'a>,
         segments: [ir::Value; 2],
-        points: [ir::Value; 2],
+        elements: [ir::Value; 2],
     ) -> Option<ir::Block> {
-        let shapes = self.shapes(group).ok()?;
+        let facts = self.facts(group).ok()?;
         let code = group.code.iter().flatten().copied();
-        let plan = tile::Plan::of(code, &shapes, &self.c)?;
+        let plan = TilePlan::of(code, &facts, &self.c)?;
         if group.tasks.iter().any(|t| t.role != Role::Skip) {
             return None;
         }
         let kernel = self.kernel;
-        let all = interleave::Segments { space: &kernel.space, segments, points };
-        Some(self.c.interleaved(&plan, &shapes, &kernel.indices, all))
+        let all = interleave_segments::Segments { space: &kernel.space, segments, elements };
+        Some(self.c.interleaved(&plan, &facts, &kernel.indices, all))
     }
 
-    /// The points of a range in groups of so many.
+    /// The elements of a range in groups of so many.
     fn groups_of(
         &mut self,
-        points: usize,
-        shapes: &Shapes,
-        group: &Group<'a>,
-        range: Range,
+        elements: usize,
+        facts: &VectorFacts,
+        group: &StageGroup<'a>,
+        range: ElementRange,
         state: &[ir::Value],
     ) -> (ir::Value, Vec<ir::Value>) {
         let tasks = || group.tasks.iter().filter(|t| t.role != Role::Skip);
         let bail = self.c.b.create_block();
-        let mut vector = Vector::new(&mut self.c, shapes.clone(), points, bail);
+        let mut vector = VectorEmitter::new(&mut self.c, facts.clone(), elements, bail);
 
         let names = &self.kernel.indices;
-        let begun = Self::in_strands(&mut vector, names, group, range);
+        let begun = Self::with_multiple_accumulators(&mut vector, names, group, range);
         // Totals and reductions have a state in each lane.
         let mut start = vec![begun.as_ref().map_or(range.lo, |(at, _)| *at)];
         let mut kinds = Vec::new();
         for (task, state) in tasks().filter(|t| t.has_state()).zip(state) {
             let wide = match task.sink {
-                Sink::Reduce { combine, value, .. } => Some((*combine, vector.c.element(*value))),
-                Sink::Scan { combine, value, .. } if task.role == Role::Total => {
-                    Some((*combine, vector.c.element(*value)))
+                Sink::Reduce { combine, value, .. } => {
+                    Some((*combine, vector.c.element_ty(*value)))
                 }
-                Sink::Pack { .. } if task.role == Role::Total && !shapes.narrow => {
+                Sink::Scan { combine, value, .. } if task.role == Role::Total => {
+                    Some((*combine, vector.c.element_ty(*value)))
+                }
+                Sink::Pack { .. } if task.role == Role::Total && !facts.only_byte_lanes => {
                     Some((Combine::Add, Ty::I64))
                 }
                 _ => None,
@@ -181,7 +194,7 @@ impl<'a> Kern<'a, '_> {
                         Some((_, lanes)) => lanes.clone(),
                         None => Lanes::Uniform(vector.c.literal(combine.neutral(ty))),
                     };
-                    start.extend(vector.flatten(&so_far, ty, Shape::Lanes));
+                    start.extend(vector.flatten(&so_far, ty, Uniformity::Varying));
                 }
                 None => start.push(*state),
             }
@@ -199,21 +212,24 @@ impl<'a> Kern<'a, '_> {
         for kind in &kinds {
             states.push(match kind {
                 Some((combine, ty)) => {
-                    let lanes = vector.unflatten(&mut rest, ValueTy::Scalar(*ty), Shape::Lanes);
-                    State::Wide(*combine, *ty, lanes)
+                    let lanes =
+                        vector.unflatten(&mut rest, ValueTy::Scalar(*ty), Uniformity::Varying);
+                    SinkState::PerLane(*combine, *ty, lanes)
                 }
-                None => State::Single(rest.next().expect("it was handed over")),
+                None => SinkState::Scalar(
+                    rest.next().or_bug("a loop carries a value for each sink with state"),
+                ),
             });
         }
-        let next_index = vector.c.b.ins().iadd_imm_s(index, points as i64);
+        let next_index = vector.c.b.ins().iadd_imm_s(index, elements as i64);
         let whole = vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next_index, range.hi);
         vector.c.go_on_if(whole, again, bail);
 
         vector.c.b.switch_to_block(again);
-        vector.c.point = Some(index);
+        vector.c.element = Some(index);
         vector.at(names, range, index);
         vector.c.poll();
-        let around = Surroundings { chunk: self.chunk, tag: self.tag, index };
+        let around = SinkContext { chunk: self.chunk, tag: self.tag, index };
         let mut next = vec![next_index];
         let mut before = states.iter();
         for (stage, code) in group.code.iter().enumerate() {
@@ -227,13 +243,13 @@ impl<'a> Kern<'a, '_> {
         }
         vector.c.jump(head, &next);
 
-        // Behind the last whole group, or where a point of one fails.
+        // Behind the last whole group, or where a element of one fails.
         vector.c.b.switch_to_block(bail);
         let mut out = Vec::new();
         for (before, found) in state.iter().zip(&states) {
             out.push(match found {
-                State::Single(value) => *value,
-                State::Wide(combine, ty, lanes) => {
+                SinkState::Scalar(value) => *value,
+                SinkState::PerLane(combine, ty, lanes) => {
                     let all = vector.across(*combine, *ty, lanes);
                     vector.c.combine(*combine, *ty, *before, all)
                 }
@@ -242,49 +258,54 @@ impl<'a> Kern<'a, '_> {
         (index, out)
     }
 
-    /// The shapes of the code of a group of stages, if it is to be vectorised.
-    fn shapes(&self, group: &Group<'a>) -> Result<Shapes, No> {
+    /// The facts of the code of a group of stages, if it is to be vectorised.
+    fn facts(&self, group: &StageGroup<'a>) -> Result<VectorFacts, NotVectorizable> {
         let names = &self.kernel.indices;
         let indices = if names.len() == 1 { &names[..] } else { &names[1..] };
-        let given = Given { types: &self.kernel.types, known: &self.c.constants, may_store: true };
-        let mut analysis = Analysis::new(given, indices);
+        let around = Surroundings {
+            types: &self.kernel.types,
+            constants: &self.c.constants,
+            may_store: true,
+            converts,
+        };
+        let mut analysis = Analysis::new(around, indices);
         for inst in group.code.iter().flatten() {
-            walk::reads(inst, &mut |v| analysis.reads(v));
+            walk::each_read(inst, &mut |v| analysis.mark_read(v));
         }
-        group.tasks.iter().for_each(|task| task.needs(&mut |v| analysis.reads(v)));
+        group.tasks.iter().for_each(|task| task.needs(&mut |v| analysis.mark_read(v)));
         for (stage, code) in group.code.iter().enumerate() {
             code.iter().try_for_each(|inst| analysis.inst(inst))?;
             for task in group.tasks.iter().filter(|t| t.stage == stage && t.role != Role::Skip) {
                 match task.sink {
                     Sink::Reduce { .. } => {
-                        analysis.not_narrow();
-                        analysis.simple();
+                        analysis.needs_larger_lanes();
+                        analysis.count_vector_operation();
                     }
                     Sink::Scan { result, .. } => {
-                        analysis.not_narrow();
-                        analysis.set(*result, Shape::Lanes);
+                        analysis.needs_larger_lanes();
+                        analysis.set(*result, Uniformity::Varying);
                         match task.role {
-                            Role::Total => analysis.simple(),
-                            _ => analysis.by_lane(2),
+                            Role::Total => analysis.count_vector_operation(),
+                            _ => analysis.count_lane_operations(2),
                         }
                     }
                     Sink::Pack { columns, .. } => match task.role {
-                        Role::Total => analysis.simple(),
-                        // Where there are many points those that are kept are counted and found by
+                        Role::Total => analysis.count_vector_operation(),
+                        // Where there are many elements those that are kept are counted and found by
                         // bits.
-                        _ if analysis.is_narrow() => {
-                            columns.iter().for_each(|_| analysis.simple());
+                        _ if analysis.has_only_byte_lanes() => {
+                            columns.iter().for_each(|_| analysis.count_vector_operation());
                         }
-                        _ => analysis.by_lane(1 + columns.len() as u64),
+                        _ => analysis.count_lane_operations(1 + columns.len() as u64),
                     },
                     Sink::Histogram { length: Some(_), .. } => {
-                        return Err(No("rows of instances"));
+                        return Err(NotVectorizable("rows of threads"));
                     }
                     Sink::Scatter { .. } | Sink::Histogram { length: None, .. } => {
-                        analysis.not_narrow();
-                        analysis.by_lane(2);
+                        analysis.needs_larger_lanes();
+                        analysis.count_lane_operations(2);
                     }
-                    Sink::Emit { .. } => return Err(No("parts of instances")),
+                    Sink::Emit { .. } => return Err(NotVectorizable("parts of threads")),
                 }
             }
         }
@@ -292,28 +313,28 @@ impl<'a> Kern<'a, '_> {
     }
 }
 
-impl<'a> Vector<'_, 'a, '_> {
-    /// Names the indices of a group of points.
-    fn at(&mut self, names: &[Value], range: Range, index: ir::Value) {
+impl<'a> VectorEmitter<'_, 'a, '_> {
+    /// Names the indices of a group of elements.
+    fn at(&mut self, names: &[Value], range: ElementRange, index: ir::Value) {
         match range.segment {
-            None => self.set(names[0], Lanes::Linear(index)),
+            None => self.set(names[0], Lanes::Affine(index)),
             Some((segment, start)) => {
                 let position = self.c.b.ins().isub(index, start);
                 self.set(names[0], Lanes::Uniform(segment));
-                self.set(names[1], Lanes::Linear(position));
-                self.set(names[2], Lanes::Linear(index));
+                self.set(names[1], Lanes::Affine(position));
+                self.set(names[2], Lanes::Affine(index));
             }
         }
     }
 
-    /// A sink at the points of a group; gives its next state.
+    /// A sink at the elements of a group; gives its next state.
     fn sink(
         &mut self,
         task: &Task<'a>,
-        state: Option<&State>,
-        around: Surroundings,
+        state: Option<&SinkState>,
+        around: SinkContext,
     ) -> lanes::Vectors {
-        if let Some(State::Wide(combine, ty, acc)) = state {
+        if let Some(SinkState::PerLane(combine, ty, acc)) = state {
             let value = match task.sink {
                 Sink::Pack { keep, .. } => {
                     let keep = self.get(*keep);
@@ -321,37 +342,37 @@ impl<'a> Vector<'_, 'a, '_> {
                 }
                 Sink::Reduce { value, .. } | Sink::Scan { value, .. } => self.get(*value),
                 Sink::Scatter { .. } | Sink::Histogram { .. } | Sink::Emit { .. } => {
-                    unreachable!("these have no state")
+                    bug!("scatter, histogram and emit have no state")
                 }
             };
             let sum = self.combine(*combine, *ty, acc, &value);
-            return self.flatten(&sum, *ty, Shape::Lanes);
+            return self.flatten(&sum, *ty, Uniformity::Varying);
         }
-        if let (Sink::Pack { keep, columns, .. }, true) = (task.sink, self.shapes.narrow) {
-            let Some(State::Single(position)) = state else { unreachable!("packs have state") };
+        if let (Sink::Pack { keep, columns, .. }, true) = (task.sink, self.facts.only_byte_lanes) {
+            let Some(SinkState::Scalar(position)) = state else { bug!("a pack has a state") };
             return smallvec![self.pack(task, *keep, columns, *position)];
         }
         let mut operands = Vec::new();
-        task.needs(&mut |v| operands.push((v, self.get(v), self.c.element(v))));
+        task.needs(&mut |v| operands.push((v, self.get(v), self.c.element_ty(v))));
         let mut state = state.map(|state| match state {
-            State::Single(value) => *value,
-            State::Wide(..) => unreachable!("done above"),
+            SinkState::Scalar(value) => *value,
+            SinkState::PerLane(..) => bug!("states of single elements are scalars"),
         });
-        // One by one, in order, each with the code for a single point.
+        // One by one, in order, each with the code for a single element.
         let mut results = Vec::new();
-        for point in 0..self.points {
+        for element in 0..self.elements {
             for (value, lanes, ty) in &operands {
-                let scalar = self.extract(lanes, *ty, point);
+                let scalar = self.extract(lanes, *ty, element);
                 self.c.set(*value, scalar);
             }
-            let index = self.c.b.ins().iadd_imm_s(around.index, point as i64);
-            state = self.c.sink(task, state, Surroundings { index, ..around });
+            let index = self.c.b.ins().iadd_imm_s(around.index, element as i64);
+            state = self.c.sink(task, state, SinkContext { index, ..around });
             if let Some(result) = task.result() {
                 results.push(self.c.get(result));
             }
         }
         if let (Some(result), Sink::Scan { .. }) = (task.result(), task.sink) {
-            let ty = self.c.element(result);
+            let ty = self.c.element_ty(result);
             let lanes = self.assemble(&results, ty);
             self.set(result, lanes);
         }
@@ -359,8 +380,8 @@ impl<'a> Vector<'_, 'a, '_> {
     }
 }
 
-impl<'a> Vector<'_, 'a, '_> {
-    /// Packs a group of many points: those that are kept are found by the bits of the mask, and the
+impl<'a> VectorEmitter<'_, 'a, '_> {
+    /// Packs a group of many elements: those that are kept are found by the bits of the mask, and the
     /// others cost nothing. Gives the next position.
     fn pack(
         &mut self,
@@ -379,12 +400,12 @@ impl<'a> Vector<'_, 'a, '_> {
         let (some, done) = (self.c.b.create_block(), self.c.b.create_block());
         let mut values = Vec::new();
         for (value, array) in columns {
-            let (lanes, ty) = (self.get(*value), self.c.element(*array));
+            let (lanes, ty) = (self.get(*value), self.c.element_ty(*array));
             let lanes = match lanes {
                 Lanes::Uniform(value) => Column::Same(value),
-                Lanes::Linear(base) => Column::From(base),
+                Lanes::Affine(base) => Column::From(base),
                 // By place, from memory.
-                Lanes::Wide(vectors) => Column::At(self.aside(&vectors)),
+                Lanes::Varying(vectors) => Column::At(self.aside(&vectors)),
                 mask @ Lanes::Mask(..) => {
                     let vectors = self.mask(&mask, 8);
                     Column::At(self.aside(&vectors))
@@ -406,7 +427,7 @@ impl<'a> Vector<'_, 'a, '_> {
                 Column::From(base) => self.c.b.ins().iadd(base, place),
                 Column::At(address) => {
                     let address = self.c.b.ins().iadd(address, place);
-                    let byte = self.c.b.ins().load(types::I8, code::flags(), address, 0);
+                    let byte = self.c.b.ins().load(types::I8, emitter::flags(), address, 0);
                     match ty {
                         Ty::Bool => self.c.b.ins().band_imm_s(byte, 1),
                         Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => byte,
@@ -429,7 +450,7 @@ impl<'a> Vector<'_, 'a, '_> {
         let slot = self.c.b.create_sized_stack_slot(data);
         let address = self.c.b.ins().stack_addr(types::I64, slot, 0);
         for (n, vector) in vectors.iter().enumerate() {
-            self.c.b.ins().store(code::flags(), *vector, address, 16 * n as i32);
+            self.c.b.ins().store(emitter::flags(), *vector, address, 16 * n as i32);
         }
         address
     }
@@ -439,8 +460,8 @@ impl<'a> Vector<'_, 'a, '_> {
 enum Column {
     /// It is the same for all.
     Same(ir::Value),
-    /// The first, and one more at each point.
+    /// The first, and one more at each element.
     From(ir::Value),
-    /// A byte for each point, at an address.
+    /// A byte for each element, at an address.
     At(ir::Value),
 }

@@ -10,44 +10,45 @@
 //! of several, what the memory's own prefetching has begun for each comes on top. A sum of many
 //! numbers takes two thirds of the time in this way.
 
-use super::lanes::{Lanes, Vector};
-use super::shape::{Shape, Shapes, is_wide};
+use super::lanes::{Lanes, VectorEmitter};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
+use nesl_runtime::kir::uniformity::Uniformity;
+use nesl_runtime::kir::vectorize::{VectorFacts, is_wide};
 use nesl_runtime::kir::{Combine, Inst, Op, Ty, ValueTy};
 
 /// How many stretches. Twice as many gain nothing.
-pub const STRANDS: usize = 4;
+pub const STREAMS: usize = 4;
 
-/// Of fewer points than these the stretches would be too short for prefetching.
+/// Of fewer elements than these the stretches would be too short for prefetching.
 pub const LONG: i64 = 8192;
 
 /// The length of a stretch is so much more than a multiple of so much: their beginnings lie in
 /// different sets of the caches, ...
 const SETS: [i64; 2] = [136, 256];
 
-/// ... and, of points as many as the third, in different banks of the memory, too.
+/// ... and, of elements as many as the third, in different banks of the memory, too.
 const BANKS: [i64; 3] = [3072 + 136, 16384, 1 << 20];
 
 /// Code of more instructions than this does not wait for memory.
 const SHORT: usize = 24;
 
-/// Of code that reads neighbouring elements and does little with them, how many points a group in
+/// Of code that reads neighbouring elements and does little with them, how many elements a group in
 /// a strand has, where what it gives is combined: as many as there are registers for what is read
-/// of all strands.
-pub fn points<'i>(
+/// of all multiple_accumulators.
+pub fn elements<'i>(
     insts: impl Iterator<Item = &'i Inst>,
-    shapes: &Shapes,
+    facts: &VectorFacts,
     combined: Ty,
 ) -> Option<usize> {
     let (mut reads, mut length) = (0, 0);
     for inst in insts {
         length += 1;
         match &inst.op {
-            Op::Load { index, .. } => match shapes.of(*index) {
-                Shape::Linear => reads += 1,
-                Shape::Uniform => {}
-                Shape::Lanes => return None,
+            Op::Load { index, .. } => match facts.of(*index) {
+                Uniformity::Affine => reads += 1,
+                Uniformity::Uniform => {}
+                Uniformity::Varying => return None,
             },
             Op::Const(_)
             | Op::Unary(..)
@@ -72,7 +73,7 @@ pub fn points<'i>(
             | Op::Compact { .. } => return None,
         }
     }
-    let least = shapes.least.max(if is_wide(combined) { 2 } else { 4 });
+    let least = facts.min_elements.max(if is_wide(combined) { 2 } else { 4 });
     match reads {
         _ if length > SHORT => None,
         0 => None,
@@ -81,22 +82,22 @@ pub fn points<'i>(
     }
 }
 
-impl Vector<'_, '_, '_> {
-    /// Combines the points from the first up to the second in stretches, if they are many; `group`
-    /// is the code of so many points from an index on, and gives what is to be combined. Gives where
-    /// the points that are left begin, and the lanes so far, of as many points as groups have now.
-    /// Where a point fails nothing is done: all are left.
-    pub fn strands(
+impl VectorEmitter<'_, '_, '_> {
+    /// Combines the elements from the first up to the second in stretches, if they are many; `group`
+    /// is the code of so many elements from an index on, and gives what is to be combined. Gives where
+    /// the elements that are left begin, and the lanes so far, of as many elements as groups have now.
+    /// Where a element fails nothing is done: all are left.
+    pub fn multiple_accumulators(
         &mut self,
         [begin, end]: [ir::Value; 2],
-        points: usize,
+        elements: usize,
         (combine, ty): (Combine, Ty),
         group: &mut dyn FnMut(&mut Self, ir::Value) -> Lanes,
     ) -> (ir::Value, Lanes) {
         let neutral = Lanes::Uniform(self.c.literal(combine.neutral(ty)));
-        let most = self.points;
+        let most = self.elements;
         let mut nothing = vec![begin];
-        nothing.extend(self.flatten(&neutral, ty, Shape::Lanes));
+        nothing.extend(self.flatten(&neutral, ty, Uniformity::Varying));
         let join = self.block_like(&nothing);
         let long = self.c.b.create_block();
         let length = self.c.b.ins().isub(end, begin);
@@ -104,7 +105,7 @@ impl Vector<'_, '_, '_> {
         self.c.branch(many, (long, &[]), (join, &nothing));
 
         self.c.b.switch_to_block(long);
-        let part = self.c.b.ins().ushr_imm_u(length, i64::from(STRANDS.ilog2()));
+        let part = self.c.b.ins().ushr_imm_u(length, i64::from(STREAMS.ilog2()));
         let mut rounded = |[more, step]: [i64; 2]| {
             let part = self.c.b.ins().iadd_imm_s(part, -more);
             let part = self.c.b.ins().band_imm_s(part, -step);
@@ -115,10 +116,10 @@ impl Vector<'_, '_, '_> {
         let huge = self.c.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, length, many_more);
         let part = self.c.b.ins().select(huge, coarse, fine);
         let stop = self.c.b.ins().iadd(begin, part);
-        self.points = points;
+        self.elements = elements;
         let mut start = vec![begin];
-        for _ in 0..STRANDS {
-            start.extend(self.flatten(&neutral, ty, Shape::Lanes));
+        for _ in 0..STREAMS {
+            start.extend(self.flatten(&neutral, ty, Uniformity::Varying));
         }
         let head = self.block_like(&start);
         let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
@@ -128,18 +129,18 @@ impl Vector<'_, '_, '_> {
         let params = self.c.b.block_params(head).to_vec();
         let at = params[0];
         let mut rest = params[1..].iter().copied();
-        let sums: Vec<Lanes> = (0..STRANDS)
-            .map(|_| self.unflatten(&mut rest, ValueTy::Scalar(ty), Shape::Lanes))
+        let sums: Vec<Lanes> = (0..STREAMS)
+            .map(|_| self.unflatten(&mut rest, ValueTy::Scalar(ty), Uniformity::Varying))
             .collect();
         let going = self.c.b.ins().icmp(IntCC::SignedLessThan, at, stop);
         self.c.go_on_if(going, again, done);
 
         self.c.b.switch_to_block(again);
         self.c.poll();
-        // Code in strands writes nothing.
-        let still = std::mem::replace(&mut self.still, true);
+        // Code in multiple_accumulators writes nothing.
+        let read_only = std::mem::replace(&mut self.read_only, true);
         let bail = std::mem::replace(&mut self.bail, failed);
-        let mut next = vec![self.c.b.ins().iadd_imm_s(at, points as i64)];
+        let mut next = vec![self.c.b.ins().iadd_imm_s(at, elements as i64)];
         let mut index = at;
         for (strand, sum) in sums.iter().enumerate() {
             if strand > 0 {
@@ -147,25 +148,25 @@ impl Vector<'_, '_, '_> {
             }
             let x = group(self, index);
             let sum = self.combine(combine, ty, sum, &x);
-            next.extend(self.flatten(&sum, ty, Shape::Lanes));
+            next.extend(self.flatten(&sum, ty, Uniformity::Varying));
         }
         self.c.jump(head, &next);
         self.bail = bail;
-        self.still = still;
+        self.read_only = read_only;
 
         self.c.b.switch_to_block(failed);
         self.c.b.set_cold_block(failed);
         self.c.jump(join, &nothing);
 
         self.c.b.switch_to_block(done);
-        let behind = self.c.b.ins().imul_imm_s(part, STRANDS as i64);
+        let behind = self.c.b.ins().imul_imm_s(part, STREAMS as i64);
         let mut found = vec![self.c.b.ins().iadd(begin, behind)];
-        let sums = sums.iter().flat_map(|sum| self.flatten(sum, ty, Shape::Lanes)).collect();
+        let sums = sums.iter().flat_map(|sum| self.flatten(sum, ty, Uniformity::Varying)).collect();
         let sums = self.lanes_of(ty, sums);
-        self.points = STRANDS * points;
+        self.elements = STREAMS * elements;
         let folded = self.folded(combine, ty, &sums, most);
-        found.extend(self.flatten(&folded, ty, Shape::Lanes));
-        self.points = most;
+        found.extend(self.flatten(&folded, ty, Uniformity::Varying));
+        self.elements = most;
         self.c.jump(join, &found);
         self.c.b.switch_to_block(join);
         let params = self.c.b.block_params(join).to_vec();

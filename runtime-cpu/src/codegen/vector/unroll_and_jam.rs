@@ -1,60 +1,62 @@
-//! Turns of a loop side by side that have a loop of their own, over the same elements: the
-//! distances of one point from several others. What all of them read is read once.
+//! Iterations of a loop side by side that have a loop of their own, over the same elements: the
+//! distances of one element from several others. What all of them read is read once.
 //!
 //! ```text
-//! for four turns at a time
-//!   what comes before the inner loop     of each turn; if one fails they are done one by one
-//!   for a few turns of the inner loop    vectors: of each turn of the outer one
-//!   for a single turn                    what is left over
-//!   what comes behind                    of each turn
+//! for four iterations at a time
+//!   what comes before the inner loop     of each iteration; if one fails they are done one by one
+//!   for a few iterations of the inner loop    vectors: of each iteration of the outer one
+//!   for a single iteration                    what is left over
+//!   what comes behind                    of each iteration
 //! ```
 
-use super::super::code::Coder;
-use super::super::walk;
-use super::lanes::{Lanes, Vector};
-use super::shape::{Analysis, Given, Shape, Shapes, is_wide};
-use super::strands;
+use super::super::emitter::FunctionEmitter;
+use super::lanes::{Lanes, VectorEmitter};
+use super::multiple_accumulators;
+use super::target::converts;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type, types};
 use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::uniformity::Uniformity;
+use nesl_runtime::kir::vectorize::{Analysis, Surroundings, VectorFacts, is_wide};
+use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value, ValueTy};
 
-/// How many turns are done side by side: while there are so many, then what is left.
+/// How many iterations are done side by side: while there are so many, then what is left.
 const TURNS: [usize; 3] = [4, 3, 2];
 
 /// Vectors of sums that registers have room for.
 const VECTORS: usize = 8;
 
-/// A loop whose turns can be done side by side.
-pub(super) struct Plan<'a> {
+/// A loop whose iterations can be done side by side.
+pub(super) struct JamPlan<'a> {
     /// What comes before the inner loop.
     pub before: &'a [Inst],
-    /// The inner loop: its count, the same for all turns, and the rest.
+    /// The inner loop: its count, the same for all iterations, and the rest.
     pub count: Value,
     index: Value,
     body: &'a Block,
     sums: Vec<(Combine, Ty)>,
     results: &'a [Value],
     after: &'a [Inst],
-    shapes: Shapes,
+    facts: VectorFacts,
 }
 
-/// What values are in one of the turns.
+/// What values are in one of the iterations.
 type Copy = Vec<Option<ir::Value>>;
 
-impl<'a> Plan<'a> {
-    fn of(inst: &'a Inst, c: &Coder<'a, '_>, may_store: bool) -> Option<Plan<'a>> {
-        let Op::For { index: outer, body: turn, .. } = &inst.op else { return None };
-        let plan = Plan::of_turn(&turn.insts, c, may_store)?;
-        let Plan { before, count, body, .. } = plan;
-        // What differs from turn to turn; what all turns read does not.
+impl<'a> JamPlan<'a> {
+    fn of(inst: &'a Inst, c: &FunctionEmitter<'a, '_>, may_store: bool) -> Option<JamPlan<'a>> {
+        let Op::For { index: outer, body: iteration, .. } = &inst.op else { return None };
+        let plan = JamPlan::of_turn(&iteration.insts, c, may_store)?;
+        let JamPlan { before, count, body, .. } = plan;
+        // What differs from iteration to iteration; what all iterations read does not.
         let mut differs = vec![*outer];
         let mut shares = false;
         for (inst, inner) in
             before.iter().map(|i| (i, false)).chain(body.insts.iter().map(|i| (i, true)))
         {
             let mut same = true;
-            walk::operands(&inst.op, &mut |v| same &= !differs.contains(&v));
+            inst.op.each_operand(|v| same &= !differs.contains(&v));
             if !same {
                 differs.extend(&inst.results);
             }
@@ -63,106 +65,82 @@ impl<'a> Plan<'a> {
         (shares && !differs.contains(&count)).then_some(plan)
     }
 
-    /// Points of a kernel that each do no more than reduce what lies side by side, and how much of
+    /// Elements of a kernel that each do no more than reduce what lies side by side, and how much of
     /// it at a time.
-    pub fn of_points(insts: &'a [Inst], c: &Coder<'a, '_>) -> Option<(Plan<'a>, usize)> {
-        let plan = Plan::of_turn(insts, c, true)?;
+    pub fn of_points(
+        insts: &'a [Inst],
+        c: &FunctionEmitter<'a, '_>,
+    ) -> Option<(JamPlan<'a>, usize)> {
+        let plan = JamPlan::of_turn(insts, c, true)?;
         let [(_, ty)] = &plan.sums[..] else { return None };
-        let most = strands::points(plan.body.insts.iter(), &plan.shapes, *ty)?;
+        let most = multiple_accumulators::elements(plan.body.insts.iter(), &plan.facts, *ty)?;
         Some((plan, most))
     }
 
-    fn of_turn(insts: &'a [Inst], c: &Coder<'a, '_>, may_store: bool) -> Option<Plan<'a>> {
-        let at = insts.iter().position(|inst| walk::blocks(&inst.op)[0].is_some())?;
+    fn of_turn(
+        insts: &'a [Inst],
+        c: &FunctionEmitter<'a, '_>,
+        may_store: bool,
+    ) -> Option<JamPlan<'a>> {
+        let at = insts.iter().position(|inst| inst.op.has_blocks())?;
         let (before, after) = (&insts[..at], &insts[at + 1..]);
         let Inst { results, op } = &insts[at];
         let Op::For { count, index, init, reduce, body, .. } = op else { return None };
-        let written =
-            |inst: &Inst| is_pure(&inst.op) || may_store && matches!(inst.op, Op::Store { .. });
+        let written = |inst: &Inst| {
+            inst.op.is_side_effect_free() || may_store && matches!(inst.op, Op::Store { .. })
+        };
         let good = init.is_empty()
             && !reduce.is_empty()
-            && before.iter().all(is_still)
-            && body.insts.iter().all(is_still)
+            && before.iter().all(|inst| inst.op.is_read_only())
+            && body.insts.iter().all(|inst| inst.op.is_read_only())
             && after.iter().all(written);
         if !good {
             return None;
         }
-        let given = Given { types: c.types, known: &c.constants, may_store: false };
-        let mut analysis = Analysis::new(given, &[*index]);
-        analysis.not_narrow();
-        body.insts.iter().for_each(|inst| walk::reads(inst, &mut |v| analysis.reads(v)));
-        body.yields.iter().for_each(|v| analysis.reads(*v));
+        let around =
+            Surroundings { types: c.types, constants: &c.constants, may_store: false, converts };
+        let mut analysis = Analysis::new(around, &[*index]);
+        analysis.needs_larger_lanes();
+        body.insts.iter().for_each(|inst| walk::each_read(inst, &mut |v| analysis.mark_read(v)));
+        body.yields.iter().for_each(|v| analysis.mark_read(*v));
         analysis.block(body).ok()?;
-        reduce.iter().for_each(|_| analysis.simple());
-        let shapes = analysis.finish(body.insts.iter()).ok()?;
-        let sums = reduce.iter().zip(&body.yields).map(|(with, v)| (*with, c.element(*v)));
+        reduce.iter().for_each(|_| analysis.count_vector_operation());
+        let facts = analysis.finish(body.insts.iter()).ok()?;
+        let sums = reduce.iter().zip(&body.yields).map(|(with, v)| (*with, c.element_ty(*v)));
         let (count, index, sums) = (*count, *index, sums.collect());
-        Some(Plan { before, count, index, body, sums, results, after, shapes })
+        Some(JamPlan { before, count, index, body, sums, results, after, facts })
     }
 }
 
-/// Whether an instruction neither writes nor has code of its own.
-pub(super) fn is_still(inst: &Inst) -> bool {
-    is_pure(&inst.op) || matches!(inst.op, Op::Check { .. })
-}
-
-/// Whether an operation only makes a value of others.
-fn is_pure(op: &Op) -> bool {
-    match op {
-        Op::Const(_)
-        | Op::Text(_)
-        | Op::Unary(..)
-        | Op::Binary(..)
-        | Op::Fma(..)
-        | Op::Select(..)
-        | Op::Convert(..)
-        | Op::Bits(..)
-        | Op::Load { .. }
-        | Op::Slice(..) => true,
-        Op::Alloc(..)
-        | Op::Store { .. }
-        | Op::Copy { .. }
-        | Op::If { .. }
-        | Op::While { .. }
-        | Op::For { .. }
-        | Op::Call(..)
-        | Op::Extern(..)
-        | Op::Check { .. }
-        | Op::Fail { .. }
-        | Op::Mark
-        | Op::Compact { .. } => false,
-    }
-}
-
-impl<'a> Coder<'a, '_> {
-    /// The turns of a loop side by side, if they share what inner loops read. Gives where single
-    /// turns begin, and the reductions there.
-    pub fn jammed(
+impl<'a> FunctionEmitter<'a, '_> {
+    /// The iterations of a loop side by side, if they share what inner loops read. Gives where single
+    /// iterations begin, and the reductions there.
+    pub fn unroll_and_jam(
         &mut self,
         inst: &'a Inst,
         count: ir::Value,
         may_store: bool,
     ) -> Option<Vec<ir::Value>> {
-        let plan = Plan::of(inst, self, may_store)?;
+        let plan = JamPlan::of(inst, self, may_store)?;
         let Op::For { index, reduce, body, .. } = &inst.op else { return None };
         let mut state = vec![self.int(0)];
         let reduced: Vec<(Combine, Value)> =
             reduce.iter().copied().zip(body.yields.iter().copied()).collect();
         for (combine, value) in &reduced {
-            let neutral = combine.neutral(self.element(*value));
+            let neutral = combine.neutral(self.element_ty(*value));
             state.push(self.literal(neutral));
         }
-        for turns in TURNS {
-            state = self.side_by_side(&plan, turns, (*index, count), state, &reduced);
+        for iterations in TURNS {
+            state = self.side_by_side(&plan, iterations, (*index, count), state, &reduced);
         }
         Some(state)
     }
 
-    /// So many turns at a time, while there are so many and none fails.
+    /// So many iterations at a time, while there are so many and none fails.
     fn side_by_side(
         &mut self,
-        plan: &Plan<'a>,
-        turns: usize,
+        plan: &JamPlan<'a>,
+        iterations: usize,
         (index, count): (Value, ir::Value),
         state: Vec<ir::Value>,
         reduced: &[(Combine, Value)],
@@ -173,20 +151,20 @@ impl<'a> Coder<'a, '_> {
         self.jump(head, &state);
         self.b.switch_to_block(head);
         let state = self.b.block_params(head).to_vec();
-        let following = self.b.ins().iadd_imm_s(state[0], turns as i64);
+        let following = self.b.ins().iadd_imm_s(state[0], iterations as i64);
         let whole = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, following, count);
         self.go_on_if(whole, again, bail);
         self.b.switch_to_block(again);
-        let at = |turn| self.b.ins().iadd_imm_s(state[0], turn as i64);
-        let points: Vec<ir::Value> = (0..turns).map(at).collect();
-        let lanes = if plan.shapes.wide { 2 } else { 4 };
-        let inner = (None, VECTORS / turns * lanes);
+        let at = |iteration| self.b.ins().iadd_imm_s(state[0], iteration as i64);
+        let elements: Vec<ir::Value> = (0..iterations).map(at).collect();
+        let lanes = if plan.facts.has_wide_lanes { 2 } else { 4 };
+        let inner = (None, VECTORS / iterations * lanes);
         let mut next = vec![following];
         next.extend(&state[1..]);
-        self.each_of(plan, index, &points, inner, bail, &mut |coder| {
+        self.each_of(plan, index, &elements, inner, bail, &mut |emitter| {
             for ((combine, value), so_far) in reduced.iter().zip(&mut next[1..]) {
-                let (ty, x) = (coder.element(*value), coder.get(*value));
-                *so_far = coder.combine(*combine, ty, *so_far, x);
+                let (ty, x) = (emitter.element_ty(*value), emitter.get(*value));
+                *so_far = emitter.combine(*combine, ty, *so_far, x);
             }
         });
         self.jump(head, &next);
@@ -194,14 +172,14 @@ impl<'a> Coder<'a, '_> {
         state
     }
 
-    /// Some turns, or points, side by side, whose inner loops have `count` turns (if none is given,
-    /// as many as that of the first of them, which is the same for all), so many at a time; then
-    /// something with the values of each.
+    /// Emits several iterations (or work items) side by side. Their inner loops have `count`
+    /// iterations each, `most` of which are emitted at a time; without a count they have as many as
+    /// the first of them computes, which is the same for all. Then calls `then` for each, with its values.
     pub(super) fn each_of(
         &mut self,
-        plan: &Plan<'a>,
+        plan: &JamPlan<'a>,
         index: Value,
-        points: &[ir::Value],
+        elements: &[ir::Value],
         (count, most): (Option<ir::Value>, usize),
         bail: ir::Block,
         then: &mut dyn FnMut(&mut Self),
@@ -209,8 +187,8 @@ impl<'a> Coder<'a, '_> {
         self.poll();
         let outside = self.values.clone();
         let mut copies: Vec<Copy> = Vec::new();
-        for point in points {
-            self.set(index, *point);
+        for element in elements {
+            self.set(index, *element);
             plan.before.iter().for_each(|inst| self.or_bail(inst, bail));
             copies.push(std::mem::replace(&mut self.values, outside.clone()));
         }
@@ -229,7 +207,7 @@ impl<'a> Coder<'a, '_> {
         self.values = outside;
     }
 
-    /// An instruction; where a check does not hold, the turns are done one by one.
+    /// An instruction; where a check does not hold, the iterations are done one by one.
     pub(super) fn or_bail(&mut self, inst: &'a Inst, bail: ir::Block) {
         let Op::Check { cond, .. } = &inst.op else { return self.inst(inst) };
         let on = self.b.create_block();
@@ -238,36 +216,36 @@ impl<'a> Coder<'a, '_> {
         self.b.switch_to_block(on);
     }
 
-    /// The inner loops of all turns; what each of them comes to.
+    /// The inner loops of all iterations; what each of them comes to.
     fn inner(
         &mut self,
-        plan: &Plan<'a>,
+        plan: &JamPlan<'a>,
         copies: &mut [Copy],
         bail: ir::Block,
         most: usize,
     ) -> Vec<Vec<ir::Value>> {
-        let lanes = if plan.shapes.wide { 2 } else { 4 };
+        let lanes = if plan.facts.has_wide_lanes { 2 } else { 4 };
         let wide = plan.sums.iter().all(|(_, ty)| is_wide(*ty));
-        let least = plan.shapes.least.max(if wide { 2 } else { 4 });
+        let least = plan.facts.min_elements.max(if wide { 2 } else { 4 });
         let most = most.max(least);
-        let mut vector = Vector::new(self, plan.shapes.clone(), most, bail);
-        vector.still = true;
+        let mut vector = VectorEmitter::new(self, plan.facts.clone(), most, bail);
+        vector.read_only = true;
         let mut at = vector.c.int(0);
         let mut sums: Vec<Lanes> = Vec::new();
         for (combine, ty) in copies.iter().flat_map(|_| &plan.sums) {
             let neutral = Lanes::Uniform(vector.c.literal(combine.neutral(*ty)));
-            let vectors = vector.flatten(&neutral, *ty, Shape::Lanes);
+            let vectors = vector.flatten(&neutral, *ty, Uniformity::Varying);
             sums.push(vector.lanes_of(*ty, vectors));
         }
         let mut sizes = vec![most, least];
         sizes.dedup();
         let count = vector.c.get(plan.count);
         let count = vector.unless_few(count, 4 * lanes);
-        for points in sizes {
+        for elements in sizes {
             for ((combine, ty), sum) in plan.sums.iter().cycle().zip(&mut sums) {
-                *sum = vector.folded(*combine, *ty, sum, points);
+                *sum = vector.folded(*combine, *ty, sum, elements);
             }
-            vector.points = points;
+            vector.elements = elements;
             (at, sums) = vector.together(plan, copies, (at, count), &sums);
         }
         let mut all = Vec::new();
@@ -281,7 +259,7 @@ impl<'a> Coder<'a, '_> {
     /// What is left over of the inner loops.
     fn one_by_one(
         &mut self,
-        plan: &Plan<'a>,
+        plan: &JamPlan<'a>,
         copies: &mut [Copy],
         begin: ir::Value,
         sums: Vec<ir::Value>,
@@ -316,19 +294,19 @@ impl<'a> Coder<'a, '_> {
     }
 }
 
-impl<'a> Vector<'_, 'a, '_> {
-    /// The inner loops of several turns in one, in groups, while a whole group is left. Gives where
+impl<'a> VectorEmitter<'_, 'a, '_> {
+    /// The inner loops of several iterations in one, in groups, while a whole group is left. Gives where
     /// that ends, and the sums there.
     fn together(
         &mut self,
-        plan: &Plan<'a>,
+        plan: &JamPlan<'a>,
         copies: &mut [Copy],
         (begin, count): (ir::Value, ir::Value),
         sums: &[Lanes],
     ) -> (ir::Value, Vec<Lanes>) {
         let mut start = vec![begin];
         for ((_, ty), sum) in plan.sums.iter().cycle().zip(sums) {
-            start.extend(self.flatten(sum, *ty, Shape::Lanes));
+            start.extend(self.flatten(sum, *ty, Uniformity::Varying));
         }
         let types: Vec<Type> = start.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
         let head = self.c.block_with(types);
@@ -339,9 +317,9 @@ impl<'a> Vector<'_, 'a, '_> {
         let mut rest = params[1..].iter().copied();
         let each = plan.sums.iter().cycle().take(sums.len());
         let sums: Vec<Lanes> = each
-            .map(|(_, ty)| self.unflatten(&mut rest, ValueTy::Scalar(*ty), Shape::Lanes))
+            .map(|(_, ty)| self.unflatten(&mut rest, ValueTy::Scalar(*ty), Uniformity::Varying))
             .collect();
-        let following = self.c.b.ins().iadd_imm_s(params[0], self.points as i64);
+        let following = self.c.b.ins().iadd_imm_s(params[0], self.elements as i64);
         let whole = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, following, count);
         self.c.go_on_if(whole, again, done);
         self.c.b.switch_to_block(again);
@@ -349,12 +327,12 @@ impl<'a> Vector<'_, 'a, '_> {
         let mut next = vec![following];
         for (copy, sums) in copies.iter_mut().zip(sums.chunks(plan.sums.len())) {
             std::mem::swap(&mut self.c.values, copy);
-            self.set(plan.index, Lanes::Linear(params[0]));
+            self.set(plan.index, Lanes::Affine(params[0]));
             self.block(plan.body);
             for (((combine, ty), value), sum) in plan.sums.iter().zip(&plan.body.yields).zip(sums) {
                 let x = self.get(*value);
                 let sum = self.combine(*combine, *ty, sum, &x);
-                next.extend(self.flatten(&sum, *ty, Shape::Lanes));
+                next.extend(self.flatten(&sum, *ty, Uniformity::Varying));
             }
             std::mem::swap(&mut self.c.values, copy);
         }

@@ -1,4 +1,4 @@
-//! Points that each go through a row of memory, side by side.
+//! Elements that each go through a row of memory, side by side.
 //!
 //! ```text
 //! one after the other    row 0 ▸━━━━━━━━━━ row 1 ▸━━━━━━━━━━ row 2 …
@@ -6,13 +6,14 @@
 //!                        row n ▸━━━━━━━━━━ row n + 1 ▸━━━━━━ …
 //! ```
 //!
-//! What `strands` are for one long row, for many that are too short to be divided: a block of points
-//! is divided into as many stretches, and those of all stretches take turns. Only where all rows
-//! turn out to be equally long; that is seen before.
+//! What `multiple_accumulators` are for one long row, for many that are too short to be divided: a block of elements
+//! is divided into as many stretches, and those of all stretches take iterations. Only where all rows
+//! iteration out to be equally long; that is seen before.
 
-use super::super::kernel::{Group, Kern, Range};
-use super::super::sinks::Role;
-use super::{jam, strands};
+use super::super::kernel::{ElementRange, KernelBuilder, StageGroup};
+use super::super::phases::Role;
+use super::multiple_accumulators;
+use super::unroll_and_jam::JamPlan;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use nesl_runtime::kir::{Op, Value};
@@ -21,16 +22,20 @@ use nesl_runtime::kir::{Op, Value};
 const SHORT: i64 = 128;
 
 /// ... and those of more are divided.
-const LONG: i64 = strands::LONG;
+const LONG: i64 = multiple_accumulators::LONG;
 
 /// A stretch has so many elements, about: more than prefetching needs to begin, and so few that
 /// stretches are near each other. (Stretches of a quarter of what a thread does gained nothing.)
 const STRETCH: i64 = 8192;
 
-impl<'a> Kern<'a, '_> {
-    /// The points of a range side by side, as far as that goes, if each only reduces a row of
-    /// memory. Gives where the points begin that are left.
-    pub fn abreast(&mut self, group: &Group<'a>, range: Range) -> Option<ir::Value> {
+impl<'a> KernelBuilder<'a, '_> {
+    /// The elements of a range side by side, as far as that goes, if each only reduces a row of
+    /// memory. Gives where the elements begin that are left.
+    pub fn interleave_rows(
+        &mut self,
+        group: &StageGroup<'a>,
+        range: ElementRange,
+    ) -> Option<ir::Value> {
         let [stage] = &self.kernel.stages[..] else { return None };
         // Before the last phase nothing is written.
         let mut stores = stage.body.insts.iter().filter(|i| matches!(i.op, Op::Store { .. }));
@@ -38,11 +43,11 @@ impl<'a> Kern<'a, '_> {
         if !last || range.segment.is_some() || group.tasks.iter().any(|t| t.role != Role::Skip) {
             return None;
         }
-        let (plan, most) = jam::Plan::of_points(&stage.body.insts, &self.c)?;
+        let (plan, most) = JamPlan::of_points(&stage.body.insts, &self.c)?;
         let index = self.kernel.indices[0];
-        let abreast = strands::STRANDS as i64;
+        let interleave_rows = multiple_accumulators::STREAMS as i64;
 
-        // Where a point fails, or is unlike the others, all are left.
+        // Where a element fails, or is unlike the others, all are left.
         let (bail, join) = (self.c.b.create_block(), self.c.block_with([types::I64]));
         let [some, fits, alike, done] = [(); 4].map(|()| self.c.b.create_block());
         let any = self.c.b.ins().icmp(IntCC::SignedLessThan, range.lo, range.hi);
@@ -60,9 +65,9 @@ impl<'a> Kern<'a, '_> {
         let stretch = self.c.int(STRETCH);
         let part = self.c.b.ins().udiv(stretch, count);
         let part = self.c.b.ins().bor_imm_s(part, 1);
-        let block = self.c.b.ins().imul_imm_s(part, abreast);
-        let points = self.c.b.ins().isub(range.hi, range.lo);
-        let blocks = self.c.b.ins().udiv(points, block);
+        let block = self.c.b.ins().imul_imm_s(part, interleave_rows);
+        let elements = self.c.b.ins().isub(range.hi, range.lo);
+        let blocks = self.c.b.ins().udiv(elements, block);
         let all = self.c.b.ins().imul(blocks, block);
         let end = self.c.b.ins().iadd(range.lo, all);
         self.alike(&plan, index, (range.lo, end), count, alike, bail);
@@ -78,13 +83,13 @@ impl<'a> Kern<'a, '_> {
         self.c.go_on_if(going, again, done);
         self.c.b.switch_to_block(again);
         let mut at = self.c.b.ins().iadd(begin, row);
-        let mut points = Vec::new();
-        for _ in 0..abreast {
-            points.push(at);
+        let mut elements = Vec::new();
+        for _ in 0..interleave_rows {
+            elements.push(at);
             at = self.c.b.ins().iadd(at, part);
         }
-        self.c.point = Some(points[0]);
-        self.c.each_of(&plan, index, &points, (Some(count), most), bail, &mut |_| {});
+        self.c.element = Some(elements[0]);
+        self.c.each_of(&plan, index, &elements, (Some(count), most), bail, &mut |_| {});
         let row = self.c.b.ins().iadd_imm_s(row, 1);
         let ends = self.c.b.ins().icmp(IntCC::Equal, row, part);
         let row = self.c.b.ins().select(ends, none, row);
@@ -100,24 +105,24 @@ impl<'a> Kern<'a, '_> {
         Some(self.c.b.block_params(join)[0])
     }
 
-    /// How long the row of a point is.
+    /// How long the row of a element is.
     fn count_at(
         &mut self,
-        plan: &jam::Plan<'a>,
+        plan: &JamPlan<'a>,
         index: Value,
-        point: ir::Value,
+        element: ir::Value,
         bail: ir::Block,
     ) -> ir::Value {
-        self.c.point = Some(point);
-        self.c.set(index, point);
+        self.c.element = Some(element);
+        self.c.set(index, element);
         plan.before.iter().for_each(|inst| self.c.or_bail(inst, bail));
         self.c.get(plan.count)
     }
 
-    /// Goes on where the rows of all points are so long.
+    /// Goes on where the rows of all elements are so long.
     fn alike(
         &mut self,
-        plan: &jam::Plan<'a>,
+        plan: &JamPlan<'a>,
         index: Value,
         (begin, end): (ir::Value, ir::Value),
         count: ir::Value,

@@ -1,16 +1,16 @@
-//! The points of a few segments in one tile, a block of the rows of each segment after the other.
+//! The elements of a few segments in one tile, a block of the rows of each segment after the other.
 //! Where rows were grouped in their order, that goes through memory once, and not once for each
 //! group.
 
-use super::super::code::Coder;
-use super::super::kernel::Range;
-use super::shape::Shapes;
-use super::tile::{Plan, ROWS, Tile};
+use super::super::emitter::FunctionEmitter;
+use super::super::kernel::ElementRange;
+use super::tile::{ROWS, Tile, TilePlan};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
+use nesl_runtime::kir::vectorize::VectorFacts;
 use nesl_runtime::kir::{self, Value};
 
-/// Turns of the loop in a block, about, where several segments take turns: this power of two.
+/// Iterations of the loop in a block, about, where several segments take iterations: this power of two.
 const BLOCK: i64 = 10;
 
 /// Sums between those of segments: what is done under a mask has more than it needs.
@@ -22,28 +22,28 @@ pub struct Segments<'n> {
     pub space: &'n kir::Space,
     /// The first, and the one behind the last.
     pub segments: [ir::Value; 2],
-    /// The first of their points, and the one behind the last.
-    pub points: [ir::Value; 2],
+    /// The first of their elements, and the one behind the last.
+    pub elements: [ir::Value; 2],
 }
 
-impl<'a> Coder<'a, '_> {
-    /// The points of several segments, some rows of each at a time, if they fit a tile. Gives where
+impl<'a> FunctionEmitter<'a, '_> {
+    /// The elements of several segments, some rows of each at a time, if they fit a tile. Gives where
     /// that ends; the code at hand then is where they do not fit, or one fails.
     pub fn interleaved(
         &mut self,
-        plan: &Plan<'a>,
-        shapes: &Shapes,
+        plan: &TilePlan<'a>,
+        facts: &VectorFacts,
         names: &[Value],
         all: Segments<'_>,
     ) -> ir::Block {
         let (fits, done, bail) =
             (self.b.create_block(), self.b.create_block(), self.b.create_block());
-        let [first, last] = all.points;
-        let points = self.b.ins().isub(last, first);
-        let most = plan.points() as i64;
+        let [first, last] = all.elements;
+        let elements = self.b.ins().isub(last, first);
+        let most = plan.elements() as i64;
         let segments = self.b.ins().isub(all.segments[1], all.segments[0]);
         let between = self.b.ins().imul_imm_s(segments, BETWEEN);
-        let room = self.b.ins().iadd(points, between);
+        let room = self.b.ins().iadd(elements, between);
         let few = self.b.ins().icmp_imm_s(IntCC::SignedLessThanOrEqual, room, most);
         let several = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, segments, 1);
         let good = self.b.ins().band(few, several);
@@ -52,8 +52,8 @@ impl<'a> Coder<'a, '_> {
         let mut tile = Tile::new(
             self,
             plan,
-            shapes,
-            (names, Range { lo: first, hi: last, segment: None }),
+            facts,
+            (names, ElementRange { lo: first, hi: last, segment: None }),
             bail,
         );
         tile.interleave(&all, room);
@@ -64,7 +64,7 @@ impl<'a> Coder<'a, '_> {
 }
 
 impl Tile<'_, '_, '_, '_, '_> {
-    /// The points of several segments, with room for so many sums in all.
+    /// The elements of several segments, with room for so many sums in all.
     fn interleave(&mut self, all: &Segments<'_>, room: ir::Value) {
         self.clear(room);
         // The longest of the loops says in how many blocks they are done.
@@ -130,22 +130,22 @@ impl Tile<'_, '_, '_, '_, '_> {
         self.vector.c.b.switch_to_block(again);
         let next = self.vector.c.b.ins().iadd_imm_s(segment, 1);
         let (start, stop) = self.vector.c.bounds(all.space, segment);
-        let lo = self.vector.c.b.ins().smax(start, all.points[0]);
-        let hi = self.vector.c.b.ins().smin(stop, all.points[1]);
+        let lo = self.vector.c.b.ins().smax(start, all.elements[0]);
+        let hi = self.vector.c.b.ins().smin(stop, all.elements[1]);
         let any = self.vector.c.b.ins().icmp(IntCC::SignedLessThan, lo, hi);
         self.vector.c.branch(any, (some, &[]), (head, &[next, state]));
         self.vector.c.b.switch_to_block(some);
         let (range, sums) = (self.range, self.sums.clone());
-        self.range = Range { lo, hi, segment: Some((segment, start)) };
+        self.range = ElementRange { lo, hi, segment: Some((segment, start)) };
         let before = self.vector.c.b.ins().isub(segment, all.segments[0]);
         let between = self.vector.c.b.ins().imul_imm_s(before, BETWEEN);
-        let skipped = self.vector.c.b.ins().isub(lo, all.points[0]);
+        let skipped = self.vector.c.b.ins().isub(lo, all.elements[0]);
         let skipped = self.vector.c.b.ins().iadd(skipped, between);
         for (sum, (_, ty, ..)) in self.sums.iter_mut().zip(&self.plan.reduce) {
             *sum = self.vector.c.address(*sum, skipped, *ty);
         }
-        self.vector.c.point = Some(lo);
-        self.name_points(lo);
+        self.vector.c.element = Some(lo);
+        self.name_elements(lo);
         let width = self.width();
         self.vector.last = Some(self.vector.c.b.ins().iadd_imm_s(width, -1));
         for inst in &self.plan.before {

@@ -1,63 +1,68 @@
-//! Turns of a counted loop, several at a time.
+//! Iterations of a counted loop, several at a time.
 //!
 //! What is left over of whole groups is done a vector at a time, and then one by one. A loop that
-//! adds up rows is done in tiles (`tile`), one whose turns have loops of their own, and share what
-//! these read, some turns side by side (`jam`).
+//! adds up rows is done in tiles (`tile`), one whose iterations have loops of their own, and share what
+//! these read, some iterations side by side (`jam`).
 
-use super::super::code::Coder;
-use super::super::kernel::Range;
-use super::super::{alias, walk};
-use super::lanes::{Lanes, Vector};
-use super::shape::{Analysis, Given, Shape, is_wide};
-use super::{jam, points, strands, tile};
+use super::super::emitter::FunctionEmitter;
+use super::super::kernel::ElementRange;
+use super::lanes::{Lanes, VectorEmitter};
+use super::target::converts;
+use super::tile::{self, TilePlan};
+use super::{elements, multiple_accumulators};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
 use cranelift_codegen::packed_option::ReservedValue;
+use nesl_runtime::kir::alias::iterations_are_independent;
+use nesl_runtime::kir::uniformity::Uniformity;
+use nesl_runtime::kir::vectorize::{Analysis, Surroundings, is_wide};
+use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{self, Block, Combine, Inst, Op, Ty, ValueTy};
 
 /// A loop of at most so many instructions is short.
 const SHORT: usize = 32;
 
-impl<'a> Coder<'a, '_> {
-    /// The turns of a counted loop that only reduces, or fills arrays, in groups as far as that
-    /// goes. Gives where the single turns begin, and the reductions there.
+impl<'a> FunctionEmitter<'a, '_> {
+    /// The iterations of a counted loop that only reduces, or fills arrays, in groups as far as that
+    /// goes. Gives where the single iterations begin, and the reductions there.
     pub fn vector_for(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
         let Op::For { index, init, reduce, body, .. } = &inst.op else { return None };
-        let may_store = alias::independent(body, &self.roots);
+        let may_store = iterations_are_independent(body, &self.provenance);
         if !init.is_empty() || reduce.is_empty() && !may_store {
             return None;
         }
-        let given = Given { types: self.types, known: &self.constants, may_store };
-        let mut analysis = Analysis::new(given, &[*index]);
-        analysis.not_narrow();
-        body.insts.iter().for_each(|inst| walk::reads(inst, &mut |v| analysis.reads(v)));
-        body.yields.iter().for_each(|v| analysis.reads(*v));
-        let shapes = analysis.block(body).and_then(|()| {
-            reduce.iter().for_each(|_| analysis.simple());
+        let around =
+            Surroundings { types: self.types, constants: &self.constants, may_store, converts };
+        let mut analysis = Analysis::new(around, &[*index]);
+        analysis.needs_larger_lanes();
+        body.insts.iter().for_each(|inst| walk::each_read(inst, &mut |v| analysis.mark_read(v)));
+        body.yields.iter().for_each(|v| analysis.mark_read(*v));
+        let facts = analysis.block(body).and_then(|()| {
+            reduce.iter().for_each(|_| analysis.count_vector_operation());
             analysis.finish(body.insts.iter())
         });
-        let Ok(shapes) = shapes else { return self.jammed(inst, count, may_store) };
+        let Ok(facts) = facts else { return self.unroll_and_jam(inst, count, may_store) };
         if reduce.is_empty()
-            && let Some(plan) = tile::Plan::of(body.insts.iter(), &shapes, self)
+            && let Some(plan) = TilePlan::of(body.insts.iter(), &facts, self)
         {
-            let range = Range { lo: self.int(0), hi: count, segment: None };
-            let space = tile::Space { names: &[*index], range, points: false };
-            return Some(vec![self.tiles(&plan, &shapes, space)]);
+            let range = ElementRange { lo: self.int(0), hi: count, segment: None };
+            let space = tile::Space { names: &[*index], range, elements: false };
+            return Some(vec![self.tiles(&plan, &facts, space)]);
         }
-        let most = points(&shapes);
+        let most = elements(&facts);
         // What is left over is done a vector at a time, if that is little code.
         let mut length = 0;
-        walk::insts(body, &mut |_| length += 1);
-        let wide = body.yields.iter().all(|v| is_wide(self.element(*v)));
-        let least = shapes.least.max(if wide { 2 } else { 4 });
+        walk::each_inst(body, &mut |_| length += 1);
+        let wide = body.yields.iter().all(|v| is_wide(self.element_ty(*v)));
+        let least = facts.min_elements.max(if wide { 2 } else { 4 });
         let mut sizes = vec![most, if length <= SHORT { least } else { most }];
         sizes.dedup();
-        let mut vector = Vector::new(self, shapes, most, ir::Block::reserved_value());
-        vector.still = body.insts.iter().all(jam::is_still);
+        let mut vector = VectorEmitter::new(self, facts, most, ir::Block::reserved_value());
+        vector.read_only = body.insts.iter().all(|inst| inst.op.is_read_only());
         let reduced: Vec<(Combine, Ty)> = reduce
             .iter()
             .zip(&body.yields)
-            .map(|(combine, value)| (*combine, vector.c.element(*value)))
+            .map(|(combine, value)| (*combine, vector.c.element_ty(*value)))
             .collect();
         let mut at = vector.c.int(0);
         let mut accs: Vec<Lanes> = Vec::new();
@@ -65,7 +70,7 @@ impl<'a> Coder<'a, '_> {
         for (combine, ty) in &reduced {
             let neutral = vector.c.literal(combine.neutral(*ty));
             nothing.push(neutral);
-            let vectors = vector.flatten(&Lanes::Uniform(neutral), *ty, Shape::Lanes);
+            let vectors = vector.flatten(&Lanes::Uniform(neutral), *ty, Uniformity::Varying);
             accs.push(vector.lanes_of(*ty, vectors));
         }
         // Few are added up in their order, and have nothing to do with vectors.
@@ -76,27 +81,30 @@ impl<'a> Coder<'a, '_> {
         vector.c.branch(enough, (many, &[]), (join, &nothing));
         vector.c.b.switch_to_block(many);
         // A loop within a loop is rarely long, and would have to ask each time.
-        let in_strands = match (&reduced[..], vector.c.loops) {
-            ([(_, ty)], 0) => strands::points(body.insts.iter(), &vector.shapes, *ty),
+        let with_multiple_accumulators = match (&reduced[..], vector.c.loops) {
+            ([(_, ty)], 0) => {
+                multiple_accumulators::elements(body.insts.iter(), &vector.facts, *ty)
+            }
             _ => None,
         };
-        if let ([reduced], Some(points)) = (&reduced[..], in_strands) {
+        if let ([reduced], Some(elements)) = (&reduced[..], with_multiple_accumulators) {
             let lanes;
-            (at, lanes) = vector.strands([at, count], points, *reduced, &mut |vector, at| {
-                vector.set(*index, Lanes::Linear(at));
-                vector.block(body);
-                vector.get(body.yields[0])
-            });
+            (at, lanes) =
+                vector.multiple_accumulators([at, count], elements, *reduced, &mut |vector, at| {
+                    vector.set(*index, Lanes::Affine(at));
+                    vector.block(body);
+                    vector.get(body.yields[0])
+                });
             accs = vec![lanes];
         }
-        for points in sizes {
+        for elements in sizes {
             // The lanes of the sums become fewer, too.
             for ((combine, ty), acc) in reduced.iter().zip(&mut accs) {
-                *acc = vector.folded(*combine, *ty, acc, points);
+                *acc = vector.folded(*combine, *ty, acc, elements);
             }
-            vector.points = points;
+            vector.elements = elements;
             vector.bail = vector.c.b.create_block();
-            (at, accs) = vector.turns(*index, body, count, at, (&reduced, &accs));
+            (at, accs) = vector.iterations(*index, body, count, at, (&reduced, &accs));
         }
         let mut out = vec![at];
         for ((combine, ty), acc) in reduced.iter().zip(&accs) {
@@ -108,7 +116,7 @@ impl<'a> Coder<'a, '_> {
     }
 }
 
-impl<'a> Vector<'_, 'a, '_> {
+impl<'a> VectorEmitter<'_, 'a, '_> {
     /// A count; none if it is less than that.
     pub fn unless_few(&mut self, count: ir::Value, few: usize) -> ir::Value {
         let less = self.c.b.ins().icmp_imm_s(IntCC::SignedLessThan, count, few as i64);
@@ -116,9 +124,9 @@ impl<'a> Vector<'_, 'a, '_> {
         self.c.b.ins().select(less, none, count)
     }
 
-    /// The turns of a loop in groups, from one on and with sums so far, while a whole group is left
+    /// The iterations of a loop in groups, from one on and with sums so far, while a whole group is left
     /// and none of it fails. Gives where that ends, and the sums there.
-    fn turns(
+    fn iterations(
         &mut self,
         index: kir::Value,
         body: &'a Block,
@@ -128,7 +136,7 @@ impl<'a> Vector<'_, 'a, '_> {
     ) -> (ir::Value, Vec<Lanes>) {
         let mut start = vec![begin];
         for ((_, ty), sum) in reduced.iter().zip(sums) {
-            start.extend(self.flatten(sum, *ty, Shape::Lanes));
+            start.extend(self.flatten(sum, *ty, Uniformity::Varying));
         }
         let types: Vec<Type> = start.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
         let head = self.c.block_with(types);
@@ -140,21 +148,21 @@ impl<'a> Vector<'_, 'a, '_> {
         let mut rest = params[1..].iter().copied();
         let accs: Vec<Lanes> = reduced
             .iter()
-            .map(|(_, ty)| self.unflatten(&mut rest, ValueTy::Scalar(*ty), Shape::Lanes))
+            .map(|(_, ty)| self.unflatten(&mut rest, ValueTy::Scalar(*ty), Uniformity::Varying))
             .collect();
-        let after = self.c.b.ins().iadd_imm_s(at, self.points as i64);
+        let after = self.c.b.ins().iadd_imm_s(at, self.elements as i64);
         let whole = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, after, count);
         let bail = self.bail;
         self.c.go_on_if(whole, again, bail);
         self.c.b.switch_to_block(again);
         self.c.poll();
-        self.set(index, Lanes::Linear(at));
+        self.set(index, Lanes::Affine(at));
         self.block(body);
         let mut next = vec![after];
         for (n, (combine, ty)) in reduced.iter().enumerate() {
             let x = self.get(body.yields[n]);
             let sum = self.combine(*combine, *ty, &accs[n], &x);
-            next.extend(self.flatten(&sum, *ty, Shape::Lanes));
+            next.extend(self.flatten(&sum, *ty, Uniformity::Varying));
         }
         self.c.jump(head, &next);
         self.c.b.switch_to_block(bail);

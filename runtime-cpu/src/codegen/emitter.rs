@@ -6,13 +6,15 @@
 //! and how deep they may still call, and give a [`Status`] before their results; whoever calls
 //! one hands on any status that is not [`Status::Done`].
 
-use super::Unit;
-use crate::arena::{Status, at};
+use super::unit::Unit;
+use crate::abi::{Status, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{
     self, AbiParam, BlockArg, FuncRef, InstBuilder, MemFlagsData, Signature, Type, types,
 };
 use cranelift_frontend::FunctionBuilder;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::alias::Provenance;
 use nesl_runtime::kir::{self, Literal, Ty, ValueTy};
 use rustc_hash::FxHashMap;
 
@@ -44,21 +46,12 @@ pub fn clif_value(ty: ValueTy) -> Type {
 pub enum Exit {
     /// Returns a status, and zeros for results.
     Function(Vec<Type>),
-    /// Jumps to a block that takes the status and the point.
+    /// Jumps to a block that takes the status and the element.
     Kernel(ir::Block),
 }
 
-/// Which array a value is, or is a part of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Root {
-    /// The one that was allocated under this name.
-    Own(kir::Value),
-    /// One that was there before the code began.
-    Given,
-}
-
 /// One machine function under construction.
-pub struct Coder<'a, 'f> {
+pub struct FunctionEmitter<'a, 'f> {
     /// Cranelift's half.
     pub b: FunctionBuilder<'f>,
     /// What is compiled together.
@@ -72,7 +65,7 @@ pub struct Coder<'a, 'f> {
     /// Those that are constants.
     pub constants: FxHashMap<kir::Value, Literal>,
     /// The arrays of which it is known which they are.
-    pub roots: FxHashMap<kir::Value, Root>,
+    pub provenance: FxHashMap<kir::Value, Provenance>,
     /// The environment.
     pub env: ir::Value,
     /// Where the flag is that asks to stop.
@@ -81,18 +74,49 @@ pub struct Coder<'a, 'f> {
     pub depth: ir::Value,
     /// How to leave.
     pub exit: Exit,
-    /// The point at hand, in a kernel.
-    pub point: Option<ir::Value>,
+    /// The element at hand, in a kernel.
+    pub element: Option<ir::Value>,
     /// How many loops of the code are around what is made.
     pub loops: usize,
     /// What the loop at hand puts together.
     pub reduced: &'a [kir::Value],
 }
 
-impl<'a> Coder<'a, '_> {
+impl<'a, 'f> FunctionEmitter<'a, 'f> {
+    /// An emitter in the entry block of a function, and the parameters of that.
+    pub fn new(
+        mut b: FunctionBuilder<'f>,
+        unit: &'a Unit<'a>,
+        callees: &'a FxHashMap<u32, FuncRef>,
+        types: &'a [ValueTy],
+        exit: Exit,
+    ) -> (FunctionEmitter<'a, 'f>, Vec<ir::Value>) {
+        let entry = b.create_block();
+        b.append_block_params_for_function_params(entry);
+        b.switch_to_block(entry);
+        let params = b.block_params(entry).to_vec();
+        let emitter = FunctionEmitter {
+            b,
+            unit,
+            callees,
+            types,
+            values: vec![None; types.len()],
+            constants: FxHashMap::default(),
+            provenance: FxHashMap::default(),
+            env: params[0],
+            interrupt: params[0],
+            depth: params[0],
+            exit,
+            element: None,
+            loops: 0,
+            reduced: &[],
+        };
+        (emitter, params)
+    }
+
     /// What a value is.
     pub fn get(&self, value: kir::Value) -> ir::Value {
-        self.values[value.0 as usize].expect("kir defines values before their use")
+        self.values[value.0 as usize].or_bug("kir defines values before their use")
     }
 
     /// Defines a value.
@@ -101,7 +125,7 @@ impl<'a> Coder<'a, '_> {
     }
 
     /// The scalar type of a value, or that of its elements.
-    pub fn element(&self, value: kir::Value) -> Ty {
+    pub fn element_ty(&self, value: kir::Value) -> Ty {
         match self.types[value.0 as usize] {
             ValueTy::Scalar(ty) | ValueTy::Array(ty) => ty,
             ValueTy::Mark => Ty::I64,
@@ -198,8 +222,8 @@ impl<'a> Coder<'a, '_> {
             }
             Exit::Kernel(block) => {
                 let block = *block;
-                let point = self.point.expect("code of a kernel runs at a point");
-                self.b.ins().jump(block, &[BlockArg::from(status), BlockArg::from(point)]);
+                let element = self.element.or_bug("code of a kernel is executed for an element");
+                self.b.ins().jump(block, &[BlockArg::from(status), BlockArg::from(element)]);
             }
         }
     }
@@ -214,7 +238,7 @@ impl<'a> Coder<'a, '_> {
 
     /// Loads what every function needs of its environment; at its beginning.
     pub fn enter(&mut self) {
-        self.interrupt = self.env_load(types::I64, at::INTERRUPT);
+        self.interrupt = self.env_load(types::I64, offset::INTERRUPT);
     }
 
     /// Calls a function of the runtime.
@@ -238,7 +262,9 @@ impl<'a> Coder<'a, '_> {
 
     /// Calls a function of the runtime that gives a status, and leaves if that is not good.
     pub fn call_host_checked(&mut self, function: *const u8, args: &[ir::Value]) {
-        let status = self.call_host(function, args, Some(types::I32)).expect("it has a result");
+        let status = self
+            .call_host(function, args, Some(types::I32))
+            .or_bug("a routine that returns a status has a result");
         self.leave_unless_done(status);
     }
 
