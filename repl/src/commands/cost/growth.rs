@@ -203,6 +203,6 @@ mod tests {
         let leading = Term { shape: "1", coefficient: 7.0 };
         let law = Growth::Law(Law { leading, second: None, error: 0.0 });
         assert_eq!(sentence("depth", &law), "depth = 7");
-        assert_eq!(sentence("work ", &Growth::NoLaw), "work: no law fits within 10 %");
+        assert_eq!(sentence("work ", &Growth::NoLaw), "work: no law fits within 15 %");
     }
 }
