@@ -144,7 +144,7 @@ impl Reference<'_> {
     }
 
     fn simple(&mut self, binding: &Let, env: &Env) -> Result<Value, FaultCode> {
-        let args = self.atoms(&binding.op.atoms(), env);
+        let args = self.atoms(&binding.op.operands(), env);
         Ok(match &binding.op {
             Op::Copy(_) => args[0].clone(),
             Op::Scalar(ScalarOp::Rand, _) => {
