@@ -7,10 +7,10 @@
 //! launched.
 
 use crate::base::with_stack;
-use crate::flat::{Kernel, Op};
+use crate::flat::{Kernel, Let, Op};
 use crate::host_program::HostOnly;
-use crate::ir::{self, Atom, Program, Var};
-use crate::prim::SeqOp;
+use crate::ir::{self, Atom, Program, Ty, Var};
+use crate::prim::{Cost, SeqOp};
 use std::ops::Range;
 
 /// Returns true if a program may have more to do than there is to compile: it loops or calls.
@@ -20,20 +20,8 @@ pub fn worth_compiling(program: &Program) -> bool {
         function.body.for_each_op(&mut |op| {
             loops |= match op {
                 ir::Op::Nest(_) | ir::Op::Call(..) | ir::Op::Global(_) => true,
-                ir::Op::Seq(SeqOp::Dist | SeqOp::Range, _) => true,
-                ir::Op::Copy(_)
-                | ir::Op::Scalar(..)
-                | ir::Op::Pair(..)
-                | ir::Op::First(_)
-                | ir::Op::Second(_)
-                | ir::Op::Text(_)
-                | ir::Op::List(_)
-                | ir::Op::Seq(..)
-                | ir::Op::If { .. }
-                | ir::Op::Check { .. }
-                | ir::Op::Error(_)
-                | ir::Op::Host(..)
-                | ir::Op::Time(_) => false,
+                ir::Op::Seq(op, _) => op.row().cost == Cost::Generate,
+                _ => false,
             }
         });
     }
@@ -82,37 +70,28 @@ fn array_operation(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
 
 /// Returns true if a kernel of one element can be taken apart, and the host does some step of it.
 fn has_host_steps(kernel: &Kernel) -> bool {
-    let separable = |op: &Op| is_host_step(op) || matches!(op, Op::Map(_) | Op::Sequential(_));
+    let separable =
+        |step: &Let| is_host_step(step) || matches!(step.op, Op::Map(_) | Op::Sequential(_));
     kernel.masks.is_empty()
-        && kernel.lets.iter().all(|binding| separable(&binding.op))
-        && kernel.lets.iter().any(|binding| is_host_step(&binding.op))
+        && kernel.lets.iter().all(separable)
+        && kernel.lets.iter().any(is_host_step)
 }
 
 /// Returns the consecutive steps from `first` on that are launched together because the host does
 /// none of them.
 pub fn launched_steps(kernel: &Kernel, first: usize) -> Range<usize> {
-    let count = kernel.lets[first..].iter().take_while(|step| !is_host_step(&step.op)).count();
+    let count = kernel.lets[first..].iter().take_while(|step| !is_host_step(step)).count();
     first..first + count
 }
 
 /// Returns true if the host does a step of a kernel over one element: it looks at a few elements
 /// at most, or it is an operation of the array library.
-pub fn is_host_step(op: &Op) -> bool {
-    match op {
-        Op::Map(op) => is_scalar_step(op) || is_array_step(op),
+pub fn is_host_step(step: &Let) -> bool {
+    match &step.op {
+        Op::Map(op) => is_scalar_step(op, &step.ty) || is_array_step(op),
         Op::Extent(..) | Op::SameLength(..) => true,
         Op::Sequential(block) => as_sort(block).is_some(),
-        Op::Element { .. }
-        | Op::Position
-        | Op::Gather(..)
-        | Op::Collect { .. }
-        | Op::Reduce { .. }
-        | Op::Histogram { .. }
-        | Op::Scatter { .. }
-        | Op::Scan { .. }
-        | Op::Branch { .. }
-        | Op::Call(..)
-        | Op::Versions { .. } => false,
+        _ => false,
     }
 }
 
@@ -133,32 +112,16 @@ pub fn as_sort(block: &ir::Block) -> Option<(SeqOp, Var)> {
     }
 }
 
-fn is_scalar_step(op: &ir::Op) -> bool {
+fn is_scalar_step(op: &ir::Op, ty: &Ty) -> bool {
+    let in_side = |binding: &ir::Let| {
+        is_scalar_step(&binding.op, &binding.ty)
+            || matches!(binding.op, ir::Op::Seq(SeqOp::Index, _))
+    };
     match op {
-        ir::Op::Copy(_)
-        | ir::Op::Pair(..)
-        | ir::Op::First(_)
-        | ir::Op::Second(_)
-        | ir::Op::Scalar(..)
-        | ir::Op::Check { .. }
-        | ir::Op::Seq(SeqOp::Length, _) => true,
-        ir::Op::If { then, otherwise, .. } => with_stack(|| {
-            [then, otherwise].iter().all(|side| {
-                side.lets.iter().all(|binding| {
-                    is_scalar_step(&binding.op)
-                        || matches!(binding.op, ir::Op::Seq(SeqOp::Index, _))
-                })
-            })
-        }),
-        ir::Op::Seq(..)
-        | ir::Op::Text(_)
-        | ir::Op::List(_)
-        | ir::Op::Global(_)
-        | ir::Op::Error(_)
-        | ir::Op::Call(..)
-        | ir::Op::Nest(_)
-        | ir::Op::Host(..)
-        | ir::Op::Time(_) => false,
+        ir::Op::If { then, otherwise, .. } => {
+            with_stack(|| [then, otherwise].iter().all(|side| side.lets.iter().all(in_side)))
+        }
+        op => op.costs_at_most(Cost::Check, ty),
     }
 }
 
@@ -166,56 +129,24 @@ fn is_array_step(op: &ir::Op) -> bool {
     match op {
         ir::Op::Seq(op, _) => is_array_operation(*op),
         ir::Op::List(_) => true,
-        ir::Op::Copy(_)
-        | ir::Op::Scalar(..)
-        | ir::Op::Pair(..)
-        | ir::Op::First(_)
-        | ir::Op::Second(_)
-        | ir::Op::Text(_)
-        | ir::Op::If { .. }
-        | ir::Op::Check { .. }
-        | ir::Op::Global(_)
-        | ir::Op::Error(_)
-        | ir::Op::Call(..)
-        | ir::Op::Nest(_)
-        | ir::Op::Host(..)
-        | ir::Op::Time(_) => false,
+        _ => false,
     }
 }
 
 /// Returns true if the array library has an operation for one sequence.
 pub fn is_array_operation(op: SeqOp) -> bool {
-    match op {
+    matches!(
+        op,
         SeqOp::Index
-        | SeqOp::Subseq
-        | SeqOp::Append
-        | SeqOp::Flatten
-        | SeqOp::Partition
-        | SeqOp::Permute
-        | SeqOp::Replace
-        | SeqOp::Scatter
-        | SeqOp::RankUp
-        | SeqOp::RankDown
-        | SeqOp::Groups => true,
-        SeqOp::Length
-        | SeqOp::Range
-        | SeqOp::Dist
-        | SeqOp::Gather
-        | SeqOp::Pack
-        | SeqOp::Reduce(_)
-        | SeqOp::Scan(_)
-        | SeqOp::Histogram(_)
-        | SeqOp::HashText
-        | SeqOp::SameText
-        | SeqOp::IntText
-        | SeqOp::FloatText
-        | SeqOp::ExpText
-        | SeqOp::ParseFloat => false,
-    }
-}
-
-/// Returns true if an operation of the array library writes to its first operand where nobody uses
-/// that afterwards.
-pub fn overwrites_operand(op: SeqOp) -> bool {
-    matches!(op, SeqOp::Replace | SeqOp::Scatter)
+            | SeqOp::Subseq
+            | SeqOp::Append
+            | SeqOp::Flatten
+            | SeqOp::Partition
+            | SeqOp::Permute
+            | SeqOp::Replace
+            | SeqOp::Scatter
+            | SeqOp::RankUp
+            | SeqOp::RankDown
+            | SeqOp::Groups
+    )
 }

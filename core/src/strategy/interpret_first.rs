@@ -66,7 +66,7 @@ fn compile_cost(program: &Program, limits: &Thresholds) -> (u64, u64) {
                 | Op::Host(..)
                 | Op::Time(_) => {}
             }
-            op.atoms().into_iter().for_each(|atom| hash_atom(atom, &mut hash));
+            op.operands().into_iter().for_each(|atom| hash_atom(atom, &mut hash));
         });
     }
     (compile_ns, hash.finish())

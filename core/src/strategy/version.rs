@@ -13,7 +13,6 @@
 use super::Thresholds;
 use crate::flat::{Block, Let, Op, Program, SpaceId, Step};
 use crate::ir::{self, Atom, FunId};
-use crate::prim::SeqOp;
 
 /// A version of the code for a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,44 +157,13 @@ pub fn is_map(flattened: &Block, limits: &Thresholds) -> bool {
     plain && inner == 1 && flattened.result == Atom::Var(*var)
 }
 
-/// Returns true if a step reads and computes a bounded number of values for one element.
+/// Returns true if each element computes a step for itself, with a bounded number of operations.
 fn is_elementwise(binding: &Let, limits: &Thresholds) -> bool {
     match &binding.op {
-        Op::Map(op) => match op {
-            ir::Op::Copy(_)
-            | ir::Op::Scalar(..)
-            | ir::Op::Pair(..)
-            | ir::Op::First(_)
-            | ir::Op::Second(_)
-            | ir::Op::Check { .. }
-            | ir::Op::Seq(SeqOp::Length | SeqOp::Index | SeqOp::Subseq, _) => true,
-            ir::Op::If { then, otherwise, .. } => [then, otherwise]
-                .iter()
-                .all(|side| side.lets.len() <= limits.max_map_side_operations),
-            ir::Op::Text(_)
-            | ir::Op::List(_)
-            | ir::Op::Seq(..)
-            | ir::Op::Call(..)
-            | ir::Op::Nest(_)
-            | ir::Op::Global(_)
-            | ir::Op::Error(_)
-            | ir::Op::Host(..)
-            | ir::Op::Time(_) => false,
-        },
-        Op::Element { .. }
-        | Op::Position
-        | Op::Gather(..)
-        | Op::Extent(..)
-        | Op::SameLength(..) => true,
-        Op::Reduce { .. }
-        | Op::Histogram { .. }
-        | Op::Scatter { .. }
-        | Op::Scan { .. }
-        | Op::Collect { .. }
-        | Op::Branch { .. }
-        | Op::Call(..)
-        | Op::Sequential(_)
-        | Op::Versions { .. } => false,
+        Op::Map(ir::Op::If { then, otherwise, .. }) => {
+            [then, otherwise].iter().all(|side| side.lets.len() <= limits.max_map_side_operations)
+        }
+        _ => binding.is_local(),
     }
 }
 

@@ -96,20 +96,7 @@ pub(crate) fn perform(
             }
             Ok(Ok(FlatValue::new(parts)))
         }
-        SeqOp::Length
-        | SeqOp::Range
-        | SeqOp::Dist
-        | SeqOp::Gather
-        | SeqOp::Pack
-        | SeqOp::Reduce(_)
-        | SeqOp::Scan(_)
-        | SeqOp::Histogram(_)
-        | SeqOp::HashText
-        | SeqOp::SameText
-        | SeqOp::IntText
-        | SeqOp::FloatText
-        | SeqOp::ExpText
-        | SeqOp::ParseFloat => bug!("{op:?} is no operation of the array library"),
+        op => bug!("{op:?} is no operation of the array library"),
     }
 }
 

@@ -9,7 +9,7 @@ use nesl_core::flat::{Kernel, Let, Op, SpaceId};
 use nesl_core::ir::{self, Atom, Site, Ty, Var};
 use nesl_core::lower;
 use nesl_core::prim::SeqOp;
-use nesl_core::strategy::eligibility::{as_sort, is_array_operation, overwrites_operand};
+use nesl_core::strategy::eligibility::{as_sort, is_array_operation};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
@@ -56,7 +56,7 @@ fn take_owned(
     let Op::Map(ir::Op::Seq(op, args)) = &step.op else { return None };
     let [Atom::Var(first), rest @ ..] = &args[..] else { return None };
     let var = *first;
-    let mut used = !overwrites_operand(*op) || rest.contains(&Atom::Var(var));
+    let mut used = !op.row().in_place || rest.contains(&Atom::Var(var));
     for binding in later {
         binding.op.each_use(&mut |other| used |= other == var);
     }
@@ -99,7 +99,7 @@ impl<'p> HostStep<'_, 'p> {
         let mut values: Vec<Rc<FlatValue>> = Vec::new();
         let is_owned = owned.is_some();
         values.extend(owned.map(Rc::new));
-        for atom in self.step.op.atoms().into_iter().skip(usize::from(is_owned)) {
+        for atom in self.step.op.operands().into_iter().skip(usize::from(is_owned)) {
             values.push(value_in(self.launcher, frame, atom, space)?);
         }
         let value = match &self.step.op {
@@ -252,7 +252,7 @@ impl<'p> HostStep<'_, 'p> {
             return self.conditional(frame, locals, *cond, [then, otherwise]);
         }
         let mut values = Vec::new();
-        for atom in binding.op.atoms() {
+        for atom in binding.op.operands() {
             values.push(self.operand(frame, locals, atom)?);
         }
         let ir::Op::Seq(op @ SeqOp::Index, args) = &binding.op else {

@@ -18,7 +18,7 @@ pub(crate) enum Part<'k> {
 /// Returns the part that begins at a step, and the step at which the next part begins.
 pub(crate) fn next_part(kernel: &Kernel, at: usize) -> Option<(Part<'_>, usize)> {
     let step = kernel.lets.get(at)?;
-    if is_host_step(&step.op) {
+    if is_host_step(step) {
         return Some((Part::Host(step, &kernel.lets[at + 1..]), at + 1));
     }
     let steps = launched_steps(kernel, at);
