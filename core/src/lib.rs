@@ -29,6 +29,7 @@
 //! | [`lower`] | kernels, and code of one instance → kir, what runtimes execute |
 //! | [`mod@link`] | programs whose top-level variables are given by other programs |
 //! | [`db`] | all of it as incremental queries; alone in naming salsa |
+//! | [`explain`] | the compiler explorer: a form at every stage, as plain data |
 //! | [`ide`] | what an editor asks, as plain data |
 //!
 //! The crate is pure: no input or output, no clock, no device. What a program prints or reads
@@ -37,6 +38,7 @@
 pub mod base;
 pub mod db;
 pub mod elaborate;
+pub mod explain;
 pub mod flat;
 pub mod flatten;
 pub mod fuse;

@@ -4,7 +4,7 @@
 //! kept. What came from elsewhere goes to the runtime when a program asks for it.
 
 use nesl_core::base::with_stack;
-use nesl_core::elaborate::Step;
+use nesl_core::elaborate::Projection;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
 use nesl_core::link::Fact;
@@ -186,7 +186,7 @@ impl ResidentValue {
     }
 
     /// A half of a half … of it.
-    pub(crate) fn part(&self, way: &[Step]) -> ResidentValue {
+    pub(crate) fn part(&self, way: &[Projection]) -> ResidentValue {
         if way.is_empty() {
             return self.clone();
         }
@@ -195,7 +195,7 @@ impl ResidentValue {
         let mut resident = self.0.resident.borrow().clone();
         for step in way {
             let Ty::Pair(first, second) = ty else { unreachable!("a pattern took {ty} apart") };
-            let is_first = matches!(step, Step::First);
+            let is_first = matches!(step, Projection::First);
             if let Some(resident) = &mut resident {
                 let split = lower::parts(first, resident.precision).len();
                 let rest = resident.parts.split_off(split);

@@ -9,7 +9,7 @@ use crate::protocol::{
 };
 use crate::world::Snapshot;
 use nesl_core::base::ItemId;
-use nesl_core::ide;
+use nesl_core::explain;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 use tower_lsp_server::ls_types::{Position, Uri};
@@ -29,7 +29,7 @@ impl Views {
         let precision = snapshot.options.precision.core();
         let stage = params.stage.core();
         let key = (snapshot.uri.clone(), params.stage);
-        let made = ide::view(&snapshot.db, snapshot.file, at, stage, precision);
+        let made = explain::view(&snapshot.db, snapshot.file, at, stage, precision);
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match made {
             Ok(view) => {
@@ -57,7 +57,7 @@ impl Views {
     }
 }
 
-fn result(snapshot: &Snapshot, stage: ide::Stage, view: ide::View) -> IrResult {
+fn result(snapshot: &Snapshot, stage: explain::Stage, view: explain::View) -> IrResult {
     let lines = view.lines.iter().filter(|line| line.source.file == snapshot.file);
     let lines = lines.map(|line| IrLine {
         line: line.line,
@@ -78,7 +78,7 @@ fn result(snapshot: &Snapshot, stage: ide::Stage, view: ide::View) -> IrResult {
 pub fn segments(snapshot: &Snapshot, position: Position) -> SegmentsResult {
     let at = snapshot.lines.offset(position);
     let precision = snapshot.options.precision.core();
-    match ide::segments(&snapshot.db, snapshot.file, at, precision) {
+    match explain::segments(&snapshot.db, snapshot.file, at, precision) {
         Err(why) => SegmentsResult { message: Some(why), ..SegmentsResult::default() },
         Ok(found) => SegmentsResult {
             subject: found.subject,
@@ -88,7 +88,7 @@ pub fn segments(snapshot: &Snapshot, position: Position) -> SegmentsResult {
     }
 }
 
-fn step(snapshot: &Snapshot, step: ide::SegmentStep) -> SegmentStep {
+fn step(snapshot: &Snapshot, step: explain::SegmentStep) -> SegmentStep {
     SegmentStep {
         title: step.title,
         code: step.code,
@@ -98,19 +98,19 @@ fn step(snapshot: &Snapshot, step: ide::SegmentStep) -> SegmentStep {
     }
 }
 
-fn level(level: ide::Level) -> Level {
+fn level(level: explain::Level) -> Level {
     Level {
         kind: match level.kind {
-            ide::Layout::Regular => "regular",
-            ide::Layout::Contiguous | ide::Layout::Given => "contiguous",
-            ide::Layout::Views => "views",
+            explain::Layout::Regular => "regular",
+            explain::Layout::Contiguous | explain::Layout::Given => "contiguous",
+            explain::Layout::Views => "views",
         },
         starts: level.starts,
         lengths: level.lengths,
     }
 }
 
-fn nested(component: ide::NestedComponent) -> NestedComponent {
+fn nested(component: explain::NestedComponent) -> NestedComponent {
     NestedComponent {
         component: component.component,
         levels: component.levels.into_iter().map(level).collect(),
@@ -119,7 +119,7 @@ fn nested(component: ide::NestedComponent) -> NestedComponent {
     }
 }
 
-fn value(value: ide::SegmentedValue) -> SegmentedValue {
+fn value(value: explain::SegmentedValue) -> SegmentedValue {
     SegmentedValue {
         name: value.name,
         ty: value.ty,

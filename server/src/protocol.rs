@@ -1,7 +1,7 @@
 //! What is said beyond LSP (`docs/book/src/protocol.md`, which explains the fields).
 #![allow(missing_docs, reason = "docs/book/src/protocol.md says what they are")]
 
-use nesl_core::ide;
+use nesl_core::explain;
 use serde::{Deserialize, Serialize};
 use tower_lsp_server::ls_types::notification::Notification;
 use tower_lsp_server::ls_types::{
@@ -21,14 +21,14 @@ pub enum Stage {
 
 impl Stage {
     /// As the compiler says it.
-    pub fn core(self) -> ide::Stage {
+    pub fn core(self) -> explain::Stage {
         match self {
-            Stage::Types => ide::Stage::Types,
-            Stage::Ir => ide::Stage::Ir,
-            Stage::Simple => ide::Stage::Simple,
-            Stage::Flat => ide::Stage::Flat,
-            Stage::Fused => ide::Stage::Fused,
-            Stage::Kir => ide::Stage::Kir,
+            Stage::Types => explain::Stage::Types,
+            Stage::Ir => explain::Stage::Ir,
+            Stage::Simple => explain::Stage::Simple,
+            Stage::Flat => explain::Stage::Flat,
+            Stage::Fused => explain::Stage::Fused,
+            Stage::Kir => explain::Stage::Kir,
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Recursion groups: strongly connected components (Tarjan 1972).
+//! Recursion groups: the strongly connected components of the graph of references between items
+//! (Tarjan, "Depth-first search and linear graph algorithms", 1972).
 
-use super::query::Item;
+use super::input::Item;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -26,13 +27,14 @@ pub(crate) fn nontrivial(
     components.iter().map(|c| c.iter().map(|i| members[*i]).collect()).collect()
 }
 
-/// So many members at most are looked at by [`near`].
-const NEAR: usize = 64;
+/// The number of items at which [`small_component`] gives up.
+const MAX_REACHED_ITEMS: usize = 64;
 
-/// The component of one member, itself included, in the order of `positions`, if not too much is
-/// reached from it. Most programs are long and their functions call few others: what one of them
-/// refers to is then no matter to all of them.
-pub(crate) fn near(
+/// The component of one member, itself included, in the order of `positions`; `None` if more than
+/// [`MAX_REACHED_ITEMS`] items are reached from it. Most programs are long and their functions call
+/// few others, so the component of one is found without computing those of the whole file, and
+/// does not depend on the references of the others.
+pub(crate) fn small_component(
     member: Item,
     positions: &FxHashMap<Item, u32>,
     references: impl Fn(Item) -> Vec<Item>,
@@ -40,7 +42,7 @@ pub(crate) fn near(
     let mut number: FxHashMap<Item, usize> = FxHashMap::default();
     let mut reached = vec![member];
     number.insert(member, 0);
-    // Who refers to each.
+    // The reverse edges: for each reached item, the numbers of those that refer to it.
     let mut referring: Vec<Vec<usize>> = vec![Vec::new()];
     let mut at = 0;
     while let Some(from) = reached.get(at).copied() {
@@ -52,7 +54,7 @@ pub(crate) fn near(
             });
             referring[to].push(at);
         }
-        if reached.len() > NEAR {
+        if reached.len() > MAX_REACHED_ITEMS {
             return None;
         }
         at += 1;
@@ -72,17 +74,17 @@ pub(crate) fn near(
 
 /// All strongly connected components of a graph given by its adjacency lists.
 fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    const NEW: usize = usize::MAX;
-    let mut index = vec![NEW; edges.len()];
+    const UNVISITED: usize = usize::MAX;
+    let mut index = vec![UNVISITED; edges.len()];
     let mut low = vec![0; edges.len()];
     let mut on_stack = vec![false; edges.len()];
     let mut stack = Vec::new();
     let mut out = Vec::new();
     let mut next = 0;
-    // The call stack of the recursive formulation: a node and how many of its edges are done.
+    // The call stack of the recursive formulation: a node and the number of its edges already followed.
     let mut calls: Vec<(usize, usize)> = Vec::new();
     for root in 0..edges.len() {
-        if index[root] != NEW {
+        if index[root] != UNVISITED {
             continue;
         }
         calls.push((root, 0));
@@ -101,7 +103,7 @@ fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
             let mut descended = false;
             while edge < edges[node].len() {
                 let child = edges[node][edge];
-                if index[child] == NEW {
+                if index[child] == UNVISITED {
                     calls.push((node, edge + 1));
                     calls.push((child, 0));
                     descended = true;

@@ -1,23 +1,27 @@
-//! Everything as incremental queries; alone in naming salsa.
+//! The compiler as incremental queries. No other module names salsa.
 //!
 //! The unit is the *item*, one top-level form. Splitting a text into items is so cheap that it is
-//! done eagerly (`outline`): each item's text is a salsa input that changes only when its own
-//! bytes do. From there on everything is pulled:
+//! done eagerly (`outline`): each item's text is a salsa input (`input`) that changes only when its own
+//! bytes do. Everything else is computed on demand (`index`, `scope`, `query`):
 //!
 //! ```text
 //! parse(item) ─▶ ast(item) ─▶ names(item) ─▶ references(item) ─▶ groups(file)
 //!                                   └───────────▶ inferred(group) ─▶ types(item), signature(item)
 //! ```
 //!
-//! `ast`, `references`, `group` and `signature` are firewalls: they are compared after
-//! recomputation, and when they come out equal nothing behind them runs again. Hence typing in a
+//! `ast`, `references`, `group` and `signature` are firewalls: their results are compared after
+//! recomputation, and when a result is unchanged nothing that depends on it runs again. Hence typing in a
 //! comment re-parses one item and stops at `ast`; editing a body stops at `signature` unless its
 //! type changed. `tests/incremental.rs` lists the queries that re-run.
 //!
 //! An [`ItemId`] is the identity of the input and stays valid for the life of the database; ids of
 //! deleted items are recycled for items that appear later in the same file.
 
+mod cursor;
+mod declaration;
 mod groups;
+mod index;
+mod input;
 mod outline;
 mod query;
 mod scope;
@@ -27,12 +31,15 @@ use crate::base::{Diagnostic, ItemId, Loc, Name, Span, TextRange, TextSize};
 use crate::names::Names;
 use crate::syntax::{Parsed, RawKind, ast};
 use crate::types::{ItemTypes, Signature};
+use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
 use salsa::plumbing::{AsId, FromId};
 use salsa::{Durability, Setter};
 use std::sync::{Arc, Mutex};
 
-pub use outline::{Form, Outline};
+pub use cursor::Cursor;
+pub(crate) use cursor::{bare, forms, forms_where};
+pub use input::{Form, Outline};
 pub use scope::Before;
 pub use scratch::{LibraryName, Scratch};
 
@@ -43,9 +50,9 @@ pub struct FileId(pub u32);
 /// Some bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FileRange {
-    /// The file.
+    /// The file that contains the range.
     pub file: FileId,
-    /// The bytes.
+    /// The range in bytes.
     pub range: TextRange,
 }
 
@@ -55,17 +62,17 @@ pub struct FileRange {
 pub struct Database {
     storage: salsa::Storage<Self>,
     /// The files by [`FileId`]; shared by all handles.
-    files: Arc<Mutex<Vec<query::File>>>,
-    /// What splitting knows of the forms of each file; of use to the next change only.
-    extents: Arc<Mutex<FxHashMap<query::File, Vec<outline::Extent>>>>,
-    /// The names of queries as they run, when someone listens.
+    files: Arc<Mutex<Vec<input::File>>>,
+    /// The lengths and lookahead of the forms of each file, for the next change of its text.
+    extents: Arc<Mutex<FxHashMap<input::File, Vec<outline::Extent>>>>,
+    /// The names of the queries that ran, while listening is on.
     log: Arc<Mutex<Option<Vec<String>>>>,
 }
 
 #[salsa::db]
 impl salsa::Database for Database {}
 
-/// What queries see of the database.
+/// The database as queries see it.
 #[salsa::db]
 pub(crate) trait Db: salsa::Database {}
 
@@ -97,7 +104,7 @@ impl Database {
             let file = db.add(name, text, None, true);
             library.push(db.input(file));
         }
-        let _library = query::Library::builder(library.into()).durability(TEXTS).new(&db);
+        let _library = input::Library::builder(library.into()).durability(TEXTS).new(&db);
         db
     }
 
@@ -108,18 +115,25 @@ impl Database {
 
     fn add(&mut self, name: &str, text: &str, before: Option<Before>, library: bool) -> FileId {
         let before = before.map(|b| (self.input(b.file), b.position));
-        let shortcut = scope::shortcut(self, before.map(|(file, _)| file));
+        let skip_pointer = scope::skip_pointer(self, before.map(|(file, _)| file));
         let (outline, starts) = (Arc::default(), Arc::default());
         let empty = "".into();
-        let file =
-            query::File::builder(name.into(), empty, library, before, shortcut, outline, starts)
-                .durability(TEXTS)
-                // Nobody has seen these yet: filling them in is no news to those that depend on
-                // lasting inputs only.
-                .text_durability(Durability::LOW)
-                .outline_durability(Durability::LOW)
-                .starts_durability(Durability::LOW)
-                .new(self);
+        let file = input::File::builder(
+            name.into(),
+            empty,
+            library,
+            before,
+            skip_pointer,
+            outline,
+            starts,
+        )
+        .durability(TEXTS)
+        // No query has read these yet: filling them in must not invalidate the queries that
+        // depend on inputs of high durability only.
+        .text_durability(Durability::LOW)
+        .outline_durability(Durability::LOW)
+        .starts_durability(Durability::LOW)
+        .new(self);
         let id = {
             let mut files = self.files.lock().unwrap_or_else(|e| e.into_inner());
             files.push(file);
@@ -129,25 +143,25 @@ impl Database {
         id
     }
 
-    /// Replaces a text. Items whose bytes did not change keep everything that is known of them.
+    /// Replaces a text. Items whose bytes did not change keep the results of all their queries.
     pub fn set_text(&mut self, file: FileId, text: impl Into<Arc<str>>) {
         outline::update(self, self.input(file), text.into());
     }
 
     /// Turns a form off (it failed: it defines nothing for those after it) or on again.
     pub fn set_disabled(&mut self, item: ItemId, disabled: bool) {
-        let input = query::item(item);
+        let input = input::item(item);
         if input.disabled(self) != disabled {
             input.set_disabled(self).with_durability(FAILURES).to(disabled);
         }
     }
 
-    /// Whether a form is turned off.
+    /// Returns true if a form is turned off.
     pub fn is_disabled(&self, item: ItemId) -> bool {
-        query::item(item).disabled(self)
+        input::item(item).disabled(self)
     }
 
-    /// Says which text a `load` form has loaded: its definitions are seen after the form.
+    /// Records the text that a `load` form has loaded: its definitions are visible after the form.
     pub fn set_loaded(&mut self, item: ItemId, loaded: Option<FileId>) {
         let loaded = loaded.map(|f| self.input(f));
         outline::set_loaded(self, item, loaded);
@@ -167,25 +181,25 @@ impl Database {
             input.set_name(self).with_durability(TEXTS).to(name.into());
         }
         if input.before(self) != before {
-            let shortcut = scope::shortcut(self, before.map(|(file, _)| file));
+            let skip_pointer = scope::skip_pointer(self, before.map(|(file, _)| file));
             input.set_before(self).with_durability(TEXTS).to(before);
-            input.set_shortcut(self).with_durability(TEXTS).to(shortcut);
+            input.set_skip_pointer(self).with_durability(TEXTS).to(skip_pointer);
         }
     }
 
-    /// Whether an item defines variables that hold data: once they have values, the item itself
-    /// is not asked for any more.
+    /// Returns true if an item defines variables that hold data: once they have values, the item
+    /// itself is not needed any more.
     pub fn is_data(&self, item: ItemId) -> bool {
-        query::is_data(self, query::item(item))
+        query::is_data(self, input::item(item))
     }
 
-    /// Whether using an item performs operations that may not run in parallel.
+    /// Returns true if using an item performs operations that may not run in parallel.
     pub fn is_serial(&self, item: ItemId) -> bool {
-        query::serial(self, query::item(item))
+        query::serial(self, input::item(item))
     }
 
-    /// Whether a file sees the forms of others besides the library's: of one before it, or of one
-    /// that it loads.
+    /// Returns true if a file sees the forms of other files besides the library's: of one before it,
+    /// or of one that it loads.
     pub fn sees_others(&self, file: FileId) -> bool {
         let file = self.input(file);
         file.before(self).is_some() || file.outline(self).forms.iter().any(|f| f.loaded.is_some())
@@ -193,30 +207,30 @@ impl Database {
 
     /// The text of an item, with the blanks and comments before it.
     pub fn item_text(&self, item: ItemId) -> Arc<str> {
-        query::item(item).text(self).clone()
+        input::item(item).text(self).clone()
     }
 
-    fn input(&self, file: FileId) -> query::File {
+    fn input(&self, file: FileId) -> input::File {
         self.files.lock().unwrap_or_else(|e| e.into_inner())[file.0 as usize]
     }
 
-    fn take_extents(&self, file: query::File) -> Vec<outline::Extent> {
+    fn take_extents(&self, file: input::File) -> Vec<outline::Extent> {
         let mut all = self.extents.lock().unwrap_or_else(|e| e.into_inner());
         all.remove(&file).unwrap_or_default()
     }
 
-    fn keep_extents(&self, file: query::File, extents: Vec<outline::Extent>) {
+    fn keep_extents(&self, file: input::File, extents: Vec<outline::Extent>) {
         self.extents.lock().unwrap_or_else(|e| e.into_inner()).insert(file, extents);
     }
 
-    fn id_of(&self, file: query::File) -> FileId {
+    fn id_of(&self, file: input::File) -> FileId {
         let files = self.files.lock().unwrap_or_else(|e| e.into_inner());
         let index = files.iter().rposition(|f| *f == file);
-        FileId(index.expect("every file is listed") as u32)
+        FileId(index.or_bug("every file is listed") as u32)
     }
 
-    /// The form at a place of a file, and where it begins: forms tile their file. At the very end it
-    /// is the last one; an empty file has none.
+    /// The form at a byte of a file, and the byte at which it begins: forms tile their file. At the
+    /// end of the file it is the last form; an empty file has none.
     pub fn item_at(&self, file: FileId, offset: TextSize) -> Option<(ItemId, TextSize)> {
         let file = self.input(file);
         let forms = &file.outline(self).forms;
@@ -227,14 +241,14 @@ impl Database {
 
     /// The file of an item and its place among the forms there; `None` if it is gone.
     pub fn position_of(&self, item: ItemId) -> Option<(FileId, u32)> {
-        let input = query::item(item);
+        let input = input::item(item);
         let file = input.file(self);
-        let position = query::positions(self, file).get(&input)?;
+        let position = index::positions(self, file).get(&input)?;
         Some((self.id_of(file), *position))
     }
 
-    /// What can stop a reading of this handle, from another thread: the reading ends as if the text
-    /// had changed.
+    /// A handle with which another thread can cancel a reading of this database: the reading ends as
+    /// if the text had changed.
     pub fn stopper(&self) -> Stopper {
         Stopper(salsa::Database::cancellation_token(self))
     }
@@ -254,7 +268,7 @@ impl Database {
         self.input(file).outline(self).clone()
     }
 
-    /// Where each form of a file begins: their texts tile it.
+    /// The byte at which each form of a file begins: their texts tile it.
     pub fn starts(&self, file: FileId) -> &Arc<[TextSize]> {
         self.input(file).starts(self)
     }
@@ -266,53 +280,53 @@ impl Database {
 
     /// The file an item belongs to.
     pub fn file_of(&self, item: ItemId) -> FileId {
-        self.id_of(query::item(item).file(self))
+        self.id_of(input::item(item).file(self))
     }
 
-    /// Whether an item belongs to the library.
+    /// Returns true if an item belongs to the library.
     pub fn is_library(&self, item: ItemId) -> bool {
-        query::item(item).file(self).library(self)
+        input::item(item).file(self).library(self)
     }
 
     /// The form of an item: its sort and what it defines.
     pub fn form(&self, item: ItemId) -> Form {
-        let input = query::item(item);
-        query::form(self, input).clone().unwrap_or_else(|| Form::blank(input))
+        let input = input::item(item);
+        index::form(self, input).clone().unwrap_or_else(|| Form::blank(input))
     }
 
     /// The parse of an item.
     pub fn parsed(&self, item: ItemId) -> &Parsed {
-        query::parse(self, query::item(item))
+        index::parse(self, input::item(item))
     }
 
     /// The recursion group of an item, itself included; empty if it is alone in it.
     pub fn recursion_group(&self, item: ItemId) -> Vec<ItemId> {
-        let group = query::group(self, query::item(item));
+        let group = query::group(self, input::item(item));
         let group = group.iter().filter(|_| group.len() > 1);
         group.map(|item| ItemId::from(*item)).collect()
     }
 
     /// The syntax of an item.
     pub fn ast(&self, item: ItemId) -> &Arc<ast::Item> {
-        query::ast(self, query::item(item))
+        index::ast(self, input::item(item))
     }
 
     /// The resolved names of an item.
     pub fn names(&self, item: ItemId) -> &Names {
-        query::names(self, query::item(item))
+        query::names(self, input::item(item))
     }
 
     /// The types of an item.
     pub fn types(&self, item: ItemId) -> &Arc<ItemTypes> {
-        query::types(self, query::item(item))
+        query::types(self, input::item(item))
     }
 
-    /// What other items see of an item.
+    /// The signature of an item: all that other items see of it.
     pub fn signature(&self, item: ItemId) -> &Arc<Signature> {
-        query::signature(self, query::item(item))
+        query::signature(self, input::item(item))
     }
 
-    /// What is wrong with an item by itself: syntax, names, types.
+    /// The errors and warnings about an item: syntax, names, types.
     pub fn diagnostics(&self, item: ItemId) -> Vec<Diagnostic<FileRange>> {
         let mut all: Vec<_> = self
             .parsed(item)
@@ -321,43 +335,43 @@ impl Database {
             .map(|d| d.clone().map(|range| self.in_file(item, range)))
             .collect();
         if all.is_empty() {
-            let input = query::item(item);
+            let input = input::item(item);
             all.extend(scope::unterminated(self, input).map(|d| d.map(|loc| self.place(loc))));
         }
-        let below = query::diagnostics(self, query::item(item));
+        let below = query::diagnostics(self, input::item(item));
         all.extend(below.iter().map(|d| d.clone().map(|loc| self.place(loc))));
         all.sort_by_key(|d| d.primary.at.range.start());
         all
     }
 
-    /// The bytes of a place.
+    /// The bytes of a source location.
     pub fn place(&self, loc: Loc) -> FileRange {
         let range = self.parsed(loc.item).range(loc.span);
         self.in_file(loc.item, range)
     }
 
-    /// The innermost place of an item's own text.
+    /// The bytes of an item's own text, without the blanks and comments before it.
     pub fn whole(&self, item: ItemId) -> FileRange {
         let span = self.ast(item).span;
         self.place(Loc { item, span: Span::new(span.start, span.end) })
     }
 
     fn in_file(&self, item: ItemId, range: TextRange) -> FileRange {
-        let item = query::item(item);
+        let item = input::item(item);
         let file = item.file(self);
-        let position = query::positions(self, file).get(&item);
+        let position = index::positions(self, file).get(&item);
         let start = position.and_then(|position| file.starts(self).get(*position as usize));
         FileRange { file: self.id_of(file), range: range + start.copied().unwrap_or_default() }
     }
 
-    /// What a name means at the end of a file (or before one of its forms).
+    /// Resolves a name at the end of a file, or before one of its forms.
     pub fn lookup(&self, from: Before, name: &Name) -> Option<crate::names::Resolution> {
         scope::lookup_at(self, self.input(from.file), from.position, name, false)
     }
 
     /// All names that can be used at the end of a file, the library's included.
     pub fn known_names(&self, from: Before) -> Vec<Name> {
-        query::known(self, self.input(from.file)).clone()
+        scope::known(self, self.input(from.file)).clone()
     }
 
     /// Starts (`true`) or stops listening to the queries that run.
@@ -375,49 +389,51 @@ impl Database {
     }
 }
 
-/// Stops a reading of a database that goes on in another thread.
+/// Cancels a reading of a database in another thread.
 #[derive(Clone)]
 pub struct Stopper(salsa::CancellationToken);
 
 impl Stopper {
-    /// Stops it at its next query.
+    /// Cancels the reading at its next query.
     pub fn stop(&self) {
         self.0.cancel();
     }
 }
 
-/// A reading was stopped, because a text changed or because somebody asked for it.
+/// The error of a reading that was cancelled, because a text changed or because a [`Stopper`] was used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stopped;
 
-/// Reads a database that another thread may change: `Err` if it did, and the reading is void.
-/// Panics of other sorts go through.
+/// Reads a database that another thread may change. `Err` if it did, and the reading is void.
+/// Other panics propagate.
 pub fn reading<T>(read: impl FnOnce() -> T + std::panic::UnwindSafe) -> Result<T, Stopped> {
     salsa::Cancelled::catch(read).map_err(|_| Stopped)
 }
 
-/// The library's signature rule and the id conversions live beside the queries.
-impl From<query::Item> for ItemId {
-    fn from(item: query::Item) -> ItemId {
+impl From<input::Item> for ItemId {
+    fn from(item: input::Item) -> ItemId {
         ItemId(item.as_id().as_bits())
     }
 }
 
-pub(crate) fn from_item_id(id: ItemId) -> query::Item {
-    query::Item::from_id(salsa::plumbing::Id::from_bits(id.0))
+pub(crate) fn from_item_id(id: ItemId) -> input::Item {
+    input::Item::from_id(salsa::plumbing::Id::from_bits(id.0))
 }
 
-/// Sorts of forms that may be used before they are defined.
-pub(crate) fn forward(kind: RawKind) -> bool {
+/// Returns true for the sorts of forms that may be used before they are defined: functions and
+/// datatypes.
+pub(crate) fn is_hoisted(kind: RawKind) -> bool {
     matches!(kind, RawKind::Function | RawKind::Datatype)
 }
 
-/// Sets a salsa input field; here so that no other file needs the trait.
-pub(crate) fn set_outline(db: &mut Database, file: query::File, outline: Arc<Outline>) {
+/// Writes the outline of a file.
+pub(crate) fn set_outline(db: &mut Database, file: input::File, outline: Arc<Outline>) {
     file.set_outline(db).with_durability(TEXTS).to(outline);
 }
 
-/// How long texts last: longer than the news that a form has failed, which in turn is rarer than a
-/// new text. What depends on none but longer lasting inputs is not looked at when others change.
+/// The durability of texts. They change less often than the failures of forms, and those less often
+/// than texts are added; salsa does not revisit queries that depend only on inputs of a higher
+/// durability than that of the input which changed.
 const TEXTS: Durability = Durability::HIGH;
+/// The durability of the flag that a form has failed.
 const FAILURES: Durability = Durability::MEDIUM;

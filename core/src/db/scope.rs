@@ -1,26 +1,24 @@
-//! What a top-level name means.
+//! Resolution of top-level names.
 //!
-//! Seen from a form, a name means, in this order: the form itself (recursion); the latest
+//! Seen from a form, a name refers to the first of these that defines it: the form itself (recursion); the latest
 //! definition before it in the same text; a function or datatype further down in the same text
 //! (so mutual recursion just works); the latest definition in the texts before; the library.
 
-use super::query::{self, File, Item, NameKey};
-use super::{Db, FileId, forward};
+use super::input::{File, Item, NameKey, item};
+use super::{Db, FileId, index, is_hoisted};
 use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
 use crate::names::{Resolution, Scope};
 use crate::prim::Prim;
 use crate::syntax::ast::ItemKind;
 use crate::syntax::{Kind as Token, RawKind};
-use crate::types::{Context, Signature};
 use rustc_hash::FxHashSet;
-use std::sync::Arc;
 
 /// The forms of a file before a position, and what those see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Before {
-    /// The file.
+    /// The file whose forms are visible.
     pub file: FileId,
-    /// How many of its forms; `u32::MAX` for all.
+    /// The number of its forms that are visible; `u32::MAX` for all of them.
     pub position: u32,
 }
 
@@ -39,7 +37,7 @@ pub(super) struct ItemScope<'a> {
 
 impl Scope for ItemScope<'_> {
     fn value(&self, name: &Name) -> Option<Resolution> {
-        query::lookup(self.db, self.item, NameKey::new(self.db, name.clone())).clone()
+        lookup(self.db, self.item, NameKey::new(self.db, name.clone())).clone()
     }
 
     fn record(&self, name: &Name) -> Option<ItemId> {
@@ -50,7 +48,7 @@ impl Scope for ItemScope<'_> {
     }
 
     fn known(&self) -> Vec<Name> {
-        query::known(self.db, self.item.file(self.db)).clone()
+        known(self.db, self.item.file(self.db)).clone()
     }
 
     fn is_fixed(&self, name: &Name) -> bool {
@@ -63,7 +61,7 @@ impl Scope for ItemScope<'_> {
         let own = forms.iter().position(|form| form.item == self.item)?;
         let form = forms.iter().find(|form| form.names.contains(name))?;
         let at = forms.iter().position(|f| f.item == form.item)?;
-        let place = Loc { item: form.id(), span: query::ast(self.db, form.item).span };
+        let place = Loc { item: form.id(), span: index::ast(self.db, form.item).span };
         if form.item.disabled(self.db) {
             Some((format!("`{name}` was not defined: its form failed"), Some(place)))
         } else if at > own && form.kind != RawKind::Expr {
@@ -76,52 +74,25 @@ impl Scope for ItemScope<'_> {
 
 impl ItemScope<'_> {
     fn kind(&self, id: ItemId) -> RawKind {
-        query::form(self.db, query::item(id)).as_ref().map_or(RawKind::Blank, |f| f.kind)
+        index::form(self.db, item(id)).as_ref().map_or(RawKind::Blank, |f| f.kind)
     }
 }
 
-impl Context for ItemScope<'_> {
-    fn signature(&self, item: ItemId) -> Arc<Signature> {
-        query::signature(self.db, query::item(item)).clone()
-    }
-
-    fn definition(&self, item: ItemId) -> Option<Loc> {
-        let span = match &query::ast(self.db, query::item(item)).kind {
-            ItemKind::Function(f) => f.name.span,
-            ItemKind::Datatype(d) => d.name.span,
-            ItemKind::Binding { pattern, .. } => {
-                query::ast(self.db, query::item(item)).pat_spans[*pattern]
-            }
-            ItemKind::Expr(_) | ItemKind::Command(_) | ItemKind::Missing => return None,
-        };
-        Some(Loc { item, span })
-    }
-
-    fn name(&self, item: ItemId) -> Name {
-        query::form(self.db, query::item(item))
-            .as_ref()
-            .and_then(|f| f.names.first().cloned())
-            .unwrap_or_else(|| Name::new("it"))
-    }
-
-    fn is_library(&self, item: ItemId) -> bool {
-        query::item(item).file(self.db).library(self.db)
-    }
-}
-
-/// What a name means, seen from an item; the body of the [`query::lookup`] firewall.
-pub(super) fn lookup_from(db: &dyn Db, item: Item, name: &Name) -> Option<Resolution> {
+/// Firewall: the meaning of a name, seen from one item.
+#[salsa::tracked]
+pub(crate) fn lookup(db: &dyn Db, item: Item, name: NameKey) -> Option<Resolution> {
+    let name = name.name(db);
     let file = item.file(db);
-    // Most names are the library's. They depend on nothing that an edit changes.
+    // Most names are the library's; their meaning depends on nothing that an edit changes.
     if !file.library(db)
         && let Some(fixed) = fixed(db, name)
     {
         return Some(fixed);
     }
     let forms = &file.outline(db).forms;
-    let own = query::positions(db, file).get(&item).map_or(forms.len(), |p| *p as usize);
+    let own = index::positions(db, file).get(&item).map_or(forms.len(), |p| *p as usize);
     if let Some(form) = forms.get(own)
-        && forward(form.kind)
+        && is_hoisted(form.kind)
         && form.names.contains(name)
     {
         return Some(Resolution::Item(item.into(), name.clone()));
@@ -129,7 +100,8 @@ pub(super) fn lookup_from(db: &dyn Db, item: Item, name: &Name) -> Option<Resolu
     lookup_at(db, file, own as u32, name, true)
 }
 
-/// What a name means before form `position` of a file; `ahead` also looks further down.
+/// Resolves a name before form `position` of a file; `ahead` includes the functions and datatypes
+/// defined further down.
 pub(super) fn lookup_at(
     db: &dyn Db,
     file: File,
@@ -151,17 +123,17 @@ pub(super) fn lookup_at(
     }
     if ahead {
         let forms = &file.outline(db).forms;
-        let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
+        let positions = index::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
         let mut below = positions.iter().map(|p| &forms[*p as usize]);
-        if let Some(form) = below.find(|f| forward(f.kind) && !f.item.disabled(db)) {
+        if let Some(form) = below.find(|f| is_hoisted(f.kind) && !f.item.disabled(db)) {
             return found(form.item);
         }
     }
     let mut here = file;
     while let Some((before, position)) = here.before(db) {
-        let (_, far) = here.shortcut(db);
+        let (_, far) = here.skip_pointer(db);
         here = match far {
-            Some(far) if !query::passed_over(db, here).contains(name) => far,
+            Some(far) if !skipped_names(db, here).contains(name) => far,
             _ => {
                 if let Some(item) = latest(db, before, position, name) {
                     return found(item);
@@ -173,51 +145,54 @@ pub(super) fn lookup_at(
     library.filter(|_| !internal)
 }
 
-/// How many files a file sees that comes after `before`, and one far back among them: a session
-/// of ten thousand entries is not looked through one by one for a name of the first. The distances
-/// are those of skew-binary numbers, so that from anywhere about log₂ n leaps lead anywhere.
-pub(super) fn shortcut(db: &dyn Db, before: Option<File>) -> (u32, Option<File>) {
+/// Returns the number of files that a file after `before` sees, and the file that its skip pointer
+/// leads to: a session of ten thousand entries is not searched one by one for a name that the first
+/// entry defines. The distances of the skip pointers are those of skew-binary numbers (Myers, "An
+/// applicative random-access stack", 1983), so any file is reached in about log₂ n steps.
+pub(super) fn skip_pointer(db: &dyn Db, before: Option<File>) -> (u32, Option<File>) {
     let Some(before) = before else { return (0, None) };
-    let (depth, far) = before.shortcut(db);
+    let (depth, far) = before.skip_pointer(db);
     if let Some(far) = far
-        && let (middle, Some(farther)) = far.shortcut(db)
-        && depth - middle == middle - farther.shortcut(db).0
+        && let (middle, Some(farther)) = far.skip_pointer(db)
+        && depth - middle == middle - farther.skip_pointer(db).0
     {
         return (depth + 1, Some(farther));
     }
     (depth + 1, Some(before))
 }
 
-/// The names defined from before a file to its shortcut, perhaps some more; the body of the query.
-pub(super) fn passed_over(db: &dyn Db, file: File) -> FxHashSet<Name> {
+/// The names that may be defined in the files before a file, up to and including that of its
+/// skip pointer; perhaps some more.
+#[salsa::tracked]
+pub(crate) fn skipped_names(db: &dyn Db, file: File) -> FxHashSet<Name> {
     let mut names = FxHashSet::default();
-    let (Some((before, _)), (_, Some(far))) = (file.before(db), file.shortcut(db)) else {
+    let (Some((before, _)), (_, Some(far))) = (file.before(db), file.skip_pointer(db)) else {
         return names;
     };
     let mut todo = vec![before];
     while let Some(file) = todo.pop() {
-        names.extend(query::index(db, file).keys().cloned());
-        todo.extend(query::loads(db, file).iter().map(|(_, loaded)| *loaded));
+        names.extend(index::index(db, file).keys().cloned());
+        todo.extend(index::loads(db, file).iter().map(|(_, loaded)| *loaded));
     }
-    // Either the file before is the shortcut, or two leaps from it lead there.
+    // Either the file before is the target, or two skips from it lead there.
     let mut here = before;
     while here != far {
-        names.extend(query::passed_over(db, here).iter().cloned());
-        let (_, Some(next)) = here.shortcut(db) else { break };
+        names.extend(skipped_names(db, here).iter().cloned());
+        let (_, Some(next)) = here.skip_pointer(db) else { break };
         here = next;
     }
     names
 }
 
-/// What a name means that cannot be redefined: it need not be looked for in any text.
+/// Resolves a name that cannot be redefined, so no text of the program needs to be searched for it.
 fn fixed(db: &dyn Db, name: &Name) -> Option<Resolution> {
     let fixed = crate::prelude::is_protected(name.folded()) && !name.folded().starts_with('_');
     if fixed { in_library(db, name) } else { None }
 }
 
-/// What a name means in the library.
+/// Resolves a name in the library and among the primitives.
 fn in_library(db: &dyn Db, name: &Name) -> Option<Resolution> {
-    let index = query::library_index(db);
+    let index = index::library_index(db);
     if let Some(function) = crate::prelude::operator(name.folded()) {
         let function = Name::new(function);
         return index.get(&function).map(|item| Resolution::Item((*item).into(), function));
@@ -231,11 +206,11 @@ fn in_library(db: &dyn Db, name: &Name) -> Option<Resolution> {
 /// The latest definition of a name before form `position` of a file, and in what it has loaded.
 fn latest(db: &dyn Db, file: File, position: u32, name: &Name) -> Option<Item> {
     let forms = &file.outline(db).forms;
-    let positions = query::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
+    let positions = index::index(db, file).get(name).map(Vec::as_slice).unwrap_or_default();
     let before = &positions[..positions.partition_point(|p| *p < position)];
     let stands = |p: &u32| !forms[*p as usize].item.disabled(db);
     let own = before.iter().rev().copied().find(stands);
-    for (at, loaded) in query::loads(db, file).iter().rev().filter(|(p, _)| *p < position) {
+    for (at, loaded) in index::loads(db, file).iter().rev().filter(|(p, _)| *p < position) {
         if own.is_some_and(|own| own > *at) {
             break;
         }
@@ -246,15 +221,16 @@ fn latest(db: &dyn Db, file: File, position: u32, name: &Name) -> Option<Item> {
     own.map(|p| forms[p as usize].item)
 }
 
-/// All names usable in a file; the body of the query.
-pub(super) fn known(db: &dyn Db, file: File) -> Vec<Name> {
+/// All names that can be used at the end of a file, sorted.
+#[salsa::tracked]
+pub(crate) fn known(db: &dyn Db, file: File) -> Vec<Name> {
     let mut all: Vec<Name> = Vec::new();
     let mut here = Some((file, u32::MAX));
     while let Some((file, _)) = here {
-        all.extend(query::index(db, file).keys().cloned());
+        all.extend(index::index(db, file).keys().cloned());
         here = file.before(db);
     }
-    all.extend(query::library_index(db).keys().cloned());
+    all.extend(index::library_index(db).keys().cloned());
     all.extend(Prim::all().map(|p| Name::new(p.row().name)));
     if !file.library(db) {
         all.retain(|n| !n.folded().starts_with('_'));
@@ -264,15 +240,15 @@ pub(super) fn known(db: &dyn Db, file: File) -> Vec<Name> {
     all
 }
 
-/// The error of a form that ends only because a definition begins. The last of a text may end
-/// with it.
+/// Reports a missing `;`: the form ends only because a definition begins after it. The last form
+/// of a text needs none.
 pub(super) fn unterminated(db: &dyn Db, item: Item) -> Option<Diagnostic<Loc>> {
-    let tokens = &query::parse(db, item).tokens;
+    let tokens = &index::parse(db, item).tokens;
     if tokens.last().is_none_or(|t| matches!(t.kind, Token::Semi | Token::Dollar)) {
         return None;
     }
     let file = item.file(db);
-    let position = *query::positions(db, file).get(&item)? as usize;
+    let position = *index::positions(db, file).get(&item)? as usize;
     let below = file.outline(db).forms.get(position + 1..)?;
     let next = below.iter().find(|form| form.kind != RawKind::Blank)?;
     let end = tokens.len() as u32;
@@ -285,16 +261,16 @@ pub(super) fn unterminated(db: &dyn Db, item: Item) -> Option<Diagnostic<Loc>> {
     )
 }
 
-/// Errors about definitions that may not be: those of built-in names.
+/// Reports the definitions of an item that redefine built-in names.
 pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
     if item.file(db).library(db) {
         return Vec::new();
     }
-    let Some(form) = query::form(db, item) else { return Vec::new() };
+    let Some(form) = index::form(db, item) else { return Vec::new() };
     if form.kind == RawKind::Expr {
         return Vec::new();
     }
-    let ast = query::ast(db, item);
+    let ast = index::ast(db, item);
     let span = match &ast.kind {
         ItemKind::Function(f) => f.name.span,
         ItemKind::Datatype(d) => d.name.span,
@@ -305,7 +281,7 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         let scalar = form.kind == RawKind::Datatype
             && matches!(name.folded(), "int" | "float" | "bool" | "char");
         let known = scalar
-            || query::library_index(db).contains_key(*name)
+            || index::library_index(db).contains_key(*name)
             || Prim::find(name.folded()).is_some();
         known && !crate::prelude::ADDED.contains(&name.folded())
     };
@@ -319,7 +295,7 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
                 at,
                 format!("`{name}` is built in and cannot be redefined"),
             )
-            .hint("choose another name; a local variable may be called so")
+            .hint("choose another name; only a local variable may have this name")
         })
         .collect()
 }

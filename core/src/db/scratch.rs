@@ -1,81 +1,82 @@
-//! What an editor asks beyond the program as it stands: a form with another text, and the names
-//! that could be written at a place.
+//! Answers for completion in editors: the types of a form with a hole in it, and the names that are
+//! visible at a place.
 //!
-//! A form being written has a hole in it, where the cursor is. Its text with a name for the hole is
-//! parsed, resolved and inferred here as the form itself would be, beside the queries: no input
-//! changes. The hole's name means a value of any type, so that its inferred type is what is
-//! expected there.
+//! A form that is being written has a hole at the cursor. Its text with a name in the hole is
+//! parsed, resolved and inferred here as the form itself would be, without changing any input. The
+//! hole's name is a value of any type, so its inferred type is the type that is expected there.
 
-use super::query::{self, File, Item};
+use super::input::{self, File, Item};
 use super::scope::{self, ItemScope};
-use super::{Before, Database, Db, forward};
+use super::{Before, Database, Db, index, is_hoisted, query};
 use crate::base::{ItemId, Loc, Name};
 use crate::names::{Names, Resolution, Scope};
 use crate::prelude;
 use crate::prim::Prim;
 use crate::syntax::{Parsed, parse_item};
 use crate::types::{
-    self, Class, Context, ItemTypes, Member, Scheme, Signature, Ty, print_scheme, scheme_of_text,
+    self, Class, ItemTypes, Member, Scheme, Signature, Ty, TypeEnvironment, print_scheme,
+    scheme_of_text,
 };
+use nesl_runtime::bug::OrBug;
 use std::sync::Arc;
 
-/// A form with another text.
+/// The analysis of a form with another text.
 #[derive(Clone, Debug)]
 pub struct Scratch {
-    /// Its parse.
+    /// The parse of the text.
     pub parsed: Parsed,
-    /// Its names.
+    /// The resolved names.
     pub names: Names,
-    /// Its types; what is not determined is a variable.
+    /// The inferred types; a type that is not determined is a variable.
     pub types: ItemTypes,
 }
 
 /// A name of the library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LibraryName {
-    /// As it is written: `^`, not the name of the function behind it.
+    /// The name as it is written: `^`, not the name of the function behind it.
     pub name: Name,
-    /// What it means.
+    /// The definition it refers to.
     pub meaning: Resolution,
-    /// Its type.
+    /// The type scheme.
     pub scheme: Scheme,
-    /// The same, printed.
+    /// The scheme in NESL's notation.
     pub ty: String,
 }
 
-/// What the hole's name refers to: no item has this identity.
+/// The item that the hole's name refers to; no item of the database has this identity.
 const HOLE: ItemId = ItemId(u64::MAX);
 
 impl Database {
-    /// A form as it would be with another text, in which a name stands for a hole.
+    /// Analyses a form as if it had another text, in which the name `hole` stands for a hole.
     pub fn scratch(&self, item: ItemId, text: &str, hole: Option<&Name>) -> Scratch {
         let parsed = parse_item(text);
-        let scope = HoleScope { inner: ItemScope { db: self, item: query::item(item) }, hole };
+        let scope = HoleScope { inner: ItemScope { db: self, item: input::item(item) }, hole };
         let names = crate::names::resolve(item, &parsed.ast, &scope);
         let member = Member { id: item, item: &parsed.ast, names: &names };
         let mut types = types::infer_open(&[member], &scope);
-        let types = types.remove(&item).expect("the group has this member");
+        let types = types.remove(&item).or_bug("inference returns the types of every member");
         Scratch { parsed, names, types }
     }
 
-    /// Whether a name of a form resolved in [`Database::scratch`] is the hole.
+    /// Returns true if a name of a form resolved in [`Database::scratch`] is the hole.
     pub fn is_hole(resolution: &Resolution) -> bool {
         matches!(resolution, Resolution::Item(HOLE, _))
     }
 
-    /// What a name means before a form of a file, functions and datatypes further down included.
+    /// Resolves a name before a form of a file, functions and datatypes further down included.
     pub fn meaning(&self, from: Before, name: &Name) -> Option<Resolution> {
         scope::lookup_at(self, self.input(from.file), from.position, name, true)
     }
 
-    /// The program's own names that can be used before a form of a file, nearest first, each with
-    /// the form that defines it; the first of a name is what it means.
+    /// Calls `see` with the program's own names that can be used before a form of a file, nearest
+    /// first, each with the form that defines it; the first definition of a name is in force.
     pub fn each_visible(&self, from: Before, see: &mut dyn FnMut(&Name, ItemId)) {
         let file = self.input(from.file);
         let forms = &file.outline(self).forms;
         own(self, file, from.position, see);
         for form in forms.iter().skip(from.position as usize) {
-            if forward(form.kind) && !form.item.disabled(self) {
+            if is_hoisted(form.kind) && !form.item.disabled(self) {
                 form.names.iter().for_each(|name| see(name, form.id()));
             }
         }
@@ -106,11 +107,11 @@ fn own(db: &dyn Db, file: File, position: u32, see: &mut dyn FnMut(&Name, ItemId
     }
 }
 
-/// The library never changes, so this runs once.
+/// The public names of the library, sorted. The library never changes, so this runs once.
 #[salsa::tracked]
 pub(super) fn library_names(db: &dyn Db) -> Vec<LibraryName> {
     let mut all = Vec::new();
-    for (name, item) in query::library_index(db) {
+    for (name, item) in index::library_index(db) {
         let shown = prelude::shown(name.folded());
         if shown.starts_with('_') {
             continue;
@@ -124,7 +125,7 @@ pub(super) fn library_names(db: &dyn Db) -> Vec<LibraryName> {
     }
     for prim in Prim::all() {
         let name = Name::new(prim.name());
-        if !crate::prim::is_internal(prim.name()) && !query::library_index(db).contains_key(&name) {
+        if !crate::prim::is_internal(prim.name()) && !index::library_index(db).contains_key(&name) {
             let scheme = scheme_of_text(prim.row().scheme);
             let ty = print_scheme(&scheme);
             all.push(LibraryName { name, meaning: Resolution::Prim(prim), scheme, ty });
@@ -144,7 +145,7 @@ fn scheme_of(db: &dyn Db, item: Item, name: &Name) -> Option<Scheme> {
     }
 }
 
-/// The program as a form with a hole sees it. Nothing is suggested for what is unknown.
+/// The program as a form with a hole sees it. No suggestions are made for unknown names.
 struct HoleScope<'a> {
     inner: ItemScope<'a>,
     hole: Option<&'a Name>,
@@ -175,7 +176,7 @@ impl Scope for HoleScope<'_> {
     }
 }
 
-impl Context for HoleScope<'_> {
+impl TypeEnvironment for HoleScope<'_> {
     fn signature(&self, item: ItemId) -> Arc<Signature> {
         match self.hole {
             Some(name) if item == HOLE => {

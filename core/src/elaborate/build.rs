@@ -1,6 +1,8 @@
-//! Straight-line code under construction.
+//! The body of a function under construction: open blocks and the types of variables.
 
 use crate::ir::{Atom, Block, Let, Op, Site, Ty, Var};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 
 /// The body of a function being built: a stack of open blocks, and the type of each variable.
 #[derive(Default)]
@@ -10,16 +12,16 @@ pub(super) struct Body {
 }
 
 impl Body {
-    /// A fresh variable: a parameter or the element of a nest.
+    /// Returns a fresh variable of a type: a parameter or the element of a nest.
     pub(super) fn fresh(&mut self, ty: Ty) -> Var {
         self.types.push(ty);
         Var(self.types.len() as u32 - 1)
     }
 
-    /// Appends an operation to the innermost block.
+    /// Appends an operation to the innermost block and returns its result.
     pub(super) fn push(&mut self, ty: Ty, op: Op, site: Site) -> Atom {
         let var = self.fresh(ty.clone());
-        let block = self.open.last_mut().expect("a block is open");
+        let block = self.open.last_mut().or_bug("a block is open");
         block.push(Let { var, ty, op, site });
         Atom::Var(var)
     }
@@ -29,9 +31,9 @@ impl Body {
         self.open.push(Vec::new());
     }
 
-    /// Closes the innermost block.
+    /// Closes the innermost block and returns it.
     pub(super) fn close(&mut self, result: Atom) -> Block {
-        Block { lets: self.open.pop().expect("a block is open"), result }
+        Block { lets: self.open.pop().or_bug("a block is open"), result }
     }
 
     /// The type of an operand.
@@ -46,23 +48,23 @@ impl Body {
         }
     }
 
-    /// The first of a pair.
+    /// Projects a pair to its first component.
     pub(super) fn first(&mut self, pair: Atom, site: Site) -> Atom {
         match self.ty(pair) {
             Ty::Pair(first, _) => self.push(*first, Op::First(pair), site),
-            other => unreachable!("first of {other:?}"),
+            other => bug!("a projection applies to a pair, not to {other:?}"),
         }
     }
 
-    /// The second of a pair.
+    /// Projects a pair to its second component.
     pub(super) fn second(&mut self, pair: Atom, site: Site) -> Atom {
         match self.ty(pair) {
             Ty::Pair(_, second) => self.push(*second, Op::Second(pair), site),
-            other => unreachable!("second of {other:?}"),
+            other => bug!("a projection applies to a pair, not to {other:?}"),
         }
     }
 
-    /// A pair.
+    /// Makes a pair.
     pub(super) fn pair(&mut self, first: Atom, second: Atom, site: Site) -> Atom {
         let ty = Ty::Pair(Box::new(self.ty(first)), Box::new(self.ty(second)));
         self.push(ty, Op::Pair(first, second), site)
@@ -72,7 +74,7 @@ impl Body {
     pub(super) fn element(&self, sequence: Atom) -> Ty {
         match self.ty(sequence) {
             Ty::Sequence(element) => *element,
-            other => unreachable!("element of {other:?}"),
+            other => bug!("a sequence is expected, not {other:?}"),
         }
     }
 }

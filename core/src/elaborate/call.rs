@@ -1,75 +1,77 @@
-//! Calls.
+//! Calls of functions, constructors, primitives and function values.
 
-use super::instance::{Elaborator, Frame, Instance};
-use super::pattern::Shape;
+use super::instance::{Elaborator, FunctionScope, Instance};
+use super::pattern::ParamShape;
 use crate::base::ItemId;
 use crate::ir::{Atom, Op, Site, Ty};
 use crate::names::Resolution;
 use crate::prim::{Prim, PrimKind};
 use crate::syntax::ast::{Expr, ExprId, Ident, ItemKind};
 use crate::types::{self, Code, Signature};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use std::sync::Arc;
 
 impl<'c> Elaborator<'c> {
-    /// `fun(arg)`.
+    /// Emits the call `fun(arg)`.
     pub(super) fn call(
         &mut self,
-        frame: &mut Frame<'c>,
+        scope: &mut FunctionScope<'c>,
         id: ExprId,
         fun: ExprId,
         arg: ExprId,
         optional: &[(Ident, ExprId)],
     ) -> Atom {
-        let site = frame.site(id);
-        let result = self.lower(&frame.ty(id));
-        match frame.names.values.get(fun).cloned() {
+        let site = scope.site(id);
+        let result = self.lower(&scope.ty(id));
+        match scope.names.values.get(fun).cloned() {
             Some(Resolution::Item(item, _)) if self.is_function(item) => {
                 let args: Arc<[types::Ty]> =
-                    frame.types.uses[fun].iter().map(|ty| ty.substitute(&frame.args)).collect();
+                    scope.types.uses[fun].iter().map(|ty| ty.substitute(&scope.args)).collect();
                 if optional.is_empty() {
-                    self.call_item(frame, item, args, &[arg], result, site)
+                    self.call_item(scope, item, args, &[arg], result, site)
                 } else {
-                    self.call_with_options(frame, item, args, arg, optional, result, site)
+                    self.call_with_options(scope, item, args, arg, optional, result, site)
                 }
             }
-            Some(Resolution::Prim(prim)) => self.call_prim(frame, prim, arg, result, site),
-            _ => self.call_value(frame, fun, arg, result, site),
+            Some(Resolution::Prim(prim)) => self.call_prim(scope, prim, arg, result, site),
+            _ => self.call_value(scope, fun, arg, result, site),
         }
     }
 
     fn is_function(&self, item: ItemId) -> bool {
         matches!(
-            &*self.context.signature(item),
+            &*self.definitions.signature(item),
             Signature::Function { .. } | Signature::Record { .. }
         )
     }
 
-    /// A call of a defined function or constructor. `operands` form its argument, a tuple if more
-    /// than one.
+    /// Emits a call of a defined function or constructor. `operands` form its argument, a tuple if
+    /// there are several.
     pub(super) fn call_item(
         &mut self,
-        frame: &mut Frame<'c>,
+        scope: &mut FunctionScope<'c>,
         item: ItemId,
         args: Arc<[types::Ty]>,
         operands: &[ExprId],
         result: Ty,
         site: Site,
     ) -> Atom {
-        let Some(shape) = self.shape(item) else {
-            // A constructor: a record is its contents.
-            return self.tuple(frame, operands, site);
+        let Some(shape) = self.param_shape(item) else {
+            // A constructor computes nothing: a record is its contents.
+            return self.tuple(scope, operands, site);
         };
         let mut atoms = Vec::new();
-        self.operands(frame, operands, &shape, &mut atoms);
-        self.default_options(frame, item, &args, &mut atoms, site);
+        self.operands(scope, operands, &shape, &mut atoms);
+        self.default_options(scope, item, &args, &mut atoms, site);
         let fun = self.function(item, args);
-        frame.body.push(result, Op::Call(fun, atoms), site)
+        scope.body.push(result, Op::Call(fun, atoms), site)
     }
 
     #[allow(clippy::too_many_arguments, reason = "the parts of one call")]
     fn call_with_options(
         &mut self,
-        frame: &mut Frame<'c>,
+        scope: &mut FunctionScope<'c>,
         item: ItemId,
         args: Arc<[types::Ty]>,
         arg: ExprId,
@@ -78,177 +80,182 @@ impl<'c> Elaborator<'c> {
         site: Site,
     ) -> Atom {
         let item = self.latest(item);
-        let shape = self.shape(item).expect("a constructor has no options");
+        let shape = self.param_shape(item).or_bug("only functions have optional parameters");
         let mut atoms = Vec::new();
-        self.operands(frame, &[arg], &shape, &mut atoms);
+        self.operands(scope, &[arg], &shape, &mut atoms);
         let values: Vec<(Ident, Atom)> =
-            given.iter().map(|(name, value)| (name.clone(), self.expr(frame, *value))).collect();
-        let ast = self.context.ast(item);
+            given.iter().map(|(name, value)| (name.clone(), self.expr(scope, *value))).collect();
+        let ast = self.definitions.ast(item);
         let ItemKind::Function(function) = &ast.kind else {
-            unreachable!("options of a non-function")
+            bug!("only functions have optional parameters")
         };
         for (index, (name, _)) in function.optional.iter().enumerate() {
             let found = values.iter().find(|(given, _)| given.name == name.name);
             let atom = match found {
                 Some((_, atom)) => *atom,
-                None => self.default_option(frame, item, index as u32, &args, site),
+                None => self.default_option(scope, item, index as u32, &args, site),
             };
             atoms.push(atom);
         }
         let fun = self.function(item, args);
-        frame.body.push(result, Op::Call(fun, atoms), site)
+        scope.body.push(result, Op::Call(fun, atoms), site)
     }
 
     fn default_options(
         &mut self,
-        frame: &mut Frame<'c>,
+        scope: &mut FunctionScope<'c>,
         item: ItemId,
         args: &Arc<[types::Ty]>,
         atoms: &mut Vec<Atom>,
         site: Site,
     ) {
-        let ast = self.context.ast(self.latest(item));
+        let ast = self.definitions.ast(self.latest(item));
         if let ItemKind::Function(function) = &ast.kind {
             for index in 0..function.optional.len() as u32 {
-                atoms.push(self.default_option(frame, item, index, args, site));
+                atoms.push(self.default_option(scope, item, index, args, site));
             }
         }
     }
 
     fn default_option(
         &mut self,
-        frame: &mut Frame<'c>,
+        scope: &mut FunctionScope<'c>,
         item: ItemId,
         index: u32,
         args: &Arc<[types::Ty]>,
         site: Site,
     ) -> Atom {
         let item = self.latest(item);
-        let owner = self.frame(item, args.clone());
+        let owner = self.scope(item, args.clone());
         let ItemKind::Function(function) = &owner.ast.kind else {
-            unreachable!("options of a non-function")
+            bug!("only functions have optional parameters")
         };
         let ty = self.lower(&owner.ty(function.optional[index as usize].1));
         let fun = self.instance(Instance::Default(item, index, args.clone()));
-        frame.body.push(ty, Op::Call(fun, Vec::new()), site)
+        scope.body.push(ty, Op::Call(fun, Vec::new()), site)
     }
 
-    /// How a function takes its argument apart; `None` for a constructor.
-    fn shape(&self, item: ItemId) -> Option<Shape> {
-        let ast = self.context.ast(self.latest(item));
+    /// The shape into which a function destructures its argument; `None` for a constructor.
+    fn param_shape(&self, item: ItemId) -> Option<ParamShape> {
+        let ast = self.definitions.ast(self.latest(item));
         match &ast.kind {
-            ItemKind::Function(function) => Some(Shape::of(&ast, function.param)),
+            ItemKind::Function(function) => Some(ParamShape::of(&ast, function.param)),
             _ => None,
         }
     }
 
-    /// The operands as one value.
-    fn tuple(&mut self, frame: &mut Frame<'c>, operands: &[ExprId], site: Site) -> Atom {
-        let atoms: Vec<Atom> = operands.iter().map(|e| self.expr(frame, *e)).collect();
-        tuple_of(frame, &atoms, site)
+    /// Emits the operands as one value, a tuple.
+    fn tuple(&mut self, scope: &mut FunctionScope<'c>, operands: &[ExprId], site: Site) -> Atom {
+        let atoms: Vec<Atom> = operands.iter().map(|e| self.expr(scope, *e)).collect();
+        tuple_of(scope, &atoms, site)
     }
 
-    /// The operands taken apart by a shape, evaluated left to right. Where the argument is written
-    /// as a tuple, no tuple is made.
+    /// Emits the operands destructured by a shape, evaluated from left to right. Where the argument
+    /// is written as a tuple, no tuple is built.
     fn operands(
         &mut self,
-        frame: &mut Frame<'c>,
+        scope: &mut FunctionScope<'c>,
         operands: &[ExprId],
-        shape: &Shape,
+        shape: &ParamShape,
         out: &mut Vec<Atom>,
     ) {
         match (operands, shape) {
-            ([one], _) => self.operand(frame, *one, shape, out),
-            ([first, rest @ ..], Shape::Pair(a, b)) => {
-                self.operand(frame, *first, a, out);
-                self.operands(frame, rest, b, out);
+            ([one], _) => self.operand(scope, *one, shape, out),
+            ([first, rest @ ..], ParamShape::Pair(a, b)) => {
+                self.operand(scope, *first, a, out);
+                self.operands(scope, rest, b, out);
             }
-            (_, Shape::Leaf) => {
-                let site = frame.site(operands[0]);
-                out.push(self.tuple(frame, operands, site));
+            (_, ParamShape::Leaf) => {
+                let site = scope.site(operands[0]);
+                out.push(self.tuple(scope, operands, site));
             }
-            ([], Shape::Pair(..)) => unreachable!("a call has an argument"),
+            ([], ParamShape::Pair(..)) => bug!("a call has an argument"),
         }
     }
 
-    fn operand(&mut self, frame: &mut Frame<'c>, expr: ExprId, shape: &Shape, out: &mut Vec<Atom>) {
-        match (&frame.ast.exprs[expr], shape) {
-            (Expr::Pair(first, second), Shape::Pair(a, b)) => {
+    fn operand(
+        &mut self,
+        scope: &mut FunctionScope<'c>,
+        expr: ExprId,
+        shape: &ParamShape,
+        out: &mut Vec<Atom>,
+    ) {
+        match (&scope.ast.exprs[expr], shape) {
+            (Expr::Pair(first, second), ParamShape::Pair(a, b)) => {
                 let (first, second) = (*first, *second);
-                self.operand(frame, first, a, out);
-                self.operand(frame, second, b, out);
+                self.operand(scope, first, a, out);
+                self.operand(scope, second, b, out);
             }
             _ => {
-                let site = frame.site(expr);
-                let value = self.expr(frame, expr);
-                out.extend(Self::project(frame, shape, value, site));
+                let site = scope.site(expr);
+                let value = self.expr(scope, expr);
+                out.extend(Self::project(scope, shape, value, site));
             }
         }
     }
 
     fn call_prim(
         &mut self,
-        frame: &mut Frame<'c>,
+        scope: &mut FunctionScope<'c>,
         prim: Prim,
         arg: ExprId,
         result: Ty,
         site: Site,
     ) -> Atom {
         if let PrimKind::Check(code) = prim.row().kind
-            && let Expr::Pair(cond, text) = frame.ast.exprs[arg]
-            && let Expr::Text(message) = &frame.ast.exprs[text]
+            && let Expr::Pair(cond, text) = scope.ast.exprs[arg]
+            && let Expr::Text(message) = &scope.ast.exprs[text]
         {
             // The message is part of the operation, not a value.
             let message = String::from_utf8_lossy(message).as_ref().into();
-            let cond = self.expr(frame, cond);
-            return frame.body.push(result, Op::Check { cond, code, message }, site);
+            let cond = self.expr(scope, cond);
+            return scope.body.push(result, Op::Check { cond, code, message }, site);
         }
-        let param = frame.ty(arg);
+        let param = scope.ty(arg);
         let mut atoms = Vec::new();
-        self.operand(frame, arg, &Shape::tuple(arity(prim.row().scheme)), &mut atoms);
-        self.prim(frame, prim, &param, atoms, result, site)
+        self.operand(scope, arg, &ParamShape::tuple(arity(prim.row().scheme)), &mut atoms);
+        self.prim(scope, prim, &param, atoms, result, site)
     }
 
-    /// A call of a function value: its type says which function it is, the value what it captured.
+    /// Emits a call of a function value: its type says which function it is, and its value is the
+    /// tuple of the variables it captured.
     fn call_value(
         &mut self,
-        frame: &mut Frame<'c>,
+        scope: &mut FunctionScope<'c>,
         fun: ExprId,
         arg: ExprId,
         result: Ty,
         site: Site,
     ) -> Atom {
-        let types::Ty::Function(ty) = frame.ty(fun) else {
-            unreachable!("a call of what is not a function")
-        };
-        let env = self.expr(frame, fun);
+        let types::Ty::Function(ty) = scope.ty(fun) else { bug!("the callee has a function type") };
+        let env = self.expr(scope, fun);
         let (code, args) = match &ty.code {
             types::Ty::Code(code, args) => (*code, args.clone()),
-            other => unreachable!("a call of an unknown function: {other:?}"),
+            other => bug!("a closed function type names its function, not {other:?}"),
         };
         match code {
-            Code::Item(item) => self.call_item(frame, item, args, &[arg], result, site),
-            Code::Prim(prim) => self.call_prim(frame, prim, arg, result, site),
+            Code::Item(item) => self.call_item(scope, item, args, &[arg], result, site),
+            Code::Prim(prim) => self.call_prim(scope, prim, arg, result, site),
             Code::Lambda(item, expr) => {
-                let owner = self.context.ast(item);
+                let owner = self.definitions.ast(item);
                 let Expr::Lambda { param, .. } = owner.exprs[expr] else {
-                    unreachable!("a lambda that is none")
+                    bug!("the code of a lambda is a lambda expression")
                 };
                 let mut atoms = vec![env];
-                self.operand(frame, arg, &Shape::of(&owner, param), &mut atoms);
+                self.operand(scope, arg, &ParamShape::of(&owner, param), &mut atoms);
                 let fun = self.instance(Instance::Lambda(item, expr, args));
-                frame.body.push(result, Op::Call(fun, atoms), site)
+                scope.body.push(result, Op::Call(fun, atoms), site)
             }
         }
     }
 }
 
-fn tuple_of(frame: &mut Frame<'_>, atoms: &[Atom], site: Site) -> Atom {
-    let (last, rest) = atoms.split_last().expect("a tuple has parts");
-    rest.iter().rev().fold(*last, |tail, atom| frame.body.pair(*atom, tail, site))
+fn tuple_of(scope: &mut FunctionScope<'_>, atoms: &[Atom], site: Site) -> Atom {
+    let (last, rest) = atoms.split_last().or_bug("a tuple has components");
+    rest.iter().rev().fold(*last, |tail, atom| scope.body.pair(*atom, tail, site))
 }
 
-/// How many operands a primitive takes, from its scheme: `(a, a) -> bool` takes two.
+/// The number of operands that a primitive takes, from its scheme: `(a, a) -> bool` takes two.
 fn arity(scheme: &str) -> usize {
     let mut depth = 0;
     let mut operands = 1;

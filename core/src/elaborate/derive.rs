@@ -1,21 +1,22 @@
-//! Functions defined by the shape of a type: `eql`, `hash`, `string`, `identity`.
+//! Functions defined by the structure of a type: `eql`, `hash`, `string`, `identity`.
 //!
 //! ```text
 //! eql@[(int, char)](a, b)   ⇒   if #a == #b then all({eql@(int, char)(x, y) : x in a; y in b}) else f
 //! ```
 //!
-//! Scalars and pairs are unfolded in place; each sequence type gets a function of its own, but for
-//! text, whose hashes and comparisons are operations.
+//! For scalars and pairs the code is emitted in place; each sequence type gets a function of its own,
+//! except texts, whose hashes and comparisons are operations.
 
 use super::build::Body;
 use super::instance::{Elaborator, Instance};
 use crate::ir::{self, Atom, Nest, Op, Site, Var};
 use crate::prim::{Derived, ReduceOp, SeqOp};
 use crate::types::{Ty, print_type, record_content};
+use nesl_runtime::bug;
 use nesl_runtime::scalar::ScalarOp;
 
 impl<'c> Elaborator<'c> {
-    /// A derived function applied to operands; `param` is the type of its parameter as a whole.
+    /// Emits a derived function applied to operands; `param` is the type of its parameter as a whole.
     pub(super) fn derived(
         &mut self,
         body: &mut Body,
@@ -39,9 +40,9 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    /// The function for a sequence type.
+    /// Elaborates the function for a sequence type.
     pub(super) fn derive(&mut self, derived: Derived, ty: &Ty) -> ir::Function {
-        let Ty::Sequence(element) = ty else { unreachable!("only sequences have functions") };
+        let Ty::Sequence(element) = ty else { bug!("only sequence types have derived functions") };
         let site = Site { item: crate::base::ItemId(0), span: Default::default() };
         let mut body = Body::default();
         let whole = self.lower(ty);
@@ -58,9 +59,9 @@ impl<'c> Elaborator<'c> {
             Derived::Hash => ("hash", self.hash_sequence(&mut body, element, &params, site)),
             Derived::String => ("string", self.string_sequence(&mut body, element, subject, site)),
             Derived::Identity | Derived::Zero => {
-                unreachable!("the zero of a sequence is a constant")
+                bug!("the zero of a sequence is emitted in place")
             }
-            Derived::Groups => unreachable!("it is unfolded in place"),
+            Derived::Groups => bug!("grouping is emitted in place"),
         };
         ir::Function {
             name: self.unique(&format!("{word}@{}", print_type(ty))),
@@ -70,6 +71,7 @@ impl<'c> Elaborator<'c> {
             site,
             library: true,
             charge: None,
+            role: None,
         }
     }
 
@@ -93,10 +95,10 @@ impl<'c> Elaborator<'c> {
                 body.push(ir::Ty::Bool, Op::Call(fun, vec![a, b]), site)
             }
             Ty::Record(record, args) => {
-                let content = record_content(&self.context.signature(record.item), args);
+                let content = record_content(&self.definitions.signature(record.item), args);
                 self.eql(body, &content, a, b, site)
             }
-            // Two values of one function type are one function; what they captured is not looked at.
+            // Two values of one function type are the same function; captured variables are ignored.
             Ty::Function(_) | Ty::Code(..) | Ty::Var(_) | Ty::Error => Atom::Bool(true),
         }
     }
@@ -151,14 +153,15 @@ impl<'c> Elaborator<'c> {
                 body.push(ir::Ty::Int, Op::Call(fun, vec![a, salt]), site)
             }
             Ty::Record(record, args) => {
-                let content = record_content(&self.context.signature(record.item), args);
+                let content = record_content(&self.definitions.signature(record.item), args);
                 self.hash(body, &content, a, salt, site)
             }
             Ty::Function(_) | Ty::Code(..) | Ty::Var(_) | Ty::Error => salt,
         }
     }
 
-    /// The sum of the elements' hashes, each salted with its place: parallel, and order matters.
+    /// The sum of the elements' hashes, each salted with its index: parallel, and yet the order of
+    /// elements matters.
     fn hash_sequence(
         &mut self,
         body: &mut Body,
@@ -185,9 +188,10 @@ impl<'c> Elaborator<'c> {
         mixed(body, sum, base)
     }
 
-    /// Ints and texts are grouped as they are, chars and bools as their codes, all else by hashes.
+    /// Groups equal elements: ints and texts by their values, chars and bools by their codes, all
+    /// others by hashes.
     fn groups(&mut self, body: &mut Body, ty: &Ty, a: Atom, salt: Atom, site: Site) -> Atom {
-        let Ty::Sequence(element) = ty else { unreachable!("types were checked") };
+        let Ty::Sequence(element) = ty else { bug!("grouping applies to a sequence") };
         let code = match &**element {
             Ty::Char => Some(ScalarOp::CharToInt),
             Ty::Bool => Some(ScalarOp::BoolToInt),
@@ -239,7 +243,7 @@ impl<'c> Elaborator<'c> {
                 body.push(text_ty(), Op::Call(fun, vec![a]), site)
             }
             Ty::Record(record, args) => {
-                let content = record_content(&self.context.signature(record.item), args);
+                let content = record_content(&self.definitions.signature(record.item), args);
                 let inside = self.components(body, &content, a, site);
                 bracket(body, &format!("{}(", record.name.folded()), inside, ")", site)
             }
@@ -247,7 +251,7 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    /// `1, 2, 3`: the components of a tuple without its parentheses.
+    /// The text of the components of a tuple without its parentheses: `1, 2, 3`.
     fn components(&mut self, body: &mut Body, ty: &Ty, a: Atom, site: Site) -> Atom {
         let Ty::Pair(first, second) = ty else { return self.string(body, ty, a, site) };
         let (x, y) = (body.first(a, site), body.second(a, site));
@@ -265,7 +269,7 @@ impl<'c> Elaborator<'c> {
             append(body, comma, one, site)
         });
         let flat = body.push(text_ty(), Op::Seq(SeqOp::Flatten, vec![parts]), site);
-        // Without the first comma, if there is one.
+        // Drops the first comma, if there is one.
         let length = body.push(ir::Ty::Int, Op::Seq(SeqOp::Length, vec![flat]), site);
         let start = Op::Scalar(ScalarOp::Min, vec![Atom::Int(2), length]);
         let start = body.push(ir::Ty::Int, start, site);
@@ -289,7 +293,7 @@ impl<'c> Elaborator<'c> {
                 body.push(ty, Op::List(Vec::new()), site)
             }
             Ty::Record(record, args) => {
-                let content = record_content(&self.context.signature(record.item), args);
+                let content = record_content(&self.definitions.signature(record.item), args);
                 self.identity(body, &content, site)
             }
             Ty::Function(_) => {
@@ -300,13 +304,13 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    /// A nest over sequences of equal length.
+    /// Emits an apply-to-each over sequences of equal length.
     fn each_of(
         &mut self,
         body: &mut Body,
         sequences: &[Atom],
         site: Site,
-        instance: impl FnOnce(&mut Self, &mut Body, &[Atom]) -> Atom,
+        body_of: impl FnOnce(&mut Self, &mut Body, &[Atom]) -> Atom,
     ) -> Atom {
         let mut binders = Vec::new();
         for sequence in sequences {
@@ -315,7 +319,7 @@ impl<'c> Elaborator<'c> {
         }
         let elements: Vec<Atom> = binders.iter().map(|(var, ..)| Atom::Var(*var)).collect();
         body.open();
-        let result = instance(self, body, &elements);
+        let result = body_of(self, body, &elements);
         let ty = ir::Ty::Sequence(Box::new(body.ty(result)));
         let block = body.close(result);
         body.push(ty, Op::Nest(Nest { binders, body: block, serial: false }), site)

@@ -1,7 +1,9 @@
-//! Instances: which functions the program needs, at which types.
+//! Instances: the functions that the program needs, each at the types it is used at.
 
+use super::Definitions;
 use super::build::Body;
-use super::{Context, Mark, Watched, WatchedFunction, pattern};
+use super::pattern;
+use super::watch::{Mark, Watched, WatchedFunction};
 use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
 use crate::ir::{self, FunId, GlobalId, Site};
 use crate::names::Names;
@@ -10,6 +12,8 @@ use crate::syntax::ast::{self, ExprId, Function, ItemKind, PatId};
 use crate::types::{
     ItemTypes, MAX_PARTS, Scheme, Signature, Ty, exceeds, print_type, record_content,
 };
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
@@ -20,19 +24,19 @@ use std::sync::Arc;
 pub(super) enum Instance {
     /// A function at the types of its scheme's variables.
     Function(ItemId, Arc<[Ty]>),
-    /// A lambda, at the types of the scheme variables of the item it stands in.
+    /// A lambda, at the types of the scheme variables of the item that contains it.
     Lambda(ItemId, ExprId, Arc<[Ty]>),
     /// The default of an optional parameter.
     Default(ItemId, u32, Arc<[Ty]>),
     /// A variable of the library, computed where it is used.
     Constant(ItemId, Name),
-    /// A function defined by the shape of a type.
+    /// A function defined by the structure of a type.
     Derived(Derived, Ty),
 }
 
-/// The whole elaboration.
+/// The state of an elaboration: the functions so far, and the instances still to be elaborated.
 pub(super) struct Elaborator<'c> {
-    pub(super) context: &'c dyn Context,
+    pub(super) definitions: &'c dyn Definitions,
     pub(super) precision: Precision,
     pub(super) diagnostics: Vec<Diagnostic<Loc>>,
     functions: Vec<Option<ir::Function>>,
@@ -41,47 +45,47 @@ pub(super) struct Elaborator<'c> {
     names: FxHashMap<SmolStr, u32>,
     globals: Vec<ir::Global>,
     global_ids: FxHashMap<(ItemId, Name), GlobalId>,
-    /// The form the program is for, to say what is wrong with it as a whole.
+    /// The form that is elaborated; errors about the program as a whole are reported there.
     form: Loc,
     pub(super) watched: Watched,
-    /// The marks of the function being elaborated, and what it is if it is watched.
+    /// The marks of the function being elaborated, and its description if it is watched.
     pub(super) marks: Vec<(ir::Var, Mark)>,
     pub(super) noted: Option<WatchedFunction>,
 }
 
-/// The function being elaborated.
-pub(super) struct Frame<'c> {
+/// The function being elaborated: its source, its type arguments, and its variables so far.
+pub(super) struct FunctionScope<'c> {
     pub(super) item: ItemId,
     pub(super) ast: Arc<ast::Item>,
     pub(super) names: &'c Names,
     pub(super) types: Arc<ItemTypes>,
-    /// The types of the item's scheme variables.
+    /// The type arguments: the types of the item's scheme variables.
     pub(super) args: Arc<[Ty]>,
-    /// What each variable is.
+    /// The value of each variable.
     pub(super) env: FxHashMap<PatId, ir::Atom>,
-    /// What each optional parameter is.
+    /// The value of each optional parameter.
     pub(super) optional: Vec<ir::Atom>,
     pub(super) body: Body,
-    /// Whether its bindings are marked.
+    /// True if its bindings get marks.
     pub(super) watched: bool,
-    /// How many apply-to-each are open around.
+    /// The number of enclosing apply-to-each.
     pub(super) nests: u32,
 }
 
 impl<'c> Elaborator<'c> {
     pub(super) fn new(
-        context: &'c dyn Context,
+        definitions: &'c dyn Definitions,
         precision: Precision,
         item: ItemId,
     ) -> Elaborator<'c> {
-        let ast = context.ast(item);
+        let ast = definitions.ast(item);
         let span = match &ast.kind {
             ItemKind::Expr(value) | ItemKind::Binding { value, .. } => ast.expr_spans[*value],
             ItemKind::Function(function) => function.name.span,
             ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => Span::default(),
         };
         Elaborator {
-            context,
+            definitions,
             precision,
             diagnostics: Vec::new(),
             functions: Vec::new(),
@@ -97,32 +101,33 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    /// The function that computes a form, and the type of the form.
+    /// Elaborates the function that computes a form; returns its id and the type of the form.
     pub(super) fn main(&mut self, item: ItemId) -> (FunId, Ty) {
-        let mut frame = self.frame(item, Arc::new([]));
-        let value = match &frame.ast.kind {
+        let mut scope = self.scope(item, Arc::new([]));
+        let value = match &scope.ast.kind {
             ItemKind::Expr(value) | ItemKind::Binding { value, .. } => *value,
-            other => unreachable!("{other:?} has no value"),
+            other => bug!("an expression or binding is elaborated, not {other:?}"),
         };
-        let ty = frame.types.exprs[value].clone();
+        let ty = scope.types.exprs[value].clone();
         let id = FunId(self.functions.len() as u32);
         self.functions.push(None);
-        frame.body.open();
-        let result = self.expr(&mut frame, value);
+        scope.body.open();
+        let result = self.expr(&mut scope, value);
         let function = ir::Function {
             name: "main".into(),
             params: Vec::new(),
-            result: frame.body.ty(result),
-            body: frame.body.close(result),
-            site: frame.site(value),
+            result: scope.body.ty(result),
+            body: scope.body.close(result),
+            site: scope.site(value),
             library: false,
             charge: None,
+            role: None,
         };
         self.functions[id.0 as usize] = Some(function);
         (id, ty)
     }
 
-    /// The id of an instance, made when first asked for.
+    /// The id of an instance; the first request adds it to the work list.
     pub(super) fn instance(&mut self, instance: Instance) -> FunId {
         if let Some(id) = self.ids.get(&instance) {
             return *id;
@@ -138,8 +143,8 @@ impl<'c> Elaborator<'c> {
         id
     }
 
-    /// Whether a type grew too large on its way through polymorphic functions, each of which is
-    /// within the limit. An argument may carry functions, so it gets some more.
+    /// Returns true if a type argument grew too large by repeated instantiation, although the type of
+    /// each function is within the limit. An argument may contain function types, so its limit is higher.
     fn too_large(&self, instance: &Instance) -> bool {
         let args = match instance {
             Instance::Function(_, args)
@@ -149,7 +154,7 @@ impl<'c> Elaborator<'c> {
         };
         args.iter().any(|ty| {
             exceeds(ty, 4 * MAX_PARTS, &Ty::clone, &|record, args| {
-                record_content(&self.context.signature(record.item), args)
+                record_content(&self.definitions.signature(record.item), args)
             })
         })
     }
@@ -162,7 +167,7 @@ impl<'c> Elaborator<'c> {
             Instance::Function(item, _)
             | Instance::Lambda(item, ..)
             | Instance::Default(item, ..)
-            | Instance::Constant(item, _) => self.context.name(*item),
+            | Instance::Constant(item, _) => self.definitions.name(*item),
             Instance::Derived(..) => Name::new("a function"),
         };
         let message = format!("`{name}` is used here at a type that is too long");
@@ -172,21 +177,21 @@ impl<'c> Elaborator<'c> {
         );
     }
 
-    /// A function at given types; a later definition of the same type takes its place.
+    /// The id of a function at given types; a later definition of the same type replaces it.
     pub(super) fn function(&mut self, item: ItemId, args: Arc<[Ty]>) -> FunId {
         let current = self.latest(item);
         let args = if current == item { args } else { self.carry_over(item, current, args) };
         self.instance(Instance::Function(current, args))
     }
 
-    /// The definition that has taken a function's place by now.
+    /// The definition in force for a function.
     pub(super) fn latest(&self, item: ItemId) -> ItemId {
-        self.context.current(item, &self.context.name(item))
+        self.definitions.current(item, &self.definitions.name(item))
     }
 
     /// The arguments for the variables of `new`'s scheme, which is `old`'s up to their names.
     fn carry_over(&self, old: ItemId, new: ItemId, args: Arc<[Ty]>) -> Arc<[Ty]> {
-        let scheme = |item| match &*self.context.signature(item) {
+        let scheme = |item| match &*self.definitions.signature(item) {
             Signature::Function { scheme, .. } | Signature::Record { scheme } => scheme.clone(),
             Signature::Values { .. } | Signature::Broken => Scheme::mono(Ty::Error),
         };
@@ -212,9 +217,9 @@ impl<'c> Elaborator<'c> {
         carried.into()
     }
 
-    /// A top-level variable.
+    /// The id of a top-level variable.
     pub(super) fn global(&mut self, item: ItemId, name: &Name, ty: ir::Ty) -> GlobalId {
-        let key = (self.context.current(item, name), name.clone());
+        let key = (self.definitions.current(item, name), name.clone());
         if let Some(id) = self.global_ids.get(&key) {
             return *id;
         }
@@ -224,7 +229,7 @@ impl<'c> Elaborator<'c> {
         id
     }
 
-    /// Elaborates all that is still to do.
+    /// Elaborates the instances on the work list and returns the program.
     pub(super) fn finish(
         mut self,
         main: FunId,
@@ -239,22 +244,22 @@ impl<'c> Elaborator<'c> {
             return Err(self.diagnostics);
         }
         let functions =
-            self.functions.into_iter().map(|f| f.expect("every instance is elaborated"));
+            self.functions.into_iter().map(|f| f.or_bug("every instance is elaborated"));
         let program = ir::Program { functions: functions.collect(), globals: self.globals, main };
         Ok((program, self.watched))
     }
 
-    pub(super) fn frame(&self, item: ItemId, args: Arc<[Ty]>) -> Frame<'c> {
-        Frame {
+    pub(super) fn scope(&self, item: ItemId, args: Arc<[Ty]>) -> FunctionScope<'c> {
+        FunctionScope {
             item,
-            ast: self.context.ast(item),
-            names: self.context.names(item),
-            types: self.context.types(item),
+            ast: self.definitions.ast(item),
+            names: self.definitions.names(item),
+            types: self.definitions.types(item),
             args,
             env: FxHashMap::default(),
             optional: Vec::new(),
             body: Body::default(),
-            watched: self.context.watched(item),
+            watched: self.definitions.watched(item),
             nests: 0,
         }
     }
@@ -270,20 +275,20 @@ impl<'c> Elaborator<'c> {
     }
 
     fn elaborate_function(&mut self, item: ItemId, args: &Arc<[Ty]>) -> ir::Function {
-        let mut frame = self.frame(item, args.clone());
-        let ast = frame.ast.clone();
+        let mut scope = self.scope(item, args.clone());
+        let ast = scope.ast.clone();
         let ItemKind::Function(function) = &ast.kind else {
-            unreachable!("an instance of what is not a function")
+            bug!("an instance of a function is one of a function item")
         };
-        self.note_watched(&frame, function);
-        let mut params = self.parameters(&mut frame, function.param);
+        self.note_watched(&scope, function);
+        let mut params = self.parameters(&mut scope, function.param);
         for (_, default) in &function.optional {
-            let ty = self.lower(&frame.ty(*default));
-            let var = frame.body.fresh(ty.clone());
+            let ty = self.lower(&scope.ty(*default));
+            let var = scope.body.fresh(ty.clone());
             params.push((var, ty));
-            frame.optional.push(ir::Atom::Var(var));
+            scope.optional.push(ir::Atom::Var(var));
         }
-        let name = self.unique(&format!("{}{}", self.context.name(item), at(args)));
+        let name = self.unique(&format!("{}{}", self.definitions.name(item), at(args)));
         let Some(body) = function.body else {
             let at = Loc { item, span: function.name.span };
             let message = format!("`{}` is declared here but never defined", function.name.name);
@@ -291,19 +296,21 @@ impl<'c> Elaborator<'c> {
                 Diagnostic::error(Kind::Name, at, message)
                     .hint("define it with the same type before it is used"),
             );
-            return self.placeholder(name, params, frame.site_of(function.name.span));
+            return self.placeholder(name, params, scope.site_of(function.name.span));
         };
-        frame.body.open();
-        let result = self.expr(&mut frame, body);
-        let library = self.context.is_library(item);
+        scope.body.open();
+        let result = self.expr(&mut scope, body);
+        let library = self.definitions.is_library(item);
+        let own_name = self.definitions.name(item);
         ir::Function {
             name,
             params,
-            result: frame.body.ty(result),
-            body: frame.body.close(result),
-            site: frame.site_of(function.name.span),
+            result: scope.body.ty(result),
+            body: scope.body.close(result),
+            site: scope.site_of(function.name.span),
             library,
             charge: if library { charge(&ast, function) } else { None },
+            role: if library { crate::prelude::role(own_name.folded()) } else { None },
         }
     }
 
@@ -315,93 +322,102 @@ impl<'c> Elaborator<'c> {
     ) -> ir::Function {
         let body = ir::Block { lets: Vec::new(), result: ir::Atom::Unit };
         let result = ir::Ty::Unit;
-        ir::Function { name, params, result, body, site, library: false, charge: None }
+        ir::Function { name, params, result, body, site, library: false, charge: None, role: None }
     }
 
     fn elaborate_lambda(&mut self, item: ItemId, expr: ExprId, args: &Arc<[Ty]>) -> ir::Function {
-        let mut frame = self.frame(item, args.clone());
-        let ast::Expr::Lambda { param, body } = frame.ast.exprs[expr] else {
-            unreachable!("an instance of what is not a lambda")
+        let mut scope = self.scope(item, args.clone());
+        let ast::Expr::Lambda { param, body } = scope.ast.exprs[expr] else {
+            bug!("an instance of a lambda is one of a lambda expression")
         };
-        let captured = pattern::captured(&frame.ast, frame.names, expr);
+        let captured = pattern::captured(&scope.ast, scope.names, expr);
         let env_ty = self.environment(item, expr, args);
-        let env = frame.body.fresh(env_ty.clone());
+        let env = scope.body.fresh(env_ty.clone());
         let mut params = vec![(env, env_ty)];
-        params.extend(self.parameters(&mut frame, param));
-        frame.body.open();
-        let site = frame.site(expr);
-        self.unpack_environment(&mut frame, &captured, ir::Atom::Var(env), site);
-        let result = self.expr(&mut frame, body);
-        let name = self.unique(&format!("{}.lambda{}", self.context.name(item), at(args)));
+        params.extend(self.parameters(&mut scope, param));
+        scope.body.open();
+        let site = scope.site(expr);
+        self.unpack_environment(&mut scope, &captured, ir::Atom::Var(env), site);
+        let result = self.expr(&mut scope, body);
+        let name = self.unique(&format!("{}.lambda{}", self.definitions.name(item), at(args)));
         ir::Function {
             name,
             params,
-            result: frame.body.ty(result),
-            body: frame.body.close(result),
+            result: scope.body.ty(result),
+            body: scope.body.close(result),
             site,
-            library: self.context.is_library(item),
+            library: self.definitions.is_library(item),
             charge: None,
+            role: None,
         }
     }
 
     fn elaborate_default(&mut self, item: ItemId, index: u32, args: &Arc<[Ty]>) -> ir::Function {
-        let mut frame = self.frame(item, args.clone());
-        let ast = frame.ast.clone();
+        let mut scope = self.scope(item, args.clone());
+        let ast = scope.ast.clone();
         let ItemKind::Function(function) = &ast.kind else {
-            unreachable!("a default of what is not a function")
+            bug!("only functions have optional parameters")
         };
         let (ident, default) = &function.optional[index as usize];
-        let name = self.unique(&format!("{}.{}{}", self.context.name(item), ident.name, at(args)));
-        self.nullary(&mut frame, name, *default)
+        let name =
+            self.unique(&format!("{}.{}{}", self.definitions.name(item), ident.name, at(args)));
+        self.nullary(&mut scope, name, *default)
     }
 
     fn elaborate_constant(&mut self, item: ItemId, name: &Name) -> ir::Function {
-        let mut frame = self.frame(item, Arc::new([]));
-        let ast = frame.ast.clone();
+        let mut scope = self.scope(item, Arc::new([]));
+        let ast = scope.ast.clone();
         let ItemKind::Binding { pattern: pat, value, .. } = &ast.kind else {
-            unreachable!("a constant that is not a binding")
+            bug!("a constant of the library is a binding")
         };
-        let site = frame.site(*value);
-        frame.body.open();
-        let whole = self.expr(&mut frame, *value);
-        self.bind(&mut frame, *pat, whole, site);
-        let bound = pattern::find(&ast, *pat, name).map(|p| frame.env[&p]);
+        let site = scope.site(*value);
+        scope.body.open();
+        let whole = self.expr(&mut scope, *value);
+        self.bind(&mut scope, *pat, whole, site);
+        let bound = pattern::find(&ast, *pat, name).map(|p| scope.env[&p]);
         let result = bound.unwrap_or(whole);
         let unique = self.unique(name.folded());
         ir::Function {
             name: unique,
             params: Vec::new(),
-            result: frame.body.ty(result),
-            body: frame.body.close(result),
+            result: scope.body.ty(result),
+            body: scope.body.close(result),
             site,
             library: true,
             charge: None,
+            role: None,
         }
     }
 
-    fn nullary(&mut self, frame: &mut Frame<'c>, name: SmolStr, value: ExprId) -> ir::Function {
-        frame.body.open();
-        let result = self.expr(frame, value);
+    fn nullary(
+        &mut self,
+        scope: &mut FunctionScope<'c>,
+        name: SmolStr,
+        value: ExprId,
+    ) -> ir::Function {
+        scope.body.open();
+        let result = self.expr(scope, value);
         ir::Function {
             name,
             params: Vec::new(),
-            result: frame.body.ty(result),
-            body: frame.body.close(result),
-            site: frame.site(value),
-            library: self.context.is_library(frame.item),
+            result: scope.body.ty(result),
+            body: scope.body.close(result),
+            site: scope.site(value),
+            library: self.definitions.is_library(scope.item),
             charge: None,
+            role: None,
         }
     }
 
-    /// Parameters for the leaves of a pattern, bound.
-    fn parameters(&mut self, frame: &mut Frame<'c>, pat: PatId) -> Vec<(ir::Var, ir::Ty)> {
+    /// Makes parameters for the leaves of a pattern and binds them.
+    fn parameters(&mut self, scope: &mut FunctionScope<'c>, pat: PatId) -> Vec<(ir::Var, ir::Ty)> {
         let mut leaves = Vec::new();
-        pattern::leaves(&frame.ast, pat, &mut leaves);
+        pattern::leaves(&scope.ast, pat, &mut leaves);
         let mut params = Vec::with_capacity(leaves.len());
         for leaf in leaves {
-            let ty = self.lower(&frame.pat_ty(leaf));
-            let var = frame.body.fresh(ty.clone());
-            frame.env.insert(leaf, ir::Atom::Var(var));
+            let ty = self.lower(&scope.pat_ty(leaf));
+            let var = scope.body.fresh(ty.clone());
+            scope.env.insert(leaf, ir::Atom::Var(var));
             params.push((var, ty));
         }
         params
@@ -416,7 +432,7 @@ impl<'c> Elaborator<'c> {
     }
 }
 
-impl Frame<'_> {
+impl FunctionScope<'_> {
     /// The closed type of an expression.
     pub(super) fn ty(&self, expr: ExprId) -> Ty {
         self.types.exprs[expr].substitute(&self.args)
@@ -427,25 +443,25 @@ impl Frame<'_> {
         self.types.pats[pat].substitute(&self.args)
     }
 
-    /// Where an expression is.
+    /// The location of an expression.
     pub(super) fn site(&self, expr: ExprId) -> Site {
         self.site_of(self.ast.expr_spans[expr])
     }
 
-    /// A place of this item.
+    /// A location in this item.
     pub(super) fn site_of(&self, span: crate::base::Span) -> Site {
         Site { item: self.item, span }
     }
 }
 
-/// `@[int], bool`: the types of an instance, for its name.
+/// The suffix of an instance's name that gives its type arguments: `@[int], bool`.
 fn at(args: &[Ty]) -> String {
     let shown: Vec<String> =
         args.iter().filter(|ty| !matches!(ty, Ty::Code(..))).map(print_type).collect();
     if shown.is_empty() { String::new() } else { format!("@{}", shown.join(",")) }
 }
 
-/// The declared cost of a library function.
+/// The declared cost of a library function, from its documentation.
 fn charge(ast: &ast::Item, function: &Function) -> Option<ir::Charge> {
     let doc = crate::prelude::parse_doc(function.doc.as_deref()?);
     let mut leaves = Vec::new();

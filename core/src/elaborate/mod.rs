@@ -1,19 +1,30 @@
 //! Typed ast → [`ir`].
 //!
 //! One pass removes everything the core language does not have: patterns become projections,
-//! records their contents, overloaded operators the operation for their type, and every function
-//! is specialised for the types it is used at, found on demand from the form to be run. Since a
+//! records become their contents, overloaded operators become the operation for their type (no
+//! dictionaries are passed), and every function is specialised for the types it is used at, on
+//! demand from the form to be run (monomorphisation). Since a
 //! function's type says *which* function it is, this specialises function values as well: a
-//! higher-order function gets an instance for each function it is given, and a function value is
-//! at run time no more than the variables it captured.
+//! higher-order function gets an instance for each function it is given (defunctionalisation by
+//! specialisation), and at run time a function value is the tuple of the variables it captured.
 //!
 //! ```text
 //! function twice(g, x) = g(g(x));      ⇒   fun twice@…(g: int, x: int) -> int {   % g: the captured k %
 //! let k = 3 in twice(y => y + k, 4)            let a = call lambda(g, x) …
 //! ```
 //!
-//! The design starts from a separate monomorphisation pass over a polymorphic core; fusing the two
-//! needs no polymorphic core and no second copy of every construct (see the book, "Decisions").
+//! A separate monomorphisation pass would need a polymorphic core language and a second copy of every
+//! construct; doing both in one pass needs neither (see the book, "Decisions").
+//!
+//! | module | contents |
+//! |---|---|
+//! | `instance` | the instances that the program needs, and the work list that elaborates them |
+//! | `expr`, `call` | expressions; binding patterns to values |
+//! | `pattern` | patterns as data |
+//! | `lower` | types of the language → types of the core; closures |
+//! | `derive` | functions defined by the structure of a type |
+//! | `build` | blocks under construction |
+//! | `watch`, `mark` | marks for observers of a run |
 
 mod build;
 mod call;
@@ -21,6 +32,7 @@ mod derive;
 mod expr;
 mod instance;
 mod lower;
+mod mark;
 mod pattern;
 mod watch;
 
@@ -32,41 +44,41 @@ use crate::types::{ItemTypes, Signature, Ty};
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
-pub use pattern::{Step, bound_names};
+pub use pattern::{Projection, bound_names};
 pub use watch::{Mark, Watched, WatchedBinding, WatchedFunction, form_name};
 
-/// What elaboration asks about the program.
-pub trait Context {
+/// The definitions of a program as elaboration reads them.
+pub trait Definitions {
     /// The syntax of an item.
     fn ast(&self, item: ItemId) -> Arc<ast::Item>;
-    /// Its names.
+    /// The resolved names of an item.
     fn names(&self, item: ItemId) -> &Names;
-    /// Its types.
+    /// The inferred types of an item.
     fn types(&self, item: ItemId) -> Arc<ItemTypes>;
-    /// What others see of it.
+    /// The signature of an item.
     fn signature(&self, item: ItemId) -> Arc<Signature>;
-    /// The definition that has taken the place of an item's `name` by now: a later one of the same
-    /// name and type (LANGUAGE section 7), usually itself.
+    /// The definition in force for an item's `name`: the latest one of the same name and type
+    /// (a redefinition), usually the item itself.
     fn current(&self, item: ItemId, name: &Name) -> ItemId;
-    /// The name of what it defines.
+    /// The name that an item defines.
     fn name(&self, item: ItemId) -> Name;
-    /// Whether it belongs to the library.
+    /// Returns true if an item belongs to the library.
     fn is_library(&self, item: ItemId) -> bool;
-    /// Whether the calls and bindings of a function are watched, and so to be marked.
+    /// Returns true if the calls and bindings of a function are watched, so that they get marks.
     fn watched(&self, item: ItemId) -> bool {
         let _ = item;
         false
     }
 }
 
-/// A form made into a program.
+/// The program of a form.
 #[derive(Clone, Debug)]
 pub struct Elaborated {
     /// The program; `main` computes the value of the form.
     pub program: ir::Program,
     /// The type of that value, as the user sees it.
     pub ty: Ty,
-    /// What of it is watched.
+    /// The watched functions and the meaning of their marks.
     pub watched: Watched,
 }
 
@@ -76,25 +88,29 @@ pub struct Elaborated {
 /// the precision (a literal too large for 32 bits) or on a function declared but never defined.
 pub fn elaborate(
     item: ItemId,
-    context: &dyn Context,
+    definitions: &dyn Definitions,
     precision: Precision,
 ) -> Result<Elaborated, Vec<Diagnostic<Loc>>> {
-    let mut elaborator = instance::Elaborator::new(context, precision, item);
+    let mut elaborator = instance::Elaborator::new(definitions, precision, item);
     let (main, ty) = elaborator.main(item);
     let (program, watched) = elaborator.finish(main)?;
-    debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "elaboration keeps the law");
+    debug_assert_eq!(
+        ir::verify(&program),
+        Vec::<String>::new(),
+        "elaboration gives a well-formed program"
+    );
     Ok(Elaborated { program, ty, watched })
 }
 
-/// Elaborates a function at given types, and what it calls; for looking at it. `main` is the
-/// function itself, parameters and all.
+/// Elaborates a function at given types, and what it calls, to be inspected rather than run: `main` is
+/// the function itself, with its parameters.
 pub fn elaborate_function(
     item: ItemId,
     args: Arc<[Ty]>,
-    context: &dyn Context,
+    definitions: &dyn Definitions,
     precision: Precision,
 ) -> Result<ir::Program, Vec<Diagnostic<Loc>>> {
-    let mut elaborator = instance::Elaborator::new(context, precision, item);
+    let mut elaborator = instance::Elaborator::new(definitions, precision, item);
     let main = elaborator.function(item, args);
     elaborator.finish(main).map(|(program, _)| program)
 }

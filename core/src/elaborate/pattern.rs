@@ -1,13 +1,12 @@
-//! Patterns: their leaves, binding them, and the variables an expression captures.
+//! Patterns as data: their variables, the shape of a parameter, and the variables that a lambda
+//! captures. Nothing here emits code; `expr` binds patterns to values.
 
-use super::instance::{Elaborator, Frame};
 use crate::base::Name;
-use crate::ir::{Atom, Site};
 use crate::names::{Names, Resolution};
 use crate::syntax::ast::{Expr, ExprId, Item, Pat, PatId};
 use rustc_hash::FxHashSet;
 
-/// The variables of a pattern in order; what is missing counts as one.
+/// The variables of a pattern from left to right; a missing part counts as one.
 pub(super) fn leaves(item: &Item, pat: PatId, out: &mut Vec<PatId>) {
     match &item.pats[pat] {
         Pat::Name(_) | Pat::Missing => out.push(pat),
@@ -26,23 +25,29 @@ pub(super) fn find(item: &Item, pat: PatId, name: &Name) -> Option<PatId> {
     all.into_iter().find(|p| matches!(&item.pats[*p], Pat::Name(n) if n == name))
 }
 
-/// A step from a value into it.
+/// A projection from a pair to one of its components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
-    /// The first of a pair.
+pub enum Projection {
+    /// To the first component.
     First,
-    /// The second of a pair.
+    /// To the second component.
     Second,
 }
 
-/// The variables of a pattern, each with the way to its value (records need no step).
-pub fn bound_names(item: &Item, pat: PatId) -> Vec<(Name, Vec<Step>)> {
-    fn walk(item: &Item, pat: PatId, way: &mut Vec<Step>, out: &mut Vec<(Name, Vec<Step>)>) {
+/// The variables of a pattern, each with the projections that lead from the value of the whole
+/// pattern to its own. A record is represented as its content, so it needs none.
+pub fn bound_names(item: &Item, pat: PatId) -> Vec<(Name, Vec<Projection>)> {
+    fn walk(
+        item: &Item,
+        pat: PatId,
+        way: &mut Vec<Projection>,
+        out: &mut Vec<(Name, Vec<Projection>)>,
+    ) {
         match &item.pats[pat] {
             Pat::Name(name) => out.push((name.clone(), way.clone())),
             Pat::Missing => {}
             Pat::Pair(a, b) => {
-                for (part, step) in [(a, Step::First), (b, Step::Second)] {
+                for (part, step) in [(a, Projection::First), (b, Projection::Second)] {
                     way.push(step);
                     walk(item, *part, way, out);
                     way.pop();
@@ -56,74 +61,40 @@ pub fn bound_names(item: &Item, pat: PatId) -> Vec<(Name, Vec<Step>)> {
     out
 }
 
-/// The shape in which a callee takes its argument apart.
+/// The tree of pairs into which a callee destructures its argument; each leaf is one operand.
 #[derive(Clone, Debug)]
-pub(super) enum Shape {
-    /// One value.
+pub(super) enum ParamShape {
+    /// A component that is passed as one operand.
     Leaf,
-    /// Two parts.
-    Pair(Box<Shape>, Box<Shape>),
+    /// A pair, of which both components are destructured.
+    Pair(Box<ParamShape>, Box<ParamShape>),
 }
 
-impl Shape {
-    /// That of a pattern.
-    pub(super) fn of(item: &Item, pat: PatId) -> Shape {
+impl ParamShape {
+    /// The shape of a pattern.
+    pub(super) fn of(item: &Item, pat: PatId) -> ParamShape {
         match &item.pats[pat] {
-            Pat::Name(_) | Pat::Missing => Shape::Leaf,
-            Pat::Pair(a, b) => {
-                Shape::Pair(Box::new(Shape::of(item, *a)), Box::new(Shape::of(item, *b)))
-            }
-            Pat::Record { content, .. } => Shape::of(item, *content),
+            Pat::Name(_) | Pat::Missing => ParamShape::Leaf,
+            Pat::Pair(a, b) => ParamShape::Pair(
+                Box::new(ParamShape::of(item, *a)),
+                Box::new(ParamShape::of(item, *b)),
+            ),
+            Pat::Record { content, .. } => ParamShape::of(item, *content),
         }
     }
 
-    /// A tuple of `n` values.
-    pub(super) fn tuple(n: usize) -> Shape {
-        (1..n).fold(Shape::Leaf, |rest, _| Shape::Pair(Box::new(Shape::Leaf), Box::new(rest)))
-    }
-}
-
-impl<'c> Elaborator<'c> {
-    /// Binds the variables of a pattern to the parts of a value.
-    pub(super) fn bind(&self, frame: &mut Frame<'c>, pat: PatId, value: Atom, site: Site) {
-        match frame.ast.pats[pat] {
-            Pat::Name(_) | Pat::Missing => {
-                frame.env.insert(pat, value);
-            }
-            Pat::Pair(a, b) => {
-                let first = frame.body.first(value, site);
-                let second = frame.body.second(value, site);
-                self.bind(frame, a, first, site);
-                self.bind(frame, b, second, site);
-            }
-            Pat::Record { content, .. } => self.bind(frame, content, value, site),
-        }
-    }
-
-    /// Takes a value apart by a shape.
-    pub(super) fn project(
-        frame: &mut Frame<'c>,
-        shape: &Shape,
-        value: Atom,
-        site: Site,
-    ) -> Vec<Atom> {
-        match shape {
-            Shape::Leaf => vec![value],
-            Shape::Pair(a, b) => {
-                let first = frame.body.first(value, site);
-                let second = frame.body.second(value, site);
-                let mut all = Self::project(frame, a, first, site);
-                all.extend(Self::project(frame, b, second, site));
-                all
-            }
-        }
+    /// The shape of a tuple of `n` operands.
+    pub(super) fn tuple(n: usize) -> ParamShape {
+        (1..n).fold(ParamShape::Leaf, |rest, _| {
+            ParamShape::Pair(Box::new(ParamShape::Leaf), Box::new(rest))
+        })
     }
 }
 
 /// A variable from outside that a lambda uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Captured {
-    /// A local.
+    /// A variable of a pattern.
     Local(PatId),
     /// An optional parameter of the enclosing function.
     Optional(u32),

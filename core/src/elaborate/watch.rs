@@ -1,6 +1,6 @@
-//! Marks for whoever watches a program run: `set trace`, `set profile`.
+//! Marks for observers of a run: `set trace`, `set profile`.
 //!
-//! The core language has no bindings of the user's, only operations. In a watched function each
+//! The core language has operations, not the bindings of the user's text. In a watched function each
 //! `let` binding is put between two copies, which compute nothing and cost nothing:
 //!
 //! ```text
@@ -9,27 +9,27 @@
 //!                            v3: int  = copy(v2)        ends `s`: its value
 //! ```
 //!
-//! What the copies mean is said beside the program, by function and variable.
+//! [`Watched`] is returned beside the program and says, by function and variable, which binding each
+//! copy marks.
 
-use super::instance::{Elaborator, Frame};
-use crate::ir::{self, Atom, FunId, Op, Var};
+use crate::ir::{self, FunId, Var};
 use crate::syntax::ast::{self, ItemKind, Pat, PatId};
 use crate::types::Ty;
 use rustc_hash::FxHashMap;
 
-/// What is known about the watched functions of a program.
+/// The watched functions of a program and the meaning of their marks.
 #[derive(Clone, Debug, Default)]
 pub struct Watched {
-    /// The functions.
+    /// The watched functions by their ids in the program.
     pub functions: FxHashMap<FunId, WatchedFunction>,
-    /// The copies.
+    /// The meaning of each copy, by its function and variable.
     pub marks: FxHashMap<(FunId, Var), Mark>,
 }
 
 /// A watched function at certain types.
 #[derive(Clone, Debug)]
 pub struct WatchedFunction {
-    /// Its name.
+    /// The name of the function.
     pub name: String,
     /// The variables of its parameter, then the optional ones, with their types.
     pub params: Vec<(String, Ty)>,
@@ -37,98 +37,33 @@ pub struct WatchedFunction {
     pub result: Ty,
 }
 
-/// What a copy marks.
+/// The meaning of a copy.
 #[derive(Clone, Debug)]
 pub enum Mark {
-    /// A binding begins: which one, as [`WatchedBinding::site`].
+    /// A binding begins: the one with this [`WatchedBinding::site`].
     Begin(ir::Site),
-    /// The binding begun last is done; what is copied is its value.
+    /// The binding begun last ends; the copy's operand is its value.
     End(WatchedBinding),
 }
 
 /// A `let` binding of a watched function.
 #[derive(Clone, Debug)]
 pub struct WatchedBinding {
-    /// The function.
+    /// The name of the function that contains it.
     pub function: String,
-    /// What is bound: `x`, `(a, b)`.
+    /// The pattern as it is written: `x`, `(a, b)`.
     pub name: String,
     /// The type of the value.
     pub ty: Ty,
-    /// It stands inside an apply-to-each.
+    /// True inside an apply-to-each.
     pub nested: bool,
-    /// Which binding of the program's text it is, whatever the types it is used at.
+    /// The location of the binding in the program's text, which is the same for all types at which
+    /// its function is instantiated.
     pub site: ir::Site,
 }
 
-impl<'c> Elaborator<'c> {
-    /// Marks the beginning of a binding.
-    pub(super) fn begin_binding(&mut self, frame: &mut Frame<'c>, value: ast::ExprId) {
-        if frame.watched {
-            let site = frame.site(value);
-            self.mark(frame, ir::Ty::Unit, Atom::Unit, site, Mark::Begin(site));
-        }
-    }
-
-    /// Marks the end of a binding.
-    pub(super) fn end_binding(
-        &mut self,
-        frame: &mut Frame<'c>,
-        pat: PatId,
-        value: ast::ExprId,
-        atom: Atom,
-    ) {
-        if !frame.watched {
-            return;
-        }
-        let site = frame.site(value);
-        let binding = WatchedBinding {
-            function: self.context.name(frame.item).to_string(),
-            name: pattern_text(&frame.ast, pat, true),
-            ty: frame.ty(value),
-            nested: frame.nests > 0,
-            site,
-        };
-        let ty = frame.body.ty(atom);
-        self.mark(frame, ty, atom, site, Mark::End(binding));
-    }
-
-    fn mark(&mut self, frame: &mut Frame<'c>, ty: ir::Ty, atom: Atom, site: ir::Site, mark: Mark) {
-        if let Atom::Var(var) = frame.body.push(ty, Op::Copy(atom), site) {
-            self.marks.push((var, mark));
-        }
-    }
-
-    /// Notes the function being elaborated, if it is watched.
-    pub(super) fn note_watched(&mut self, frame: &Frame<'c>, function: &ast::Function) {
-        let (true, Some(body)) = (frame.watched, function.body) else { return };
-        let mut leaves = Vec::new();
-        super::pattern::leaves(&frame.ast, function.param, &mut leaves);
-        let named = leaves
-            .into_iter()
-            .map(|leaf| (pattern_text(&frame.ast, leaf, false), frame.pat_ty(leaf)));
-        let optional = function
-            .optional
-            .iter()
-            .map(|(name, default)| (name.name.to_string(), frame.ty(*default)));
-        self.noted = Some(WatchedFunction {
-            name: function.name.name.to_string(),
-            params: named.chain(optional).collect(),
-            result: frame.ty(body),
-        });
-    }
-
-    /// Attributes what was noted to the function elaborated last.
-    pub(super) fn attribute(&mut self, id: FunId) {
-        if let Some(function) = self.noted.take() {
-            self.watched.functions.insert(id, function);
-        }
-        let marks = std::mem::take(&mut self.marks);
-        self.watched.marks.extend(marks.into_iter().map(|(var, mark)| ((id, var), mark)));
-    }
-}
-
-/// `x`, `(a, b)`, `complex(re, im)`: a pattern as it is written.
+/// A pattern as it is written: `x`, `(a, b)`, `complex(re, im)`. `nested` puts parentheses around a
+/// pair.
 pub fn pattern_text(item: &ast::Item, pat: PatId, nested: bool) -> String {
     match &item.pats[pat] {
         Pat::Name(name) => name.to_string(),
@@ -144,7 +79,7 @@ pub fn pattern_text(item: &ast::Item, pat: PatId, nested: bool) -> String {
     }
 }
 
-/// What a form binds, as the original prints it: `it`, `x`, `(a, b)`.
+/// The name under which the value of a form is printed, as NESL 3.1 does: `it`, `x`, `(a, b)`.
 pub fn form_name(item: &ast::Item) -> String {
     match &item.kind {
         ItemKind::Binding { pattern, .. } => pattern_text(item, *pattern, true),

@@ -68,7 +68,7 @@ fn every_feature(db: &Database, file: FileId, text: &str) {
             outgoing(db, called.item);
             incoming(db, &[file], called.item);
         }
-        let _ = segments(db, file, at, Precision::Bits64);
+        let _ = crate::explain::segments(db, file, at, Precision::Bits64);
         let _ = hover(db, file, TextRange::empty(at), Precision::Bits64);
         definition(db, file, at);
         highlights(db, file, at);

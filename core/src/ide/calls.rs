@@ -1,12 +1,13 @@
 //! Who calls a function, and whom it calls.
 
 use super::Target;
-use super::cursor::{Cursor, shorten};
 use super::definition::target;
-use super::stage::{subject, type_of_name};
 use super::symbol::{Occurrence, Role, Symbol, canonical, occurrences, symbol_at};
+use crate::base::shorten;
 use crate::base::{ItemId, Loc, TextRange, TextSize};
+use crate::db::Cursor;
 use crate::db::{Database, FileId};
+use crate::explain::{subject, type_of_name};
 use crate::syntax::ast::ItemKind;
 
 /// Something that calls or is called: a function, or an expression or binding at the top level.

@@ -1,9 +1,9 @@
 //! Where a name, or a type, is defined.
 
-use super::cursor::Cursor;
 use super::symbol::{Symbol, symbol_at};
 use super::{Target, Text, library};
 use crate::base::{ItemId, Loc, Name, Span, TextRange, TextSize};
+use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use crate::syntax::ast::{Item, ItemKind, Pat, PatId};
 use crate::types::Ty;

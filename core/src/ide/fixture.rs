@@ -5,7 +5,7 @@ use crate::base::{TextRange, TextSize};
 use crate::db::{Database, FileId};
 
 /// A file with a cursor, or with two for a selection.
-pub(super) struct Fixture {
+pub(crate) struct Fixture {
     pub db: Database,
     pub file: FileId,
     pub text: String,

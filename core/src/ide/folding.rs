@@ -2,8 +2,8 @@
 //!
 //! Read off the tokens, so that a broken form folds as well as a whole one.
 
-use super::cursor::{Cursor, forms};
 use crate::base::{TextRange, TextSize};
+use crate::db::{Cursor, forms};
 use crate::db::{Database, FileId};
 use crate::syntax::ast::ItemKind;
 use crate::syntax::{Kind, lex};

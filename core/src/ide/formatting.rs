@@ -4,8 +4,8 @@
 //! blanks alone, so that cursors, folds and marks in an editor stay where they are.
 
 use super::Edit;
-use super::cursor::{Cursor, forms};
 use crate::base::{ItemId, TextRange, TextSize};
+use crate::db::{Cursor, forms};
 use crate::db::{Database, FileId};
 use crate::syntax::{Kind, Token, format, format_form, format_forms, lex, own};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,11 +1,12 @@
 //! What a text does not say but the compiler knows, shown in between: types, and what runs in
 //! parallel.
 
-use super::cursor::{Cursor, forms, shorten};
 use super::outline::leaves;
-use super::shape::{self, Layout, Shape, ShapeLine};
+use crate::base::shorten;
 use crate::base::{Severity, Span, TextRange, TextSize};
+use crate::db::{Cursor, forms};
 use crate::db::{Database, FileId};
+use crate::explain::{self, Layout, Summary, SummaryLine};
 use crate::syntax::ast::{Expr, ExprId, Function, ItemKind, PatId, UnaryOp};
 use crate::types::{Signature, Ty, print_scheme, print_type};
 use nesl_runtime::scalar::Precision;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 pub struct HintOptions {
     /// Types.
     pub types: bool,
-    /// Where there is parallelism, and its shape.
+    /// Where there is parallelism, and its summary.
     pub parallelism: bool,
 }
 
@@ -244,37 +245,37 @@ fn parallelism(cursor: &Cursor<'_>, precision: Precision, all: &mut Vec<InlayHin
     if spans.is_empty() {
         return;
     }
-    let Ok(shape) = shape::shape(cursor.db, cursor.item, precision) else { return };
+    let Ok(summary) = explain::summary(cursor.db, cursor.item, precision) else { return };
     let text = cursor.db.file_text(cursor.file);
     // The longest of those that begin on a line speaks for it.
     spans.sort_by_key(|span| (std::cmp::Reverse(span.end - span.start), span.start));
-    let mut lines: FxHashMap<usize, Shape> = FxHashMap::default();
+    let mut lines: FxHashMap<usize, Summary> = FxHashMap::default();
     for span in spans {
         let start = usize::from(cursor.range(span).start());
         let end = text[start..].find('\n').map_or(text.len(), |line| start + line);
         if lines.contains_key(&end) {
             continue;
         }
-        let part = shape::within(&shape, cursor, span);
+        let part = explain::within(&summary, cursor.range(span));
         let launches = launches(&part);
         if launches > 0 {
-            lines.insert(end, Shape { lines: part, launches, ..shape.clone() });
+            lines.insert(end, Summary { lines: part, launches, ..summary.clone() });
         }
     }
-    for (end, shape) in lines {
+    for (end, summary) in lines {
         let at = text[..end].trim_end().len();
         all.push(InlayHint {
             at: TextSize::new(at as u32),
-            label: format!(" ∥ {}", label(&shape)),
+            label: format!(" ∥ {}", label(&summary)),
             kind: HintKind::Parallelism,
-            tooltip: Some(tooltip(&shape)),
+            tooltip: Some(tooltip(&summary)),
             edit: None,
         });
     }
 }
 
 /// How many launches there are in some lines. Of two forms of a computation one is counted.
-fn launches(lines: &[ShapeLine]) -> u32 {
+fn launches(lines: &[SummaryLine]) -> u32 {
     let mut count = 0;
     let mut aside: Option<u32> = None;
     for line in lines {
@@ -290,12 +291,12 @@ fn launches(lines: &[ShapeLine]) -> u32 {
     count.max(u32::from(lines.iter().any(|line| line.launch)))
 }
 
-fn label(shape: &Shape) -> String {
-    let s = if shape.launches == 1 { "" } else { "es" };
-    let mut label = format!("{} launch{s}", shape.launches);
-    let nested = shape.lines.iter().any(|line| line.text.contains(", for "));
+fn label(summary: &Summary) -> String {
+    let s = if summary.launches == 1 { "" } else { "es" };
+    let mut label = format!("{} launch{s}", summary.launches);
+    let nested = summary.lines.iter().any(|line| line.text.contains(", for "));
     // The least orderly of the layouts that are known.
-    let layout = shape.layouts.iter().filter(|layout| **layout != Layout::Given).max();
+    let layout = summary.layouts.iter().filter(|layout| **layout != Layout::Given).max();
     if let (true, Some(layout)) = (nested, layout) {
         label.push_str(" · ");
         label.push_str(layout.word());
@@ -303,9 +304,9 @@ fn label(shape: &Shape) -> String {
     label
 }
 
-fn tooltip(shape: &Shape) -> String {
+fn tooltip(summary: &Summary) -> String {
     let mut out = String::new();
-    for line in &shape.lines {
+    for line in &summary.lines {
         out.push_str(&"  ".repeat(line.depth as usize));
         out.push_str("- ");
         out.push_str(&line.text);

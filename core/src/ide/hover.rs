@@ -1,11 +1,11 @@
 //! The type, documentation, cost and flattened form of what is pointed at.
 
-use super::cursor::Cursor;
-use super::shape::{self, Shape};
-use super::stage::type_of_name;
 use super::symbol::{self, Symbol};
 use crate::base::{Span, TextRange};
+use crate::db::Cursor;
 use crate::db::{Database, FileId};
+use crate::explain::type_of_name;
+use crate::explain::{self, Summary};
 use crate::prelude::{Doc, parse_doc, shown};
 use crate::prim::Prim;
 use crate::syntax::ast::{Expr, ItemKind};
@@ -212,15 +212,16 @@ fn print(cursor: &Cursor<'_>, ty: &Ty) -> String {
 /// Adds what the form, or the part of it that is pointed at, becomes.
 fn flattened(cursor: &Cursor<'_>, hover: &mut Hover, precision: Precision) {
     let Some(span) = part(cursor, hover.range) else { return };
-    let Ok(shape) = shape::shape(cursor.db, cursor.item, precision) else { return };
+    let Ok(summary) = explain::summary(cursor.db, cursor.item, precision) else { return };
     let whole = span == cursor.ast.span;
-    let lines = if whole { shape.lines.clone() } else { shape::within(&shape, cursor, span) };
+    let lines =
+        if whole { summary.lines.clone() } else { explain::within(&summary, cursor.range(span)) };
     let launches = lines.iter().filter(|line| line.launch).count();
     if launches == 0 {
         return;
     }
-    let part = Shape { lines: lines.clone(), ..shape };
-    hover.summary = Some(if whole { part.summary() } else { count(launches) });
+    let part = Summary { lines: lines.clone(), ..summary };
+    hover.summary = Some(if whole { part.headline() } else { count(launches) });
     let limit = 12;
     for line in lines.iter().take(limit) {
         let indent = "  ".repeat(line.depth as usize);
@@ -312,7 +313,7 @@ mod tests {
                 **Flattened:** 1 kernel does this
 
                 - all of `{sum(r) / #r : r in m}`, one of two forms:
-                  - flat, all together, where there are few with much inside
+                  - flattened, all together, where there are few with much inside
                     - each element of `r`, for each element of `m`: reduce_sum
             "#]],
         );

@@ -1,9 +1,9 @@
 //! What can be run, and where a button for it belongs.
 
-use super::cursor::{Cursor, forms};
 use super::hints::type_within;
 use super::outline;
 use crate::base::{ItemId, Severity, Span, TextRange};
+use crate::db::{Cursor, forms};
 use crate::db::{Database, FileId};
 use crate::prelude::parse_doc;
 use crate::syntax::ast::{Function, ItemKind, Pat};

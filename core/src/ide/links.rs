@@ -1,7 +1,7 @@
 //! The files that a text names. Reading them is for those who may read.
 
-use super::cursor::forms_where;
 use crate::base::{ItemId, TextRange, TextSize};
+use crate::db::forms_where;
 use crate::db::{Database, FileId};
 use crate::syntax::RawKind;
 use crate::syntax::ast::{CommandArg, ItemKind};

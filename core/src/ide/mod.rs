@@ -7,14 +7,11 @@
 //!
 //! | file | what it answers |
 //! |---|---|
-//! | `cursor` | which form, token and expression stand at a place |
 //! | `symbol` | what a name stands for, and all places of a form where something is named |
 //! | `definition` | where a name, or a type, is defined |
 //! | `references` | all places that name the same thing; those in one text, to be highlighted |
 //! | `rename` | another name for it |
 //! | `hover` | the type, documentation, cost and flattened form of what is pointed at |
-//! | `shape` | what a form becomes: the kernels, and how they are chosen |
-//! | `stage` | a form as a stage of the compiler sees it, each line with its source |
 //! | `problems` | what is wrong with a file, after each key |
 //! | `outline` | what a file defines, and a search by name |
 //! | `folding` | what can be folded |
@@ -29,7 +26,6 @@
 //! | `place` | what is open around a place that is being written, by tokens |
 //! | `completion` | what could be written there, what fits first |
 //! | `signature` | the function that is being called at a place, and its parameters |
-//! | `segments` | how flattening sees a small example: segments over flat data, step by step |
 //! | `library` | the primitives as a text that one can jump to |
 //!
 //! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
@@ -40,10 +36,9 @@ mod actions;
 mod broken;
 mod calls;
 mod completion;
-mod cursor;
 mod definition;
 #[cfg(test)]
-mod fixture;
+pub(crate) mod fixture;
 mod folding;
 mod formatting;
 mod hints;
@@ -56,18 +51,14 @@ mod place;
 mod problems;
 mod references;
 mod rename;
-mod segments;
 mod selection;
-mod shape;
 mod signature;
-mod stage;
 mod symbol;
 mod tokens;
 
 pub use actions::{Action, ActionKind, actions};
 pub use calls::{CallItem, call_item, incoming, outgoing};
 pub use completion::{Completion, CompletionKind, completion_doc, completions};
-pub use cursor::{Cursor, shorten};
 pub use definition::{definition, type_definition};
 pub use folding::{Fold, FoldKind, folds};
 pub use formatting::{Formatter, format_document, format_on_type, format_range};
@@ -80,11 +71,8 @@ pub use outline::{Entry, EntryKind, outline, search};
 pub use problems::Problems;
 pub use references::{Reference, highlights, references};
 pub use rename::{Refusal, prepare_rename, rename};
-pub use segments::{Level, NestedComponent, SegmentStep, SegmentedValue, Segments, segments};
 pub use selection::selections;
-pub use shape::{Layout, Shape, shape, summary};
 pub use signature::{SignatureHelp, signature_help};
-pub use stage::{Line, Stage, View, example, subject, takes_functions, type_of_name, view};
 pub use symbol::{Occurrence, Role, Symbol, occurrences};
 pub use tokens::{Modifiers, SemanticToken, TokenKind, semantic_tokens};
 

@@ -1,10 +1,11 @@
 //! What a file defines: its forms and the variables inside them, and a search by name.
 
-use super::cursor::{Cursor, forms, shorten};
 use super::hints::type_within;
-use super::stage::type_of_name;
+use crate::base::shorten;
 use crate::base::{Name, Span, TextRange};
+use crate::db::{Cursor, forms};
 use crate::db::{Database, FileId, Form};
+use crate::explain::type_of_name;
 use crate::prelude::shown;
 use crate::syntax::RawKind;
 use crate::syntax::ast::{Expr, ExprId, ItemKind, Pat, PatId};

@@ -1,7 +1,7 @@
 //! What a selection grows to: from the word at a place to all of the file.
 
-use super::cursor::Cursor;
 use crate::base::{TextRange, TextSize};
+use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use crate::syntax::ast::Expr;
 use crate::syntax::{Kind, SyntaxNode, lex};

@@ -2,8 +2,8 @@
 //!
 //! Definitions, references, highlights, renaming and colours all stand on [`occurrences`].
 
-use super::cursor::Cursor;
 use crate::base::{ItemId, Name, Span, TextSize};
+use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use crate::names::{Names, Resolution};
 use crate::prim::Prim;
@@ -154,7 +154,7 @@ impl Finder<'_> {
 
     fn push(&mut self, span: Span, symbol: Symbol, role: Role) {
         // `(x)` is no name: `x` is.
-        let span = super::cursor::bare(self.db.parsed(self.item), span);
+        let span = crate::db::bare(self.db.parsed(self.item), span);
         self.found.push(Occurrence { span, symbol, role, shorthand: false });
     }
 
@@ -202,7 +202,7 @@ impl Finder<'_> {
             Expr::Name(_) => self.used(id, span, Role::Use),
             Expr::Quote(_) => {
                 // The name behind the `'`.
-                let span = super::cursor::bare(self.db.parsed(self.item), span);
+                let span = crate::db::bare(self.db.parsed(self.item), span);
                 self.used(id, Span::new(span.end.max(span.start + 1) - 1, span.end), Role::Use);
             }
             Expr::Unary { op_span, .. } | Expr::Binary { op_span, .. } => {
@@ -288,22 +288,10 @@ fn within(ast: &Item, outer: PatId, inner: PatId) -> bool {
     }
 }
 
-/// A function that is only declared is the one of that name that is defined further down.
+/// The symbol of the definition, where a symbol is that of a declaration.
 pub(super) fn canonical(db: &Database, symbol: Symbol) -> Symbol {
-    let Symbol::Item(item, name) = &symbol else { return symbol };
-    if !is_declaration(db, *item) {
-        return symbol;
+    match symbol {
+        Symbol::Item(item, name) => Symbol::Item(db.definition_of(item, &name), name),
+        other => other,
     }
-    let Some((file, position)) = db.position_of(*item) else { return symbol };
-    let outline = db.outline(file);
-    let below = outline.forms.iter().skip(position as usize + 1);
-    let mut below = below.filter(|form| form.names.contains(name)).map(|form| form.id());
-    match below.find(|id| !is_declaration(db, *id)) {
-        Some(defined) => Symbol::Item(defined, name.clone()),
-        None => symbol,
-    }
-}
-
-fn is_declaration(db: &Database, item: ItemId) -> bool {
-    matches!(&db.ast(item).kind, ItemKind::Function(function) if function.body.is_none())
 }

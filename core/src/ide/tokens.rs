@@ -3,9 +3,9 @@
 //! A token's kind is read off the token itself; what a name stands for says the rest. No types are
 //! asked for: colours must follow typing.
 
-use super::cursor::{Cursor, forms};
 use super::symbol::{Occurrence, Role, Symbol, occurrences};
 use crate::base::{ItemId, Span, TextRange};
+use crate::db::{Cursor, forms};
 use crate::db::{Database, FileId};
 use crate::names::Resolution;
 use crate::prim::{Prim, PrimKind};

@@ -1,4 +1,7 @@
-//! Work and depth: what each operation is charged (LANGUAGE sections 12 and 13.5).
+//! The cost model: the work and depth of each operation.
+//!
+//! It is that of NESL (Blelloch, "NESL: a nested data-parallel language", 3.1, section 1.5) with the
+//! sizes of values as work:
 //!
 //! | operation | work |
 //! |---|---|
@@ -9,17 +12,17 @@
 //! | hashes and comparisons of texts, finding equal ints | size of the first operand |
 //! | `++`, `rep`, `<-` | sizes of the operands |
 //! | ranks | n log₂ n |
-//! | apply-to-each | the sum over the instances |
+//! | apply-to-each | the sum over the iterations |
 //!
-//! Where there is work the depth is 1, of an apply-to-each the maximum over the instances (the
-//! sum, if serial) and 1. Under `log_scan` ranks, reductions, scans and what is built on them
+//! An operation that has work has depth 1; an apply-to-each has the maximum over its iterations (the
+//! sum, if serial) plus 1. Under `log_scan` ranks, reductions, scans and what is built on them
 //! have depth log₂ n.
 
 use super::value::{Sequence, Value};
 use crate::ir::{Charge, CostTerm};
-use crate::prim::SeqOp;
+use crate::prim::{InterpreterTime, SeqOp, Work};
 
-/// Work and depth, of an operation or so far.
+/// The work and depth of an operation, or of a run so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cost {
     pub work: u64,
@@ -27,84 +30,48 @@ pub(super) struct Cost {
 }
 
 impl Cost {
-    /// One operation on scalars.
+    /// The cost of an operation on scalars.
     pub(super) const UNIT: Cost = Cost { work: 1, depth: 1 };
 
-    /// This much work, all at once.
+    /// The cost of `work` operations that do not depend on each other.
     pub(super) fn parallel(work: u64) -> Cost {
         Cost { work, depth: 1 }
     }
 
-    /// One after the other.
+    /// Adds the cost of what is done afterwards.
     pub(super) fn then(&mut self, next: Cost) {
         self.work = self.work.saturating_add(next.work);
         self.depth = self.depth.saturating_add(next.depth);
     }
 }
 
-/// What the interpreter takes for a step, in nanoseconds, about.
-pub(super) const STEP: u64 = 32;
+/// The estimated time that the interpreter takes for a step, in nanoseconds.
+pub(super) const STEP_NS: u64 = 32;
 
-/// What it takes to look at the operands of an operation, in nanoseconds, about; what is made of
-/// them is not in it.
-pub(super) fn time(op: SeqOp, args: &[Value]) -> u64 {
+/// The estimated time that an operation takes to read its operands, in nanoseconds. The time to write
+/// its result is estimated where the result is allocated.
+pub(super) fn operand_time_ns(op: SeqOp, args: &[Value]) -> u64 {
     let lengths =
         || -> u64 { args.iter().filter_map(Value::as_sequence).map(|s| s.len() as u64).sum() };
-    match op {
-        SeqOp::Length
-        | SeqOp::Index
-        | SeqOp::Range
-        | SeqOp::Dist
-        | SeqOp::Subseq
-        | SeqOp::IntText
-        | SeqOp::FloatText
-        | SeqOp::ExpText => STEP,
-        SeqOp::Gather
-        | SeqOp::Replace
-        | SeqOp::Permute
-        | SeqOp::Pack
-        | SeqOp::Append
-        | SeqOp::Reduce(_)
-        | SeqOp::Scan(_)
-        | SeqOp::Histogram(_)
-        | SeqOp::HashText
-        | SeqOp::SameText => lengths(),
-        SeqOp::Scatter
-        | SeqOp::Flatten
-        | SeqOp::Partition
-        | SeqOp::ParseFloat
-        | SeqOp::Groups
-        | SeqOp::RankUp
-        | SeqOp::RankDown => STEP * lengths(),
+    match op.row().interpreter_time {
+        InterpreterTime::Constant => STEP_NS,
+        InterpreterTime::PerElement => lengths(),
+        InterpreterTime::StepPerElement => STEP_NS * lengths(),
     }
 }
 
 /// The cost of an operation on sequences.
-pub(super) fn sequence(op: SeqOp, args: &[Value], result: &Value, log_scan: bool) -> Cost {
+pub(super) fn sequence_op(op: SeqOp, args: &[Value], result: &Value, log_scan: bool) -> Cost {
     let length = || args[0].as_sequence().map_or(0, Sequence::len) as u64;
     let scanned = |work| Cost { work, depth: if log_scan { log2(length()) } else { 1 } };
-    match op {
-        SeqOp::Length => Cost::UNIT,
-        SeqOp::Index
-        | SeqOp::Range
-        | SeqOp::Dist
-        | SeqOp::Gather
-        | SeqOp::Subseq
-        | SeqOp::IntText
-        | SeqOp::FloatText
-        | SeqOp::ExpText => Cost::parallel(result.size()),
-        SeqOp::Permute
-        | SeqOp::Flatten
-        | SeqOp::Partition
-        | SeqOp::ParseFloat
-        | SeqOp::Groups
-        | SeqOp::HashText
-        | SeqOp::SameText => Cost::parallel(args[0].size()),
-        SeqOp::Append | SeqOp::Scatter => Cost::parallel(args[0].size() + args[1].size()),
-        SeqOp::Replace => Cost::parallel(args[0].size() + args[1].size()),
-        SeqOp::Pack | SeqOp::Reduce(_) | SeqOp::Scan(_) => scanned(args[0].size()),
-        SeqOp::Histogram(_) => scanned(result.size() + args[2].size()),
-        SeqOp::RankUp | SeqOp::RankDown => {
+    match op.row().work {
+        Work::One => Cost::UNIT,
+        Work::Result => Cost::parallel(result.size()),
+        Work::First => Cost::parallel(args[0].size()),
+        Work::FirstTwo => Cost::parallel(args[0].size() + args[1].size()),
+        Work::ScanOfFirst => scanned(args[0].size()),
+        Work::Table => scanned(result.size() + args[2].size()),
+        Work::Sort => {
             let n = length() as f64;
             let comparisons = if n > 1.0 { (n * n.log2()).ceil() } else { 1.0 };
             scanned(comparisons as u64)
@@ -112,9 +79,9 @@ pub(super) fn sequence(op: SeqOp, args: &[Value], result: &Value, log_scan: bool
     }
 }
 
-/// The declared cost of a library function.
-pub(super) fn charge(charge: &Charge, args: &[Value], result: &Value, log_scan: bool) -> Cost {
-    // The longest sequence the formula speaks of.
+/// The cost of a call of a library function that declares one.
+pub(super) fn declared(charge: &Charge, args: &[Value], result: &Value, log_scan: bool) -> Cost {
+    // The length of the longest sequence in the formula.
     let mut longest = 1;
     let work = charge.work.iter().fold(0u64, |sum, term| {
         let (size, value) = match term {
@@ -135,7 +102,7 @@ pub(super) fn charge(charge: &Charge, args: &[Value], result: &Value, log_scan: 
     Cost { work, depth: if charge.scans && log_scan { log2(longest) } else { 1 } }
 }
 
-/// The length of a sequence; of anything else its size.
+/// The length of a sequence; the size of any other value.
 fn length(value: &Value) -> u64 {
     match value.as_sequence() {
         Some(sequence) => sequence.len() as u64,
@@ -143,7 +110,7 @@ fn length(value: &Value) -> u64 {
     }
 }
 
-/// log₂, rounded up, at least 1.
+/// The logarithm to base 2, rounded up, at least 1.
 fn log2(n: u64) -> u64 {
     u64::from(n.max(2).next_power_of_two().ilog2())
 }

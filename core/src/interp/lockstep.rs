@@ -1,28 +1,29 @@
-//! The order in which a nest prints and draws.
+//! The order of output inside an apply-to-each.
 //!
-//! The original runs the instances of an apply-to-each in lockstep, each operation for all of
-//! them: `{(print(x), print(x+10)) : x in [1,2,3]}` prints `1 2 3 11 12 13`, and a conditional
-//! prints for all its *then* instances before it does for the *else* instances. Here instances
-//! run one after the other. So inside the outermost parallel nest printing is put off: an event
-//! remembers the path of positions (in blocks, branches, calls, inner nests) that led to it,
-//! and at the end of the nest events are performed in order of path, those of the same path in
-//! order of instance, which is the order they were put off in.
+//! NESL 3.1 runs the iterations of an apply-to-each in lockstep, each operation for all of them:
+//! `{(print(x), print(x+10)) : x in [1,2,3]}` prints `1 2 3 11 12 13`, and a conditional prints for
+//! all iterations that take its *then* branch before those that take the *else* branch. This
+//! interpreter runs iterations one after the other, so inside the outermost parallel apply-to-each
+//! output is deferred: an event records the path of positions (in blocks, branches, calls, inner
+//! nests) that led to it. At the end of the nest the events are performed in the order of their
+//! paths; a stable sort keeps those of the same path in the order of iterations.
 
 use super::value::Value;
 use crate::ir::{Site, Ty};
 
-/// Something to print or draw.
+/// A deferred output.
 pub(super) struct Event {
-    /// The let positions and branches that led here from the nest's body. The instance is not
-    /// part of it, except where instances are serial. Two events whose paths agree up to some
-    /// place went through the same operation there, so paths are compared position by position.
+    /// The positions of bindings and the branches that led here from the body of the nest. The number
+    /// of the iteration is not a part of it, except in a serial nest. Two events whose paths have a
+    /// common prefix went through the same operations, so paths are compared lexicographically.
     pub path: Vec<u32>,
-    pub what: Output,
-    /// The operation, and whether it stands in the library.
+    /// The output itself.
+    pub output: Output,
+    /// The location of the operation; the flag is true if it is in the library.
     pub at: (Site, bool),
 }
 
-/// Where it goes.
+/// An output operation and its operands.
 pub(super) enum Output {
     /// To standard output.
     Print(Value),
@@ -32,22 +33,22 @@ pub(super) enum Output {
     Draw(Vec<Value>, Vec<Ty>),
 }
 
-/// What has been put off.
+/// The outputs deferred so far.
 #[derive(Default)]
 pub(super) struct Lockstep {
-    /// The place of the outermost parallel nest on the control stack, inside of which all
-    /// printing is put off.
+    /// The position on the control stack of the outermost parallel nest, inside which all output is
+    /// deferred; `None` outside of all nests.
     pub outermost: Option<usize>,
     events: Vec<Event>,
 }
 
 impl Lockstep {
-    /// Puts off an event.
-    pub(super) fn put_off(&mut self, event: Event) {
+    /// Defers an event.
+    pub(super) fn defer(&mut self, event: Event) {
         self.events.push(event);
     }
 
-    /// Ends putting off: the events, in the order in which they are to happen.
+    /// Ends the deferral and returns the events in the order in which they are to be performed.
     pub(super) fn take(&mut self) -> Vec<Event> {
         self.outermost = None;
         let mut events = std::mem::take(&mut self.events);

@@ -1,28 +1,62 @@
 //! The direct interpreter of [`ir`](crate::ir): the meaning of the language.
 //!
-//! Written for obviousness, not for speed. It counts work and depth by the cost model (LANGUAGE
-//! section 12), checks everything, never overflows the host's stack, and can be interrupted.
+//! This is the definition against which everything else is tested. For every program the flattened
+//! version, the sequential version and the compiled kernels must give the value, the output and the
+//! fault that this interpreter gives. It is written to be obviously right, not to be fast; it is
+//! also what runs a small program before anything is compiled ([`run_within`]), which is why
+//! sequences of scalars are stored packed.
 //!
-//! | module | what it does |
+//! ```text
+//! ir::Program, globals, key  ──run──▶  Outcome { value, work, depth }
+//!                                  or  Failure { fault, trace }
+//! ```
+//!
+//! # Semantics
+//!
+//! - **Evaluation is strict**, in the order of the bindings of a block. Of an `if` only the branch
+//!   taken is evaluated.
+//! - **An apply-to-each** evaluates its body for each element in turn. No iteration can observe
+//!   another, with one exception, which `lockstep` defines: output happens in the order in which
+//!   all iterations, run in lockstep, would produce it.
+//! - **Faults.** The program fails with the first fault in this order of evaluation. Integer
+//!   arithmetic wraps; division by zero, an index out of bounds and unequal lengths are faults. A fault
+//!   comes with its trace: the operation and the calls it is under.
+//! - **Precision.** Numbers have 32 or 64 bits. Values are kept as `i64` and `f64` and are rounded
+//!   after each operation, so both precisions share the code.
+//! - **Random numbers** are a function of the seed, a key and a bound (`ir::split_rng_keys` makes keys
+//!   explicit), so the order of evaluation does not affect them.
+//! - **Cost.** Work and depth are counted by the cost model of the language, as `cost` tabulates: the
+//!   work of an apply-to-each is the sum over its iterations, the depth their maximum plus 1.
+//!
+//! # Invariants
+//!
+//! - A program is well-formed ([`verify`](crate::ir::verify())): operands have the types that
+//!   operations require. `typed` states this once; a value of another type is a bug of the compiler.
+//! - The host's stack is not used for the recursion of programs: `machine` keeps a stack of its own.
+//! - A run can be interrupted, and stops at the limits of its [`Options`].
+//!
+//! | module | contents |
 //! |---|---|
-//! | `machine` | control: blocks, calls, conditionals, nests, on a stack of its own |
+//! | `value` | values; packed sequences |
+//! | `typed` | accessors for values whose type is known |
+//! | `machine` | control: blocks, calls, conditionals, apply-to-each |
 //! | `structure` | sequence operations that move elements |
-//! | `reduce`, `rank` | those that compare and combine them |
-//! | `text` | numbers as text and back |
-//! | `cost` | what each operation is charged |
-//! | `lockstep` | the order in which a nest prints |
+//! | `reduce`, `rank` | sequence operations that combine and compare elements |
+//! | `limits` | precision, limits, interruption, and the budget of a run |
+//! | `cost` | the work and depth of each operation, and estimates of its time |
+//! | `lockstep` | the order of output inside an apply-to-each |
 
-mod context;
 mod cost;
-mod known;
+mod limits;
 mod lockstep;
 mod machine;
 mod rank;
 mod reduce;
 mod structure;
+mod typed;
 mod value;
 
-pub use value::{Builder, Sequence, Value};
+pub use value::{Sequence, SequenceBuilder, Value};
 
 use crate::ir::{FunId, Program, Site, Ty, Var};
 use crate::prim::HostOp;
@@ -30,11 +64,12 @@ use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::scalar::Precision;
 use std::sync::atomic::AtomicBool;
 
-/// The world outside the language.
+/// The operations outside the language: output, files, pictures, the clock, the seed.
 pub trait Host {
     /// Writes to standard output. Called in the order in which the program prints.
     fn print(&mut self, text: &[u8]);
-    /// Performs an operation of [`HostOp`] (other than printing to standard output).
+    /// Performs an operation of [`HostOp`] other than printing to standard output. `types` are the
+    /// types of `args`; `result` is the type of the value that is returned.
     fn call(
         &mut self,
         op: HostOp,
@@ -48,57 +83,58 @@ pub trait Host {
     fn seed(&self) -> u64;
 }
 
-/// How to run.
+/// The precision and the limits of a run.
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
-    /// The width of int and float.
+    /// The number of bits of ints and floats.
     pub precision: Precision,
-    /// Levels of calls after which recursion is called too deep.
+    /// The number of nested calls at which the program fails with [`FaultCode::TooDeep`].
     pub max_depth: usize,
-    /// Elements of a single sequence above which memory is said to be out.
+    /// The number of elements of one sequence above which the program fails with
+    /// [`FaultCode::OutOfMemory`].
     pub max_length: usize,
-    /// Set from another thread to stop.
+    /// A flag that another thread sets to interrupt the run.
     pub interrupt: Option<&'a AtomicBool>,
-    /// Charge scans and reductions a depth of log₂ n instead of 1.
+    /// Charges scans and reductions of n elements a depth of log₂ n instead of 1.
     pub log_scan: bool,
 }
 
-/// What a run gives.
+/// The result of a run.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// The value.
+    /// The value of the program.
     pub value: Value,
-    /// Total operations.
+    /// The number of operations.
     pub work: u64,
-    /// The longest chain.
+    /// The length of the longest chain of dependent operations.
     pub depth: u64,
 }
 
-/// How a run failed.
+/// The failure of a run.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// Why.
+    /// The reason of the failure.
     pub fault: Fault,
-    /// The operation that failed and the calls it was under, innermost first; at most 64 of them.
-    /// Each says whether it stands in the library.
+    /// The locations of the operation that failed and of the calls it was under, innermost first; at
+    /// most 64. The flag is true for locations in the library.
     pub trace: Vec<(Site, bool)>,
 }
 
-/// Someone who watches a program run. Instances of an apply-to-each are seen one after the other.
+/// An observer of a run. The iterations of an apply-to-each are observed one after the other.
 pub trait Observer {
-    /// A function is called.
+    /// Called when a function is called, with its arguments.
     fn enter(&mut self, host: &mut dyn Host, function: FunId, args: &[Value]);
-    /// A call is done.
+    /// Called when a call returns, with its result.
     fn leave(&mut self, host: &mut dyn Host, function: FunId, result: &Value);
-    /// A [`Copy`](crate::ir::Op::Copy) was made in a function.
+    /// Called when a function executes a [`Copy`](crate::ir::Op::Copy), with the variable it binds.
     fn copied(&mut self, host: &mut dyn Host, function: FunId, var: Var, value: &Value);
 }
 
-/// Runs a program, which must be lawful ([`verify`](crate::ir::verify())). `globals` are the values
+/// Runs a program, which must be well-formed ([`verify`](crate::ir::verify())). `globals` are the values
 /// of `program.globals`; `key` is the argument of a `main` that draws random numbers.
 ///
 /// # Panics
-/// If the program is not lawful, or the globals are not of its types.
+/// If the program is not well-formed, or the globals are not of its types.
 pub fn run(
     program: &Program,
     globals: &[Value],
@@ -109,10 +145,10 @@ pub fn run(
     machine::Machine::new(program, globals, host, options, None, None).run(key)
 }
 
-/// Runs a program that needs no host as [`run`] does, but for about `budget` nanoseconds at most,
-/// and says how many of them are left: `None` if that is not enough, or if it comes to a limit of
-/// this interpreter. Work and depth are not counted. It does not look at a clock, so the same
-/// program always comes as far.
+/// Runs a program that needs no host as [`run`] does, for at most about `budget` nanoseconds, and
+/// subtracts from `budget` what the run took. Returns `None` if the budget was exceeded or a limit of
+/// this interpreter was reached. Work and depth are not counted. The time is estimated from tables,
+/// not measured, so the same program always gets equally far.
 pub fn run_within(
     budget: &mut u64,
     program: &Program,
@@ -121,7 +157,7 @@ pub fn run_within(
     host: &mut dyn Host,
     options: &Options<'_>,
 ) -> Option<Result<Value, Failure>> {
-    let within = context::Budget::new(*budget);
+    let within = limits::Budget::new(*budget);
     let machine = machine::Machine::new(program, globals, host, options, None, Some(&within));
     let run = machine.run(key);
     *budget = within.left();
@@ -135,7 +171,7 @@ pub fn run_within(
     }
 }
 
-/// Performs one operation of the world outside.
+/// Performs one operation of the host.
 pub fn perform(
     host: &mut dyn Host,
     op: HostOp,
@@ -145,14 +181,14 @@ pub fn perform(
 ) -> Result<Value, Fault> {
     match op {
         HostOp::PrintText => {
-            host.print(args[0].as_text().expect("what is printed is a string"));
+            host.print(args[0].bytes());
             Ok(Value::Bool(true))
         }
         op => host.call(op, args, types, result),
     }
 }
 
-/// Runs a program as [`run`] does, while someone watches.
+/// Runs a program as [`run`] does and reports its calls and copies to an observer.
 pub fn run_watched(
     program: &Program,
     globals: &[Value],

@@ -1,54 +1,58 @@
-//! Values.
+//! Values, and sequences with scalars packed.
+//!
+//! Values are immutable and shared: a clone copies a pointer. A sequence of scalars is one vector of
+//! them; any other sequence is a vector of values, so a nested sequence is a tree, unlike in flat programs.
 
 use crate::ir::Ty;
+use nesl_runtime::bug;
 use std::sync::Arc;
 
 /// A value of a monomorphic type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// The value of `Unit`.
+    /// The only value of the type `Unit`.
     Unit,
-    /// An int.
+    /// An int, within the range of the program's precision.
     Int(i64),
-    /// A float.
+    /// A float, rounded to the program's precision.
     Float(f64),
-    /// A bool.
+    /// A truth value.
     Bool(bool),
-    /// A char.
+    /// A character, one byte.
     Char(u8),
-    /// A pair.
+    /// A pair of values.
     Pair(Arc<(Value, Value)>),
-    /// A sequence.
+    /// A sequence of values of one type.
     Sequence(Sequence),
 }
 
 /// A sequence; scalars are kept packed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Sequence {
-    /// Of ints.
+    /// The elements of a sequence of ints.
     Ints(Arc<Vec<i64>>),
-    /// Of floats.
+    /// The elements of a sequence of floats.
     Floats(Arc<Vec<f64>>),
-    /// Of bools.
+    /// The elements of a sequence of bools.
     Bools(Arc<Vec<bool>>),
-    /// Of chars: a string.
+    /// The characters of a string.
     Chars(Arc<Vec<u8>>),
-    /// Of anything else.
+    /// The elements of any other type.
     Values(Arc<Vec<Value>>),
 }
 
 impl Value {
-    /// `(first, second)`
+    /// Makes the pair `(first, second)`.
     pub fn pair(first: Value, second: Value) -> Value {
         Value::Pair(Arc::new((first, second)))
     }
 
-    /// A string.
+    /// Makes a string of bytes.
     pub fn text(text: impl Into<Vec<u8>>) -> Value {
         Value::Sequence(Sequence::text(text))
     }
 
-    /// The int, if it is one.
+    /// The number, if this is an int.
     pub fn as_int(&self) -> Option<i64> {
         match self {
             Value::Int(x) => Some(*x),
@@ -56,7 +60,7 @@ impl Value {
         }
     }
 
-    /// The float, if it is one.
+    /// The number, if this is a float.
     pub fn as_float(&self) -> Option<f64> {
         match self {
             Value::Float(x) => Some(*x),
@@ -64,7 +68,7 @@ impl Value {
         }
     }
 
-    /// The bool, if it is one.
+    /// The truth value, if this is a bool.
     pub fn as_bool(&self) -> Option<bool> {
         match self {
             Value::Bool(x) => Some(*x),
@@ -72,7 +76,7 @@ impl Value {
         }
     }
 
-    /// The char, if it is one.
+    /// The character, if this is a char.
     pub fn as_char(&self) -> Option<u8> {
         match self {
             Value::Char(x) => Some(*x),
@@ -80,7 +84,7 @@ impl Value {
         }
     }
 
-    /// Both halves, if it is a pair.
+    /// The components, if this is a pair.
     pub fn as_pair(&self) -> Option<(&Value, &Value)> {
         match self {
             Value::Pair(pair) => Some((&pair.0, &pair.1)),
@@ -88,7 +92,7 @@ impl Value {
         }
     }
 
-    /// The sequence, if it is one.
+    /// The sequence, if this is one.
     pub fn as_sequence(&self) -> Option<&Sequence> {
         match self {
             Value::Sequence(sequence) => Some(sequence),
@@ -96,12 +100,12 @@ impl Value {
         }
     }
 
-    /// The characters, if it is a string.
+    /// The characters, if this is a string.
     pub fn as_text(&self) -> Option<&[u8]> {
         self.as_sequence()?.as_text()
     }
 
-    /// Whether this is a value of that type.
+    /// Returns true if this is a value of a type.
     pub fn has_type(&self, ty: &Ty) -> bool {
         match (self, ty) {
             (Value::Unit, Ty::Unit)
@@ -118,7 +122,7 @@ impl Value {
     }
 
     /// `S(v)`, the size by which work is counted: 1 for a scalar; for a sequence 1 plus the sizes
-    /// of its elements; for a pair the sum of its halves; nothing for the unit.
+    /// of its elements; for a pair the sum of its components; 0 for the unit value.
     pub fn size(&self) -> u64 {
         match self {
             Value::Unit => 0,
@@ -172,25 +176,25 @@ impl From<Vec<bool>> for Value {
 }
 
 impl Sequence {
-    /// A string.
+    /// Makes a string of bytes.
     pub fn text(text: impl Into<Vec<u8>>) -> Sequence {
         Sequence::Chars(Arc::new(text.into()))
     }
 
     /// The empty sequence of elements of a type.
     pub fn empty(element: &Ty) -> Sequence {
-        Builder::new(element, 0).finish()
+        SequenceBuilder::new(element, 0).finish()
     }
 
     /// The sequence of `values`, all of the type `element`.
     ///
     /// # Panics
-    /// If one of them is of another type (seen only for packed sequences).
+    /// If one of them is of another type (checked for packed sequences only).
     pub fn from_values(element: &Ty, values: Vec<Value>) -> Sequence {
         match element {
             Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => Sequence::Values(Arc::new(values)),
             Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                let mut builder = Builder::new(element, values.len());
+                let mut builder = SequenceBuilder::new(element, values.len());
                 for value in values {
                     builder.push(value);
                 }
@@ -199,7 +203,7 @@ impl Sequence {
         }
     }
 
-    /// How many elements.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         match self {
             Sequence::Ints(xs) => xs.len(),
@@ -210,12 +214,12 @@ impl Sequence {
         }
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Element `index`, if there is one.
+    /// The element at an index, or `None` beyond the bounds.
     pub fn get(&self, index: usize) -> Option<Value> {
         match self {
             Sequence::Ints(xs) => xs.get(index).map(|x| Value::Int(*x)),
@@ -231,7 +235,7 @@ impl Sequence {
         (0..self.len()).map_while(|index| self.get(index))
     }
 
-    /// The ints, if they are.
+    /// The elements, if they are ints.
     pub fn as_ints(&self) -> Option<&[i64]> {
         match self {
             Sequence::Ints(xs) => Some(xs),
@@ -239,7 +243,7 @@ impl Sequence {
         }
     }
 
-    /// The floats, if they are.
+    /// The elements, if they are floats.
     pub fn as_floats(&self) -> Option<&[f64]> {
         match self {
             Sequence::Floats(xs) => Some(xs),
@@ -247,7 +251,7 @@ impl Sequence {
         }
     }
 
-    /// The bools, if they are.
+    /// The elements, if they are bools.
     pub fn as_bools(&self) -> Option<&[bool]> {
         match self {
             Sequence::Bools(xs) => Some(xs),
@@ -255,7 +259,7 @@ impl Sequence {
         }
     }
 
-    /// The characters, if it is a string.
+    /// The characters, if this is a string.
     pub fn as_text(&self) -> Option<&[u8]> {
         match self {
             Sequence::Chars(xs) => Some(xs),
@@ -263,10 +267,11 @@ impl Sequence {
         }
     }
 
-    /// Replaces element `index`, in place if nobody else holds the sequence.
+    /// Replaces the element at an index, in place if the sequence is not shared.
     ///
     /// # Panics
-    /// If it is out of bounds, or the value of another type than a packed sequence holds.
+    /// If the index is out of bounds, or the value of another type than the elements of a packed
+    /// sequence.
     pub fn set(&mut self, index: usize, value: &Value) {
         match (self, value) {
             (Sequence::Ints(xs), Value::Int(x)) => Arc::make_mut(xs)[index] = *x,
@@ -274,11 +279,11 @@ impl Sequence {
             (Sequence::Bools(xs), Value::Bool(x)) => Arc::make_mut(xs)[index] = *x,
             (Sequence::Chars(xs), Value::Char(x)) => Arc::make_mut(xs)[index] = *x,
             (Sequence::Values(xs), x) => Arc::make_mut(xs)[index] = x.clone(),
-            (sequence, x) => panic!("{x:?} does not belong into {sequence:?}"),
+            (sequence, x) => bug!("{x:?} is an element of {sequence:?}"),
         }
     }
 
-    /// Whether this is a sequence of that type of elements.
+    /// Returns true if this is a sequence of elements of a type.
     pub fn has_elements(&self, element: &Ty) -> bool {
         match (self, element) {
             (Sequence::Ints(_), Ty::Int)
@@ -292,7 +297,7 @@ impl Sequence {
         }
     }
 
-    /// `S(v)`: see [`Value::size`].
+    /// The size `S(v)`, as [`Value::size`] defines it.
     pub fn size(&self) -> u64 {
         match self {
             Sequence::Values(values) => {
@@ -305,12 +310,12 @@ impl Sequence {
     }
 }
 
-/// A sequence that grows an element at a time.
+/// A sequence under construction.
 #[derive(Clone, Debug)]
-pub struct Builder(Growing);
+pub struct SequenceBuilder(Elements);
 
 #[derive(Clone, Debug)]
-enum Growing {
+enum Elements {
     Ints(Vec<i64>),
     Floats(Vec<f64>),
     Bools(Vec<bool>),
@@ -318,16 +323,16 @@ enum Growing {
     Values(Vec<Value>),
 }
 
-impl Builder {
-    /// No elements yet, room for `capacity`.
-    pub fn new(element: &Ty, capacity: usize) -> Builder {
-        Builder(match element {
-            Ty::Int => Growing::Ints(Vec::with_capacity(capacity)),
-            Ty::Float => Growing::Floats(Vec::with_capacity(capacity)),
-            Ty::Bool => Growing::Bools(Vec::with_capacity(capacity)),
-            Ty::Char => Growing::Chars(Vec::with_capacity(capacity)),
+impl SequenceBuilder {
+    /// An empty sequence with room for `capacity` elements.
+    pub fn new(element: &Ty, capacity: usize) -> SequenceBuilder {
+        SequenceBuilder(match element {
+            Ty::Int => Elements::Ints(Vec::with_capacity(capacity)),
+            Ty::Float => Elements::Floats(Vec::with_capacity(capacity)),
+            Ty::Bool => Elements::Bools(Vec::with_capacity(capacity)),
+            Ty::Char => Elements::Chars(Vec::with_capacity(capacity)),
             Ty::Unit | Ty::Pair(..) | Ty::Sequence(_) => {
-                Growing::Values(Vec::with_capacity(capacity))
+                Elements::Values(Vec::with_capacity(capacity))
             }
         })
     }
@@ -335,41 +340,41 @@ impl Builder {
     /// Adds an element.
     ///
     /// # Panics
-    /// If it is of another type than a packed sequence holds.
+    /// If it is of another type than the elements of a packed sequence.
     pub fn push(&mut self, value: Value) {
         match (&mut self.0, value) {
-            (Growing::Ints(xs), Value::Int(x)) => xs.push(x),
-            (Growing::Floats(xs), Value::Float(x)) => xs.push(x),
-            (Growing::Bools(xs), Value::Bool(x)) => xs.push(x),
-            (Growing::Chars(xs), Value::Char(x)) => xs.push(x),
-            (Growing::Values(xs), x) => xs.push(x),
-            (growing, value) => panic!("{value:?} does not belong into {growing:?}"),
+            (Elements::Ints(xs), Value::Int(x)) => xs.push(x),
+            (Elements::Floats(xs), Value::Float(x)) => xs.push(x),
+            (Elements::Bools(xs), Value::Bool(x)) => xs.push(x),
+            (Elements::Chars(xs), Value::Char(x)) => xs.push(x),
+            (Elements::Values(xs), x) => xs.push(x),
+            (growing, value) => bug!("{value:?} is an element of {growing:?}"),
         }
     }
 
     /// Adds all elements of a sequence.
     ///
     /// # Panics
-    /// If they are of another type than a packed sequence holds.
+    /// If they are of another type than the elements of a packed sequence.
     pub fn extend(&mut self, sequence: &Sequence) {
         match (&mut self.0, sequence) {
-            (Growing::Ints(xs), Sequence::Ints(more)) => xs.extend_from_slice(more),
-            (Growing::Floats(xs), Sequence::Floats(more)) => xs.extend_from_slice(more),
-            (Growing::Bools(xs), Sequence::Bools(more)) => xs.extend_from_slice(more),
-            (Growing::Chars(xs), Sequence::Chars(more)) => xs.extend_from_slice(more),
-            (Growing::Values(xs), Sequence::Values(more)) => xs.extend_from_slice(more),
-            (growing, more) => panic!("{more:?} does not belong into {growing:?}"),
+            (Elements::Ints(xs), Sequence::Ints(more)) => xs.extend_from_slice(more),
+            (Elements::Floats(xs), Sequence::Floats(more)) => xs.extend_from_slice(more),
+            (Elements::Bools(xs), Sequence::Bools(more)) => xs.extend_from_slice(more),
+            (Elements::Chars(xs), Sequence::Chars(more)) => xs.extend_from_slice(more),
+            (Elements::Values(xs), Sequence::Values(more)) => xs.extend_from_slice(more),
+            (growing, more) => bug!("{more:?} has elements of {growing:?}"),
         }
     }
 
-    /// The sequence.
+    /// Returns the finished sequence.
     pub fn finish(self) -> Sequence {
         match self.0 {
-            Growing::Ints(xs) => Sequence::Ints(Arc::new(xs)),
-            Growing::Floats(xs) => Sequence::Floats(Arc::new(xs)),
-            Growing::Bools(xs) => Sequence::Bools(Arc::new(xs)),
-            Growing::Chars(xs) => Sequence::Chars(Arc::new(xs)),
-            Growing::Values(xs) => Sequence::Values(Arc::new(xs)),
+            Elements::Ints(xs) => Sequence::Ints(Arc::new(xs)),
+            Elements::Floats(xs) => Sequence::Floats(Arc::new(xs)),
+            Elements::Bools(xs) => Sequence::Bools(Arc::new(xs)),
+            Elements::Chars(xs) => Sequence::Chars(Arc::new(xs)),
+            Elements::Values(xs) => Sequence::Values(Arc::new(xs)),
         }
     }
 }

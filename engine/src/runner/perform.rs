@@ -205,9 +205,9 @@ impl<'s> Performer<'_, '_, 's> {
         let (value, _) = done.map_err(|trouble| frame.under(trouble))?;
         let count = piece.outputs.len();
         for (at, var) in piece.outputs.iter().enumerate() {
-            let mut way = vec![elaborate::Step::Second; at];
+            let mut way = vec![elaborate::Projection::Second; at];
             if at + 1 < count {
-                way.push(elaborate::Step::First);
+                way.push(elaborate::Projection::First);
             }
             frame.vars.insert(*var, value.part(&way));
         }

@@ -3,10 +3,10 @@
 use super::{CheckReport, Completion, FileRange, Session, Stage, is_error, located, run};
 use nesl_core::base::{Diagnostic, Kind, Name};
 use nesl_core::db::{Before, FileId};
+use nesl_core::explain::{example, takes_functions};
 use nesl_core::flat;
 use nesl_core::flatten::flatten;
 use nesl_core::fuse::{Fuel, fuse};
-use nesl_core::ide::{example, takes_functions};
 use nesl_core::lower;
 use nesl_core::names::Resolution;
 use nesl_core::prelude::parse_doc;

@@ -3,7 +3,7 @@
 //! Each table makes a match that the compiler checks for completeness, the reverse look-up from
 //! the same rows, and the list of all there are.
 
-use super::data::{Binary, Combine, Extern, Ty, Unary};
+use super::{Binary, Combine, Extern, Ty, Unary};
 
 macro_rules! mnemonics {
     ($ty:ident: $($variant:ident = $name:literal,)+) => {

@@ -22,18 +22,44 @@
 //! ```
 //!
 //! The interpreter in [`mod@reference`] is its meaning.
+//!
+//! | to make kir | to analyse it |
+//! |---|---|
+//! | [`Body`], [`KernelBuilder`], [`FunctionBuilder`] | [`walk`]: traversals, renaming |
+//! | [`parse`](parse()), [`print`](print()), [`verify`](verify()) | [`facts`]: recursion, allocation, work |
+//! | [`inline`]: small functions become part of their callers | [`liveness`]: what a pass over the elements needs |
+//! | [`simplify`]: dead marks go | [`alias`]: independent iterations |
+//! | | [`uniformity`], [`access`], [`pressure`], [`vectorize`]: neighbouring elements together |
 
+pub mod access;
+pub mod alias;
 mod build;
 mod data;
+pub mod facts;
+pub mod inline;
+pub mod liveness;
 mod mnemonic;
+mod op;
+mod operator;
 mod parse;
+pub mod pressure;
 mod print;
+pub mod simplify;
+mod sink;
+pub mod uniformity;
+mod value;
+pub mod vectorize;
 mod verify;
+pub mod walk;
 
 pub mod reference;
 
 pub use build::{Body, FunctionBuilder, KernelBuilder};
-pub use data::*;
+pub use data::{Function, Kernel, Module, Space, Stage};
+pub use op::{Block, Class, Inst, Op};
+pub use operator::{Binary, Combine, Extern, Unary};
 pub use parse::{ParseError, parse};
 pub use print::print;
+pub use sink::{Scope, Sink};
+pub use value::{FunctionId, Literal, Output, Site, Ty, Value, ValueTy};
 pub use verify::verify;

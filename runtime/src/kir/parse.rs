@@ -1,7 +1,7 @@
 //! Reads the text form of kir ([`print`](super::print())): for tests, and for whoever writes
 //! kernels by hand.
 
-use super::data::{
+use super::{
     Block, Combine, Function, FunctionId, Inst, Kernel, Literal, Module, Scope, Sink, Site, Space,
     Stage, Ty, Value, ValueTy,
 };

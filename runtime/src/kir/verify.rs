@@ -44,10 +44,10 @@
 //! That indices are in bounds, that nothing is read before it is written, that there are no races
 //! cannot be seen here: [`reference`](super::reference) finds out.
 
-use super::data::{
+use super::print::{print_head, print_sink};
+use super::{
     Block, Combine, Function, Inst, Kernel, Module, Scope, Sink, Space, Ty, Value, ValueTy,
 };
-use super::print::{print_head, print_sink};
 use crate::violation::Violation;
 use std::collections::HashSet;
 

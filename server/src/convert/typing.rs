@@ -5,6 +5,7 @@ use crate::lines::Lines;
 use crate::world::Snapshot;
 use nesl_core::base::{ItemId, TextRange, TextSize};
 use nesl_core::db::FileId;
+use nesl_core::explain;
 use nesl_core::ide;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -259,7 +260,7 @@ pub fn lenses(snapshot: &Snapshot, lens: &ide::Lens) -> Vec<lsp::CodeLens> {
 /// The lens that tells what a form becomes.
 pub fn resolved(snapshot: &Snapshot, mut lens: lsp::CodeLens, item: u64) -> lsp::CodeLens {
     let precision = snapshot.options.precision.core();
-    let summary = ide::summary(&snapshot.db, ItemId(item), precision);
+    let summary = explain::headline(&snapshot.db, ItemId(item), precision);
     let argument = json!({
         "textDocument": { "uri": snapshot.uri }, "position": lens.range.start, "stage": "fused",
     });

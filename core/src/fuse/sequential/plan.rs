@@ -10,7 +10,6 @@ use super::uses::Uses;
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Let, Nest, Op, Var};
 use crate::prim::SeqOp;
-use crate::simplify::may_fault;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
@@ -276,8 +275,7 @@ impl<'a> Walk<'a> {
         if sources.len() > 1 {
             sources = sources.into_iter().map(Shape::streamed).collect();
         }
-        let may_fault =
-            nest.body.lets.iter().any(may_fault) || sources.iter().any(Shape::may_fault);
+        let may_fault = nest.body.may_fault() || sources.iter().any(Shape::may_fault);
         for ((var, ..), source) in nest.binders.iter().zip(&sources) {
             self.bind(*var, source.element());
         }

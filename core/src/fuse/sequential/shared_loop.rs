@@ -11,7 +11,6 @@ use super::uses::Uses;
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Let, Nest, Op, Var};
 use crate::prim::{ReduceOp, SeqOp};
-use crate::simplify::may_fault;
 use rustc_hash::FxHashMap;
 
 /// A reduction of a sequence, or of a map over it, that shares its loop with others.
@@ -84,7 +83,7 @@ fn member<'a>(
     if uses.once(of)
         && let Some(nest) = maps.get(&of)
         && let [(.., Atom::Var(source))] = nest.binders[..]
-        && !nest.body.lets.iter().any(may_fault)
+        && !nest.body.may_fault()
     {
         return Some((source, LoopMember { var, with, map: Some(nest) }));
     }
@@ -101,7 +100,7 @@ pub(super) fn uses_of_body(nest: &Nest) -> Vec<Var> {
 fn add_uses(block: &Block, all: &mut Vec<Var>) {
     with_stack(|| {
         for binding in &block.lets {
-            all.extend(binding.op.atoms().into_iter().filter_map(variable));
+            all.extend(binding.op.operands().into_iter().filter_map(variable));
             binding.op.blocks().for_each(|block| add_uses(block, all));
         }
         all.extend(variable(block.result));

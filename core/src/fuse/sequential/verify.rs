@@ -16,7 +16,6 @@ use super::uses::Uses;
 use crate::base::with_stack;
 use crate::ir::{Block, Let, Nest, Op, Var};
 use crate::prim::SeqOp;
-use crate::simplify::may_fault;
 use nesl_runtime::violation::Violation;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -137,7 +136,7 @@ impl<'p> Checker<'p, '_> {
             if of.is_none() {
                 self.report(format!("v{} is no reduction beside v{at}", member.var.0));
             }
-            let faults = |map: &Nest| map.body.lets.iter().any(may_fault);
+            let faults = |map: &Nest| map.body.may_fault();
             if member.map.is_some_and(faults) {
                 self.report(format!("the elements of v{} may fault", member.var.0));
             }

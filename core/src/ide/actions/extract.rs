@@ -2,8 +2,8 @@
 
 use super::{Action, ActionKind, bare, errors, fresh};
 use crate::base::{TextRange, TextSize, with_stack};
+use crate::db::Cursor;
 use crate::ide::Edit;
-use crate::ide::cursor::Cursor;
 use crate::syntax::Kind;
 use crate::syntax::ast::{Expr, ExprId, Item, ItemKind};
 

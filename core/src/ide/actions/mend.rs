@@ -5,8 +5,8 @@
 
 use super::{bare, fresh};
 use crate::base::{Diagnostic, Kind, Name, TextRange};
+use crate::db::Cursor;
 use crate::db::FileRange;
-use crate::ide::cursor::Cursor;
 use crate::syntax::ast::{BinaryOp, Expr, ExprId};
 use crate::types::{Ty, print_type};
 
@@ -229,7 +229,7 @@ fn wrap(cursor: &Cursor<'_>, function: &str, expr: ExprId) -> Mend {
 }
 
 fn short(text: &str) -> String {
-    crate::ide::cursor::shorten(text, 40)
+    crate::base::shorten(text, 40)
 }
 
 fn range(cursor: &Cursor<'_>, expr: ExprId) -> TextRange {

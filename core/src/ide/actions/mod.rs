@@ -16,8 +16,8 @@ mod recursion;
 mod write_out;
 
 use super::Edit;
-use super::cursor::Cursor;
 use crate::base::{Diagnostic, Severity, Span, TextRange, TextSize};
+use crate::db::Cursor;
 use crate::db::{Database, FileId, FileRange};
 use crate::syntax::ast::ExprId;
 use crate::syntax::{Kind, lex};

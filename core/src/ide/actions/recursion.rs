@@ -10,8 +10,8 @@
 
 use super::{Action, ActionKind, fresh, preserves};
 use crate::base::{Span, TextRange};
+use crate::db::Cursor;
 use crate::ide::Edit;
-use crate::ide::cursor::Cursor;
 use crate::names::Resolution;
 use crate::syntax::ast::{BinaryOp, Expr, ExprId, Function, ItemKind, Pat, PatId, UnaryOp};
 

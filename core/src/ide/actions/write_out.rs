@@ -2,8 +2,8 @@
 
 use super::{Action, ActionKind, preserves};
 use crate::base::{TextRange, TextSize};
+use crate::db::Cursor;
 use crate::ide::Edit;
-use crate::ide::cursor::Cursor;
 use crate::syntax::Kind;
 use crate::syntax::ast::{Expr, ItemKind, Pat};
 use crate::types::{Signature, print_scheme};

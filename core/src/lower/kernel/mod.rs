@@ -39,7 +39,6 @@ use crate::base::with_stack;
 use crate::flat::{self, Let, Op, SpaceId, SpaceKind};
 use crate::ir::{self, Atom, FunId, Ty, Var};
 use crate::prim::SeqOp;
-use crate::simplify::may_fault;
 use nesl_runtime::bug;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{self, Binary, KernelBuilder, Literal, Scope, Sink, Unary, Value, ValueTy};
@@ -420,7 +419,7 @@ impl<'a> KernelLowering<'a> {
 fn must_be_guarded(binding: &Let) -> bool {
     match &binding.op {
         Op::Element { .. } | Op::Position => false,
-        Op::Map(op) => op.blocks().next().is_some() || may_fault(&calls::core_binding(binding, op)),
+        Op::Map(op) => op.has_blocks() || binding.may_fault(),
         _ => true,
     }
 }

@@ -5,7 +5,7 @@
 
 use super::{ill_typed, scalar_ty};
 use crate::base::with_stack;
-use crate::interp::{Builder, Sequence, Value};
+use crate::interp::{Sequence, SequenceBuilder, Value};
 use crate::ir::Ty;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Literal};
@@ -75,7 +75,7 @@ fn add_columns(
                 let halves: Vec<Sequence> = sequences
                     .iter()
                     .map(|sequence| {
-                        let mut builder = Builder::new(element, sequence.len());
+                        let mut builder = SequenceBuilder::new(element, sequence.len());
                         for value in sequence.iter() {
                             let (first, second) = pair(&value);
                             builder.push(if half { first.clone() } else { second.clone() });
@@ -247,7 +247,7 @@ fn rows(column: &HostColumn, element: &Ty, start: usize, count: usize) -> Sequen
     {
         return all.clone();
     }
-    let mut builder = Builder::new(element, count);
+    let mut builder = SequenceBuilder::new(element, count);
     with_stack(|| match (column, element) {
         (HostColumn::Unit, _) => (0..count).for_each(|_| builder.push(Value::Unit)),
         (HostColumn::Scalars(all), _) => {

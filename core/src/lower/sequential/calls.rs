@@ -10,7 +10,6 @@ use crate::base::with_stack;
 use crate::fuse::sequential::SequentialPlan;
 use crate::ir::{self, Atom, Block, FunId, Let, Op, Program, Site, Ty, Var};
 use crate::prim::SeqOp;
-use crate::simplify::may_fault;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Function, FunctionBuilder, FunctionId, Value, ValueTy};
 use nesl_runtime::scalar::Precision;
@@ -270,7 +269,7 @@ impl<'a> BaseCase<'a> {
             let plain = |binding: &Let| {
                 let plain =
                     matches!(binding.op, Op::Copy(_) | Op::Scalar(..) | Op::Seq(SeqOp::Length, _));
-                plain && !binding.ty.has_sequence() && !may_fault(binding)
+                plain && !binding.ty.has_sequence() && !binding.may_fault()
             };
             lets.len() <= MAX_INLINED_BASE_CASE_OPS && lets.iter().all(plain)
         };

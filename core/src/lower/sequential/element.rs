@@ -14,7 +14,6 @@ use super::super::repr::{
 use super::function::FunctionLowering;
 use crate::base::with_stack;
 use crate::ir::{Atom, Nest, Site, Ty};
-use crate::simplify::may_fault;
 use nesl_runtime::bug;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Binary, Value};
@@ -40,8 +39,7 @@ impl<'a> FunctionLowering<'a> {
             let detail = (Detail::Lengths, &[length, other][..]);
             self.check_detail(same, FaultCode::NestLength, site, detail);
         }
-        let may_fault =
-            nest.body.lets.iter().any(may_fault) || sources.iter().any(LoweredSequence::may_fault);
+        let may_fault = nest.body.may_fault() || sources.iter().any(LoweredSequence::may_fault);
         // A map over a filter is a filter of the map: elements are computed behind their flags, so
         // that one that may fault does not meet what was left out.
         if let [source] = &sources[..]

@@ -2,9 +2,7 @@
 
 use super::token::Token;
 use super::{Parsed, Parser};
-use crate::kir::data::{
-    Binary, Block, Extern, FunctionId, Op, Output, Sink, Ty, Unary, Value, ValueTy,
-};
+use crate::kir::{Binary, Block, Extern, FunctionId, Op, Output, Sink, Ty, Unary, Value, ValueTy};
 
 impl Parser<'_> {
     pub(super) fn op(&mut self, word: &str, results: &[Value], depth: usize) -> Parsed<Op> {

@@ -1,7 +1,7 @@
 //! The types of operations.
 
 use super::{BOOL, Checker, INDEX, combines};
-use crate::kir::data::{Binary, Combine, Extern, Inst, Op, Ty, Unary, Value, ValueTy};
+use crate::kir::{Binary, Combine, Extern, Inst, Op, Ty, Unary, Value, ValueTy};
 
 impl Checker<'_> {
     /// Checks the operands; gives the types of the results, unless they cannot be told.

@@ -1,0 +1,75 @@
+//! Queries that depend on texts and outlines alone: the parse of an item, and the forms of a file by
+//! position and by name.
+
+use super::Db;
+use super::input::{File, Form, Item, Library};
+use crate::base::Name;
+use crate::syntax::ast::Item as Ast;
+use crate::syntax::{self, Parsed};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The parse of an item's text: tokens, tree, syntax and syntax errors.
+#[salsa::tracked]
+pub(crate) fn parse(db: &dyn Db, item: Item) -> Parsed {
+    syntax::parse_item(item.text(db))
+}
+
+/// Firewall: the syntax of an item, equal when only comments and blanks changed.
+#[salsa::tracked]
+pub(crate) fn ast(db: &dyn Db, item: Item) -> Arc<Ast> {
+    parse(db, item).ast.clone()
+}
+
+/// The positions in a file's outline of the forms that define each name, those that failed included.
+///
+/// `no_eq`: it depends on the outline alone and changes whenever the outline does, so comparing it
+/// with the previous result would save nothing.
+#[salsa::tracked(no_eq)]
+pub(crate) fn index(db: &dyn Db, file: File) -> FxHashMap<Name, Vec<u32>> {
+    let mut index: FxHashMap<Name, Vec<u32>> = FxHashMap::default();
+    for (position, form) in file.outline(db).forms.iter().enumerate() {
+        for name in form.names.iter() {
+            index.entry(name.clone()).or_default().push(position as u32);
+        }
+    }
+    index
+}
+
+/// The files that a file loads, each with the position of the `load` form.
+#[salsa::tracked]
+pub(crate) fn loads(db: &dyn Db, file: File) -> Vec<(u32, File)> {
+    let forms = file.outline(db).forms.iter().zip(0..);
+    forms.filter_map(|(form, position)| Some((position, form.loaded?))).collect()
+}
+
+/// The position of each form of a file.
+#[salsa::tracked(no_eq)]
+pub(crate) fn positions(db: &dyn Db, file: File) -> FxHashMap<Item, u32> {
+    file.outline(db).forms.iter().map(|form| form.item).zip(0..).collect()
+}
+
+/// Firewall: the sort of an item and the names it defines, all that its surroundings see of it.
+#[salsa::tracked]
+pub(crate) fn form(db: &dyn Db, item: Item) -> Option<Form> {
+    let file = item.file(db);
+    let position = positions(db, file).get(&item)?;
+    file.outline(db).forms.get(*position as usize).cloned()
+}
+
+/// The item of the library that defines each name; the library's files see each other whatever their
+/// order.
+#[salsa::tracked]
+pub(crate) fn library_index(db: &dyn Db) -> FxHashMap<Name, Item> {
+    let mut all = FxHashMap::default();
+    for file in Library::get(db).files(db).iter() {
+        for form in &file.outline(db).forms {
+            for name in form.names.iter() {
+                if form.kind != syntax::RawKind::Expr {
+                    all.entry(name.clone()).or_insert(form.item);
+                }
+            }
+        }
+    }
+    all
+}

@@ -1,0 +1,216 @@
+//! A value as segments over flat data, and as NESL prints it.
+
+use super::evaluate::Frame;
+use super::{Level, NestedComponent, SegmentedValue};
+use crate::explain::summary::Layout;
+use crate::explain::summary::Reader;
+use crate::flat::SpaceId;
+use crate::interp::{Sequence, Value};
+use crate::ir::{Atom, Ty, Var};
+
+/// A value of some points, all of them together: nested as the spaces are.
+pub(super) fn drawn(
+    frame: &Frame<'_>,
+    reader: &Reader<'_>,
+    var: Var,
+    ctx: SpaceId,
+) -> Option<SegmentedValue> {
+    let mut values = frame.all(Atom::Var(var), ctx).ok()?;
+    let mut ty = frame.types.get(&var)?.clone();
+    let mut kinds = Vec::new();
+    let mut at = ctx;
+    while let Some((owner, segments)) = &frame.points.get(&at)?.owner {
+        let mut all = vec![Vec::new(); frame.points.get(owner)?.count];
+        for (value, segment) in values.into_iter().zip(segments) {
+            all.get_mut(*segment)?.push(value);
+        }
+        values = all.into_iter().map(|all| Sequence::from_values(&ty, all).into()).collect();
+        ty = Ty::sequence(ty);
+        kinds.push(known(reader.layout(at)));
+        at = *owner;
+    }
+    // A function may be called at many points.
+    let value = if values.len() == 1 {
+        values.pop()?
+    } else {
+        let all = Sequence::from_values(&ty, values).into();
+        ty = Ty::sequence(ty);
+        kinds.push(Layout::Contiguous);
+        all
+    };
+    kinds.reverse();
+    let own = reader.layouts.get(&var).copied().unwrap_or(Layout::Given);
+    let name = reader.names.get(&var).cloned().unwrap_or_else(|| format!("v{}", var.0));
+    let mut drawn = segmented(name, &value, &ty, &kinds, known(own));
+    if let Some((source, starts)) = frame.views.get(&var).filter(|_| frame.home(var) == Some(ctx)) {
+        view(frame, *source, starts, &mut drawn);
+    }
+    Some(drawn)
+}
+
+/// Makes the innermost segments of a value parts of the data that they were taken from.
+fn view(frame: &Frame<'_>, source: Var, starts: &[u32], drawn: &mut SegmentedValue) {
+    let (Some(home), Some(ty)) = (frame.home(source), frame.types.get(&source)) else { return };
+    let (Ok(mut values), mut at) = (frame.all(Atom::Var(source), home), ty) else { return };
+    while let Ty::Sequence(element) = at {
+        let sequences = values.iter().filter_map(Value::as_sequence);
+        values = sequences.flat_map(|sequence| sequence.iter().collect::<Vec<_>>()).collect();
+        at = element;
+    }
+    if let Some(level) = drawn.levels.last_mut().filter(|own| own.starts.len() == starts.len()) {
+        level.kind = Layout::Views;
+        level.starts = starts.to_vec();
+        (drawn.data, drawn.nested) = components(&values, at);
+    }
+}
+
+/// How data lies that is drawn one behind the other; views are drawn by [`view`].
+fn known(layout: Layout) -> Layout {
+    match layout {
+        Layout::Regular => Layout::Regular,
+        Layout::Contiguous | Layout::Views | Layout::Given => Layout::Contiguous,
+    }
+}
+
+/// A value as segments: the layouts of its outer levels, then that of all others.
+fn segmented(
+    name: String,
+    value: &Value,
+    ty: &Ty,
+    outer: &[Layout],
+    inner: Layout,
+) -> SegmentedValue {
+    let (levels, values, at) = levels(vec![value.clone()], ty, outer, inner);
+    let (data, nested) = components(&values, at);
+    SegmentedValue { name, ty: ty.to_string(), value: show(value, ty), levels, data, nested }
+}
+
+/// The levels of some sequences, what is beneath them, and its type.
+fn levels<'t>(
+    mut values: Vec<Value>,
+    mut at: &'t Ty,
+    outer: &[Layout],
+    inner: Layout,
+) -> (Vec<Level>, Vec<Value>, &'t Ty) {
+    let mut levels = Vec::new();
+    while let Ty::Sequence(element) = at {
+        let mut level = Level {
+            kind: outer.get(levels.len()).copied().unwrap_or(inner),
+            starts: Vec::new(),
+            lengths: Vec::new(),
+        };
+        let mut below = Vec::new();
+        for value in &values {
+            let Some(sequence) = value.as_sequence() else { continue };
+            level.starts.push(below.len() as u32);
+            level.lengths.push(sequence.len() as u32);
+            below.extend(sequence.iter());
+        }
+        levels.push(level);
+        values = below;
+        at = element;
+    }
+    (levels, values, at)
+}
+
+/// A list for each component of some values, and how those are cut that are sequences themselves.
+fn components(values: &[Value], ty: &Ty) -> (Vec<Vec<String>>, Vec<NestedComponent>) {
+    let (mut data, mut nested) = (Vec::new(), Vec::new());
+    each_component(values, ty, &mut |values, ty| {
+        if matches!(ty, Ty::Sequence(_)) {
+            let (levels, below, at) = levels(values.to_vec(), ty, &[], Layout::Contiguous);
+            let (inner, further) = components(&below, at);
+            let component = data.len();
+            nested.push(NestedComponent { component, levels, data: inner, nested: further });
+        }
+        data.push(values.iter().map(|value| show(value, ty)).collect());
+    });
+    (data, nested)
+}
+
+fn each_component(values: &[Value], ty: &Ty, see: &mut dyn FnMut(&[Value], &Ty)) {
+    match ty {
+        Ty::Pair(first, second) => {
+            let halves: Vec<(&Value, &Value)> = values.iter().filter_map(Value::as_pair).collect();
+            let firsts: Vec<Value> = halves.iter().map(|(value, _)| (*value).clone()).collect();
+            let seconds: Vec<Value> = halves.iter().map(|(_, value)| (*value).clone()).collect();
+            each_component(&firsts, first, see);
+            each_component(&seconds, second, see);
+        }
+        Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Sequence(_) => see(values, ty),
+    }
+}
+
+/// A value as NESL prints it.
+pub(super) fn show(value: &Value, ty: &Ty) -> String {
+    let mut out = String::new();
+    write(value, ty, &mut out);
+    out
+}
+
+fn write(value: &Value, ty: &Ty, out: &mut String) {
+    match (value, ty) {
+        (Value::Pair(_), Ty::Pair(..)) => {
+            out.push('(');
+            tuple(value, ty, out);
+            out.push(')');
+        }
+        (Value::Sequence(Sequence::Chars(bytes)), _) => {
+            out.push('"');
+            for byte in bytes.iter() {
+                if matches!(byte, b'"' | b'\\') {
+                    out.push('\\');
+                }
+                out.push(char::from(*byte));
+            }
+            out.push('"');
+        }
+        (Value::Sequence(sequence), Ty::Sequence(element)) => {
+            out.push('[');
+            for (i, value) in sequence.iter().enumerate() {
+                if i > 0 {
+                    out.push_str(", ");
+                }
+                write(&value, element, out);
+            }
+            out.push(']');
+        }
+        (Value::Int(x), _) => out.push_str(&x.to_string()),
+        (Value::Float(x), _) => out.push_str(&float(*x)),
+        (Value::Bool(x), _) => out.push_str(if *x { "T" } else { "F" }),
+        (Value::Char(x), _) => out.extend(['`', char::from(*x)]),
+        (Value::Unit | Value::Pair(_) | Value::Sequence(_), _) => out.push_str("fn"),
+    }
+}
+
+fn tuple(value: &Value, ty: &Ty, out: &mut String) {
+    match (value.as_pair(), ty) {
+        (Some((first, second)), Ty::Pair(first_ty, second_ty)) => {
+            write(first, first_ty, out);
+            out.push_str(", ");
+            tuple(second, second_ty, out);
+        }
+        _ => write(value, ty, out),
+    }
+}
+
+/// A float with a digit at least on each side of the point.
+fn float(x: f64) -> String {
+    if x.is_nan() {
+        return "nan".to_owned();
+    }
+    if x.is_infinite() {
+        return if x > 0.0 { "inf" } else { "-inf" }.to_owned();
+    }
+    if x == 0.0 {
+        return "0.0".to_owned();
+    }
+    if (1e-3..1e7).contains(&x.abs()) {
+        return format!("{x:?}");
+    }
+    let text = format!("{x:E}");
+    match text.split_once('E') {
+        Some((digits, exponent)) if !digits.contains('.') => format!("{digits}.0E{exponent}"),
+        _ => text,
+    }
+}

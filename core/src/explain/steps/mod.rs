@@ -1,0 +1,589 @@
+//! How flattening sees a form: a small example, as segments over flat data, step by step.
+//!
+//! The form's flat program ([`crate::flat`], not fused) is evaluated on small values, and the steps
+//! that matter are kept: the spaces that come into being, what is done at each of their points,
+//! reductions, scans, and the segments that become sequences again. It is made to be looked at:
+//! whatever is large, takes long or needs the world outside is refused in one line.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | `example` | what values the form is shown on |
+//! | `evaluate` | evaluates a flat program, context by context |
+//! | `record` | keeps the steps that matter |
+//! | `names` | what values are called |
+//! | `draw` | a value as segments over flat data, and as NESL prints it |
+
+mod draw;
+mod evaluate;
+mod example;
+mod names;
+mod record;
+
+use super::summary::Layout;
+use crate::base::{TextRange, TextSize};
+use crate::db::Cursor;
+use crate::db::{Database, FileId};
+use nesl_runtime::scalar::Precision;
+
+/// How the elements of one level are cut into segments.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Level {
+    /// How the segments lie.
+    pub kind: Layout,
+    /// Where each begins, in elements of the level below.
+    pub starts: Vec<u32>,
+    /// How many elements each has.
+    pub lengths: Vec<u32>,
+}
+
+/// A value as segments over flat data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentedValue {
+    /// What it is called in the source, or else in the flat program.
+    pub name: String,
+    /// Its type, all points of its context together.
+    pub ty: String,
+    /// As NESL prints it.
+    pub value: String,
+    /// From the outermost level inwards.
+    pub levels: Vec<Level>,
+    /// The flat data underneath; a list for each component of a tuple.
+    pub data: Vec<Vec<String>>,
+    /// The components that are sequences themselves.
+    pub nested: Vec<NestedComponent>,
+}
+
+/// A component of a tuple that is a sequence: each entry of its list, as segments over flat data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NestedComponent {
+    /// Which list it is.
+    pub component: usize,
+    /// From the outermost level inwards; the outermost has a segment for each entry.
+    pub levels: Vec<Level>,
+    /// The flat data underneath.
+    pub data: Vec<Vec<String>>,
+    /// Its own components that are sequences.
+    pub nested: Vec<NestedComponent>,
+}
+
+/// A step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentStep {
+    /// What is done, in words.
+    pub title: String,
+    /// As the compiler prints it.
+    pub code: String,
+    /// Where in the file it comes from.
+    pub source: Option<TextRange>,
+    /// What it uses.
+    pub inputs: Vec<SegmentedValue>,
+    /// What it makes.
+    pub output: Option<SegmentedValue>,
+}
+
+/// A form, step by step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Segments {
+    /// What is computed: the expression, or a call of the function.
+    pub subject: String,
+    /// The steps, at most 24.
+    pub steps: Vec<SegmentStep>,
+}
+
+/// The form at a place on small values, step by step; `Err` says in one line why there is nothing
+/// to show.
+pub fn segments(
+    db: &Database,
+    file: FileId,
+    offset: TextSize,
+    precision: Precision,
+) -> Result<Segments, String> {
+    let cursor = Cursor::new(db, file, offset).ok_or("there is no form here")?;
+    let mut why = None;
+    // Values that somebody has chosen come first; what is made up may not be what is expected.
+    for example in example::of(&cursor, precision)? {
+        match record::steps(&cursor, &example, precision) {
+            // Perhaps there was too little to do.
+            Ok(steps) if steps.is_empty() => {
+                why = why.or_else(|| Some("nothing here is done in parallel".to_owned()));
+            }
+            Ok(steps) => return Ok(Segments { subject: example.subject, steps }),
+            Err(reason) => why = why.or(Some(reason)),
+        }
+    }
+    Err(why.unwrap_or_else(|| "there are no small values that this can be shown on".to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ide::fixture::Fixture;
+    use expect_test::{Expect, expect};
+    use std::fmt::Write;
+
+    fn shown(value: &SegmentedValue) -> String {
+        let mut out = format!("{} : {} = {}", value.name, value.ty, value.value);
+        for level in &value.levels {
+            let _ = write!(out, " | {} {:?}", level.kind.word(), level.lengths);
+            if level.kind == Layout::Views {
+                let _ = write!(out, " at {:?}", level.starts);
+            }
+        }
+        let data: Vec<String> = value.data.iter().map(|data| data.join(" ")).collect();
+        let _ = write!(out, " | {}", data.join(" / "));
+        shown_inside(&value.nested, &mut out);
+        out
+    }
+
+    fn shown_inside(nested: &[NestedComponent], out: &mut String) {
+        for one in nested {
+            let _ = write!(out, " ({}:", one.component);
+            for level in &one.levels {
+                let _ = write!(out, " {:?}", level.lengths);
+            }
+            let data: Vec<String> = one.data.iter().map(|data| data.join(" ")).collect();
+            let _ = write!(out, " | {}", data.join(" / "));
+            shown_inside(&one.nested, out);
+            out.push(')');
+        }
+    }
+
+    fn check(text: &str, expected: Expect) {
+        let f = Fixture::new(text);
+        let mut out = String::new();
+        match segments(&f.db, f.file, f.cursor(), Precision::Bits64) {
+            Err(why) => out = why + "\n",
+            Ok(found) => {
+                let _ = writeln!(out, "== {}", found.subject);
+                for step in &found.steps {
+                    let source = step.source.map_or("", |range| &f.text[range]);
+                    let _ = writeln!(out, "{}   [{source}]", step.title);
+                    for line in step.code.lines() {
+                        let _ = writeln!(out, "    {line}");
+                    }
+                    for input in &step.inputs {
+                        let _ = writeln!(out, "  in  {}", shown(input));
+                    }
+                    if let Some(output) = &step.output {
+                        let _ = writeln!(out, "  out {}", shown(output));
+                    }
+                }
+            }
+        }
+        expected.assert_eq(&out);
+    }
+
+    #[test]
+    fn a_sum_for_each_row() {
+        check(
+            "m = [[2, 1], [] int, [3, 4, 5]];\n$0{sum({x * x : x in r}) : r in m};",
+            expect![[r#"
+                == {sum({x * x : x in r}) : r in m}
+                a point for each element of `m`   [r in m]
+                    c1 = each v7 for c0
+                    v8: [int] in c1 = element(v7)
+                  in  m : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                  out r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                a point for each element of every `r`   [x in r]
+                    c2 = each v8 for c1
+                    v10: int in c2 = element(v8)
+                  in  r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                  out x : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                multiply   [x * x]
+                    v3: int in c2 = mul(v10, v10)
+                  in  x : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                  out x * x : [[int]] = [[4, 1], [], [9, 16, 25]] | contiguous [3] | contiguous [2, 0, 3] | 4 1 9 16 25
+                the sum of each segment   [sum({x * x : x in r})]
+                    v5: int in c1 = reduce_sum v3 from c2
+                  in  x * x : [[int]] = [[4, 1], [], [9, 16, 25]] | contiguous [3] | contiguous [2, 0, 3] | 4 1 9 16 25
+                  out sum({x * x : x in r}) : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
+                the points become a sequence   [r in m]
+                    v6: [int] in c0 = collect v11 from c1
+                  in  sum({x * x : x in r}) : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
+                  out {sum({x * x : x in r}) : r … : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
+            "#]],
+        );
+    }
+
+    #[test]
+    fn sieves_and_scans() {
+        check(
+            "$0{plus_scan({e - 1 : e in a | e > 2}) : a in [[1, 3], [4]]};",
+            expect![[r#"
+                == {plus_scan({e - 1 : e in a | e > 2}) : a in [[1, 3], [4]]}
+                a point for each element of `[[1, 3], [4]]`   [a in [[1, 3], [4]]]
+                    c1 = each v2 for c0
+                    v13: [int] in c1 = element(v2)
+                  in  [[1, 3], [4]] : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
+                  out a : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
+                a point for each element of every `a`   [e in a]
+                    c2 = each v13 for c1
+                    v15: int in c2 = element(v13)
+                  in  a : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
+                  out e : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
+                compare   [e > 2]
+                    v5: bool in c2 = gt(v15, 2)
+                  in  e : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
+                  out e > 2 : [[bool]] = [[F, T], [T]] | contiguous [2] | contiguous [2, 1] | F T T
+                keep the points where `e > 2`   [({e - 1 : e in a | e > 2})]
+                    c3 = where v5 in c2
+                  in  e > 2 : [[bool]] = [[F, T], [T]] | contiguous [2] | contiguous [2, 1] | F T T
+                  out e : [[int]] = [[3], [4]] | contiguous [2] | contiguous [1, 1] | 3 4
+                subtract   [e - 1]
+                    v9: int in c3 = sub(v15, 1)
+                  in  e : [[int]] = [[3], [4]] | contiguous [2] | contiguous [1, 1] | 3 4
+                  out e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
+                at each point, the sum of those before it in its segment   [plus_scan({e - 1 : e in a | e > 2})]
+                    v16: int in c3 = scan_sum v9
+                  in  e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
+                  out plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+                each segment becomes a sequence: no data moves   [plus_scan({e - 1 : e in a | e > 2})]
+                    v11: [int] in c1 = collect v16 from c3
+                  in  plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+                  out plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+                the points become a sequence   [a in [[1, 3], [4]]]
+                    v12: [[int]] in c0 = collect v17 from c1
+                  in  plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+                  out {plus_scan({e - 1 : e in a … : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
+            "#]],
+        );
+    }
+
+    #[test]
+    fn functions_have_examples() {
+        check(
+            "function $0dot(a, b) \"Dot.\n Example: dot([1.0, 2.0], [3.0, 4.0]) → 11.0\" = sum({x * y : x in a; y in b});",
+            expect![[r#"
+                == dot([1.0, 2.0], [3.0, 4.0])
+                a point for each element of `a`   [x in a; y in b]
+                    c1 = each v0 for c0
+                    v8: float in c1 = element(v0)
+                  in  a : [float] = [1.0, 2.0] | contiguous [2] | 1.0 2.0
+                  out x : [float] = [1.0, 2.0] | contiguous [2] | 1.0 2.0
+                the element of `b` at each point   [x in a; y in b]
+                    v9: float in c1 = element(v1) after v7
+                  in  b : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
+                  out y : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
+                multiply   [x * y]
+                    v4: float in c1 = mul(v8, v9)
+                  in  x : [float] = [1.0, 2.0] | contiguous [2] | 1.0 2.0
+                  in  y : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
+                  out x * y : [float] = [3.0, 8.0] | contiguous [2] | 3.0 8.0
+                the sum of all   [sum({x * y : x in a; y in b})]
+                    v6: float in c0 = reduce_sum v4 from c1
+                  in  x * y : [float] = [3.0, 8.0] | contiguous [2] | 3.0 8.0
+                  out sum({x * y : x in a; y in b… : float = 11.0 | 11.0
+            "#]],
+        );
+        check(
+            "function $0g(a) = {x + 1 : x in a};\nxs = [7, 8];\ng(xs);",
+            expect![[r#"
+                == g(xs)
+                a point for each element of `a`   [x in a]
+                    c1 = each v0 for c0
+                    v4: int in c1 = element(v0)
+                  in  a : [int] = [7, 8] | contiguous [2] | 7 8
+                  out x : [int] = [7, 8] | contiguous [2] | 7 8
+                add   [x + 1]
+                    v2: int in c1 = add(v4, 1)
+                  in  x : [int] = [7, 8] | contiguous [2] | 7 8
+                  out x + 1 : [int] = [8, 9] | contiguous [2] | 8 9
+                the points become a sequence   [x in a]
+                    v3: [int] in c0 = collect v2 from c1
+                  in  x + 1 : [int] = [8, 9] | contiguous [2] | 8 9
+                  out {x + 1 : x in a} : [int] = [8, 9] | contiguous [2] | 8 9
+            "#]],
+        );
+        check(
+            "function $0rows(m) = {sum(r) : r in m};",
+            expect![[r#"
+                == rows([[2, 1], [], [3, 4, 5]])
+                a point for each element of `m`   [r in m]
+                    c1 = each v0 for c0
+                    v4: [int] in c1 = element(v0)
+                  in  m : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                  out r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                a point for each element of every `r`   [sum(r)]
+                    c2 = each v4 for c1
+                    v6: int in c2 = element(v4)
+                  in  r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                  out element of r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                the sum of each segment   [sum(r)]
+                    v2: int in c1 = reduce_sum v6 from c2
+                  in  element of r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
+                  out sum(r) : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
+                the points become a sequence   [r in m]
+                    v3: [int] in c0 = collect v7 from c1
+                  in  sum(r) : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
+                  out {sum(r) : r in m} : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
+            "#]],
+        );
+    }
+
+    #[test]
+    fn sides_of_conditionals_and_pairs() {
+        check(
+            "$0{if x > 1 then sum([0:x]) else 0 : (x, y) in [(1, `a), (3, `b)]};",
+            expect![[r#"
+                == {if x > 1 then sum([0:x]) else 0 : (x, y) in [(1, `a), (3, `b)]}
+                a point for each element of `[(1, `a), (3, `b)]`   [x, y) in [(1, `a), (3, `b)]]
+                    c1 = each v2 for c0
+                    v11: (int, char) in c1 = element(v2)
+                  in  [(1, `a), (3, `b)] : [(int, char)] = [(1, `a), (3, `b)] | contiguous [2] | 1 3 / `a `b
+                  out (x, y) : [(int, char)] = [(1, `a), (3, `b)] | contiguous [2] | 1 3 / `a `b
+                compare   [x > 1]
+                    v6: bool in c1 = gt(v4, 1)
+                  in  x : [int] = [1, 3] | contiguous [2] | 1 3
+                  out x > 1 : [bool] = [F, T] | contiguous [2] | F T
+                keep the points where `x > 1`   [if x > 1 then sum([0:x]) else 0]
+                    c2 = where v6 in c1
+                  in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
+                  out (x, y) : [(int, char)] = [(3, `b)] | contiguous [1] | 3 / `b
+                a point for each element of every `[0:x]`   [([0:x])]
+                    c3 = count v13 for c2
+                    v14: int in c3 = position
+                  in  #[0:x] : [int] = [3] | contiguous [1] | 3
+                  out [0:x] : [[int]] = [[0, 1, 2]] | contiguous [1] | contiguous [3] | 0 1 2
+                the sum of each segment   [sum([0:x])]
+                    v8: int in c2 = reduce_sum v14 from c3
+                  in  [0:x] : [[int]] = [[0, 1, 2]] | contiguous [1] | contiguous [3] | 0 1 2
+                  out sum([0:x]) : [int] = [3] | contiguous [1] | 3
+                keep the points where not `x > 1`   [if x > 1 then sum([0:x]) else 0]
+                    c4 = where not v6 in c1
+                  in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
+                  out (x, y) : [(int, char)] = [(1, `a)] | contiguous [1] | 1 / `a
+                the sides come together   [if x > 1 then sum([0:x]) else 0]
+                    v9: int in c1 = if v6 in c2 {
+                  in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
+                  out if x > 1 then sum([0:x]) el… : [int] = [0, 3] | contiguous [2] | 0 3
+                the points become a sequence   [x, y) in [(1, `a), (3, `b)]]
+                    v10: [int] in c0 = collect v15 from c1
+                  in  if x > 1 then sum([0:x]) el… : [int] = [0, 3] | contiguous [2] | 0 3
+                  out {if x > 1 then sum([0:x]) e… : [int] = [0, 3] | contiguous [2] | 0 3
+            "#]],
+        );
+    }
+
+    #[test]
+    fn parts_are_views() {
+        check(
+            "m = [[5, 1, 2], [7, 8]];\n$0{sum(subseq(r, 1, #r)) : r in m};",
+            expect![[r#"
+                == {sum(subseq(r, 1, #r)) : r in m}
+                a point for each element of `m`   [r in m]
+                    c1 = each v6 for c0
+                    v7: [int] in c1 = element(v6)
+                  in  m : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
+                  out r : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
+                take the length: it is known of each segment   [#r]
+                    v2: int in c1 = length(v7)
+                  in  r : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
+                  out #r : [int] = [3, 2] | contiguous [2] | 3 2
+                take a part: no data moves   [(subseq(r, 1, #r))]
+                    v3: [int] in c1 = subseq(v7, 1, v2)
+                  in  r : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
+                  in  #r : [int] = [3, 2] | contiguous [2] | 3 2
+                  out subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | views [2, 1] at [1, 4] | 5 1 2 7 8
+                a point for each element of every `subseq(r, 1, #r)`   [sum(subseq(r, 1, #r))]
+                    c2 = each v3 for c1
+                    v9: int in c2 = element(v3)
+                  in  subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | views [2, 1] at [1, 4] | 5 1 2 7 8
+                  out element of subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | contiguous [2, 1] | 1 2 8
+                the sum of each segment   [sum(subseq(r, 1, #r))]
+                    v4: int in c1 = reduce_sum v9 from c2
+                  in  element of subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | contiguous [2, 1] | 1 2 8
+                  out sum(subseq(r, 1, #r)) : [int] = [3, 8] | contiguous [2] | 3 8
+                the points become a sequence   [r in m]
+                    v5: [int] in c0 = collect v10 from c1
+                  in  sum(subseq(r, 1, #r)) : [int] = [3, 8] | contiguous [2] | 3 8
+                  out {sum(subseq(r, 1, #r)) : r … : [int] = [3, 8] | contiguous [2] | 3 8
+            "#]],
+        );
+        check(
+            "m = [[[5], [1, 2]], [[7, 8]]];\n$0{r[#r - 1] : r in m};",
+            expect![[r#"
+            == {r[#r - 1] : r in m}
+            a point for each element of `m`   [r in m]
+                c1 = each v6 for c0
+                v7: [[int]] in c1 = element(v6)
+              in  m : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
+              out r : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
+            take the length: it is known of each segment   [#r]
+                v2: int in c1 = length(v7)
+              in  r : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
+              out #r : [int] = [2, 1] | contiguous [2] | 2 1
+            subtract   [#r - 1]
+                v3: int in c1 = sub(v2, 1)
+              in  #r : [int] = [2, 1] | contiguous [2] | 2 1
+              out #r - 1 : [int] = [1, 0] | contiguous [2] | 1 0
+            take an element   [r[#r - 1]]
+                v4: [int] in c1 = index(v7, v3)
+              in  r : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
+              in  #r - 1 : [int] = [1, 0] | contiguous [2] | 1 0
+              out r[#r - 1] : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | views [2, 2] at [1, 3] | 5 1 2 7 8
+            the points become a sequence   [r in m]
+                v5: [[int]] in c0 = collect v4 from c1
+              in  r[#r - 1] : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | views [2, 2] at [1, 3] | 5 1 2 7 8
+              out {r[#r - 1] : r in m} : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | contiguous [2, 2] | 1 2 7 8
+        "#]],
+        );
+    }
+
+    #[test]
+    fn sequences_in_tuples_are_cut_up_too() {
+        check(
+            "$0{(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]};",
+            expect![[r#"
+            == {(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]}
+            a point for each element of `[(1, [4, 5]), (2, [] int)]`   [n, a) in [(1, [4, 5]), (2, [] int)]]
+                c1 = each v4 for c0
+                v11: (int, [int]) in c1 = element(v4)
+              in  [(1, [4, 5]), (2, [] int)] : [(int, [int])] = [(1, [4, 5]), (2, [])] | contiguous [2] | 1 2 / [4, 5] [] (1: [2, 0] | 4 5)
+              out (n, a) : [(int, [int])] = [(1, [4, 5]), (2, [])] | contiguous [2] | 1 2 / [4, 5] [] (1: [2, 0] | 4 5)
+            a point for each element of every `a`   [sum(a)]
+                c2 = each v7 for c1
+                v13: int in c2 = element(v7)
+              in  a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
+              out element of a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
+            the sum of each segment   [sum(a)]
+                v8: int in c1 = reduce_sum v13 from c2
+              in  element of a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
+              out sum(a) : [int] = [9, 0] | contiguous [2] | 9 0
+            the points become a sequence   [n, a) in [(1, [4, 5]), (2, [] int)]]
+                v10: [(int, [int])] in c0 = collect v14 from c1
+              in  sum(a), a : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
+              out {(sum(a), a) : (n, a) in [(… : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
+        "#]],
+        );
+        check(
+            "$0{a : a, b in [([(1, \"x\")], 7)]};",
+            expect![[r#"
+            == {a : a, b in [([(1, "x")], 7)]}
+            a point for each element of `[([(1, "x")], 7)]`   [a, b in [([(1, "x")], 7)]]
+                c1 = each v4 for c0
+                v9: ([(int, [char])], int) in c1 = element(v4)
+              in  [([(1, "x")], 7)] : [([(int, [char])], int)] = [([(1, "x")], 7)] | contiguous [1] | [(1, "x")] / 7 (0: [1] | 1 / "x" (1: [1] | `x))
+              out (a, b) : [([(int, [char])], int)] = [([(1, "x")], 7)] | contiguous [1] | [(1, "x")] / 7 (0: [1] | 1 / "x" (1: [1] | `x))
+            the points become a sequence   [a, b in [([(1, "x")], 7)]]
+                v8: [[(int, [char])]] in c0 = collect v6 from c1
+              in  a : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
+              out {a : a, b in [([(1, "x")], … : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
+        "#]],
+        );
+    }
+
+    #[test]
+    fn what_belongs_to_a_key_is_combined_in_a_table() {
+        check(
+            "$0{(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])};",
+            expect![[r#"
+            == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
+            a point for each element of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
+                c1 = each v3 for c0
+                v83: (int, int) in c1 = element(v3)
+              in  [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
+              out element of [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
+            compare, and   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v11: bool in c1 = ge(v5, 0)
+                v12: bool in c1 = lt(v5, 3)
+                v13: bool in c1 = and(v11, v12)
+              in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+              out v13 : [bool] = [T, T, T] | contiguous [3] | T T T
+            whether all are true (and) of all   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v15: bool in c0 = reduce_and v13 from c1
+              in  v13 : [bool] = [T, T, T] | contiguous [3] | T T T
+              out v15 : bool = T | T
+            the sum of what belongs to each place of a table   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v18: [int] in c0 = histogram_sum 1 to v5 of 3 from c1
+              in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+              out the sum at each place : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+            the sum of what belongs to each place of a table   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v19: [int] in c0 = histogram_sum v8 to v5 of 3 from c1
+              in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
+              in  second of element of [(1, 20), (0, 7), (1, 5)] : [int] = [20, 7, 5] | contiguous [3] | 20 7 5
+              out the sum at each place : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
+            keep the points where v15   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                c2 = where v15 in c0
+              in  v15 : bool = T | T
+            a point for each of 3   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                c3 = count 3 for c2
+                v84: int in c3 = position
+              out k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
+            the points become a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v20: [int] in c2 = collect v84 from c3
+              in  k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
+              out {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
+            a point for each element of `the sum at each place`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                c4 = each v18 for c2
+                v85: int in c4 = element(v18)
+              in  the sum at each place : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+              out (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+            compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v22: bool in c4 = gt(v85, 0)
+              in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+              out v22 : [bool] = [T, T, F] | contiguous [3] | T T F
+            the points become a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v23: [bool] in c2 = collect v22 from c4
+              in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
+              out {(k, sum(v)) : (k, v) in in… : [bool] = [T, T, F] | contiguous [3] | T T F
+            the element of `{(k, sum(v)) : (k, v) in in…` at each point   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v87: int in c4 = element(v20) after v86
+              in  {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
+              out (k, v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
+            keep the points where v22   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                c5 = where v22 in c4
+              in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
+              out (k, v) : [int] = [1, 2] | contiguous [2] | 1 2
+            take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v27: int in c5 = index(v19, v87)
+              in  the sum at each place : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
+              in  (k, v) : [int] = [0, 1] | contiguous [2] | 0 1
+              out k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
+            the points become a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v29: [(int, int)] in c2 = collect v28 from c5
+              in  k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
+              out {(k, sum(v)) : (k, v) in in… : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
+            the sides come together   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+                v82: [(int, int)] in c0 = if v15 in c2 {
+              in  v15 : bool = T | T
+              out k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
+        "#]],
+        );
+    }
+
+    #[test]
+    fn calls_go_inside_once() {
+        let f = Fixture::new(
+            "function qsort(a) = if #a < 2 then a else let p = a[#a / 2]; l = {e in a | e < p}; \
+             e = {e in a | e == p}; g = {e in a | e > p}; r = {qsort(s) : s in [l, g]} \
+             in r[0] ++ e ++ r[1];\n$0qsort([3, 1, 2, 5, 4]);",
+        );
+        let found = segments(&f.db, f.file, f.cursor(), Precision::Bits64).expect("steps");
+        assert!(found.steps.len() > 5 && found.steps.len() <= 24, "{}", found.steps.len());
+        let last = found.steps.last().and_then(|step| step.output.as_ref()).expect("a value");
+        assert_eq!(last.value, "[1, 2, 3, 4, 5]");
+    }
+
+    #[test]
+    fn what_cannot_be_shown() {
+        for text in [
+            "$0",
+            "$01 + 2;",
+            "$0x = y;",
+            "load \"x\"$0;",
+            "$0{i : i in [0:100000]};",
+            "function $0g(x) = g(x);",
+            "$0{1 / i : i in [0:2]};",
+            "$0read_int_seq_from_file(\"x\");",
+            "function $0a(f, x) = f(x);",
+            "datatype $0p int;",
+            "x = {a : a in $0",
+            "function $0loop(n) = if n == 0 then [1] else flatten({loop(n + 1) : i in [0:2]});",
+        ] {
+            let f = Fixture::new(text);
+            let found = segments(&f.db, f.file, f.cursor(), Precision::Bits64);
+            let why = found.expect_err(text);
+            assert!(!why.is_empty() && !why.contains('\n'), "{text}: {why}");
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What the values of a flat function are called: by what the source writes for them.
+
+use crate::base::shorten;
+use crate::base::{ItemId, Span};
+use crate::db::Database;
+use crate::db::bare;
+use crate::flat::{Function, Let, Op};
+use crate::ir::{self, Atom, Var};
+use crate::syntax::ast::{Expr, ExprId, Item, Pat, PatId};
+use rustc_hash::FxHashMap;
+
+/// Longer ones are shortened.
+const WIDTH: usize = 28;
+
+/// The names of a function's values; those of its parameters are known.
+pub(super) fn names(
+    db: &Database,
+    item: ItemId,
+    function: &Function,
+    params: &FxHashMap<Var, String>,
+) -> FxHashMap<Var, String> {
+    let mut namer = Namer {
+        db,
+        item,
+        ast: db.ast(item),
+        names: FxHashMap::default(),
+        pats: FxHashMap::default(),
+    };
+    for (var, _) in &function.params {
+        if let Some(name) = params.get(var) {
+            namer.names.insert(*var, name.clone());
+        }
+    }
+    function.body.each_let(&mut |binding| namer.name(binding));
+    namer.names
+}
+
+/// The text of some tokens of a form, without the parentheses around it, on a line.
+pub(super) fn snippet(db: &Database, item: ItemId, span: Span) -> String {
+    let parsed = db.parsed(item);
+    let text = db.item_text(item);
+    shorten(&text[parsed.range(bare(parsed, span))], WIDTH)
+}
+
+struct Namer<'a> {
+    db: &'a Database,
+    item: ItemId,
+    ast: &'a Item,
+    names: FxHashMap<Var, String>,
+    /// The patterns that values are bound to.
+    pats: FxHashMap<Var, PatId>,
+}
+
+impl Namer<'_> {
+    fn name(&mut self, binding: &Let) {
+        let found = match &binding.op {
+            Op::Element { of, .. } => self.element(binding, *of),
+            // What the parts of a pair are called is known if the pair was bound to a pattern.
+            Op::Map(ir::Op::First(Atom::Var(pair))) => self.half(binding, *pair, true),
+            Op::Map(ir::Op::Second(Atom::Var(pair))) => self.half(binding, *pair, false),
+            Op::Extent(..) => self.source(binding).map(|text| format!("#{text}")),
+            Op::Histogram { with, .. } => Some(format!("{} at each place", with.label())),
+            // Something that the compiler adds: the source writes nothing for it.
+            Op::Map(ir::Op::Scalar(..)) | Op::Reduce { .. }
+                if binding.site.item == self.item && self.each(binding.site.span).is_some() =>
+            {
+                None
+            }
+            _ => self.source(binding),
+        };
+        if let Some(name) = found {
+            self.names.insert(binding.var, name);
+        }
+    }
+
+    /// The expression that a value is computed for.
+    fn source(&self, binding: &Let) -> Option<String> {
+        let site = binding.site;
+        if site.item != self.item || site.span.start >= site.span.end {
+            return None;
+        }
+        let Some((each, body)) = self.each(site.span) else {
+            return Some(snippet(self.db, self.item, site.span));
+        };
+        // For a binding of an apply-to-each stand its instances and what they make.
+        let whole = matches!(binding.op, Op::Collect { .. });
+        let expr = if whole { each } else { body };
+        Some(snippet(self.db, self.item, self.ast.expr_spans[expr]))
+    }
+
+    /// The apply-to-each whose bindings, or one of them, are some tokens; and its body.
+    fn each(&self, span: Span) -> Option<(ExprId, ExprId)> {
+        let mut found: Option<(ExprId, ExprId)> = None;
+        for (id, expr) in self.ast.exprs.iter() {
+            let Expr::Each { bindings, body, .. } = expr else { continue };
+            let covers = |(pat, sequence): &(PatId, ExprId)| {
+                self.ast.pat_spans[*pat].cover(self.ast.expr_spans[*sequence])
+            };
+            let all = bindings.iter().map(covers).reduce(Span::cover);
+            if all == Some(span) || bindings.iter().any(|binding| covers(binding) == span) {
+                found = found.or(Some((id, *body)));
+            }
+        }
+        found
+    }
+
+    /// An element of `x in xs` is `x`; one that the source has no name for is an element.
+    fn element(&mut self, binding: &Let, of: Var) -> Option<String> {
+        let sequence = self.names.get(&of).cloned();
+        if binding.site.item == self.item
+            && let Some((each, _)) = self.each(binding.site.span)
+            && let Expr::Each { bindings, .. } = &self.ast.exprs[each]
+        {
+            let goes_over = |(_, expr): &&(PatId, ExprId)| {
+                let text = snippet(self.db, self.item, self.ast.expr_spans[*expr]);
+                Some(text) == sequence
+            };
+            let own = bindings.iter().find(goes_over);
+            let own = own.or(if bindings.len() == 1 { bindings.first() } else { None });
+            if let Some((pat, _)) = own {
+                self.pats.insert(binding.var, *pat);
+                return Some(self.pattern(*pat));
+            }
+        }
+        sequence.map(|name| format!("element of {name}"))
+    }
+
+    fn half(&mut self, binding: &Let, pair: Var, first: bool) -> Option<String> {
+        if let Some(pat) = self.pats.get(&pair)
+            && let Pat::Pair(a, b) = self.ast.pats[*pat]
+        {
+            let pat = if first { a } else { b };
+            self.pats.insert(binding.var, pat);
+            return Some(self.pattern(pat));
+        }
+        let name = self.names.get(&pair)?;
+        Some(format!("{} of {name}", if first { "first" } else { "second" }))
+    }
+
+    fn pattern(&self, pat: PatId) -> String {
+        let text = snippet(self.db, self.item, self.ast.pat_spans[pat]);
+        match self.ast.pats[pat] {
+            Pat::Pair(..) => format!("({text})"),
+            Pat::Name(_) | Pat::Record { .. } | Pat::Missing => text,
+        }
+    }
+}

@@ -1,0 +1,504 @@
+//! What a form becomes: the kernels, and how they are chosen, in a few readable lines.
+//!
+//! Read off the fused program, so it is what will run; what depends on the data (how many points
+//! there are, hence which form is chosen, and how often a recursion goes round) is said in words.
+
+use super::form::{flattened, program};
+use crate::base::{ItemId, Loc, TextRange, shorten};
+use crate::db::Database;
+use crate::flat::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
+use crate::fuse::{Fuel, fuse};
+use crate::ir::mnemonic::Mnemonic;
+use crate::ir::{self, Atom, Site, Ty, Var};
+use crate::prim::{Cost, SeqOp};
+use crate::syntax::ast::{Expr, ItemKind, Pat, PatId};
+use nesl_runtime::scalar::Precision;
+use rustc_hash::FxHashMap;
+
+/// How segments lie in the data beneath them (DESIGN, "Values"): the cheapest that is true.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Layout {
+    /// All equally long, one behind the other.
+    Regular,
+    /// One behind the other.
+    Contiguous,
+    /// Anywhere.
+    Views,
+    /// As whoever calls this has them.
+    Given,
+}
+
+impl Layout {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Layout::Regular => "regular",
+            Layout::Contiguous => "contiguous",
+            Layout::Views => "views",
+            Layout::Given => "as given",
+        }
+    }
+}
+
+/// One line of a summary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SummaryLine {
+    /// How deep inside of choices and conditions.
+    pub depth: u32,
+    /// What to say.
+    pub text: String,
+    /// The places of the form's own text that it does the work of.
+    pub sources: Vec<TextRange>,
+    /// It is a kernel: a launch each time it is met.
+    pub launch: bool,
+}
+
+/// What a form becomes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// In order.
+    pub lines: Vec<SummaryLine>,
+    /// Launches of the flat form, each kernel met once.
+    pub launches: u32,
+    /// Some of it is computed in one of two forms, as the number of points decides.
+    pub chosen: bool,
+    /// It calls itself, or something that does.
+    pub recursive: bool,
+    /// The other functions whose flat form it calls: their launches are theirs.
+    pub calls: Vec<String>,
+    /// The layouts of the nested sequences that it goes over.
+    pub layouts: Vec<Layout>,
+}
+
+impl Summary {
+    /// In a few words: `2 launches · regular · chosen by size`.
+    pub fn headline(&self) -> String {
+        let calls = match &self.calls[..] {
+            [] => None,
+            [one] => Some(format!("calls {one}")),
+            [first, rest @ ..] => Some(format!("calls {first} and {} more", rest.len())),
+        };
+        let mut parts = match (self.launches, calls) {
+            (0, None) => vec!["no launch".to_owned()],
+            (0, Some(calls)) => vec![calls],
+            (1, calls) => std::iter::once("1 launch".to_owned()).chain(calls).collect(),
+            (n, calls) => std::iter::once(format!("{n} launches")).chain(calls).collect(),
+        };
+        if self.recursive {
+            parts.push("for each level of recursion".to_owned());
+        }
+        let mut layouts = self.layouts.clone();
+        layouts.sort();
+        layouts.dedup();
+        let known = layouts.iter().filter(|layout| **layout != Layout::Given);
+        parts.extend(known.map(|layout| layout.word().to_owned()));
+        if self.chosen {
+            parts.push("form chosen by size".to_owned());
+        }
+        parts.join(" · ")
+    }
+}
+
+/// What a form becomes; `Err` says in one line why that cannot be said.
+pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Result<Summary, String> {
+    let program = program(db, item, precision)?;
+    let fused = fuse(&flattened(&program), Fuel(None));
+    let main = fused.source.main.0 as usize;
+    let Some(Some(function)) = fused.functions.get(main) else {
+        let mut summary = Summary::default();
+        let text = "step by step on the host: it prints, reads files or asks the clock".to_owned();
+        summary.lines.push(SummaryLine { depth: 0, text, sources: Vec::new(), launch: false });
+        return Ok(summary);
+    };
+    let mut reader = Reader::new(db, item, &fused, function);
+    reader.block(&function.body, 0, false);
+    let mut summary = reader.summary;
+    summary.recursive = crate::strategy::recursive(&fused).get(main).copied().unwrap_or(false);
+    Ok(summary)
+}
+
+/// What a form costs, in a few words; nothing if that cannot be said.
+pub fn headline(db: &Database, item: ItemId, precision: Precision) -> Option<String> {
+    summary(db, item, precision).ok().map(|summary| summary.headline())
+}
+
+/// Reads a function of a flat program, with the names and layouts of what is in it.
+pub(super) struct Reader<'a> {
+    db: &'a Database,
+    item: ItemId,
+    program: &'a Program,
+    function: &'a Function,
+    /// What variables are called in the source, where they are.
+    pub(super) names: FxHashMap<Var, String>,
+    pub(super) layouts: FxHashMap<Var, Layout>,
+    summary: Summary,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(
+        db: &'a Database,
+        item: ItemId,
+        program: &'a Program,
+        function: &'a Function,
+    ) -> Reader<'a> {
+        let mut reader = Reader {
+            db,
+            item,
+            program,
+            function,
+            names: FxHashMap::default(),
+            layouts: FxHashMap::default(),
+            summary: Summary::default(),
+        };
+        reader.params();
+        function.body.each_let(&mut |binding| reader.name(binding));
+        reader
+    }
+
+    /// Parameters are called as the program calls them: the variables of the pattern, or those that
+    /// the form reads.
+    fn params(&mut self) {
+        let params = &self.function.params;
+        let globals = &self.program.source.globals;
+        let mut names: Vec<String> = globals.iter().map(|g| g.name.to_string()).collect();
+        let ast = self.db.ast(self.item);
+        if let ItemKind::Function(function) = &ast.kind {
+            let mut own = Vec::new();
+            leaves(&ast.pats, function.param, &mut own);
+            names = own;
+        }
+        // What a function is given lies as it lies.
+        for (var, ty) in params {
+            if matches!(ty, Ty::Sequence(_)) {
+                self.layouts.insert(*var, Layout::Given);
+            }
+        }
+        if names.len() == params.len() {
+            for ((var, _), name) in params.iter().zip(names) {
+                self.names.insert(*var, name);
+            }
+        }
+    }
+
+    fn name(&mut self, binding: &Let) {
+        if let Some(range) = self.own(binding.site) {
+            let text = &self.db.file_text(self.db.file_of(self.item))[range];
+            // The element of `x in xs` is `x`.
+            let text = match (&binding.op, text.split_once(" in ")) {
+                (Op::Element { .. }, Some((element, _))) => element,
+                _ => text,
+            };
+            if text.len() <= 24 && !text.contains('\n') {
+                self.names.insert(binding.var, text.to_owned());
+            }
+        }
+        if !matches!(binding.ty, Ty::Sequence(_)) {
+            return;
+        }
+        let layout = match &binding.op {
+            Op::Collect { from, .. } => self.layout(*from),
+            Op::Map(ir::Op::Seq(op, _)) => match op {
+                SeqOp::Range | SeqOp::Dist => Layout::Regular,
+                SeqOp::Subseq | SeqOp::Partition | SeqOp::Index => Layout::Views,
+                _ => Layout::Contiguous,
+            },
+            Op::Element { of, .. } => self.layouts.get(of).copied().unwrap_or(Layout::Given),
+            Op::Gather(..) => Layout::Views,
+            _ => Layout::Given,
+        };
+        self.layouts.insert(binding.var, layout);
+    }
+
+    /// How the segments of a context lie.
+    pub(super) fn layout(&self, ctx: SpaceId) -> Layout {
+        match &self.function.context(ctx).kind {
+            SpaceKind::Caller => Layout::Regular,
+            SpaceKind::Count { of, count } => match count {
+                // As many for each: the same number for all of them.
+                Atom::Var(var) if !self.outside(*var, *of) => Layout::Contiguous,
+                _ => Layout::Regular,
+            },
+            SpaceKind::Elements { sequence, .. } => {
+                self.layouts.get(sequence).copied().unwrap_or(Layout::Given)
+            }
+            SpaceKind::Filter { .. } | SpaceKind::Concat { .. } => Layout::Contiguous,
+        }
+    }
+
+    /// Whether a variable is the same for all points of a context that lies in another.
+    fn outside(&self, var: Var, ctx: SpaceId) -> bool {
+        let mut home = None;
+        self.function.body.each_let(&mut |binding| {
+            if binding.var == var {
+                home = Some(binding.ctx);
+            }
+        });
+        home.is_none_or(|home| home != ctx && self.function.is_within(ctx, home))
+    }
+
+    /// The bytes of a place, if it is in the form itself.
+    pub(super) fn own(&self, site: Site) -> Option<TextRange> {
+        let Site { item, span } = site;
+        let inside = item == self.item && span.start < span.end;
+        inside.then(|| self.db.place(Loc { item, span }).range)
+    }
+
+    /// The apply-to-each that a place is a binding of, or else the place.
+    fn nest(&self, site: Site) -> Option<TextRange> {
+        let own = self.own(site)?;
+        let ast = self.db.ast(self.item);
+        let nests = ast.exprs.iter().filter(|(_, expr)| match expr {
+            Expr::Each { bindings, .. } => bindings.iter().any(|(pat, sequence)| {
+                ast.pat_spans[*pat].cover(ast.expr_spans[*sequence]) == site.span
+            }),
+            _ => false,
+        });
+        let spans = nests.map(|(id, _)| ast.expr_spans[id]);
+        let smallest = spans.min_by_key(|span| span.end - span.start);
+        let place = |span| self.db.place(Loc { item: self.item, span }).range;
+        Some(smallest.map_or(own, place))
+    }
+
+    pub(super) fn called(&self, var: Var) -> String {
+        self.names.get(&var).map_or_else(|| format!("v{}", var.0), |name| format!("`{name}`"))
+    }
+
+    /// What a context goes over, from the inside out.
+    fn over(&self, ctx: SpaceId) -> String {
+        match &self.function.context(ctx).kind {
+            SpaceKind::Caller => "once".to_owned(),
+            SpaceKind::Elements { of, sequence } => {
+                format!("each element of {}{}", self.called(*sequence), self.around(*of))
+            }
+            SpaceKind::Count { of, count } => {
+                let count = match count {
+                    Atom::Var(var) => self.called(*var),
+                    Atom::Int(n) => n.to_string(),
+                    _ => "some".to_owned(),
+                };
+                let count = count.strip_prefix('v').map_or(count.clone(), |_| "a range".to_owned());
+                format!("each of {count}{}", self.around(*of))
+            }
+            SpaceKind::Filter { of, flag, is } => {
+                let not = if *is { "" } else { "not " };
+                format!("{}, where {not}{}", self.over(*of), self.called(*flag))
+            }
+            SpaceKind::Concat { inner, .. } => self.over(*inner),
+        }
+    }
+
+    fn around(&self, ctx: SpaceId) -> String {
+        match self.function.context(ctx).kind {
+            SpaceKind::Caller => String::new(),
+            _ => format!(", for {}", self.over(ctx)),
+        }
+    }
+
+    fn say(&mut self, depth: u32, text: String, sources: Vec<TextRange>, launch: bool) {
+        self.summary.lines.push(SummaryLine { depth, text, sources, launch });
+    }
+
+    /// `aside` is a form that is not counted: the other one is.
+    fn block(&mut self, block: &'a Block, depth: u32, aside: bool) {
+        for step in &block.steps {
+            match step {
+                Step::Space(ctx) => {
+                    if self.function.context(*ctx).around() != Some(SpaceId::CALLER) {
+                        let layout = self.layout(*ctx);
+                        self.summary.layouts.push(layout);
+                    }
+                }
+                Step::Kernel(kernel) => self.kernel(kernel, depth, aside),
+                Step::Let(binding) => self.value(binding, depth, aside),
+            }
+        }
+    }
+
+    fn kernel(&mut self, kernel: &Kernel, depth: u32, aside: bool) {
+        let works: Vec<&Let> = kernel.lets.iter().filter(|b| works(b)).collect();
+        let services = works.iter().any(|b| is_service(b));
+        let on_host = kernel.space == SpaceId::CALLER && !services && self.single();
+        if works.is_empty() || (on_host && !works.iter().any(|b| is_whole(b))) {
+            return;
+        }
+        let mut sources: Vec<TextRange> = works.iter().filter_map(|b| self.own(b.site)).collect();
+        sources.dedup();
+        let mut words: Vec<String> = Vec::new();
+        for binding in &works {
+            let word = self.word(binding);
+            match words.last() {
+                Some(last) if *last == word => {}
+                _ => words.push(word),
+            }
+        }
+        if words.len() > 7 {
+            let rest = words.len() - 5;
+            words.truncate(5);
+            words.push(format!("{rest} more"));
+        }
+        for mask in &kernel.masks {
+            let SpaceKind::Filter { flag, is, .. } = &self.function.context(*mask).kind else {
+                continue;
+            };
+            let not = if *is { "" } else { "not " };
+            words.push(format!("keep where {not}{}", self.called(*flag)));
+        }
+        let text = format!("{}: {}", self.over(kernel.space), words.join(", "));
+        if !aside {
+            self.summary.launches += 1;
+        }
+        self.say(depth, text, sources, true);
+    }
+
+    /// Whether the caller has one point: the form itself, not a function that others call.
+    fn single(&self) -> bool {
+        !matches!(self.db.ast(self.item).kind, ItemKind::Function(_))
+    }
+
+    fn word(&self, binding: &Let) -> String {
+        match &binding.op {
+            Op::Map(op) => match op {
+                ir::Op::Scalar(op, _) => op.mnemonic().to_owned(),
+                ir::Op::Seq(op, _) => op.mnemonic().to_owned(),
+                ir::Op::If { .. } => "if".to_owned(),
+                ir::Op::Call(callee, _) => {
+                    let callee = self.program.source.functions.get(callee.0 as usize);
+                    format!("call {}", callee.map_or("", |f| plain(&f.name)))
+                }
+                ir::Op::Nest(_) => "a loop".to_owned(),
+                ir::Op::Check { .. } => "check".to_owned(),
+                ir::Op::List(_) => "list".to_owned(),
+                ir::Op::Text(_) => "text".to_owned(),
+                _ => "move".to_owned(),
+            },
+            Op::Gather(..) => "gather".to_owned(),
+            Op::Reduce { with, .. } => SeqOp::Reduce(*with).mnemonic().to_owned(),
+            Op::Histogram { with, .. } => SeqOp::Histogram(*with).mnemonic().to_owned(),
+            Op::Scan { with, .. } => SeqOp::Scan(*with).mnemonic().to_owned(),
+            Op::Scatter { .. } => SeqOp::Scatter.mnemonic().to_owned(),
+            Op::SameLength(..) => "compare lengths".to_owned(),
+            Op::Sequential(_) => self.sequential(binding.site),
+            Op::Extent(..) => "count".to_owned(),
+            Op::Element { .. }
+            | Op::Position
+            | Op::Collect { .. }
+            | Op::Branch { .. }
+            | Op::Call(..)
+            | Op::Versions { .. } => "move".to_owned(),
+        }
+    }
+
+    fn sequential(&self, site: Site) -> String {
+        let snippet = self.nest(site).map(|range| {
+            let text = &self.db.file_text(self.db.file_of(self.item))[range];
+            shorten(text, 32)
+        });
+        snippet.map_or_else(|| "all of it".to_owned(), |text| format!("all of `{text}`"))
+    }
+
+    fn value(&mut self, binding: &'a Let, depth: u32, aside: bool) {
+        let sources: Vec<TextRange> = self.own(binding.site).into_iter().collect();
+        match &binding.op {
+            Op::Versions { sequential, flattened } => {
+                self.summary.chosen = true;
+                let text = format!("{}, one of two forms:", self.sequential(binding.site));
+                self.say(depth, text, sources, false);
+                let many = "in a thread each, where there are many, or little to do";
+                self.say(depth + 1, many.to_owned(), Vec::new(), false);
+                self.block(sequential, depth + 2, true);
+                let few = "flattened, all together, where there are few with much inside";
+                self.say(depth + 1, few.to_owned(), Vec::new(), false);
+                self.block(flattened, depth + 2, aside);
+            }
+            Op::Branch { cond, then, otherwise } => {
+                let cond = self.called(*cond);
+                self.say(depth, format!("where {cond}:"), sources, false);
+                self.block(&then.1, depth + 1, aside);
+                self.say(depth, format!("where not {cond}:"), Vec::new(), false);
+                self.block(&otherwise.1, depth + 1, aside);
+            }
+            Op::Call(callee, _) => {
+                let callee = self.program.source.functions.get(callee.0 as usize);
+                let name = callee.map_or("", |f| plain(&f.name));
+                let own = plain(&self.function.name);
+                if !aside && name != own && !self.summary.calls.iter().any(|known| known == name) {
+                    self.summary.calls.push(name.to_owned());
+                }
+                let around = match self.function.context(binding.ctx).kind {
+                    SpaceKind::Caller => String::new(),
+                    _ => format!(", all at once, for {}", self.over(binding.ctx)),
+                };
+                self.say(depth, format!("call `{name}`{around}"), sources, false);
+            }
+            Op::Sequential(block) => self.inner(block, depth, aside),
+            _ => {}
+        }
+    }
+
+    fn inner(&mut self, block: &ir::Block, depth: u32, aside: bool) {
+        if !aside {
+            self.summary.launches += 1;
+        }
+        let sources = block.lets.iter().filter_map(|b| self.own(b.site)).collect();
+        self.say(depth, "once: all of it, in one thread".to_owned(), sources, true);
+    }
+}
+
+/// Returns true if operations are executed for a value; descriptors and names take none.
+fn works(binding: &Let) -> bool {
+    !binding.is_descriptor_only()
+}
+
+/// Whether a value is computed by a kernel of its own that the runtime brings along, whatever the
+/// context: sorting, scattering, …
+fn is_service(binding: &Let) -> bool {
+    match &binding.op {
+        Op::Map(ir::Op::Seq(op, _)) => {
+            let cost = op.row().cost;
+            cost > Cost::Element && cost != Cost::Generate
+        }
+        op => op.cost(&binding.ty) == Cost::Parallel,
+    }
+}
+
+fn is_whole(binding: &Let) -> bool {
+    matches!(binding.op, Op::Sequential(_))
+}
+
+/// The name of a function without the types it is used at.
+pub(super) fn plain(name: &str) -> &str {
+    name.split('@').next().unwrap_or(name)
+}
+
+/// The names that a pattern binds, in order.
+fn leaves(pats: &crate::syntax::ast::Arena<Pat>, pat: PatId, out: &mut Vec<String>) {
+    match &pats[pat] {
+        Pat::Name(name) => out.push(name.to_string()),
+        Pat::Pair(a, b) => {
+            leaves(pats, *a, out);
+            leaves(pats, *b, out);
+        }
+        Pat::Record { content, .. } => leaves(pats, *content, out),
+        Pat::Missing => {}
+    }
+}
+
+/// The lines of a summary that do the work of some tokens of the form, with what they stand in.
+pub fn within(summary: &Summary, range: TextRange) -> Vec<SummaryLine> {
+    let touches = |line: &SummaryLine| line.sources.iter().any(|own| range.contains_range(*own));
+    let mut kept = vec![false; summary.lines.len()];
+    for (i, line) in summary.lines.iter().enumerate() {
+        if !touches(line) {
+            continue;
+        }
+        let mut depth = line.depth + 1;
+        for j in (0..=i).rev() {
+            if summary.lines[j].depth < depth {
+                kept[j] = true;
+                depth = summary.lines[j].depth;
+            }
+        }
+    }
+    let lines = summary.lines.iter().zip(kept);
+    lines.filter(|(_, kept)| *kept).map(|(line, _)| line.clone()).collect()
+}

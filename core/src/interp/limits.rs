@@ -1,0 +1,145 @@
+//! The limits of a run: precision, lengths, interruption, and a budget of time and memory.
+//!
+//! Every operation that makes a sequence allocates it here, so the limits are checked in one place.
+
+use super::Options;
+use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::scalar::Precision;
+use nesl_runtime::services::sort::Alone;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The number of elements handled between two checks of the interrupt flag.
+pub(super) const INTERRUPT_CHECK_ELEMENTS: usize = 1 << 16;
+
+/// The memory that a run with a budget may allocate in all, freed memory included.
+const BUDGET_BYTES: u64 = 256 << 20;
+
+/// The time and memory that a run may take in all. Time is estimated from tables, not measured, so
+/// the same program always gets equally far; memory that was freed is counted as well.
+#[derive(Debug)]
+pub(super) struct Budget {
+    nanoseconds: Cell<u64>,
+    bytes: Cell<u64>,
+    exceeded: Cell<bool>,
+}
+
+impl Budget {
+    pub(super) fn new(nanoseconds: u64) -> Budget {
+        Budget {
+            nanoseconds: Cell::new(nanoseconds),
+            bytes: Cell::new(BUDGET_BYTES),
+            exceeded: Cell::new(false),
+        }
+    }
+
+    /// Subtracts an amount from one of the two counters; faults if less is left.
+    fn take(&self, from: &Cell<u64>, amount: u64) -> Result<(), Fault> {
+        match from.get().checked_sub(amount) {
+            Some(left) => {
+                from.set(left);
+                Ok(())
+            }
+            None => {
+                self.exceeded.set(true);
+                Err(FaultCode::Interrupted.into())
+            }
+        }
+    }
+
+    /// The number of nanoseconds that are left.
+    pub(super) fn left(&self) -> u64 {
+        self.nanoseconds.get()
+    }
+
+    /// Returns true if the run needed more than its budget.
+    pub(super) fn is_exceeded(&self) -> bool {
+        self.exceeded.get()
+    }
+}
+
+/// The precision and the limits of a run, as operations need them.
+#[derive(Clone, Copy)]
+pub(super) struct Limits<'a> {
+    pub precision: Precision,
+    max_length: usize,
+    interrupt: Option<&'a AtomicBool>,
+    budget: Option<&'a Budget>,
+}
+
+impl<'a> Limits<'a> {
+    pub(super) fn new(options: &Options<'a>, budget: Option<&'a Budget>) -> Limits<'a> {
+        let longest = usize::try_from(options.precision.max_int()).unwrap_or(usize::MAX);
+        Limits {
+            precision: options.precision,
+            // A length must be an int of the program's precision.
+            max_length: options.max_length.min(longest),
+            interrupt: options.interrupt,
+            budget,
+        }
+    }
+
+    /// Subtracts an estimate of time from the budget, if there is one; faults if less is left. Called
+    /// before the work is done.
+    pub(super) fn spend(&self, nanoseconds: u64) -> Result<(), Fault> {
+        match self.budget {
+            Some(budget) => budget.take(&budget.nanoseconds, nanoseconds),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns true if the run has a budget.
+    pub(super) fn has_budget(&self) -> bool {
+        self.budget.is_some()
+    }
+
+    /// Faults if the run was interrupted.
+    pub(super) fn poll(&self) -> Result<(), Fault> {
+        match self.interrupt {
+            Some(flag) if flag.load(Ordering::Relaxed) => Err(FaultCode::Interrupted.into()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The executor of sorts: this thread alone, until it is interrupted.
+    pub(super) fn this_thread(&self) -> Alone<'a> {
+        Alone(self.interrupt)
+    }
+
+    /// Allocates an empty vector with room for `length` elements; faults if the limits or the memory
+    /// do not allow it.
+    pub(super) fn allocate<T>(&self, length: i128) -> Result<Vec<T>, Fault> {
+        let mut vector = Vec::new();
+        if let Some(budget) = self.budget {
+            let bytes = length.max(0).saturating_mul(size_of::<T>() as i128);
+            let bytes = u64::try_from(bytes).unwrap_or(u64::MAX);
+            budget.take(&budget.bytes, bytes)?;
+            self.spend(bytes / 4)?;
+        }
+        match usize::try_from(length) {
+            Ok(length) if length <= self.max_length && vector.try_reserve_exact(length).is_ok() => {
+                Ok(vector)
+            }
+            _ => Err(Fault::with(
+                FaultCode::OutOfMemory,
+                format!("a sequence of {length} elements; the limit is {}", self.max_length),
+            )),
+        }
+    }
+
+    /// Makes a vector of `length` elements one by one, in order; checks the interrupt flag.
+    pub(super) fn tabulate<T>(
+        &self,
+        length: i128,
+        mut element: impl FnMut(usize) -> T,
+    ) -> Result<Vec<T>, Fault> {
+        let mut elements = self.allocate(length)?;
+        let length = length as usize;
+        for start in (0..length).step_by(INTERRUPT_CHECK_ELEMENTS) {
+            self.poll()?;
+            elements
+                .extend((start..length.min(start + INTERRUPT_CHECK_ELEMENTS)).map(&mut element));
+        }
+        Ok(elements)
+    }
+}

@@ -1,0 +1,126 @@
+//! Alias analysis: whether the iterations of a loop are independent of each other in memory.
+//!
+//! The work items of a kernel never disturb each other; that is an invariant of kir. Iterations of
+//! a loop may, unless each array that is written is known to differ from those that are read, and
+//! is written at one place of the code, so that an iteration writes after all earlier ones.
+
+use super::{Block, Op, Value};
+use rustc_hash::FxHashMap;
+
+/// The array that a value is, or is a part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Provenance {
+    /// The array that was allocated under this name.
+    Allocated(Value),
+    /// An array that existed before the code began.
+    Preexisting,
+}
+
+/// Returns true if the iterations of a loop with this body may be interleaved as far as memory is
+/// concerned; `provenance` holds the arrays from outside of which it is known.
+pub fn iterations_are_independent(body: &Block, provenance: &FxHashMap<Value, Provenance>) -> bool {
+    let mut memory = Accesses {
+        outer: provenance,
+        inner: FxHashMap::default(),
+        reads: Vec::new(),
+        writes: Vec::new(),
+        opaque: false,
+    };
+    memory.block(body, false);
+    let Accesses { reads, writes, opaque, .. } = memory;
+    let own = |array: &Option<Provenance>| matches!(array, Some(Provenance::Allocated(_)));
+    let apart = |(n, array): (usize, &Option<Provenance>)| {
+        own(array)
+            && !writes[..n].contains(array)
+            && !reads.contains(array)
+            && !reads.contains(&None)
+    };
+    let alone = reads.is_empty() && writes.len() == 1;
+    !opaque && (alone || writes.iter().enumerate().all(apart))
+}
+
+/// The arrays that a loop accesses; `None` is one of unknown provenance.
+struct Accesses<'r> {
+    outer: &'r FxHashMap<Value, Provenance>,
+    /// The arrays and slices that the body names.
+    inner: FxHashMap<Value, Provenance>,
+    reads: Vec<Option<Provenance>>,
+    writes: Vec<Option<Provenance>>,
+    /// An iteration writes many times, or in ways that are not analysed.
+    opaque: bool,
+}
+
+impl Accesses<'_> {
+    fn provenance(&self, array: Value) -> Option<Provenance> {
+        self.inner.get(&array).or_else(|| self.outer.get(&array)).copied()
+    }
+
+    /// Notes the accesses of a block; `in_loop` is true within a nested loop.
+    fn block(&mut self, block: &Block, in_loop: bool) {
+        for inst in &block.insts {
+            match &inst.op {
+                Op::Load { array, .. } => self.reads.push(self.provenance(*array)),
+                Op::Store { array, .. } => {
+                    self.opaque |= in_loop;
+                    self.writes.push(self.provenance(*array));
+                }
+                Op::Slice(array, _) => {
+                    if let Some(array) = self.provenance(*array) {
+                        self.inner.insert(inst.results[0], array);
+                    }
+                }
+                Op::Text(_) => {
+                    self.inner.insert(inst.results[0], Provenance::Preexisting);
+                }
+                Op::If { .. } => inst.op.blocks().for_each(|block| self.block(block, in_loop)),
+                Op::While { .. } | Op::For { .. } => {
+                    inst.op.blocks().for_each(|block| self.block(block, true));
+                }
+                Op::Copy { .. }
+                | Op::Call(..)
+                | Op::Extern(..)
+                | Op::Alloc(..)
+                | Op::Compact { .. } => self.opaque = true,
+                Op::Const(_)
+                | Op::Unary(..)
+                | Op::Binary(..)
+                | Op::Fma(..)
+                | Op::Select(..)
+                | Op::Convert(..)
+                | Op::Bits(..)
+                | Op::Check { .. }
+                | Op::Fail { .. }
+                | Op::Mark => {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kir::parse;
+
+    /// The body of the loop in a function of three arrays and an int, of which the first was
+    /// allocated by the code around.
+    fn independent(body: &str) -> bool {
+        let text = format!(
+            "function \"f\"(v0: [i64], v1: [i64], v2: [i64], v3: i64) {{ for v4 < v3 {{ {body} }} }}"
+        );
+        let module = parse(&text).unwrap();
+        let Op::For { body, .. } = &module.functions[0].body.insts[0].op else { panic!("a loop") };
+        let known =
+            [(Value(0), Provenance::Allocated(Value(0))), (Value(1), Provenance::Preexisting)];
+        iterations_are_independent(body, &known.into_iter().collect())
+    }
+
+    #[test]
+    fn writes_to_a_fresh_array_disturb_no_reads_of_others() {
+        assert!(independent("v5: i64 = load v1[v4] store v0[v4] = v5"));
+        assert!(!independent("v5: i64 = load v0[v4] store v0[v4] = v5"), "the same array");
+        assert!(!independent("v5: i64 = load v2[v4] store v0[v4] = v5"), "of unknown provenance");
+        assert!(!independent("v5: i64 = load v1[v4] store v1[v4] = v5"), "not allocated here");
+        assert!(independent("store v1[v4] = v4"), "a single write and no read");
+        assert!(!independent("for v5 < v3 { store v0[v4] = v5 }"), "many writes in an iteration");
+    }
+}

@@ -1,0 +1,143 @@
+//! Inlining: calls of small functions become their bodies.
+//!
+//! kir functions return only at their end, so that a call is replaced by the renamed body and its
+//! results by the values that the body yields. Vectorised code has no calls: a function that is
+//! to be vectorised has to be small enough to be inlined.
+
+use super::facts::{FunctionFacts, function_facts};
+use super::simplify::remove_dead_marks;
+use super::walk;
+use super::{Block, Inst, Module, Op, Value, ValueTy};
+use rustc_hash::FxHashMap;
+
+/// Callees of at most this many instructions are inlined.
+const MAX_CALLEE_INSTRUCTIONS: usize = 150;
+
+/// Code that has grown to this many instructions takes no more callees.
+const MAX_CALLER_INSTRUCTIONS: usize = 3000;
+
+/// Returns the module with small functions inlined, in functions and kernels, and dead marks
+/// removed; and the facts about its functions.
+pub fn inline(module: &Module) -> (Module, Vec<FunctionFacts>) {
+    let facts = function_facts(module);
+    let mut out = module.clone();
+    let small =
+        |at: usize| !facts[at].in_cycle && facts[at].instructions <= MAX_CALLEE_INSTRUCTIONS;
+    if (0..module.functions.len()).any(small) {
+        for function in &mut out.functions {
+            let types = &mut function.types;
+            let mut inliner = Inliner { module, small: &small, types, instructions: 0 };
+            function.body = inliner.block(&function.body, &mut FxHashMap::default());
+        }
+        for kernel in &mut out.kernels {
+            let types = &mut kernel.types;
+            let mut inliner = Inliner { module, small: &small, types, instructions: 0 };
+            // A later stage sees the values of a stage under their new names.
+            let mut names = FxHashMap::default();
+            for stage in &mut kernel.stages {
+                stage.body = inliner.block(&stage.body, &mut names);
+                for sink in &mut stage.sinks {
+                    sink.map_values(|v| resolve(&names, v));
+                }
+            }
+        }
+    }
+    let facts = function_facts(&out);
+    remove_dead_marks(&mut out, &facts);
+    let facts = function_facts(&out);
+    (out, facts)
+}
+
+struct Inliner<'a> {
+    module: &'a Module,
+    small: &'a dyn Fn(usize) -> bool,
+    types: &'a mut Vec<ValueTy>,
+    instructions: usize,
+}
+
+/// New names of values; a value that is not in it keeps its own.
+type Names = FxHashMap<Value, Value>;
+
+fn resolve(names: &Names, value: Value) -> Value {
+    names.get(&value).copied().unwrap_or(value)
+}
+
+impl Inliner<'_> {
+    fn block(&mut self, block: &Block, names: &mut Names) -> Block {
+        let mut insts = Vec::with_capacity(block.insts.len());
+        for inst in &block.insts {
+            self.inst(inst, names, &mut insts);
+        }
+        Block { insts, yields: block.yields.iter().map(|v| resolve(names, *v)).collect() }
+    }
+
+    fn inst(&mut self, inst: &Inst, names: &mut Names, out: &mut Vec<Inst>) {
+        self.instructions += 1;
+        if let Op::Call(callee, args) = &inst.op
+            && (self.small)(callee.0 as usize)
+            && self.instructions < MAX_CALLER_INSTRUCTIONS
+        {
+            let function = &self.module.functions[callee.0 as usize];
+            let mut inner = Names::default();
+            for (param, arg) in function.params.iter().zip(args) {
+                inner.insert(*param, resolve(names, *arg));
+            }
+            let types = &mut *self.types;
+            let body = walk::rename(&function.body, &mut |v| {
+                *inner.entry(v).or_insert_with(|| {
+                    types.push(function.types[v.0 as usize]);
+                    Value(types.len() as u32 - 1)
+                })
+            });
+            // The copy may call small functions itself.
+            let mut own = Names::default();
+            for inst in &body.insts {
+                self.inst(inst, &mut own, out);
+            }
+            for (result, value) in inst.results.iter().zip(&body.yields) {
+                names.insert(*result, resolve(&own, *value));
+            }
+            return;
+        }
+        let mut inst = inst.clone();
+        for block in inst.op.blocks_mut() {
+            *block = self.block(block, names);
+        }
+        if !names.is_empty() {
+            walk::rename_inst(&mut inst, &mut |v| resolve(names, v));
+        }
+        out.push(inst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kir::{parse, verify};
+
+    fn calls(module: &Module) -> usize {
+        let mut count = 0;
+        for block in walk::bodies(module) {
+            walk::each_inst(block, &mut |i| count += usize::from(matches!(i.op, Op::Call(..))));
+        }
+        count
+    }
+
+    #[test]
+    fn small_functions_are_inlined_and_recursive_ones_are_not() {
+        let text = "\
+function \"twice\"(v0: i64) -> i64 { v1: i64 = add v0, v0 yield v1 }
+function \"four\"(v0: i64) -> i64 { v1: i64 = call \"twice\"(v0) v2: i64 = call \"twice\"(v1) yield v2 }
+function \"recurses\"(v0: i64) { call \"recurses\"(v0) }
+kernel \"k\"(v0: i64, v1: [i64]) over flat v0 at v2 {
+  v3: i64 = call \"four\"(v2)
+  call \"recurses\"(v3)
+  store v1[v2] = v3
+}
+";
+        let (module, facts) = inline(&parse(text).unwrap());
+        assert_eq!(verify(&module), Ok(()));
+        assert_eq!(calls(&module), 2, "the two calls of the recursive function");
+        assert_eq!(facts.iter().filter(|f| f.in_cycle).count(), 1);
+    }
+}

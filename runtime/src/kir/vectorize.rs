@@ -1,0 +1,749 @@
+//! Vectorisation analysis: may code be executed for several neighbouring elements at a time, what
+//! is each value then, and do vectors pay off?
+//!
+//! The elements are the indices of a kernel's space or the iterations of a loop; their numbers are
+//! affine, and values from outside are uniform. The uniformity of carried values is found by
+//! iterating to a fixed point. Besides, the analysis counts the operations that vectors do at once
+//! and those that have to be done lane by lane: if these are more, vectors are not worth it.
+//!
+//! Three kinds of bools get special treatment:
+//!
+//! - an *implied predicate* (an element number compared with a uniform bound) holds for all
+//!   elements if it holds for the first and last;
+//! - a *loop predicate* is a loop's condition that the loop carries: it is true in every iteration
+//!   that is executed, for the elements that take part;
+//! - a *dead lane* of a carried value belongs to an element that has left the loop, where nobody
+//!   reads the value behind the loop: it may hold anything.
+
+use super::access::{Access, loads_under_mask, streams_straight};
+use super::facts::ASSUMED_ITERATIONS;
+use super::pressure::register_pressure;
+use super::uniformity::Uniformity;
+use super::{Binary, Block, Class, Inst, Literal, Op, Ty, Unary, Value, ValueTy, walk};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A loop with at most this many vector operations in an iteration is bound by memory.
+const MEMORY_BOUND_OPERATIONS: u64 = 4;
+
+/// A vector division or square root costs as much as this many other operations.
+const DIVISION_OPERATIONS: u64 = 4;
+
+/// A constant of at most this size added to an element number leaves it far from overflow, however
+/// often it is added.
+const MAX_OFFSET: u64 = 1 << 32;
+
+/// A branch whose sides have at most this many operations is if-converted.
+const MAX_IF_CONVERTED_OPERATIONS: usize = 10;
+
+/// The reason why code is not vectorised.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotVectorizable(pub &'static str);
+
+/// The facts about code that can be vectorised.
+#[derive(Clone, Debug)]
+pub struct VectorFacts {
+    uniformity: Vec<Uniformity>,
+    /// True if there are varying values of 64 bits.
+    pub has_wide_lanes: bool,
+    /// True if all varying values are of 8 bits: chars, bools, and comparisons of element numbers.
+    pub only_byte_lanes: bool,
+    /// The smallest number of elements that fills vectors (of 16 bytes) of every lane width.
+    pub min_elements: usize,
+    /// The largest number of varying values that are live at the same time.
+    pub register_pressure: usize,
+    /// True if a memory-bound loop reads consecutive addresses for consecutive elements: the more
+    /// elements are executed together, the longer are the contiguous stretches read.
+    pub streams: bool,
+    /// True for affine values that are an element number plus a small constant.
+    no_overflow: Vec<bool>,
+    implied_predicates: Vec<bool>,
+    loop_predicates: FxHashSet<Value>,
+    /// By carried value with dead lanes, its next value for the elements that stay in the loop.
+    dead_lanes: FxHashMap<Value, Value>,
+}
+
+impl VectorFacts {
+    /// The uniformity of a value.
+    pub fn of(&self, value: Value) -> Uniformity {
+        self.uniformity[value.0 as usize]
+    }
+
+    /// Returns true if a bool holds for all elements whenever it holds for the first and last.
+    pub fn is_implied_predicate(&self, value: Value) -> bool {
+        self.implied_predicates[value.0 as usize]
+    }
+
+    /// Returns true if a value is an element number or differs from one by a small constant.
+    pub fn cannot_overflow(&self, value: Value) -> bool {
+        self.no_overflow[value.0 as usize]
+    }
+
+    /// Returns true if a loop carries its condition under this name.
+    pub fn is_loop_predicate(&self, carried: Value) -> bool {
+        self.loop_predicates.contains(&carried)
+    }
+
+    /// The next value, for the elements that stay in the loop, of a carried value with dead lanes.
+    pub fn next_with_dead_lanes(&self, carried: Value) -> Option<Value> {
+        self.dead_lanes.get(&carried).copied()
+    }
+}
+
+/// The surroundings of the code that is analysed.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// The type of each value.
+    pub types: &'a [ValueTy],
+    /// The constants from outside of the code.
+    pub constants: &'a FxHashMap<Value, Literal>,
+    /// True if elements may write arrays: they do not disturb each other.
+    pub may_store: bool,
+    /// Returns true if the target's vectors convert from one type to another.
+    pub converts: fn(Ty, Ty) -> bool,
+}
+
+/// The analysis under way: instructions are handed to it in order.
+pub struct Analysis<'a> {
+    around: Surroundings<'a>,
+    uniformity: Vec<Uniformity>,
+    /// True once an element has written an array.
+    stored: bool,
+    /// The number of executions of the code at hand, assumed.
+    weight: u64,
+    /// Operations that vectors do at once.
+    vector_operations: u64,
+    /// Operations that are done lane by lane.
+    lane_operations: u64,
+    streams: bool,
+    only_byte_lanes: bool,
+    no_overflow: Vec<bool>,
+    /// The constants of the code.
+    constants: FxHashMap<Value, Literal>,
+    /// True for the values that something reads.
+    used: Vec<bool>,
+    implied_predicates: Vec<bool>,
+    loop_predicates: FxHashSet<Value>,
+    dead_lanes: FxHashMap<Value, Value>,
+}
+
+impl<'a> Analysis<'a> {
+    /// An analysis of code that knows these element numbers.
+    pub fn new(around: Surroundings<'a>, elements: &[Value]) -> Analysis<'a> {
+        let values = around.types.len();
+        let mut uniformity = vec![Uniformity::Uniform; values];
+        let mut no_overflow = vec![false; values];
+        for element in elements {
+            uniformity[element.0 as usize] = Uniformity::Affine;
+            no_overflow[element.0 as usize] = true;
+        }
+        Analysis {
+            around,
+            uniformity,
+            stored: false,
+            weight: 1,
+            vector_operations: 0,
+            lane_operations: 0,
+            streams: false,
+            only_byte_lanes: true,
+            no_overflow,
+            constants: FxHashMap::default(),
+            used: vec![false; values],
+            implied_predicates: vec![false; values],
+            loop_predicates: FxHashSet::default(),
+            dead_lanes: FxHashMap::default(),
+        }
+    }
+
+    /// Notes that something reads a value; to be called for all reads before the first instruction
+    /// is analysed.
+    pub fn mark_read(&mut self, value: Value) {
+        self.used[value.0 as usize] = true;
+    }
+
+    /// Notes the uniformity of a value that is defined outside of the code: the result of a sink.
+    pub fn set(&mut self, value: Value, uniformity: Uniformity) {
+        self.uniformity[value.0 as usize] = uniformity;
+    }
+
+    /// Notes that the code needs lanes of more than 8 bits.
+    pub fn needs_larger_lanes(&mut self) {
+        self.only_byte_lanes = false;
+    }
+
+    /// Returns true if no lane of more than 8 bits was needed so far.
+    pub fn has_only_byte_lanes(&self) -> bool {
+        self.only_byte_lanes
+    }
+
+    /// Counts operations that are done lane by lane.
+    pub fn count_lane_operations(&mut self, times: u64) {
+        self.lane_operations += times * self.weight;
+    }
+
+    /// Counts an operation done on vectors.
+    pub fn count_vector_operation(&mut self) {
+        self.vector_operations += self.weight;
+    }
+
+    /// Analyses the instructions of a block.
+    pub fn block(&mut self, block: &Block) -> Result<(), NotVectorizable> {
+        block.insts.iter().try_for_each(|inst| self.inst(inst))
+    }
+
+    /// Analyses an instruction.
+    pub fn inst(&mut self, inst: &Inst) -> Result<(), NotVectorizable> {
+        let uniformity = match &inst.op {
+            Op::Const(literal) => {
+                self.constants.insert(inst.results[0], *literal);
+                Uniformity::Uniform
+            }
+            Op::Text(_) => Uniformity::Uniform,
+            Op::Unary(op, a) => self.unary(*op, *a),
+            Op::Binary(op, a, b) => self.binary(inst.results[0], *op, *a, *b),
+            Op::Fma(..) | Op::Select(..) => {
+                let uniformity = self.elementwise(&inst.op);
+                if uniformity == Uniformity::Varying {
+                    self.count_vector_operation();
+                }
+                uniformity
+            }
+            Op::Convert(to, a) => {
+                let uniformity = self.elementwise(&inst.op);
+                if uniformity == Uniformity::Varying {
+                    self.only_byte_lanes = false;
+                    let converts = self.around.converts;
+                    match self.scalar(*a).is_some_and(|from| converts(from, *to)) {
+                        true => self.count_vector_operation(),
+                        false => self.count_lane_operations(1),
+                    }
+                }
+                uniformity
+            }
+            Op::Bits(..) => {
+                let uniformity = self.elementwise(&inst.op);
+                self.only_byte_lanes &= uniformity == Uniformity::Uniform;
+                uniformity
+            }
+            Op::Load { array, index } => self.load(*array, *index)?,
+            Op::Store { array, index, value } => return self.store(*array, *index, *value),
+            Op::Slice(..) => match self.elementwise(&inst.op) {
+                Uniformity::Uniform => Uniformity::Uniform,
+                _ => return Err(NotVectorizable("elements use different arrays")),
+            },
+            Op::If { cond, then, otherwise } => return self.branch(inst, *cond, then, otherwise),
+            Op::While { init, carried, cond, body } => {
+                self.only_byte_lanes = false;
+                return self.repeat(inst, init, carried, Some(cond), None, body);
+            }
+            Op::For { .. } => return self.counted(inst),
+            Op::Check { .. } | Op::Fail { .. } => {
+                // The vectors are done again one by one, to find the first that fails.
+                return match self.stored {
+                    true => Err(NotVectorizable("a check behind a write")),
+                    false => Ok(()),
+                };
+            }
+            Op::Alloc(..)
+            | Op::Copy { .. }
+            | Op::Call(..)
+            | Op::Extern(..)
+            | Op::Mark
+            | Op::Compact { .. } => return Err(NotVectorizable("memory or calls")),
+        };
+        if let Some(result) = inst.results.first() {
+            self.set(*result, uniformity);
+        }
+        self.arrays_are_uniform(inst)
+    }
+
+    /// Returns the facts, if vectors are worth it; `insts` is the code that was analysed.
+    pub fn finish<'i>(
+        mut self,
+        insts: impl Iterator<Item = &'i Inst> + Clone,
+    ) -> Result<VectorFacts, NotVectorizable> {
+        if self.vector_operations == 0 || self.lane_operations > self.vector_operations {
+            return Err(NotVectorizable("most is done lane by lane"));
+        }
+        let widths = self.lane_widths(insts.clone());
+        let values = self.around.types.len();
+        let counts = |v: Value| {
+            // An implied predicate needs no register.
+            self.of(v) == Uniformity::Varying && !self.implied_predicates[v.0 as usize]
+        };
+        let register_pressure = register_pressure(insts.clone(), values, counts);
+        // The padding of memory is for few elements of which some do not take part.
+        let of = |v| self.of(v);
+        let is_loop_predicate = |v| self.loop_predicates.contains(&v);
+        let masked =
+            insts.into_iter().any(|inst| loads_under_mask(inst, &of, &is_loop_predicate, false));
+        self.streams &= !masked;
+        Ok(VectorFacts {
+            uniformity: self.uniformity,
+            has_wide_lanes: widths.wide,
+            only_byte_lanes: self.only_byte_lanes && widths.only_bytes,
+            min_elements: if widths.wide && !widths.short { 2 } else { 4 },
+            register_pressure,
+            streams: self.streams,
+            no_overflow: self.no_overflow,
+            implied_predicates: self.implied_predicates,
+            loop_predicates: self.loop_predicates,
+            dead_lanes: self.dead_lanes,
+        })
+    }
+
+    fn constant(&self, value: Value) -> Option<Literal> {
+        self.constants.get(&value).or_else(|| self.around.constants.get(&value)).copied()
+    }
+
+    fn of(&self, value: Value) -> Uniformity {
+        self.uniformity[value.0 as usize]
+    }
+
+    fn is_uniform(&self, value: Value) -> bool {
+        self.of(value) == Uniformity::Uniform
+    }
+
+    fn scalar(&self, value: Value) -> Option<Ty> {
+        match self.around.types[value.0 as usize] {
+            ValueTy::Scalar(ty) => Some(ty),
+            ValueTy::Array(_) | ValueTy::Mark => None,
+        }
+    }
+
+    /// The uniformity of the result of an operation that is done for each element.
+    fn elementwise(&self, op: &Op) -> Uniformity {
+        let mut uniform = true;
+        op.each_operand(|v| uniform &= self.is_uniform(v));
+        if uniform { Uniformity::Uniform } else { Uniformity::Varying }
+    }
+
+    /// Elements must not use different arrays.
+    fn arrays_are_uniform(&self, inst: &Inst) -> Result<(), NotVectorizable> {
+        let differs = |v: &&Value| !self.is_uniform(**v) && self.scalar(**v).is_none();
+        match inst.results.iter().find(differs) {
+            Some(_) => Err(NotVectorizable("elements use different arrays")),
+            None => Ok(()),
+        }
+    }
+
+    fn unary(&mut self, op: Unary, a: Value) -> Uniformity {
+        let uniformity = Uniformity::of_elementwise([self.of(a)]);
+        if uniformity == Uniformity::Varying {
+            self.only_byte_lanes &= op == Unary::Not && self.scalar(a) == Some(Ty::Bool);
+            match op {
+                Unary::Sqrt => self.vector_operations += DIVISION_OPERATIONS * self.weight,
+                Unary::Neg
+                | Unary::Abs
+                | Unary::Not
+                | Unary::Floor
+                | Unary::Ceil
+                | Unary::Trunc
+                | Unary::Nearest => self.count_vector_operation(),
+            }
+        }
+        uniformity
+    }
+
+    fn load(&mut self, array: Value, index: Value) -> Result<Uniformity, NotVectorizable> {
+        if !self.is_uniform(array) {
+            return Err(NotVectorizable("elements use different arrays"));
+        }
+        match Access::of(self.of(index)) {
+            Access::Broadcast => return Ok(Uniformity::Uniform),
+            Access::UnitStride => self.count_vector_operation(),
+            Access::Indexed => self.count_lane_operations(1),
+        }
+        Ok(Uniformity::Varying)
+    }
+
+    fn store(&mut self, array: Value, index: Value, value: Value) -> Result<(), NotVectorizable> {
+        if !self.around.may_store || !self.is_uniform(array) {
+            return Err(NotVectorizable("writes that may depend on each other"));
+        }
+        self.stored = true;
+        self.only_byte_lanes &= self.of(value) != Uniformity::Affine;
+        match Access::of(self.of(index)) {
+            Access::UnitStride => self.count_vector_operation(),
+            Access::Broadcast | Access::Indexed => self.count_lane_operations(1),
+        }
+        Ok(())
+    }
+
+    fn binary(&mut self, result: Value, op: Binary, a: Value, b: Value) -> Uniformity {
+        use Uniformity::{Affine, Uniform, Varying};
+        let index = self.scalar(a) == Some(Ty::I64);
+        let operands = [self.of(a), self.of(b)];
+        let implied = |v: Value| self.is_uniform(v) || self.implied_predicates[v.0 as usize];
+        self.implied_predicates[result.0 as usize] = match op {
+            Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => !operands.contains(&Varying),
+            Binary::And if self.scalar(a) == Some(Ty::Bool) => implied(a) && implied(b),
+            _ => false,
+        };
+        self.no_overflow[result.0 as usize] = self.stays_in_range(op, a, b);
+        if operands != [Uniform; 2] && op.compares() {
+            let decides = |a: Value, b| self.no_overflow[a.0 as usize] && self.is_uniform(b);
+            let by_element = decides(a, b) || decides(b, a);
+            self.only_byte_lanes &= by_element || !operands.contains(&Affine);
+        }
+        if self.implied_predicates[result.0 as usize] && operands != [Uniform; 2] {
+            return Varying;
+        }
+        match (op, operands) {
+            (_, [Uniform, Uniform]) => Uniform,
+            (Binary::Add, [Affine, Uniform] | [Uniform, Affine])
+            | (Binary::Sub, [Affine, Uniform])
+                if index =>
+            {
+                Affine
+            }
+            (_, [_, of_b]) => {
+                let int = self.scalar(a).is_some_and(Ty::is_int);
+                self.only_byte_lanes &= op.compares() || self.scalar(a) == Some(Ty::Bool);
+                self.count_binary(op, int, of_b);
+                Varying
+            }
+        }
+    }
+
+    /// Counts an operation of which an operand varies; `of_b` is the uniformity of the second.
+    fn count_binary(&mut self, op: Binary, int: bool, of_b: Uniformity) {
+        match op {
+            Binary::Div | Binary::Rem if int => self.count_lane_operations(1),
+            Binary::Shl | Binary::Shr | Binary::ShrZero if of_b != Uniformity::Uniform => {
+                self.count_lane_operations(1);
+            }
+            Binary::Div => self.vector_operations += DIVISION_OPERATIONS * self.weight,
+            Binary::Add
+            | Binary::Sub
+            | Binary::Mul
+            | Binary::Rem
+            | Binary::Min
+            | Binary::Max
+            | Binary::And
+            | Binary::Or
+            | Binary::Xor
+            | Binary::Shl
+            | Binary::Shr
+            | Binary::ShrZero
+            | Binary::Eq
+            | Binary::Ne
+            | Binary::Lt
+            | Binary::Le
+            | Binary::Gt
+            | Binary::Ge => self.count_vector_operation(),
+        }
+    }
+
+    /// Returns true if a sum or difference is an element number plus a small constant.
+    fn stays_in_range(&self, op: Binary, a: Value, b: Value) -> bool {
+        let in_range = |v: Value| self.no_overflow[v.0 as usize];
+        let small = |v: Value| match self.constant(v) {
+            Some(Literal::I64(x)) => x.unsigned_abs() <= MAX_OFFSET,
+            _ => false,
+        };
+        match op {
+            Binary::Add => in_range(a) && small(b) || small(a) && in_range(b),
+            Binary::Sub => in_range(a) && small(b),
+            _ => false,
+        }
+    }
+
+    fn branch(
+        &mut self,
+        inst: &Inst,
+        cond: Value,
+        then: &Block,
+        otherwise: &Block,
+    ) -> Result<(), NotVectorizable> {
+        // One side may write, and the other check.
+        let before = self.stored;
+        self.block(then)?;
+        let after = std::mem::replace(&mut self.stored, before);
+        self.block(otherwise)?;
+        self.stored |= after;
+        let divergent = !self.is_uniform(cond);
+        for (n, result) in inst.results.iter().enumerate() {
+            let uniformity = match divergent {
+                true => Uniformity::Varying,
+                false => {
+                    let yields = [then.yields[n], otherwise.yields[n]];
+                    Uniformity::of_elementwise(yields.map(|v| self.of(v)))
+                }
+            };
+            self.set(*result, uniformity);
+        }
+        self.arrays_are_uniform(inst)
+    }
+
+    /// A counted loop.
+    fn counted(&mut self, inst: &Inst) -> Result<(), NotVectorizable> {
+        let Op::For { count, index, init, carried, reduce, body } = &inst.op else {
+            crate::bug!("only counted loops are analysed as such")
+        };
+        self.set(*index, Uniformity::Uniform);
+        self.only_byte_lanes = false;
+        let lane_operations = self.lane_operations;
+        let (vector_operations, weight) = (self.vector_operations, self.weight);
+        self.repeat(inst, init, carried, None, Some(*count), body)?;
+        let most = MEMORY_BOUND_OPERATIONS * ASSUMED_ITERATIONS * weight;
+        self.streams |= self.is_uniform(*count)
+            && self.vector_operations - vector_operations <= most
+            && self.lane_operations == lane_operations
+            && streams_straight(body, &|v| self.of(v));
+        if !reduce.is_empty() && init.is_empty() && self.lane_operations > lane_operations {
+            return Err(NotVectorizable("the inner loop is better vectorised"));
+        }
+        Ok(())
+    }
+
+    /// A loop, with a condition or a count; iterates to a fixed point.
+    fn repeat(
+        &mut self,
+        inst: &Inst,
+        init: &[Value],
+        carried: &[Value],
+        cond: Option<&Block>,
+        count: Option<Value>,
+        body: &Block,
+    ) -> Result<(), NotVectorizable> {
+        for (init, name) in init.iter().zip(carried) {
+            self.set(*name, Uniformity::of_elementwise([self.of(*init)]));
+        }
+        let (vector, lane, weight) = (self.vector_operations, self.lane_operations, self.weight);
+        self.weight = weight.saturating_mul(ASSUMED_ITERATIONS).min(1 << 32);
+        // Elements leave the loop after different numbers of iterations.
+        let mut divergent = count.is_some_and(|count| !self.is_uniform(count));
+        let predicate = cond.filter(|cond| cond.insts.is_empty());
+        let predicate =
+            predicate.and_then(|cond| carried.iter().position(|name| *name == cond.yields[0]));
+        if let Some(predicate) = predicate {
+            divergent = !self.is_uniform(init[predicate]);
+            self.set(carried[predicate], Uniformity::Uniform);
+        }
+        loop {
+            (self.vector_operations, self.lane_operations) = (vector, lane);
+            let stored = self.stored;
+            if let Some(cond) = cond {
+                self.block(cond)?;
+                divergent |= !self.is_uniform(cond.yields[0]);
+            }
+            self.block(body)?;
+            if self.stored && !stored && (has_traps(body) || cond.is_some_and(has_traps)) {
+                return Err(NotVectorizable("a check behind a write"));
+            }
+            divergent |= predicate.is_some_and(|at| !self.is_uniform(body.yields[at]));
+            if self.widen_carried(inst, carried, body, predicate, divergent) {
+                break;
+            }
+        }
+        self.weight = weight;
+        for (n, result) in inst.results.iter().enumerate() {
+            let uniformity = match carried.get(n) {
+                Some(name) => self.of(*name),
+                None if divergent => Uniformity::Varying,
+                None => Uniformity::of_elementwise([self.of(body.yields[n])]),
+            };
+            self.set(*result, uniformity);
+        }
+        if divergent && cond.is_none() {
+            // Each iteration computes which lanes go on.
+            self.count_vector_operation();
+        }
+        if carried.iter().any(|name| !self.is_uniform(*name) && self.scalar(*name).is_none()) {
+            return Err(NotVectorizable("elements use different arrays"));
+        }
+        self.arrays_are_uniform(inst)
+    }
+
+    /// Makes the carried values varying whose next values are; returns true if none changed.
+    fn widen_carried(
+        &mut self,
+        inst: &Inst,
+        carried: &[Value],
+        body: &Block,
+        predicate: Option<usize>,
+        divergent: bool,
+    ) -> bool {
+        let predicate = predicate.filter(|_| divergent);
+        if let Some(predicate) = predicate {
+            self.loop_predicates.insert(carried[predicate]);
+        }
+        let mut stable = true;
+        for (n, name) in carried.iter().enumerate() {
+            let mut varies = divergent || !self.is_uniform(body.yields[n]);
+            if let Some(predicate) = predicate {
+                if n == predicate {
+                    continue;
+                }
+                if !self.used[inst.results[n].0 as usize] {
+                    let next = self.next_in_loop(body, body.yields[predicate], body.yields[n]);
+                    self.dead_lanes.insert(*name, next);
+                    varies = !self.is_uniform(next);
+                }
+            }
+            if varies && self.is_uniform(*name) {
+                self.set(*name, Uniformity::Varying);
+                stable = false;
+            }
+        }
+        stable
+    }
+
+    /// The value that a yield of a loop's body is for the elements that stay in the loop: where a
+    /// branch decides whether they do, the yield of the side on which they do.
+    fn next_in_loop(&self, body: &Block, stays: Value, value: Value) -> Value {
+        let decides = |inst: &&Inst| inst.results.contains(&stays);
+        let Some(inst) = body.insts.iter().find(decides) else { return value };
+        let Op::If { cond, then, otherwise } = &inst.op else { return value };
+        // Otherwise the sides are only executed for the elements that take them.
+        let both =
+            !self.is_uniform(*cond) && is_if_convertible(then) && is_if_convertible(otherwise);
+        let at = |v: Value| inst.results.iter().position(|result| *result == v);
+        let (Some(flag), Some(at), true) = (at(stays), at(value), both) else { return value };
+        let leaves = |side: &Block| self.constant(side.yields[flag]) == Some(Literal::Bool(false));
+        match (leaves(then), leaves(otherwise)) {
+            (true, false) => otherwise.yields[at],
+            (false, true) => then.yields[at],
+            _ => value,
+        }
+    }
+
+    /// The widths of the lanes of code.
+    fn lane_widths<'i>(&self, insts: impl Iterator<Item = &'i Inst>) -> LaneWidths {
+        let mut widths = LaneWidths { wide: false, short: false, only_bytes: true };
+        let mut note = |inst: &Inst| {
+            for value in inst.results.iter().chain(inst.op.carried()) {
+                let varying = self.of(*value) == Uniformity::Varying;
+                let ty = self.scalar(*value);
+                if varying {
+                    widths.only_bytes &= matches!(ty, Some(Ty::U8 | Ty::Bool));
+                }
+                match ty {
+                    Some(Ty::I64 | Ty::F64) => widths.wide |= varying,
+                    // A uniform value may be stored for all elements.
+                    Some(Ty::I32 | Ty::F32 | Ty::U8) => widths.short = true,
+                    Some(Ty::Bool) => {
+                        widths.short |= varying && !self.implied_predicates[value.0 as usize];
+                    }
+                    None => {}
+                }
+            }
+            if let Op::Store { array, .. } = &inst.op {
+                let of = self.around.types[array.0 as usize];
+                widths.short |= !matches!(of, ValueTy::Array(ty) if is_wide(ty));
+            }
+        };
+        for inst in insts {
+            note(inst);
+            inst.op.blocks().for_each(|block| walk::each_inst(block, &mut note));
+        }
+        widths
+    }
+}
+
+/// The widths of the lanes of code.
+struct LaneWidths {
+    /// There are varying values of 64 bits.
+    wide: bool,
+    /// There are lanes of fewer than 64 bits.
+    short: bool,
+    /// All varying values are of 8 bits.
+    only_bytes: bool,
+}
+
+/// Returns true for types of 64 bits.
+pub fn is_wide(ty: Ty) -> bool {
+    matches!(ty, Ty::I64 | Ty::F64)
+}
+
+/// Returns true if a block is pure and so short that executing it for all elements is cheaper than
+/// finding out which elements need it.
+pub fn is_if_convertible(block: &Block) -> bool {
+    let operations = block.insts.iter().filter(|inst| !matches!(inst.op, Op::Const(_))).count();
+    operations <= MAX_IF_CONVERTED_OPERATIONS
+        && block.insts.iter().all(|inst| inst.op.class() == Class::Pure)
+}
+
+/// Returns true if a block or a nested one has operations that may fail.
+fn has_traps(block: &Block) -> bool {
+    let mut found = false;
+    walk::each_inst(block, &mut |inst| found |= inst.op.class() == Class::Trap);
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kir::parse;
+
+    /// Analyses the body of a kernel over `v0` elements with element number `v3`; `v1` and `v2`
+    /// are arrays.
+    fn analyse(body: &str) -> Result<VectorFacts, NotVectorizable> {
+        let params = "v0: i64, v1: [f64], v2: [i64]";
+        let text = format!("kernel \"k\"({params}) over flat v0 at v3 {{ {body} }}");
+        let module = parse(&text).unwrap();
+        let kernel = &module.kernels[0];
+        let constants = FxHashMap::default();
+        let around = Surroundings {
+            types: &kernel.types,
+            constants: &constants,
+            may_store: true,
+            converts: |_, _| true,
+        };
+        let mut analysis = Analysis::new(around, &kernel.indices);
+        let body = &kernel.stages[0].body;
+        body.insts.iter().for_each(|i| walk::each_read(i, &mut |v| analysis.mark_read(v)));
+        analysis.block(body)?;
+        analysis.finish(body.insts.iter())
+    }
+
+    #[test]
+    fn uniformity_follows_the_element_number() {
+        let facts = analyse(
+            "v4: i64 = const 3 v5: i64 = add v3, v4 v6: i64 = mul v3, v4 v7: f64 = load v1[v5] \
+             v8: f64 = add v7, v7 store v1[v3] = v8",
+        )
+        .unwrap();
+        let of = |n| facts.of(Value(n));
+        assert_eq!(
+            (of(4), of(5), of(6)),
+            (Uniformity::Uniform, Uniformity::Affine, Uniformity::Varying)
+        );
+        assert_eq!(of(7), Uniformity::Varying);
+        assert!(facts.cannot_overflow(Value(5)) && !facts.cannot_overflow(Value(6)));
+        assert!(facts.has_wide_lanes && !facts.only_byte_lanes);
+        assert_eq!(facts.min_elements, 2);
+    }
+
+    #[test]
+    fn gathers_alone_are_not_worth_vectors() {
+        let why = analyse(
+            "v4: i64 = load v2[v3] v5: f64 = load v1[v4] v6: f64 = load v1[v4] store v1[v3] = v6",
+        );
+        assert!(why.is_ok(), "two vector accesses for two gathers");
+        let why =
+            analyse("v4: i64 = load v2[v3] v5: f64 = load v1[v4] store v1[v4] = v5").unwrap_err();
+        assert_eq!(why, NotVectorizable("most is done lane by lane"));
+        let why = analyse("v4: [i64] = alloc v3 store v2[v3] = v3").unwrap_err();
+        assert_eq!(why, NotVectorizable("memory or calls"));
+    }
+
+    #[test]
+    fn a_divergent_count_makes_carried_values_vary() {
+        let facts = analyse(
+            "v4: f64 = const 0.0 v5: f64 = for v6 < v3 carry v7: f64 = v4 { v8: f64 = add v7, v7 yield v8 } \
+             store v1[v3] = v5",
+        )
+        .unwrap();
+        assert_eq!(facts.of(Value(7)), Uniformity::Varying);
+        assert_eq!(facts.of(Value(6)), Uniformity::Uniform, "the iteration number");
+    }
+
+    #[test]
+    fn comparisons_with_bounds_are_implied_by_the_ends() {
+        let facts =
+            analyse("v4: bool = lt v3, v0 check v4 @0 v5: f64 = load v1[v3] v6: f64 = add v5, v5 store v1[v3] = v6").unwrap();
+        assert!(facts.is_implied_predicate(Value(4)));
+        assert!(!facts.is_implied_predicate(Value(5)));
+    }
+}
