@@ -2,9 +2,10 @@
 
 use crate::arrays::{self, Memory, Segments, gather_segments, length, number, writable};
 use crate::frame::{CallFrame, RunResult};
+use crate::unsupported::Unsupported;
 use nesl_core::flat::{Kernel, SpaceId};
 use nesl_core::ir::{Atom, Var};
-use nesl_core::lower::kernel::{Code, Take};
+use nesl_core::lower::kernel::{KernelParam, LoweredKernel};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::runtime::Arg;
@@ -17,32 +18,34 @@ pub(super) fn arguments(
     memory: &Memory<'_>,
     frame: &mut CallFrame<'_>,
     kernel: &Kernel,
-    code: &Code,
+    code: &LoweredKernel,
 ) -> RunResult<Vec<Arg>> {
     let over = frame.extent(kernel.space).clone();
     let mut args = Vec::new();
     let mut overwritten = Vec::new();
-    for take in &code.takes {
-        match take {
-            Take::Count => args.push(number(over.count)),
-            Take::Segments => args.push(number(over.segments()?.count)),
-            Take::Length => {
+    for param in &code.params {
+        match param {
+            KernelParam::Count => args.push(number(over.count)),
+            KernelParam::Segments => args.push(number(over.segments()?.count)),
+            KernelParam::Length => {
                 let length = over.segments()?.regular;
                 args.push(number(length.or_bug("the variant says that segments are equally long")));
             }
-            Take::Offsets => args.push(Arg::Array(over.segments()?.offsets(memory)?, 0)),
-            Take::Map(space) => args.push(Arg::Array(frame.outer_indices(memory, *space)?, 0)),
-            Take::Value(var) => args.extend_from_slice(&frame.value_at_home(*var).parts),
-            Take::Pool(var) => args.extend_from_slice(pool(frame, *var)),
-            Take::Out(space, ty) => {
+            KernelParam::Offsets => args.push(Arg::Array(over.segments()?.offsets(memory)?, 0)),
+            KernelParam::Map(space) => {
+                args.push(Arg::Array(frame.outer_indices(memory, *space)?, 0))
+            }
+            KernelParam::Value(var) => args.extend_from_slice(&frame.value_at_home(*var).parts),
+            KernelParam::Pool(var) => args.extend_from_slice(pool(frame, *var)),
+            KernelParam::Out(space, ty) => {
                 args.push(Arg::Array(memory.alloc(*ty, frame.extent(*space).count)?, 0));
             }
-            Take::Table(size, combine, ty) => {
-                let size = table_size(memory, frame, kernel, *size);
+            KernelParam::Table(size, combine, ty) => {
+                let size = table_size(memory, frame, kernel, *size)?;
                 args.push(arrays::fill(memory, combine.neutral(*ty), size)?);
             }
-            Take::One(ty) => args.push(Arg::Array(memory.alloc(*ty, 1)?, 0)),
-            Take::Own(var) => {
+            KernelParam::One(ty) => args.push(Arg::Array(memory.alloc(*ty, 1)?, 0)),
+            KernelParam::Own(var) => {
                 let parts = frame.value_at_home(*var).parts.len();
                 overwritten.push((args.len(), *var));
                 args.extend(std::iter::repeat_n(number(0), parts));
@@ -64,11 +67,16 @@ fn pool<'a>(frame: &'a CallFrame<'_>, var: Var) -> &'a [Arg] {
 }
 
 /// Returns the number of elements of a histogram's table: an int of the host's own path.
-fn table_size(memory: &Memory<'_>, frame: &CallFrame<'_>, kernel: &Kernel, size: Atom) -> usize {
+fn table_size(
+    memory: &Memory<'_>,
+    frame: &CallFrame<'_>,
+    kernel: &Kernel,
+    size: Atom,
+) -> RunResult<usize> {
     let home = frame.function.segments_of(kernel.space).unwrap_or(SpaceId::CALLER);
     let size = frame.value_in(memory, size, home);
-    let size = size.or_bug("the size of a histogram's table is known to the host");
-    arrays::int(&size.parts[0]).max(0) as usize
+    let size = size.ok_or(Unsupported::UnknownTableSize)?;
+    Ok(arrays::int(&size.parts[0]).max(0) as usize)
 }
 
 /// Returns the parts of a sequence in arrays that a kernel may write to: its own if this is their

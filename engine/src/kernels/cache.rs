@@ -4,7 +4,7 @@ use crate::frame::FlatProgram;
 use crate::unsupported::Unsupported;
 use nesl_core::flat::{Kernel, Op, SpaceId};
 use nesl_core::ir::{FunId, Var};
-use nesl_core::lower::kernel::{self, Code, Part, Variant};
+use nesl_core::lower::kernel::{self, LoweredKernel, ResultPart, Variant};
 use nesl_runtime::bug;
 use nesl_runtime::kir::{self, Literal};
 use nesl_runtime::runtime::{Failure, Loaded, Runtime};
@@ -33,14 +33,14 @@ pub(crate) enum KernelKey {
     Sides(SpaceId, SpaceId),
 }
 
-/// A kernel as kir, loaded when it is first launched.
-pub(crate) struct LoweredKernel {
-    pub(super) code: Code,
+/// A kernel lowered for a variant, loaded when it is first launched.
+pub(crate) struct CachedKernel {
+    pub(super) code: LoweredKernel,
     /// The loaded module; `None` if there is nothing to execute, because all results are arguments.
     module: Option<OnceCell<Loaded>>,
 }
 
-impl LoweredKernel {
+impl CachedKernel {
     /// Returns the module, compiled by now; `None` if there is nothing to execute.
     pub(super) fn module(&self, runtime: &dyn Runtime) -> Result<Option<&Loaded>, Failure> {
         let Some(module) = &self.module else { return Ok(None) };
@@ -59,7 +59,7 @@ impl LoweredKernel {
     }
 }
 
-type Lowered = Result<Rc<LoweredKernel>, Unsupported>;
+type Lowered = Result<Rc<CachedKernel>, Unsupported>;
 
 /// The lowered kernels of a program, for one precision and seed.
 pub(crate) struct KernelCache {
@@ -112,38 +112,38 @@ impl KernelCache {
         id: FunId,
         kernel: &Kernel,
         variant: &Variant,
-    ) -> Result<LoweredKernel, Unsupported> {
+    ) -> Result<CachedKernel, Unsupported> {
         let (function, homes) = (program.function(id), program.homes(id));
         let (precision, seed) = (self.precision, self.seed);
         let code =
             kernel::kernel(&program.program, function, homes, kernel, variant, precision, seed);
         let code = code.map_err(Unsupported::Lowering)?;
         if is_renaming(kernel, &code) {
-            return Ok(LoweredKernel { code, module: None });
+            return Ok(CachedKernel { code, module: None });
         }
         if cfg!(debug_assertions)
             && let Err(violations) = kir::verify(&code.module)
         {
             bug!("lowering made malformed kir: {violations:#?}\n{}", kir::print(&code.module));
         }
-        Ok(LoweredKernel { code, module: Some(OnceCell::new()) })
+        Ok(CachedKernel { code, module: Some(OnceCell::new()) })
     }
 }
 
 /// Returns true if a kernel computes nothing: all its results are arguments or views of them.
-fn is_renaming(kernel: &Kernel, code: &Code) -> bool {
+fn is_renaming(kernel: &Kernel, code: &LoweredKernel) -> bool {
     kernel.lets.iter().all(|binding| matches!(binding.op, Op::Element { .. }))
-        && code.places.is_empty()
-        && code.gives.iter().flat_map(|give| &give.parts).all(|part| match part {
-            Part::Alias(_, None) | Part::Same(_) => true,
-            Part::Alias(_, Some(_))
-            | Part::Array(_)
-            | Part::Length(_)
-            | Part::First(_)
-            | Part::Output(_)
-            | Part::Starts(_)
-            | Part::Sum(_)
-            | Part::StartsOf(_)
-            | Part::SumOf(_) => false,
+        && code.filters.is_empty()
+        && code.results.iter().flat_map(|result| &result.parts).all(|part| match part {
+            ResultPart::Alias(_, None) | ResultPart::Same(_) => true,
+            ResultPart::Alias(_, Some(_))
+            | ResultPart::Array(_)
+            | ResultPart::Length(_)
+            | ResultPart::First(_)
+            | ResultPart::Output(_)
+            | ResultPart::Starts(_)
+            | ResultPart::Sum(_)
+            | ResultPart::StartsOf(_)
+            | ResultPart::SumOf(_) => false,
         })
 }

@@ -2,7 +2,7 @@
 //!
 //! A runtime may execute a launch long after it was enqueued, and names only its tag in a failure.
 
-use super::cache::LoweredKernel;
+use super::cache::CachedKernel;
 use crate::frame::RunError;
 use crate::trace::CallTrace;
 use crate::unsupported::Unsupported;
@@ -24,7 +24,7 @@ pub(super) struct LaunchLog {
 }
 
 struct Launched {
-    kernel: Rc<LoweredKernel>,
+    kernel: Rc<CachedKernel>,
     trace: CallTrace,
     /// The kernel is part of a library function.
     library: bool,
@@ -34,7 +34,7 @@ impl LaunchLog {
     /// Records a launch, and returns its tag.
     pub(super) fn record(
         &self,
-        kernel: &Rc<LoweredKernel>,
+        kernel: &Rc<CachedKernel>,
         trace: &CallTrace,
         library: bool,
     ) -> u64 {
