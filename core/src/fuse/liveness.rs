@@ -253,12 +253,14 @@ impl Function<'_> {
         Some(kernel)
     }
 
-    /// Whether some of the points of a context are missing in one inside, with segments or not.
+    /// Returns true if an index space has some of the elements of another, with segments or not: a
+    /// filter takes elements away, and a concatenation has those that it concatenates.
     fn thins(&self, inner: SpaceId, outer: SpaceId) -> bool {
         let mut at = inner;
         while at != outer {
             match self.spaces[at.0 as usize].kind {
                 SpaceKind::Filter { of, .. } => at = of,
+                SpaceKind::Concat { inner, .. } => at = inner,
                 _ => return false,
             }
         }
