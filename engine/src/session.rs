@@ -6,6 +6,7 @@ mod inspect;
 mod lazy;
 mod measure;
 mod run;
+mod shown;
 mod stored;
 mod watch;
 
@@ -13,30 +14,21 @@ use crate::Sources;
 use crate::execute::Executor;
 use crate::host::System;
 use crate::host::picture::Picture;
-use crate::interpret_first::Trials;
+use crate::interpret_first::InterpretFirst;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
 use nesl_core::names::Resolution;
 use nesl_core::syntax::RawKind;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use crate::sources::FileRange;
 pub use measure::{Stats, Usage, Variable};
 pub use nesl_core::db::FileId;
 pub use nesl_core::strategy::{Strategy, Version};
 use nesl_runtime::runtime::Runtime;
 pub use nesl_runtime::scalar::Precision;
-
-/// Bytes of a file of the session.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct FileRange {
-    /// The file.
-    pub file: FileId,
-    /// The bytes.
-    pub range: Range<usize>,
-}
 
 /// What a session can be told.
 #[derive(Clone, Debug)]
@@ -58,14 +50,14 @@ pub struct Settings {
     /// With a runtime: definitions of sequences that are not shown are computed when somebody asks,
     /// and together with what asks.
     pub lazy: bool,
-    /// With a runtime: the direct interpreter has the first try at each program, for about as long
-    /// as it would take to compile it.
-    pub trials: bool,
-    /// With a runtime: how it is chosen whether points do something by themselves or all together.
-    /// There are no trials unless it is [`Strategy::Auto`].
+    /// With a runtime: each program is interpreted first, for about as long as it would take to
+    /// compile it.
+    pub interpret_first: bool,
+    /// With a runtime: the choice between versions of the same code. Programs are interpreted first
+    /// only with [`Strategy::Auto`].
     pub strategy: Strategy,
-    /// With a runtime: fusion stops after so many steps, to find the one that is wrong; `None`:
-    /// never. Without a limit only, there are trials.
+    /// With a runtime: the number of steps after which fusion stops, to find the one that is wrong;
+    /// `None` for no limit. Programs are interpreted first only without a limit.
     pub fuel: Option<u32>,
 }
 
@@ -80,7 +72,7 @@ impl Default for Settings {
             log_scan: false,
             show_sequences: true,
             lazy: true,
-            trials: true,
+            interpret_first: true,
             strategy: Strategy::Auto,
             fuel: None,
         }
@@ -177,7 +169,7 @@ pub struct Session {
     interrupt: Arc<AtomicBool>,
     /// What programs run on, if not the direct interpreter.
     executor: Option<Executor>,
-    trials: Trials,
+    interpret_first: InterpretFirst,
     /// What the next entry sees.
     last: Option<Before>,
     /// A file for texts that are only looked at.
@@ -234,7 +226,7 @@ impl Session {
             settings,
             interrupt,
             executor: None,
-            trials: Trials::default(),
+            interpret_first: InterpretFirst::default(),
             last: None,
             scratch: None,
             values: FxHashMap::default(),
@@ -272,17 +264,23 @@ impl Session {
     pub fn set_runtime(&mut self, runtime: Option<Box<dyn Runtime>>) {
         self.force_all();
         for value in self.values.values() {
-            if let lazy::Value::ResidentValue(held) = value {
-                // What cannot be read any more is lost with its runtime.
-                let _ = held.leave(self.runtime());
+            if let lazy::Value::Computed(value) = value {
+                // A value that cannot be read any more is lost with its runtime.
+                let _ = value.leave_runtime(self.runtime());
             }
         }
         self.executor = runtime.map(Executor::new);
     }
 
-    /// What programs run on, if not the direct interpreter.
+    /// Returns the runtime that programs run on, if not the direct interpreter.
     fn runtime(&self) -> Option<&dyn Runtime> {
         self.executor.as_ref().map(|executor| &*executor.runtime)
+    }
+
+    /// Returns the runtime, and the size in bytes up to which a value to be shown is read whole.
+    fn preview_limit(&self) -> Option<(&dyn Runtime, u64)> {
+        let executor = self.executor.as_ref()?;
+        Some((&*executor.runtime, executor.limits.max_preview_bytes))
     }
 
     /// Checks and runs a text; `name` is what messages call it. What the program prints goes to

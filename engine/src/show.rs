@@ -12,7 +12,7 @@
 //! level: of a matrix its first rows are shown, and not a screen full of each. Strings are never
 //! shortened. Floats are the shortest text that reads back as the same number.
 
-use crate::preview::Glimpse;
+use crate::preview::Preview;
 use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::types::{Record, Ty};
@@ -27,7 +27,7 @@ const NESTED: usize = 10;
 /// elements, and those that are long in all, are abbreviated, with their length shown. Once
 /// `interrupt` is set sequences end where they are.
 pub(crate) fn show(
-    seen: &Glimpse,
+    seen: &Preview,
     ty: &Ty,
     content: &dyn Fn(&Record, &[Ty]) -> Ty,
     print_length: Option<usize>,
@@ -99,28 +99,28 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn seen(&mut self, seen: &Glimpse, ty: &Ty) {
+    fn seen(&mut self, seen: &Preview, ty: &Ty) {
         with_stack(|| match (seen, ty) {
-            (Glimpse::Whole(value), _) => self.value(value, ty),
+            (Preview::Whole(value), _) => self.value(value, ty),
             (_, Ty::Record(record, args)) => {
                 let ty = (self.content)(record, args);
                 let _ = write!(self.out, "{}", record.name);
                 self.seen_tuple(seen, &ty);
             }
-            (Glimpse::Pair(_), _) => self.seen_tuple(seen, ty),
-            (Glimpse::Sequence(first, total), Ty::Sequence(element)) => {
+            (Preview::Pair(_), _) => self.seen_tuple(seen, ty),
+            (Preview::Sequence(first, total), Ty::Sequence(element)) => {
                 self.elements(*total, |printer, index| printer.seen(&first[index], element));
             }
-            (Glimpse::Sequence(first, total), _) => {
+            (Preview::Sequence(first, total), _) => {
                 self.elements(*total, |printer, index| printer.seen(&first[index], &Ty::Error));
             }
         });
     }
 
-    fn seen_tuple(&mut self, seen: &Glimpse, ty: &Ty) {
+    fn seen_tuple(&mut self, seen: &Preview, ty: &Ty) {
         self.out.push('(');
         let (mut seen, mut ty) = (seen, ty);
-        while let (Ty::Pair(a, rest), Glimpse::Pair(pair)) = (ty, seen) {
+        while let (Ty::Pair(a, rest), Preview::Pair(pair)) = (ty, seen) {
             self.seen(&pair.0, a);
             self.out.push_str(", ");
             (seen, ty) = (&pair.1, rest);
@@ -269,14 +269,14 @@ mod tests {
     fn shown(value: &Value, ty: &Ty, limit: Option<usize>) -> String {
         let content = |_: &Record, _: &[Ty]| ty_pair(Ty::Float, Ty::Float);
         let interrupt = AtomicBool::new(false);
-        show(&Glimpse::Whole(value.clone()), ty, &content, limit, Precision::Bits64, &interrupt)
+        show(&Preview::Whole(value.clone()), ty, &content, limit, Precision::Bits64, &interrupt)
     }
 
     #[test]
     fn an_interrupt_cuts_values_short() {
         let content = |_: &Record, _: &[Ty]| ty_pair(Ty::Float, Ty::Float);
         let interrupt = AtomicBool::new(true);
-        let seen = Glimpse::Whole(ints(0..1000));
+        let seen = Preview::Whole(ints(0..1000));
         let text = show(&seen, &seq(Ty::Int), &content, None, Precision::Bits64, &interrupt);
         assert_eq!(text, "[... (1000 in all)]");
     }

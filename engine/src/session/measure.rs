@@ -6,6 +6,7 @@
 use super::Session;
 use crate::execute::Executor;
 use crate::resident::ResidentValue;
+use crate::unsupported::Unsupported;
 use nesl_core::names::Resolution;
 use nesl_runtime::runtime::Counters;
 use std::time::{Duration, Instant};
@@ -39,8 +40,8 @@ pub struct Stats {
     pub runtime: Option<String>,
     /// The runtime's counters since the session began.
     pub counters: Counters,
-    /// Programs whose shape flat form does not know, so that one instance ran each of them.
-    pub unflattened: u64,
+    /// The number of programs that were not run in flattened form but by one thread, by reason.
+    pub unsupported: Vec<(Unsupported, u64)>,
     /// The top-level variables, by name.
     pub variables: Vec<Variable>,
 }
@@ -88,7 +89,7 @@ impl Session {
         Stats {
             runtime: self.runtime().map(|runtime| runtime.caps().name.clone()),
             counters: self.counters(),
-            unflattened: self.executor.as_ref().map_or(0, Executor::unflattened),
+            unsupported: self.executor.as_ref().map(Executor::unsupported).unwrap_or_default(),
             variables,
         }
     }

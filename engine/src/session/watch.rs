@@ -6,7 +6,7 @@
 //! program prints there waits for the end of the apply-to-each.
 
 use super::{Session, Settings};
-use crate::preview::Glimpse;
+use crate::preview::Preview;
 use nesl_core::base::Name;
 use nesl_core::db::Database;
 use nesl_core::elaborate::{Mark, Watched, WatchedBinding};
@@ -177,11 +177,11 @@ impl<'a> Watcher<'a> {
     }
 
     fn show(&self, value: &Value, ty: &Ty) -> String {
-        super::run::show_seen(
+        super::shown::show_preview(
             self.db,
             self.settings,
             self.interrupt,
-            &Glimpse::Whole(value.clone()),
+            &Preview::Whole(value.clone()),
             ty,
         )
     }
