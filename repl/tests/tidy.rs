@@ -53,7 +53,6 @@ const CRATES: [&str; 7] = ["runtime", "runtime-cpu", "core", "engine", "server",
 /// Circles of imports that are still to be dissolved: the files of each.
 const CIRCLES: &[&[&str]] = &[
     &["core/src/ide/hints.rs", "core/src/ide/outline.rs"],
-    &["core/src/lower/layout.rs", "core/src/lower/sequential/delayed.rs"],
     &["engine/src/evaluate/host.rs", "engine/src/evaluate/launch.rs"],
     &["engine/src/host/picture.rs", "engine/src/host/svg.rs"],
     &["engine/src/session/run.rs", "engine/src/session/watch.rs"],
