@@ -1,4 +1,4 @@
-//! The session: entries in, events out.
+//! A session: a growing sequence of entries, which are checked and run, and report events.
 
 mod command;
 mod define;
@@ -30,7 +30,7 @@ pub use nesl_core::strategy::{Strategy, Version};
 use nesl_runtime::runtime::Runtime;
 pub use nesl_runtime::scalar::Precision;
 
-/// What a session can be told.
+/// The settings of a session.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The width of int and float. Values already computed keep theirs.
@@ -104,38 +104,38 @@ pub struct Binding {
     pub expression: bool,
     /// Work and depth of evaluating it, where it was evaluated.
     pub cost: Option<(u64, u64)>,
-    /// What evaluating it took.
+    /// The time, launches and memory that evaluating it took.
     pub usage: Usage,
-    /// Where the form stands.
+    /// The place of the form.
     pub at: FileRange,
 }
 
-/// How an entry went.
+/// The outcome of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Forms evaluated or defined.
     pub ok: usize,
     /// Errors reported.
     pub errors: usize,
-    /// It was interrupted.
+    /// The entry was interrupted.
     pub interrupted: bool,
     /// `exit;` was asked for.
     pub exit: bool,
 }
 
-/// What checking a text without running it gives.
+/// The result of checking a text without running it.
 #[derive(Clone, Debug)]
 pub struct CheckReport {
-    /// What is wrong, in order of place.
+    /// The diagnostics, in the order of their places.
     pub diagnostics: Vec<Diagnostic<FileRange>>,
     /// Each definition with its type.
     pub definitions: Vec<(String, String)>,
 }
 
-/// What could stand at a place in a line being typed.
+/// A name that may stand at a place in a line being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The name.
+    /// The name that is bound.
     pub name: String,
     /// Its type as printed.
     pub ty: String,
@@ -167,10 +167,10 @@ pub struct Session {
     host: System,
     settings: Settings,
     interrupt: Arc<AtomicBool>,
-    /// What programs run on, if not the direct interpreter.
+    /// The runtime that programs run on, if not the direct interpreter.
     executor: Option<Executor>,
     interpret_first: InterpretFirst,
-    /// What the next entry sees.
+    /// The place in the sequence of entries whose definitions the next entry sees.
     last: Option<Before>,
     /// A file for texts that are only looked at.
     scratch: Option<FileId>,
@@ -185,7 +185,7 @@ pub struct Session {
     stored: stored::Stored,
     /// Definitions that took the place of others of the same name and type.
     replaced: FxHashMap<(ItemId, Name), ItemId>,
-    /// What is wrong with the definitions of the text being entered that were turned off ahead.
+    /// The diagnostics of definitions of the text being entered that were disabled before it ran.
     broken: FxHashMap<ItemId, Vec<Diagnostic<nesl_core::db::FileRange>>>,
     /// The seed of the settings that was handed on last.
     seed: u64,
@@ -195,7 +195,7 @@ pub struct Session {
     has_drawn: bool,
     /// The texts being run, each loaded by the one before it.
     running: Vec<FileId>,
-    /// What is watched of the functions of a name.
+    /// The functions that are traced or profiled, by name.
     watches: FxHashMap<Name, watch::Watch>,
     /// The entry is the last one once more: what it defines takes the place of itself only, and
     /// stays as it was where that fails.
@@ -341,8 +341,8 @@ impl Session {
         same.then_some(file)
     }
 
-    /// What was drawn on windows so far, in the order in which they were made; those that the last
-    /// entry drew on say so.
+    /// Returns the drawings on all windows, in the order in which the windows were made; those that
+    /// the last entry drew on say so.
     pub fn pictures(&self) -> &[Picture] {
         self.host.pictures().all()
     }

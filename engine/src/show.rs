@@ -1,6 +1,6 @@
 //! Values as text, the way the prompt prints them (LANGUAGE section 9).
 //!
-//! What a value looks like is decided by its type, not by its representation: a record is its
+//! The type of a value decides on its text, not the representation: a record is its
 //! contents at run time and gets its name back here, and an empty sequence of chars is `""`.
 //!
 //! ```text
@@ -20,10 +20,11 @@ use nesl_runtime::scalar::Precision;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// So many times `print_length` elements, of whatever level, are shown of a nested sequence.
-const NESTED: usize = 10;
+/// The number of elements of all levels that are shown of a nested sequence, as a multiple of
+/// `print_length`.
+const MAX_NESTED_LENGTHS: usize = 10;
 
-/// A value as text. `content` gives what a record holds; sequences with more than `print_length`
+/// Returns a value as text. `content` returns the type of a record's content; sequences with more than `print_length`
 /// elements, and those that are long in all, are abbreviated, with their length shown. Once
 /// `interrupt` is set sequences end where they are.
 pub(crate) fn show(
@@ -40,7 +41,7 @@ pub(crate) fn show(
     printer.out
 }
 
-/// A float as text: the shortest that reads back as the same float, plain if
+/// Returns a float as text: the shortest that reads back as the same float, plain if
 /// 0.001 ≤ |x| < 10,000,000, otherwise with an exponent; at least one digit each side of the
 /// point. Both zeros are `0.0`.
 pub fn show_float(x: f64, precision: Precision) -> String {
@@ -170,7 +171,8 @@ impl Printer<'_> {
     /// The elements that are shown, of so many.
     fn elements(&mut self, total: usize, mut show: impl FnMut(&mut Self, usize)) {
         let most = self.print_length.map_or(total, |limit| total.min(limit));
-        let all = self.print_length.map_or(usize::MAX, |limit| NESTED.saturating_mul(limit));
+        let all =
+            self.print_length.map_or(usize::MAX, |limit| MAX_NESTED_LENGTHS.saturating_mul(limit));
         let (mut shown, mut nested) = (0, false);
         self.out.push('[');
         while shown < most && !(nested && self.elements >= all) {

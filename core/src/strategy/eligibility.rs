@@ -1,4 +1,4 @@
-//! Which component may run a program, a kernel or a step of one.
+//! The component that may run a program, a kernel or a step of one.
 //!
 //! A program goes to a runtime if there is a loop over elements in it. A kernel over many elements
 //! is launched, unless it is one operation that the engine's array library does for all segments

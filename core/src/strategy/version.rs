@@ -42,13 +42,13 @@ pub struct Facts {
     pub single: bool,
     /// The flattened version is a map ([`is_map`]).
     pub map: bool,
-    /// The value is that of a recursive call: what was observed of the recursion so far.
+    /// The observations of the recursion so far, if the value is that of a recursive call.
     pub recursion: Option<Recursion>,
     /// The number of elements of all arrays that are read.
     pub input_elements: u64,
 }
 
-/// What was observed of a recursive function since its outermost call began.
+/// The observations of a recursive function since its outermost call began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Recursion {
     /// The number of calls so far, at least one.

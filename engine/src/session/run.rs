@@ -17,6 +17,7 @@ use nesl_core::strategy::Strategy;
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{self, ItemKind};
 use nesl_core::types::{ItemTypes, Scheme, Signature, Ty, print_scheme};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::runtime;
 use nesl_runtime::scalar::ScalarOp;
@@ -30,9 +31,9 @@ pub(super) struct Computed {
     value: lazy::Value,
     /// Work and depth, where they were counted.
     cost: Option<(u64, u64)>,
-    /// Time spent on making kernels, the runtime's own part left out.
+    /// Time spent on compilation, without the runtime's own part.
     translating: Duration,
-    /// It ran on the session's runtime.
+    /// The form ran on the session's runtime.
     on_runtime: bool,
 }
 
@@ -215,7 +216,7 @@ impl Session {
         let held = match value {
             lazy::Value::Computed(held) => held,
             lazy::Value::Deferred(_) => {
-                let name = deferrable(ast).expect("it was put off");
+                let name = deferrable(ast).or_bug("a deferred form binds one name");
                 self.values.insert((item, name), value.clone());
                 return Ok(());
             }
@@ -232,7 +233,7 @@ impl Session {
         Ok(())
     }
 
-    /// Elaborates and runs a form; its value may be put off if it is that of a name.
+    /// Elaborates and runs a form; the value of a `name` may be deferred.
     fn compute(
         &mut self,
         item: ItemId,
@@ -496,7 +497,7 @@ pub(super) fn names_of(ast: &ast::Item) -> Vec<(Name, Vec<Projection>)> {
     }
 }
 
-/// How the direct interpreter runs programs, by the settings.
+/// Returns the options of the direct interpreter, by the settings.
 fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> interp::Options<'a> {
     interp::Options {
         precision: settings.precision,
