@@ -32,20 +32,20 @@ const PARALLEL: usize = 1 << 14;
 /// Places of a table for each of its groups, at least: where one is taken a branch goes wrong.
 const SPARSE: usize = 4;
 
-/// How many elements are looked at between two looks at whether to go on.
+/// The number of elements between two polls of the interrupt flag.
 const STRETCH: usize = 1 << 16;
 
 /// Elements to be grouped.
 pub trait Elements: Sync {
     /// An element, or what is known of it.
     type Key: Copy + Send + Sync;
-    /// How many there are.
+    /// The number of elements.
     fn count(&self) -> usize;
     /// One of them.
     fn key(&self, place: usize) -> Self::Key;
-    /// The same for equal elements.
+    /// A hash, the same for equal elements.
     fn hash(key: &Self::Key) -> u64;
-    /// Whether two are equal that have the same hash.
+    /// Returns true if two elements of the same hash are equal.
     fn same(a: &Self::Key, b: &Self::Key) -> bool;
 }
 
@@ -83,9 +83,9 @@ ints! { i64 i32 }
 /// Texts that are parts of one.
 #[derive(Clone, Copy, Debug)]
 pub struct Texts<'a> {
-    /// Where each begins.
+    /// The offset of each text.
     starts: &'a [i64],
-    /// How long each is.
+    /// The length of each text.
     lengths: &'a [i64],
     chars: *const u8,
 }
@@ -97,7 +97,7 @@ impl<'a> Texts<'a> {
     /// Texts that begin there, of these lengths.
     ///
     /// # Safety
-    /// They lie behind `chars`, and nobody writes them meanwhile.
+    /// The texts lie in the array at `chars`, which is not written meanwhile.
     pub unsafe fn new(starts: &'a [i64], lengths: &'a [i64], chars: *const u8) -> Texts<'a> {
         assert_eq!(starts.len(), lengths.len(), "each text has a start and a length");
         Texts { starts, lengths, chars }
@@ -135,19 +135,20 @@ impl<'a> Elements for Texts<'a> {
     }
 }
 
-/// What is found out about each element.
+/// The results for each element.
 #[derive(Debug)]
 pub struct Found<'o> {
     /// The place of the last one equal to it.
     pub last: &'o mut [MaybeUninit<i64>],
-    /// How many are equal to it, itself too.
+    /// The number of elements equal to it, itself included.
     pub count: &'o mut [MaybeUninit<i64>],
 }
 
 /// Finds the groups of equal elements.
 ///
 /// # Errors
-/// If there is too little memory, or somebody wants this to stop; `found` then holds anything.
+/// If there is too little memory, or the team was told to stop; the contents of `found` are then
+/// undefined.
 ///
 /// # Panics
 /// If there is not as much room as there are elements.
@@ -159,7 +160,7 @@ pub fn groups<E: Elements + ?Sized>(
     groups_within(MOST, elements, found, team)
 }
 
-/// The same, with tables for so many groups.
+/// As [`groups`], with tables for `many` groups.
 fn groups_within<E: Elements + ?Sized>(
     most: usize,
     elements: &E,
@@ -211,7 +212,7 @@ struct Group<K> {
     key: K,
     /// The last place, counted from the beginning of the piece.
     last: u32,
-    /// How many.
+    /// The number of groups.
     count: u32,
 }
 
@@ -219,7 +220,7 @@ struct Group<K> {
 struct Table<E: Elements + ?Sized> {
     /// A group's number and 1, or 0: at the place that an element hashes to, or behind it.
     slots: Vec<u32>,
-    /// How far to shift a hash to get such a place.
+    /// The number of bits by which a hash is shifted to get such a place.
     shift: u32,
     groups: Vec<Group<E::Key>>,
 }

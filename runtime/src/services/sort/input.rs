@@ -1,4 +1,4 @@
-//! What there is to sort, looked at once.
+//! The properties of the input of a sort, found in one pass.
 
 use super::digits::Digits;
 use super::words::{Key, Plain};
@@ -11,19 +11,19 @@ use std::sync::{Mutex, PoisonError};
 /// Keys and what is known of them.
 pub struct Input<'k, T: Key> {
     keys: &'k [T],
-    /// What turns words around for a descending sort.
+    /// The mask that reverses the order of words for a descending sort.
     pub mask: T::Word,
     /// The least word.
     pub lo: T::Word,
-    /// The greatest.
+    /// The greatest word.
     pub hi: T::Word,
-    /// Whether the keys are in order.
+    /// True if the keys are in order.
     pub sorted: bool,
-    /// Whether keys with different bits may have the same word.
+    /// True if keys with different bits may have the same word.
     pub special: bool,
 }
 
-/// What is known of some keys behind one another.
+/// The properties of consecutive keys.
 #[derive(Clone, Copy)]
 struct Extent<W> {
     lo: W,

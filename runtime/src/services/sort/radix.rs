@@ -24,7 +24,7 @@ const PIECES: usize = 4;
 /// Nobody wants to wait longer than for so many words when the work is to stop.
 const PIECE: usize = 1 << 22;
 
-/// So many words are sorted by insertion.
+/// The number of words up to which insertion sort is used.
 const FEW: usize = 24;
 
 /// The most bits of a digit within a bucket: what is counted must fit the cache.
@@ -37,7 +37,7 @@ pub struct Shared<T>(pub *mut T);
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// An element.
+    /// The type of an element.
     ///
     /// # Safety
     /// It is in bounds.
@@ -159,12 +159,12 @@ pub unsafe fn sort<W: Word, I: Iterator<Item = (usize, W)>>(
     poll(team)
 }
 
-/// Fails if somebody wants this to stop.
+/// Fails if the team was told to stop.
 pub fn poll(team: &dyn Team) -> Result<(), FaultCode> {
     if team.stopped() { Err(FaultCode::Interrupted) } else { Ok(()) }
 }
 
-/// What a thread needs for sorting.
+/// The buffers of a thread that sorts.
 struct Bench<W> {
     aside: Vec<W>,
     counts: Vec<u32>,
