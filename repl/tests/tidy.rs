@@ -52,24 +52,6 @@ const CRATES: [&str; 7] = ["runtime", "runtime-cpu", "core", "engine", "server",
 
 /// Circles of imports that are still to be dissolved: the files of each.
 const CIRCLES: &[&[&str]] = &[
-    &["runtime/src/kir/reference/launch.rs", "runtime/src/kir/reference/sinks.rs"],
-    &["runtime/src/random.rs", "runtime/src/scalar.rs"],
-    &[
-        "runtime-cpu/src/arena.rs",
-        "runtime-cpu/src/codegen/mod.rs",
-        "runtime-cpu/src/launch/plan.rs",
-        "runtime-cpu/src/launch/settle.rs",
-        "runtime-cpu/src/launch/work.rs",
-    ],
-    &["runtime-cpu/src/codegen/kernel.rs", "runtime-cpu/src/codegen/live.rs"],
-    &[
-        "runtime-cpu/src/codegen/vector/control.rs",
-        "runtime-cpu/src/codegen/vector/jam.rs",
-        "runtime-cpu/src/codegen/vector/lanes.rs",
-        "runtime-cpu/src/codegen/vector/ops.rs",
-        "runtime-cpu/src/codegen/vector/shape.rs",
-        "runtime-cpu/src/codegen/vector/strands.rs",
-    ],
     &["core/src/ide/hints.rs", "core/src/ide/outline.rs"],
     &["core/src/ide/shape.rs", "core/src/ide/stage.rs"],
     &["core/src/lower/layout.rs", "core/src/lower/sequential/delayed.rs"],
@@ -83,8 +65,8 @@ const CIRCLES: &[&[&str]] = &[
 /// The number of doc lines of each crate that are no sentences. Lower it with the number; never
 /// raise it.
 const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
-    ("runtime", 289),
-    ("runtime-cpu", 210),
+    ("runtime", 0),
+    ("runtime-cpu", 0),
     ("core", 871),
     ("engine", 183),
     ("server", 80),
@@ -95,8 +77,8 @@ const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
 /// The number of constants of each crate whose names have no unit. Lower it with the number; never
 /// raise it.
 const VAGUE_CONSTANTS: [(&str, usize); 7] = [
-    ("runtime", 6),
-    ("runtime-cpu", 23),
+    ("runtime", 0),
+    ("runtime-cpu", 0),
     ("core", 14),
     ("engine", 17),
     ("server", 2),

@@ -18,11 +18,11 @@ pub use crate::precision::Precision;
 /// exactly representable in `f32`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
-    /// An `int`.
+    /// A value of type `int`.
     Int(i64),
-    /// A `float`.
+    /// A value of type `float`.
     Float(f64),
-    /// A `bool`.
+    /// A value of type `bool`.
     Bool(bool),
     /// A `char`, as its code of 8 bits.
     Char(u8),

@@ -1,4 +1,4 @@
-//! Building kir.
+//! Builders of kir: functions, kernels and their code.
 //!
 //! A [`Body`] appends instructions to the innermost open block; the methods are named after the
 //! operations and give the values they define. Small things are simplified on the way (constants

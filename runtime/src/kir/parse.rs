@@ -235,7 +235,7 @@ impl<'t> Parser<'t> {
         self.number().map(Site)
     }
 
-    /// `array[index]`
+    /// Parses an element `array[index]`.
     fn place(&mut self) -> Parsed<(Value, Value)> {
         let array = self.value()?;
         self.punct('[')?;
@@ -295,7 +295,7 @@ impl<'t> Parser<'t> {
         Ok(values)
     }
 
-    /// `v0: i64`
+    /// Parses `v0: i64`.
     fn typed(&mut self) -> Parsed<Value> {
         let value = self.value()?;
         self.punct(':')?;

@@ -39,7 +39,7 @@ mod work_item;
 /// The number of modules from which on those not in use are dropped.
 const MAX_UNUSED_MODULES: usize = 256;
 
-/// The interpreter.
+/// The interpreter, as a runtime.
 pub struct Reference {
     caps: Caps,
     options: Options,

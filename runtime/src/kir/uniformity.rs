@@ -15,7 +15,7 @@ pub enum Uniformity {
     Uniform,
     /// One more for each further element.
     Affine,
-    /// Any values.
+    /// A different value for each element.
     Varying,
 }
 

@@ -1,5 +1,5 @@
-//! Which elements of a sequence are equal to which: for each, the place of the last one that is
-//! equal to it, and how many there are.
+//! Grouping of equal elements: for each, the place of the last one that is equal to it, and their
+//! number.
 //!
 //! ```text
 //! few different ones   a table for each piece of the sequence, all of them put together, and then
@@ -20,14 +20,14 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 /// The most groups in a table: with all its parts it fits the cache of a core, about.
-const MOST: usize = 1 << 16;
+const MAX_PARTITION_GROUPS: usize = 1 << 16;
 
 /// Pieces for each thread: the machine may be busy with something else, too, but each begins with
 /// an empty table.
-const PIECES: usize = 2;
+const PIECES_PER_THREAD: usize = 2;
 
 /// Fewer elements are not worth another thread.
-const PARALLEL: usize = 1 << 14;
+const MIN_PARALLEL_ELEMENTS: usize = 1 << 14;
 
 /// Places of a table for each of its groups, at least: where one is taken a branch goes wrong.
 const SPARSE: usize = 4;
@@ -157,7 +157,7 @@ pub fn groups<E: Elements + ?Sized>(
     found: Found<'_>,
     team: &dyn Team,
 ) -> Result<(), FaultCode> {
-    groups_within(MOST, elements, found, team)
+    groups_within(MAX_PARTITION_GROUPS, elements, found, team)
 }
 
 /// As [`groups`], with tables for `many` groups.
@@ -181,7 +181,7 @@ fn groups_within<E: Elements + ?Sized>(
 /// Makes vectors of what is found out about each element.
 ///
 /// # Errors
-/// As [`groups`].
+/// If there is too little memory, or the team was told to stop.
 pub fn groups_into<E: Elements + ?Sized>(
     elements: &E,
     last: &mut Vec<i64>,
@@ -368,7 +368,8 @@ fn resolve<E: Elements + ?Sized>(tables: Vec<Table<E>>, found: Found<'_>, team: 
 /// Pieces of so many elements, for a team. Their places are counted with 32 bits.
 fn pieces(count: usize, team: &dyn Team) -> Vec<Range<usize>> {
     let threads = team.threads();
-    let many = if threads > 1 && count >= PARALLEL { threads * PIECES } else { 1 };
+    let many =
+        if threads > 1 && count >= MIN_PARALLEL_ELEMENTS { threads * PIECES_PER_THREAD } else { 1 };
     let length = count.div_ceil(many).clamp(1, 1 << 30);
     (0..count).step_by(length).map(|from| from..(from + length).min(count)).collect()
 }
@@ -450,7 +451,7 @@ mod tests {
             let group = known.entry(key).or_default();
             *group = (place as i64, group.1 + 1);
         }
-        for most in [MOST, 40, 0] {
+        for most in [MAX_PARTITION_GROUPS, 40, 0] {
             let (mut last, mut count) =
                 (vec![MaybeUninit::new(0); keys.len()], vec![MaybeUninit::new(0); keys.len()]);
             let found = Found { last: &mut last, count: &mut count };

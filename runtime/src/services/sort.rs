@@ -36,9 +36,9 @@ pub use words::Key;
 /// The direction of a sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Ascending order.
+    /// From the least to the greatest.
     Up,
-    /// Descending order.
+    /// From the greatest to the least.
     Down,
 }
 
@@ -207,7 +207,7 @@ pub fn rank<T: Key>(
 /// ascend, and what writes to a place in each of the two parts of the output.
 ///
 /// # Errors
-/// As [`rank`].
+/// If there is too little memory, or the team was told to stop.
 ///
 /// # Panics
 /// If there is not as much room as there are keys.
@@ -261,7 +261,7 @@ impl<'a> Crowd<'a> {
 /// Makes an empty vector that of the ranks.
 ///
 /// # Errors
-/// As [`rank`].
+/// If there is too little memory, or the team was told to stop.
 pub fn rank_into<T: Key>(
     keys: &[T],
     order: Order,

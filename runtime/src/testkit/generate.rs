@@ -21,9 +21,9 @@ mod step;
 /// A module and how to launch its only kernel.
 #[derive(Clone, Debug)]
 pub struct Generated {
-    /// The module.
+    /// The generated module.
     pub module: Module,
-    /// The arguments.
+    /// The arguments of its kernel.
     pub args: Vec<Input>,
     /// The numbers of the parameters that are written.
     pub written: Vec<usize>,
@@ -76,11 +76,11 @@ struct Known {
     value: Value,
     ty: Ty,
     length: i64,
-    /// Whether it is the instance's, and its only name.
+    /// True if it is private to the work item, and this its only name.
     own: bool,
 }
 
-/// What is visible.
+/// The values in scope.
 #[derive(Clone, Default)]
 struct Visible {
     scalars: Vec<(Value, Ty)>,
@@ -105,7 +105,7 @@ struct Generator<'b> {
 /// The length of the arrays a kernel is given.
 const GIVEN: i64 = 16;
 
-/// How many elements more than points the wide ones have.
+/// The number of elements that wide arrays have beyond one for each index.
 const MORE: i64 = 40;
 
 /// The most elements of a row that is added to a table.

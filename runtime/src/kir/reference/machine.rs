@@ -50,7 +50,7 @@ pub(super) struct Machine<'m, 'r> {
     pub memory: Memory<'r>,
     pub interrupt: &'r AtomicBool,
     pub max_depth: usize,
-    /// See [`Counters::work`](crate::runtime::Counters::work).
+    /// The work so far: see [`Counters::work`](crate::runtime::Counters::work).
     pub work: u64,
     frames: Vec<Frame<'m>>,
 }
@@ -459,7 +459,7 @@ impl<'m, 'r> Machine<'m, 'r> {
         Ok(Vec::new())
     }
 
-    /// Some chars.
+    /// The chars of an array, as a text.
     fn text(&mut self, array: Value, length: Value) -> Outcome<Vec<u8>> {
         self.worked(self.i64(length));
         let text = self.memory.read(self.array(array), self.i64(length))?;

@@ -78,8 +78,8 @@ impl<'k, T: Key> Input<'k, T> {
         (self.word(key).wide() - self.lo.wide()) as usize
     }
 
-    /// Where the keys of each piece go, of each of `range` words: the pieces, and for each of them
-    /// the place of the first.
+    /// Computes the target places of the keys: for each piece, and each of its `range` words, the place
+    /// of the first key with that word.
     fn places(&self, range: usize, team: &dyn Team) -> Result<Vec<Places>, FaultCode> {
         let pieces = radix::pieces(self.keys.len(), team);
         let counted: Vec<Mutex<Vec<usize>>> = pieces.iter().map(|_| Mutex::default()).collect();

@@ -25,7 +25,7 @@ const PIECES: usize = 4;
 const PIECE: usize = 1 << 22;
 
 /// The number of words up to which insertion sort is used.
-const FEW: usize = 24;
+const MAX_INSERTION_SORT_WORDS: usize = 24;
 
 /// The most bits of a digit within a bucket: what is counted must fit the cache.
 const DIGIT: u32 = 13;
@@ -178,7 +178,7 @@ impl<W> Default for Bench<W> {
 
 impl<W: Word> Bench<W> {
     fn sort(&mut self, words: &mut [W]) {
-        if words.len() <= FEW {
+        if words.len() <= MAX_INSERTION_SORT_WORDS {
             return insertion(words);
         }
         let (mut lo, mut hi) = (words[0], words[0]);
@@ -212,7 +212,7 @@ impl<W: Word> Bench<W> {
         if shift == 0 {
             return;
         }
-        if most as usize <= FEW {
+        if most as usize <= MAX_INSERTION_SORT_WORDS {
             return insertion(words);
         }
         let mut rest = words;
