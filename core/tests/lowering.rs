@@ -6,7 +6,7 @@ use nesl_core::simplify::simplify;
 use nesl_runtime::kir::{print, verify};
 use nesl_runtime::scalar::Precision;
 
-/// The kir of a program, as text.
+/// Returns the text of the kir of a program.
 fn lowered(program: &str) -> String {
     let program = simplify(&parse(program).unwrap());
     let lowered = lower::sequential(&program, Precision::Bits64, 0).unwrap();
@@ -83,7 +83,7 @@ fn "down@int"(v0: int) -> int library {
 }
 "#,
     );
-    // The first parameter is the site of the call in the program.
+    // The first parameter is the fault site of the call in the program.
     assert!(kir.contains("text \"too low\""), "{kir}");
     assert!(kir.contains("detail v0"), "{kir}");
 }

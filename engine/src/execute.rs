@@ -14,7 +14,7 @@ use nesl_core::fuse::{Fuel, fuse};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, GlobalId, Op, Site};
 use nesl_core::lower::{self, Lowered};
-use nesl_core::prim::SeqOp;
+use nesl_core::prim::Cost;
 use nesl_core::simplify::simplify;
 use nesl_core::strategy::Strategy;
 #[cfg(debug_assertions)]
@@ -250,20 +250,8 @@ pub(crate) fn worth_compiling(program: &ir::Program) -> bool {
         function.body.for_each_op(&mut |op| {
             loops |= match op {
                 Op::Nest(_) | Op::Call(..) | Op::Global(_) => true,
-                Op::Seq(SeqOp::Dist | SeqOp::Range, _) => true,
-                Op::Copy(_)
-                | Op::Scalar(..)
-                | Op::Pair(..)
-                | Op::First(_)
-                | Op::Second(_)
-                | Op::Text(_)
-                | Op::List(_)
-                | Op::Seq(..)
-                | Op::If { .. }
-                | Op::Check { .. }
-                | Op::Error(_)
-                | Op::Host(..)
-                | Op::Time(_) => false,
+                Op::Seq(op, _) => op.row().cost == Cost::Generate,
+                _ => false,
             }
         });
     }

@@ -53,12 +53,10 @@ const CRATES: [&str; 7] = ["runtime", "runtime-cpu", "core", "engine", "server",
 /// Circles of imports that are still to be dissolved: the files of each.
 const CIRCLES: &[&[&str]] = &[
     &["core/src/ide/hints.rs", "core/src/ide/outline.rs"],
-    &["core/src/ide/shape.rs", "core/src/ide/stage.rs"],
     &["core/src/lower/layout.rs", "core/src/lower/sequential/delayed.rs"],
     &["engine/src/evaluate/host.rs", "engine/src/evaluate/launch.rs"],
     &["engine/src/host/picture.rs", "engine/src/host/svg.rs"],
     &["engine/src/session/run.rs", "engine/src/session/watch.rs"],
-    &["engine/src/session.rs", "engine/src/sources.rs"],
     &["server/src/cost.rs", "server/src/run.rs"],
 ];
 
@@ -67,8 +65,8 @@ const CIRCLES: &[&[&str]] = &[
 const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
     ("runtime", 0),
     ("runtime-cpu", 0),
-    ("core", 871),
-    ("engine", 183),
+    ("core", 623),
+    ("engine", 179),
     ("server", 80),
     ("repl", 119),
     ("xtask", 3),
@@ -79,7 +77,7 @@ const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
 const VAGUE_CONSTANTS: [(&str, usize); 7] = [
     ("runtime", 0),
     ("runtime-cpu", 0),
-    ("core", 14),
+    ("core", 13),
     ("engine", 17),
     ("server", 2),
     ("repl", 5),
@@ -158,7 +156,7 @@ fn no_circle_of_imports() {
         let files = Crate::read(&Path::new(folder).join("src"), sources.iter());
         for circle in files.circles() {
             let within = |listed: &&[&str]| circle.iter().all(|file| is_listed(file, listed));
-            match CIRCLES.iter().position(|listed| within(&listed)) {
+            match CIRCLES.iter().position(|listed| within(listed)) {
                 Some(at) => needed[at] = true,
                 None => wrong += &format!("a circle of imports:\n{}", files.describe(&circle)),
             }

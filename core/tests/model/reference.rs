@@ -144,7 +144,7 @@ impl Reference<'_> {
     }
 
     fn simple(&mut self, binding: &Let, env: &Env) -> Result<Value, FaultCode> {
-        let args = self.atoms(&binding.op.atoms(), env);
+        let args = self.atoms(&binding.op.operands(), env);
         Ok(match &binding.op {
             Op::Copy(_) => args[0].clone(),
             Op::Scalar(ScalarOp::Rand, _) => {
@@ -394,7 +394,7 @@ pub fn sequence(
         }
         SeqOp::SameText => return Ok(Value::Bool(args[0] == args[1])),
         SeqOp::HashText | SeqOp::FloatText | SeqOp::ExpText | SeqOp::ParseFloat => {
-            // Tested where they are written.
+            // These operations are tested where they are implemented.
             let types: Vec<Ty> = args.iter().map(type_of_flat).collect();
             let args: Vec<(Ty, Value)> = types.into_iter().zip(args.iter().cloned()).collect();
             let mut options = super::options();
@@ -468,7 +468,8 @@ fn combine(with: ReduceOp, a: &Value, b: &Value, precision: Precision) -> Value 
         ReduceOp::Or => ScalarOp::Or,
         ReduceOp::Xor => ScalarOp::Xor,
     };
-    // The new element first: if it is a NaN, `max` and `min` give the second operand.
+    // The new element is the first operand: if it is NaN, `max` and `min` return the second
+    // operand.
     value(eval(op, &[scalar(b), scalar(a)], precision).unwrap())
 }
 

@@ -168,9 +168,9 @@ impl<'a> FunctionEmitter<'a, '_> {
         state
     }
 
-    /// Emits outer iterations (or elements) together, whose inner loops have `count` iterations (if
-    /// none is given, as many as that of the first, which is the same for all), up to `most` at a
-    /// time; then calls `then` with the values of each.
+    /// Emits several outer iterations (or work items) side by side, then calls `then` for each with
+    /// its values. Their inner loops have `count` iterations, up to `most` of which are emitted at a
+    /// time; without a count they have as many as the first of them computes, which is the same for all.
     pub(super) fn each_of(
         &mut self,
         plan: &JamPlan<'a>,
@@ -188,7 +188,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             plan.before.iter().for_each(|inst| self.or_bail(inst, bail));
             copies.push(std::mem::replace(&mut self.values, outside.clone()));
         }
-        // The code before the inner loop may define the count.
+        // The code before the inner loop may be what defines the count.
         let count = count.or_else(|| copies.first()?[plan.count.0 as usize]);
         self.set(plan.count, count.or_bug("kir defines a count before the loop"));
         let sums = self.jammed_inner_loop(plan, &mut copies, bail, most);
