@@ -104,7 +104,7 @@ pub fn sort<T: Key>(
     assert_eq!(keys.len(), out.len(), "as much room as keys");
     let Some(input) = Input::new(keys, order, team) else { return Ok(()) };
     if input.sorted {
-        // SAFETY: as long as each other, and apart: one may be written.
+        // SAFETY: both slices have one length, as asserted, and `out` is borrowed exclusively.
         unsafe {
             std::ptr::copy_nonoverlapping(keys.as_ptr(), out.as_mut_ptr().cast(), keys.len())
         };

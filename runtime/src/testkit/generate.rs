@@ -4,7 +4,7 @@
 //! when it shrinks them, and a fuzzer can be put to work. When the bytes are used up, nothing
 //! more is added.
 //!
-//! A module ends, keeps the law, disturbs no instance, and is determined: floats are reduced only
+//! A module terminates, is well-formed, disturbs no work item, and is deterministic: floats are reduced only
 //! with `min` and `max`, of numbers that are not the negative zero, and no bits of a NaN are
 //! looked at. Checks may fail.
 
@@ -30,7 +30,7 @@ pub struct Generated {
 }
 
 /// The module that these bytes choose; with functions that call themselves and arrays that
-/// instances allocate only if `recursion` is set.
+/// work items allocate only if `recursion` is set.
 pub fn generate(bytes: &[u8], recursion: bool) -> Generated {
     let choices = Choices { bytes, at: 0 };
     let mut generator = Generator {

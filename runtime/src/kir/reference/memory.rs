@@ -1,8 +1,8 @@
 //! The memory of a launch: arrays of the runtime and those that work items allocate.
 //!
 //! Every access is checked: that the array is alive, the index in bounds, the element written;
-//! and, on arrays of the runtime, that instances do not disturb one another. What is wrong is
-//! given as a text, and is the fault of whoever made the code.
+//! and, on arrays of the runtime, that work items do not disturb one another. A violation is
+//! returned as a text, and is a bug of the maker of the code.
 
 use crate::fault::{Fault, FaultCode};
 use crate::kir::{Literal, Ty};

@@ -40,10 +40,10 @@ impl<T> Shared<T> {
     /// The type of an element.
     ///
     /// # Safety
-    /// It is in bounds.
+    /// `at` is in bounds.
     #[inline]
     pub unsafe fn at(&self, at: usize) -> *mut T {
-        // SAFETY: as promised.
+        // SAFETY: the caller passes an index in bounds.
         unsafe { self.0.add(at) }
     }
 }
