@@ -1,6 +1,5 @@
-//! Tests the type checker on generated and damaged programs: it terminates without a panic, every
-//! position is inside the text, and a database that has seen edits reports the same diagnostics as
-//! a fresh one.
+//! Properties of the checker on generated and damaged programs: it ends without a panic, every source
+//! location is inside the text, and a database that has seen edits reports what a fresh one reports.
 
 mod programs;
 
@@ -12,8 +11,7 @@ use proptest::prelude::*;
 use std::cell::RefCell;
 
 thread_local! {
-    /// One database serves all inputs of a thread, because loading the library takes longer than
-    /// checking an input.
+    /// The database of all inputs of a thread: loading the library takes longer than checking them.
     static EDITED: RefCell<(Database, FileId)> = RefCell::new({
         let mut db = Database::new();
         let file = db.add_file("edited.nesl", "", None);
@@ -21,7 +19,7 @@ thread_local! {
     });
 }
 
-/// Returns all diagnostics of a file.
+/// All diagnostics of a file.
 fn said(db: &Database, file: FileId) -> Vec<Diagnostic<FileRange>> {
     let outline = db.outline(file);
     let forms = outline.forms.iter().filter(|form| form.kind != RawKind::Blank);

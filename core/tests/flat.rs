@@ -1,5 +1,5 @@
-//! Flattens and fuses all example, library and test programs: each result must be well-formed, for
-//! any fusion fuel, and its text must parse back to the same program.
+//! Flattening and fusion of all programs of the repository: the result is well-formed, whatever is fused,
+//! and its text parses to the same program.
 
 mod programs;
 
@@ -11,7 +11,7 @@ use nesl_core::ir::{self, Op, split_rng_keys};
 use nesl_core::lower::globals_as_parameters;
 use nesl_core::simplify::simplify;
 
-/// Checks that a program is well-formed and that its text parses back to it.
+/// Checks that a program is well-formed and equal to the one parsed from its text.
 fn comes_back(program: &flat::Program) -> Result<(), String> {
     let text = print_with_sites(program);
     let breaches = verify(program);
@@ -19,7 +19,7 @@ fn comes_back(program: &flat::Program) -> Result<(), String> {
         return Err(format!("{breaches:#?}\n{text}"));
     }
     let back = parse(&text).map_err(|why| format!("{why}\n{text}"))?;
-    // The programs are compared as text, because NaN is not equal to itself.
+    // Compared as text, since NaN is not equal to itself.
     if format!("{back:?}") != format!("{program:?}") {
         return Err(format!("it comes back as another program:\n{text}"));
     }

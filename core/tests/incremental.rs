@@ -1,6 +1,6 @@
-//! Tests which queries run again after an edit. The unit of checking is a recursion group: editing
-//! a body re-infers the callers only if the type scheme changed, and an edit of comments or white
-//! space stops at the parser.
+//! Incremental queries: after an edit only those run again that depend on the change. The unit is a
+//! recursion group; editing a body re-infers its callers only if its scheme changed; comments and blanks
+//! affect the parser only.
 
 use nesl_core::db::{Database, FileId};
 use nesl_core::ide::Problems;
@@ -37,7 +37,7 @@ impl Editor {
         editor
     }
 
-    /// Checks the whole file, as an editor does after a keystroke; returns the number of errors.
+    /// Checks everything, as an editor does after a key press; returns the number of errors.
     fn check(&self) -> usize {
         let outline = self.db.outline(self.file);
         let forms = outline.forms.iter();
@@ -65,7 +65,7 @@ fn ran(counts: &BTreeMap<String, usize>) -> Vec<(&str, usize)> {
     counts.iter().map(|(name, n)| (name.as_str(), *n)).collect()
 }
 
-/// The queries that any change of an item's text runs; the last two are firewalls.
+/// The queries that a change of an item's text always runs; the last two are firewalls.
 const PARSING: [(&str, usize); 3] = [("ast", 1), ("parse", 1), ("syntax_errors", 1)];
 
 #[test]
@@ -162,7 +162,8 @@ fn a_one_character_edit_of_2000_lines() {
     );
 }
 
-/// A search from the members of a recursion group finds the same group as a search of all forms.
+/// The recursion group of an item is the same whether it is computed from the items that it reaches or
+/// from all forms.
 #[test]
 fn groups_are_found_near_and_far() {
     for n in [2, 3, 60, 64, 65, 200] {
@@ -181,8 +182,8 @@ fn groups_are_found_near_and_far() {
     }
 }
 
-/// Typing into a long program runs few queries, also at keystrokes at which a form absorbs the next
-/// one, becomes a definition, or is completed.
+/// Few queries run after each key press in a long program, also where a form absorbs the next one, where
+/// one becomes a definition, and where it ends.
 #[test]
 fn each_key_of_a_new_form_asks_little() {
     let text = "x = 2;\n".repeat(200) + &program(200) + &"{a : a in [1]};\n".repeat(200);

@@ -1,5 +1,5 @@
-//! Elaborates all example, library and test programs: each result must be well-formed, with and
-//! without explicit random keys, and its text must parse back to the same program.
+//! Elaboration of all programs of the repository: the result is well-formed, with and without its keys,
+//! and its text parses to the same program.
 
 mod programs;
 
@@ -7,7 +7,7 @@ use nesl_core::db::Database;
 use nesl_core::ir::{self, parse, print, print_with_sites, split_rng_keys, verify};
 use nesl_core::simplify::simplify;
 
-/// Checks that a program is well-formed and that its text parses back to it.
+/// Checks that a program is well-formed and equal to the one parsed from its text.
 fn comes_back(program: &ir::Program) -> Result<(), String> {
     let breaches = verify(program);
     if !breaches.is_empty() {
@@ -15,7 +15,7 @@ fn comes_back(program: &ir::Program) -> Result<(), String> {
     }
     let text = print_with_sites(program);
     let back = parse(&text).map_err(|why| format!("{why}\n{text}"))?;
-    // The programs are compared as text, because NaN is not equal to itself.
+    // Compared as text, since NaN is not equal to itself.
     if format!("{back:?}") != format!("{program:?}") {
         return Err(format!("it comes back as another program:\n{text}"));
     }
@@ -27,12 +27,12 @@ fn comes_back(program: &ir::Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that a program stays well-formed when simplified.
+/// Checks that a program is well-formed after simplification.
 fn simplifies(program: &ir::Program) -> Result<(), String> {
     comes_back(&simplify(program))
 }
 
-/// Tests the forms of a text that compute something, and counts them.
+/// Checks the expressions and bindings of a text; returns their number.
 fn forms_come_back(db: &mut Database, text: &str) -> Result<usize, String> {
     let programs = programs::elaborated::forms(db, text)?;
     for mut program in programs.clone() {

@@ -1,4 +1,4 @@
-//! Tests the patterns that the lowering to kir recognises.
+//! The special cases that the lowering to kir recognises.
 
 use nesl_core::ir::parse;
 use nesl_core::lower;

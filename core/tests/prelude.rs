@@ -7,7 +7,7 @@ use nesl_core::prim::{self, Prim};
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{Function, ItemKind};
 
-/// Returns every function of the library with the name of its file.
+/// The functions of the library, each with the name of its file.
 fn functions(db: &Database) -> Vec<(&'static str, Function)> {
     let mut found = Vec::new();
     for (file, (name, _)) in db.library().into_iter().zip(FILES) {
@@ -24,7 +24,7 @@ fn doc_of(function: &Function) -> Doc {
     parse_doc(function.doc.as_deref().unwrap_or_default())
 }
 
-/// Returns the diagnostics of a file as text.
+/// The errors of a file, as text.
 fn errors(db: &Database, file: FileId) -> Vec<String> {
     let outline = db.outline(file);
     let forms = outline.forms.iter().filter(|form| form.kind != RawKind::Blank);

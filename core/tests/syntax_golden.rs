@@ -1,6 +1,5 @@
-//! Golden tests of the syntax stage, a file a construct: `golden/<stage>/*.nesl` holds a
-//! program, a line of `=`, and what the stage makes of it. `BLESS=1` rewrites what is below the
-//! line.
+//! Golden tests of the syntax stages, one file for each construct: `golden/<stage>/*.nesl` contains a
+//! program, a line of `=`, and the output of the stage. `BLESS=1` rewrites the output.
 
 use nesl_core::syntax::{dump_ast, dump_tokens, dump_tree, format, parse_item, split};
 use std::fmt::Write;
@@ -32,7 +31,7 @@ fn fmt() {
     });
 }
 
-/// What a stage makes of each form, and what is wrong with it.
+/// The output of a stage for each form, and the diagnostics of the form.
 fn each_item(text: &str, stage: impl Fn(&str) -> String) -> String {
     let mut out = String::new();
     for raw in split(text) {

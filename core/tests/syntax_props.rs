@@ -1,7 +1,6 @@
-//! Tests properties of the syntax on all example, library and test programs, and on generated and
-//! damaged ones: printing and parsing are inverse to each other, the formatter preserves the
-//! program and is idempotent, white space and comments have no meaning, no text is lost, nothing
-//! panics, and any depth of nesting is handled.
+//! Properties of the syntax, on all programs of the repository and on generated and damaged ones: printing
+//! and parsing are inverse, the formatter keeps the program and is idempotent, blanks and comments have
+//! no meaning, no byte is lost, nothing panics, and depth is limited by memory only.
 
 mod programs;
 
@@ -14,7 +13,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Returns the forms of a text, and true if they have no errors.
+/// The forms of a text, and true if they have no errors.
 fn items(text: &str) -> (Vec<Arc<Item>>, bool) {
     let mut fine = true;
     let mut all = Vec::new();
@@ -34,7 +33,7 @@ fn comments(text: &str) -> Vec<String> {
     tokens.map(|t| text[t.range].split_whitespace().collect()).collect()
 }
 
-/// Checks that printing a syntax tree and parsing the result gives the same tree.
+/// Checks that printing the syntax of a text and parsing the result gives the same syntax.
 fn prints_and_parses(text: &str) -> Result<(), String> {
     for item in split(text) {
         let first = parse_item(&text[item.range]);
@@ -54,7 +53,7 @@ fn prints_and_parses(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that the formatter preserves the syntax tree and the comments, and that it is idempotent.
+/// Checks that the formatter keeps the syntax and the comments of a text, and is idempotent.
 fn formats(text: &str) -> Result<(), String> {
     let once = format(text);
     let twice = format(&once);
@@ -71,8 +70,8 @@ fn formats(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that every byte is in exactly one token, one form and one leaf of its tree, and that
-/// every position is inside the text.
+/// Checks that every byte is in one token, one form and one leaf of its tree, and that every location is
+/// inside the text.
 fn keeps_everything(text: &str) -> Result<(), String> {
     let tokens: String = lex(text).iter().map(|t| &text[t.range]).collect();
     let forms = split(text);
@@ -108,7 +107,7 @@ fn keeps_everything(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Replaces the white space and comments between the tokens of a text.
+/// The text with other blanks and comments between its tokens.
 fn respace(text: &str, tape: &mut Tape<'_>) -> String {
     const BETWEEN: [&str; 8] =
         [" ", "\n", "  ", " % note % ", "%x%", "\n\n% a note of\n  two lines %\n", "\t", "\r\n"];
@@ -190,7 +189,7 @@ proptest! {
     }
 }
 
-/// Checks that a text is parsed quickly, with few errors if any.
+/// Checks that a text is parsed, with at most a few errors, in little time.
 fn is_answered(text: &str) {
     let start = Instant::now();
     for form in split(text) {

@@ -442,19 +442,57 @@ fn cost_finds_how_work_and_depth_grow() {
         "function total(xs) = if #xs < 2 then sum(xs) else sum({total(h) : h in bottop(xs)});\n\
          function work(n) = total([0:n]);\n",
     )]);
-    let ask = ["cost", "-e", "work", "--sizes", "1e2,1e3,1e4", "--setup", "a.nesl"];
+    let sizes = "1e2,3e2,1e3,3e3,1e4";
+    let ask = ["cost", "-e", "work", "--sizes", sizes, "--setup", "a.nesl"];
     folder.nesl(&ask).code(0).out(expect![[r#"
              n     work  depth  parallelism
            100    1,767     39         45.3
+           300    5,783     49          118
          1,000   20,971     54          388
+         3,000   67,899     64        1,061
         10,000  243,611     74        3,292
-        work  ≈ 22.8 · n  (within 6.6 %)
-        depth ≈ 0.265 · log² n  (within 0.5 %)
+        work  ≈ n log n + 11·n  (within 0.4 %)
+        depth ≈ 5.7·log n  (within 5.2 %)
+    "#]]);
+    // Too few sizes for two terms, and for any law.
+    folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10,100,1000"]).code(0).out(expect![[
+        r#"
+                n   work  depth  parallelism
+               10     22      2         11.0
+              100    202      2          101
+            1,000  2,002      2        1,001
+            work  ≈ 2.1·n  (within 4.9 %)
+            depth = 2
+            With 3 sizes only laws with one term were tried; give 5 or more.
+        "#
+    ]]);
+    folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10,100"]).code(0).out(expect![[r#"
+          n  work  depth  parallelism
+         10    22      2         11.0
+        100   202      2          101
+        A law of growth needs at least 3 different sizes, 5 for a law with two terms.
     "#]]);
     let ran =
         folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10,100,1000", "--json"]).code(0);
     assert_eq!(ran.out.lines().count(), 4);
     folder.nesl(&["cost", "-e", "work", "--sizes", "many"]).code(2);
+}
+
+/// Whatever is measured before it, a size has the same random numbers, and several seeds.
+#[test]
+fn cost_of_random_programs_is_that_of_several_seeds() {
+    let folder =
+        Folder::new(&[("a.nesl", "function kept(n) = sum({1 : i in [0:n] | rand(2) == 0});")]);
+    let at = |sizes: &str, seed: &str| -> Vec<serde_json::Value> {
+        let ask = ["--seed", seed, "cost", "-e", "kept", "--setup", "a.nesl", "--json", "--sizes"];
+        let ran = folder.nesl(&[&ask[..], &[sizes]].concat()).code(0);
+        ran.out.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
+    };
+    let (alone, last) = (at("1000", "0"), at("10,100,1000", "0"));
+    assert_eq!((&alone[0], &alone[0]["runs"]), (&last[2], &5.into()));
+    assert_ne!(alone[0], at("1000", "7")[0]);
+    let fixed = folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10", "--json"]).code(0);
+    assert!(fixed.out.contains("\"runs\":1"), "{}", fixed.out);
 }
 
 #[test]
@@ -494,7 +532,7 @@ fn forms_come_through_a_pipe() {
            │ ┬──
            │ ╰──── a float
            │
-           │ Help: int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`
+           │ Help: int and float are never converted implicitly: convert with `float(…)`, `round(…)`, `trunc(…)`
            │
            │ Note: `+` : (a, a) -> a :: (a in number)
         ───╯

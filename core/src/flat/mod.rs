@@ -4,13 +4,15 @@
 //! [`print()`] is easier to read; [`verify()`] is their law.
 
 mod data;
+mod op;
 mod parse;
 mod print;
 mod verify;
 mod walk;
 
 pub use data::*;
+pub use op::Op;
 pub use parse::parse;
 pub use print::{print, print_function, print_located, print_with_sites};
 pub use verify::verify;
-pub(crate) use walk::{is_cheap, is_within, segments_of};
+pub(crate) use walk::{is_within, segments_of};

@@ -66,7 +66,7 @@ impl Choices {
         ])
     }
 
-    /// Chooses a type with at most `depth` nested constructors.
+    /// A random type, with at most `depth` constructors on a path.
     pub fn ty(&mut self, depth: usize) -> Ty {
         match self.below(if depth == 0 { 4 } else { 8 }) {
             0 => Ty::Int,
@@ -79,7 +79,7 @@ impl Choices {
         }
     }
 
-    /// Chooses a value of a type.
+    /// A random value of a type.
     pub fn value(&mut self, ty: &Ty) -> Value {
         match ty {
             Ty::Unit => Value::Unit,
@@ -197,8 +197,7 @@ impl Writer<'_> {
         atom
     }
 
-    /// Generates an operand of a type: a variable in scope, a constant, or the result of a new
-    /// binding.
+    /// An operand of a type: a variable in scope, a constant, or the result of new bindings.
     fn operand(&mut self, ty: &Ty) -> Atom {
         let known: Vec<Atom> =
             self.scope.iter().filter(|(_, of)| of == ty).map(|(atom, _)| *atom).collect();
@@ -246,7 +245,7 @@ impl Writer<'_> {
         self.builder.end(result)
     }
 
-    /// Adds a binding.
+    /// Adds a binding to the current block.
     fn binding(&mut self) {
         match self.choices.below(16) {
             0..=3 => self.scalar(),
@@ -367,7 +366,7 @@ impl Writer<'_> {
             let over = self.operand(&Ty::sequence(ty.clone()));
             binders.push((self.builder.fresh(ty.clone()), ty, over));
         }
-        // The bindings made for the sequences stay in scope, but the element variables do not.
+        // The bindings of the sequences stay in scope, the binders do not.
         let inside = self.scope.len();
         for (var, ty, _) in &binders {
             self.scope.push((Atom::Var(*var), ty.clone()));

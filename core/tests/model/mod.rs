@@ -1,5 +1,5 @@
-//! Helpers shared by the tests of the core language and its interpreter: running programs, and
-//! generating random ones.
+//! Running programs and generating random ones, for the tests of the core language and its
+//! interpreter.
 #![allow(dead_code, reason = "each test uses a part")]
 
 pub mod generate;
@@ -11,14 +11,14 @@ use nesl_core::prim::{HostOp, SeqOp};
 use nesl_runtime::fault::Fault;
 use nesl_runtime::scalar::Precision;
 
-/// A host that records its output. The clock advances by `tick` whenever it is read.
+/// A host that records its output. The clock advances by `tick` seconds whenever it is read.
 #[derive(Default)]
 pub struct Recorder {
     pub printed: String,
     pub seed: u64,
     pub now: f64,
     pub tick: f64,
-    /// Writing to a stream with a higher number fails.
+    /// The number of the last stream that can be written to.
     pub streams: i64,
 }
 
@@ -61,7 +61,7 @@ impl Host for Recorder {
     }
 }
 
-/// Returns the default options, with limits that no test reaches by accident.
+/// Options with limits that tests do not reach by accident.
 pub fn options() -> Options<'static> {
     Options {
         precision: Precision::Bits64,
@@ -73,7 +73,7 @@ pub fn options() -> Options<'static> {
 }
 
 /// Parses a program, which must be well-formed.
-pub fn lawful(text: &str) -> Program {
+pub fn well_formed(text: &str) -> Program {
     let program = parse(text).unwrap_or_else(|why| panic!("{why}\n{text}"));
     let breaches = verify(&program);
     assert!(breaches.is_empty(), "{breaches:#?}\n{text}");
@@ -85,19 +85,19 @@ pub fn main(ty: &str, lets: &str, result: &str) -> String {
     format!("main \"main\"\nfn \"main\"() -> {ty} {{\n{lets}\n{result}\n}}\n")
 }
 
-/// Runs a program; returns its result and its output.
+/// Runs a program; returns its outcome and its output.
 pub fn run_with(program: &Program, options: &Options<'_>) -> (Result<Outcome, Failure>, String) {
     let mut host = Recorder { streams: 9, ..Recorder::default() };
     let outcome = run(program, &[], 0, &mut host, options);
     (outcome, host.printed)
 }
 
-/// Runs the program in a text.
+/// Runs the program of a text; returns its outcome and its output.
 pub fn run_text(text: &str) -> (Result<Outcome, Failure>, String) {
-    run_with(&lawful(text), &options())
+    run_with(&well_formed(text), &options())
 }
 
-/// Returns the value of the program in a text.
+/// The value of the program of a text.
 pub fn value(text: &str) -> Value {
     run_text(text).0.unwrap_or_else(|f| panic!("{f:?}")).value
 }

@@ -1,9 +1,10 @@
-//! A second interpreter of the core language, designed to be as different from the first as
-//! possible. It executes all iterations of a nest together, one operation at a time, so output in
-//! lockstep follows from its structure. It keeps variables in maps, recurses on the stack of the
-//! process, and implements sequence operations on plain vectors of values.
+//! A second interpreter of the core language, as different from the first as possible: it runs all
+//! iterations of a nest together, one operation at a time (so it prints in lockstep because it *is*
+//! in lockstep), keeps variables in maps, recurses on the host's stack, and performs sequence operations
+//! on plain vectors of values.
 //!
-//! It counts no cost. If several iterations fail, it may report another of the failures.
+//! It counts no cost. If several iterations fault, another one than in the first interpreter may be
+//! reported.
 
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::{Atom, Block, FunId, Let, Op, Program, Ty};
@@ -25,7 +26,7 @@ pub struct Reference<'p> {
 }
 
 impl Reference<'_> {
-    /// Runs `main`.
+    /// Runs the main function; `key` is the argument of one that draws random numbers.
     pub fn run(&mut self, key: i64) -> Result<Value, FaultCode> {
         let args = match self.program.functions[self.program.main.0 as usize].params[..] {
             [] => vec![],
@@ -95,13 +96,12 @@ impl Reference<'_> {
                 }
                 let longest = lengths.iter().copied().max().unwrap_or(0);
                 let mut results = vec![Vec::new(); envs.len()];
-                // Each step executes some iterations of every environment: all of them, or only the
-                // i-th.
-                let turns: Vec<std::ops::Range<usize>> = match nest.serial {
+                // Each round runs some iterations of every environment: all, or the i-th.
+                let rounds: Vec<std::ops::Range<usize>> = match nest.serial {
                     true => (0..longest).map(|i| i..i + 1).collect(),
                     false => std::iter::once(0..longest).collect(),
                 };
-                for turn in turns {
+                for turn in rounds {
                     let mut inner = Vec::new();
                     let mut owners = Vec::new();
                     for (owner, env) in envs.iter().enumerate() {
@@ -144,7 +144,7 @@ impl Reference<'_> {
     }
 
     fn simple(&mut self, binding: &Let, env: &Env) -> Result<Value, FaultCode> {
-        let args = self.atoms(&binding.op.atoms(), env);
+        let args = self.atoms(&binding.op.operands(), env);
         Ok(match &binding.op {
             Op::Copy(_) => args[0].clone(),
             Op::Scalar(ScalarOp::Rand, _) => {
@@ -203,7 +203,7 @@ impl Reference<'_> {
     }
 }
 
-/// Computes a sequence operation on plain vectors.
+/// The result of an operation on sequences, computed on plain vectors.
 pub fn sequence(
     op: SeqOp,
     args: &[Value],
@@ -372,7 +372,7 @@ pub fn sequence(
         }
         SeqOp::RankUp | SeqOp::RankDown => {
             let a = list(0);
-            // The rank of each element is the number of elements that precede it.
+            // The rank of an element is the number of elements that come before it.
             (0..a.len())
                 .map(|i| {
                     let before = (0..a.len())
@@ -418,8 +418,7 @@ fn type_of_flat(value: &Value) -> Ty {
     }
 }
 
-/// Returns true if `a` precedes `b` in sorted order; `earlier` is true if `a` precedes `b` in the
-/// input.
+/// Returns true if `a` comes before `b` in sorted order; `earlier` is true if its index is smaller.
 fn precedes(a: &Value, b: &Value, up: bool, earlier: bool) -> bool {
     use std::cmp::Ordering;
     let order = match (a, b) {

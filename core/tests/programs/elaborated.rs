@@ -1,4 +1,4 @@
-//! Elaborates the forms of a text that compute something to programs of the core language.
+//! The expressions and bindings of a text, as programs of the core language.
 
 use nesl_core::base::{ItemId, Name, Severity};
 use nesl_core::db::Database;
@@ -11,7 +11,7 @@ use nesl_core::types::{ItemTypes, Signature};
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
-/// The view of a file that the elaborator needs.
+/// The definitions of a file for the elaborator.
 struct Program<'a>(&'a Database);
 
 impl Definitions for Program<'_> {
@@ -31,7 +31,7 @@ impl Definitions for Program<'_> {
         self.0.signature(item).clone()
     }
 
-    /// Returns the definition of a function that is only declared.
+    /// The definition of a function that this item only declares.
     fn current(&self, item: ItemId, name: &Name) -> ItemId {
         if !matches!(&self.ast(item).kind, ItemKind::Function(f) if f.body.is_none()) {
             return item;

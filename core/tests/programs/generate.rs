@@ -1,9 +1,9 @@
-//! Generates programs of every construct from a tape of choices. They are syntactically
-//! well-formed, but not well typed.
+//! Generates programs of every construct from a tape of choices. They are syntactically valid, not well
+//! typed.
 
 use super::Tape;
 
-/// Generates some forms.
+/// A program of several forms.
 pub fn program(tape: &mut Tape<'_>) -> String {
     (0..=tape.below(3)).map(|_| form(tape) + "\n").collect()
 }
@@ -94,7 +94,7 @@ fn atomic_pattern(tape: &mut Tape<'_>, depth: usize) -> String {
     }
 }
 
-/// Generates an expression for a position at which a comma or a function is allowed.
+/// An expression where a tuple or a function value is allowed.
 pub fn expr(tape: &mut Tape<'_>, depth: usize) -> String {
     match tape.below(12) {
         1 if depth > 0 => format!("{}, {}", operand(tape, depth - 1), expr(tape, depth - 1)),
@@ -103,7 +103,7 @@ pub fn expr(tape: &mut Tape<'_>, depth: usize) -> String {
     }
 }
 
-/// Generates an expression that may follow an operator.
+/// An expression that can be the right operand of an operator.
 fn operand(tape: &mut Tape<'_>, depth: usize) -> String {
     if depth == 0 {
         return primary(tape, 0);
@@ -141,7 +141,7 @@ fn operand(tape: &mut Tape<'_>, depth: usize) -> String {
     }
 }
 
-/// Generates an expression that may precede an operator or a comma without absorbing it.
+/// An expression that can be the left operand of an operator or comma without absorbing it.
 fn left(tape: &mut Tape<'_>, depth: usize) -> String {
     match tape.below(3) {
         0 if depth > 0 => format!("({})", expr(tape, depth - 1)),
@@ -151,8 +151,8 @@ fn left(tape: &mut Tape<'_>, depth: usize) -> String {
     }
 }
 
-/// Generates an expression that may precede an index: any primary expression but `[] type`, whose
-/// type would absorb the index.
+/// An expression that can be indexed: every primary expression except `[] type`, whose type would
+/// continue.
 fn postfix(tape: &mut Tape<'_>, depth: usize) -> String {
     match primary(tape, depth) {
         empty if empty.starts_with("[]") => format!("({empty})"),
@@ -164,7 +164,7 @@ fn applied(tape: &mut Tape<'_>) -> &'static str {
     tape.of(&["g", "Max", "(g)", "'max", "g(1)", "'+"])
 }
 
-/// Generates the argument of a juxtaposition.
+/// An expression that can be the argument of a juxtaposition.
 fn argument(tape: &mut Tape<'_>, depth: usize) -> String {
     match primary(tape, depth) {
         // `a [i]` would be an index, so a list is put in parentheses.

@@ -1,5 +1,5 @@
-//! Texts of programs for the tests: existing programs, programs generated from a tape of choices
-//! ([`generate`]), and damaged programs of either kind.
+//! Texts of programs for the tests: those of the repository, those generated from a tape of choices
+//! ([`generate`]), and damaged ones of either kind.
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
@@ -26,11 +26,11 @@ pub static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     all
 });
 
-/// A recorded case.
+/// A case recorded from NESL 3.1.
 pub struct Case {
     pub id: String,
     pub source: String,
-    /// True if the case must be rejected or must fail.
+    /// True if the program is expected to be rejected or to fail.
     pub fails: bool,
 }
 
@@ -46,7 +46,7 @@ pub static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     text.lines().filter(|line| !line.trim().is_empty()).map(case).collect()
 });
 
-/// Returns all existing programs with their names.
+/// The texts of all programs of the repository, each with its name.
 pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
     let files = FILES.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     files.chain(CASES.iter().map(|case| (case.id.as_str(), case.source.as_str())))
@@ -56,8 +56,8 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// A tape of choices, one for each byte; at its end, every choice is the first option. Shorter
-/// tapes and smaller bytes make smaller programs, so programs shrunk by proptest are readable.
+/// A tape of choices, one a byte; at its end always the first choice. Shorter tapes and smaller
+/// bytes make smaller programs, so what proptest shrinks is readable.
 pub struct Tape<'a> {
     rest: &'a [u8],
     fresh: usize,
@@ -101,8 +101,8 @@ const PIECES: [&str; 64] = [
     " rand", "(1,2)", "\n\n", "é", "\0", "99999999999999999999",
 ];
 
-/// Damages a text: deletes, duplicates, swaps, replaces or inserts tokens, and occasionally inserts
-/// a single character.
+/// A text with some of its tokens deleted, doubled, exchanged, replaced or inserted; sometimes a single
+/// character instead.
 pub fn damage(text: &str, tape: &mut Tape<'_>) -> String {
     let mut tokens: Vec<String> = lex(text).iter().map(|t| text[t.range].to_owned()).collect();
     for _ in 0..=tape.below(5) {
@@ -138,7 +138,7 @@ pub fn damage(text: &str, tape: &mut Tape<'_>) -> String {
     tokens.concat()
 }
 
-/// Returns an existing program, a generated one, or a part of one, damaged.
+/// A damaged program of the repository, a damaged generated one, or a part of one.
 pub fn damaged(bytes: &[u8]) -> String {
     let mut tape = Tape::new(bytes);
     let text = match tape.below(4) {

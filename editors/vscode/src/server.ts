@@ -17,6 +17,7 @@ import {
 } from 'vscode-languageclient/node';
 import { findBinary, placesHere } from './binary';
 import { STAGES, method, type Options, type Stage, type StatusParams, type ValuesParams } from './protocol';
+import { request } from './request';
 
 export type ServerState = 'starting' | 'running' | 'stopped' | 'missing';
 
@@ -119,7 +120,7 @@ export class Server implements vscode.Disposable {
     const client = this.client;
     if (client === undefined || this.current !== 'running') return undefined;
     try {
-      return (await client.sendRequest<Answer | null>(name, params, token)) ?? undefined;
+      return (await request<Answer | null, vscode.CancellationToken>(client, name, params, token)) ?? undefined;
     } catch (error) {
       if (token?.isCancellationRequested !== true) this.log.warn(`${name}: ${String(error)}`);
       return undefined;

@@ -48,7 +48,15 @@ pub struct Variable {
     pub ty: Ty,
     /// The name of the sequence for which the variable is a valid index, if any.
     place_of: Option<String>,
+    /// The variable that holds the side of the squares it is an index of, or, of a square, its side.
+    side: Option<String>,
 }
+
+/// The longest side of a square, about.
+const SIDE: usize = 8;
+
+/// The indices of a square's rows, or of its columns.
+const INDICES: &str = "[0:$0]";
 
 /// A function that can be called.
 #[derive(Clone)]
@@ -106,6 +114,9 @@ pub fn program(seed: u64) -> Program {
         let body = data::wide(&mut g);
         g.global(&mut program, body);
     }
+    if g.rng.percent(30) {
+        g.squares(&mut program);
+    }
     if g.rng.percent(40) {
         let ty = g.result_ty();
         let body = g.expr(&ty, 8);
@@ -121,7 +132,13 @@ pub fn program(seed: u64) -> Program {
         g.risk = if g.rng.percent(30) { Risk::Possible } else { Risk::Never };
         let ty = g.result_ty();
         let budget = 6 + g.rng.below(40);
-        let body = g.expr(&ty, budget);
+        let body = match g.side() {
+            Some(side) if g.rng.percent(60) => {
+                let levels = 1 + g.rng.below(2);
+                g.table(&side, levels)
+            }
+            _ => g.expr(&ty, budget),
+        };
         let risky = matches!(g.risk, Risk::Taken | Risk::Called);
         program.forms.push(Form { name: None, body, risky, loose: g.risk == Risk::Called });
     }
@@ -141,10 +158,28 @@ impl Generator {
         program.data.push(Form { name: Some(name), body, risky: false, loose: false });
     }
 
-    /// Declares a variable, so that it is in scope.
+    /// A length, and one or two sequences of as many rows, each as long.
+    fn squares(&mut self, program: &mut Program) {
+        let body = data::side(self);
+        self.global(program, body);
+        let side = self.scope[self.scope.len() - 1].name.clone();
+        for _ in 0..1 + self.rng.below(2) {
+            let body = data::square(self, &side);
+            self.global(program, body);
+            let at = self.scope.len() - 1;
+            self.scope[at].side = Some(side.clone());
+        }
+    }
+
+    /// Puts a variable in scope.
     pub fn declare(&mut self, name: &str, ty: &Ty, size: usize) {
         self.sizes.insert(name.to_owned(), size);
-        self.scope.push(Variable { name: name.to_owned(), ty: ty.clone(), place_of: None });
+        self.scope.push(Variable {
+            name: name.to_owned(),
+            ty: ty.clone(),
+            place_of: None,
+            side: None,
+        });
     }
 
     /// Generates an expression with additional variables in scope.
@@ -206,6 +241,7 @@ impl Generator {
         let size = match &expr.shape {
             Shape::Literal(text) => text.len().min(10),
             Shape::Var(name) => self.sizes.get(name).copied().unwrap_or(8),
+            Shape::Op(INDICES) => SIDE,
             Shape::Op(template) if template.contains("[0:$0]") => 300,
             Shape::Op(_) => 6 + 2 * all(self),
             Shape::List => all(self),
@@ -325,6 +361,11 @@ impl Generator {
                 return Expr::op(ty.clone(), template, vec![of, place]);
             }
         }
+        if self.rng.percent(70)
+            && let Some(element) = self.element_of_square(ty)
+        {
+            return element;
+        }
         if !known.is_empty() && self.rng.percent(85) {
             // The maximum of two draws prefers variables that were bound later, which are nested
             // more deeply.
@@ -341,7 +382,76 @@ impl Generator {
         data::literal(self, ty)
     }
 
-    /// Generates an expression that extracts a value of a type from a variable in scope.
+    /// An element of a square, or a row of it, at indices in scope.
+    fn element_of_square(&mut self, ty: &Ty) -> Option<Expr> {
+        let mut found: Vec<(Expr, Vec<Expr>)> = Vec::new();
+        for square in &self.scope {
+            let (Some(row), Some(side)) = (square.ty.element(), &square.side) else { continue };
+            if ty != row && Some(ty) != row.element() {
+                continue;
+            }
+            let is_index = |v: &&Variable| v.ty == Ty::Int && v.side.as_ref() == Some(side);
+            let indices = self.scope.iter().filter(is_index);
+            let indices: Vec<Expr> = indices.map(|v| Expr::var(Ty::Int, &v.name).fixed()).collect();
+            if !indices.is_empty() {
+                found.push((Expr::var(square.ty.clone(), &square.name).fixed(), indices));
+            }
+        }
+        if found.is_empty() {
+            return None;
+        }
+        let (square, indices) = self.rng.pick(&found).clone();
+        let mut args = vec![square, self.rng.pick(&indices).clone()];
+        if args[0].ty.element() == Some(ty) {
+            return Some(Expr::op(ty.clone(), "$0[$1]", args));
+        }
+        args.push(self.rng.pick(&indices).clone());
+        Some(Expr::op(ty.clone(), "$0[$1][$2]", args))
+    }
+
+    /// The side of one of the squares in scope.
+    fn side(&mut self) -> Option<String> {
+        let is_square = |v: &&Variable| v.side.is_some() && v.ty != Ty::Int;
+        let sides: Vec<String> =
+            self.scope.iter().filter(is_square).filter_map(|v| v.side.clone()).collect();
+        if sides.is_empty() { None } else { Some(self.rng.pick(&sides).clone()) }
+    }
+
+    /// An apply-to-each over the indices of squares with a side.
+    fn over_indices(&mut self, side: &str, body: impl FnOnce(&mut Self) -> Expr) -> Expr {
+        let over = Expr::op(Ty::seq(Ty::Int), INDICES, vec![Expr::var(Ty::Int, side).fixed()]);
+        let name = self.fresh('v');
+        let before = (self.instances, self.nests);
+        self.instances *= SIDE;
+        self.nests += 1;
+        let outside = self.scope.len();
+        self.declare(&name, &Ty::Int, 1);
+        self.scope[outside].side = Some(side.to_owned());
+        let body = body(self);
+        self.scope.truncate(outside);
+        (self.instances, self.nests) = before;
+        let (ty, patterns) = (Ty::seq(body.ty.clone()), vec![Pattern::Name(name)]);
+        Expr::new(ty, Shape::Each(patterns), vec![over.fixed(), body])
+    }
+
+    /// A nest over indices, some levels deep, that reduces elements found by them.
+    fn table(&mut self, side: &str, levels: usize) -> Expr {
+        if levels > 0 {
+            return self.over_indices(side, |g| g.table(side, levels - 1));
+        }
+        let (ty, both, all): (_, &[_], &[_]) = match self.rng.below(3) {
+            0 => (Ty::Near, &["(min($0, 1.0e6) * min($1, 1.0e6))"], &["sum($0)", "max_val($0)"]),
+            _ => (Ty::Int, &["($0 * $1)", "max($0, $1)"], &["sum($0)", "min_val($0)"]),
+        };
+        let (both, all) = (*self.rng.pick(both), *self.rng.pick(all));
+        let elements = self.over_indices(side, |g| {
+            let args = vec![g.expr(&ty, 2), g.expr(&ty, 0)];
+            Expr::op(ty.clone(), both, args)
+        });
+        Expr::op(ty, all, vec![elements])
+    }
+
+    /// Something of a type that a variable in scope has in it.
     fn part_of_variable(&mut self, ty: &Ty) -> Option<Expr> {
         let mut found: Vec<(&Variable, &'static str)> = Vec::new();
         for variable in &self.scope {
@@ -490,6 +600,12 @@ impl Generator {
 
     /// Generates an apply-to-each whose body has the given type.
     pub fn each(&mut self, element: &Ty, budget: usize) -> Expr {
+        if self.instances * SIDE <= INSTANCES
+            && self.rng.percent(50)
+            && let Some(side) = self.side()
+        {
+            return self.over_indices(&side, |g| g.expr(element, budget.saturating_sub(2)));
+        }
         let room = INSTANCES / self.instances;
         let count = if budget < 4 { 1 } else { [1, 1, 1, 1, 2, 2, 3][self.rng.below(7)] };
         let fits = |v: &&Variable| v.ty.levels() > 0 && self.sizes[&v.name] <= room;

@@ -185,6 +185,7 @@ const SAFE_ROWS: &[(&str, &str, &str)] = &[
     ("~", "($0 + $1)", "~ ~"),
     ("~", "max($0, $1)", "~ ~"),
     ("~", "($0 * 0.75)", "~"),
+    ("~", "(min($0, 1.0e6) * min($1, 1.0e6))", "~ ~"),
     ("[~]", "plus_scan({abs(j) : j in $0})", "[f]"),
     ("[~]", "plus_scan($0)", "[~]"),
     // Reductions with exact results.

@@ -1,6 +1,5 @@
 //! What the values of a flat function are called: by what the source writes for them.
 
-use super::words;
 use crate::base::shorten;
 use crate::base::{ItemId, Span};
 use crate::db::Database;
@@ -60,9 +59,7 @@ impl Namer<'_> {
             Op::Map(ir::Op::First(Atom::Var(pair))) => self.half(binding, *pair, true),
             Op::Map(ir::Op::Second(Atom::Var(pair))) => self.half(binding, *pair, false),
             Op::Extent(..) => self.source(binding).map(|text| format!("#{text}")),
-            Op::Histogram { with, .. } => {
-                Some(format!("{} at each place", words::reduction(*with)))
-            }
+            Op::Histogram { with, .. } => Some(format!("{} at each place", with.label())),
             // Something that the compiler adds: the source writes nothing for it.
             Op::Map(ir::Op::Scalar(..)) | Op::Reduce { .. }
                 if binding.site.item == self.item && self.each(binding.site.span).is_some() =>

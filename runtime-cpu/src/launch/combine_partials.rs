@@ -1,15 +1,15 @@
 //! Between the phases and behind the last: what chunks found apart is put together.
 
 use super::plan::Extents;
-use super::work::Workers;
 use super::{Run, bits, length, param, scalar};
-use crate::chunk::{CARRY, FIRST_COUNT, HEADER, LAST_COUNT, SLOTS, TOTAL};
+use crate::abi::chunk::{CARRY, FIRST_COUNT, HEADER, LAST_COUNT, SLOTS, TOTAL};
 use crate::memory::Block;
+use crate::workers::Workers;
 use nesl_runtime::kir::{Combine, Scope, Sink, Ty, Value};
 use nesl_runtime::runtime::{Arg, Failure};
 
 /// The tables of the chunks behind the first, in place of which parameter, and what they hold.
-pub struct Private {
+pub struct PrivateTables {
     param: usize,
     combine: Combine,
     ty: Ty,
@@ -17,7 +17,7 @@ pub struct Private {
     blocks: Vec<Block>,
 }
 
-impl Private {
+impl PrivateTables {
     /// The table of a chunk, if it has one of its own.
     pub fn of(&self, chunk: usize) -> Option<(usize, u64)> {
         let block = self.blocks.get(chunk.checked_sub(1)?)?;
@@ -77,7 +77,7 @@ fn sinks<'a>(run: &Run<'a>) -> Vec<(usize, usize, &'a Sink)> {
 }
 
 /// Before the first phase: nothing is carried.
-pub fn begin(run: &mut Run<'_>) {
+pub fn init_carries(run: &mut Run<'_>) {
     for (_, number, sink) in sinks(run) {
         if let Some((combine, ty, _)) = combining(run, sink) {
             for chunk in 0..run.chunks.len() {
@@ -88,7 +88,7 @@ pub fn begin(run: &mut Run<'_>) {
 }
 
 /// After the totals of a stage: what each chunk carries.
-pub fn totals(run: &mut Run<'_>, stage: usize) {
+pub fn carry(run: &mut Run<'_>, stage: usize) {
     for (_, number, sink) in sinks(run).into_iter().filter(|(at, ..)| *at == stage) {
         let Some((combine, ty, scope)) = combining(run, sink) else { continue };
         if matches!(sink, Sink::Reduce { .. }) {
@@ -119,7 +119,7 @@ pub fn totals(run: &mut Run<'_>, stage: usize) {
 
 /// Behind the last phase: results over the whole space, and over segments that were not in one
 /// chunk.
-pub fn end(run: &mut Run<'_>, extents: &Extents<'_>) {
+pub fn finalise(run: &mut Run<'_>, extents: &Extents<'_>) {
     let last = run.chunks.len() - 1;
     for (_, number, sink) in sinks(run) {
         match sink {
@@ -216,8 +216,8 @@ pub fn private_tables(
     run: &Run<'_>,
     args: &[Arg],
     workers: &Workers,
-) -> Result<Vec<Private>, Failure> {
-    let mut all: Vec<Private> = Vec::new();
+) -> Result<Vec<PrivateTables>, Failure> {
+    let mut all: Vec<PrivateTables> = Vec::new();
     for (_, _, sink) in sinks(run) {
         let Sink::Histogram { array, combine, value, .. } = sink else { continue };
         let Some(param) = param(run.code, *array) else { continue };
@@ -239,7 +239,7 @@ pub fn private_tables(
             }
             blocks.push(block);
         }
-        all.push(Private { param, combine: *combine, ty, length, blocks });
+        all.push(PrivateTables { param, combine: *combine, ty, length, blocks });
     }
     Ok(all)
 }
@@ -262,8 +262,8 @@ unsafe fn added<T: Copy>(to: *mut u8, from: *const u8, length: usize, add: impl 
 }
 
 /// Adds the tables of the chunks to the one there is.
-pub fn tables(run: &Run<'_>, private: &[Private]) {
-    for Private { param, combine, ty, length, blocks } in private {
+pub fn tables(run: &Run<'_>, private: &[PrivateTables]) {
+    for PrivateTables { param, combine, ty, length, blocks } in private {
         let table = run.params[*param] as *mut u8;
         for block in blocks {
             // What is most common does not look at each element what it is to do.
