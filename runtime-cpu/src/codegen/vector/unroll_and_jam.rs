@@ -15,6 +15,7 @@ use super::multiple_accumulators;
 use super::target::converts;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::{Analysis, Surroundings, VectorFacts, is_wide};
 use nesl_runtime::kir::walk;
@@ -154,8 +155,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         let at = |iteration| self.b.ins().iadd_imm_s(state[0], iteration as i64);
         let elements: Vec<ir::Value> = (0..iterations).map(at).collect();
         let lanes = if plan.facts.has_wide_lanes { 2 } else { 4 };
-        let count = self.get(plan.count);
-        let inner = (count, MAX_SUM_VECTORS / iterations * lanes);
+        let inner = (None, MAX_SUM_VECTORS / iterations * lanes);
         let mut next = vec![following];
         next.extend(&state[1..]);
         self.each_of(plan, index, &elements, inner, bail, &mut |emitter| {
@@ -168,14 +168,15 @@ impl<'a> FunctionEmitter<'a, '_> {
         state
     }
 
-    /// Emits outer iterations (or elements) jammed_vector_loop, whose inner loops have `count` iterations, up to
-    /// `most` at a time; then calls `then` with the values of each.
+    /// Emits several outer iterations (or work items) side by side, then calls `then` for each with
+    /// its values. Their inner loops have `count` iterations, up to `most` of which are emitted at a
+    /// time; without a count they have as many as the first of them computes, which is the same for all.
     pub(super) fn each_of(
         &mut self,
         plan: &JamPlan<'a>,
         index: Value,
         elements: &[ir::Value],
-        (count, most): (ir::Value, usize),
+        (count, most): (Option<ir::Value>, usize),
         bail: ir::Block,
         then: &mut dyn FnMut(&mut Self),
     ) {
@@ -187,7 +188,9 @@ impl<'a> FunctionEmitter<'a, '_> {
             plan.before.iter().for_each(|inst| self.or_bail(inst, bail));
             copies.push(std::mem::replace(&mut self.values, outside.clone()));
         }
-        self.set(plan.count, count);
+        // The code before the inner loop may be what defines the count.
+        let count = count.or_else(|| copies.first()?[plan.count.0 as usize]);
+        self.set(plan.count, count.or_bug("kir defines a count before the loop"));
         let sums = self.jammed_inner_loop(plan, &mut copies, bail, most);
         for (values, sums) in copies.into_iter().zip(sums) {
             self.values = values;
