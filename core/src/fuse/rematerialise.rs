@@ -41,7 +41,7 @@ pub(super) fn run(function: &Function, state: &mut FusionState) -> Block {
 /// that the kernel that fills it cannot compute the size.
 fn table_size(binding: &Let) -> Option<Var> {
     match binding.op {
-        Op::Histogram { size, .. } => var(size),
+        Op::Histogram { size, .. } => variable(size),
         _ => None,
     }
 }
