@@ -49,14 +49,14 @@ impl Value {
     /// Returns the value if it was computed.
     pub(super) fn computed(&self) -> Option<&ResidentValue> {
         match self {
-            Value::Computed(held) => Some(held),
+            Value::Computed(resident) => Some(resident),
             Value::Deferred(deferred) => deferred.value.get(),
         }
     }
 
     fn fact(&self) -> Fact {
         match (self.computed(), self) {
-            (Some(held), _) => held.fact(),
+            (Some(resident), _) => resident.fact(),
             (None, Value::Deferred(deferred)) => deferred.fact,
             (None, Value::Computed(_)) => Fact::Nothing,
         }
@@ -189,10 +189,10 @@ impl Session {
                 }
                 self.force(deferred, item)?;
             }
-            let held = value.computed().or_bug("a value is computed or deferred").clone();
+            let resident = value.computed().or_bug("a value is computed or deferred").clone();
             sources.push(link::GlobalSource::Global(GlobalId(linking.values.len() as u32)));
             linking.globals.push(program.globals[number].clone());
-            linking.values.push(held);
+            linking.values.push(resident);
         }
         linking.programs.push((program.clone(), sources));
         Ok(linking.programs.len() - 1)
@@ -213,8 +213,8 @@ impl Session {
         let mut runner = self.runner();
         runner.options.precision = at;
         let done = runner.run(&program, &linking.values, 0);
-        let held = match done {
-            Ok((held, _)) => held,
+        let resident = match done {
+            Ok((resident, _)) => resident,
             Err(error) => {
                 let item = deferred.item;
                 let diagnostic = match error {
@@ -230,9 +230,9 @@ impl Session {
         if let Some(Value::Deferred(known)) = self.values.get(&key)
             && Rc::ptr_eq(known, deferred)
         {
-            self.values.insert(key, Value::Computed(held.clone()));
+            self.values.insert(key, Value::Computed(resident.clone()));
         }
-        let _ = deferred.value.set(held);
+        let _ = deferred.value.set(resident);
         deferred.captured.borrow_mut().clear();
         Ok(())
     }
