@@ -147,7 +147,7 @@ struct Terminal {
     _process: PtyProcess,
     keys: File,
     output: Receiver<Vec<u8>>,
-    /// What has come and was not looked at yet.
+    /// The output that has come and was not looked at yet.
     seen: Vec<u8>,
 }
 

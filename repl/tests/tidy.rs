@@ -55,9 +55,7 @@ const CIRCLES: &[&[&str]] = &[
     &["core/src/ide/hints.rs", "core/src/ide/outline.rs"],
     &["core/src/lower/layout.rs", "core/src/lower/sequential/delayed.rs"],
     &["engine/src/evaluate/host.rs", "engine/src/evaluate/launch.rs"],
-    &["engine/src/host/picture.rs", "engine/src/host/svg.rs"],
     &["engine/src/session/run.rs", "engine/src/session/watch.rs"],
-    &["server/src/cost.rs", "server/src/run.rs"],
 ];
 
 /// The number of doc lines of each crate that are no sentences. Lower it with the number; never

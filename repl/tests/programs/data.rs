@@ -98,7 +98,7 @@ pub fn wide(g: &mut Generator) -> Expr {
     Expr::op(Ty::seq(ty), template, vec![length])
 }
 
-/// How long the sides of squares are.
+/// The length of the sides of squares.
 pub fn side(g: &mut Generator) -> Expr {
     let length = [1, 3, 5, 8][g.rng.below(4)];
     Expr::literal(Ty::Int, length.to_string())
