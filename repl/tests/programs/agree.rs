@@ -8,7 +8,7 @@ use nesl_runtime::runtime::{Options, Runtime};
 use nesl_runtime_cpu::Cpu;
 
 /// Programs with more work than this are skipped.
-const MUCH: u64 = 1_000_000;
+const MAX_WORK: u64 = 1_000_000;
 
 /// The result of a comparison.
 pub enum Verdict {
@@ -54,7 +54,7 @@ fn run(text: &str, precision: Precision, way: Option<Way>) -> (Vec<Outcome>, u64
         max_depth: 10_000,
         max_length: 1 << 20,
         // Interpret-first is off, so everything that can be compiled is compiled.
-        trials: false,
+        interpret_first: false,
         ..Settings::default()
     };
     let mut session = Session::new(settings);
@@ -83,7 +83,7 @@ pub fn verdict(program: &Program, precision: Precision) -> Verdict {
     let entries = program.entries();
     let text = program.text();
     let (expected, work) = run(&text, precision, None);
-    if work > MUCH {
+    if work > MAX_WORK {
         return Verdict::TooLarge;
     }
     if let Err(how) = promised(&entries, &expected) {
