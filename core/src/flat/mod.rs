@@ -5,12 +5,14 @@
 
 mod data;
 mod parse;
+mod pass;
 mod print;
 mod verify;
 mod walk;
 
 pub use data::*;
 pub use parse::parse;
+pub use pass::{Fuel, Pass};
 pub use print::{print, print_function, print_located, print_with_sites};
 pub use verify::verify;
 pub(crate) use walk::{is_cheap, is_within, segments_of};

@@ -14,12 +14,7 @@
 //! and Reppy, *Nested data-parallelism on the GPU*, 2012); since spaces say what may be fused
 //! with what, a greedy walk finds it.
 //!
-//! | module | what it does |
-//! |---|---|
-//! | `sink` | what joins values of which it is not known yet which kernel finds them |
-//! | `cluster` | which step joins which kernel |
-//! | `rematerialise` | what is computed again rather than stored |
-//! | `liveness` | which values are used afterwards |
+//! [`PASSES`] lists the passes; each is a file of its name (`store` is `liveness`).
 
 mod cluster;
 mod liveness;
@@ -27,51 +22,122 @@ mod rematerialise;
 mod sink;
 
 use crate::base::with_stack;
-use crate::flat::{Block, Function, IndexSpace, Program, Step};
+use crate::flat::{self, Block, Fuel, Function, IndexSpace, Kernel, Pass, Program, Step};
+use crate::ir::Atom;
+use cluster::State;
 
-/// How many steps may join a kernel that is there, or be done again in one: all, or so many, to
-/// find out which of them changes a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fuel(pub Option<u32>);
+/// The passes that fuse a flat program without kernels, in order. After the last one there are no
+/// values outside of kernels but those computed without touching elements, and control flow.
+pub const PASSES: [Pass; 4] = [
+    Pass {
+        name: "sink",
+        stage: "sunk",
+        title: "Sunk",
+        about: "moves reductions of a multi-versioned value into both of its versions",
+        run: |program, fuel| each_body(program, fuel, sink::moved),
+        verify: flat::verify,
+    },
+    Pass {
+        name: "cluster",
+        stage: "clustered",
+        title: "Clustered",
+        about: "joins steps over one index space into kernels (vertical and horizontal fusion)",
+        run: |program, fuel| each_body(program, fuel, clustered),
+        verify: verify_when_stored,
+    },
+    Pass {
+        name: "rematerialise",
+        stage: "rematerialised",
+        title: "Rematerialised",
+        about: "computes cheap values again in each kernel that uses them, rather than storing them",
+        run: |program, fuel| each_body(program, fuel, rematerialised),
+        verify: verify_when_stored,
+    },
+    Pass {
+        name: "store",
+        stage: "fused",
+        title: "Fused",
+        about: "stores what is live after each kernel and removes dead code (liveness)",
+        run: |program, _| store(program),
+        verify: flat::verify,
+    },
+];
 
-/// Fuses a flat program without kernels; the result has no values outside of kernels but those
-/// that are computed without touching elements, and control flow.
-pub fn fuse(program: &Program, fuel: Fuel) -> Program {
-    let fuel = fuel.0.unwrap_or(u32::MAX);
-    let mut state = cluster::State { fuel, nested: true, next: 0 };
-    let mut fused = program.clone();
-    for function in fused.functions.iter_mut().flatten() {
-        let before = state.clone();
-        let mut body = fused_body(function, &mut state);
-        if asks_for_places_within(&body, &function.spaces) {
-            state = cluster::State { nested: false, ..before };
-            body = fused_body(function, &mut state);
-            state.nested = true;
-        }
-        function.body = body;
+/// Applies a pass to the body of each function.
+fn each_body(program: &mut Program, fuel: &mut Fuel, pass: fn(&Function, &mut State) -> Block) {
+    let mut state = State { fuel: fuel.0, nested: true, next: 0 };
+    for function in program.functions.iter_mut().flatten() {
+        function.body = pass(function, &mut state);
     }
-    fused
+    fuel.0 = state.fuel;
 }
 
-fn fused_body(function: &Function, state: &mut cluster::State) -> Block {
-    let body = sink::moved(function, state);
-    let body = cluster::block(&body, &function.spaces, state);
-    let body = rematerialise::block(&body, &function.spaces, state);
-    liveness::block(body, &function.spaces)
+/// Says of each kernel what it stores.
+fn store(program: &mut Program) {
+    for function in program.functions.iter_mut().flatten() {
+        let empty = Block { steps: Vec::new(), result: Atom::Unit };
+        let body = std::mem::replace(&mut function.body, empty);
+        function.body = liveness::block(body, &function.spaces);
+    }
 }
 
-/// Whether somebody wants to know which of the points that a filter keeps another one keeps, where
-/// both are masks of one kernel: that kernel only knows the places in what it goes over.
+/// The kernels of a function. A filter of what a filter keeps is a mask of the same kernel, unless
+/// somebody asks which of the kept elements it keeps: a kernel only knows indices of the space that
+/// it goes over.
+fn clustered(function: &Function, state: &mut State) -> Block {
+    let before = state.clone();
+    let body = cluster::block(&function.body, &function.spaces, state);
+    if !has_nested_masks(&body, &function.spaces) {
+        return body;
+    }
+    let mut trial = state.clone();
+    let stored = rematerialise::block(&body, &function.spaces, &mut trial);
+    let stored = liveness::block(stored, &function.spaces);
+    if !asks_for_places_within(&stored, &function.spaces) {
+        return body;
+    }
+    *state = State { nested: false, ..before };
+    let body = cluster::block(&function.body, &function.spaces, state);
+    state.nested = true;
+    body
+}
+
+fn rematerialised(function: &Function, state: &mut State) -> Block {
+    rematerialise::block(&function.body, &function.spaces, state)
+}
+
+/// The violations of a clustered program once its kernels store what is used after them: until
+/// then, no invariant says what is visible behind a kernel.
+fn verify_when_stored(program: &Program) -> Vec<String> {
+    let mut program = program.clone();
+    store(&mut program);
+    flat::verify(&program)
+}
+
+/// Returns true if a kernel has a mask whose outer space is a mask of that kernel, too.
+fn has_nested_masks(block: &Block, spaces: &[IndexSpace]) -> bool {
+    any_kernel(block, &|kernel| {
+        kernel.masks.iter().any(|mask| {
+            spaces[mask.0 as usize].around().is_some_and(|of| kernel.masks.contains(&of))
+        })
+    })
+}
+
+/// Returns true if a kernel stores the indices that a nested mask keeps.
 fn asks_for_places_within(block: &Block, spaces: &[IndexSpace]) -> bool {
+    any_kernel(block, &|kernel| {
+        kernel.filter_indices.iter().any(|mask| {
+            spaces[mask.0 as usize].around().is_some_and(|of| kernel.masks.contains(&of))
+        })
+    })
+}
+
+fn any_kernel(block: &Block, test: &dyn Fn(&Kernel) -> bool) -> bool {
     with_stack(|| {
         block.steps.iter().any(|step| match step {
             Step::Space(_) => false,
-            Step::Let(binding) => {
-                binding.op.blocks().any(|inside| asks_for_places_within(inside, spaces))
-            }
-            Step::Kernel(kernel) => kernel.filter_indices.iter().any(|place| {
-                spaces[place.0 as usize].around().is_some_and(|of| kernel.masks.contains(&of))
-            }),
+            Step::Let(binding) => binding.op.blocks().any(|inside| any_kernel(inside, test)),
+            Step::Kernel(kernel) => test(kernel),
         })
     })
 }

@@ -1,0 +1,135 @@
+//! Passes, and a program on its way through them.
+
+use super::Options;
+use super::kernels::LoweredKernel;
+use crate::flat::{self, Fuel};
+use crate::ir::{self, GlobalId};
+use nesl_runtime::kir;
+use std::borrow::Cow;
+
+/// A pass of the compiler: a row of [`super::PASSES`].
+#[derive(Debug)]
+pub struct Pass {
+    /// Its name: a verb.
+    pub name: &'static str,
+    /// The name of its result, for `nesl ir --stage` and editors.
+    pub stage: &'static str,
+    /// The title of its result in menus.
+    pub title: &'static str,
+    /// What it does, in a sentence without a full stop.
+    pub about: &'static str,
+    /// The function.
+    pub run: Run,
+    /// Returns every violation of the invariants that hold after the pass.
+    pub verify: fn(&Unit<'_>) -> Vec<String>,
+    /// The result is verified in release builds, too.
+    pub always_verified: bool,
+}
+
+/// The function of a pass, by what it takes and gives.
+#[derive(Clone, Copy, Debug)]
+pub enum Run {
+    /// A query of [`crate::db`]: text → tokens, tree, ast, types.
+    Query(Query),
+    /// ast, names and types → ir: by [`mod@crate::elaborate`], for whoever says what definitions
+    /// names refer to.
+    Elaborate,
+    /// ir → ir.
+    Ir(fn(Cow<'_, ir::Program>) -> ir::Program),
+    /// ir → ir without globals, and the globals that became parameters of its main function.
+    Close(fn(&ir::Program) -> (ir::Program, Vec<GlobalId>)),
+    /// ir without globals → flat.
+    Flatten(fn(&ir::Program) -> flat::Program),
+    /// flat → flat.
+    Flat(fn(&mut flat::Program, &mut Fuel)),
+    /// Fused flat → the kir of the kernels that are launched. While a program runs, each kernel is
+    /// lowered when its variant is known ([`super::kernel()`]).
+    Lower(fn(&Unit<'_>, &Options) -> Vec<LoweredKernel>),
+    /// kir → the text of a back end's code: rows of [`super::Stages::with_backend`].
+    Emit(fn(&kir::Module) -> String),
+}
+
+/// A result of the front end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// Tokens.
+    Tokens,
+    /// The lossless syntax tree.
+    Tree,
+    /// The abstract syntax.
+    Ast,
+    /// The types of patterns and expressions.
+    Types,
+}
+
+/// A program on its way through the passes.
+#[derive(Clone, Debug)]
+pub struct Unit<'a> {
+    /// The core program: simplified, once that pass has run.
+    pub ir: Cow<'a, ir::Program>,
+    /// The same without globals, which are parameters of its main function; gone when it has been
+    /// flattened.
+    pub closed: Option<ir::Program>,
+    /// These globals, in the order of the parameters.
+    pub globals: Vec<GlobalId>,
+    /// The flat program.
+    pub flat: Option<flat::Program>,
+    fuel: Fuel,
+}
+
+impl<'a> Unit<'a> {
+    /// A core program at the beginning of its way.
+    pub fn new(program: Cow<'a, ir::Program>, options: &Options) -> Unit<'a> {
+        let fuel = Fuel::new(options.fuel);
+        Unit { ir: program, closed: None, globals: Vec::new(), flat: None, fuel }
+    }
+}
+
+impl Pass {
+    /// A row for a pass from flat programs to flat programs.
+    pub(super) const fn of_flat(pass: &flat::Pass, verify: fn(&Unit<'_>) -> Vec<String>) -> Pass {
+        Pass {
+            name: pass.name,
+            stage: pass.stage,
+            title: pass.title,
+            about: pass.about,
+            run: Run::Flat(pass.run),
+            verify,
+            always_verified: false,
+        }
+    }
+
+    /// Runs the pass, and verifies its result: in debug builds always, in release builds if its row
+    /// says so. Front ends, lowering and back ends do nothing here: they are run by who asks for
+    /// their results.
+    pub fn apply(&self, unit: &mut Unit<'_>) {
+        match self.run {
+            Run::Query(_) | Run::Elaborate | Run::Lower(_) | Run::Emit(_) => return,
+            Run::Ir(pass) => {
+                let program = std::mem::replace(&mut unit.ir, Cow::Owned(nothing()));
+                unit.ir = Cow::Owned(pass(program));
+            }
+            Run::Close(pass) => {
+                let (program, globals) = pass(&unit.ir);
+                (unit.closed, unit.globals) = (Some(program), globals);
+            }
+            Run::Flatten(pass) => unit.flat = unit.closed.take().as_ref().map(pass),
+            Run::Flat(pass) => {
+                if let Some(program) = &mut unit.flat {
+                    pass(program, &mut unit.fuel);
+                }
+            }
+        }
+        if cfg!(debug_assertions) || self.always_verified {
+            self.check((self.verify)(unit));
+        }
+    }
+
+    /// Fails if there are violations: they are a bug of the pass.
+    pub fn check(&self, violations: Vec<String>) {
+        if !violations.is_empty() {
+            let all = violations.join("\n");
+            nesl_runtime::bug!("the pass `{}` broke an invariant: {all}", self.name);
+        }
+    }
+}
