@@ -1,15 +1,14 @@
-//! The library that is written in NESL: its files, and how to read its doc strings.
+//! The library that is written in NESL: its files, and the parser of its doc strings.
 //!
-//! A doc string says what the function does, then has lines that begin with `Example:` (any
-//! number; an expression, ` → `, its value; it goes on over lines up to the arrow) and a last one
-//! that begins with `Cost:`. A cost of the
-//! form `W = S(v) + L(i) + 1, D = 1` is what a call is charged in place of what its body would
-//! cost; `D = 1 (scan)` says that scans or reductions are inside, which matters only when those
-//! are charged a depth of log n. Any other cost is for people.
+//! A doc string describes the function, then has any number of lines that begin with `Example:` (an
+//! expression, ` → `, its value; the expression may have several lines) and a last one that begins with
+//! `Cost:`. A cost of the form `W = S(v) + L(i) + 1, D = 1` is charged for a call instead of the cost
+//! of its body; `D = 1 (scan)` says that the body has scans or reductions, which matters only when
+//! those are charged a depth of log n. Any other cost is a comment.
 
 use crate::ir::{Charge, CostTerm};
 
-/// The files in order; a later one uses those before it. Names and texts.
+/// The names and texts of the files; each uses only those before it.
 pub const FILES: &[(&str, &str)] = &[
     ("scalars.nesl", include_str!("../prelude/scalars.nesl")),
     ("sequences.nesl", include_str!("../prelude/sequences.nesl")),
@@ -23,8 +22,8 @@ pub const FILES: &[(&str, &str)] = &[
     ("graphics.nesl", include_str!("../prelude/graphics.nesl")),
 ];
 
-/// Operators that are functions of the prelude: how they are written, and the function's name. (A
-/// function cannot be defined under an operator's name.)
+/// Operators that are functions of the prelude: the operator, and the name of the function. (A function
+/// cannot be defined under an operator's name.)
 pub const OPERATORS: &[(&str, &str)] =
     &[("^", "_power"), ("||", "_pad"), ("nor", "_nor"), ("nand", "_nand")];
 
@@ -52,29 +51,29 @@ pub fn operator(written: &str) -> Option<&'static str> {
     found.map(|(_, function)| *function)
 }
 
-/// Whether a program must not redefine a name of the library.
+/// Returns true if a program may not redefine a name of the library.
 pub fn is_protected(name: &str) -> bool {
     !ADDED.contains(&name)
 }
 
-/// How a name of the prelude is shown to people: `^` for `_power`.
+/// The printed form of a name of the prelude: `^` for `_power`.
 pub fn shown(name: &str) -> &str {
     let found = OPERATORS.iter().find(|(_, function)| *function == name);
     found.map_or(name, |(operator, _)| operator)
 }
 
-/// A doc string, taken apart.
+/// A parsed doc string.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Doc {
-    /// What the function does; its lines joined, paragraphs (empty lines) kept.
+    /// The description of the function, with its lines joined and its paragraphs kept.
     pub text: String,
     /// Expressions and their values.
     pub examples: Vec<(String, String)>,
-    /// Work and depth.
+    /// The line on work and depth.
     pub cost: Option<String>,
 }
 
-/// Takes a doc string apart. Any text will do: what is not an example or a cost is prose.
+/// Parses a doc string. Every text is valid: a line that is not an example or a cost is prose.
 pub fn parse_doc(text: &str) -> Doc {
     let mut doc = Doc::default();
     let mut lines = text.lines().map(str::trim);
@@ -104,7 +103,7 @@ pub fn parse_doc(text: &str) -> Doc {
     doc
 }
 
-/// What a cost means for a function with these parameters, if it is a formula: `W = 1`,
+/// Parses the cost of a function with some parameters, if it is a formula: `W = 1`,
 /// `W = S(v) + L(i)` or `W = S(result)`, then `, D = 1` or `, D = 1 (scan)`.
 pub fn parse_charge(cost: &str, params: &[&str]) -> Option<Charge> {
     let (work, depth) = cost.trim().strip_prefix("W = ")?.split_once(", D = ")?;

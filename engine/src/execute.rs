@@ -163,7 +163,8 @@ impl Executor {
         }
         let lowered = prepared.lowered.get_or_init(|| {
             let began = Instant::now();
-            let lowered = lower::sequential(&prepared.program, prepared.precision, prepared.seed);
+            let lowered =
+                lower::sequential(&prepared.program, prepared.precision, prepared.seed).ok();
             self.translated(began.elapsed());
             #[cfg(debug_assertions)]
             if let Some(Err(wrong)) = lowered.as_ref().map(|lowered| kir::verify(&lowered.module)) {

@@ -1,70 +1,70 @@
-//! Diagnostics as data: what is wrong, where, and a way out.
+//! Diagnostics as data: a message, the source locations it is about, and hints.
 //!
-//! They are generic in how a place is given: a stage reports in its own terms (the parser in
-//! bytes of the item, the checker in [`Loc`](super::Loc)s) and [`Diagnostic::map`] translates on
-//! the way out. Rendering belongs to the faces.
+//! They are generic in the type of a location: a stage reports in its own terms (the parser in bytes
+//! of the item, the checker in [`Loc`](super::Loc)s) and [`Diagnostic::map`] translates them for
+//! output. Rendering is left to the programs that print them.
 
-/// What sort of thing is wrong; the word is part of the message a person sees.
+/// The stage that found an error; its word is a part of the printed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// The text is not NESL.
     Syntax,
-    /// A name means nothing here, or may not be used so.
+    /// A name is undefined, or may not be used in this way.
     Name,
-    /// Types disagree.
+    /// Types do not agree.
     Type,
     /// The program failed while running.
     Runtime,
 }
 
-/// How bad it is.
+/// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Severity {
     /// The form cannot be run.
     Error,
-    /// It runs, but a person should know.
+    /// The form can be run, but the user should know.
     Warning,
 }
 
-/// A place and what to say there.
+/// A source location and the text that is printed there.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Label<L> {
-    /// Where.
+    /// The source location.
     pub at: L,
-    /// A short phrase in the user's words; may be empty for the primary place.
+    /// A short phrase in the user's words; may be empty for the primary location.
     pub text: String,
 }
 
-/// A way out.
+/// A suggestion that resolves the error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hint<L> {
-    /// What to do, as a sentence fragment: ``write `==` to compare``.
+    /// The suggestion, as a sentence fragment: ``write `==` to compare``.
     pub text: String,
-    /// The edit that does it, when one can be given: replace this place by this text.
+    /// The edit that follows the suggestion, if there is one: a location and the text to replace it.
     pub edit: Option<(L, String)>,
 }
 
-/// Something wrong, with places of type `L`.
+/// An error or a warning, with source locations of type `L`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic<L> {
-    /// What sort.
+    /// The stage that found it.
     pub kind: Kind,
-    /// How bad.
+    /// The severity, error or warning.
     pub severity: Severity,
-    /// One line, no trailing stop: ``` `+` cannot add an int and a float ```.
+    /// One line without a full stop: ``` `+` cannot add an int and a float ```.
     pub message: String,
-    /// The place it is about.
+    /// The location of the error.
     pub primary: Label<L>,
-    /// Other places that explain it.
+    /// Further locations that explain it.
     pub labels: Vec<Label<L>>,
-    /// Further facts, a sentence each.
+    /// Further facts, one sentence each.
     pub notes: Vec<String>,
-    /// Ways out, best first.
+    /// Suggestions, the best first.
     pub hints: Vec<Hint<L>>,
 }
 
 impl<L> Diagnostic<L> {
-    /// An error with a message about a place.
+    /// Makes an error with a message about a location.
     pub fn error(kind: Kind, at: L, message: impl Into<String>) -> Diagnostic<L> {
         Diagnostic {
             kind,
@@ -77,42 +77,42 @@ impl<L> Diagnostic<L> {
         }
     }
 
-    /// A warning with a message about a place.
+    /// Makes a warning with a message about a location.
     pub fn warning(kind: Kind, at: L, message: impl Into<String>) -> Diagnostic<L> {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(kind, at, message) }
     }
 
-    /// Says something at the primary place.
+    /// Sets the text at the primary location.
     pub fn here(mut self, text: impl Into<String>) -> Self {
         self.primary.text = text.into();
         self
     }
 
-    /// Adds a secondary place.
+    /// Adds a secondary location and its text.
     pub fn label(mut self, at: L, text: impl Into<String>) -> Self {
         self.labels.push(Label { at, text: text.into() });
         self
     }
 
-    /// Adds a fact.
+    /// Adds a note.
     pub fn note(mut self, text: impl Into<String>) -> Self {
         self.notes.push(text.into());
         self
     }
 
-    /// Adds a way out without an edit.
+    /// Adds a suggestion without an edit.
     pub fn hint(mut self, text: impl Into<String>) -> Self {
         self.hints.push(Hint { text: text.into(), edit: None });
         self
     }
 
-    /// Adds a way out with the edit that does it.
+    /// Adds a suggestion with its edit: `replacement` takes the place of the text at `at`.
     pub fn fix(mut self, text: impl Into<String>, at: L, replacement: impl Into<String>) -> Self {
         self.hints.push(Hint { text: text.into(), edit: Some((at, replacement.into())) });
         self
     }
 
-    /// The same diagnostic in other coordinates.
+    /// Translates all source locations of the diagnostic.
     pub fn map<M>(self, mut f: impl FnMut(L) -> M) -> Diagnostic<M> {
         let mut label = |l: Label<L>| Label { at: f(l.at), text: l.text };
         let primary = label(self.primary);

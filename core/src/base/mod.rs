@@ -1,4 +1,4 @@
-//! What every stage shares: names, places, diagnostics.
+//! The vocabulary of all stages: names, source locations, diagnostics.
 
 mod diagnostic;
 mod name;

@@ -1,10 +1,10 @@
-//! Identifiers. NESL folds case: `A_B1` and `a_b1` are one name, shown as it was written.
+//! Identifiers. NESL ignores case: `A_B1` and `a_b1` are one name, printed as it was written.
 
 use smol_str::SmolStr;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-/// An identifier: compared without case, displayed as written.
+/// An identifier, compared without case and printed as written.
 #[derive(Clone)]
 pub struct Name {
     folded: SmolStr,

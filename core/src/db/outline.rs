@@ -7,7 +7,7 @@
 use super::input::{File, Form, Item, Outline};
 use super::{Database, FAILURES, TEXTS, set_outline};
 use crate::base::{ItemId, Name, TextSize};
-use crate::syntax::{LOOKAHEAD, RawItem, RawKind, Reach, split};
+use crate::syntax::{LOOKAHEAD_TOKENS, RawItem, RawKind, Reach, split};
 use rustc_hash::FxHashMap;
 use salsa::Setter;
 use std::ops::Range;
@@ -198,7 +198,7 @@ impl Splice {
     }
 }
 
-/// The number of bytes after a change that are split anew; about twice the [`LOOKAHEAD`] of tokens
+/// The number of bytes after a change that are split anew; about twice the [`LOOKAHEAD_TOKENS`] of tokens
 /// that may decide where a form ends.
 const RESPLIT_AFTER_BYTES: usize = 16 << 10;
 
@@ -229,7 +229,7 @@ fn around_change(
     for (i, (form, extent)) in old.forms.iter().zip(extents).enumerate() {
         let end = at + usize::from(extent.bytes);
         if first.is_none() && end > head {
-            if tokens_since < LOOKAHEAD {
+            if tokens_since < LOOKAHEAD_TOKENS {
                 return None;
             }
             first = Some((i, at));
@@ -260,7 +260,7 @@ fn around_change(
         }
         at = end;
     }
-    if tokens_since < LOOKAHEAD && first.is_none() {
+    if tokens_since < LOOKAHEAD_TOKENS && first.is_none() {
         return None;
     }
     // No unchanged form follows: the text is split anew to its end.
@@ -274,7 +274,7 @@ fn reach_ends(raw: &[RawItem]) -> bool {
     raw.iter().rev().all(|raw| {
         let enough = match raw.reach {
             Reach::Itself => true,
-            Reach::Near => behind >= LOOKAHEAD,
+            Reach::Near => behind >= LOOKAHEAD_TOKENS,
             Reach::Far => false,
         };
         behind += raw.tokens as usize;

@@ -8,7 +8,7 @@ use crate::base::{Diagnostic, ItemId, Loc, Name};
 use crate::names::{Names, Resolution};
 use crate::prim::PrimKind;
 use crate::syntax::ast::{Item as Ast, ItemKind};
-use crate::types::{Context, ItemTypes, Member, Signature, Ty};
+use crate::types::{ItemTypes, Member, Signature, Ty, TypeEnvironment};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -91,7 +91,7 @@ pub(crate) fn inferred(db: &dyn Db, leader: Item) -> FxHashMap<ItemId, Arc<ItemT
 
 /// The part of scope that inference asks for. It is here, not beside [`ItemScope`], since the
 /// signature of an item is inferred and inference asks for the signatures of others.
-impl Context for ItemScope<'_> {
+impl TypeEnvironment for ItemScope<'_> {
     fn signature(&self, item: ItemId) -> Arc<Signature> {
         signature(self.db, input::item(item)).clone()
     }

@@ -14,7 +14,8 @@ use crate::prelude;
 use crate::prim::Prim;
 use crate::syntax::{Parsed, parse_item};
 use crate::types::{
-    self, Class, Context, ItemTypes, Member, Scheme, Signature, Ty, print_scheme, scheme_of_text,
+    self, Class, ItemTypes, Member, Scheme, Signature, Ty, TypeEnvironment, print_scheme,
+    scheme_of_text,
 };
 use nesl_runtime::bug::OrBug;
 use std::sync::Arc;
@@ -175,7 +176,7 @@ impl Scope for HoleScope<'_> {
     }
 }
 
-impl Context for HoleScope<'_> {
+impl TypeEnvironment for HoleScope<'_> {
     fn signature(&self, item: ItemId) -> Arc<Signature> {
         match self.hole {
             Some(name) if item == HOLE => {

@@ -129,8 +129,9 @@ fn one(db: &Database, form: &Form, stage: Stage, precision: Precision) -> Result
             flat::print_located(&flat)
         }
         Stage::Kir => {
-            let lowered = lower::sequential(&simplify(&program), precision, 0)
-                .ok_or("the direct interpreter does this: it needs files, a screen or a clock")?;
+            let lowered = lower::sequential(&simplify(&program), precision, 0).map_err(
+                |_| "the direct interpreter does this: it needs files, a screen or a clock",
+            )?;
             let text = kir::print(&lowered.module);
             let notes = checks(&text, &lowered);
             (text, notes)

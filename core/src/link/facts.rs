@@ -1,4 +1,4 @@
-//! What is known of values before they are computed: enough to say that a program cannot fail.
+//! Facts about values before they are computed, enough to prove that a program cannot fault.
 
 use crate::ir::{Atom, GlobalId, Let, Op, Program, Ty, Var};
 use crate::prim::SeqOp;
@@ -6,9 +6,9 @@ use crate::simplify::may_fault;
 use nesl_runtime::scalar::{Precision, Scalar, ScalarOp, eval};
 use rustc_hash::FxHashMap;
 
-/// Whether nothing in a simplified program may go wrong, whatever its globals are, and it calls
-/// nothing: then it may be computed later, or not at all, and nobody will notice. `known` says what
-/// is known of the globals.
+/// Returns the fact about a program's value if the simplified program cannot fault, whatever its globals
+/// are, and calls no function: then computing it later, or not at all, has no observable effect. `known`
+/// returns the facts about globals, `limit` is the length of the longest sequence that may be made.
 pub fn cannot_fail(
     program: &Program,
     known: &dyn Fn(GlobalId) -> Fact,
@@ -22,21 +22,21 @@ pub fn cannot_fail(
     main.body.lets.iter().all(|binding| facts.add(binding)).then(|| facts.of(main.body.result))
 }
 
-/// What is known of a value before it is computed.
+/// A fact about a value that is not yet computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact {
-    /// Nothing.
+    /// No fact is known.
     Nothing,
-    /// It is this int.
+    /// The value is this int.
     Int(i64),
-    /// It is a sequence of this length.
+    /// The value is a sequence of this length.
     Length(u64),
 }
 
 struct Facts<'a> {
     known: &'a dyn Fn(GlobalId) -> Fact,
     facts: FxHashMap<Var, Fact>,
-    /// The longest sequence there may be.
+    /// The length of the longest sequence that may be made.
     limit: u64,
 }
 
@@ -49,7 +49,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Notes what is known of a binding; whether it cannot fail.
+    /// Records the fact about a binding; returns true if the binding cannot fault.
     fn add(&mut self, binding: &Let) -> bool {
         let args: Vec<Fact> = binding.op.atoms().into_iter().map(|atom| self.of(atom)).collect();
         let long = |length: i64| match u64::try_from(length) {
@@ -92,7 +92,7 @@ impl Facts<'_> {
         fact.is_some()
     }
 
-    /// The int that an operation on known ints gives, where that is the same in both precisions.
+    /// The result of an operation on known ints, if it is the same in both precisions.
     fn int(&self, op: &Op) -> Fact {
         let Op::Scalar(op, atoms) = op else { return Fact::Nothing };
         let plain = matches!(op, ScalarOp::Add | ScalarOp::Sub | ScalarOp::Mul | ScalarOp::Neg);

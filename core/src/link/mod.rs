@@ -1,4 +1,4 @@
-//! Programs whose top-level variables are given by other programs: one program of all.
+//! Linking: programs whose top-level variables are computed by other programs become one program.
 //!
 //! ```text
 //! x = {a * 2.0 : a in v};
@@ -14,32 +14,35 @@ use crate::ir::{Atom, FunId, Function, Global, GlobalId, Let, Op, Program, Site,
 use crate::lower::some_as_parameters;
 use crate::prim::SeqOp;
 use crate::simplify::renumber;
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
 
 pub use facts::{Fact, cannot_fail};
 
-/// A program, and where the values of its globals come from.
+/// A program to be linked, and the origin of the values of its globals.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit<'a> {
-    /// The program. All but the last draw no random numbers.
+    /// The program. Only the last unit may draw random numbers.
     pub program: &'a Program,
-    /// One for each of its globals.
+    /// The origin of each of its globals.
     pub sources: &'a [Source],
 }
 
-/// Where the value of a global comes from.
+/// The origin of the value of a global.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// From outside: a global of the program of all.
+    /// A global of the linked program.
     Global(GlobalId),
-    /// It is what an earlier unit computes.
+    /// The result of the earlier unit with this number.
     Unit(usize),
 }
 
-/// The last of some units, with those before it as its beginning. `globals` are those from outside.
+/// Links units into one program, which computes the last of them; the others are computed at its
+/// beginning. `globals` are those of the linked program.
 pub fn link(units: &[Unit<'_>], globals: Vec<Global>) -> Program {
     let mut functions: Vec<Function> = Vec::new();
-    // The main function of each unit, and what it is given.
+    // The main function of each unit, and the units whose results are its parameters.
     let mut mains: Vec<(FunId, Vec<usize>)> = Vec::new();
     for (number, unit) in units.iter().enumerate() {
         let by_unit = |id: GlobalId| match unit.sources[id.0 as usize] {
@@ -51,7 +54,7 @@ pub fn link(units: &[Unit<'_>], globals: Vec<Global>) -> Program {
         let call = |id: FunId| FunId(id.0 + first);
         let global = |id: GlobalId| match unit.sources[id.0 as usize] {
             Source::Global(id) => id,
-            Source::Unit(_) => unreachable!("it is a parameter"),
+            Source::Unit(_) => bug!("a global that another unit computes is a parameter"),
         };
         for mut function in program.functions {
             renumber(&mut function.body, &call, &global);
@@ -63,12 +66,12 @@ pub fn link(units: &[Unit<'_>], globals: Vec<Global>) -> Program {
         let takes = taken.iter().filter_map(|id| by_unit(*id)).collect();
         mains.push((call(program.main), takes));
     }
-    let (main, takes) = mains.pop().expect("there is a program");
+    let (main, takes) = mains.pop().or_bug("at least one unit is linked");
     begin(&mut functions, main, &takes, &mains);
     Program { functions, globals, main }
 }
 
-/// Has the form compute what it takes from other units.
+/// Inserts calls of the other units at the beginning of the form.
 fn begin(functions: &mut [Function], main: FunId, takes: &[usize], units: &[(FunId, Vec<usize>)]) {
     let results: Vec<(Ty, Site)> = units
         .iter()
@@ -79,7 +82,7 @@ fn begin(functions: &mut [Function], main: FunId, takes: &[usize], units: &[(Fun
     form.params.iter().for_each(|(var, _)| next = next.max(var.0 + 1));
     form.body.each_binding(&mut |var, _| next = next.max(var.0 + 1));
     let given = form.params.split_off(form.params.len() - takes.len());
-    // Two globals may be the same unit.
+    // Two globals may be the result of the same unit.
     let mut vars: FxHashMap<usize, Var> = FxHashMap::default();
     let mut lets: Vec<Let> = Vec::new();
     for (unit, ((callee, takes), (ty, site))) in units.iter().zip(results).enumerate() {
@@ -94,9 +97,9 @@ fn begin(functions: &mut [Function], main: FunId, takes: &[usize], units: &[(Fun
     form.body.lets.splice(0..0, lets);
 }
 
-/// Whether a simplified program uses a global only as something to go over, once or several times,
-/// at its top: then its elements may be used up where they are made.
-pub fn goes_over(program: &Program, global: GlobalId) -> bool {
+/// Returns true if a simplified program only iterates over a global, once or several times, at its top
+/// level: then the producer of the global can be fused with these uses.
+pub fn only_iterates(program: &Program, global: GlobalId) -> bool {
     let mut vars: Vec<Var> = Vec::new();
     let main = &program.functions[program.main.0 as usize];
     for binding in &main.body.lets {
@@ -110,7 +113,7 @@ pub fn goes_over(program: &Program, global: GlobalId) -> bool {
         function.body.for_each_op(&mut |op| read += usize::from(*op == Op::Global(global)));
     }
     let is_it = |atom: Atom| matches!(atom, Atom::Var(var) if vars.contains(&var));
-    let goes_over = |binding: &Let| {
+    let only_iterates = |binding: &Let| {
         let mut uses = 0;
         binding.op.each_use(&mut |var| uses += usize::from(vars.contains(&var)));
         let over = match &binding.op {
@@ -122,7 +125,7 @@ pub fn goes_over(program: &Program, global: GlobalId) -> bool {
         };
         over == uses
     };
-    read == vars.len() && !is_it(main.body.result) && main.body.lets.iter().all(goes_over)
+    read == vars.len() && !is_it(main.body.result) && main.body.lets.iter().all(only_iterates)
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Programs that take in others.
 
-use super::{Fact, Source, Unit, cannot_fail, goes_over, link};
+use super::{Fact, Source, Unit, cannot_fail, link, only_iterates};
 use crate::ir::{GlobalId, Program, parse, print, verify};
 use crate::simplify::simplify;
 use expect_test::expect;
@@ -102,7 +102,7 @@ fn what_two_take_in_is_computed_once() {
 
 #[test]
 fn only_some_uses_go_over_it() {
-    let over = |text: &str| goes_over(&simplify(&program(text)), GlobalId(0));
+    let over = |text: &str| only_iterates(&simplify(&program(text)), GlobalId(0));
     let using = |line: &str, ty: &str| {
         format!(
             "main \"main\"\nglobal 0: [int] = @0 \"x\"\n\nfn \"main\"() -> {ty} {{\n  \

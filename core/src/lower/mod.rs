@@ -13,6 +13,7 @@
 //! | `random`, `math` | random numbers, mathematical functions |
 //! | `sequential` | everything else a point does by itself |
 //! | [`mod@kernel`] | kernels of flat programs |
+//! | `unsupported` | the reasons why something has no kir |
 
 mod data;
 mod globals;
@@ -22,6 +23,7 @@ mod math;
 mod random;
 mod scalar;
 mod sequential;
+mod unsupported;
 
 pub(crate) use globals::some_as_parameters;
 
@@ -29,6 +31,7 @@ pub use data::{Part, parts_of, value_of};
 pub use globals::as_parameters as globals_as_parameters;
 pub use layout::{columns, parts};
 pub use sequential::sequential;
+pub use unsupported::Unsupported;
 
 use crate::ir::{GlobalId, Site};
 use nesl_runtime::fault::{Fault, FaultCode};

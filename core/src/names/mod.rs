@@ -1,7 +1,7 @@
-//! Which definition a name means.
+//! Name resolution: from each use of a name to its definition.
 //!
-//! Locals are found here; a top-level name is asked of the [`Scope`], which knows the order of
-//! forms, earlier entries and the library.
+//! Local variables are resolved here. Top-level names are looked up in the [`Scope`], which knows the
+//! order of forms, earlier entries and the library.
 
 mod suggest;
 
@@ -15,52 +15,53 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub use suggest::closest;
 use suggest::{foreign, instead, interactive};
 
-/// What a use of a name refers to.
+/// The definition that a use of a name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resolution {
     /// A variable bound in the same item, by the `Pat::Name` that binds it.
     Local(PatId),
     /// An optional parameter of the enclosing function, by its index.
     Optional(u32),
-    /// A function, constructor or top-level variable defined by an item. The name tells which
-    /// variable of a binding it is.
+    /// A function, constructor or top-level variable defined by an item. The name distinguishes the
+    /// variables of a binding.
     Item(ItemId, Name),
-    /// A primitive.
+    /// A primitive operation.
     Prim(Prim),
-    /// Nothing; already reported.
+    /// No definition; the error has been reported.
     Unknown,
 }
 
-/// What a name means at the top level, as seen from one item.
+/// The top-level names as seen from one item.
 pub trait Scope {
     /// The definition of a value name (function, constructor, variable, primitive).
     fn value(&self, name: &Name) -> Option<Resolution>;
     /// The definition of a record type.
     fn record(&self, name: &Name) -> Option<ItemId>;
-    /// All names in scope, for "did you mean".
+    /// All names in scope, for suggestions of similar names.
     fn known(&self) -> Vec<Name>;
-    /// Whether a name means what it means whatever the program defines.
+    /// Returns true if the program cannot redefine a name.
     fn is_fixed(&self, name: &Name) -> bool;
-    /// Why a name is not there, if there is something better to say than "undefined": it failed
-    /// above, it is defined below, …: the message, and a place to show.
+    /// A message that says more about a missing name than "undefined" (its form failed, it is defined
+    /// below, …), and a location to show with it.
     fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)>;
 }
 
 /// The names of one item, resolved.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Names {
-    /// Of `Expr::Name`, `Expr::Quote`, and of the operator of `Expr::Unary` and `Expr::Binary`.
+    /// The definitions that names in expressions refer to: of each `Expr::Name` and `Expr::Quote`, and
+    /// of the operator of each `Expr::Unary` and `Expr::Binary`.
     pub values: ArenaMap<ExprId, Resolution>,
-    /// Of `Pat::Record`.
+    /// The datatype of each `Pat::Record`.
     pub pat_records: ArenaMap<PatId, ItemId>,
-    /// Of record names in types.
+    /// The datatypes that names in types refer to.
     pub type_records: FxHashMap<Name, ItemId>,
     /// The items referred to, in order of first use; an item that refers to itself is included.
     pub references: Vec<ItemId>,
-    /// The names whose meaning the program decides, once each, defined or not: a form that comes or
-    /// goes is no news to this one unless it has one of them.
+    /// The names that the program may define or redefine, once each, defined or not: a form that is
+    /// added or removed affects this one only if it defines one of them.
     pub asked: Vec<Name>,
-    /// What is wrong.
+    /// The errors found.
     pub diagnostics: Vec<Diagnostic<Loc>>,
 }
 
@@ -80,7 +81,7 @@ pub fn resolve(id: ItemId, item: &Item, scope: &dyn Scope) -> Names {
     resolver.names
 }
 
-/// What a name in scope is bound to.
+/// The binder of a local variable.
 #[derive(Clone, Copy)]
 enum Bound {
     Pattern(PatId),
@@ -96,7 +97,7 @@ struct Resolver<'a> {
     names: Names,
     referred: FxHashSet<ItemId>,
     asked: FxHashSet<Name>,
-    /// Names reported as undefined.
+    /// The names already reported as undefined.
     unknown: FxHashSet<Name>,
 }
 
@@ -108,7 +109,7 @@ impl Resolver<'_> {
                 if let Some(annotation) = &function.annotation {
                     self.types(&annotation.ty, &annotation.context);
                 }
-                // Defaults are evaluated where the function is called from: they see no parameter.
+                // Defaults are evaluated by the caller, so no parameter is in scope.
                 for (_, default) in &function.optional {
                     self.expr(*default);
                 }
@@ -139,6 +140,7 @@ impl Resolver<'_> {
         Loc { item: self.id, span }
     }
 
+    /// Reports a variable that occurs twice in a pattern.
     fn repeated(&mut self, name: &Name, span: Span, first: Option<Span>) {
         let mut report = Diagnostic::error(
             Kind::Name,
@@ -152,7 +154,7 @@ impl Resolver<'_> {
         self.names.diagnostics.push(report);
     }
 
-    /// Brings the variables of some patterns into scope; together they name nothing twice.
+    /// Brings the variables of some patterns into scope; reports names that occur twice.
     fn bind(&mut self, pats: &[PatId]) {
         let mut bound = FxHashMap::default();
         for pat in pats {
@@ -160,7 +162,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// `bound` has the names met so far.
+    /// Brings the variables of one pattern into scope; `bound` has the names met so far.
     fn bind_one(&mut self, pat: PatId, bound: &mut FxHashMap<Name, PatId>) {
         let item = self.item;
         let span = item.pat_spans[pat];
@@ -174,7 +176,7 @@ impl Resolver<'_> {
                 self.locals.push((name.clone(), Bound::Pattern(pat)));
             }
             Pat::Pair(a, b) => {
-                // A long tuple is deep on its right.
+                // A long tuple is nested deeply on its right.
                 self.bind_one(*a, bound);
                 with_stack(|| self.bind_one(*b, bound));
             }
@@ -203,6 +205,7 @@ impl Resolver<'_> {
         self.names.diagnostics.push(report);
     }
 
+    /// Adds the most similar name in scope to a report.
     fn suggest(&self, report: Diagnostic<Loc>, name: &Name, span: Span) -> Diagnostic<Loc> {
         let locals = self.locals.iter().map(|(name, _)| name.clone());
         let known = self.scope.known();
@@ -215,13 +218,14 @@ impl Resolver<'_> {
         }
     }
 
+    /// Records a reference to an item.
     fn refer(&mut self, item: ItemId) {
         if self.referred.insert(item) {
             self.names.references.push(item);
         }
     }
 
-    /// Notes that the program is asked what a name means.
+    /// Records a name whose meaning depends on the program.
     fn ask(&mut self, name: &Name) {
         if !self.asked.contains(name) && !self.scope.is_fixed(name) {
             self.asked.insert(name.clone());
@@ -229,7 +233,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// A name used as a value, or an operator.
+    /// Resolves a name used as a value.
     fn value(&mut self, id: ExprId, name: &Name, span: Span) {
         let local = self.locals.iter().rev().find(|(n, _)| n == name);
         let resolution = match local {
@@ -248,7 +252,7 @@ impl Resolver<'_> {
             }
             return found;
         }
-        // The same name once more is the same mistake.
+        // Each undefined name is reported once.
         if !self.unknown.insert(name.clone()) {
             return Resolution::Unknown;
         }
@@ -337,13 +341,14 @@ impl Resolver<'_> {
         }
     }
 
-    /// An operator always means the primitive or library function of its name.
+    /// Resolves an operator: always the primitive or library function of its name.
     fn operator(&mut self, id: ExprId, name: &str, span: Span) {
         let resolution = self.top_level(&Name::new(name), span);
         self.names.values.insert(id, resolution);
     }
 
-    /// The record names in a type. Unknown names are left to inference, which knows more.
+    /// Resolves the record names in a type. Inference reports unknown names, since it knows the type
+    /// variables.
     fn types(&mut self, ty: &TypeExpr, context: &[(Ident, Ident)]) {
         let mut todo = vec![ty];
         while let Some(ty) = todo.pop() {

@@ -1,64 +1,64 @@
 //! The abstract syntax of one top-level form: plain data, no trivia, no byte offsets.
 //!
-//! Equal ASTs mean equal programs: places are token [`Span`]s, so two texts that differ only in
-//! comments and blanks give equal [`Item`]s. Anything the parser could not make sense of is
-//! `Missing`, about which a diagnostic has been issued already; later stages stay silent on it.
+//! Equal ASTs mean equal programs: locations are token [`Span`]s, so two texts that differ only in
+//! comments and blanks have equal [`Item`]s. A part that could not be parsed is `Missing`; the parser
+//! has reported it, and later stages report nothing about it.
 
 use crate::base::{Name, Span};
 pub use la_arena::{Arena, ArenaMap, Idx};
 
-/// An expression of an item.
+/// The id of an expression of an item.
 pub type ExprId = Idx<Expr>;
-/// A pattern of an item.
+/// The id of a pattern of an item.
 pub type PatId = Idx<Pat>;
 
-/// An identifier at a place.
+/// An identifier and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ident {
-    /// The name.
+    /// The identifier itself.
     pub name: Name,
-    /// Its token.
+    /// The span of its token.
     pub span: Span,
 }
 
 /// One top-level form.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Item {
-    /// What it is.
+    /// The sort of form and its contents.
     pub kind: ItemKind,
-    /// All its tokens.
+    /// The span of all its tokens.
     pub span: Span,
     /// The expressions, children before parents.
     pub exprs: Arena<Expr>,
-    /// Where each expression is.
+    /// The span of each expression.
     pub expr_spans: ArenaMap<ExprId, Span>,
-    /// The patterns.
+    /// The patterns of the item.
     pub pats: Arena<Pat>,
-    /// Where each pattern is.
+    /// The span of each pattern.
     pub pat_spans: ArenaMap<PatId, Span>,
 }
 
 /// The sorts of top-level forms.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum ItemKind {
-    /// `function name pattern [: type] ["doc"] = body` or a forward declaration.
+    /// A function definition `function name pattern [: type] ["doc"] = body`, or a forward declaration.
     Function(Function),
-    /// `datatype name type`.
+    /// A datatype definition `datatype name type`.
     Datatype(Datatype),
-    /// `pattern = exp` or `pattern |= exp`.
+    /// A top-level binding `pattern = exp` or `pattern |= exp`.
     Binding {
-        /// What is bound.
+        /// The pattern that is bound.
         pattern: PatId,
-        /// To what.
+        /// The value it is bound to.
         value: ExprId,
-        /// `|=`: also kept in a file.
+        /// True for `|=`: the value is also stored in a file.
         stored: bool,
     },
-    /// `exp`; its value is named `it`.
+    /// An expression; its value is named `it`.
     Expr(ExprId),
-    /// `load "file"`, `set arg_check off`, …
+    /// A top-level command: `load "file"`, `set arg_check off`, …
     Command(Command),
-    /// Nothing could be made of it; already reported.
+    /// A form that could not be parsed; the error has been reported.
     #[default]
     Missing,
 }
@@ -66,21 +66,21 @@ pub enum ItemKind {
 /// A function definition, or only its declaration when `body` is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Function {
-    /// Its name.
+    /// The name of the function.
     pub name: Ident,
     /// Its one parameter (usually a tuple), without the optional ones.
     pub param: PatId,
-    /// `n := 5`: optional parameters, in order, with their defaults.
+    /// The optional parameters `n := 5` in order, with their defaults.
     pub optional: Vec<(Ident, ExprId)>,
-    /// `: type`.
+    /// The type annotation after `:`.
     pub annotation: Option<TypeScheme>,
-    /// The doc string.
+    /// The text of the doc string.
     pub doc: Option<String>,
     /// The body; `None` for a forward declaration (which has an annotation).
     pub body: Option<ExprId>,
 }
 
-/// `datatype name type :: context`.
+/// A datatype definition, `datatype name type :: context`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datatype {
     /// Its name, of the type and of the constructor.
@@ -89,12 +89,12 @@ pub struct Datatype {
     pub content: TypeScheme,
 }
 
-/// A top-level command (LANGUAGE section 8): its words and its operands.
+/// A top-level command: its words and its operands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
     /// The first word, folded: `load`, `set`, `describe`, …
     pub verb: Ident,
-    /// The rest.
+    /// The operands after the first word.
     pub args: Vec<CommandArg>,
 }
 
@@ -103,119 +103,119 @@ pub struct Command {
 pub enum CommandArg {
     /// A word or operator, as written.
     Word(Ident),
-    /// A string.
+    /// A string literal.
     Text(String, Span),
     /// An integer, possibly negative.
     Int(i64, Span),
-    /// `print := t`.
+    /// An option `print := t`.
     Option(Ident, ExprId),
 }
 
 /// An expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
-    /// Not there; already reported.
+    /// A missing part; the error has been reported.
     Missing,
-    /// An integer literal (out of range of i64: already reported, `Missing`).
+    /// An integer literal. (One beyond 64 bits is `Missing`.)
     Int(i64),
     /// A float literal.
     Float(FloatBits),
-    /// `t` or `f`.
+    /// A literal `t` or `f`.
     Bool(bool),
-    /// `` `a ``.
+    /// A character literal `` `a ``.
     Char(u8),
-    /// `"…"`, unescaped; its bytes.
+    /// The bytes of a string literal `"…"`, unescaped.
     Text(Box<[u8]>),
     /// A variable, function or constructor.
     Name(Name),
-    /// `'+`, `'max`: an operator or function as a value. Names as in [`BinaryOp::name`].
+    /// An operator or function as a value, `'+` or `'max`, by its name as in [`BinaryOp::name`].
     Quote(Name),
-    /// `a, b`.
+    /// A pair `a, b`.
     Pair(ExprId, ExprId),
-    /// `[a, b, c]`, at least one element.
+    /// A sequence `[a, b, c]` of at least one element.
     Sequence(Vec<ExprId>),
-    /// `[] type`.
+    /// An empty sequence, `[] type`.
     Empty(TypeExpr),
-    /// `[start : end]` or `[start : end : stride]`.
+    /// A range `[start : end]` or `[start : end : stride]`.
     Range {
         /// The first element.
         start: ExprId,
-        /// One bound, not included.
+        /// The end, not included.
         end: ExprId,
-        /// The step, 1 when not given.
+        /// The stride, 1 if it is missing.
         stride: Option<ExprId>,
     },
-    /// `sequence[index]`.
+    /// An element, `sequence[index]`.
     Index {
-        /// The sequence.
+        /// The sequence that is indexed.
         sequence: ExprId,
-        /// The place.
+        /// The index of the element, from 0.
         index: ExprId,
     },
-    /// `fun(arg)` or `fun arg`.
+    /// A call, `fun(arg)` or `fun arg`.
     Call {
-        /// What is called.
+        /// The function that is called.
         fun: ExprId,
         /// Its one argument, without the optional ones.
         arg: ExprId,
-        /// `n := 7` inside the parentheses.
+        /// The optional arguments `n := 7` inside the parentheses.
         optional: Vec<(Ident, ExprId)>,
     },
-    /// `#a`, `@a`, `-a`.
+    /// A unary operation: `#a`, `@a`, `-a`.
     Unary {
-        /// Which.
+        /// The unary operator.
         op: UnaryOp,
-        /// The operator's token.
+        /// The span of the operator's token.
         op_span: Span,
-        /// The operand.
+        /// The operand of the operator.
         arg: ExprId,
     },
-    /// `a + b`.
+    /// A binary operation: `a + b`.
     Binary {
-        /// Which.
+        /// The binary operator.
         op: BinaryOp,
-        /// The operator's token.
+        /// The span of the operator's token.
         op_span: Span,
-        /// Left operand.
+        /// The left operand.
         left: ExprId,
-        /// Right operand.
+        /// The right operand.
         right: ExprId,
     },
-    /// `if c then a else b`.
+    /// A conditional, `if c then a else b`.
     If {
-        /// The condition.
+        /// The condition, a bool.
         cond: ExprId,
-        /// When true.
+        /// The value if the condition is true.
         then: ExprId,
-        /// When false.
+        /// The value if the condition is false.
         otherwise: ExprId,
     },
-    /// `let p = e; … in body`.
+    /// Local bindings, `let p = e; … in body`.
     Let {
-        /// The bindings, each seeing those before it.
+        /// The bindings; the variables of each are visible in those after it.
         bindings: Vec<(PatId, ExprId)>,
-        /// The body.
+        /// The expression in the scope of the bindings.
         body: ExprId,
     },
-    /// `{ body : p in e ; … | sieve }`, an apply-to-each.
+    /// An apply-to-each, `{ body : p in e ; … | sieve }`.
     Each {
-        /// `{* … }`: one instance after the other.
+        /// True for `{* … }`: iterations are executed one after the other.
         serial: bool,
-        /// The body; when left out, the first binding doubles as it and the parser makes it.
+        /// The body. If it is left out, the parser makes it from the first binding.
         body: ExprId,
-        /// The bindings; a bare `a` is `a in a`.
+        /// The bindings; `a` alone is short for `a in a`.
         bindings: Vec<(PatId, ExprId)>,
-        /// The condition.
+        /// The condition that filters the elements.
         sieve: Option<ExprId>,
     },
-    /// `pattern => exp`.
+    /// A function value, `pattern => exp`.
     Lambda {
-        /// The parameter.
+        /// The pattern of the parameter.
         param: PatId,
-        /// The body.
+        /// The value of the function.
         body: ExprId,
     },
-    /// `time(e)`.
+    /// The value of an expression and the seconds it took, `time(e)`.
     Time(ExprId),
 }
 
@@ -271,12 +271,12 @@ impl Expr {
     }
 }
 
-/// A float by its bits, so that syntax can be compared.
+/// A float by its bits, so that syntax trees can be compared.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FloatBits(pub u64);
 
 impl FloatBits {
-    /// The float.
+    /// The float with these bits.
     pub fn get(self) -> f64 {
         f64::from_bits(self.0)
     }
@@ -288,32 +288,32 @@ impl std::fmt::Debug for FloatBits {
     }
 }
 
-/// A pattern.
+/// A pattern: the left side of a binding, or a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pat {
-    /// Not there; already reported.
+    /// A missing part; the error has been reported.
     Missing,
-    /// A variable.
+    /// A variable that the pattern binds.
     Name(Name),
-    /// `a, b`.
+    /// A pair `a, b`.
     Pair(PatId, PatId),
-    /// `record(pattern)`.
+    /// A record, `record(pattern)`.
     Record {
-        /// The record's name.
+        /// The name of the datatype.
         name: Ident,
-        /// What it holds.
+        /// The pattern of the content.
         content: PatId,
     },
 }
 
-/// Unary operators.
+/// The unary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnaryOp {
-    /// `#`
+    /// The length of a sequence, `#`.
     Length,
-    /// `@`
+    /// The value as a string, `@`.
     String,
-    /// `-`
+    /// The negative of a number, `-`.
     Negate,
 }
 
@@ -328,7 +328,7 @@ impl UnaryOp {
     }
 }
 
-/// Binary operators.
+/// The binary operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the names in `name` say it")]
 pub enum BinaryOp {
@@ -355,7 +355,7 @@ pub enum BinaryOp {
 }
 
 impl BinaryOp {
-    /// Every operator.
+    /// All binary operators.
     pub const ALL: [BinaryOp; 20] = [
         BinaryOp::Or,
         BinaryOp::Nor,
@@ -406,36 +406,36 @@ impl BinaryOp {
     }
 }
 
-/// A type as written.
+/// A type in the source text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeExpr {
-    /// What.
+    /// The sort of type and its parts.
     pub kind: TypeExprKind,
-    /// Where.
+    /// The span of its tokens.
     pub span: Span,
 }
 
 /// The sorts of types one can write.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypeExprKind {
-    /// Not there; already reported.
+    /// A missing part; the error has been reported.
     Missing,
     /// `int`, a record without parameters, or a type variable.
     Name(Name),
-    /// `name(t, …)`.
+    /// A record with type arguments, `name(t, …)`.
     Apply(Ident, Vec<TypeExpr>),
-    /// `[t]`.
+    /// A sequence type, `[t]`.
     Sequence(Box<TypeExpr>),
-    /// `a, b`.
+    /// A pair type, `a, b`.
     Pair(Box<TypeExpr>, Box<TypeExpr>),
-    /// `a -> b`.
+    /// A function type, `a -> b`.
     Arrow(Box<TypeExpr>, Box<TypeExpr>),
 }
 
 /// A type and its context: `[a] -> a :: (a in number)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeScheme {
-    /// The type.
+    /// The type without its context.
     pub ty: TypeExpr,
     /// The declared variables with their classes, in order.
     pub context: Vec<(Ident, Ident)>,

@@ -1,10 +1,10 @@
-//! The stages of syntax as text, for people and golden tests.
+//! The stages of syntax as text: tokens, tree and abstract syntax, for `nesl ir` and golden tests.
 
 use super::ast::{Expr, ExprId, Item, ItemKind, Pat, PatId, TypeExpr, TypeExprKind, TypeScheme};
 use super::{Parsed, SyntaxNode, lex};
 use std::fmt::Write;
 
-/// A line a token: kind, bytes, text.
+/// The tokens of a text, one a line: kind, bytes, text.
 pub fn dump_tokens(text: &str) -> String {
     let mut out = String::new();
     for token in lex(text) {
@@ -15,7 +15,7 @@ pub fn dump_tokens(text: &str) -> String {
     out
 }
 
-/// The lossless tree, indented.
+/// The lossless tree of an item, indented.
 pub fn dump_tree(parsed: &Parsed) -> String {
     let mut out = String::new();
     let mut depth = 0;
@@ -37,7 +37,7 @@ pub fn dump_tree(parsed: &Parsed) -> String {
     out
 }
 
-/// The abstract syntax as NESL, fully parenthesised.
+/// The abstract syntax of an item as NESL, fully parenthesised.
 pub fn dump_ast(item: &Item) -> String {
     let printer = Printer { item };
     let mut out = printer.item();

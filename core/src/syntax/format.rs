@@ -1,9 +1,9 @@
 //! The formatter.
 //!
-//! It lays out the grammar's nodes anew and prints every significant token exactly once, each
-//! with the comments before it; so it cannot change what a program means, nor lose a comment. A
-//! form with syntax errors is left as it is, and so is one whose new text would not parse to the
-//! same syntax (which would be a bug).
+//! It lays out the grammar's nodes and prints every significant token exactly once, each with the
+//! comments before it; so it can neither change the meaning of a program nor lose a comment. A form
+//! with syntax errors is not changed, nor is one whose new text would not parse to the same syntax
+//! (which would be a bug).
 
 mod doc;
 
@@ -12,15 +12,16 @@ use super::lexer::{Kind, Token};
 use super::{Parsed, form_of, lex, parse_item, split, too_deep};
 use crate::base::TextSize;
 use doc::{Doc, layout};
+use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashSet;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Range;
 
-/// The width of a line.
-const WIDTH: usize = 100;
+/// The maximum length of a line, in characters.
+const LINE_WIDTH_CHARS: usize = 100;
 
-/// Formats a text: idempotent, and the same program.
+/// Formats a text. Formatting is idempotent and does not change the program.
 pub fn format(text: &str) -> String {
     let items = split(text);
     let forms = items.iter().map(|item| &text[item.range]).map(|text| {
@@ -31,9 +32,9 @@ pub fn format(text: &str) -> String {
     format_forms(forms).0
 }
 
-/// A text of forms that were laid out before: of each its text with the blanks and comments before
-/// it, where its own tokens are, and how these are laid out if not as they are. With it comes where
-/// the tokens of each end; forms without any are left out.
+/// Joins forms that were laid out one by one. Each is given by its text with the blanks and comments
+/// before it, the range of its own tokens, and their new layout, if it differs. Returns the text and the
+/// end of each form in it; forms without tokens are left out.
 pub fn format_forms<'a>(
     forms: impl Iterator<Item = (&'a str, Range<usize>, Option<Cow<'a, str>>)>,
 ) -> (String, Vec<usize>) {
@@ -45,11 +46,11 @@ pub fn format_forms<'a>(
             out.start();
             out.solid(new.as_deref().unwrap_or(&text[own.clone()]));
             ends.push(out.solid);
-            // A last form without a terminator may have comments behind it.
+            // A last form without a terminator may have comments after it.
             out.blanks(&text[own.end..]);
         }
     }
-    // A back-quote with nothing behind it would make a char of the new line.
+    // A back-quote at the end would make a character literal of the line break.
     let text = &out.text;
     let dangling = text.ends_with('`') && lex(text).last().is_some_and(|t| t.kind == Kind::Unknown);
     if !text.is_empty() && !dangling {
@@ -58,12 +59,12 @@ pub fn format_forms<'a>(
     (out.text, ends)
 }
 
-/// How the tokens of a form are laid out, if not as they are; blanks and comments around it do not
-/// matter.
+/// Lays out the tokens of a form; `None` if the layout is the present one. Blanks and comments around
+/// the form are ignored.
 pub fn format_form(text: &str, parsed: &Parsed) -> Option<String> {
     let own = own(parsed)?;
     if !parsed.diagnostics.is_empty() {
-        // What is wrong may be a comment behind it.
+        // The error may be a comment after the form.
         return form(&text[own]);
     }
     let start = TextSize::new(own.start as u32);
@@ -72,13 +73,13 @@ pub fn format_form(text: &str, parsed: &Parsed) -> Option<String> {
     relaid(&text[own], parsed, &tokens)
 }
 
-/// Where the tokens of a form are in its text; `None` if it has none.
+/// The range of a form's own tokens in its text; `None` if it has none.
 pub fn own(parsed: &Parsed) -> Option<Range<usize>> {
     let (first, last) = (parsed.tokens.first()?, parsed.tokens.last()?);
     Some(first.range.start().into()..last.range.end().into())
 }
 
-/// Where the first token that is no blank or comment begins, and the last one ends.
+/// The start of the first token that is not a blank or comment, and the end of the last one.
 fn significant(text: &str) -> (usize, usize) {
     let tokens = lex(text);
     let mut significant = tokens.iter().filter(|t| !t.kind.is_trivia());
@@ -87,13 +88,13 @@ fn significant(text: &str) -> (usize, usize) {
     (first.range.start().into(), last.range.end().into())
 }
 
-/// What has been written, and how much of it is forms and comments: a line break in there is
-/// none of ours (a character can be one).
+/// The text written so far, and the part of it that is forms and comments: a line break there was not
+/// made by the formatter (a character literal can be one).
 #[derive(Default)]
 struct Lines {
     text: String,
     solid: usize,
-    /// The last thing written is a comment.
+    /// True if a comment was written last.
     comment: bool,
 }
 
@@ -104,9 +105,8 @@ impl Lines {
         self.comment = false;
     }
 
-    /// The blanks and comments around forms: comments as they are, on the line they were on; at
-    /// most one empty line between two. What stands behind the last comment is left to who comes
-    /// next.
+    /// Writes the blanks and comments between forms: comments unchanged, on the line they were on, with at
+    /// most one empty line between two. The blanks after the last comment are left to the next writer.
     fn blanks(&mut self, trivia: &str) {
         let mut lines = 0;
         for token in lex(trivia) {
@@ -124,27 +124,27 @@ impl Lines {
                     self.text.push('\n');
                 }
             }
-            // One that is never closed has taken the end of the text with it.
+            // A comment that is never closed contains the end of the text.
             let open = token.kind == Kind::OpenComment;
             self.solid(if open { text.trim_end_matches('\n') } else { text });
             self.comment = true;
             lines = 0;
         }
-        // Remembered as line ends for the form that follows.
+        // Kept as line ends for the next form.
         if !self.text.is_empty() {
             self.text.push_str(["", "\n", "\n\n"][lines.min(2)]);
         }
     }
 
-    /// A form begins on a line of its own.
+    /// Begins a line for a form.
     fn start(&mut self) {
         if !self.text.is_empty() && !self.text[self.solid..].ends_with('\n') {
-            // Behind a comment on the same line it may stay.
+            // After a comment the form may stay on the same line.
             self.text.push(if self.comment { ' ' } else { '\n' });
         }
     }
 
-    /// Ends the last line, without empty ones behind it.
+    /// Ends the last line, without empty lines after it.
     fn end(&mut self) {
         while self.text[self.solid..].ends_with("\n\n") {
             self.text.pop();
@@ -160,8 +160,7 @@ fn form(text: &str) -> Option<String> {
     relaid(text, &parsed, &parsed.tokens)
 }
 
-/// The text of a form laid out anew, if that is another text; its tokens are given as they stand
-/// in it.
+/// The new text of a form, if it differs; `tokens` have their ranges in the present text.
 fn relaid(text: &str, parsed: &Parsed, tokens: &[Token]) -> Option<String> {
     if !parsed.diagnostics.is_empty() {
         return None;
@@ -186,10 +185,10 @@ fn lay_out(text: &str, tokens: &[Token]) -> Option<String> {
     for i in end..tokens.len() {
         docs.push(writer.token(i as u32));
     }
-    Some(layout(&Doc::Concat(docs), WIDTH))
+    Some(layout(&Doc::Concat(docs), LINE_WIDTH_CHARS))
 }
 
-/// A comment in front of a significant token, and where it stands.
+/// A comment before a significant token, and its position.
 struct Remark {
     text: String,
     place: Place,
@@ -197,11 +196,11 @@ struct Remark {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// At the end of the line of the token before.
+    /// At the end of the line of the token before it.
     Behind,
     /// On a line of its own.
     Alone,
-    /// On the line of the token that follows.
+    /// On the line of the token after it.
     Before,
 }
 
@@ -210,10 +209,10 @@ fn comments(text: &str, all: &[Token]) -> Vec<Vec<Remark>> {
     let mut out: Vec<Vec<Remark>> = vec![Vec::new()];
     let mut fresh = false;
     for token in all {
-        let last = out.last_mut().expect("there is a list for the next token");
+        let last = out.last_mut().or_bug("there is a list for the next token");
         match token.kind {
             Kind::Blank if text[token.range].contains('\n') => {
-                // What stood last on a line that ends here is before nothing on it.
+                // The comments at the end of a line have no token after them on it.
                 for remark in last.iter_mut().filter(|remark| remark.place == Place::Before) {
                     remark.place = if fresh { Place::Alone } else { Place::Behind };
                 }
@@ -237,12 +236,12 @@ struct Writer<'a> {
     text: &'a str,
     tokens: &'a [Token],
     comments: Vec<Vec<Remark>>,
-    /// Tokens whose comments are already in front of the node they begin.
+    /// The tokens whose comments were already printed before the node that they begin.
     hoisted: RefCell<FxHashSet<u32>>,
 }
 
 impl Writer<'_> {
-    /// A token, after the comments before it, and before those behind it on its line.
+    /// Lays out a token, the comments before it, and those after it on its line.
     fn token(&self, index: u32) -> Doc {
         let Some(token) = self.tokens.get(index as usize) else { return Doc::nil() };
         let mut docs = self.hoist(index);
@@ -254,8 +253,8 @@ impl Writer<'_> {
         Doc::Concat(docs)
     }
 
-    /// The comments before a token, once: a node has them in front of its group, so that a
-    /// comment on a line of its own does not break what follows it.
+    /// Lays out the comments before a token, once: a node has them outside of its group, so that a comment
+    /// on a line of its own does not break the node.
     fn hoist(&self, index: u32) -> Vec<Doc> {
         let mut docs = Vec::new();
         if !self.hoisted.borrow_mut().insert(index) {
@@ -309,7 +308,7 @@ impl Writer<'_> {
             ]),
             Kind::Range => {
                 let mut docs = vec![self.token(node.start)];
-                let (close, parts) = node.kids.split_last().expect("a range has an end");
+                let (close, parts) = node.kids.split_last().or_bug("a range has an end");
                 for (i, part) in parts.iter().enumerate() {
                     if i > 0 {
                         docs.push(self.token(part.start - 1));
@@ -376,7 +375,7 @@ impl Writer<'_> {
         }
     }
 
-    /// `pattern = value`. A value that knows how to break stays on the line.
+    /// Lays out `pattern = value`. A value that can be broken begins on the same line.
     fn defined(&self, pat: &Node, equals: &Node, value: &Node) -> Doc {
         let hangs = matches!(
             value.kind,
@@ -392,7 +391,7 @@ impl Writer<'_> {
         Doc::group(start.into_iter().chain(rest).collect())
     }
 
-    /// `a, b, c`, as many on a line as fit.
+    /// Lays out `a, b, c` with as many on a line as fit.
     fn separated(&self, kids: &[Node]) -> Doc {
         let mut docs = vec![self.node(&kids[0])];
         for kid in &kids[1..] {
@@ -407,7 +406,7 @@ impl Writer<'_> {
         Doc::Concat(vec![self.token(open), inside, self.token(close.start)])
     }
 
-    /// A chain of binary operators, broken before each of them or nowhere.
+    /// Lays out a chain of binary operators, broken before each of them or nowhere.
     fn chain(&self, node: &Node) -> Doc {
         let [left, right] = &node.kids[..] else { return Doc::nil() };
         let first = if left.kind == Kind::Binary { self.chain(left) } else { self.node(left) };
@@ -415,7 +414,7 @@ impl Writer<'_> {
         Doc::Concat(vec![first, Doc::nest(2, rest)])
     }
 
-    /// An `if` without a group of its own.
+    /// Lays out an `if` without a group of its own.
     fn branches(&self, node: &Node) -> Doc {
         let [c, then, a, otherwise, b] = &node.kids[..] else { return Doc::nil() };
         let space = || Doc::text(" ");
@@ -432,7 +431,7 @@ impl Writer<'_> {
             Doc::Line,
             self.token(otherwise.start),
             space(),
-            // `else if` goes on at the same depth.
+            // `else if` continues at the same indentation.
             if b.kind == Kind::If { self.branches(b) } else { Doc::align(vec![self.node(b)]) },
         ];
         Doc::Concat(docs)
@@ -448,7 +447,7 @@ impl Writer<'_> {
             }
             inner.push(self.node(binding));
         }
-        // A `;` may stand before `in`.
+        // A `;` is allowed before `in`.
         let last = bindings.last().map_or(within.start, |b| b.end);
         inner.push(self.tokens(last, within.start));
         Doc::group(vec![Doc::align(vec![

@@ -1,17 +1,18 @@
 //! The grammar, in chumsky, over the significant tokens of one item.
 //!
-//! It is permissive and silent: what may be missing is optional and leaves a [`Kind::Missing`] or
-//! an absent token, what is left over becomes an error node. So it always yields a tree of
-//! everything, however broken the text; messages are made by `lower`, which sees the whole form.
+//! It accepts every text and reports nothing: required parts are optional and leave a
+//! [`Kind::Missing`] or an absent token, and left-over tokens become an error node. So the tree always
+//! covers all tokens, however broken the text; `lower`, which sees the whole form, reports the errors.
 //!
-//! Precedence is that of the parser that shipped (LANGUAGE section 3, C1). Alternatives never
+//! Precedence is that of the parser of NESL 3.1. Alternatives never
 //! share a prefix: lists, ranges and patterns are parsed as expressions first.
 
 use super::lexer::Kind;
 use chumsky::pratt::{infix, left, postfix, prefix, right};
 use chumsky::prelude::*;
+use nesl_runtime::bug::OrBug;
 
-/// A node: what it is and which tokens it covers. Tokens between its children are its own.
+/// A node: its kind and the tokens it covers. Tokens between its children belong to the node itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {
     pub(crate) kind: Kind,
@@ -25,7 +26,7 @@ impl Node {
         Node { kind, start: span.start as u32, end: span.end as u32, kids }
     }
 
-    /// Whether the optional token it stands for is there.
+    /// Returns true if the node covers any token: the optional part that it represents is present.
     pub(crate) fn present(&self) -> bool {
         self.end > self.start
     }
@@ -34,9 +35,9 @@ impl Node {
 type In<'a> = &'a [Kind];
 type Extra = extra::Default;
 
-/// Which grammar an item is parsed by.
+/// The grammar by which an item is parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Form {
+pub(crate) enum ItemGrammar {
     Function,
     Datatype,
     Binding,
@@ -45,15 +46,15 @@ pub(crate) enum Form {
 }
 
 /// Parses the tokens of an item (without its terminator) into one node that covers them all.
-pub(crate) fn parse(form: Form, kinds: &[Kind]) -> Node {
-    if form == Form::Command {
+pub(crate) fn parse(form: ItemGrammar, kinds: &[Kind]) -> Node {
+    if form == ItemGrammar::Command {
         return Node { kind: Kind::Command, start: 0, end: kinds.len() as u32, kids: Vec::new() };
     }
     let parser = match form {
-        Form::Function => function().boxed(),
-        Form::Datatype => datatype().boxed(),
-        Form::Binding => binding().boxed(),
-        Form::Expr | Form::Command => {
+        ItemGrammar::Function => function().boxed(),
+        ItemGrammar::Datatype => datatype().boxed(),
+        ItemGrammar::Binding => binding().boxed(),
+        ItemGrammar::Expr | ItemGrammar::Command => {
             expr().map_with(|e, x| Node::new(Kind::ExprItem, x.span(), vec![e])).boxed()
         }
     };
@@ -71,7 +72,7 @@ pub(crate) fn parse(form: Form, kinds: &[Kind]) -> Node {
     whole.parse(kinds).into_output().unwrap_or(nothing)
 }
 
-/// A token that may be absent; then the node is empty and stands where it was expected.
+/// Parses a token that may be absent; then the node is empty, at the position where it was expected.
 fn maybe<'a>(kind: Kind) -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
     just(kind).ignored().or(empty()).map_with(|(), x| Node::new(Kind::Token, x.span(), vec![]))
 }
@@ -91,7 +92,7 @@ fn open<'a>() -> impl Parser<'a, In<'a>, (), Extra> + Clone {
     one_of([Kind::LParen, Kind::CallParen]).ignored()
 }
 
-/// `function name params [: type] ["doc"] = body`
+/// Parses `function name params [: type] ["doc"] = body`.
 fn function<'a>() -> impl Parser<'a, In<'a>, Node, Extra> {
     let name = leaf(
         Kind::NameRef,
@@ -117,7 +118,7 @@ fn function<'a>() -> impl Parser<'a, In<'a>, Node, Extra> {
         })
 }
 
-/// `=`, or what people write for it; may be absent.
+/// Parses `=`, or a sign that is written by mistake for it; may be absent.
 fn definition_sign<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
     one_of([Kind::Equals, Kind::EqEq, Kind::FatArrow, Kind::Assign])
         .ignored()
@@ -125,7 +126,7 @@ fn definition_sign<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
         .map_with(|(), x| Node::new(Kind::Token, x.span(), vec![]))
 }
 
-/// `datatype name type`
+/// Parses `datatype name type`.
 fn datatype<'a>() -> impl Parser<'a, In<'a>, Node, Extra> {
     let name = leaf(
         Kind::NameRef,
@@ -138,7 +139,7 @@ fn datatype<'a>() -> impl Parser<'a, In<'a>, Node, Extra> {
         .map_with(|(name, ty), x| Node::new(Kind::Datatype, x.span(), vec![name, ty]))
 }
 
-/// `pattern = exp`
+/// Parses `pattern = exp`.
 fn binding<'a>() -> impl Parser<'a, In<'a>, Node, Extra> {
     pattern()
         .then(leaf(Kind::Token, one_of([Kind::Equals, Kind::BarEq]).ignored()))
@@ -146,7 +147,8 @@ fn binding<'a>() -> impl Parser<'a, In<'a>, Node, Extra> {
         .map_with(|((pat, op), value), x| Node::new(Kind::Binding, x.span(), vec![pat, op, value]))
 }
 
-/// A pattern where an expression cannot stand: names, records, pairs. Constants are let through.
+/// Parses a pattern where an expression is not allowed: names, records, pairs. Constants are
+/// accepted here and reported later.
 fn pattern<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
     recursive(|pattern| {
         let paren = open()
@@ -189,7 +191,7 @@ fn tuple(first: Node, rest: Vec<Node>, span: SimpleSpan) -> Node {
     Node::new(Kind::Tuple, span, kids)
 }
 
-/// An expression, commas included. Never fails: where there is none, it is missing.
+/// Parses an expression, commas included. Never fails: without one the node is missing.
 fn expr<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
     recursive(|expr| {
         let expr = expr.boxed();
@@ -203,7 +205,7 @@ fn expr<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
     .boxed()
 }
 
-/// What stands by itself.
+/// Parses an expression without operators or calls.
 fn primary<'a>(
     expr: impl Parser<'a, In<'a>, Node, Extra> + Clone + 'a,
     element_type: Boxed<'a, 'a, In<'a>, Node, Extra>,
@@ -279,7 +281,7 @@ fn primary<'a>(
     choice((literal, name, paren, time, quoted, bracket, each)).boxed()
 }
 
-/// Tokens that `'` makes a function value of.
+/// The operators that can be quoted by `'`.
 const QUOTABLE: [Kind; 24] = [
     Kind::Name,
     Kind::Plus,
@@ -324,8 +326,8 @@ fn operators<'a>(
     let index = expr.clone().then_ignore(just(Kind::RBracket)).map(|e| (Kind::Index, e));
     // `f [] int`: a call with an empty list.
     let empty = just(Kind::RBracket).ignore_then(element_type).map(|ty| (Kind::Empty, ty));
-    // Where it fails the bracket is read once more, as an argument: that it failed is remembered,
-    // or brackets in brackets would be read twice at each level.
+    // After a failure the bracket is parsed once more, as an argument. The failure is memoised, or
+    // nested brackets would be parsed twice at each level.
     let index = just(Kind::LBracket)
         .ignore_then(empty.or(index))
         .map_with(|(kind, inside), x| Node::new(kind, x.span(), vec![inside]))
@@ -410,7 +412,7 @@ fn operators<'a>(
                     });
                     return Node::new(Kind::Juxtaposed, x.span(), vec![e, index]);
                 }
-                let inside = index.kids.pop().expect("an index has one child");
+                let inside = index.kids.pop().or_bug("an index has one child");
                 Node::new(Kind::Index, x.span(), vec![e, inside])
             },
         ),
@@ -432,7 +434,7 @@ fn operators<'a>(
     .boxed()
 }
 
-/// Comparisons, and what people write for them.
+/// The comparisons, and the signs of other languages for them.
 const COMPARISONS: &[Kind] = &[
     Kind::EqEq,
     Kind::NotEq,
@@ -444,7 +446,7 @@ const COMPARISONS: &[Kind] = &[
     Kind::ForeignNotEq,
 ];
 
-/// A type and its context.
+/// Parses a type and its context.
 fn scheme<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
     let entry = leaf(Kind::NameRef, just(Kind::Name).ignored())
         .or(missing())
@@ -473,12 +475,12 @@ fn scheme<'a>() -> impl Parser<'a, In<'a>, Node, Extra> + Clone {
         .boxed()
 }
 
-/// A type, commas and arrows included.
+/// Parses a type, commas and arrows included.
 fn types<'a>() -> Boxed<'a, 'a, In<'a>, Node, Extra> {
     recursive(|types| arrows(atoms(types.boxed()))).boxed()
 }
 
-/// A type that stands by itself, as after `[]`.
+/// Parses a type without commas and arrows, as after `[]`.
 fn type_atom<'a>() -> Boxed<'a, 'a, In<'a>, Node, Extra> {
     atoms(types())
 }

@@ -1,8 +1,8 @@
 //! Text → lossless tokens.
 //!
-//! Every byte is in exactly one token. Nothing fails here: what is no token of NESL becomes
-//! [`Kind::Unknown`], an unclosed comment or string runs to where it must have ended, and the
-//! parser reports it.
+//! Every byte is in exactly one token. The lexer reports no errors: characters that begin no token of
+//! NESL become [`Kind::Unknown`], an unclosed comment extends to the end of the text and an unclosed
+//! string to the end of its line, and the parser reports them.
 
 use crate::base::{TextRange, TextSize};
 use logos::Logos;
@@ -10,7 +10,7 @@ use logos::Logos;
 /// The kinds of tokens, and (from [`Kind::Root`] on) of nodes of the tree.
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u16)]
-#[allow(missing_docs, reason = "the patterns say what they are")]
+#[allow(missing_docs, reason = "the patterns define them")]
 pub enum Kind {
     // A byte order mark counts as a blank.
     #[regex(r"[ \t\r\n\x0C\u{FEFF}]+")]
@@ -19,7 +19,7 @@ pub enum Kind {
     Comment,
     #[regex(r"%[^%]*")]
     OpenComment,
-    /// `// …`, a comment of other languages.
+    /// The comment of other languages, `// …`.
     #[regex(r"//[^\n]*", allow_greedy = true)]
     ForeignComment,
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
@@ -38,7 +38,7 @@ pub enum Kind {
     OpenText,
     #[token("(")]
     LParen,
-    /// A `(` that follows what it applies to without a blank.
+    /// A `(` that follows an expression without a blank, as in a call.
     CallParen,
     #[token(")")]
     RParen,
@@ -106,17 +106,17 @@ pub enum Kind {
     Bar,
     #[token("|=")]
     BarEq,
-    /// `**`: not NESL, but what it means is clear.
+    /// The power operator of other languages, `**`; the parser suggests NESL's.
     #[token("**")]
     ForeignPower,
-    /// `&&`: likewise.
+    /// The conjunction of other languages, `&&`; the parser suggests NESL's.
     #[token("&&")]
     ForeignAnd,
-    /// `!=` and `<>`: not NESL, but what they mean is clear.
+    /// The inequality of other languages, `!=` and `<>`; the parser suggests NESL's.
     #[token("!=")]
     #[token("<>")]
     ForeignNotEq,
-    /// Anything else.
+    /// A run of characters that begin no token.
     Unknown,
 
     FunctionKw,
@@ -134,7 +134,7 @@ pub enum Kind {
     TrueKw,
     FalseKw,
     TimeKw,
-    /// `pair` and `closure`, which mean nothing yet.
+    /// The reserved words `pair` and `closure`, which have no meaning.
     ReservedKw,
 
     // Nodes.
@@ -180,18 +180,18 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Blank or comment: of no consequence for the meaning.
+    /// Returns true for blanks and comments, which do not affect the meaning.
     pub fn is_trivia(self) -> bool {
         matches!(self, Kind::Blank | Kind::Comment | Kind::OpenComment | Kind::ForeignComment)
     }
 }
 
-/// A token and its bytes.
+/// A token: its kind and its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// What.
+    /// The kind of token.
     pub kind: Kind,
-    /// Where.
+    /// The bytes that it covers.
     pub range: TextRange,
 }
 
@@ -210,13 +210,13 @@ pub fn lex(text: &str) -> Vec<Token> {
             Err(()) => Kind::Unknown,
         };
         if kind == Kind::OpenText {
-            // It was meant to end on its line: go on behind that.
+            // The string was meant to end on its line: lexing resumes after the line.
             end = slice.find('\n').map_or(end, |line| start + line);
             base = end;
             lexer = Kind::lexer(&text[end..]);
         }
         match tokens.last_mut() {
-            // One token for a run of strange characters.
+            // A run of unknown characters is one token.
             Some(last) if kind == Kind::Unknown && last.kind == Kind::Unknown => {
                 last.range = TextRange::new(last.range.start(), size(end));
             }

@@ -1,7 +1,7 @@
 //! The grammar's nodes → [`ast`](super::ast), and every syntax error.
 //!
-//! The grammar is silent; here, where the whole form is in view, what is missing or out of place
-//! is put in the user's words, with a way out where one is known.
+//! The grammar reports nothing. Here the whole form is known, so missing and misplaced parts are reported
+//! in the user's terms, with a suggestion where there is one.
 
 mod binding;
 mod each;
@@ -20,8 +20,8 @@ pub(super) use form::lower;
 
 type Report = Diagnostic<TextRange>;
 
-/// How much is said about one form: what has more mistakes is no program.
-const MOST_REPORTS: usize = 50;
+/// The number of errors reported for one form; further ones are dropped.
+const MAX_REPORTS: usize = 50;
 
 /// An item being lowered.
 struct Lower<'a> {
@@ -33,11 +33,11 @@ struct Lower<'a> {
     pats: Arena<Pat>,
     pat_spans: ArenaMap<PatId, Span>,
     diagnostics: Vec<Report>,
-    /// How many parts the type at hand has so far.
+    /// The number of parts so far of the type that is being lowered.
     type_parts: usize,
-    /// Tokens before which a bracket should have been closed: what else is wrong there follows.
+    /// Tokens before which a bracket should have been closed; other errors there are consequences.
     unclosed: Vec<u32>,
-    /// In the value of a `let` binding, where `x = 1 y = 2` misses a `;`.
+    /// True in the value of a `let` binding, where `x = 1 y = 2` lacks a `;`.
     in_let: bool,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Lower<'a> {
         let unclosed: Vec<TextSize> =
             self.unclosed.iter().map(|index| self.insert_at(*index).start()).collect();
         let Lower { exprs, expr_spans, pats, pat_spans, mut diagnostics, .. } = self;
-        // One message a place, the first that was made; none where a bracket is missing.
+        // Only the first report about a location is kept, and none where a bracket is missing.
         diagnostics.sort_by_key(|d| d.primary.at.start());
         diagnostics.dedup_by_key(|d| d.primary.at.start());
         diagnostics
@@ -81,8 +81,8 @@ impl<'a> Lower<'a> {
         id
     }
 
-    /// The bytes of some tokens. An empty range stands behind the token before it, where
-    /// something is missing.
+    /// The bytes of a span. An empty span, where something is missing, is located after the token before
+    /// it.
     fn range(&self, span: Span) -> TextRange {
         super::range_of(self.tokens, span)
     }
@@ -108,7 +108,7 @@ impl<'a> Lower<'a> {
     }
 
     fn report(&mut self, report: Report) {
-        if self.diagnostics.len() < MOST_REPORTS {
+        if self.diagnostics.len() < MAX_REPORTS {
             self.diagnostics.push(report);
         }
     }
@@ -117,7 +117,7 @@ impl<'a> Lower<'a> {
         Diagnostic::error(Sort::Syntax, at, message)
     }
 
-    /// What stands at a token, in words: `` `;` ``, `the end of the form`.
+    /// Describes a token for messages: `` `;` ``, `the end of the form`.
     fn found(&self, index: u32) -> String {
         match self.tokens.get(index as usize) {
             None => "the end".to_owned(),
@@ -133,7 +133,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// A report that something was expected at a token.
+    /// Makes a report that something was expected at a token.
     fn expected(&mut self, what: &str, index: u32) -> Report {
         let at = self.range(Span::new(index, index + 1));
         let found = self.found(index);
@@ -147,7 +147,7 @@ impl<'a> Lower<'a> {
     /// Reports a bracket that is never closed.
     fn need_close(&mut self, open: u32, close: &Node, bracket: &str) {
         let opener = self.range(Span::new(open, open + 1));
-        // What is wrong inside explains why the bracket was not reached.
+        // An error inside the bracket explains why its end was not reached.
         let explained =
             |d: &Report| d.kind == Sort::Syntax && d.primary.at.start() > opener.start();
         if close.present() || self.diagnostics.iter().any(explained) {
@@ -168,7 +168,7 @@ impl<'a> Lower<'a> {
         self.report(report);
     }
 
-    /// Whether the bracket opened at `open` is closed after all, behind what stands at `from`.
+    /// Returns true if the bracket opened at `open` is closed after token `from`.
     fn closes_later(&self, open: u32, from: u32) -> bool {
         let closer = match self.token_kind(open) {
             Some(Kind::LBracket) => Kind::RBracket,
@@ -187,7 +187,7 @@ impl<'a> Lower<'a> {
         false
     }
 
-    /// Reports the token at which what stands in brackets ends too soon.
+    /// Reports the token at which the content of brackets ends too early.
     fn does_not_belong(&mut self, open: u32, index: u32, bracket: &str) {
         let opener = self.token_kind(open);
         let separators = match opener {
@@ -224,7 +224,7 @@ impl<'a> Lower<'a> {
         self.report(report);
     }
 
-    /// Whether a line ends before a token.
+    /// Returns true if a line ends before a token.
     fn breaks_before(&self, index: u32) -> bool {
         let Some(before) = index.checked_sub(1) else { return false };
         match (self.tokens.get(before as usize), self.tokens.get(index as usize)) {
@@ -235,14 +235,14 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// Just behind a token.
+    /// The empty range just after a token.
     fn insert_after(&self, index: u32) -> TextRange {
         TextRange::empty(
             self.tokens.get(index as usize).map_or(TextSize::new(0), |t| t.range.end()),
         )
     }
 
-    /// Reports what stands for the `=` of a definition or binding, if it is not `=`.
+    /// Reports the sign of a definition or binding if it is not `=`.
     fn wrong_sign(&mut self, sign: &Node, what: &str) {
         if sign.present() && self.token_kind(sign.start) != Some(Kind::Equals) {
             let at = self.node_range(sign);

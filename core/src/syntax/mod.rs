@@ -1,8 +1,8 @@
 //! Text → tokens → tree → [`ast`].
 //!
-//! Lossless: every byte of the text is in exactly one token, and the tree gives the text back.
-//! Items (top-level forms) are split off first, by brackets and `let … in`, so that errors stay
-//! independent and each item is parsed, and re-parsed, alone.
+//! The syntax is lossless: every byte of the text is in exactly one token, and the text of the tree is
+//! the text that was parsed. The text is first split into items (top-level forms) by brackets and
+//! `let … in`, so that errors do not affect other items and each item is parsed, and re-parsed, alone.
 
 pub mod ast;
 mod dump;
@@ -14,47 +14,47 @@ mod split;
 mod tree;
 
 use crate::base::{Diagnostic, Kind as Sort, Name, Span, TextRange, TextSize};
-use grammar::{Form, Node};
+use grammar::{ItemGrammar, Node};
 use std::sync::Arc;
 
 pub use dump::{dump_ast, dump_tokens, dump_tree};
 pub use format::{format, format_form, format_forms, own};
 pub use lexer::{Kind, Token, lex};
-pub use split::{LOOKAHEAD, is_complete, split};
+pub use split::{LOOKAHEAD_TOKENS, is_complete, split};
 pub use tree::{Nesl, SyntaxNode};
 
-/// A top-level form before parsing: where it is and what it will define.
+/// A top-level form before parsing: its range in the text and the names it defines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawItem {
-    /// Its text in the file: from the first byte after the previous form (so leading comments
+    /// The range of its text in the file: from the first byte after the previous form (so leading comments
     /// belong to it) to its `;` or `$`, inclusive. Ranges of consecutive items tile the file.
     pub range: TextRange,
-    /// What it looks like.
+    /// The sort of form, from its first tokens.
     pub kind: RawKind,
     /// The names it defines: a function's or datatype's one, all variables of a binding, `it` for
     /// an expression.
     pub names: Vec<Name>,
-    /// How many tokens it has, blanks and comments included.
+    /// The number of tokens, blanks and comments included.
     pub tokens: u32,
-    /// How far one has to look to see where it ends.
+    /// The lookahead that determines where it ends.
     pub reach: Reach,
 }
 
-/// How far one has to look to see where a form ends.
+/// The lookahead that determines where a form ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Not beyond it: it is whole, and ends with its terminator.
+    /// No lookahead: the form is complete and ends with its terminator.
     Itself,
-    /// Not further than [`LOOKAHEAD`] tokens: something in it is never closed, or it ends where
-    /// another form begins.
+    /// At most [`LOOKAHEAD_TOKENS`] tokens: a bracket in it is never closed, or it ends where another
+    /// form begins.
     Near,
-    /// To the end of the text: a string or comment in it is never closed.
+    /// The whole rest of the text: a string or comment in it is never closed.
     Far,
 }
 
-/// What a form looks like from its first tokens.
+/// The sort of a form, as its first tokens suggest it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they are what they say")]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum RawKind {
     Function,
     Datatype,
@@ -70,11 +70,11 @@ pub enum RawKind {
 pub struct Parsed {
     /// The lossless tree (`SyntaxNode::new_root(green)`); its text is the item's text.
     pub green: rowan::GreenNode,
-    /// What it means. Equal for texts that differ only in comments and blanks.
+    /// The abstract syntax; equal for texts that differ only in comments and blanks.
     pub ast: Arc<ast::Item>,
-    /// The significant tokens, relative to the item: how a [`Span`] is shown.
+    /// The significant tokens with ranges relative to the item; they translate a [`Span`] into bytes.
     pub tokens: Arc<[Token]>,
-    /// What is wrong, in bytes relative to the item.
+    /// The syntax errors, with ranges in bytes relative to the item.
     pub diagnostics: Vec<Diagnostic<TextRange>>,
 }
 
@@ -85,7 +85,7 @@ impl Parsed {
     }
 }
 
-/// The bytes of some tokens. An empty span stands behind the token before it.
+/// The bytes of a span of tokens. An empty span is located after the token before it.
 fn range_of(tokens: &[Token], span: Span) -> TextRange {
     let last = tokens.last().map_or(TextSize::new(0), |t| t.range.end());
     let token = |i: u32| tokens.get(i as usize).map(|t| t.range);
@@ -101,17 +101,24 @@ fn range_of(tokens: &[Token], span: Span) -> TextRange {
     TextRange::new(start, end.max(start))
 }
 
-/// How deep a form may nest. What people write stays below 50; programs that write programs
-/// have been seen at 500.
-const MAX_NESTING: usize = 2_000;
+/// The depth of nesting that a form may have. Hand-written programs stay below 50; generated ones
+/// have reached 500.
+const MAX_NESTING_LEVELS: usize = 2_000;
+
+/// A form with more tokens than this is parsed on a larger stack.
+const LARGE_STACK_TOKENS: usize = 2_000;
+/// The stack that one token may take in the worst case, in bytes.
+const STACK_BYTES_PER_TOKEN: usize = 4096;
+/// The largest stack on which a form is parsed, in bytes.
+const MAX_STACK_BYTES: usize = 1 << 30;
 
 /// Parses the text of one item.
 pub fn parse_item(text: &str) -> Parsed {
     let all = lex(text);
-    // Broken or generated input can nest as deep as it is long.
-    if all.len() > 2_000 {
-        let room = (all.len() * 4096).min(1 << 30);
-        stacker::grow(room, || parse_tokens(text, &all))
+    // Broken or generated input may nest as deeply as it is long.
+    if all.len() > LARGE_STACK_TOKENS {
+        let stack_bytes = (all.len() * STACK_BYTES_PER_TOKEN).min(MAX_STACK_BYTES);
+        stacker::grow(stack_bytes, || parse_tokens(text, &all))
     } else {
         crate::base::with_stack(|| parse_tokens(text, &all))
     }
@@ -149,7 +156,7 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     } else if let Some(deep) = too_deep(&tokens[..end]) {
         diagnostics.push(
             Diagnostic::error(Sort::Syntax, deep, "this nests too deeply")
-                .note(format!("a form may nest {MAX_NESTING} levels")),
+                .note(format!("a form may nest {MAX_NESTING_LEVELS} levels")),
         );
         let node = Node { kind: Kind::Error, start: 0, end: end as u32, kids: Vec::new() };
         (node, ast::Item::default())
@@ -193,7 +200,7 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     Parsed { green, ast: Arc::new(item), tokens: tokens.into(), diagnostics }
 }
 
-/// What to do about a comment that is never closed. In `5 % 2;` it was to be a remainder.
+/// The hint for a comment that is never closed. In `5 % 2;` a remainder was meant.
 fn comment_hint(comment: &str, before: &[Token], text: &str) -> String {
     let operand = comment[1..].trim().trim_end_matches([';', '$']).trim_end();
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -229,19 +236,19 @@ fn follows_a_callee(before: &[Token], paren: Token) -> bool {
     (callee || quoted) && last.range.end() == paren.range.start()
 }
 
-fn form_of(text: &str) -> Form {
+fn form_of(text: &str) -> ItemGrammar {
     let first = split(text).into_iter().next().map(|item| item.kind);
     match first {
-        Some(RawKind::Function) => Form::Function,
-        Some(RawKind::Datatype) => Form::Datatype,
-        Some(RawKind::Binding) => Form::Binding,
-        Some(RawKind::Command) => Form::Command,
-        Some(RawKind::Expr | RawKind::Blank) | None => Form::Expr,
+        Some(RawKind::Function) => ItemGrammar::Function,
+        Some(RawKind::Datatype) => ItemGrammar::Datatype,
+        Some(RawKind::Binding) => ItemGrammar::Binding,
+        Some(RawKind::Command) => ItemGrammar::Command,
+        Some(RawKind::Expr | RawKind::Blank) | None => ItemGrammar::Expr,
     }
 }
 
-/// The first token at which the form nests too deeply, by a bound on what the grammar can nest:
-/// open brackets, and whatever extends to the right.
+/// The first token at which the form nests too deeply, by an upper bound on the depth of the grammar:
+/// open brackets, and the constructs that extend to the right.
 fn too_deep(tokens: &[Token]) -> Option<TextRange> {
     let mut brackets = 0usize;
     let mut rightward = 0usize;
@@ -256,7 +263,7 @@ fn too_deep(tokens: &[Token]) -> Option<TextRange> {
             Kind::Comma | Kind::Semi => rightward = 0,
             _ => {}
         }
-        if brackets + rightward > MAX_NESTING {
+        if brackets + rightward > MAX_NESTING_LEVELS {
             return Some(token.range);
         }
     }

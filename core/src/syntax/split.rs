@@ -1,8 +1,8 @@
 //! Splitting a text into its top-level forms.
 //!
-//! A form ends at a `;` or `$` outside all brackets and outside `let … in`. When a bracket is
-//! never closed, that form ends at the first terminator that ends a line and is followed by
-//! something in the first column, so that one mistake does not swallow the rest of the file.
+//! A form ends at a `;` or `$` outside all brackets and outside `let … in`. A form with a bracket that
+//! is never closed ends at the first terminator that ends a line and is followed by a token in the first
+//! column, so that one mistake does not affect the rest of the file.
 
 use super::lexer::{Kind, Token, lex};
 use super::{RawItem, RawKind, Reach};
@@ -29,12 +29,12 @@ pub fn split(text: &str) -> Vec<RawItem> {
     items
 }
 
-/// How far one had to look to see that a form has these tokens.
+/// The lookahead that was needed to find that a form has these tokens.
 fn reach(tokens: &[Token], balanced: bool) -> Reach {
     if tokens.iter().any(|token| matches!(token.kind, Kind::OpenText | Kind::OpenComment)) {
         return Reach::Far;
     }
-    // A context goes on behind its `;` if what follows looks like it.
+    // A context continues after its `;` if the next tokens are `name in class`.
     let looks_on = |(i, token): (usize, &Token)| match token.kind {
         Kind::ForeignComment => true,
         Kind::Colons => significant(tokens, i + 1).is_none_or(|next| next.kind != Kind::LParen),
@@ -48,7 +48,7 @@ fn reach(tokens: &[Token], balanced: bool) -> Reach {
     }
 }
 
-/// Whether a text is a whole number of forms: nothing is open and it ends with a terminator.
+/// Returns true if a text consists of complete forms: no bracket is open and it ends with a terminator.
 pub fn is_complete(text: &str) -> bool {
     let tokens = lex(text);
     if tokens.iter().any(|t| t.kind == Kind::OpenComment || t.kind == Kind::OpenText) {
@@ -70,29 +70,29 @@ pub fn is_complete(text: &str) -> bool {
 }
 
 enum End {
-    /// One past the last token of the form.
+    /// The index one past the last token of the form.
     At(usize),
-    /// Something was opened and never closed.
+    /// A bracket or `let` of the form is never closed.
     Unbalanced,
 }
 
-/// A form that is not whole ends where so many tokens behind it say.
-pub const LOOKAHEAD: usize = PATIENCE + 10;
+/// The number of tokens after an incomplete form that may determine where it ends.
+pub const LOOKAHEAD_TOKENS: usize = MAX_UNCLOSED_TOKENS + 10;
 
-/// How many tokens behind a line that looks like the end of a form its brackets may still be
-/// closed. Keeps splitting linear however many forms are broken.
-const PATIENCE: usize = 2_000;
+/// The number of tokens after a line that looks like the end of a form within which its brackets may
+/// still be closed. Keeps splitting linear however many forms are broken.
+const MAX_UNCLOSED_TOKENS: usize = 2_000;
 
-/// Where the form that begins at `start` ends. With `by_lines`, a terminator at the end of a line
-/// ends it even inside brackets.
+/// Finds the end of the form that begins at token `start`. With `by_lines`, a terminator at the end of
+/// a line ends it even inside brackets.
 fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> End {
     let mut open: Vec<Kind> = Vec::new();
     let mut context = false;
     let mut seen = false;
-    // Where the form would end by its lines.
+    // The end of the form if lines decided.
     let mut line_end = None;
     for (i, token) in tokens.iter().enumerate().skip(start) {
-        if line_end.is_some_and(|end| i > end + PATIENCE) {
+        if line_end.is_some_and(|end| i > end + MAX_UNCLOSED_TOKENS) {
             return End::Unbalanced;
         }
         match token.kind {
@@ -108,7 +108,7 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
             }
             Kind::Equals => context = false,
             Kind::FunctionKw | Kind::DatatypeKw if seen => {
-                // Nothing but a new form begins so.
+                // Only a new form begins with this word.
                 let unbalanced = !open.is_empty() && !by_lines;
                 return if unbalanced {
                     End::Unbalanced
@@ -122,7 +122,7 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
             {
                 return End::At(i + 1);
             }
-            // A broken string or comment took the terminator of its line with it.
+            // A broken string or comment contains the terminator of its line.
             Kind::OpenText => return End::At(i + 1),
             Kind::ForeignComment if open.is_empty() && seen && broke_off(tokens, i, text) => {
                 return End::At(i + 1);
@@ -145,14 +145,14 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
     if open.is_empty() || by_lines { End::At(tokens.len()) } else { End::Unbalanced }
 }
 
-/// Closes the innermost bracket of a kind and what was left open inside it.
+/// Closes the innermost bracket of a kind and the brackets left open inside it.
 fn close(open: &mut Vec<Kind>, kind: Kind) {
     if let Some(at) = open.iter().rposition(|k| *k == kind) {
         open.truncate(at);
     }
 }
 
-/// The blanks and comments before token `i` belong to the form that begins there.
+/// The first of the blanks and comments before token `i`: they belong to the form that begins there.
 fn before(tokens: &[Token], start: usize, i: usize) -> usize {
     let mut i = i;
     while i > start + 1 && tokens[i - 1].kind.is_trivia() {
@@ -165,7 +165,7 @@ fn significant(tokens: &[Token], from: usize) -> Option<&Token> {
     tokens[from..].iter().find(|t| !t.kind.is_trivia())
 }
 
-/// Whether `name in class` follows: the context goes on behind its `;`.
+/// Returns true if `name in class` follows, so that a context continues after its `;`.
 fn continues_context(tokens: &[Token], from: usize, text: &str) -> bool {
     let mut rest = tokens[from..].iter().filter(|t| !t.kind.is_trivia());
     let name = rest.next().is_some_and(|t| t.kind == Kind::Name);
@@ -180,7 +180,7 @@ fn is_class(word: &str) -> bool {
     CLASSES.iter().any(|c| c.eq_ignore_ascii_case(word))
 }
 
-/// Whether what follows a terminator, if anything does, begins in the first column.
+/// Returns true if the next token after a terminator, if there is one, is in the first column.
 fn ends_a_line(tokens: &[Token], i: usize, text: &str) -> bool {
     match significant(tokens, i + 1) {
         None => true,
@@ -191,12 +191,13 @@ fn ends_a_line(tokens: &[Token], i: usize, text: &str) -> bool {
     }
 }
 
-/// Whether the text of a broken token ends with a terminator, and what follows begins a line.
+/// Returns true if the text of an unclosed string or comment ends with a terminator and the next token
+/// begins a line.
 fn broke_off(tokens: &[Token], i: usize, text: &str) -> bool {
     text[tokens[i].range].trim_end().ends_with([';', '$']) && ends_a_line(tokens, i, text)
 }
 
-/// What the form made of some tokens looks like.
+/// The sort of the form that consists of some tokens, and the names it defines.
 fn describe(tokens: &[Token], text: &str) -> RawItem {
     let start = tokens.first().map_or(TextSize::new(0), |t| t.range.start());
     let end = tokens.last().map_or(start, |t| t.range.end());
@@ -221,12 +222,12 @@ fn describe(tokens: &[Token], text: &str) -> RawItem {
     RawItem { range, kind, names, tokens: tokens.len() as u32, reach: Reach::Near }
 }
 
-/// The variables of `pattern =` or `pattern |=`, if the form begins so.
+/// The variables of `pattern =` or `pattern |=`, if the form begins with that.
 fn bound(tokens: &[&Token], text: &str) -> Option<Vec<Name>> {
     let mut names = Vec::new();
     for (i, token) in tokens.iter().enumerate() {
         match token.kind {
-            // Two operands side by side: `def g(x) = …`, or a `;` that is missing.
+            // Two adjacent operands: `def g(x) = …`, or a missing `;`.
             Kind::Name if i > 0 && matches!(tokens[i - 1].kind, Kind::Name | Kind::RParen) => {
                 return None;
             }
@@ -236,7 +237,7 @@ fn bound(tokens: &[&Token], text: &str) -> Option<Vec<Name>> {
                     names.push(Name::new(&text[token.range]));
                 }
             }
-            // Not allowed, but a binding is what was meant; the parser says so.
+            // Not allowed as names, but a binding was meant; the parser reports it.
             Kind::TrueKw | Kind::FalseKw | Kind::TimeKw => {}
             Kind::LParen | Kind::RParen | Kind::Comma => {}
             Kind::Equals | Kind::BarEq if i > 0 => return Some(names),
@@ -246,7 +247,7 @@ fn bound(tokens: &[&Token], text: &str) -> Option<Vec<Name>> {
     None
 }
 
-/// Whether a form is a command (LANGUAGE section 8) and not an expression that begins alike.
+/// Returns true if a form is a command and not an expression that begins with the same word.
 fn is_command(tokens: &[&Token], text: &str) -> bool {
     let Some(first) = tokens.first().filter(|t| t.kind == Kind::Name) else { return false };
     let next = tokens.get(1).map(|t| t.kind);
@@ -308,7 +309,8 @@ mod tests {
 
     #[test]
     fn a_long_line_without_an_end_is_one_form() {
-        let text = format!("{{let a = x; b = x in b : x in [0{}]}};", ", 0".repeat(PATIENCE));
+        let text =
+            format!("{{let a = x; b = x in b : x in [0{}]}};", ", 0".repeat(MAX_UNCLOSED_TOKENS));
         assert_eq!(forms(&text).len(), 1);
     }
 

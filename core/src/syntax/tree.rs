@@ -1,10 +1,10 @@
-//! The lossless tree: the grammar's nodes with blanks and comments woven back in.
+//! The lossless tree: the grammar's nodes, with blanks and comments inserted again.
 
 use super::grammar::Node;
 use super::lexer::{Kind, Token};
 use rowan::{GreenNode, GreenNodeBuilder};
 
-/// The language, for rowan.
+/// The type that stands for the language in rowan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Nesl {}
 
@@ -16,8 +16,8 @@ impl rowan::Language for Nesl {
 
     fn kind_from_raw(raw: rowan::SyntaxKind) -> Kind {
         assert!(raw.0 <= Kind::Error as u16);
-        // SAFETY: `Kind` is `repr(u16)` with consecutive discriminants from 0 to `Error`, and
-        // `raw.0` is in that range.
+        // SAFETY: `Kind` is `repr(u16)` with consecutive discriminants from 0 to `Error`. Every raw kind
+        // of a tree was made by `kind_to_raw` from a `Kind`, so `raw.0` is one of these discriminants.
         unsafe { std::mem::transmute::<u16, Kind>(raw.0) }
     }
 
@@ -27,7 +27,7 @@ impl rowan::Language for Nesl {
 }
 
 /// Builds the tree of an item. `significant[i]` is the index in `tokens` of significant token
-/// `i`. Blanks before a node stay outside it.
+/// `i`. Blanks before a node are not a part of it.
 pub(super) fn build(node: &Node, tokens: &[Token], significant: &[usize], text: &str) -> GreenNode {
     let mut weaver =
         Weaver { tokens, significant, text, next: 0, builder: GreenNodeBuilder::new() };
@@ -61,8 +61,8 @@ impl Weaver<'_> {
         });
     }
 
-    /// A chain to the left, `a + b + c` or `a[i][j]`, becomes one node: rowan hashes a node by all
-    /// that is below it, so that a deep tree would take quadratic time.
+    /// Adds the children of a node. A left-associative chain, `a + b + c` or `a[i][j]`, becomes one node:
+    /// rowan hashes a node with everything below it, so a deep tree would take quadratic time.
     fn children(&mut self, node: &Node) {
         let chains =
             matches!(node.kind, Kind::Binary | Kind::Juxtaposed | Kind::Call | Kind::Index);

@@ -1,4 +1,4 @@
-//! Types as written → types.
+//! Type annotations → types and schemes.
 
 use super::{Basic, Class, Code, Record, Scheme, Signature, Ty};
 use crate::base::{Diagnostic, ItemId, Kind, Loc, Name};
@@ -7,23 +7,23 @@ use crate::syntax::ast::{Ident, Item, ItemKind, TypeExpr, TypeExprKind, TypeSche
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// Reads types in a context of variables.
+/// Reads type annotations in the scope of declared type variables.
 pub(super) struct Reader<'a> {
     pub(super) id: ItemId,
     pub(super) names: &'a Names,
     /// The type of each declared variable.
     pub(super) variables: FxHashMap<Name, Ty>,
-    /// The identity of each function type met, in order.
+    /// Makes the identity of each function type that is read, in order.
     pub(super) fresh_code: &'a mut dyn FnMut() -> Ty,
-    /// How many arguments a record takes.
+    /// Returns the number of type arguments of a record.
     pub(super) arity: &'a dyn Fn(ItemId) -> usize,
-    /// Names already reported: once is enough.
+    /// The unknown names already reported.
     pub(super) unknown: Vec<Name>,
     pub(super) diagnostics: Vec<Diagnostic<Loc>>,
 }
 
 impl Reader<'_> {
-    /// A type.
+    /// Reads one type annotation.
     pub(super) fn read(&mut self, ty: &TypeExpr) -> Ty {
         match &ty.kind {
             TypeExprKind::Missing => Ty::Error,
@@ -71,7 +71,7 @@ impl Reader<'_> {
                 Diagnostic::error(Kind::Type, at, format!("`{}` is not a type", name.name));
             let basic = ["int", "float", "bool", "char"].into_iter().map(Name::new);
             let all = basic.chain(self.variables.keys().cloned());
-            // The same name once more is the same mistake.
+            // Each unknown name is reported once.
             if self.diagnostics.iter().any(|d| d.message == report.message) {
                 return Ty::Error;
             }
@@ -114,7 +114,7 @@ impl Reader<'_> {
     }
 }
 
-/// The class a word names.
+/// The class with a name.
 pub(super) fn class_of(word: &str) -> Option<Class> {
     Some(match word {
         "any" => Class::Any,
@@ -129,8 +129,8 @@ pub(super) fn class_of(word: &str) -> Option<Class> {
     })
 }
 
-/// The signature of a function that is fully annotated and without optional parameters, or of a
-/// datatype, without a look at bodies. The library's functions are all so.
+/// The signature of a function from its annotation alone, if it is fully annotated and has no optional
+/// parameters; or that of a datatype. All functions of the library are annotated so.
 pub fn declared_signature(
     id: ItemId,
     item: &Item,
@@ -155,7 +155,7 @@ pub fn declared_signature(
     }
 }
 
-/// The signature of a datatype with some content.
+/// The signature of a datatype whose content has a scheme.
 pub(super) fn record_signature(record: Record, content: Scheme) -> Signature {
     let args: Arc<[Ty]> = (0..content.vars.len() as u32).map(Ty::Var).collect();
     let code = Ty::Code(Code::Item(record.item), args.clone());
@@ -163,17 +163,17 @@ pub(super) fn record_signature(record: Record, content: Scheme) -> Signature {
     Signature::Record { scheme: Scheme { vars: content.vars, ty } }
 }
 
-/// Whose variables a context declares.
+/// The kind of definition whose type variables a context declares.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
-    /// A variable in a class of one is that type.
+    /// A function: a variable in a class of one is an alias of that type.
     Function,
-    /// Every variable is an argument of the type.
+    /// A datatype: every variable is a type argument.
     Datatype,
 }
 
-/// The scheme a type and its context say: variables as declared, then function identities in the
-/// order in which they are met. Inference orders them in the same way.
+/// The scheme that an annotation declares: its variables in the order of declaration, then the
+/// identities of functions in order of appearance. Inference numbers them in the same way.
 fn declared_scheme(
     id: ItemId,
     written: &TypeScheme,
@@ -197,7 +197,7 @@ fn declared_scheme(
         next += 1;
         Ty::Var(next - 1)
     };
-    let (ty, fine) = {
+    let (ty, well_formed) = {
         let mut reader = Reader {
             id,
             names,
@@ -209,7 +209,7 @@ fn declared_scheme(
         };
         (reader.read(&written.ty), reader.diagnostics.is_empty())
     };
-    if !fine {
+    if !well_formed {
         return None;
     }
     let ty = match ty {
@@ -228,14 +228,14 @@ fn declared_scheme(
     Some(Scheme { vars, ty })
 }
 
-/// The scheme in a row of the table of primitives.
+/// Parses the scheme in a row of the table of primitives.
 pub fn scheme_of_text(text: &str) -> Scheme {
     let parsed = crate::syntax::parse_item(&format!("function x(y) : {text};"));
     let names = Names::default();
     match declared_signature(ItemId(0), &parsed.ast, &names, &|_| 0) {
         Some(Signature::Function { scheme, .. }) => scheme,
         _ => match &parsed.ast.kind {
-            // A constant.
+            // The row of a constant.
             ItemKind::Function(f) => f
                 .annotation
                 .as_ref()

@@ -1,22 +1,23 @@
-//! Whether a value could stand where a type is wanted.
+//! The test of completion: does a value of some type fit the place of a hole?
 
 use super::unify::Unifier;
 use super::{Class, Ty};
 use crate::base::{ItemId, Loc, Span};
 
-/// What is wanted at a place of a form that is being written.
+/// The type expected at a hole of a form that is being written.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
-    /// The type.
+    /// The expected type.
     pub ty: &'a Ty,
     /// The classes of the form's variables.
     pub vars: &'a [Class],
-    /// How many of them, the first, are declared: they cannot become anything else.
+    /// The number of variables, the first ones, that an annotation declares. They are rigid: they
+    /// unify with no other type.
     pub rigid: usize,
 }
 
 impl Wanted<'_> {
-    /// Whether anything is wanted: some types fit and others do not.
+    /// Returns true if some types fit and others do not.
     pub fn matters(&self) -> bool {
         match self.ty {
             Ty::Error | Ty::Code(..) => false,
@@ -35,8 +36,8 @@ impl Wanted<'_> {
         }
     }
 
-    /// Whether a value of this type fits. Its variables have these classes and are its own, as in a
-    /// scheme; without classes they are the form's.
+    /// Returns true if a value of type `found` fits. Its variables are those of a scheme, with the classes
+    /// `own`; without classes they are the variables of the form.
     pub fn takes(&self, found: &Ty, own: Option<&[Class]>) -> bool {
         let mut unifier = Unifier::default();
         let args: Vec<Ty> = self.vars.iter().map(|class| unifier.fresh(*class)).collect();
@@ -48,7 +49,7 @@ impl Wanted<'_> {
             }
             None => found.substitute(&args),
         };
-        // Nobody is told where a clash is.
+        // The location of a clash is not used.
         let nowhere = Loc { item: ItemId(0), span: Span::default() };
         if unifier.unify(&wanted, &found, nowhere).is_err() {
             return false;

@@ -1,4 +1,4 @@
-//! The inference of a recursion group.
+//! Inference of a recursion group: declare monomorphic types, infer bodies, generalise.
 
 mod advice;
 mod expr;
@@ -8,32 +8,39 @@ mod words;
 
 use super::declare::{Owner, Reader, class_of, record_signature};
 use super::unify::Unifier;
-use super::{Class, Code, Context, ItemTypes, Member, Record, Scheme, Signature, Ty};
+use super::{Class, Code, ItemTypes, Member, Record, Scheme, Signature, Ty, TypeEnvironment};
 use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span, with_stack};
 use crate::syntax::ast::{
     ArenaMap, Datatype, Expr, ExprId, Function, ItemKind, Pat, PatId, TypeExpr, TypeScheme,
 };
+use nesl_runtime::bug;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Infers the types of a recursion group (usually one item).
-pub fn infer(group: &[Member<'_>], context: &dyn Context) -> FxHashMap<ItemId, ItemTypes> {
-    infer_with(group, context, false)
+pub fn infer(
+    group: &[Member<'_>],
+    environment: &dyn TypeEnvironment,
+) -> FxHashMap<ItemId, ItemTypes> {
+    infer_with(group, environment, false)
 }
 
-/// The same for a form that is being written: what is not determined yet stays a variable with its
-/// class, also inside expressions.
-pub fn infer_open(group: &[Member<'_>], context: &dyn Context) -> FxHashMap<ItemId, ItemTypes> {
-    infer_with(group, context, true)
+/// Infers the types of a form that is being written: a type that is not determined remains a variable
+/// with its class, also inside expressions.
+pub fn infer_open(
+    group: &[Member<'_>],
+    environment: &dyn TypeEnvironment,
+) -> FxHashMap<ItemId, ItemTypes> {
+    infer_with(group, environment, true)
 }
 
 fn infer_with(
     group: &[Member<'_>],
-    context: &dyn Context,
+    environment: &dyn TypeEnvironment,
     open: bool,
 ) -> FxHashMap<ItemId, ItemTypes> {
     let mut infer = Infer {
-        context,
+        environment,
         open,
         unifier: Unifier::default(),
         group: group.iter().map(|m| m.id).collect(),
@@ -41,7 +48,8 @@ fn infer_with(
         primitives: FxHashMap::default(),
         declared: Vec::new(),
     };
-    let mut bodies: Vec<Body<'_>> = group.iter().map(|member| Body::new(*member)).collect();
+    let mut bodies: Vec<MemberTypes<'_>> =
+        group.iter().map(|member| MemberTypes::new(*member)).collect();
     for body in &mut bodies {
         infer.declare(body);
     }
@@ -51,21 +59,21 @@ fn infer_with(
     infer.generalise(bodies)
 }
 
-/// The state shared by the group.
+/// The state of an inference, shared by the members of the group.
 struct Infer<'a> {
-    context: &'a dyn Context,
-    /// Whether all variables are kept, not only those of signatures.
+    environment: &'a dyn TypeEnvironment,
+    /// True if undetermined variables inside expressions are kept, not only those of signatures.
     open: bool,
     unifier: Unifier,
     group: Vec<ItemId>,
     /// The monomorphic types of the group's functions while they are being inferred.
     functions: FxHashMap<ItemId, Monotype>,
     primitives: FxHashMap<crate::prim::Prim, Scheme>,
-    /// The variables that annotations declare, in order, with their names and places.
+    /// The type variables that annotations declare, in order.
     declared: Vec<Declared>,
 }
 
-/// A type variable of an annotation.
+/// A type variable that an annotation declares.
 struct Declared {
     name: Name,
     at: Loc,
@@ -79,30 +87,30 @@ struct Monotype {
     optional: Vec<(Name, Ty)>,
 }
 
-/// What is known of one member.
-struct Body<'a> {
+/// The types inferred for one member.
+struct MemberTypes<'a> {
     member: Member<'a>,
     exprs: ArenaMap<ExprId, Ty>,
     pats: ArenaMap<PatId, Ty>,
-    uses: ArenaMap<ExprId, Use>,
+    uses: ArenaMap<ExprId, TypeArguments>,
     optional: Vec<Ty>,
     signature: Option<Signature>,
-    /// Whether a type that is too large was reported.
+    /// True once a type that is too large has been reported.
     too_large: bool,
     diagnostics: Vec<Diagnostic<Loc>>,
 }
 
-/// How a definition is used.
-enum Use {
-    /// At these types.
+/// The type arguments of a use of a definition.
+enum TypeArguments {
+    /// An instantiation of a scheme.
     At(Arc<[Ty]>),
-    /// Inside its own group: at the variables of the group.
+    /// A use inside the definition's own group: the variables of the group.
     Own,
 }
 
-impl<'a> Body<'a> {
-    fn new(member: Member<'a>) -> Body<'a> {
-        Body {
+impl<'a> MemberTypes<'a> {
+    fn new(member: Member<'a>) -> MemberTypes<'a> {
+        MemberTypes {
             member,
             exprs: ArenaMap::default(),
             pats: ArenaMap::default(),
@@ -136,8 +144,8 @@ impl Infer<'_> {
         self.unifier.fresh(Class::Any)
     }
 
-    /// Gives the functions of the group their monomorphic types, from their annotations.
-    fn declare(&mut self, body: &mut Body<'_>) {
+    /// Declares the monomorphic type of a member, from its annotation.
+    fn declare(&mut self, body: &mut MemberTypes<'_>) {
         match &body.member.item.kind {
             ItemKind::Function(function) => self.declare_function(body, function),
             ItemKind::Datatype(datatype) => self.declare_datatype(body, datatype),
@@ -148,7 +156,7 @@ impl Infer<'_> {
         }
     }
 
-    fn declare_function(&mut self, body: &mut Body<'_>, function: &Function) {
+    fn declare_function(&mut self, body: &mut MemberTypes<'_>, function: &Function) {
         let param = self.fresh();
         let result = self.fresh();
         let code = Ty::Code(Code::Item(body.member.id), Arc::new([]));
@@ -158,8 +166,10 @@ impl Infer<'_> {
             let at = body.loc(annotation.ty.span);
             match &written {
                 Ty::Function(w) => {
-                    let Ty::Function(own) = &ty else { unreachable!("it was just made") };
-                    // Both sides are fresh: this cannot fail.
+                    let Ty::Function(own) = &ty else {
+                        bug!("the type was made as a function type")
+                    };
+                    // One side consists of fresh variables: this cannot fail.
                     let _ = self.unifier.unify(&own.param, &w.param, at);
                     let _ = self.unifier.unify(&own.result, &w.result, at);
                 }
@@ -186,12 +196,12 @@ impl Infer<'_> {
         self.functions.insert(body.member.id, Monotype { ty, optional });
     }
 
-    /// A type as written, its declared variables as new ones.
-    fn annotation(&mut self, body: &mut Body<'_>, written: &TypeScheme, owner: Owner) -> Ty {
+    /// The type of an annotation, with new variables for the declared ones.
+    fn annotation(&mut self, body: &mut MemberTypes<'_>, written: &TypeScheme, owner: Owner) -> Ty {
         let mut variables = FxHashMap::default();
         for (name, class) in &written.context {
             let at = body.loc(name.span);
-            let Some(known) = class_of(class.name.folded()) else {
+            let Some(class_in) = class_of(class.name.folded()) else {
                 let place = body.loc(class.span);
                 body.report(
                     Diagnostic::error(
@@ -204,19 +214,25 @@ impl Infer<'_> {
                 variables.insert(name.name.clone(), Ty::Error);
                 continue;
             };
-            if let (Owner::Function, Some(only)) = (owner, known.only()) {
+            if let (Owner::Function, Some(only)) = (owner, class_in.only()) {
                 variables.insert(name.name.clone(), only);
                 continue;
             }
-            let ty = self.unifier.fresh(known);
+            let ty = self.unifier.fresh(class_in);
             variables.insert(name.name.clone(), ty.clone());
-            self.declared.push(Declared { name: name.name.clone(), at, class: known, ty });
+            self.declared.push(Declared { name: name.name.clone(), at, class: class_in, ty });
         }
         self.read(body, &written.ty, variables)
     }
 
-    fn read(&mut self, body: &mut Body<'_>, ty: &TypeExpr, variables: FxHashMap<Name, Ty>) -> Ty {
-        let context = self.context;
+    /// Reads a type annotation in the scope of type variables.
+    fn read(
+        &mut self,
+        body: &mut MemberTypes<'_>,
+        ty: &TypeExpr,
+        variables: FxHashMap<Name, Ty>,
+    ) -> Ty {
+        let environment = self.environment;
         let group = self.group.clone();
         let own = body.member.id;
         let own_arity = variables.len();
@@ -227,7 +243,7 @@ impl Infer<'_> {
             if group.contains(&item) {
                 return 0;
             }
-            match &*context.signature(item) {
+            match &*environment.signature(item) {
                 Signature::Record { scheme } => scheme.vars.len(),
                 Signature::Function { .. } | Signature::Values { .. } | Signature::Broken => 0,
             }
@@ -249,7 +265,7 @@ impl Infer<'_> {
         read
     }
 
-    fn declare_datatype(&mut self, body: &mut Body<'_>, datatype: &Datatype) {
+    fn declare_datatype(&mut self, body: &mut MemberTypes<'_>, datatype: &Datatype) {
         let id = body.member.id;
         let recursive = body.member.names.references.iter().any(|r| self.group.contains(r));
         if recursive {
@@ -277,19 +293,20 @@ impl Infer<'_> {
             index.map_or(Ty::Error, |i| Ty::Var(i as u32))
         });
         let record = Record { item: id, name: datatype.name.name.clone() };
-        let fine = body.diagnostics.is_empty();
-        body.signature = Some(if fine {
+        let without_errors = body.diagnostics.is_empty();
+        body.signature = Some(if without_errors {
             record_signature(record, Scheme { vars, ty })
         } else {
             Signature::Broken
         });
     }
 
-    fn body(&mut self, body: &mut Body<'_>) {
+    /// Infers the body of a member.
+    fn body(&mut self, body: &mut MemberTypes<'_>) {
         match &body.member.item.kind {
             ItemKind::Function(function) => {
                 let own = self.functions[&body.member.id].clone();
-                let Ty::Function(ty) = &own.ty else { unreachable!("functions have arrows") };
+                let Ty::Function(ty) = &own.ty else { bug!("a function has a function type") };
                 let (param, result) = (ty.param.clone(), ty.result.clone());
                 for ((_, default), ty) in function.optional.iter().zip(body.optional.clone()) {
                     let actual = self.expr(body, *default);
@@ -320,8 +337,8 @@ impl Infer<'_> {
         }
     }
 
-    /// `pattern = value`
-    fn binding(&mut self, body: &mut Body<'_>, pattern: PatId, value: ExprId) {
+    /// Infers `pattern = value`.
+    fn binding(&mut self, body: &mut MemberTypes<'_>, pattern: PatId, value: ExprId) {
         let actual = self.expr(body, value);
         let expected = self.pattern(body, pattern);
         if let Err(clash) = self.unifier.unify(&expected, &actual, body.at(value)) {
@@ -329,15 +346,15 @@ impl Infer<'_> {
         }
     }
 
-    /// The type of a pattern: new variables for its names.
-    fn pattern(&mut self, body: &mut Body<'_>, pat: PatId) -> Ty {
+    /// Infers the type of a pattern, with new variables for its names.
+    fn pattern(&mut self, body: &mut MemberTypes<'_>, pat: PatId) -> Ty {
         let ty = with_stack(|| self.pattern_inner(body, pat));
         let ty = self.within_limit(body, ty, body.at_pat(pat));
         body.pats.insert(pat, ty.clone());
         ty
     }
 
-    fn pattern_inner(&mut self, body: &mut Body<'_>, pat: PatId) -> Ty {
+    fn pattern_inner(&mut self, body: &mut MemberTypes<'_>, pat: PatId) -> Ty {
         match &body.member.item.pats[pat] {
             Pat::Missing => Ty::Error,
             Pat::Name(_) => self.fresh(),
@@ -349,11 +366,11 @@ impl Infer<'_> {
                 let content_ty = self.pattern(body, *content);
                 match body.member.names.pat_records.get(pat) {
                     None => Ty::Error,
-                    Some(record) => match &*self.context.signature(*record) {
+                    Some(record) => match &*self.environment.signature(*record) {
                         Signature::Record { scheme } => {
                             let (ty, _) = self.unifier.instantiate(scheme);
                             let Ty::Function(f) = ty else {
-                                unreachable!("constructors have arrows")
+                                bug!("a constructor has a function type")
                             };
                             let at = body.at_pat(*content);
                             if let Err(clash) = self.unifier.unify(&f.param, &content_ty, at) {
@@ -371,8 +388,8 @@ impl Infer<'_> {
         }
     }
 
-    /// The name a call is made by, for messages.
-    fn callee(&self, body: &Body<'_>, fun: ExprId) -> Option<Name> {
+    /// The name of the callee, for messages.
+    fn callee(&self, body: &MemberTypes<'_>, fun: ExprId) -> Option<Name> {
         match &body.member.item.exprs[fun] {
             Expr::Name(name) | Expr::Quote(name) => Some(name.clone()),
             _ => None,

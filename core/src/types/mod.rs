@@ -1,9 +1,10 @@
-//! Inference: Hindley–Milner with NESL's classes, generalised per recursion group.
+//! Type inference: Hindley–Milner (Damas & Milner, "Principal type-schemes for functional programs",
+//! 1982) with NESL's type classes, generalised per recursion group.
 //!
 //! Only top-level functions are generalised; a `let` is monomorphic, and so is recursion inside a
-//! group. Two classes on one variable merge only if one contains the other (LANGUAGE section 4).
-//! A function's type carries which function it is ([`Ty::Code`]), so that function values can be
-//! specialised away; hence `[sin, cos]` is a type error.
+//! group. Two classes on one variable merge only if one contains the other.
+//! The type of a function says *which* function it is ([`Ty::Code`]), so that elaboration can specialise
+//! every call of a function value; hence `[sin, cos]` is a type error.
 
 mod declare;
 mod fit;
@@ -28,10 +29,10 @@ use crate::names::Names;
 use crate::syntax::ast::{ArenaMap, ExprId, Item, PatId};
 use std::sync::Arc;
 
-/// What other items need to know of one.
+/// The types of the names that an item defines: all that other items depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signature {
-    /// A function.
+    /// The signature of a function.
     Function {
         /// Its scheme; the parameter is the positional one (without the optional ones).
         scheme: Scheme,
@@ -44,43 +45,43 @@ pub enum Signature {
         /// `Var(0) .. Var(n)` in the order they were declared.
         scheme: Scheme,
     },
-    /// Top-level variables (`it`, too).
+    /// The types of top-level variables, `it` included.
     Values {
         /// The names in order and their types; a scheme has variables only where a function
         /// value is polymorphic.
         values: Vec<(Name, Scheme)>,
     },
-    /// It has errors; uses of it are not reported again.
+    /// The item has errors; its uses are not reported.
     Broken,
 }
 
-/// What inference asks about the rest of the program.
-pub trait Context {
+/// The typing environment of a recursion group: the signatures of all other items.
+pub trait TypeEnvironment {
     /// The signature of an item outside the group.
     fn signature(&self, item: ItemId) -> Arc<Signature>;
-    /// Where an item's name is (for "defined here").
+    /// The location of an item's name, for the label "defined here".
     fn definition(&self, item: ItemId) -> Option<Loc>;
-    /// The name an item is known by, for messages.
+    /// The name of an item, for messages.
     fn name(&self, item: ItemId) -> Name;
-    /// Whether an item belongs to the library.
+    /// Returns true if an item belongs to the library.
     fn is_library(&self, item: ItemId) -> bool;
 }
 
 /// A member of a recursion group.
 #[derive(Clone, Copy)]
 pub struct Member<'a> {
-    /// Its identity.
+    /// The identity of the item.
     pub id: ItemId,
-    /// Its syntax.
+    /// The syntax of the item.
     pub item: &'a Item,
-    /// Its names, resolved.
+    /// The resolved names of the item.
     pub names: &'a Names,
 }
 
 /// The types of one item. Types are in terms of the variables of its signature's scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ItemTypes {
-    /// What others see.
+    /// The signature that other items see.
     pub signature: Arc<Signature>,
     /// The classes of the variables that occur in the types below: the scheme's own (all members
     /// of a group share them).
@@ -89,19 +90,20 @@ pub struct ItemTypes {
     pub exprs: ArenaMap<ExprId, Ty>,
     /// The type of every pattern.
     pub pats: ArenaMap<PatId, Ty>,
-    /// How each polymorphic definition is used: the types for the variables of its scheme. For
-    /// every `Expr::Name`, `Quote`, `Unary`, `Binary` that means an item or a primitive.
+    /// The type arguments of each use of a polymorphic definition: the types for the variables of its
+    /// scheme. Present for every `Expr::Name`, `Quote`, `Unary` and `Binary` that refers to an item or a
+    /// primitive.
     pub uses: ArenaMap<ExprId, Arc<[Ty]>>,
-    /// What is wrong.
+    /// The type errors.
     pub diagnostics: Vec<Diagnostic<Loc>>,
 }
 
-/// Whether two schemes are the same up to the names of their variables.
+/// Returns true if two schemes are equal up to renaming of their variables.
 pub fn same_scheme(a: &Scheme, b: &Scheme) -> bool {
     let mut pairs: Vec<(u32, u32)> = Vec::new();
     same(&a.ty, &b.ty, &mut |x, y| {
-        if let Some(known) = pairs.iter().find(|(v, w)| *v == x || *w == y) {
-            return *known == (x, y);
+        if let Some(pair) = pairs.iter().find(|(v, w)| *v == x || *w == y) {
+            return *pair == (x, y);
         }
         pairs.push((x, y));
         a.vars.get(x as usize) == b.vars.get(y as usize)
@@ -116,7 +118,7 @@ fn same(a: &Ty, b: &Ty, vars: &mut dyn FnMut(u32, u32) -> bool) -> bool {
         (Ty::Record(r, xs), Ty::Record(s, ys)) => {
             r.item == s.item && xs.iter().zip(ys.iter()).all(|(x, y)| same(x, y, vars))
         }
-        // Which function it is does not matter to those who only see its type.
+        // The identity of the function is ignored.
         (Ty::Function(f), Ty::Function(g)) => {
             same(&f.param, &g.param, vars) && same(&f.result, &g.result, vars)
         }
@@ -124,7 +126,7 @@ fn same(a: &Ty, b: &Ty, vars: &mut dyn FnMut(u32, u32) -> bool) -> bool {
     }
 }
 
-/// What a record holds: the parameter of its constructor at some type arguments.
+/// The type of a record's content at some type arguments: the parameter of its constructor.
 pub fn record_content(signature: &Signature, args: &[Ty]) -> Ty {
     match signature {
         Signature::Record { scheme } => match &scheme.ty {

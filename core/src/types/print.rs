@@ -1,34 +1,34 @@
-//! Types as the original prints them (LANGUAGE section 9): no parentheses around an outer tuple,
-//! variables `a, b, c, …` in order of appearance, their classes behind `::`.
+//! Types as text, as NESL 3.1 prints them: no parentheses around an outer tuple, variables
+//! `a, b, c, …` in order of appearance, their classes after `::`.
 
 use super::{Basic, Class, Scheme, Ty};
 use std::fmt::Write;
 
-/// `(a, a) -> a :: (a in number)`
+/// A scheme as text: `(a, a) -> a :: (a in number)`.
 pub fn print_scheme(scheme: &Scheme) -> String {
     print_with(&scheme.ty, &|var| scheme.vars.get(var as usize).copied())
 }
 
-/// A type whose variables have no classes to show.
+/// A type as text, without the classes of its variables.
 pub fn print_type(ty: &Ty) -> String {
     print_with(ty, &|_| None)
 }
 
-/// A function's type by its parts, printed with the same letters throughout.
+/// The parts of a function's type as text, with the same variable names in all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallParts {
     /// The components of the parameter.
     pub params: Vec<String>,
-    /// The optional parameters.
+    /// The types of the optional parameters.
     pub optional: Vec<String>,
-    /// The result.
+    /// The type of the result.
     pub result: String,
-    /// ` :: (a in number)`, or nothing.
+    /// The classes of variables, ` :: (a in number)`, or an empty string.
     pub context: String,
 }
 
-/// A function's type by its parts; the parameter as `arity` components at most. `None` for what is
-/// no function.
+/// The parts of a function's type, with the parameter split into at most `arity` components; `None` if
+/// the type is not a function type.
 pub fn print_call(scheme: &Scheme, arity: usize, optional: &[Ty]) -> Option<CallParts> {
     let Ty::Function(f) = &scheme.ty else { return None };
     let mut printer = Printer { names: Vec::new(), out: String::new() };
@@ -54,7 +54,7 @@ pub fn print_call(scheme: &Scheme, arity: usize, optional: &[Ty]) -> Option<Call
     Some(CallParts { params, optional: others, result, context: printer.out })
 }
 
-/// A type; `class` tells the class of a variable.
+/// A type as text; `class` returns the class of a variable, or `None` not to print it.
 pub(super) fn print_with(ty: &Ty, class: &dyn Fn(u32) -> Option<Class>) -> String {
     let mut printer = Printer { names: Vec::new(), out: String::new() };
     printer.components(ty);
@@ -62,7 +62,7 @@ pub(super) fn print_with(ty: &Ty, class: &dyn Fn(u32) -> Option<Class>) -> Strin
     printer.out
 }
 
-/// The word for a class.
+/// The name of a class.
 pub fn class_name(class: Class) -> &'static str {
     match class {
         Class::Any => "any",
@@ -76,7 +76,7 @@ pub fn class_name(class: Class) -> &'static str {
     }
 }
 
-/// What belongs to a class, in words.
+/// The types that belong to a class, for messages.
 pub(super) fn members(class: Class) -> &'static str {
     match class {
         Class::Any => "every type",
@@ -88,13 +88,13 @@ pub(super) fn members(class: Class) -> &'static str {
 }
 
 struct Printer {
-    /// The variables met so far.
+    /// The variables printed so far; their positions give their letters.
     names: Vec<u32>,
     out: String,
 }
 
 impl Printer {
-    /// The classes of the variables met so far.
+    /// The classes of the variables printed so far.
     fn context(&mut self, class: &dyn Fn(u32) -> Option<Class>) {
         let vars = self.names.iter().enumerate();
         let entries: Vec<String> = vars
@@ -105,7 +105,7 @@ impl Printer {
         }
     }
 
-    /// A type where a tuple needs no parentheses.
+    /// Prints a type where a tuple needs no parentheses.
     fn components(&mut self, ty: &Ty) {
         match ty {
             Ty::Pair(a, b) => {
@@ -116,7 +116,7 @@ impl Printer {
             Ty::Function(f) => {
                 self.nested(&f.param);
                 self.out.push_str(" -> ");
-                // An arrow binds to the right.
+                // Arrows associate to the right.
                 match f.result {
                     Ty::Function(_) => self.components(&f.result),
                     _ => self.nested(&f.result),

@@ -1,10 +1,11 @@
-//! Functions that may not run in parallel: input, output to files, seeding.
+//! The check that functions which may not run in parallel (input, output to files, seeding) are not
+//! used inside a parallel apply-to-each.
 
 use crate::base::{Diagnostic, ItemId, Kind, Loc};
 use crate::names::{Names, Resolution};
 use crate::syntax::ast::{Expr, ExprId, Item, ItemKind};
 
-/// The uses of serial-only functions inside an apply-to-each, as errors.
+/// Reports the uses of serial functions inside an apply-to-each.
 pub fn serial_calls(
     id: ItemId,
     item: &Item,
@@ -12,7 +13,7 @@ pub fn serial_calls(
     is_serial: &dyn Fn(&Resolution) -> bool,
 ) -> Vec<Diagnostic<Loc>> {
     let mut diagnostics = Vec::new();
-    // An expression to visit, and whether it runs once for each element of something.
+    // An expression to visit; the flag is true inside an apply-to-each.
     let mut todo: Vec<(ExprId, bool)> = Vec::new();
     match &item.kind {
         ItemKind::Function(f) => todo.extend(f.body.map(|body| (body, false))),

@@ -1,17 +1,18 @@
-//! How large a type is.
+//! The limit on the size of types.
 //!
 //! A type of the language can be exponentially longer than the program that has it: each of
 //! `x1 = (x0, x0); x2 = (x1, x1); …` doubles it, and so does each of a chain of datatypes. Types
-//! are written out (in messages, in instances, in the core language), so there is a limit, the
-//! same as for a type that is written.
+//! are written out (in messages, in instances, in the core language), so their size has a limit, the
+//! same as that of a type in the source text.
 
 use super::{Record, Ty};
 
-/// The parts that a type may have: scalars, sequences, variables; records count as their contents.
+/// The number of parts that a type may have: scalars, sequences, variables. A record counts as its
+/// content.
 pub const MAX_PARTS: usize = 2_000;
 
-/// Whether a type has more than `limit` parts. `look` puts in what is known of a variable,
-/// `content` is what a record holds. Takes at most about `limit` steps.
+/// Returns true if a type has more than `limit` parts. `look` resolves the outermost variable of a type;
+/// `content` returns the content of a record. Takes at most about `limit` steps.
 pub(crate) fn exceeds(
     ty: &Ty,
     limit: usize,
@@ -28,7 +29,7 @@ pub(crate) fn exceeds(
         match &ty {
             Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Var(_) => {}
             Ty::Pair(a, b) => {
-                // A pair is no part of its own: `(1, 2, 3)` has three.
+                // A pair is not counted: `(1, 2, 3)` has three.
                 parts -= 1;
                 todo.extend([look(a), look(b)]);
             }

@@ -4,30 +4,30 @@ use crate::base::{ItemId, Name};
 use crate::syntax::ast::ExprId;
 use std::sync::Arc;
 
-/// A type. `Ty::Var(n)` is variable `n` of the [`Scheme`] it stands in, or, during inference, of
+/// A type. `Ty::Var(n)` is variable `n` of the [`Scheme`] that contains it, or, during inference, of
 /// the unifier's table.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
-    /// Something already reported; agrees with everything.
+    /// The type after an error that has been reported; it unifies with every type.
     Error,
-    /// `int`
+    /// The type `int`.
     Int,
-    /// `float`
+    /// The type `float`.
     Float,
-    /// `bool`
+    /// The type `bool`.
     Bool,
-    /// `char`
+    /// The type `char`.
     Char,
-    /// `a, b`
+    /// The pair type `a, b`.
     Pair(Arc<Ty>, Arc<Ty>),
-    /// `[a]`
+    /// The sequence type `[a]`.
     Sequence(Arc<Ty>),
-    /// A record and its type arguments.
+    /// A record type and its type arguments.
     Record(Record, Arc<[Ty]>),
-    /// A function. Function values exist only at compile time: the type carries *which* function
+    /// A function type. Function values exist only at compile time: the type says *which* function
     /// it is, so that calls can be specialised; two different functions have different types.
     Function(Arc<FunctionTy>),
-    /// The identity of a function, only ever found in [`FunctionTy::code`].
+    /// The identity of a function and its type arguments; occurs only in [`FunctionTy::code`].
     Code(Code, Arc<[Ty]>),
     /// A type variable.
     Var(u32),
@@ -36,53 +36,53 @@ pub enum Ty {
 /// A record type by its definition.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Record {
-    /// The `datatype` form.
+    /// The item of its `datatype` form.
     pub item: ItemId,
-    /// Its name, for display.
+    /// The name as it is printed.
     pub name: Name,
 }
 
 /// The parts of a function type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionTy {
-    /// What it takes.
+    /// The type of the parameter.
     pub param: Ty,
-    /// What it gives.
+    /// The type of the result.
     pub result: Ty,
-    /// Which function it is: `Ty::Code`, or a variable.
+    /// The identity of the function: `Ty::Code`, or a variable.
     pub code: Ty,
 }
 
-/// Which function a function value is. Its type arguments stand beside it in [`Ty::Code`]: the
+/// The identity of a function. Its type arguments are beside it in [`Ty::Code`]: the
 /// instantiation of the definition's scheme variables; for a lambda, of the scheme variables of
 /// the item it is written in (empty while that very item is being inferred).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Code {
     /// A function or constructor defined by an item.
     Item(ItemId),
-    /// A primitive.
+    /// A primitive operation.
     Prim(crate::prim::Prim),
-    /// A lambda, by its place.
+    /// A lambda, by its item and expression.
     Lambda(ItemId, ExprId),
 }
 
-/// The type classes (LANGUAGE section 4).
+/// The type classes of NESL: sets of types that a variable ranges over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Class {
-    /// Everything.
+    /// The class `any` of all types.
     Any,
-    /// int, float, char.
+    /// The class `ordinal`: int, float and char.
     Ordinal,
-    /// int, bool.
+    /// The class `logical`: int and bool.
     Logical,
-    /// int, float.
+    /// The class `number`: int and float.
     Number,
-    /// A class of one, as in `a in int`.
+    /// A class of one scalar type, as in `a in int`.
     Just(Basic),
 }
 
 impl Class {
-    /// The type of a class of one. A variable of a function in it is that type by another name.
+    /// The type of a class of one; a function's type variable in that class is an alias of that type.
     pub(super) fn only(self) -> Option<Ty> {
         match self {
             Class::Just(Basic::Int) => Some(Ty::Int),
@@ -96,7 +96,7 @@ impl Class {
 
 /// The scalar types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs, reason = "they are what they say")]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Basic {
     Int,
     Float,
@@ -111,19 +111,19 @@ pub enum Basic {
 pub struct Scheme {
     /// The class of each variable.
     pub vars: Vec<Class>,
-    /// The type.
+    /// The generalised type.
     pub ty: Ty,
 }
 
 impl Scheme {
-    /// A type without variables.
+    /// The scheme of a type without variables.
     pub fn mono(ty: Ty) -> Scheme {
         Scheme { vars: Vec::new(), ty }
     }
 }
 
 impl Ty {
-    /// The type with `args` in place of the variables.
+    /// Substitutes `args[i]` for variable `i`; variables beyond `args` stay.
     pub fn substitute(&self, args: &[Ty]) -> Ty {
         match self {
             Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char => self.clone(),
@@ -144,12 +144,12 @@ impl Ty {
         }
     }
 
-    /// The function type from `param` to `result`.
+    /// Makes the function type from `param` to `result`, with the identity `code`.
     pub fn function(param: Ty, result: Ty, code: Ty) -> Ty {
         Ty::Function(Arc::new(FunctionTy { param, result, code }))
     }
 
-    /// `[self]`
+    /// Makes the type of sequences of this type.
     pub fn sequence(self) -> Ty {
         Ty::Sequence(Arc::new(self))
     }

@@ -1,4 +1,5 @@
-//! The unifier: type variables with classes, and why each got its type.
+//! Unification of types with classes. Each binding of a variable records the location that caused it,
+//! for error messages.
 
 use super::{Basic, Class, FunctionTy, MAX_PARTS, Scheme, Ty};
 use crate::base::Loc;
@@ -12,18 +13,18 @@ pub(super) struct Unifier {
 
 enum Variable {
     Free(Class),
-    /// What it is, and the place that made it so.
+    /// The type that the variable stands for, and the location that caused the binding.
     Bound(Ty, Loc),
 }
 
-/// Why two types do not agree.
+/// The reason that two types do not unify.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Clash {
-    /// They differ.
+    /// The types have different constructors.
     Mismatch,
-    /// This type is not in this class.
+    /// The type of a variable does not belong to the variable's class.
     NotIn(Ty, Class),
-    /// One variable would have to be in both classes.
+    /// One variable would have to be in two classes of which neither contains the other.
     Classes(Class, Class),
     /// A type would contain itself.
     Infinite,
@@ -32,19 +33,19 @@ pub(super) enum Clash {
 }
 
 impl Unifier {
-    /// A new variable.
+    /// Makes a new variable of a class.
     pub(super) fn fresh(&mut self, class: Class) -> Ty {
         self.vars.push(Variable::Free(class));
         Ty::Var(self.vars.len() as u32 - 1)
     }
 
-    /// A scheme's type at new variables, and those variables.
+    /// Instantiates a scheme: its type at new variables, and those variables.
     pub(super) fn instantiate(&mut self, scheme: &Scheme) -> (Ty, Arc<[Ty]>) {
         let args: Arc<[Ty]> = scheme.vars.iter().map(|class| self.fresh(*class)).collect();
         (scheme.ty.substitute(&args), args)
     }
 
-    /// A type with its outermost constructor in view.
+    /// Resolves the outermost variable of a type; the result is a variable only if it is free.
     pub(super) fn shallow(&self, ty: &Ty) -> Ty {
         let mut ty = ty;
         while let Ty::Var(v) = ty {
@@ -64,7 +65,7 @@ impl Unifier {
         }
     }
 
-    /// The place that gave a type that was a variable its form.
+    /// The location that determined the outermost constructor of a type that was a variable.
     pub(super) fn because(&self, ty: &Ty) -> Option<Loc> {
         let mut ty = ty;
         let mut place = None;
@@ -80,8 +81,8 @@ impl Unifier {
         place
     }
 
-    /// A type with all that is known put in; free variables by `free`. What is nested more deeply
-    /// than any type may be is cut off there: it is reported elsewhere.
+    /// Substitutes all bound variables of a type; `free` gives the types of free ones. A type nested
+    /// deeper than the limit is cut off there, since it is reported elsewhere.
     pub(super) fn resolve(&self, ty: &Ty, free: &mut dyn FnMut(u32) -> Ty) -> Ty {
         self.resolve_within(ty, MAX_PARTS, free)
     }
@@ -106,12 +107,12 @@ impl Unifier {
         }
     }
 
-    /// A type as far as it is known.
+    /// Substitutes all bound variables of a type and leaves the free ones.
     pub(super) fn known(&self, ty: &Ty) -> Ty {
         self.resolve(ty, &mut Ty::Var)
     }
 
-    /// Makes two types one. What was made equal before a clash stays so.
+    /// Unifies two types. Bindings made before a clash are kept.
     pub(super) fn unify(&mut self, a: &Ty, b: &Ty, at: Loc) -> Result<(), Clash> {
         let (a, b) = (self.shallow(a), self.shallow(b));
         match (&a, &b) {
@@ -177,7 +178,7 @@ impl Unifier {
     }
 }
 
-/// Whether a type that is no variable belongs to a class.
+/// Returns true if a type that is not a variable belongs to a class.
 pub(super) fn contains(class: Class, ty: &Ty) -> bool {
     let basic = match ty {
         Ty::Int => Basic::Int,
@@ -195,7 +196,7 @@ pub(super) fn contains(class: Class, ty: &Ty) -> bool {
     includes(class, Class::Just(basic))
 }
 
-/// Whether every type of `b` is in `a`.
+/// Returns true if class `a` contains every type of class `b`.
 pub(super) fn includes(a: Class, b: Class) -> bool {
     use Basic::{Bool, Char, Float, Int};
     match (a, b) {
@@ -209,7 +210,7 @@ pub(super) fn includes(a: Class, b: Class) -> bool {
     }
 }
 
-/// The class of a variable in two classes: they merge only if one contains the other.
+/// The intersection of two classes, which exists only if one contains the other.
 fn meet(a: Class, b: Class) -> Result<Class, Clash> {
     if includes(a, b) {
         Ok(b)

@@ -216,7 +216,7 @@ impl<'p> Evaluator<'p> {
             self.launcher.seed,
         );
         self.translating.set(self.translating.get() + began.elapsed());
-        let code = code?;
+        let code = code.ok()?;
         if is_idle(kernel, &code) {
             return Some(Ready { code, module: None });
         }

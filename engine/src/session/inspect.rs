@@ -201,8 +201,8 @@ impl Session {
         if stage == Stage::Kir {
             let lowered = lower::sequential(&simplify(&program), self.settings.precision, 0);
             match lowered {
-                Some(lowered) => out.push_str(&kir::print(&lowered.module)),
-                None => out.push_str("% left to the direct interpreter: it needs the host %\n"),
+                Ok(lowered) => out.push_str(&kir::print(&lowered.module)),
+                Err(_) => out.push_str("% left to the direct interpreter: it needs the host %\n"),
             }
             out.push('\n');
             return Ok(());

@@ -14,7 +14,7 @@ use crate::resident::ResidentValue;
 use crate::runner::Trouble;
 use nesl_core::base::{Diagnostic, ItemId, Name};
 use nesl_core::ir::{Effects, Global, GlobalId, Op, Program, Ty};
-use nesl_core::link::{self, Fact, Unit, cannot_fail, goes_over, link};
+use nesl_core::link::{self, Fact, Unit, cannot_fail, link, only_iterates};
 use nesl_core::simplify::simplify;
 use nesl_runtime::scalar::Precision;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -176,7 +176,7 @@ impl Session {
                     sources.push(link::Source::Unit(*unit));
                     continue;
                 }
-                if !deferred.asked.get() && deferred.precision == at && goes_over(simple, id) {
+                if !deferred.asked.get() && deferred.precision == at && only_iterates(simple, id) {
                     deferred.asked.set(true);
                     let captured = deferred.captured.borrow().clone();
                     let own = &deferred.program;

@@ -19,9 +19,9 @@ mod program;
 mod read;
 mod write;
 
-use super::FaultSite;
 use super::layout::{Columns, Leaf, Rep, Sequence};
 use super::sequential::{Shared, Thread, combine, function};
+use super::{FaultSite, Unsupported};
 use crate::base::with_stack;
 use crate::flat::{self, Let, Op, SpaceId, SpaceKind};
 use crate::ir::{self, Atom, FunId, Ty, Var};
@@ -160,7 +160,11 @@ fn name(function: &flat::Function, kernel: &flat::Kernel) -> String {
     }
 }
 
-/// Lowers a kernel; `None` if what it stores has a shape that no kernel can store at many points.
+/// Lowers a kernel.
+///
+/// # Errors
+/// The reason why no kernel of kir can do it: what it stores has a shape that cannot be stored for
+/// many elements at once.
 pub fn kernel(
     program: &flat::Program,
     function: &flat::Function,
@@ -169,7 +173,7 @@ pub fn kernel(
     variant: &Variant,
     precision: Precision,
     seed: u64,
-) -> Option<Code> {
+) -> Result<Code, Unsupported> {
     let (source, lets) = program::needed(&program.source, &kernel.lets);
     let points = program::points(&lets);
     let shared = RefCell::new(Shared::new(seed));
@@ -200,7 +204,7 @@ pub fn kernel(
     let shared = shared.into_inner();
     let functions = functions.into_iter().chain(shared.helpers.into_iter().map(|(_, f)| f));
     let module = kir::Module { functions: functions.collect(), kernels: vec![kernel] };
-    Some(Code { module, fault_sites: shared.fault_sites, takes, gives, places })
+    Ok(Code { module, fault_sites: shared.fault_sites, takes, gives, places })
 }
 
 struct Lowering<'a> {
@@ -229,7 +233,11 @@ struct Lowering<'a> {
 }
 
 impl<'a> Lowering<'a> {
-    fn run(&mut self, lets: &'a [Let], points: &'a [Option<ir::Let>]) -> Option<Vec<Places>> {
+    fn run(
+        &mut self,
+        lets: &'a [Let],
+        points: &'a [Option<ir::Let>],
+    ) -> Result<Vec<Places>, Unsupported> {
         let reads = self.take_inputs(lets);
         self.fixed = self.takes_in_kir();
         self.enter(reads);
@@ -238,7 +246,7 @@ impl<'a> Lowering<'a> {
         }
         let places = self.deliver(lets)?;
         self.builder.body = std::mem::take(&mut self.thread.body);
-        Some(places)
+        Ok(places)
     }
 
     /// Whether a context has one point, and its values are no arrays.
@@ -256,7 +264,7 @@ impl<'a> Lowering<'a> {
         if self.outer().is_some() { Scope::Segment } else { Scope::All }
     }
 
-    fn binding(&mut self, binding: &'a Let, point: Option<&'a ir::Let>) -> Option<()> {
+    fn binding(&mut self, binding: &'a Let, point: Option<&'a ir::Let>) -> Result<(), Unsupported> {
         let mask = self.mask(binding.points());
         let rep = match (&binding.op, mask) {
             (Op::Reduce { with, value, .. }, mask) => {
@@ -266,14 +274,14 @@ impl<'a> Lowering<'a> {
                 let out = self.reduced(binding);
                 let scope = self.scope();
                 self.sink(Sink::Reduce { scope, combine, value, out, result: None });
-                return Some(());
+                return Ok(());
             }
             (Op::Histogram { with, size, place, value, .. }, mask) => {
                 return self.histogram(binding, combine(*with), [*size, *place, *value], mask);
             }
             (Op::Scatter { of, place, value, .. }, mask) => {
                 self.scatter(binding, *of, [*place, *value], mask);
-                return Some(());
+                return Ok(());
             }
             (Op::Scan { with, value }, mask) => {
                 let value = self.thread.atom(*value).scalar();
@@ -307,21 +315,21 @@ impl<'a> Lowering<'a> {
             _ => self.value(binding, point),
         };
         self.thread.env.insert(binding.var, (rep, &binding.ty));
-        Some(())
+        Ok(())
     }
 
-    /// What the points add to a table; none if there is a table for each of many segments.
+    /// Adds the elements of the index space to a table.
     fn histogram(
         &mut self,
         binding: &'a Let,
         combine: kir::Combine,
         [size, place, value]: [Atom; 3],
         mask: Option<Value>,
-    ) -> Option<()> {
+    ) -> Result<(), Unsupported> {
         if self.outer().is_some() {
-            return None;
+            return Err(Unsupported::HistogramPerSegment);
         }
-        let Some((array, ty)) = self.table(binding, size, combine) else { return Some(()) };
+        let Some((array, ty)) = self.table(binding, size, combine) else { return Ok(()) };
         debug_assert_eq!(self.thread.body.element(array), ty);
         let [size, index] = [size, place].map(|atom| {
             let int = self.thread.atom(atom).scalar();
@@ -345,7 +353,7 @@ impl<'a> Lowering<'a> {
             None => fits,
         };
         self.sink(Sink::Histogram { array, combine, index, value, length, when: Some(when) });
-        Some(())
+        Ok(())
     }
 
     /// What the points write to a sequence.

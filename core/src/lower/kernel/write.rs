@@ -5,6 +5,7 @@
 //! kernel was given stays there: its start and its length are stored. Other sequences leave the
 //! kernel one behind the other.
 
+use super::super::Unsupported;
 use super::super::layout::{self, Columns, Leaf, Rep, Segments, Sequence, Stored};
 use super::super::sequential::{common_start, rebuild_columns};
 use super::{Give, Lowering, Part, Places, Take};
@@ -97,7 +98,7 @@ impl<'a> Lowering<'a> {
     }
 
     /// Stores everything else, and the filters.
-    pub(super) fn deliver(&mut self, lets: &'a [Let]) -> Option<Vec<Places>> {
+    pub(super) fn deliver(&mut self, lets: &'a [Let]) -> Result<Vec<Places>, Unsupported> {
         let over = self.kernel.space;
         for (var, ctx) in &self.kernel.stores {
             let binding = lets.iter().find(|binding| binding.var == *var);
@@ -115,7 +116,7 @@ impl<'a> Lowering<'a> {
                 if self.single(over) {
                     self.give_one(&rep, ty, &mut parts);
                 } else {
-                    self.give_each(&rep, ty, &mut parts)?;
+                    self.give_each(&rep, ty, &mut parts);
                 }
                 self.gives.push(Give { var: *var, ctx: *ctx, parts });
             }
@@ -151,7 +152,7 @@ impl<'a> Lowering<'a> {
             self.sink(Sink::Pack { keep, columns, count, scope });
             all.push(Places { ctx: mask, places: number, counts });
         }
-        Some(all)
+        Ok(all)
     }
 
     /// The elements of a sequence that lie as the points do: they need not be stored again.
@@ -174,7 +175,7 @@ impl<'a> Lowering<'a> {
         ty: &'a Ty,
         columns: &mut Vec<(Value, Value)>,
         parts: &mut Vec<Part>,
-    ) -> Option<()> {
+    ) -> Result<(), Unsupported> {
         let over = self.kernel.space;
         with_stack(|| {
             match (rep, ty) {
@@ -191,7 +192,7 @@ impl<'a> Lowering<'a> {
                 }
                 (Rep::Sequence(_), _) => {
                     let stored = self.stored(rep, ty);
-                    let start = self.view(&stored)?;
+                    let start = self.view(&stored).ok_or(Unsupported::FilterOfNewSequences)?;
                     for value in [start, stored.length] {
                         let (array, at) = self.late(Take::Out(over, kir::Ty::I64), kir::Ty::I64);
                         columns.push((value, array));
@@ -201,45 +202,42 @@ impl<'a> Lowering<'a> {
                 }
                 (Rep::Pair(_), _) => unreachable!("types were checked"),
             }
-            Some(())
+            Ok(())
         })
     }
 
     /// A value at each of many points.
-    fn give_each(&mut self, rep: &Rep<'a>, ty: &'a Ty, parts: &mut Vec<Part>) -> Option<()> {
+    fn give_each(&mut self, rep: &Rep<'a>, ty: &'a Ty, parts: &mut Vec<Part>) {
         let over = self.kernel.space;
         let index = self.places[&over];
-        with_stack(|| {
-            match (rep, ty) {
-                (Rep::Unit, _) => {}
-                (Rep::Scalar(value), _) => {
-                    let ty = self.thread.body.element(*value);
-                    let (array, at) = self.array(over, ty);
-                    self.thread.body.store(array, index, *value);
-                    parts.push(Part::Array(at));
-                }
-                (Rep::Pair(both), Ty::Pair(first, second)) => {
-                    self.give_each(&both.0, first, parts)?;
-                    self.give_each(&both.1, second, parts)?;
-                }
-                (Rep::Sequence(_), Ty::Sequence(element)) => {
-                    let stored = self.stored(rep, ty);
-                    match self.view(&stored) {
-                        Some(start) => {
-                            for value in [start, stored.length] {
-                                let (array, at) = self.array(over, kir::Ty::I64);
-                                self.thread.body.store(array, index, value);
-                                parts.push(Part::Array(at));
-                            }
-                            self.pool_as_given(&stored, parts);
-                        }
-                        None => self.emit_each(&stored, element, parts),
-                    }
-                }
-                (Rep::Pair(_) | Rep::Sequence(_), _) => unreachable!("types were checked"),
+        with_stack(|| match (rep, ty) {
+            (Rep::Unit, _) => {}
+            (Rep::Scalar(value), _) => {
+                let ty = self.thread.body.element(*value);
+                let (array, at) = self.array(over, ty);
+                self.thread.body.store(array, index, *value);
+                parts.push(Part::Array(at));
             }
-            Some(())
-        })
+            (Rep::Pair(both), Ty::Pair(first, second)) => {
+                self.give_each(&both.0, first, parts);
+                self.give_each(&both.1, second, parts);
+            }
+            (Rep::Sequence(_), Ty::Sequence(element)) => {
+                let stored = self.stored(rep, ty);
+                match self.view(&stored) {
+                    Some(start) => {
+                        for value in [start, stored.length] {
+                            let (array, at) = self.array(over, kir::Ty::I64);
+                            self.thread.body.store(array, index, value);
+                            parts.push(Part::Array(at));
+                        }
+                        self.pool_as_given(&stored, parts);
+                    }
+                    None => self.emit_each(&stored, element, parts),
+                }
+            }
+            (Rep::Pair(_) | Rep::Sequence(_), _) => unreachable!("types were checked"),
+        });
     }
 
     /// Where a sequence starts in the pool that the kernel was given, if it lies in one.

@@ -34,7 +34,7 @@ pub(in crate::lower) use collect::common_start;
 pub(in crate::lower) use delayed::Delayed;
 
 use super::layout::{self, Columns, Leaf, Rep, Sequence, Stored};
-use super::{Detail, FaultSite, Lowered, globals};
+use super::{Detail, FaultSite, Lowered, Unsupported, globals};
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunId, Let, Op, Program, Site, Ty, Var};
 use crate::prim::SeqOp;
@@ -46,15 +46,21 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use std::cell::RefCell;
 
-/// Lowers a lawful, simplified program whose random numbers have this seed; `None` if it does
-/// something only a host can do: printing, files, clocks.
-pub fn sequential(program: &Program, precision: Precision, seed: u64) -> Option<Lowered> {
+/// Lowers a well-formed, simplified program whose random numbers have this seed.
+///
+/// # Errors
+/// [`Unsupported::HostOperation`] if the program prints, reads files or asks for the time.
+pub fn sequential(
+    program: &Program,
+    precision: Precision,
+    seed: u64,
+) -> Result<Lowered, Unsupported> {
     let mut host = false;
     for function in &program.functions {
         function.body.for_each_op(&mut |op| host |= matches!(op, Op::Host(..) | Op::Time(_)));
     }
     if host {
-        return None;
+        return Err(Unsupported::HostOperation);
     }
     let (program, globals) = globals::as_parameters(program);
     let program = unroll(&program);
@@ -66,7 +72,7 @@ pub fn sequential(program: &Program, precision: Precision, seed: u64) -> Option<
     let shared = shared.into_inner();
     let functions = functions.into_iter().chain(shared.helpers.into_iter().map(|(_, f)| f));
     let module = kir::Module { functions: functions.collect(), kernels: vec![kernel] };
-    Some(Lowered { module, globals, fault_sites: shared.fault_sites })
+    Ok(Lowered { module, globals, fault_sites: shared.fault_sites })
 }
 
 /// A function that the lowering itself needs.

@@ -1,26 +1,25 @@
-//! Documents that know how to break (Wadler, "A prettier printer", 2003).
+//! Documents with optional line breaks (Wadler, "A prettier printer", 2003).
 
 use std::rc::Rc;
 
-/// A document.
+/// A document: text whose line breaks are chosen by [`layout`].
 #[derive(Clone, Debug)]
 pub(super) enum Doc {
-    /// Words; may hold newlines of its own (a string), which are kept.
+    /// Text; line breaks in it (of a string) are kept.
     Text(Rc<str>),
-    /// A blank, or a new line if its group is broken.
+    /// A blank, or a line break if its group is broken.
     Line,
-    /// A new line, unless nothing stands on this one yet. Breaks all groups around it.
+    /// A line break, unless the line is still empty. Breaks all enclosing groups.
     Fresh,
-    /// A comment behind what stands on the line, which ends with it. Breaks all groups around
-    /// it, and takes no room.
+    /// A comment at the end of a line. Breaks all enclosing groups, and does not count towards the width.
     Behind(Rc<str>),
-    /// One after the other.
+    /// The documents one after the other.
     Concat(Vec<Doc>),
-    /// Indented further.
+    /// A document indented by a number of columns.
     Nest(usize, Rc<Doc>),
-    /// Indented to the column it begins in.
+    /// A document indented to the column in which it begins.
     Align(Rc<Doc>),
-    /// On one line if it fits, else with all its own lines broken.
+    /// A document on one line if it fits, else with all its own line breaks.
     Group(Rc<Doc>),
 }
 
@@ -46,10 +45,10 @@ impl Doc {
     }
 }
 
-/// Lays a document out in lines of a width, beginning at a column.
+/// Lays out a document in lines of at most `width` characters.
 pub(super) fn layout(doc: &Doc, width: usize) -> String {
     let mut out = Output { blank: true, ..Output::default() };
-    // What is still to be laid out: indentation, whether lines are broken, document.
+    // The documents still to be laid out, each with its indentation and whether its lines are broken.
     let mut todo: Vec<(usize, bool, &Doc)> = vec![(0, true, doc)];
     while let Some((indent, broken, doc)) = todo.pop() {
         match doc {
@@ -88,13 +87,13 @@ pub(super) fn layout(doc: &Doc, width: usize) -> String {
 struct Output {
     text: String,
     column: usize,
-    /// Of the current line, not yet written.
+    /// The indentation of the current line, if it is not yet written.
     indent: usize,
-    /// Nothing stands on the current line.
+    /// True if the current line is empty.
     blank: bool,
-    /// A space is due before the next word; at the end of a line it is dropped.
+    /// True if a space comes before the next word; at the end of a line it is dropped.
     space: bool,
-    /// A comment ended the line: the next word begins another.
+    /// True if a comment ended the line, so that the next word begins another.
     ended: bool,
 }
 
@@ -149,8 +148,8 @@ impl Output {
     }
 }
 
-/// Whether a group fits on the rest of the line, together with what follows it up to where the
-/// line may break.
+/// Returns true if a group fits on the rest of the line, together with the text after it up to the next
+/// possible line break.
 fn fits(group: &Doc, room: usize, after: &[(usize, bool, &Doc)]) -> bool {
     let mut room = room as isize;
     let mut todo: Vec<(bool, &Doc)> = vec![(false, group)];
@@ -170,11 +169,11 @@ fn fits(group: &Doc, room: usize, after: &[(usize, bool, &Doc)]) -> bool {
             },
             Doc::Line if !broken => room -= 1,
             Doc::Line => return true,
-            // A comment ends the line: all around it breaks.
+            // A comment ends the line, so all enclosing groups break.
             Doc::Fresh | Doc::Behind(_) => return broken,
             Doc::Concat(docs) => todo.extend(docs.iter().rev().map(|d| (broken, d))),
             Doc::Nest(_, inner) | Doc::Align(inner) => todo.push((broken, inner)),
-            // Behind the group, another may break where it likes.
+            // A group after this one may be broken.
             Doc::Group(inner) => todo.push((broken, inner)),
         }
     }

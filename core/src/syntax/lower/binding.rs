@@ -1,4 +1,4 @@
-//! `let`, and the separators that are forgotten in and around bindings.
+//! `let` expressions, and the separators that are forgotten in and around bindings.
 
 use super::super::ast::{Expr, ExprId, PatId};
 use super::super::grammar::Node;
@@ -20,7 +20,7 @@ impl Lower<'_> {
             }
             let pattern = self.pattern(pat);
             if !equals.present() && self.diagnostics.len() > before {
-                // What is no pattern has been reported; the rest is not looked at.
+                // The invalid pattern has been reported; the rest is not lowered.
                 let body = self.add(Expr::Missing, span(body));
                 lowered.push((pattern, body));
                 return Expr::Let { bindings: lowered, body };
@@ -39,7 +39,7 @@ impl Lower<'_> {
         if !within.present() {
             let opener = self.range(Span::new(node.start, node.start + 1));
             let at = self.insert_after(within.start.saturating_sub(1));
-            // What went wrong inside may be why it is not there.
+            // An error inside may be the reason that it is missing.
             if self.diagnostics.iter().all(|d| d.primary.at.start() < opener.start()) {
                 let report = self.missing_in(within, bindings).label(opener, "the `let`");
                 let next = self.insert_at(1).start();
@@ -65,8 +65,8 @@ impl Lower<'_> {
         Expr::Let { bindings: lowered, body }
     }
 
-    /// The report of an `in` that is not there: before the line that begins in the middle of the
-    /// last binding, if there is one.
+    /// Makes the report of a missing `in`: before the line that begins in the middle of the last binding,
+    /// if there is one.
     fn missing_in(&mut self, within: &Node, bindings: &[Node]) -> Report {
         let value = bindings.last().and_then(|binding| binding.kids.last());
         let Some(line) = value.and_then(|value| self.new_line(value)) else {
@@ -91,7 +91,7 @@ impl Lower<'_> {
         })
     }
 
-    /// The bindings that `p = a q = b …` was meant to be, reported; usually just the one.
+    /// Lowers and reports the bindings that `p = a q = b …` was meant to be; usually there is one.
     fn run_of_bindings(&mut self, pattern: PatId, value: &Node, out: &mut Vec<(PatId, ExprId)>) {
         // The tree is `((a q) = (b r)) = c`.
         let mut parts: Vec<(Span, &Node)> = Vec::new();
@@ -129,7 +129,7 @@ impl Lower<'_> {
         out.push((pattern, value));
     }
 
-    /// `1 y = 2`, where a line or a binding of a `let` should have ended before `y`.
+    /// Reports `1 y = 2`, where a line or a binding of a `let` should have ended before `y`.
     pub(super) fn missing_semicolon(&mut self, left: &Node, sign: Span) -> bool {
         let mut node = left;
         while matches!(node.kind, Kind::Binary | Kind::Unary) {
@@ -168,7 +168,7 @@ impl Lower<'_> {
         (words.contains(' ') && !line.contains('%')).then(|| (range, words.to_owned()))
     }
 
-    /// Lowers what is inside a binding of a `let`, but not its value itself.
+    /// Lowers a part of a `let` binding that is not its value itself.
     pub(super) fn outside_let<T>(&mut self, lower: impl FnOnce(&mut Self) -> T) -> T {
         let outer = std::mem::replace(&mut self.in_let, false);
         let out = lower(self);

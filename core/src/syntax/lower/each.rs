@@ -1,4 +1,4 @@
-//! Apply-to-each.
+//! The apply-to-each, and the mistakes that are common in it.
 
 use super::super::ast::{Expr, ExprId, Pat, PatId};
 use super::super::grammar::Node;
@@ -26,14 +26,14 @@ impl Lower<'_> {
         } else {
             let (pat, sequence) = self.each_binding(first, rest.is_empty());
             bindings.push((pat, sequence));
-            // The first binding doubles as the body.
+            // The pattern of the first binding is the body.
             if self.diagnostics.len() == before {
                 self.expr(&first.kids[0])
             } else {
                 self.add(Expr::Missing, span(first))
             }
         };
-        // `{x in xs : x + 1}`: the second is no binding, and that is known by now.
+        // `{x in xs : x + 1}`: the second part is not a binding, as has been found by now.
         let swapped = colon.present() && first.kids.len() > 1;
         for binding in rest {
             if swapped && binding.kids.len() == 1 {
@@ -63,7 +63,7 @@ impl Lower<'_> {
         Expr::Each { serial, body, bindings, sieve }
     }
 
-    /// A `|` with nothing behind it.
+    /// Reports a `|` without a condition after it.
     fn each_sieve(&mut self, node: &Node, there: bool) {
         let close = &node.kids[4];
         let bar = close.start.wrapping_sub(1);
@@ -73,7 +73,7 @@ impl Lower<'_> {
         }
     }
 
-    /// `pattern in sequence`, or a bare name.
+    /// Lowers `pattern in sequence`, or a name alone.
     fn each_binding(&mut self, node: &Node, alone: bool) -> (PatId, ExprId) {
         if let [pat, sequence] = &node.kids[..] {
             let foreign = |i: &u32| self.token_text(*i).eq_ignore_ascii_case("for");
@@ -106,7 +106,7 @@ impl Lower<'_> {
                     Some(Kind::Equals | Kind::LeftArrow)
                 ) =>
             {
-                // `x = xs`, `x <- xs`: clear enough to go on with.
+                // `x = xs`, `x <- xs`: the meaning is clear enough to continue.
                 let sign = only.kids[0].end;
                 let at = self.range(Span::new(sign, sign + 1));
                 let found = self.found(sign);
@@ -132,7 +132,7 @@ impl Lower<'_> {
         };
         self.report(report);
         let pat = match only.kind {
-            // What it binds is clear enough for the body.
+            // The variable is clear enough for the body.
             Kind::Index | Kind::Juxtaposed if only.kids[0].kind == Kind::NameRef => {
                 self.pattern(&only.kids[0])
             }
@@ -142,13 +142,13 @@ impl Lower<'_> {
         (pat, sequence)
     }
 
-    /// `{x for x in xs}`
+    /// Makes the report of `{x for x in xs}`.
     fn foreign_for(&mut self, index: u32) -> Report {
         let at = self.range(Span::new(index, index + 1));
         self.error(at, "an apply-to-each has no `for`").fix("write `:`", at, ":")
     }
 
-    /// Why an apply-to-each does not end at a token, where people often go wrong.
+    /// Makes the report of a common mistake at the token at which an apply-to-each ends too early.
     fn each_stopped(&mut self, index: u32) -> Option<Report> {
         let at = self.range(Span::new(index, index + 1));
         Some(match self.token_kind(index)? {

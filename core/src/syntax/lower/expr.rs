@@ -1,13 +1,14 @@
-//! Expressions.
+//! Lowering of expressions.
 
 use super::super::ast::{BinaryOp, Expr, ExprId, FloatBits, Ident, UnaryOp};
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
 use super::{Lower, span};
 use crate::base::{Name, Span};
+use nesl_runtime::bug::OrBug;
 
 impl Lower<'_> {
-    /// An expression.
+    /// Lowers an expression.
     pub(super) fn expr(&mut self, node: &Node) -> ExprId {
         let operator = matches!(node.kind, Kind::Binary | Kind::Unary | Kind::Juxtaposed);
         if self.in_let && !operator {
@@ -37,7 +38,7 @@ impl Lower<'_> {
                     self.add(Expr::Missing, here)
                 };
                 self.need_close(node.start, &node.kids[1], ")");
-                // The parentheses belong to what a message shows.
+                // Messages show the expression with its parentheses.
                 self.expr_spans.insert(inside, here);
                 return inside;
             }
@@ -148,7 +149,7 @@ impl Lower<'_> {
             Some(Kind::Text) => Expr::Text(unescape(text).into()),
             Some(Kind::TrueKw) => Expr::Bool(true),
             Some(Kind::FalseKw) => Expr::Bool(false),
-            // An open string or a strange character, reported as a token.
+            // An open string or an unknown character, which is reported as a token.
             _ => Expr::Missing,
         }
     }
@@ -168,11 +169,11 @@ impl Lower<'_> {
         Expr::Quote(Name::new(self.token_text(node.start + 1)))
     }
 
-    /// The components of a tuple as right-nested pairs.
+    /// Lowers a tuple to right-nested pairs.
     fn tuple(&mut self, node: &Node) -> ExprId {
         let ids: Vec<(ExprId, Span)> =
             node.kids.iter().map(|kid| (self.component(kid, node), span(kid))).collect();
-        let (mut id, mut whole) = *ids.last().expect("a tuple has parts");
+        let (mut id, mut whole) = *ids.last().or_bug("a tuple has components");
         for (first, here) in ids.iter().rev().skip(1) {
             whole = whole.cover(*here);
             id = self.add(Expr::Pair(*first, id), whole);
@@ -204,7 +205,7 @@ impl Lower<'_> {
     }
 
     fn range_expr(&mut self, node: &Node) -> Expr {
-        let (close, parts) = node.kids.split_last().expect("a range has an end");
+        let (close, parts) = node.kids.split_last().or_bug("a range has an end");
         self.need_close(node.start, close, "]");
         if parts.iter().any(|part| !part.present()) {
             let at = self.node_range(node);
@@ -249,7 +250,7 @@ impl Lower<'_> {
             return Expr::Call { fun, arg, optional: Vec::new() };
         }
         let (positional, optional) = self.arguments(inside);
-        // The parentheses belong to what a message shows.
+        // Messages show the argument with its parentheses.
         let written = span(arg);
         self.expr_spans.insert(positional, written);
         Expr::Call { fun, arg: positional, optional }
@@ -285,7 +286,7 @@ impl Lower<'_> {
     }
 
     fn unary(&mut self, node: &Node) -> Expr {
-        // The least int has no positive counterpart to negate.
+        // The smallest int is not the negative of an int.
         if self.token_kind(node.start) == Some(Kind::Minus)
             && node.kids[0].kind == Kind::Literal
             && self.node_text(&node.kids[0]) == "9223372036854775808"
@@ -309,7 +310,7 @@ impl Lower<'_> {
         let op = match self.token_kind(at) {
             Some(Kind::Equals) => {
                 if self.missing_semicolon(&node.kids[0], op_span) {
-                    // Both sides may hold more mistakes.
+                    // Both sides may have further mistakes.
                     self.expr(&node.kids[0]);
                     self.outside_let(|lower| lower.expr(&node.kids[1]));
                     return Expr::Missing;
@@ -358,7 +359,7 @@ impl Lower<'_> {
                 .label(self.range(Span::new(node.start, node.start + 1)), "of this `if`")
                 .fix("add `then`", self.insert_after(then.start.saturating_sub(1)), " then");
             self.report(report);
-            // What follows was not parsed as a branch: one error is enough.
+            // The branch after it was not parsed as one: one error is enough.
             let then = self.add(Expr::Missing, span(a));
             return Expr::If { cond, then, otherwise: then };
         }

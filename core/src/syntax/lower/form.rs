@@ -1,4 +1,4 @@
-//! Whole forms.
+//! Lowering of whole forms.
 
 use super::super::ast::{
     Command, CommandArg, Datatype, Expr, ExprId, Function, Ident, Item, ItemKind,
@@ -8,7 +8,7 @@ use super::super::lexer::{Kind, Token};
 use super::{Lower, Report, span};
 use crate::base::{Diagnostic, Kind as Sort, Name, Span};
 
-/// Lowers the node of an item; `end` is how many of its tokens come before the terminator.
+/// Lowers the node of an item; `end` is the number of its tokens before the terminator.
 pub(in super::super) fn lower(
     node: &Node,
     text: &str,
@@ -30,7 +30,7 @@ pub(in super::super) fn lower(
     } else if node.kind == Kind::Error {
         lower.left_over(node);
     }
-    // What follows an open string cannot be judged.
+    // Nothing can be said about the text after an open string.
     if tokens.iter().any(|token| token.kind == Kind::OpenText) {
         lower.diagnostics.truncate(1);
     }
@@ -38,7 +38,7 @@ pub(in super::super) fn lower(
 }
 
 impl Lower<'_> {
-    /// Errors of single tokens.
+    /// Reports errors of single tokens.
     fn lexical(&mut self) {
         for token in self.tokens {
             let text = &self.text[token.range];
@@ -90,7 +90,7 @@ impl Lower<'_> {
         }
     }
 
-    /// A word in place of a sign, with the blanks it needs.
+    /// The text that replaces a sign by a word, with the blanks it needs.
     fn word_for(&self, sign: Token, word: &str) -> String {
         let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
         let bytes = self.text.as_bytes();
@@ -100,9 +100,9 @@ impl Lower<'_> {
         format!("{before}{word}{after}")
     }
 
-    /// Tokens that belong to nothing: one error for them all.
+    /// Reports the tokens after the end of the form, all in one error.
     fn left_over(&mut self, rest: &Node) {
-        // What is strange by itself was reported already, and explains the rest.
+        // Errors reported before explain the left-over tokens.
         if !self.diagnostics.is_empty() {
             return;
         }
@@ -150,7 +150,7 @@ impl Lower<'_> {
         ItemKind::Expr(value)
     }
 
-    /// `def g(x) = …` and the like: one message instead of those it led to.
+    /// Reports definitions of other languages (`def g(x) = …`) once, in place of their consequences.
     fn other_language(&mut self, left_over: bool) -> bool {
         let word = self.token_text(0).to_ascii_lowercase();
         let function = ["def", "fn", "fun", "func", "define", "defun"].contains(&word.as_str());
@@ -180,7 +180,7 @@ impl Lower<'_> {
         ItemKind::Binding { pattern, value, stored }
     }
 
-    /// The name of a definition; reserved words are told apart from no name at all.
+    /// Lowers the name of a definition; a reserved word gets another report than a missing name.
     fn defined_name(&mut self, node: &Node, what: &str) -> Option<Ident> {
         if !node.present() {
             let report = self.expected(&format!("the name of the {what}"), node.start);
@@ -233,7 +233,7 @@ impl Lower<'_> {
         } else {
             let report = self.missing_equals(&name.name, equals, params);
             self.report(report);
-            // What follows is a body only if it could begin one.
+            // The next token is a part of the body only if a body can begin with it.
             let starts = body.present()
                 && !matches!(
                     self.token_kind(body.start),
@@ -270,7 +270,7 @@ impl Lower<'_> {
         }
     }
 
-    /// An expression that must be there.
+    /// Lowers a required expression.
     pub(super) fn needed(&mut self, node: &Node, what: &str) -> ExprId {
         if node.kind == Kind::Missing || !node.present() {
             let report = self.expected(what, node.start);
@@ -280,7 +280,7 @@ impl Lower<'_> {
         self.expr(node)
     }
 
-    /// An error about `f`, `t` or `time` where a name is to be bound.
+    /// Makes the report of `f`, `t` or `time` where a name is to be bound.
     pub(super) fn reserved(&self, index: u32) -> Report {
         let word = self.token_text(index);
         let at = self.range(Span::new(index, index + 1));
@@ -333,7 +333,7 @@ impl Lower<'_> {
         ItemKind::Command(Command { verb, args })
     }
 
-    /// A number with its sign, which are the tokens `first` to `last`.
+    /// The value of an integer with its sign, the tokens `first` to `last`.
     fn command_int(&mut self, first: u32, last: u32) -> i64 {
         let at = self.range(Span::new(first, last + 1));
         let sign = if first == last { "" } else { "-" };

@@ -1,12 +1,14 @@
-//! Patterns. Most are parsed as expressions, since only what follows tells them apart.
+//! Lowering of patterns. Most are parsed as expressions, since only the tokens after them distinguish
+//! the two.
 
 use super::super::ast::{ExprId, Ident, Pat, PatId};
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
 use super::{Lower, span};
+use nesl_runtime::bug::OrBug;
 
 impl Lower<'_> {
-    /// A pattern, from a node of either grammar.
+    /// Lowers a pattern from a node of either grammar.
     pub(super) fn pattern(&mut self, node: &Node) -> PatId {
         crate::base::with_stack(|| self.pattern_inner(node))
     }
@@ -18,7 +20,7 @@ impl Lower<'_> {
                 self.add_pat(Pat::Name(name), span(node))
             }
             Kind::Tuple => {
-                let (last, rest) = node.kids.split_last().expect("a tuple has parts");
+                let (last, rest) = node.kids.split_last().or_bug("a tuple has components");
                 let mut id = self.pattern(last);
                 let mut whole = span(last);
                 for kid in rest.iter().rev() {
@@ -83,7 +85,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The parameters of a function; optional ones go to `optional`.
+    /// Lowers the parameters of a function; optional ones are appended to `optional`.
     pub(super) fn parameters(&mut self, node: &Node, optional: &mut Vec<(Ident, ExprId)>) -> PatId {
         if node.kind != Kind::Paren {
             return self.pattern(node);
@@ -134,7 +136,8 @@ impl Lower<'_> {
         }
     }
 
-    /// `function g(x = e`, the parentheses never closed: the `=` is that of the definition.
+    /// Reports `function g(x = e`, where the parentheses are not closed and the `=` is that of the
+    /// definition.
     fn equals_in_parameters(&mut self, node: &Node) -> bool {
         let inside = &node.kids[0];
         let last = if inside.kind == Kind::Tuple { inside.kids.last() } else { Some(inside) };
@@ -155,7 +158,7 @@ impl Lower<'_> {
         true
     }
 
-    /// `name := value`
+    /// Lowers an option, `name := value`.
     pub(super) fn option(&mut self, node: &Node, out: &mut Vec<(Ident, ExprId)>) {
         let name = &node.kids[0];
         if name.kind != Kind::NameRef {

@@ -1,4 +1,4 @@
-//! What people write for something else.
+//! Reports of notation that other languages use for something of NESL.
 
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
@@ -6,7 +6,7 @@ use super::{Lower, Report};
 use crate::base::{Span, TextRange, TextSize};
 
 impl Lower<'_> {
-    /// `'a'` for a char, `'text'` for a string: the report at the second quote.
+    /// Makes the report of `'a'` for a char or `'text'` for a string, at the second quote.
     pub(super) fn quotes(&mut self, node: &Node) -> Option<Report> {
         let first = node.start.checked_sub(2)?;
         if self.token_kind(first) != Some(Kind::Quote)
@@ -34,7 +34,7 @@ impl Lower<'_> {
         })
     }
 
-    /// The `->` of `(x -> …)(3)`, where `=>` is meant.
+    /// Finds the `->` of `(x -> …)(3)`, where `=>` is meant.
     pub(super) fn thin_arrow(&self, fun: &Node) -> Option<u32> {
         if fun.kind != Kind::Paren {
             return None;
@@ -50,14 +50,14 @@ impl Lower<'_> {
         None
     }
 
-    /// `[a, b]` for a pattern.
+    /// Makes the report of `[a, b]` as a pattern.
     pub(super) fn no_sequences(&mut self, at: TextRange) -> Report {
         self.error(at, "there are no sequence patterns")
             .hint("bind the sequence to a name and index it, or use `vsep`")
     }
 
-    /// Where the quote of an open string was probably forgotten: before the brackets and the `;` that end
-    /// its line.
+    /// The position at which the closing quote of a string was probably forgotten: before the brackets
+    /// and the `;` that end its line.
     pub(super) fn open_string_end(&self, token: TextRange) -> TextSize {
         let text = self.text[token].trim_end();
         let inside = text.trim_end_matches([';', '$', ' ', ')']);

@@ -1,14 +1,15 @@
-//! Types as written.
+//! Lowering of types.
 
-use super::super::MAX_NESTING;
+use super::super::MAX_NESTING_LEVELS;
 use super::super::ast::{TypeExpr, TypeExprKind, TypeScheme};
 use super::super::grammar::Node;
 use super::super::lexer::Kind;
 use super::{Lower, span};
 use crate::base::Name;
+use nesl_runtime::bug::OrBug;
 
 impl Lower<'_> {
-    /// A type with its context.
+    /// Lowers a type with its context.
     pub(super) fn type_scheme(&mut self, node: &Node) -> TypeScheme {
         let [ty, context] = &node.kids[..] else {
             let ty = TypeExpr { kind: TypeExprKind::Missing, span: span(node) };
@@ -32,7 +33,7 @@ impl Lower<'_> {
         TypeScheme { ty, context: entries }
     }
 
-    /// `int, int -> int` without parentheses means `(int, int) -> int` (C9).
+    /// Lowers an annotation; `int, int -> int` without parentheses means `(int, int) -> int`.
     fn annotation(&mut self, node: &Node) -> TypeExpr {
         if node.kind == Kind::TypeTuple
             && let Some((last, rest)) = node.kids.split_last()
@@ -51,13 +52,13 @@ impl Lower<'_> {
         self.ty(node)
     }
 
-    /// The type of the elements of an empty sequence.
+    /// Lowers the element type of an empty sequence.
     pub(super) fn element_type(&mut self, node: &Node) -> TypeExpr {
         self.type_parts = 0;
         self.ty(node)
     }
 
-    /// A type.
+    /// Lowers a type.
     fn ty(&mut self, node: &Node) -> TypeExpr {
         crate::base::with_stack(|| self.ty_inner(node))
     }
@@ -101,23 +102,23 @@ impl Lower<'_> {
         TypeExpr { kind, span: span(node) }
     }
 
-    /// `a, b, c` is `(a, (b, c))`: what is long is deep.
+    /// Lowers a tuple or chain of arrows; `a, b, c` is `(a, (b, c))`, so a long type is nested deeply.
     fn fold(
         &mut self,
         node: &Node,
         join: fn(Box<TypeExpr>, Box<TypeExpr>) -> TypeExprKind,
     ) -> TypeExpr {
         self.type_parts += node.kids.len();
-        if self.type_parts > MAX_NESTING {
+        if self.type_parts > MAX_NESTING_LEVELS {
             let at = self.node_range(node);
             let report = self
                 .error(at, "this type is too long")
-                .note(format!("a type may have {MAX_NESTING} parts"));
+                .note(format!("a type may have {MAX_NESTING_LEVELS} parts"));
             self.report(report);
             return TypeExpr { kind: TypeExprKind::Missing, span: span(node) };
         }
         let mut parts: Vec<TypeExpr> = node.kids.iter().map(|kid| self.ty(kid)).collect();
-        let mut whole = parts.pop().expect("a tuple type has parts");
+        let mut whole = parts.pop().or_bug("a tuple type has components");
         while let Some(first) = parts.pop() {
             let span = first.span.cover(whole.span);
             whole = TypeExpr { kind: join(Box::new(first), Box::new(whole)), span };

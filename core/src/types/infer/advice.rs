@@ -1,18 +1,18 @@
-//! A way out of a call that does not fit.
+//! Suggestions for calls whose argument does not fit.
 
-use super::{Body, Infer};
+use super::{Infer, MemberTypes};
 use crate::base::{Diagnostic, Loc, Name};
 use crate::syntax::ast::{Expr, ExprId};
 use crate::types::Ty;
 
-/// Operators that compare, which are defined only on ordinals.
+/// The comparisons, which are defined only on ordinals.
 const COMPARISONS: [&str; 8] = ["==", "/=", "<", ">", "<=", ">=", "max", "min"];
 
 impl Infer<'_> {
-    /// What a person who wrote this call probably wants.
+    /// Adds a suggestion of what the author of the call probably meant.
     pub(super) fn call_hint(
         &self,
-        body: &Body<'_>,
+        body: &MemberTypes<'_>,
         report: Diagnostic<Loc>,
         at: Loc,
         name: &Name,

@@ -1,28 +1,30 @@
-//! Expressions.
+//! Inference of expressions.
 
-use super::{Body, Infer, Use};
+use super::{Infer, MemberTypes, TypeArguments};
 use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, with_stack};
 use crate::names::Resolution;
 use crate::prim::Prim;
 use crate::syntax::ast::{Expr, ExprId, Ident, PatId};
 use crate::types::declare;
 use crate::types::{Code, MAX_PARTS, Signature, Ty, exceeds, record_content};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use std::sync::Arc;
 
 impl Infer<'_> {
-    /// The type of an expression.
-    pub(super) fn expr(&mut self, body: &mut Body<'_>, id: ExprId) -> Ty {
+    /// Infers the type of an expression.
+    pub(super) fn expr(&mut self, body: &mut MemberTypes<'_>, id: ExprId) -> Ty {
         let ty = with_stack(|| self.expr_inner(body, id));
         let ty = self.within_limit(body, ty, body.at(id));
         body.exprs.insert(id, ty.clone());
         ty
     }
 
-    /// The type, if it is not too large. Every expression and pattern is looked at, so that what
-    /// is too large is found before it grows further.
-    pub(super) fn within_limit(&self, body: &mut Body<'_>, ty: Ty, at: Loc) -> Ty {
+    /// Returns the type, or reports that it is too large. Every expression and pattern is checked, so a
+    /// type that is too large is found before it grows further.
+    pub(super) fn within_limit(&self, body: &mut MemberTypes<'_>, ty: Ty, at: Loc) -> Ty {
         if body.too_large {
-            // What is built from it is no smaller; one report is enough.
+            // Types that contain it are no smaller; one report is enough.
             return Ty::Error;
         }
         if !self.too_large(&ty) {
@@ -37,6 +39,7 @@ impl Infer<'_> {
         Ty::Error
     }
 
+    /// Returns true if a type has more than [`MAX_PARTS`] parts.
     pub(super) fn too_large(&self, ty: &Ty) -> bool {
         match self.unifier.shallow(ty) {
             Ty::Error | Ty::Int | Ty::Float | Ty::Bool | Ty::Char | Ty::Var(_) => false,
@@ -44,12 +47,12 @@ impl Infer<'_> {
                 if self.group.contains(&record.item) {
                     return Ty::Error;
                 }
-                record_content(&self.context.signature(record.item), args)
+                record_content(&self.environment.signature(record.item), args)
             }),
         }
     }
 
-    fn expr_inner(&mut self, body: &mut Body<'_>, id: ExprId) -> Ty {
+    fn expr_inner(&mut self, body: &mut MemberTypes<'_>, id: ExprId) -> Ty {
         let item = body.member.item;
         match &item.exprs[id] {
             Expr::Missing => Ty::Error,
@@ -121,7 +124,8 @@ impl Infer<'_> {
         }
     }
 
-    fn expect(&mut self, body: &mut Body<'_>, expr: ExprId, ty: &Ty, why: &str) {
+    /// Infers an expression that must have a type; `why` is the note if it has another.
+    fn expect(&mut self, body: &mut MemberTypes<'_>, expr: ExprId, ty: &Ty, why: &str) {
         let actual = self.expr(body, expr);
         let at = body.at(expr);
         if self.unifier.unify(ty, &actual, at).is_err() {
@@ -129,7 +133,7 @@ impl Infer<'_> {
         }
     }
 
-    fn list(&mut self, body: &mut Body<'_>, items: &[ExprId]) -> Ty {
+    fn list(&mut self, body: &mut MemberTypes<'_>, items: &[ExprId]) -> Ty {
         let first = self.expr(body, items[0]);
         let mut fine = true;
         for item in &items[1..] {
@@ -144,7 +148,7 @@ impl Infer<'_> {
         if fine { first.sequence() } else { Ty::Error }
     }
 
-    fn index(&mut self, body: &mut Body<'_>, sequence: ExprId, index: ExprId) -> Ty {
+    fn index(&mut self, body: &mut MemberTypes<'_>, sequence: ExprId, index: ExprId) -> Ty {
         let ty = self.expr(body, sequence);
         let element = self.fresh();
         let at = body.at(sequence);
@@ -158,7 +162,7 @@ impl Infer<'_> {
 
     fn each(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         inner: ExprId,
         bindings: &[(PatId, ExprId)],
         sieve: Option<ExprId>,
@@ -182,8 +186,8 @@ impl Infer<'_> {
         self.expr(body, inner).sequence()
     }
 
-    /// A name used as a value or called.
-    fn name(&mut self, body: &mut Body<'_>, id: ExprId) -> Ty {
+    /// Infers a name that is used as a value or called.
+    fn name(&mut self, body: &mut MemberTypes<'_>, id: ExprId) -> Ty {
         match body.member.names.values.get(id).cloned() {
             Some(Resolution::Local(pat)) => body.pats.get(pat).cloned().unwrap_or(Ty::Error),
             Some(Resolution::Optional(index)) => body.optional[index as usize].clone(),
@@ -193,14 +197,14 @@ impl Infer<'_> {
         }
     }
 
-    fn prim(&mut self, body: &mut Body<'_>, id: ExprId, prim: Prim) -> Ty {
+    fn prim(&mut self, body: &mut MemberTypes<'_>, id: ExprId, prim: Prim) -> Ty {
         let scheme = self
             .primitives
             .entry(prim)
             .or_insert_with(|| declare::scheme_of_text(prim.row().scheme))
             .clone();
         let (ty, args) = self.unifier.instantiate(&scheme);
-        body.uses.insert(id, Use::At(args.clone()));
+        body.uses.insert(id, TypeArguments::At(args.clone()));
         match ty {
             Ty::Function(f) => {
                 let code = Ty::Code(Code::Prim(prim), args);
@@ -210,12 +214,12 @@ impl Infer<'_> {
         }
     }
 
-    fn item(&mut self, body: &mut Body<'_>, id: ExprId, item: ItemId, name: &Name) -> Ty {
+    fn item(&mut self, body: &mut MemberTypes<'_>, id: ExprId, item: ItemId, name: &Name) -> Ty {
         if let Some(own) = self.functions.get(&item) {
-            body.uses.insert(id, Use::Own);
+            body.uses.insert(id, TypeArguments::Own);
             return own.ty.clone();
         }
-        let scheme = match &*self.context.signature(item) {
+        let scheme = match &*self.environment.signature(item) {
             Signature::Function { scheme, .. } | Signature::Record { scheme } => scheme.clone(),
             Signature::Values { values } => {
                 let Some((_, scheme)) = values.iter().find(|(n, _)| n == name) else {
@@ -226,13 +230,13 @@ impl Infer<'_> {
             Signature::Broken => return Ty::Error,
         };
         let (ty, args) = self.unifier.instantiate(&scheme);
-        body.uses.insert(id, Use::At(args));
+        body.uses.insert(id, TypeArguments::At(args));
         ty
     }
 
     fn operator(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         id: ExprId,
         name: &str,
         op: Loc,
@@ -241,7 +245,7 @@ impl Infer<'_> {
         let ty = self.name(body, id);
         let mut types: Vec<Ty> = operands.iter().map(|e| self.expr(body, *e)).collect();
         let Ty::Function(f) = ty else { return Ty::Error };
-        let last = types.pop().expect("an operator has operands");
+        let last = types.pop().or_bug("an operator has operands");
         let whole = types.into_iter().rev().fold(last, |rest, ty| Ty::Pair(ty.into(), rest.into()));
         if let Err(clash) = self.unifier.unify(&f.param, &whole, body.at(id)) {
             let shown = if name == "negate" { "-" } else { name };
@@ -253,7 +257,7 @@ impl Infer<'_> {
 
     fn call(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         id: ExprId,
         fun: ExprId,
         arg: ExprId,
@@ -271,7 +275,7 @@ impl Infer<'_> {
                     self.report_not_function(body, fun, (arg, &arg_ty), &fun_ty);
                     return Ty::Error;
                 }
-                let Ty::Function(f) = ty else { unreachable!("it was just made") };
+                let Ty::Function(f) = ty else { bug!("the type was made as a function type") };
                 f
             }
             Ty::Error => {
@@ -296,19 +300,19 @@ impl Infer<'_> {
         f.result.clone()
     }
 
-    /// `n := 7`: each names an optional parameter of the function, once.
-    fn options(&mut self, body: &mut Body<'_>, fun: ExprId, given: &[(Ident, ExprId)]) {
+    /// Infers optional arguments, `n := 7`: each names an optional parameter of the function, once.
+    fn options(&mut self, body: &mut MemberTypes<'_>, fun: ExprId, given: &[(Ident, ExprId)]) {
         if given.is_empty() {
             return;
         }
-        let known: Vec<(Name, Ty)> = match body.member.names.values.get(fun) {
+        let declared: Vec<(Name, Ty)> = match body.member.names.values.get(fun) {
             Some(Resolution::Item(item, _)) => match self.functions.get(item) {
                 Some(own) => own.optional.clone(),
-                None => match &*self.context.signature(*item) {
+                None => match &*self.environment.signature(*item) {
                     Signature::Function { optional, .. } => {
                         let args = match body.uses.get(fun) {
-                            Some(Use::At(args)) => args.clone(),
-                            Some(Use::Own) | None => Arc::new([]),
+                            Some(TypeArguments::At(args)) => args.clone(),
+                            Some(TypeArguments::Own) | None => Arc::new([]),
                         };
                         optional.iter().map(|(n, ty)| (n.clone(), ty.substitute(&args))).collect()
                     }
@@ -329,7 +333,7 @@ impl Infer<'_> {
                     format!("`{}` is given twice", ident.name),
                 ));
             }
-            match known.iter().find(|(name, _)| *name == ident.name) {
+            match declared.iter().find(|(name, _)| *name == ident.name) {
                 Some((_, ty)) => {
                     let place = body.at(*value);
                     if self.unifier.unify(ty, &actual, place).is_err() {
@@ -339,7 +343,8 @@ impl Infer<'_> {
                     }
                 }
                 None => {
-                    let names: Vec<String> = known.iter().map(|(n, _)| format!("`{n}`")).collect();
+                    let names: Vec<String> =
+                        declared.iter().map(|(n, _)| format!("`{n}`")).collect();
                     let report = Diagnostic::error(
                         Kind::Type,
                         at,
@@ -356,8 +361,8 @@ impl Infer<'_> {
     }
 }
 
-/// The components of an argument as written.
-pub(super) fn components(body: &Body<'_>, arg: ExprId) -> Vec<ExprId> {
+/// The components of an argument that is written as a tuple.
+pub(super) fn components(body: &MemberTypes<'_>, arg: ExprId) -> Vec<ExprId> {
     let mut all = Vec::new();
     let mut rest = arg;
     while let Expr::Pair(first, second) = body.member.item.exprs[rest] {

@@ -1,6 +1,6 @@
-//! From the unifier's variables to schemes.
+//! Generalisation: from the unifier's variables to the variables of schemes.
 
-use super::{Body, Infer, Use};
+use super::{Infer, MemberTypes, TypeArguments};
 use crate::base::{Diagnostic, ItemId, Kind, Name};
 use crate::syntax::ast::{ExprId, ItemKind, Pat, PatId};
 use crate::types::print::print_with;
@@ -10,12 +10,15 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 impl Infer<'_> {
-    /// Closes the types of the group over its free variables.
-    pub(super) fn generalise(mut self, mut bodies: Vec<Body<'_>>) -> FxHashMap<ItemId, ItemTypes> {
+    /// Generalises the types of the group over its free variables.
+    pub(super) fn generalise(
+        mut self,
+        mut bodies: Vec<MemberTypes<'_>>,
+    ) -> FxHashMap<ItemId, ItemTypes> {
         for body in &mut bodies {
             self.check_sizes(body);
         }
-        // Types that are too long are not looked through.
+        // Types that are too large are not traversed.
         let within = bodies.iter().all(|body| !body.too_large);
         let mut vars = Vec::new();
         if within {
@@ -48,8 +51,10 @@ impl Infer<'_> {
                         .iter()
                         .map(|(e, used)| {
                             let args = match used {
-                                Use::At(args) => args.iter().map(|a| closer.close(a)).collect(),
-                                Use::Own => closer.own.clone(),
+                                TypeArguments::At(args) => {
+                                    args.iter().map(|a| closer.close(a)).collect()
+                                }
+                                TypeArguments::Own => closer.own.clone(),
                             };
                             (e, args)
                         })
@@ -61,8 +66,9 @@ impl Infer<'_> {
         out
     }
 
-    /// A type may have grown after its expression was looked at: `x[0]` says more about `x`.
-    fn check_sizes(&mut self, body: &mut Body<'_>) {
+    /// Checks the sizes of types once more: a type may have grown after its expression was inferred, as
+    /// `x[0]` says more about `x`.
+    fn check_sizes(&mut self, body: &mut MemberTypes<'_>) {
         let exprs: Vec<ExprId> = body.exprs.iter().map(|(e, _)| e).collect();
         for expr in exprs {
             let ty = std::mem::replace(&mut body.exprs[expr], Ty::Error);
@@ -75,8 +81,8 @@ impl Infer<'_> {
         }
     }
 
-    /// An annotation may be more special than the body, never more general.
-    fn check_declared(&mut self, bodies: &mut [Body<'_>]) {
+    /// Reports annotations that are more general than the body; they may be more specific.
+    fn check_declared(&mut self, bodies: &mut [MemberTypes<'_>]) {
         let mut seen: Vec<(u32, Name)> = Vec::new();
         for declared in &self.declared {
             let Some(body) = bodies.iter_mut().find(|b| b.member.id == declared.at.item) else {
@@ -121,7 +127,7 @@ impl Infer<'_> {
     }
 
     /// The variables to generalise: declared ones first, in order, then in order of appearance.
-    fn quantified(&self, bodies: &[Body<'_>]) -> Vec<u32> {
+    fn quantified(&self, bodies: &[MemberTypes<'_>]) -> Vec<u32> {
         let mut vars = Vec::new();
         let mut add = |v: u32| {
             if !vars.contains(&v) {
@@ -185,8 +191,9 @@ impl Infer<'_> {
         }
     }
 
-    /// A value must have one type (decision 15); a variable of class `any` has no values anyway.
-    fn check_determined(&mut self, body: &mut Body<'_>, quantified: &[u32]) {
+    /// Reports a value whose type is not determined (decision 15). Variables of class `any` are
+    /// allowed, since there are no values of their types.
+    fn check_determined(&mut self, body: &mut MemberTypes<'_>, quantified: &[u32]) {
         let (ItemKind::Binding { value, .. } | ItemKind::Expr(value)) = body.member.item.kind
         else {
             return;
@@ -211,7 +218,7 @@ impl Infer<'_> {
         }
     }
 
-    /// A type for people, as far as it is known.
+    /// A type as text for messages, with bound variables substituted.
     pub(super) fn show(&self, ty: &Ty) -> String {
         if self.too_large(ty) {
             return "a type that is too long".to_owned();
@@ -224,10 +231,10 @@ impl Infer<'_> {
     }
 }
 
-/// Puts numbers of the scheme in place of the unifier's variables.
+/// Replaces the unifier's variables by those of the scheme.
 struct Closer<'a, 'c> {
     infer: &'a Infer<'c>,
-    /// Whether no type of the group is too long.
+    /// True if no type of the group is too large.
     within: bool,
     numbers: FxHashMap<u32, u32>,
     /// All variables of the group, which its own functions are used at.
@@ -238,13 +245,13 @@ impl Closer<'_, '_> {
     fn close(&self, ty: &Ty) -> Ty {
         let resolved = self.infer.unifier.resolve(ty, &mut |v| match self.numbers.get(&v) {
             Some(number) => Ty::Var(*number),
-            // Nothing depends on it: the element of an empty sequence nobody looks at.
+            // No value has this type: it is the element type of an empty sequence that is not read.
             None => Ty::Int,
         });
         self.identify(&resolved)
     }
 
-    /// Functions of the group are themselves at the group's variables.
+    /// Gives functions of the group the group's variables as type arguments.
     fn identify(&self, ty: &Ty) -> Ty {
         match ty {
             Ty::Code(code @ (Code::Item(item) | Code::Lambda(item, _)), args) => {
@@ -273,7 +280,7 @@ impl Closer<'_, '_> {
         }
     }
 
-    fn signature(&self, body: &Body<'_>, classes: &[Class]) -> Signature {
+    fn signature(&self, body: &MemberTypes<'_>, classes: &[Class]) -> Signature {
         let fine = body.diagnostics.is_empty() && body.member.names.diagnostics.is_empty();
         if !fine || !self.within {
             return Signature::Broken;
@@ -302,7 +309,7 @@ impl Closer<'_, '_> {
         }
     }
 
-    fn values(&self, body: &Body<'_>, pat: PatId, add: &mut dyn FnMut(Name, Ty)) {
+    fn values(&self, body: &MemberTypes<'_>, pat: PatId, add: &mut dyn FnMut(Name, Ty)) {
         match &body.member.item.pats[pat] {
             Pat::Missing => {}
             Pat::Name(name) => {

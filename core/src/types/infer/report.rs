@@ -1,7 +1,7 @@
-//! Type errors, in the user's words: both sides, where each came from, and a way out.
+//! Type errors: both sides of a clash, the origin of each, and a suggestion.
 
 use super::words::{a_class, article, list_of, plural};
-use super::{Body, Infer};
+use super::{Infer, MemberTypes};
 use crate::base::{Diagnostic, Kind, Loc, Name};
 use crate::names::Resolution;
 use crate::syntax::ast::{Expr, ExprId, Function, Pat, PatId};
@@ -14,10 +14,11 @@ impl Infer<'_> {
         Diagnostic::error(Kind::Type, at, message)
     }
 
-    /// The type of an expression, and a label with it; for a variable also why it has that type.
+    /// Adds a label with the type of an expression; for a variable also the location that gave it that
+    /// type.
     fn side(
         &self,
-        body: &Body<'_>,
+        body: &MemberTypes<'_>,
         mut report: Diagnostic<Loc>,
         expr: ExprId,
         ty: &Ty,
@@ -40,7 +41,7 @@ impl Infer<'_> {
         report
     }
 
-    /// What a clash between a class and a type means.
+    /// Adds a note that explains a clash.
     fn explain(&self, report: Diagnostic<Loc>, clash: &Clash) -> Diagnostic<Loc> {
         match clash {
             Clash::NotIn(ty, class) => report.note(format!(
@@ -63,11 +64,11 @@ impl Infer<'_> {
         }
     }
 
-    /// A function does not fit its argument.
+    /// Reports an argument that does not fit its function.
     #[allow(clippy::too_many_arguments, reason = "the parts of one call")]
     pub(super) fn report_call(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         id: ExprId,
         at: Loc,
         name: &Name,
@@ -106,8 +107,8 @@ impl Infer<'_> {
         body.report(report);
     }
 
-    /// The scheme of what is called, and how many components its argument has.
-    fn wanted(&self, body: &Body<'_>, fun: ExprId) -> Option<(String, usize)> {
+    /// The scheme of the callee as text, and the number of components of its parameter.
+    fn wanted(&self, body: &MemberTypes<'_>, fun: ExprId) -> Option<(String, usize)> {
         let arity = |ty: &Ty| match ty {
             Ty::Function(f) => {
                 let mut n = 1;
@@ -130,7 +131,7 @@ impl Infer<'_> {
                     let ty = self.unifier.known(&own.ty);
                     return Some((self.show(&ty), arity(&ty)));
                 }
-                match &*self.context.signature(*item) {
+                match &*self.environment.signature(*item) {
                     Signature::Function { scheme, .. } | Signature::Record { scheme } => {
                         Some((print_scheme(scheme), arity(&scheme.ty)))
                     }
@@ -145,24 +146,24 @@ impl Infer<'_> {
         }
     }
 
-    /// Where what is called is defined, if in the user's own text.
-    fn defined_at(&self, body: &Body<'_>, fun: ExprId) -> Option<Loc> {
+    /// The location of the callee's definition, if it is in the user's own text.
+    fn defined_at(&self, body: &MemberTypes<'_>, fun: ExprId) -> Option<Loc> {
         match body.member.names.values.get(fun)? {
             Resolution::Item(item, name)
                 if *item != body.member.id
                     && name.folded().starts_with(|c: char| c.is_alphabetic())
-                    && !self.context.is_library(*item) =>
+                    && !self.environment.is_library(*item) =>
             {
-                self.context.definition(*item)
+                self.environment.definition(*item)
             }
             _ => None,
         }
     }
 
-    /// Something is called that is no function.
+    /// Reports a call of a value that is not a function.
     pub(super) fn report_not_function(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         fun: ExprId,
         (arg, arg_ty): (ExprId, &Ty),
         ty: &Ty,
@@ -191,10 +192,10 @@ impl Infer<'_> {
         body.report(report);
     }
 
-    /// Something is indexed that is no sequence.
+    /// Reports an index into a value that is not a sequence.
     pub(super) fn report_not_indexed(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         sequence: ExprId,
         index: ExprId,
         ty: &Ty,
@@ -211,8 +212,13 @@ impl Infer<'_> {
         body.report(report);
     }
 
-    /// An apply-to-each over what is no sequence.
-    pub(super) fn report_not_sequence(&mut self, body: &mut Body<'_>, expr: ExprId, ty: &Ty) {
+    /// Reports an apply-to-each over a value that is not a sequence.
+    pub(super) fn report_not_sequence(
+        &mut self,
+        body: &mut MemberTypes<'_>,
+        expr: ExprId,
+        ty: &Ty,
+    ) {
         let shown = self.show(ty);
         let at = body.at(expr);
         let mut report = self.error(
@@ -228,10 +234,10 @@ impl Infer<'_> {
         body.report(report);
     }
 
-    /// One type was needed, another found.
+    /// Reports an expression whose type is not the expected one.
     pub(super) fn report_expected(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         expr: ExprId,
         wanted: &Ty,
         actual: &Ty,
@@ -253,10 +259,10 @@ impl Infer<'_> {
         body.report(report);
     }
 
-    /// The branches of an `if` differ.
+    /// Reports branches of an `if` with different types.
     pub(super) fn report_branches(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         id: ExprId,
         then: (ExprId, &Ty),
         otherwise: (ExprId, &Ty),
@@ -284,10 +290,10 @@ impl Infer<'_> {
         body.report(report);
     }
 
-    /// The elements of a list differ.
+    /// Reports elements of a list with different types.
     pub(super) fn report_elements(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         first: (ExprId, &Ty),
         other: (ExprId, &Ty),
         clash: &Clash,
@@ -306,10 +312,10 @@ impl Infer<'_> {
         body.report(report);
     }
 
-    /// A value does not fit a pattern.
+    /// Reports a value that does not fit its pattern.
     pub(super) fn report_pattern(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         pat: PatId,
         value: ExprId,
         expected: &Ty,
@@ -326,18 +332,18 @@ impl Infer<'_> {
         body.report(report);
     }
 
-    /// What a value gives to a pattern: itself, or its elements.
-    fn by_value(&self, body: &Body<'_>, value: ExprId, shown: &str) -> String {
+    /// Describes the value that a pattern is matched with: the expression's own, or its elements.
+    fn by_value(&self, body: &MemberTypes<'_>, value: ExprId, shown: &str) -> String {
         match body.exprs.get(value) {
             Some(ty) if self.show(ty) != shown => format!("each element is {}", article(shown)),
             _ => article(shown),
         }
     }
 
-    /// The content of a record pattern does not fit the record.
+    /// Reports a record pattern whose content does not fit the record.
     pub(super) fn report_record(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         at: Loc,
         name: &Name,
         content: &Ty,
@@ -357,10 +363,10 @@ impl Infer<'_> {
         body.report(report);
     }
 
-    /// The parameters do not fit the annotation.
+    /// Reports parameters that do not fit the annotation.
     pub(super) fn report_annotation(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         function: &Function,
         pattern: &Ty,
         declared: &Ty,
@@ -383,10 +389,10 @@ impl Infer<'_> {
         body.report(report);
     }
 
-    /// The body does not have the declared type (or that of a recursive call).
+    /// Reports a body that does not have the declared type, or that of a recursive call.
     pub(super) fn report_result(
         &mut self,
-        body: &mut Body<'_>,
+        body: &mut MemberTypes<'_>,
         function: &Function,
         expr: ExprId,
         declared: &Ty,

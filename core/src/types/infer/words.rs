@@ -1,8 +1,8 @@
-//! Types in words.
+//! Types in the words of messages.
 
 use crate::types::{Class, class_name};
 
-/// `an int`, `a float`, `a sequence [int]`, …
+/// A type with its article: `an int`, `a float`, `a sequence [int]`, …
 pub(super) fn article(shown: &str) -> String {
     match shown {
         "int" => "an int".to_owned(),
@@ -19,7 +19,7 @@ pub(super) fn article(shown: &str) -> String {
     }
 }
 
-/// Whether a type as shown has a comma outside of all brackets.
+/// Returns true if the text of a type has a comma outside of all brackets.
 fn is_tuple(shown: &str) -> bool {
     let mut depth = 0usize;
     let shown = shown.split(" :: ").next().unwrap_or(shown);
