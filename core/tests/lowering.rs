@@ -1,15 +1,14 @@
 //! What the lowering to kir recognises.
 
 use nesl_core::ir::parse;
-use nesl_core::lower;
-use nesl_core::simplify::simplify;
+use nesl_core::pipeline;
 use nesl_runtime::kir::{print, verify};
 use nesl_runtime::scalar::Precision;
 
 /// The kir of a program, as text.
 fn lowered(program: &str) -> String {
-    let program = simplify(&parse(program).unwrap());
-    let lowered = lower::sequential(&program, Precision::Bits64, 0).unwrap();
+    let program = pipeline::simplified(&parse(program).unwrap());
+    let lowered = pipeline::sequential(&program, Precision::Bits64, 0).unwrap();
     assert_eq!(verify(&lowered.module), Ok(()));
     print(&lowered.module)
 }

@@ -9,16 +9,12 @@ use crate::constants;
 use crate::evaluate::{Evaluator, Kernels, RunError};
 use crate::resident::{self, ResidentValue};
 use nesl_core::flat;
-use nesl_core::flatten::flatten;
-use nesl_core::fuse::{Fuel, fuse};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, GlobalId, Op, Site};
 use nesl_core::lower::{self, Lowered};
+use nesl_core::pipeline::{self, Compiled};
 use nesl_core::prim::SeqOp;
-use nesl_core::simplify::simplify;
 use nesl_core::strategy::Strategy;
-#[cfg(debug_assertions)]
-use nesl_runtime::kir;
 use nesl_runtime::kir::{Literal, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Runtime};
 use nesl_runtime::scalar::Precision;
@@ -32,7 +28,7 @@ pub(crate) struct Executor {
     translating: Cell<Duration>,
     /// See [`Executor::unflattened`].
     unflattened: Cell<u64>,
-    fuel: Cell<Fuel>,
+    fuel: Cell<Option<u32>>,
 }
 
 /// A program made ready, to be run any number of times.
@@ -44,7 +40,7 @@ pub(crate) struct Prepared {
     precision: Precision,
     seed: u64,
     /// Its flat form.
-    flat: Option<Flat>,
+    flat: Flat,
     /// It as the code of one instance.
     lowered: OnceCell<Option<Lowered>>,
 }
@@ -86,13 +82,13 @@ impl Executor {
             runtime,
             translating: Cell::default(),
             unflattened: Cell::default(),
-            fuel: Cell::new(Fuel(None)),
+            fuel: Cell::default(),
         }
     }
 
     /// How much is fused from now on.
     pub(crate) fn set_fuel(&self, fuel: Option<u32>) {
-        self.fuel.set(Fuel(fuel));
+        self.fuel.set(fuel);
     }
 
     /// Time spent so far on making kernels, before they went to the runtime, which counts its own
@@ -128,16 +124,9 @@ impl Executor {
             Some((program, constants)) => (program, constants.clone()),
             None => (program, Vec::new()),
         };
-        let program = simplify(program);
-        debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "after simplification");
-        let (parameterised, globals) = lower::globals_as_parameters(&program);
-        let flat = fuse(&flatten(&parameterised), self.fuel.get());
-        // What breaks the law is run by one instance: slower, but right.
-        let flat = flat::verify(&flat).is_empty().then(|| Flat {
-            program: flat,
-            globals,
-            kernels: Kernels::default(),
-        });
+        let options = pipeline::Options { precision, seed, fuel: self.fuel.get() };
+        let Compiled { simple: program, globals, flat } = pipeline::compile(program, &options);
+        let flat = Flat { program: flat, globals, kernels: Kernels::default() };
         self.translated(began.elapsed());
         let lowered = OnceCell::new();
         Some(Prepared { program, constants, precision, seed, flat, lowered })
@@ -163,13 +152,9 @@ impl Executor {
         }
         let lowered = prepared.lowered.get_or_init(|| {
             let began = Instant::now();
-            let lowered =
-                lower::sequential(&prepared.program, prepared.precision, prepared.seed).ok();
+            let Prepared { program, precision, seed, .. } = prepared;
+            let lowered = pipeline::sequential(program, *precision, *seed).ok();
             self.translated(began.elapsed());
-            #[cfg(debug_assertions)]
-            if let Some(Err(wrong)) = lowered.as_ref().map(|lowered| kir::verify(&lowered.module)) {
-                panic!("after lowering: {wrong:#?}");
-            }
             lowered
         });
         let lowered = lowered.as_ref()?;
@@ -180,7 +165,7 @@ impl Executor {
     /// Runs a program in flat form.
     fn flat(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> Result<ResidentValue, RunError> {
         let (runtime, precision) = (&*self.runtime, prepared.precision);
-        let flat = prepared.flat.as_ref().ok_or(RunError::Unsupported)?;
+        let flat = &prepared.flat;
         let mut args = Vec::new();
         let program = &prepared.program;
         let main = &program.functions[program.main.0 as usize];

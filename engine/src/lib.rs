@@ -24,8 +24,9 @@ pub fn decode(bytes: Vec<u8>) -> String {
 }
 
 pub use host::picture::Picture;
+pub use nesl_core::pipeline::{Stage, Stages};
 pub use session::{
     Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,
-    Stage, Stats, Summary, Usage, Variable,
+    Stats, Summary, Usage, Variable,
 };
 pub use sources::Sources;

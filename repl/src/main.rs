@@ -29,6 +29,7 @@ mod prompt;
 mod render;
 mod report;
 mod source;
+mod stages;
 mod table;
 
 use std::process::ExitCode;

@@ -17,6 +17,7 @@ use crate::world::{Snapshot, World};
 use crate::{capabilities, convert, library};
 use nesl_core::base::TextRange;
 use nesl_core::ide;
+use nesl_core::pipeline::Stages;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -43,7 +44,7 @@ pub struct Backend {
 
 impl Backend {
     /// A server for a client; `executable` is the program that runs programs.
-    pub fn new(client: Client, executable: PathBuf) -> Backend {
+    pub fn new(client: Client, executable: PathBuf, stages: Stages) -> Backend {
         let world = Arc::new(Mutex::new(World::default()));
         let costs = Arc::<Costs>::default();
         let runs = Runs::new(client.clone(), world.clone(), executable.clone(), costs.clone());
@@ -52,7 +53,7 @@ impl Backend {
             world,
             queue: Arc::default(),
             runs: Arc::new(runs),
-            views: Arc::default(),
+            views: Arc::new(Views::new(stages)),
             colors: Arc::default(),
             costs,
             layouts: Arc::default(),
@@ -89,6 +90,11 @@ impl Backend {
             precision: options.precision.bits(),
         };
         self.client.send_notification::<StatusNotification>(params).await;
+    }
+
+    /// `nesl/stages`
+    pub async fn stages(&self) -> Result<Vec<StageShown>> {
+        Ok(self.views.stages())
     }
 
     /// `nesl/ir`

@@ -34,12 +34,13 @@ pub mod run;
 pub mod world;
 
 use backend::Backend;
+use nesl_core::pipeline::Stages;
 use std::path::PathBuf;
 use tower_lsp_server::{LspService, Server};
 
 /// Serves one client on standard input and output until it says goodbye. `executable` is the
-/// program to run programs with: `nesl` itself.
-pub fn serve(executable: PathBuf) -> std::io::Result<()> {
+/// program to run programs with: `nesl` itself; `stages` are those that it can show.
+pub fn serve(executable: PathBuf, stages: Stages) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         // Readings recurse: over nested programs, and from form to form. Only what is used is taken.
@@ -47,14 +48,16 @@ pub fn serve(executable: PathBuf) -> std::io::Result<()> {
         .enable_all()
         .build()?;
     runtime.block_on(async {
-        let (service, socket) = LspService::build(|client| Backend::new(client, executable))
-            .custom_method("nesl/ir", Backend::ir)
-            .custom_method("nesl/segments", Backend::segments)
-            .custom_method("nesl/run", Backend::run)
-            .custom_method("nesl/stop", Backend::stop)
-            .custom_method("nesl/cost", Backend::cost)
-            .custom_method("nesl/library", Backend::library)
-            .finish();
+        let (service, socket) =
+            LspService::build(|client| Backend::new(client, executable, stages))
+                .custom_method("nesl/stages", Backend::stages)
+                .custom_method("nesl/ir", Backend::ir)
+                .custom_method("nesl/segments", Backend::segments)
+                .custom_method("nesl/run", Backend::run)
+                .custom_method("nesl/stop", Backend::stop)
+                .custom_method("nesl/cost", Backend::cost)
+                .custom_method("nesl/library", Backend::library)
+                .finish();
         // With few at a time, slow requests would hold up quick ones.
         Server::new(tokio::io::stdin(), tokio::io::stdout(), socket)
             .concurrency_level(256)

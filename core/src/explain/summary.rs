@@ -3,13 +3,13 @@
 //! Read off the fused program, so it is what will run; what depends on the data (how many points
 //! there are, hence which form is chosen, and how often a recursion goes round) is said in words.
 
-use super::form::{flattened, program};
+use super::form::program;
 use crate::base::{ItemId, Loc, TextRange, shorten};
 use crate::db::Database;
 use crate::flat::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
-use crate::fuse::{Fuel, fuse};
 use crate::ir::mnemonic::Mnemonic;
 use crate::ir::{self, Atom, Site, Ty, Var};
+use crate::pipeline;
 use crate::prim::SeqOp;
 use crate::syntax::ast::{Expr, ItemKind, Pat, PatId};
 use nesl_runtime::scalar::Precision;
@@ -102,7 +102,7 @@ impl Summary {
 /// What a form becomes; `Err` says in one line why that cannot be said.
 pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Result<Summary, String> {
     let program = program(db, item, precision)?;
-    let fused = fuse(&flattened(&program), Fuel(None));
+    let fused = pipeline::compile(&program, &pipeline::Options::at(precision)).flat;
     let main = fused.source.main.0 as usize;
     let Some(Some(function)) = fused.functions.get(main) else {
         let mut summary = Summary::default();

@@ -4,7 +4,6 @@ use super::symbol::{self, Symbol};
 use crate::base::{Span, TextRange};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
-use crate::explain::type_of_name;
 use crate::explain::{self, Summary};
 use crate::prelude::{Doc, parse_doc, shown};
 use crate::prim::Prim;
@@ -102,7 +101,7 @@ fn named(cursor: &Cursor<'_>) -> Option<Hover> {
             hover.role = "of the library";
         }
         Symbol::Item(item, name) => {
-            let ty = type_of_name(db, *item, name)?;
+            let ty = db.type_of_name(*item, name)?;
             let shown_name = shown(name.folded());
             let name = if shown_name == name.folded() { name.as_written() } else { shown_name };
             hover.code = match &db.ast(*item).kind {

@@ -5,7 +5,6 @@ use crate::base::shorten;
 use crate::base::{Name, Span, TextRange};
 use crate::db::{Cursor, forms};
 use crate::db::{Database, FileId, Form};
-use crate::explain::type_of_name;
 use crate::prelude::shown;
 use crate::syntax::RawKind;
 use crate::syntax::ast::{Expr, ExprId, ItemKind, Pat, PatId};
@@ -118,7 +117,7 @@ fn misfit(query: &[char], name: &str) -> Option<u32> {
 fn entry(form: &Form, cursor: &Cursor<'_>) -> Option<Entry> {
     let range = cursor.extent()?;
     let item = cursor.item;
-    let detail = |name: &Name| type_of_name(cursor.db, item, name).unwrap_or_default();
+    let detail = |name: &Name| cursor.db.type_of_name(item, name).unwrap_or_default();
     let own = form.names.first().map(detail).unwrap_or_default();
     let whole = cursor.range(cursor.ast.span);
     let text = || cursor.snippet(cursor.ast.span, NAME_WIDTH);

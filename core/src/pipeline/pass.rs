@@ -3,7 +3,7 @@
 use super::Options;
 use super::kernels::LoweredKernel;
 use crate::flat::{self, Fuel};
-use crate::ir::{self, GlobalId};
+use crate::ir::{self, FunId, GlobalId};
 use nesl_runtime::kir;
 use std::borrow::Cow;
 
@@ -20,10 +20,13 @@ pub struct Pass {
     pub about: &'static str,
     /// The function.
     pub run: Run,
-    /// Returns every violation of the invariants that hold after the pass.
-    pub verify: fn(&Unit<'_>) -> Vec<String>,
+    /// The verifier of its result.
+    pub verify: Verify,
     /// The result is verified in release builds, too.
     pub always_verified: bool,
+    /// The result is of use to people who write programs: editors show it. The others are for those
+    /// who write the compiler.
+    pub in_preview: bool,
 }
 
 /// The function of a pass, by what it takes and gives.
@@ -47,6 +50,31 @@ pub enum Run {
     Lower(fn(&Unit<'_>, &Options) -> Vec<LoweredKernel>),
     /// kir → the text of a back end's code: rows of [`super::Stages::with_backend`].
     Emit(fn(&kir::Module) -> String),
+}
+
+/// The verifier of the result of a pass, by what it looks at; it gives every violation of the
+/// invariants that hold after the pass.
+#[derive(Clone, Copy, Debug)]
+pub enum Verify {
+    /// There is nothing to verify: a text, or what is verified elsewhere.
+    Nothing,
+    /// The core program.
+    Ir(fn(&ir::Program) -> Vec<String>),
+    /// The core program without globals.
+    Closed(fn(&ir::Program) -> Vec<String>),
+    /// The flat program.
+    Flat(fn(&flat::Program) -> Vec<String>),
+}
+
+impl Verify {
+    fn violations(self, unit: &Unit<'_>) -> Vec<String> {
+        match self {
+            Verify::Nothing => Vec::new(),
+            Verify::Ir(verify) => verify(&unit.ir),
+            Verify::Closed(verify) => unit.closed.as_ref().map(verify).unwrap_or_default(),
+            Verify::Flat(verify) => unit.flat.as_ref().map(verify).unwrap_or_default(),
+        }
+    }
 }
 
 /// A result of the front end.
@@ -85,20 +113,22 @@ impl<'a> Unit<'a> {
     }
 }
 
-impl Pass {
-    /// A row for a pass from flat programs to flat programs.
-    pub(super) const fn of_flat(pass: &flat::Pass, verify: fn(&Unit<'_>) -> Vec<String>) -> Pass {
+impl From<&flat::Pass> for Pass {
+    fn from(pass: &flat::Pass) -> Pass {
         Pass {
             name: pass.name,
             stage: pass.stage,
             title: pass.title,
             about: pass.about,
             run: Run::Flat(pass.run),
-            verify,
+            verify: Verify::Flat(pass.verify),
             always_verified: false,
+            in_preview: false,
         }
     }
+}
 
+impl Pass {
     /// Runs the pass, and verifies its result: in debug builds always, in release builds if its row
     /// says so. Front ends, lowering and back ends do nothing here: they are run by who asks for
     /// their results.
@@ -106,7 +136,9 @@ impl Pass {
         match self.run {
             Run::Query(_) | Run::Elaborate | Run::Lower(_) | Run::Emit(_) => return,
             Run::Ir(pass) => {
-                let program = std::mem::replace(&mut unit.ir, Cow::Owned(nothing()));
+                let empty =
+                    ir::Program { functions: Vec::new(), globals: Vec::new(), main: FunId(0) };
+                let program = std::mem::replace(&mut unit.ir, Cow::Owned(empty));
                 unit.ir = Cow::Owned(pass(program));
             }
             Run::Close(pass) => {
@@ -121,7 +153,7 @@ impl Pass {
             }
         }
         if cfg!(debug_assertions) || self.always_verified {
-            self.check((self.verify)(unit));
+            self.check(self.verify.violations(unit));
         }
     }
 

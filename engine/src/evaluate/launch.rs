@@ -7,7 +7,8 @@ use super::{Evaluator, Frame, Parts, Run, RunError, Trace, is_filter};
 use nesl_core::flat::{Function, Kernel, Let, Op, SpaceId, SpaceKind};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, Atom, FunId, Site, Ty, Var};
-use nesl_core::lower::kernel::{self, Code, Part, Take, Values, Variant};
+use nesl_core::lower::kernel::{Code, Part, Take, Values, Variant};
+use nesl_core::pipeline;
 use nesl_core::prim::SeqOp;
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Loaded, Runtime};
@@ -206,23 +207,14 @@ impl<'p> Evaluator<'p> {
 
     fn lowered(&self, id: FunId, kernel: &Kernel, variant: &Variant) -> Option<Ready> {
         let began = Instant::now();
-        let code = kernel::kernel(
-            self.program,
-            self.function(id),
-            self.values(id),
-            kernel,
-            variant,
-            self.precision,
-            self.launcher.seed,
-        );
+        let (precision, seed) = (self.precision, self.launcher.seed);
+        let options = pipeline::Options { precision, seed, fuel: None };
+        let (function, values) = (self.function(id), self.values(id));
+        let code = pipeline::kernel(self.program, function, values, kernel, variant, &options);
         self.translating.set(self.translating.get() + began.elapsed());
         let code = code.ok()?;
         if is_idle(kernel, &code) {
             return Some(Ready { code, module: None });
-        }
-        #[cfg(debug_assertions)]
-        if let Err(wrong) = nesl_runtime::kir::verify(&code.module) {
-            panic!("after lowering: {wrong:#?}\n{}", nesl_runtime::kir::print(&code.module));
         }
         Some(Ready { code, module: Some(OnceCell::new()) })
     }

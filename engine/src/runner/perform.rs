@@ -10,10 +10,10 @@ use crate::interpret_first::near;
 use crate::resident::ResidentValue;
 use nesl_core::base::with_stack;
 use nesl_core::elaborate;
-use nesl_core::host_program::{self, Action, Block, Function, HostProgram, Input, PureRegion};
+use nesl_core::host_program::{Action, Block, Function, HostProgram, Input, PureRegion};
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir::{Atom, FunId, Program, Site, Ty, Var};
-use nesl_core::simplify::simplify;
+use nesl_core::pipeline;
 use nesl_runtime::fault::{Fault, FaultCode};
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
@@ -54,7 +54,7 @@ impl Runner<'_> {
         key: i64,
     ) -> Result<Done, Trouble> {
         let began = Instant::now();
-        let script = host_program::host_program(&simplify(program));
+        let script = pipeline::host_program(program);
         executor.translated(began.elapsed());
         let takes_key = !program.functions[program.main.0 as usize].params.is_empty();
         let key = ResidentValue::value_of(Value::Int(self.options.precision.wrap(key)), Ty::Int);

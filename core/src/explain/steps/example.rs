@@ -13,16 +13,15 @@ use crate::db::{Cursor, forms};
 use crate::elaborate::{Projection, bound_names};
 use crate::explain::form;
 use crate::flat;
-use crate::flatten::flatten;
 use crate::interp::{Sequence, Value};
 use crate::ir;
-use crate::lower;
 use crate::names::Resolution;
+use crate::pipeline::{self, Stage};
 use crate::prelude::parse_doc;
-use crate::simplify::simplify;
 use crate::syntax::ast::{Expr, ExprId, Function, Item, ItemKind, TypeExpr, TypeExprKind, UnaryOp};
 use crate::syntax::parse_item;
 use crate::types::{Basic, Class, Signature, Ty};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
@@ -75,7 +74,11 @@ impl Data<'_> {
         mut args: Vec<Value>,
         mut names: Vec<String>,
     ) -> Result<Example, String> {
-        let (parameters, globals) = lower::globals_as_parameters(&simplify(program));
+        let options = pipeline::Options::at(self.precision);
+        let unit = pipeline::up_to(program, &options, Stage::named("flat"));
+        let (globals, program) =
+            (unit.globals, unit.flat.or_bug("flattening makes a flat program"));
+        let parameters = &program.source;
         let main = &parameters.functions[parameters.main.0 as usize];
         // What draws random numbers is given a key.
         if main.params.len() == args.len() + globals.len() + 1 {
@@ -83,7 +86,7 @@ impl Data<'_> {
             names.push("key".to_owned());
         }
         for id in &globals {
-            let global = &parameters.globals[id.0 as usize];
+            let global = &unit.ir.globals[id.0 as usize];
             let value = self.global(global.item, &global.name, 0)?;
             if value.size() > LARGEST {
                 return Err(format!("`{}` is too large to be drawn", global.name));
@@ -95,7 +98,7 @@ impl Data<'_> {
         if main.params.len() != args.len() || !typed {
             return Err("there are no small values that this can be shown on".to_owned());
         }
-        Ok(Example { subject, program: flatten(&parameters), args, names })
+        Ok(Example { subject, program, args, names })
     }
 
     /// The value of a variable.
