@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Latencies of the language server, side by side with another one on a file of like size.
+"""Measures latencies of the language server, optionally compared with another one on files of equal size.
 
     python3 bench/editor.py --nesl target/release/nesl [--ty PATH] [--keys 200] [--out FILE]
 
-A file of so many lines is made of the examples, again and again. Somebody types a line into the
-middle of it, key by key; each key is sent when the answer to the one before has come. Measured:
-from a key to what is wrong with the text after it, completion, hover (warm), start-up from nothing
-to the answer to `initialize`, memory at the end. Times are in milliseconds.
+A file of the given number of lines is made by repeating the examples. A line is typed into the middle of it,
+one key at a time; each key is sent when the answer to the previous one has arrived. The measured values are
+the time from a key to the diagnostics of the changed text, the time of a completion and of a repeated hover,
+the time from the start of the process to the answer to `initialize`, and the memory at the end. Times are in
+milliseconds.
 """
 
 import argparse
@@ -26,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
 class Server:
-    """A language server, spoken to by hand: nothing of the client's is in the times."""
+    """A language server without a client library, so that times include no work of the client."""
 
     def __init__(self, command):
         self.started = time.perf_counter()
@@ -63,7 +64,7 @@ class Server:
         self.process.stdin.flush()
 
     def wait(self, wanted, patience=60):
-        """When a notification came that is wanted, and it; those before it are forgotten."""
+        """Waits for a wanted notification; returns its time and the message, and drops earlier ones."""
         deadline = time.perf_counter() + patience
         with self.news:
             while True:
@@ -78,14 +79,14 @@ class Server:
         self.send({"method": method, "params": params})
 
     def begin(self, method, **params):
-        """Asks without waiting: what is to be given to `end`."""
+        """Sends a request without waiting; returns the handle to pass to `end`."""
         self.id += 1
         start = time.perf_counter()
         self.send({"id": self.id, "method": method, "params": params})
         return self.id, start
 
     def end(self, asked, patience=60):
-        """Seconds from the question to its answer, and all of that."""
+        """Waits for an answer; returns the seconds since the request, and the message."""
         own, start = asked
         deadline = time.perf_counter() + patience
         with self.news:
@@ -96,7 +97,7 @@ class Server:
         return when - start, message
 
     def ask(self, method, **params):
-        """Seconds until the answer, and its result."""
+        """Sends a request and waits; returns the seconds it took, and its result."""
         seconds, message = self.end(self.begin(method, **params))
         return seconds, message.get("result")
 
@@ -117,7 +118,7 @@ class Server:
 
 
 def nesl_text(lines):
-    """So many lines of examples; names are made different by a number."""
+    """Returns the given number of lines, by repeating the examples."""
     sources = sorted((ROOT / "examples").glob("*.nesl"))
     out, copy = [], 0
     while len(out) < lines:
@@ -129,7 +130,7 @@ def nesl_text(lines):
 
 
 def python_text(lines):
-    """Python of the same length: functions of a few lines."""
+    """Returns Python code with the given number of lines, made of short functions."""
     out = []
     while len(out) < lines:
         n = len(out)
@@ -192,7 +193,7 @@ def measure(command, text, language, typed, word, keys, pull=False):
                 behind = {"line": middle, "character": place["character"] + 1}
                 seconds, _ = server.ask("textDocument/completion", textDocument=document, position=behind)
                 times["completion"].append(seconds)
-        # Hovers over functions, all over the file, the second time.
+        # Hover over functions all over the file, and measure the second, warm request.
         places = [(i, line.index(word)) for i, line in enumerate(lines) if line.startswith(word)]
         random.Random(1).shuffle(places)
         for line, character in places[:20]:
@@ -213,7 +214,7 @@ def measure(command, text, language, typed, word, keys, pull=False):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nesl", default=str(ROOT / "target/release/nesl"))
-    parser.add_argument("--ty", help="the Python checker `ty`, to compare with")
+    parser.add_argument("--ty", help="path of the Python type checker `ty`, to compare with")
     parser.add_argument("--keys", type=int, default=200)
     parser.add_argument("--lines", type=int, nargs="*", default=[2000, 20000])
     parser.add_argument("--out")

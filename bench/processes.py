@@ -1,7 +1,7 @@
-"""The processes that are compared: NESL, Python workers, and the peers in Rust.
+"""The processes that are compared: NESL, the Python workers, and the peers in Rust.
 
-Each makes its inputs once and then runs when it is asked to, so that repetitions of different ones
-can alternate while all stay warm.
+Each process generates its inputs once and then runs on request, so that the measurements of different
+processes can be interleaved while all of them stay warm.
 """
 
 import json
@@ -18,11 +18,11 @@ HERE = Path(__file__).resolve().parent
 
 
 class Trouble(Exception):
-    """A process could not do what it was asked to."""
+    """Raised when a process fails to do what it was asked to."""
 
 
 class Process:
-    """A process that answers lines with lines."""
+    """A process that answers lines on standard input with lines on standard output."""
 
     def __init__(self, command, patience, directory=HERE):
         self.patience = patience
@@ -56,7 +56,7 @@ class Process:
         return line
 
     def complaint(self):
-        """The last that came on standard error, if there is something new."""
+        """Returns the end of the standard error output."""
         end = self.errors.seek(0, os.SEEK_END)
         self.errors.seek(max(0, end - 4000))
         return self.errors.read().decode(errors="replace").strip()
@@ -67,14 +67,14 @@ class Process:
 
 
 class Peer(Process):
-    """A peer in Python or Rust."""
+    """A process that runs one program in Python or Rust."""
 
     def start(self):
         while (line := self.answer()) != "ready":
             print(f"  ({line})", file=sys.stderr)
 
     def run(self):
-        """Seconds, and what the result is compared by."""
+        """Runs the program once; returns the seconds it took and the checksums of its result."""
         self.tell("run\n")
         answer = json.loads(self.answer())
         return answer["seconds"], answer["check"]
@@ -90,19 +90,19 @@ def rust_peer(name, parameters, patience):
     return Peer(command + [f"{key}={value}" for key, value in parameters.items()], patience)
 
 
-# A form of which the answer is known, sent behind every other: what has come by then is all.
+# This int is sent as a form after every request. When its value is echoed, the request is finished.
 MARK = 731_274_977
 
 
 class Nesl(Process):
-    """A session of NESL."""
+    """An interactive NESL session."""
 
     def __init__(self, nesl, precision, patience):
         command = [nesl, "--json", "--quiet", "--precision", str(precision)]
         super().__init__(command, patience, HERE / "nesl")
 
     def enter(self, text):
-        """Runs some forms; gives an object for each that was evaluated."""
+        """Runs forms; returns the JSON object of each form that was evaluated."""
         self.tell(f"{text}\n{MARK};\n")
         forms = []
         while True:
@@ -115,8 +115,8 @@ class Nesl(Process):
         return forms
 
     def start(self, program, parameters):
-        """Makes the inputs; gives the seconds that took."""
-        # The precision is an option of the command line, and the bytes of a text are in its file.
+        """Generates the inputs; returns the seconds this took."""
+        # NESL gets the precision on its command line, and the size of a text from its file.
         sizes = "".join(f"{name} = {_literal(value)};\n" for name, value in parameters.items()
                         if name not in ("precision", "bytes"))
         forms = self.enter(sizes + (HERE / "nesl/data.nesl").read_text())
@@ -124,7 +124,7 @@ class Nesl(Process):
         return sum(form["seconds"] for form in forms)
 
     def run(self, form):
-        """The object of one run."""
+        """Runs the timed form once; returns its JSON object."""
         return self.enter(f"r = {form};")[-1]
 
     def check(self):
@@ -133,7 +133,7 @@ class Nesl(Process):
 
 
 class OtherBuild:
-    """Another build of NESL, asked in the way of a peer."""
+    """Another build of NESL, with the interface of a peer."""
 
     def __init__(self, nesl, program, parameters, patience):
         self.session = Nesl(nesl, program.precision, patience)
@@ -144,12 +144,12 @@ class OtherBuild:
         self.session.start(self.program, self.parameters)
 
     def run(self):
-        """Seconds, and what the result is compared by (after the first run only)."""
+        """Runs the program once; returns the seconds and, for the first run only, the checksums."""
         self.forms.append(self.session.run(self.program.form))
         return self.forms[-1]["run_seconds"], self.session.check() if len(self.forms) == 1 else None
 
     def counters(self):
-        """The counters of the last run, and the compile time of the first."""
+        """Returns the counters of the last run, and the compile time of the first."""
         keys = ("launches", "modules", "transferred", "bytes", "peak_bytes")
         return ({key: self.forms[-1][key] for key in keys}
                 | {"first_compile_seconds": self.forms[0]["compile_seconds"]})

@@ -1,7 +1,8 @@
-"""The programs: where they come from, how large they are, and what they touch.
+"""The list of benchmark programs, with their origin, problem sizes and memory traffic.
 
-A program is a file `nesl/NAME.nesl` that defines functions and makes inputs of the parameters, and
-one form that is timed. `check(r)` in the file gives what results are compared by.
+A program consists of a file `nesl/NAME.nesl`, which defines functions and generates inputs from the
+parameters, and of one form that is timed. The function `check(r)` in the file computes the checksums by
+which results are compared.
 """
 
 from dataclasses import dataclass, field
@@ -12,31 +13,32 @@ class Program:
     """A benchmark."""
 
     name: str
-    """As in `--only`; a part of it will do."""
+    """The name in the table and for `--only`."""
     nesl: str
-    """The file, without its ending."""
+    """The name of the NESL file without its extension."""
     form: str
     """The expression that is timed."""
     parameters: dict
-    """At full size."""
+    """The parameters at full size."""
     grows: tuple
-    """Parameters that `--scale` applies to; with two, its root to each. A side counts twice."""
+    """The parameters that `--scale` multiplies. If there are two, each is multiplied by the square root;
+    the side of a square is therefore listed twice."""
     traffic: Callable
-    """Bytes that cannot be avoided: inputs read and results written once."""
+    """The minimum memory traffic in bytes: reading each input and writing each result once."""
     memory: Callable
-    """Bytes of the inputs in one process, about."""
+    """The approximate size of the inputs in one process, in bytes."""
     papers: tuple = ()
-    """As numbered in `README.md`."""
+    """The papers that use the program, as numbered in `README.md`."""
     peer: str = ""
-    """The name among the peers, if it is not the file's."""
+    """The name of the program in the peers, if it differs from the file name."""
     tolerance: float = 1e-6
     precision: int = 64
     least: dict = field(default_factory=dict)
-    """Parameters do not go below these."""
+    """Lower bounds of parameters under `--scale`."""
     power_of_two: bool = False
 
     def at(self, scale):
-        """The parameters at a scale."""
+        """Returns the parameters for a scale."""
         part = scale ** (1 / len(self.grows))
         scaled = dict(self.parameters)
         for name in set(self.grows):
@@ -69,7 +71,7 @@ def _product(name, rows, width, longest):
     def entries(p):
         return p["rows"] * (p["width"] + 14 * p["longest"] / p["rows"])
 
-    # The longest row stays the same part of the whole.
+    # Scaling both parameters keeps the share of the longest row constant.
     return Program(
         f"spmv-{name}", "spmv", "multiply(matrix, v)",
         {"rows": rows, "width": width, "longest": longest},

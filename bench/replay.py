@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""An hour of somebody's work, at full speed: does the language server's memory stay where it is?
+"""Simulates an hour of editing at full speed, to see whether the memory of the language server stays bounded.
 
     python3 bench/replay.py --nesl target/release/nesl [--keys 10000] [--lines 2000] [--seed 1]
 
-A few files of so many lines are open in one server; forms are typed into them key by key, with
-slips that are taken back, old forms are cut out, others are pasted, files are closed and others
-opened. After each key the problems are awaited, and when the fingers rest the server is asked for
-what VS Code asks for then, all at once: colours, outline, folds, lenses, hints, highlights, actions.
-Now and then somebody points at a name, follows it, looks at a stage of the compiler, formats the
-file, renames something, or runs a form.
+A few files of the given number of lines are open in one server. Forms are typed into them key by key, with
+typing errors that are corrected; old forms are cut, others are pasted, files are closed and others opened.
+After each key the script waits for the diagnostics. At each pause it sends the requests that VS Code sends,
+all at once: semantic tokens, outline, folding ranges, lenses, hints, highlights, code actions. From time to
+time it hovers over a name, goes to a definition, shows a stage of the compiler, formats the file, renames
+something, or runs a form.
 
-Printed: memory every thousand keys, times of each sort of request, and how requests failed. That a
-text has moved on is an answer; an internal error is none, and the exit code says so.
+It prints the memory every thousand keys, the times of each kind of request, and the number of requests that
+failed. The error "content modified" is acceptable; an internal error is not and makes the exit code 1.
 """
 
 import argparse
@@ -25,7 +25,7 @@ import time
 
 from editor import ROOT, Server, percentile
 
-# What VS Code says that it can, as far as this server looks at it.
+# The capabilities of VS Code, as far as this server uses them.
 CAPABILITIES = {
     "general": {"positionEncodings": ["utf-16"]},
     "textDocument": {
@@ -37,23 +37,23 @@ CAPABILITIES = {
     "workspace": {"inlayHint": {"refreshSupport": True}, "codeLens": {"refreshSupport": True}},
 }
 OPTIONS = {"preview": True, "values": "notification", "askArguments": True, "library": True}
-# Lines that a window shows.
+# The number of lines visible in a window.
 WINDOW = 50
-# A text that moved on, and a request that was taken back.
+# The LSP error codes for modified content and for a cancelled request.
 MOVED, CANCELLED = -32801, -32800
-# Problems that no other server would have: everything else is a bug of ours.
+# The LSP error code for a rejected request. Every other error code is a bug of the server.
 REFUSED = -32803
 
 
 class Stock:
-    """What is written: the examples, again and again, what they define numbered each time."""
+    """The supply of text: the examples, repeated, with numbered names so that each copy is new."""
 
     DEFINES = re.compile(r"^(?:function|datatype)\s+(\w+)|^(\w+)\s*=", re.MULTILINE)
 
     def __init__(self):
         texts = [path.read_text().strip() for path in sorted((ROOT / "examples").glob("*.nesl"))]
         texts = [text for text in texts if text.isascii()]
-        # Of each example its forms, and the names that it defines.
+        # For each example: its forms, and the names that it defines.
         self.examples = [(re.split(r"\n{2,}", text), self.defined(text)) for text in texts]
         self.written = 0
 
@@ -66,7 +66,7 @@ class Stock:
         return re.sub(r"\b(%s)\b" % "|".join(names), rf"\1_{number}", text)
 
     def page(self):
-        """All examples, with a number of their own: their lines, and the number."""
+        """Returns the lines of all examples, renamed with a new number, and that number."""
         self.written += 1
         texts = ["\n\n".join(forms) for forms, _ in self.examples]
         names = [names for _, names in self.examples]
@@ -74,7 +74,7 @@ class Stock:
         return "\n\n".join(pages).split("\n") + [""], self.written
 
     def form(self, choose, numbers):
-        """A form, new by its name, that uses what stands on one of the pages."""
+        """Returns the lines of a form with a new name, which uses definitions of one of the pages."""
         texts, names = choose(self.examples)
         text = choose(texts)
         own = self.defined(text)
@@ -84,7 +84,7 @@ class Stock:
 
 
 class Document:
-    """An open file, and where its cursor is."""
+    """An open file and its cursor position."""
 
     def __init__(self, session, number, lines):
         self.session, self.number, self.version = session, number, 1
@@ -118,7 +118,7 @@ class Document:
         self.session.times[kind].append(when - start)
 
     def replace(self, start, end, text):
-        """Replaces what stands between two places; the cursor is behind the new text."""
+        """Replaces the text between two positions and moves the cursor to the end of the new text."""
         self.version += 1
         began = time.perf_counter()
         self.session.server.notify(
@@ -141,7 +141,7 @@ class Document:
             self.replace(start(edit), end, edit["newText"])
 
     def key(self, letter):
-        """Types a letter; `\\b` takes one back."""
+        """Types a letter; `\\b` deletes the letter before the cursor."""
         here, session = (self.line, self.column), self.session
         if letter == "\b":
             if not self.column:
@@ -159,7 +159,7 @@ class Document:
             asked.append(("onTypeFormatting", {
                 **self.at(), "ch": letter, "options": {"tabSize": 2, "insertSpaces": True}}))
         waiting = session.begin(asked)
-        # Fast fingers: the next key is there before the list, which nobody wants any more.
+        # A fast typist presses the next key before the completions arrive, so the request is cancelled.
         if waiting and session.chance(0.1):
             session.server.notify("$/cancelRequest", id=waiting[0][1][0])
         self.problems("key", began)
@@ -171,7 +171,7 @@ class Document:
         session.pressed(self)
 
     def type(self, lines):
-        """Types lines, with slips."""
+        """Types lines, with typing errors that are corrected."""
         session = self.session
         for line in lines:
             for letter in line.lstrip() if session.chance(0.5) else line:
@@ -186,7 +186,7 @@ class Document:
             self.look()
 
     def look(self):
-        """What is asked for when the fingers rest."""
+        """Sends the requests of a pause in typing."""
         me, session = {"textDocument": self.me}, self.session
         here = self.at()["position"]
         window = {"start": {"line": max(0, self.line - WINDOW // 2), "character": 0},
@@ -208,7 +208,7 @@ class Document:
                 session.end(session.begin([("codeLens/resolve", lens) for lens in seen]))
 
     def wander(self):
-        """Reads somewhere else."""
+        """Moves the cursor elsewhere and sends the requests of somebody who reads there."""
         session = self.session
         self.line = session.random.randrange(len(self.lines))
         words = list(re.finditer(r"[A-Za-z_]\w*", self.lines[self.line]))
@@ -247,7 +247,7 @@ class Document:
             session.ask(kind, self.at())
 
     def write(self):
-        """Writes a form somewhere, and takes another one away: files stay as long as they are."""
+        """Writes a form somewhere, and deletes lines elsewhere, so that the length of the file is stable."""
         session = self.session
         blank = [i for i, line in enumerate(self.lines) if not line.strip()] or [0]
         self.line, self.column = session.random.choice(blank), 0
@@ -265,7 +265,7 @@ class Document:
 
 
 class Session:
-    """All files, and what was measured."""
+    """The open files and the measurements."""
 
     def __init__(self, server, asked):
         self.server, self.lines, self.keys = server, asked.lines, 0
@@ -300,7 +300,7 @@ class Session:
         return [(kind, self.server.begin(own.get(kind, full(kind)), **params)) for kind, params in asked]
 
     def end(self, waiting):
-        """Answers, each with its kind."""
+        """Waits for the answers; returns the kind and the result of each."""
         answers = []
         for kind, asked in waiting:
             seconds, message = self.server.end(asked)
@@ -339,9 +339,9 @@ def main():
     parser.add_argument("--nesl", default=str(ROOT / "target/release/nesl"))
     parser.add_argument("--keys", type=int, default=10_000)
     parser.add_argument("--lines", type=int, default=2_000)
-    parser.add_argument("--every", type=int, default=1_000, help="keys between two looks at the memory")
+    parser.add_argument("--every", type=int, default=1_000, help="number of keys between two measurements of the memory")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--limit", type=float, help="megabytes that are too many at the end")
+    parser.add_argument("--limit", type=float, help="fail if more megabytes are used at the end")
     parser.add_argument("--out")
     asked = parser.parse_args()
     server = Server([asked.nesl, "lsp"])

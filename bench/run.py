@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Runs the papers' programs in NESL and in what one would use instead, side by side.
+"""Compares the benchmark programs in NESL with the same programs in NumPy, Numba, JAX and Rust.
 
     python3 bench/run.py                    everything, at full size
     python3 bench/run.py --scale 0.001      a smoke test
     python3 bench/run.py --only dot,sort --peers numpy,rust --reps 9
 
-README.md beside this file says what is measured and how.
+README.md in this folder describes what is measured and how.
 """
 
 import argparse
@@ -26,11 +26,12 @@ from programs import PROGRAMS
 
 PEERS = ("numpy", "numba", "jax", "rust")
 
-# Seconds between turns. Threads of several libraries go on spinning after their work, OpenBLAS's
-# for some 30 ms: whoever had the next turn would have a part of the cores only.
+# Seconds of pause between two measurements. The threads of several libraries keep spinning after their
+# work (those of OpenBLAS for about 30 ms) and would occupy some of the cores during the next measurement.
 REST = 0.08
 
-# Short programs are disturbed most: they take turns for so many seconds, up to eight times as often.
+# Disturbances affect short programs most, so these are repeated for this many seconds, but at most eight
+# times as often as asked for.
 SHORT = 8
 
 
@@ -62,21 +63,21 @@ def main():
 
 def arguments():
     parser = argparse.ArgumentParser(
-        description="Runs the papers' programs in NESL and in what one would use instead.")
+        description="Compares the benchmark programs in NESL with the same programs in NumPy, Numba, JAX and Rust.")
     parser.add_argument("--only", default="", metavar="NAME,…", help="programs whose names contain one of these")
-    parser.add_argument("--scale", type=float, default=1.0, metavar="F", help="this part of the full size")
-    parser.add_argument("--peers", default=",".join(PEERS), metavar="NAME,…", help=f"of {', '.join(PEERS)}")
-    parser.add_argument("--reps", type=int, default=5, metavar="N", help="repetitions of each [5]")
+    parser.add_argument("--scale", type=float, default=1.0, metavar="F", help="multiply every problem size by F [1]")
+    parser.add_argument("--peers", default=",".join(PEERS), metavar="NAME,…", help=f"the alternatives to compare with: {', '.join(PEERS)} [all]")
+    parser.add_argument("--reps", type=int, default=5, metavar="N", help="repetitions of each measurement [5]")
     parser.add_argument("--patience", type=float, default=120, metavar="S", help="seconds to wait for an answer [120]")
-    parser.add_argument("--nesl", metavar="FILE", help="the program; built by cargo if it is not given")
+    parser.add_argument("--nesl", metavar="FILE", help="the nesl executable [built by cargo]")
     parser.add_argument("--against", metavar="FILE",
-                        help="another build of the program, which takes turns with this one as the peer `before`")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="where the results go [bench/results/DATE.json]")
+                        help="another nesl executable, measured alternately with the first as the peer `before`")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the file for the results [bench/results/DATE.json]")
     return parser.parse_args()
 
 
 def measure(program, asked, peers, nesl, memory):
-    """One row of the table."""
+    """Measures a program with all peers and returns its row of the table."""
     parameters = program.at(asked.scale) | {"precision": program.precision}
     row = {"program": program.name, "parameters": dict(parameters), "papers": program.papers}
     needed, free = 5 * program.memory(parameters) * (len(peers) + 1), available()
@@ -104,7 +105,7 @@ def measure(program, asked, peers, nesl, memory):
 
 
 def open_peer(peer, program, parameters, asked):
-    """A peer that is starting, if there is one for the program."""
+    """Starts a peer, or returns None if the program does not exist for it."""
     patience = asked.patience
     if peer == "before":
         return processes.OtherBuild(asked.against, program, parameters, patience)
@@ -128,7 +129,7 @@ def python_peers(peer, known={}):
 
 
 def run_all(program, parameters, asked, session, running, row):
-    """Warms everybody up, then takes turns; the results must agree."""
+    """Warms up all processes, compares their results, and then measures them in turn."""
     for process in running.values():
         process.start()
     row["nesl_inputs_seconds"] = session.start(program, parameters)
@@ -162,7 +163,7 @@ def agree(a, b, tolerance):
 
 
 def finish(row, program, parameters, memory):
-    """What follows from the times."""
+    """Adds to a row the figures that are derived from the times."""
     if "times" not in row:
         return
     least = {name: min(times) for name, times in row["times"].items()}
@@ -227,13 +228,13 @@ def build_nesl():
 
 
 def build_rust():
-    # In its folder: its configuration is there.
+    # Cargo must run in this folder to find its configuration (.cargo/config.toml).
     subprocess.run(["cargo", "build", "--release", "--quiet"], cwd=HERE / "peers-rust", check=True)
 
 
 class Memory:
-    """The most bytes a second that all threads were seen to move. Others may be using the memory at
-    any moment, so it is measured again before every program."""
+    """The highest memory bandwidth seen, in bytes per second over all threads. Other programs may use the
+    memory at any time, so it is measured again before every program."""
 
     def __init__(self):
         self.best = {"read": 0.0, "triad": 0.0}
@@ -260,7 +261,7 @@ class Memory:
 
 
 def available():
-    """Bytes of memory that are free for us."""
+    """Returns the number of bytes of available memory."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable"))
@@ -269,7 +270,7 @@ def available():
 
 
 def write_text(size):
-    """A text of words whose frequencies follow Zipf's law, the same one every time."""
+    """Writes a reproducible text whose word frequencies follow Zipf's law, and returns its path."""
     folder = HERE / "results/scratch"
     folder.mkdir(exist_ok=True)
     path = folder / f"text-{size}"
@@ -312,11 +313,11 @@ def save(asked, rows, memory):
         "scale": asked.scale,
         "reps": asked.reps,
     }
-    # A program a line: what has changed between two results is what a diff shows.
+    # One line for each program, so that a diff of two results shows the programs that changed.
     programs = ",\n ".join(json.dumps(row) for row in rows)
     head = json.dumps(result, indent=1).removesuffix("\n}")
     path.write_text(f'{head},\n "programs": [\n {programs}\n ]\n}}\n')
-    print(f"\nMemory: {memory}. Times are the least of {asked.reps} or more, in ms. Written to {path}.")
+    print(f"\nMemory: {memory}. Times are the minimum of {asked.reps} or more runs, in ms. Written to {path}.")
 
 
 if __name__ == "__main__":

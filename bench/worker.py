@@ -1,9 +1,9 @@
-"""A process that runs one program in one way of Python, as often as it is asked to.
+"""Runs one program with one Python library, as often as it is asked to.
 
     worker.py PEER PROGRAM '{"n": 1000}'
 
-Answers `ready` when the inputs are made, then every line on standard input with an object:
-`seconds`, `check`.
+Prints `ready` when the inputs are generated. Then answers every line on standard input by one run, as a
+JSON object with the fields `seconds` and `check`.
 """
 
 import importlib

@@ -1,5 +1,6 @@
-"""What a person would write instead of NESL, in Python: a module for each way.
+"""The benchmark programs in Python, one module for each library.
 
-Each module has a table `PEERS`: name of a program -> function of the inputs that gives a function
-without parameters, which is what is timed. `data` makes inputs and compares results.
+The table `PEERS` of each module maps the name of a program to a function that takes the inputs and
+returns a function without parameters, which is the one that is timed. The module `data` generates the
+inputs and computes the checksums of results.
 """

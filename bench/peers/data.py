@@ -1,4 +1,4 @@
-"""Inputs, the same numbers as in `nesl/*.nesl`, and what results are compared by."""
+"""Generates the same inputs as `nesl/*.nesl`, and computes checksums of the results."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ P = 2147483647
 
 
 def mix(i):
-    """As `mix` in `nesl/data.nesl`."""
+    """Computes the same function as `mix` in `nesl/data.nesl`."""
     h = (i * 48271 + 11) % P
     squared = h * h % P
     return (squared * h + 12345) % P
@@ -21,7 +21,7 @@ def count(n):
 
 
 def columns_of(n, degree):
-    """Vertices that follow a power law: `degree` for each of n."""
+    """Returns `degree` vertices for each of n, distributed by a power law."""
     t = unit(count(n * degree))
     return (float(n) * t * t * t).astype(np.int64)
 

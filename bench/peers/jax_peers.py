@@ -1,4 +1,4 @@
-"""JAX: whole arrays at a time, compiled by XLA for the CPU."""
+"""The programs in JAX: operations on whole arrays, compiled by XLA for the CPU."""
 
 from functools import partial
 
@@ -7,7 +7,7 @@ import jax
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_platforms", "cpu")
 
-import jax.numpy as jnp  # noqa: E402  (after the configuration)
+import jax.numpy as jnp  # noqa: E402  (must follow the configuration)
 
 
 def _black_scholes(spot, strike, years):
@@ -92,7 +92,7 @@ def _hotspot(chip, power, steps):
 
 
 def _jit(function):
-    """A peer: the inputs are placed first, the result is waited for."""
+    """Makes a peer that transfers the inputs beforehand and waits for the result."""
     compiled = jax.jit(function)
 
     def prepare(**inputs):

@@ -1,4 +1,4 @@
-"""Numba: loops, compiled, parallel where they say `prange`."""
+"""The programs in Numba: compiled loops, which `prange` makes parallel."""
 
 import numpy as np
 from numba import njit, prange
@@ -54,7 +54,7 @@ def _black_scholes(spot, strike, years, c, call, put):
 
 
 def black_scholes(spot, strike, years):
-    # Constants of the precision at hand.
+    # The constants must have the precision of the inputs.
     constants = np.array([0.2316419, 0.319381530, -0.356563782, 1.781477937, -1.821255978,
                           1.330274429, np.sqrt(2 * np.pi), 0.02, 0.3, 0.5, 1.0], spot.dtype)
 
@@ -71,7 +71,7 @@ LEAF = 8
 
 @njit
 def _tree(x, y, mass):
-    """Squares (centre, mass, side) with the bodies `order[first:last]`, children as a linked list."""
+    """Builds the quadtree: nodes with the bodies `order[first:last]`, and children as a linked list."""
     n = len(x)
     left, low = x.min(), y.min()
     side = 1.0001 * max(x.max() - left, y.max() - low)
@@ -213,7 +213,7 @@ def _sum_columns(matrix):
     return out
 
 
-# Without fastmath: an end of a line must not lie beside it.
+# This function is compiled without fastmath, under which an end point of a line might not lie on the line.
 @njit
 def _chain(x, y, ax, ay, bx, by):
     area = (bx - ax) * (y - ay) - (by - ay) * (x - ax)
@@ -252,7 +252,7 @@ def _primes(n):
     return np.flatnonzero(prime)
 
 
-# Without fastmath: a point on the border must not tip over.
+# This function is compiled without fastmath, which could change the step count of points on the border.
 @njit(parallel=True)
 def _mandelbrot(cx, cy, limit):
     out = np.empty((len(cy), len(cx)), np.int64)

@@ -1,4 +1,4 @@
-"""NumPy (and SciPy for sparse matrices): whole arrays at a time."""
+"""The programs in NumPy, and SciPy for sparse matrices: operations on whole arrays."""
 
 import math
 from collections import Counter
@@ -15,7 +15,7 @@ def sort(a):
 
 
 def batcher(a):
-    """The bitonic network: in round (k, j) partners are j apart and ascend in runs of k."""
+    """The bitonic network. In round (k, j), elements j apart are compared, and runs of length k ascend."""
 
     def run():
         v, n, k = a.copy(), len(a), 2
@@ -87,7 +87,7 @@ def kmeans(points, centres):
     k, d = centres.shape
 
     def run():
-        # |p - c|² without |p|², which is the same for all c.
+        # |p - c|² without the term |p|², which is the same for all c.
         nearest = ((centres * centres).sum(1) - 2 * points @ centres.T).argmin(1)
         sums = np.stack([np.bincount(nearest, points[:, j], k) for j in range(d)], 1)
         sizes = np.bincount(nearest, minlength=k)[:, None]

@@ -6,7 +6,7 @@
 //! of its body; `D = 1 (scan)` says that the body has scans or reductions, which matters only when
 //! those are charged a depth of log n. Any other cost is a comment.
 
-use crate::ir::{Charge, CostTerm};
+use crate::ir::{Charge, CostTerm, Role};
 
 /// The names and texts of the files; each uses only those before it.
 pub const FILES: &[(&str, &str)] = &[
@@ -44,6 +44,14 @@ pub const ADDED: &[&str] = &[
     "w_box",
     "w_window",
 ];
+
+/// The attribute of a function of the prelude by which a pass recognises it.
+pub fn role(name: &str) -> Option<Role> {
+    match name {
+        "int_collect" => Some(Role::GroupByKey),
+        _ => None,
+    }
+}
 
 /// The name of the prelude's function for an operator.
 pub fn operator(written: &str) -> Option<&'static str> {

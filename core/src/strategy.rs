@@ -10,7 +10,6 @@
 
 use crate::flat::{Block, Let, Op, Program, Step};
 use crate::ir::{self, Atom, FunId};
-use crate::prim::SeqOp;
 
 /// A form of a computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,44 +115,13 @@ pub fn is_map(flattened: &Block) -> bool {
     plain && inner == 1 && flattened.result == Atom::Var(*var)
 }
 
-/// Whether a step concerns one point only, and is little.
+/// Returns true if each element computes a step for itself, with a few instructions.
 fn is_plain(binding: &Let) -> bool {
     match &binding.op {
-        Op::Map(op) => match op {
-            ir::Op::Copy(_)
-            | ir::Op::Scalar(..)
-            | ir::Op::Pair(..)
-            | ir::Op::First(_)
-            | ir::Op::Second(_)
-            | ir::Op::Check { .. }
-            | ir::Op::Seq(SeqOp::Length | SeqOp::Index | SeqOp::Subseq, _) => true,
-            ir::Op::If { then, otherwise, .. } => {
-                [then, otherwise].iter().all(|side| side.lets.len() <= FEW)
-            }
-            ir::Op::Text(_)
-            | ir::Op::List(_)
-            | ir::Op::Seq(..)
-            | ir::Op::Call(..)
-            | ir::Op::Nest(_)
-            | ir::Op::Global(_)
-            | ir::Op::Error(_)
-            | ir::Op::Host(..)
-            | ir::Op::Time(_) => false,
-        },
-        Op::Element { .. }
-        | Op::Position
-        | Op::Gather(..)
-        | Op::Extent(..)
-        | Op::SameLength(..) => true,
-        Op::Reduce { .. }
-        | Op::Histogram { .. }
-        | Op::Scatter { .. }
-        | Op::Scan { .. }
-        | Op::Collect { .. }
-        | Op::Branch { .. }
-        | Op::Call(..)
-        | Op::Sequential(_)
-        | Op::Versions { .. } => false,
+        Op::Map(ir::Op::If { then, otherwise, .. }) => {
+            [then, otherwise].iter().all(|side| side.lets.len() <= FEW)
+        }
+        _ => binding.is_local(),
     }
 }
 

@@ -1,5 +1,5 @@
-//! Laws of the checker on made up and damaged programs: it ends without a panic, every place is
-//! inside the text, and a database that has seen edits says what a fresh one says.
+//! Properties of the checker on generated and damaged programs: it ends without a panic, every source
+//! location is inside the text, and a database that has seen edits reports what a fresh one reports.
 
 mod programs;
 
@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use std::cell::RefCell;
 
 thread_local! {
-    /// One for all inputs of a thread: loading the library takes longer than they do.
+    /// The database of all inputs of a thread: loading the library takes longer than checking them.
     static EDITED: RefCell<(Database, FileId)> = RefCell::new({
         let mut db = Database::new();
         let file = db.add_file("edited.nesl", "", None);
@@ -19,14 +19,14 @@ thread_local! {
     });
 }
 
-/// Everything that is said about a file.
+/// All diagnostics of a file.
 fn said(db: &Database, file: FileId) -> Vec<Diagnostic<FileRange>> {
     let outline = db.outline(file);
     let forms = outline.forms.iter().filter(|form| form.kind != RawKind::Blank);
     forms.flat_map(|form| db.diagnostics(form.id())).collect()
 }
 
-/// Checks a text as an edit of the one before.
+/// Checks a text as an edit of the previous one.
 fn check(text: &str) -> Result<Vec<Diagnostic<FileRange>>, String> {
     EDITED.with_borrow_mut(|(db, file)| {
         db.set_text(*file, text);

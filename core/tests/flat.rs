@@ -1,5 +1,5 @@
-//! Every program that is written down, flattened and fused: it is lawful, whatever is fused, and
-//! its text reads back as itself.
+//! Flattening and fusion of all programs of the repository: the result is well-formed, whatever is fused,
+//! and its text parses to the same program.
 
 mod programs;
 
@@ -9,7 +9,7 @@ use nesl_core::ir::{self, Op};
 use nesl_core::pipeline::{self, Options, Stage};
 use nesl_runtime::scalar::Precision;
 
-/// Whether it keeps the law and comes back from its text.
+/// Checks that a program is well-formed and equal to the one parsed from its text.
 fn comes_back(program: &flat::Program) -> Result<(), String> {
     let text = print_with_sites(program);
     let breaches = verify(program);
@@ -17,14 +17,14 @@ fn comes_back(program: &flat::Program) -> Result<(), String> {
         return Err(format!("{breaches:#?}\n{text}"));
     }
     let back = parse(&text).map_err(|why| format!("{why}\n{text}"))?;
-    // Compared as text, for NaN is not equal to itself.
+    // Compared as text, since NaN is not equal to itself.
     if format!("{back:?}") != format!("{program:?}") {
         return Err(format!("it comes back as another program:\n{text}"));
     }
     Ok(())
 }
 
-/// The same for each flat form that a program takes on the way.
+/// Checks the same of the flat program, and of the fused one with several amounts of fuel.
 fn forms_come_back(program: ir::Program) -> Result<(), String> {
     let program = pipeline::core(program);
     let flat = |stage: &str, fuel| {
@@ -38,7 +38,7 @@ fn forms_come_back(program: ir::Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Tries the programs of a text that need no host, and counts them.
+/// Tests the programs of a text that have no effects, and counts them.
 fn try_text(db: &mut Database, text: &str) -> Result<usize, String> {
     let mut count = 0;
     for program in programs::elaborated::forms(db, text)? {
@@ -87,7 +87,7 @@ fn programs_for_all_runtimes_come_back() {
     for entry in std::fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("an entry").path();
         let text = std::fs::read_to_string(&path).expect("a text");
-        // Some have errors, on purpose.
+        // Some programs contain errors deliberately.
         match try_text(&mut db, &text) {
             Err(why) if !why.starts_with("it has an error") => panic!("{}: {why}", path.display()),
             Ok(_) | Err(_) => {}

@@ -1,12 +1,14 @@
-//! Which queries run again after an edit. The law: the unit is a recursion group; editing a body
-//! re-infers its callers only if its scheme changed; comments and blanks stop at the parser.
+//! Incremental queries: after an edit only those run again that depend on the change. The unit is a
+//! recursion group; editing a body re-infers its callers only if its scheme changed; comments and blanks
+//! affect the parser only.
 
 use nesl_core::db::{Database, FileId};
 use nesl_core::ide::Problems;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// A program of `n` functions in a chain, each with a comment: four lines each.
+/// Returns a program of `n` functions, each of which calls the previous one; each takes four lines,
+/// including a comment.
 fn program(n: usize) -> String {
     let function = |i: usize| {
         let callee = match i {
@@ -35,14 +37,14 @@ impl Editor {
         editor
     }
 
-    /// Checks everything, as an editor does after a key; the number of errors.
+    /// Checks everything, as an editor does after a key press; returns the number of errors.
     fn check(&self) -> usize {
         let outline = self.db.outline(self.file);
         let forms = outline.forms.iter();
         forms.map(|form| self.db.diagnostics(form.id()).len()).sum()
     }
 
-    /// Replaces text, checks, and counts the queries that ran, by name.
+    /// Replaces text, checks the file, and counts the queries that ran, by name.
     fn edit(&mut self, from: &str, to: &str) -> BTreeMap<String, usize> {
         assert_eq!(self.text.matches(from).count(), 1, "`{from}` occurs once");
         self.text = self.text.replacen(from, to, 1);
@@ -63,7 +65,7 @@ fn ran(counts: &BTreeMap<String, usize>) -> Vec<(&str, usize)> {
     counts.iter().map(|(name, n)| (name.as_str(), *n)).collect()
 }
 
-/// What a change of an item's text runs in any case; the last two are firewalls.
+/// The queries that a change of an item's text always runs; the last two are firewalls.
 const PARSING: [(&str, usize); 3] = [("ast", 1), ("parse", 1), ("syntax_errors", 1)];
 
 #[test]
@@ -137,7 +139,8 @@ fn mutual_recursion_is_one_group() {
     assert_eq!(counts.get("inferred"), Some(&1), "{counts:?}");
 }
 
-/// Reported, not gated: `cargo test --release -p nesl-core --test incremental -- --nocapture`.
+/// Prints a time without testing it; run with `cargo test --release -p nesl-core --test incremental
+/// -- --nocapture`.
 #[test]
 fn a_one_character_edit_of_2000_lines() {
     let mut editor = Editor::open(program(500));
@@ -159,7 +162,8 @@ fn a_one_character_edit_of_2000_lines() {
     );
 }
 
-/// A recursion group is the same found among what its members reach as among all forms.
+/// The recursion group of an item is the same whether it is computed from the items that it reaches or
+/// from all forms.
 #[test]
 fn groups_are_found_near_and_far() {
     for n in [2, 3, 60, 64, 65, 200] {
@@ -178,8 +182,8 @@ fn groups_are_found_near_and_far() {
     }
 }
 
-/// Whatever is typed into a long program, few queries run, also at the keys where a form swallows
-/// the next one, where one becomes a definition, and where it ends.
+/// Few queries run after each key press in a long program, also where a form absorbs the next one, where
+/// one becomes a definition, and where it ends.
 #[test]
 fn each_key_of_a_new_form_asks_little() {
     let text = "x = 2;\n".repeat(200) + &program(200) + &"{a : a in [1]};\n".repeat(200);

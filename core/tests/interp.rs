@@ -1,10 +1,12 @@
-//! The interpreter: operations against plain models, random programs against a second
-//! interpreter, printing in lockstep, failures and their traces, limits.
+//! Tests the direct interpreter: operations against simple models, random programs against a second
+//! interpreter, the order of output, failures with their traces, and limits.
 
 mod model;
 
 use model::reference::{self, Reference};
-use model::{Recorder, apply, generate, lawful, main, options, run_text, run_with, same, value};
+use model::{
+    Recorder, apply, generate, main, options, run_text, run_with, same, value, well_formed,
+};
 use nesl_core::interp::{Sequence, Value, run};
 use nesl_core::ir::{Ty, print, signature, split_rng_keys, verify};
 use nesl_core::prim::{ReduceOp, SeqOp};
@@ -14,7 +16,7 @@ use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// All operations on sequences and types of operands for them.
+/// Lists all sequence operations, with operand types for them.
 fn operations(choices: &mut generate::Choices) -> Vec<(SeqOp, Vec<Ty>)> {
     use SeqOp::*;
     let a = choices.ty(2);
@@ -62,7 +64,7 @@ fn operations(choices: &mut generate::Choices) -> Vec<(SeqOp, Vec<Ty>)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Every operation does what its model does, or fails as it does.
+    /// Every operation has the result of its model, or the same fault.
     #[test]
     fn operations_agree_with_their_models(seed: u64, narrow: bool) {
         let precision = if narrow { Precision::Bits32 } else { Precision::Bits64 };
@@ -89,8 +91,8 @@ proptest! {
         }
     }
 
-    /// Random programs give and print what the second interpreter says, and again after a round
-    /// trip through text and with their random keys made explicit.
+    /// Random programs have the value and output of the second interpreter, also after a round trip
+    /// through text and with their random keys made explicit.
     #[test]
     fn programs_agree_with_the_second_interpreter(seed: u64, narrow: bool) {
         let (mut program, globals) = generate::program(seed);
@@ -129,7 +131,7 @@ proptest! {
     }
 }
 
-/// Numbers as they are at a precision.
+/// A value with its numbers rounded to a precision.
 fn fit(value: Value, precision: Precision) -> Value {
     match value {
         Value::Int(x) => Value::Int(precision.wrap(x)),
@@ -306,7 +308,7 @@ fn "print"(v0: int) -> int library {
 }
 "#;
 
-/// What a `main` prints that has `print` at hand.
+/// The output of a `main` with these bindings, which may call `print`.
 fn prints(lets: &str) -> String {
     let text = format!("{}{PRINT}", main("int", lets, "0"));
     let (outcome, printed) = run_text(&text);
@@ -371,7 +373,7 @@ fn inner_nests_keep_step_too() {
           v4
         }"#;
     assert_eq!(prints(&text.replace("INNER", "each")), "10 20 21 110 120 121 1 2 ");
-    // Serial inside: turn by turn, all outer instances in each.
+    // Serial inside: each inner iteration for all outer iterations.
     assert_eq!(prints(&text.replace("INNER", "serial")), "10 20 110 120 21 121 1 2 ");
 }
 
@@ -443,7 +445,7 @@ fn writing_in_a_nest_is_put_off() {
 
 #[test]
 fn a_trace_leads_from_the_operation_to_main() {
-    let program = lawful(
+    let program = well_formed(
         r#"main "main"
         fn "lib"(v0: int) -> int library { v1: int @1:5..6 = div(1, v0) v1 }
         fn "user"(v0: [int]) -> [int] {
@@ -488,7 +490,7 @@ fn checks_and_errors_carry_their_text() {
     );
 }
 
-/// `down(n) = if n == 0 then 0 else 1 + down(n - 1)`
+/// The program `down(n) = if n == 0 then 0 else 1 + down(n - 1)`.
 fn countdown(n: i64) -> String {
     format!(
         "{}{}",
@@ -517,12 +519,12 @@ fn a_million_calls_deep() {
 fn endless_recursion_ends() {
     let mut options = options();
     options.max_depth = 100_000;
-    let (outcome, _) = run_with(&lawful(&countdown(-1)), &options);
+    let (outcome, _) = run_with(&well_formed(&countdown(-1)), &options);
     let failure = outcome.unwrap_err();
     assert_eq!(failure.fault.to_string(), "Recursion too deep (100000 calls)");
     assert_eq!(failure.trace.len(), 64);
-    assert!(run_with(&lawful(&countdown(99_999)), &options).0.is_ok());
-    assert!(run_with(&lawful(&countdown(100_000)), &options).0.is_err());
+    assert!(run_with(&well_formed(&countdown(99_999)), &options).0.is_ok());
+    assert!(run_with(&well_formed(&countdown(100_000)), &options).0.is_err());
 }
 
 #[test]
@@ -539,7 +541,7 @@ fn a_run_can_be_interrupted() {
           }
           v2
         }"#;
-    let program = lawful(forever);
+    let program = well_formed(forever);
     let stop = AtomicBool::new(false);
     let mut options = options();
     options.interrupt = Some(&stop);
@@ -553,15 +555,15 @@ fn a_run_can_be_interrupted() {
         assert_eq!(failure.fault.code, FaultCode::Interrupted);
         assert!(began.elapsed() < Duration::from_secs(5));
     });
-    // Operations on long sequences look too.
+    // Operations on long sequences check the flag as well.
     let long = main("int", "v0: [int] = range(0, 1, 1000000)\nv1: int = reduce_sum(v0)", "v1");
-    let failure = run_with(&lawful(&long), &options).0.unwrap_err();
+    let failure = run_with(&well_formed(&long), &options).0.unwrap_err();
     assert_eq!(failure.fault.code, FaultCode::Interrupted);
 }
 
 #[test]
 fn instances_draw_independently() {
-    let mut program = lawful(
+    let mut program = well_formed(
         r#"main "main"
         fn "main"() -> ([int], ([int], [int])) {
           v0: [int] = range(0, 1, 1000)
@@ -608,9 +610,9 @@ fn instances_draw_independently() {
     assert!((450_000..550_000).contains(&mean), "{mean}");
     all.sort();
     all.dedup();
-    // Of 3,000 draws from a million four or five coincide.
+    // Of 3,000 draws from a million four or five are expected to coincide.
     assert!(all.len() > 2980, "{}", all.len());
-    // Reproducible; another key or another seed gives other numbers.
+    // The numbers are reproducible, and another key or another seed gives other numbers.
     assert_eq!(drawn, draw(1, 0));
     assert_ne!(drawn, draw(2, 0));
     assert_ne!(drawn, draw(1, 1));
@@ -618,18 +620,18 @@ fn instances_draw_independently() {
 
 #[test]
 fn time_is_measured_by_the_host() {
-    let program = lawful(&main("(int, float)", "v0: (int, float) = time {\n3\n}", "v0"));
+    let program = well_formed(&main("(int, float)", "v0: (int, float) = time {\n3\n}", "v0"));
     let mut host = Recorder { tick: 1.5, ..Recorder::default() };
     let outcome = run(&program, &[], 0, &mut host, &options()).unwrap();
     assert_eq!(outcome.value, Value::pair(Value::Int(3), Value::Float(1.5)));
 }
 
-/// Work and depth of a `main`.
+/// The work and depth of a `main` with these bindings.
 fn cost(lets: &str, log_scan: bool) -> (u64, u64) {
     let mut options = options();
     options.log_scan = log_scan;
     let text = format!("{}{COSTED}", main("int", lets, "0"));
-    let outcome = run_with(&lawful(&text), &options).0.unwrap();
+    let outcome = run_with(&well_formed(&text), &options).0.unwrap();
     (outcome.work, outcome.depth)
 }
 
@@ -667,10 +669,10 @@ fn costs() {
         ("v1: [int] = permute(v0, v0)", (9, 1), 1),
         ("v1: int = split_key(1, 2)", (0, 0), 0),
         ("v1: [int] = call \"costed\"(v0, 5)", (1 + 8 + 1 + 2, 1), 3),
-        // Four additions in parallel are one step, and the nest another.
+        // Four additions in parallel have depth one, and the nest adds one.
         ("v1: [int] = each v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 2), 2),
         ("v1: [int] = serial v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 9), 9),
-        // The longest instance counts: 0 + 1 + … + 7 elements, and a range in each.
+        // The deepest iteration counts: 0 + 1 + … + 7 elements, and a range in each.
         (
             "v1: [int] = each v2: int in v0 {\nv3: [int] = range(0, 1, v2)\nv4: int = reduce_sum(v3)\nv4\n}",
             (2 * (28 + 8), 3),

@@ -1,29 +1,29 @@
-//! The text form of the core language and its law.
+//! The text form of the core language, and its verifier.
 
 mod model;
 
-use model::{generate, lawful, main};
+use model::{generate, main, well_formed};
 use nesl_core::ir::{parse, print, print_function, print_with_sites, split_rng_keys, verify};
 use proptest::prelude::*;
 
-/// Every construct, as the printer writes it.
+/// A program with every construct, as the printer writes it.
 const CORPUS: &str = include_str!("ir_corpus.txt");
 
 #[test]
 fn the_corpus_is_printed_as_it_is_written() {
-    let program = lawful(CORPUS);
+    let program = well_formed(CORPUS);
     assert_eq!(print_with_sites(&program), CORPUS);
     let back = parse(&print_with_sites(&program)).unwrap();
-    // NaN is not equal to itself, but it looks like it.
+    // Compared as text, since NaN is not equal to itself.
     assert_eq!(format!("{back:?}"), format!("{program:?}"));
 }
 
 #[test]
 fn without_sites_it_is_the_same_but_for_the_sites() {
-    let program = lawful(CORPUS);
+    let program = well_formed(CORPUS);
     let bare = print(&program);
     assert!(!bare.contains(".."), "{bare}");
-    assert_eq!(print(&lawful(&bare)), bare);
+    assert_eq!(print(&well_formed(&bare)), bare);
     let one = print_function(&program.functions[0], &program);
     assert!(bare.contains(&one));
 }
@@ -47,7 +47,7 @@ fn floats_come_back_to_the_bit() {
             x if x.is_nan() => "nan".to_string(),
             x => format!("{x:?}"),
         };
-        let program = lawful(&main("float", "", &text));
+        let program = well_formed(&main("float", "", &text));
         let nesl_core::ir::Atom::Float(y) = program.functions[0].body.result else {
             panic!("a float");
         };
@@ -75,7 +75,7 @@ fn complaints_name_the_line() {
     }
 }
 
-/// Each of these breaks one article of the law, in the way that the words say.
+/// Each of these programs violates one invariant, which the message names.
 #[test]
 fn the_law_is_enforced() {
     let cases = [
@@ -149,7 +149,7 @@ fn the_law_about_whole_programs() {
     assert!(verify(&lost)[0].contains("main is not a function"));
 }
 
-/// A text may be nested as deeply as memory allows.
+/// The depth of nesting of a text is limited by memory only.
 #[test]
 fn depth_is_no_obstacle() {
     let depth = 20_000;
@@ -162,16 +162,16 @@ fn depth_is_no_obstacle() {
         text.push_str(&format!("}} else {{ 2 }} v{i} "));
     }
     text.push('}');
-    let mut program = lawful(&text);
+    let mut program = well_formed(&text);
     split_rng_keys(&mut program);
     assert!(print(&program).len() > depth);
-    // Dropping such a tree recurses too, in code that is not ours.
+    // Dropping such a tree recurses as well, in derived code.
     std::mem::forget(program);
 }
 
 #[test]
 fn keys_are_threaded_where_numbers_are_drawn() {
-    let mut program = lawful(
+    let mut program = well_formed(
         r#"main "main"
         fn "die"(v0: [int]) -> int library charge length 0 { v1: int = rand(0, 6) v1 }
         fn "pure"(v0: int) -> int { v1: int = add(v0, 1) v1 }
@@ -237,14 +237,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn random_programs_are_lawful_and_come_back(seed: u64) {
+    fn random_programs_are_well_formed_and_come_back(seed: u64) {
         let (mut program, _) = generate::program(seed);
         for _ in 0..2 {
             let breaches = verify(&program);
             prop_assert!(breaches.is_empty(), "{breaches:#?}\n{}", print(&program));
             let text = print_with_sites(&program);
             let back = parse(&text).map_err(|why| TestCaseError::fail(format!("{why}\n{text}")))?;
-            // Compared as text, for NaN is not equal to itself.
+            // Compared as text, since NaN is not equal to itself.
             prop_assert_eq!(format!("{program:?}"), format!("{back:?}"));
             split_rng_keys(&mut program);
         }

@@ -1,5 +1,5 @@
-//! Every program that is written down, elaborated: it is lawful, with and without its keys, and
-//! its text reads back as itself.
+//! Elaboration of all programs of the repository: the result is well-formed, with and without its keys,
+//! and its text parses to the same program.
 
 mod programs;
 
@@ -7,7 +7,7 @@ use nesl_core::db::Database;
 use nesl_core::ir::{self, parse, print, print_with_sites, split_rng_keys, verify};
 use nesl_core::simplify::simplify;
 
-/// Whether it keeps the law and comes back from its text.
+/// Checks that a program is well-formed and equal to the one parsed from its text.
 fn comes_back(program: &ir::Program) -> Result<(), String> {
     let breaches = verify(program);
     if !breaches.is_empty() {
@@ -15,7 +15,7 @@ fn comes_back(program: &ir::Program) -> Result<(), String> {
     }
     let text = print_with_sites(program);
     let back = parse(&text).map_err(|why| format!("{why}\n{text}"))?;
-    // Compared as text, for NaN is not equal to itself.
+    // Compared as text, since NaN is not equal to itself.
     if format!("{back:?}") != format!("{program:?}") {
         return Err(format!("it comes back as another program:\n{text}"));
     }
@@ -27,12 +27,12 @@ fn comes_back(program: &ir::Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether it keeps the law when simplified.
+/// Checks that a program is well-formed after simplification.
 fn simplifies(program: &ir::Program) -> Result<(), String> {
     comes_back(&simplify(program))
 }
 
-/// Tries the forms of a text that compute something, and counts them.
+/// Checks the expressions and bindings of a text; returns their number.
 fn forms_come_back(db: &mut Database, text: &str) -> Result<usize, String> {
     let programs = programs::elaborated::forms(db, text)?;
     for mut program in programs.clone() {

@@ -1,11 +1,11 @@
-//! What the lowering to kir recognises.
+//! The special cases that the lowering to kir recognises.
 
 use nesl_core::ir::parse;
 use nesl_core::pipeline;
 use nesl_runtime::kir::{print, verify};
 use nesl_runtime::scalar::Precision;
 
-/// The kir of a program, as text.
+/// Returns the text of the kir of a program.
 fn lowered(program: &str) -> String {
     let program = pipeline::simplified(&parse(program).unwrap());
     let lowered = pipeline::sequential(&program, Precision::Bits64, 0).unwrap();
@@ -82,7 +82,7 @@ fn "down@int"(v0: int) -> int library {
 }
 "#,
     );
-    // The first parameter is the site of the call in the program.
+    // The first parameter is the fault site of the call in the program.
     assert!(kir.contains("text \"too low\""), "{kir}");
     assert!(kir.contains("detail v0"), "{kir}");
 }

@@ -1,5 +1,5 @@
-//! The library as a whole: it is free of errors, annotated, documented, and its examples are
-//! typed. (That the examples have the values they state is checked where programs run.)
+//! Tests the library as a whole: it has no errors, all functions are annotated and documented, and
+//! their examples are well typed. (The values of the examples are tested where programs run.)
 
 use nesl_core::db::{Before, Database, FileId};
 use nesl_core::prelude::{ADDED, Doc, FILES, OPERATORS, parse_charge, parse_doc};
@@ -7,7 +7,7 @@ use nesl_core::prim::{self, Prim};
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{Function, ItemKind};
 
-/// Every function of the library, with the name of its file.
+/// The functions of the library, each with the name of its file.
 fn functions(db: &Database) -> Vec<(&'static str, Function)> {
     let mut found = Vec::new();
     for (file, (name, _)) in db.library().into_iter().zip(FILES) {
@@ -24,7 +24,7 @@ fn doc_of(function: &Function) -> Doc {
     parse_doc(function.doc.as_deref().unwrap_or_default())
 }
 
-/// What is wrong with a file, as text.
+/// The errors of a file, as text.
 fn errors(db: &Database, file: FileId) -> Vec<String> {
     let outline = db.outline(file);
     let forms = outline.forms.iter().filter(|form| form.kind != RawKind::Blank);

@@ -1,4 +1,4 @@
-//! Properties of the front half, on generated programs and on real ones that were damaged.
+//! Properties of the front end, on generated programs and on damaged real ones.
 
 use nesl_core::base::TextRange;
 use nesl_core::db::Database;
@@ -6,7 +6,7 @@ use nesl_core::syntax::{SyntaxNode, dump_ast, format, lex, parse_item, split};
 use proptest::prelude::*;
 use std::sync::LazyLock;
 
-/// Real programs: the examples and the library.
+/// The real programs: the examples and the library.
 static PROGRAMS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
     let mut all = Vec::new();
@@ -23,7 +23,7 @@ static PROGRAMS: LazyLock<Vec<String>> = LazyLock::new(|| {
     all
 });
 
-/// Texts of expressions that cover the grammar.
+/// Generates texts of expressions that cover the grammar.
 fn expression() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         "[0-9]{1,3}",
@@ -77,7 +77,7 @@ fn form() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A real program with some of its bytes changed.
+/// A real program with some bytes changed.
 fn damaged() -> impl Strategy<Value = String> {
     let edits = prop::collection::vec((any::<prop::sample::Index>(), 0..4u8, any::<u8>()), 1..6);
     (any::<prop::sample::Index>(), any::<prop::sample::Index>(), edits).prop_map(
@@ -112,7 +112,7 @@ fn inside(text: &str, range: TextRange) -> bool {
     text.get(std::ops::Range::<usize>::from(range)).is_some()
 }
 
-/// Every byte is kept, and every place shown is inside.
+/// Checks that every byte is kept and every source location is inside the text.
 fn lossless(text: &str) -> Result<(), TestCaseError> {
     let tokens: String = lex(text).iter().map(|t| &text[t.range]).collect();
     prop_assert_eq!(&tokens, text);
@@ -233,7 +233,7 @@ fn whatever_nests_deeply_is_answered() {
     }
 }
 
-/// Reading a bracket twice, as an index and as an argument, takes 2^n steps for n of them.
+/// Parsing each bracket twice, as an index and as an argument, would take 2^n steps for n brackets.
 #[test]
 fn brackets_in_brackets_are_read_in_no_time() {
     for (open, close) in

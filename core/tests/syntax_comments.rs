@@ -1,5 +1,5 @@
-//! Comments anywhere: the formatter loses none, keeps their order and the program, leaves those
-//! at the end of a line at the end of a line, and has nothing left to do the second time.
+//! Properties of the formatter with comments anywhere: it loses none, keeps their order and the program,
+//! keeps those at the end of a line there, and changes nothing the second time.
 
 use nesl_core::base::TextRange;
 use nesl_core::syntax::{Kind, RawKind, dump_ast, format, lex, parse_item, split};
@@ -13,7 +13,7 @@ const PROGRAM: &str = "function quicksort(a, n := 1) : [a] -> [a] :: (a in ordin
 datatype pair2(a, [b]) :: (a in any; b in number);
 x = [0:10:2]; (y, z) = time(sum('+, x)); x -> [1] <- [(0, 9)];";
 
-/// The program with comments between its tokens, each as it was put: on the line or on its own.
+/// A program with comments between its tokens, on the line of a token or on lines of their own.
 fn commented() -> impl Strategy<Value = String> {
     let tokens: Vec<&str> = lex(PROGRAM).iter().map(|token| &PROGRAM[token.range]).collect();
     let places = prop::collection::vec((0..tokens.len(), 0..4usize), 0..12);
@@ -39,7 +39,7 @@ fn comments(text: &str) -> Vec<&str> {
     lex(text).iter().filter(|t| t.kind == Kind::Comment).map(|t| &text[t.range]).collect()
 }
 
-/// The comments that end the line of something else.
+/// The comments at the end of a line that has tokens.
 fn at_line_ends(text: &str) -> Vec<&str> {
     let tokens = lex(text);
     let mut found = Vec::new();

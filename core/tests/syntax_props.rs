@@ -1,6 +1,6 @@
-//! Laws of the syntax, on every program that is written down and on made up and damaged ones:
-//! printing and parsing are inverse, the formatter keeps the program and what it wrote, blanks
-//! and comments mean nothing, nothing is lost, nothing panics, and depth is no obstacle.
+//! Properties of the syntax, on all programs of the repository and on generated and damaged ones: printing
+//! and parsing are inverse, the formatter keeps the program and is idempotent, blanks and comments have
+//! no meaning, no byte is lost, nothing panics, and depth is limited by memory only.
 
 mod programs;
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The forms of a text, and whether they are free of errors.
+/// The forms of a text, and true if they have no errors.
 fn items(text: &str) -> (Vec<Arc<Item>>, bool) {
     let mut fine = true;
     let mut all = Vec::new();
@@ -27,13 +27,13 @@ fn items(text: &str) -> (Vec<Arc<Item>>, bool) {
     (all, fine)
 }
 
-/// The comments of a text, without the blanks inside.
+/// Returns the comments of a text without their white space.
 fn comments(text: &str) -> Vec<String> {
     let tokens = lex(text).into_iter().filter(|t| t.kind == Kind::Comment);
     tokens.map(|t| text[t.range].split_whitespace().collect()).collect()
 }
 
-/// Printing what a text means and parsing that gives the same meaning.
+/// Checks that printing the syntax of a text and parsing the result gives the same syntax.
 fn prints_and_parses(text: &str) -> Result<(), String> {
     for item in split(text) {
         let first = parse_item(&text[item.range]);
@@ -53,7 +53,7 @@ fn prints_and_parses(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The formatter keeps what a text means, its comments, and its own work.
+/// Checks that the formatter keeps the syntax and the comments of a text, and is idempotent.
 fn formats(text: &str) -> Result<(), String> {
     let once = format(text);
     let twice = format(&once);
@@ -70,7 +70,8 @@ fn formats(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Every byte is in one token, one form and one leaf of its tree; every place is inside.
+/// Checks that every byte is in one token, one form and one leaf of its tree, and that every location is
+/// inside the text.
 fn keeps_everything(text: &str) -> Result<(), String> {
     let tokens: String = lex(text).iter().map(|t| &text[t.range]).collect();
     let forms = split(text);
@@ -106,7 +107,7 @@ fn keeps_everything(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Other blanks and comments between the tokens of a text.
+/// The text with other blanks and comments between its tokens.
 fn respace(text: &str, tape: &mut Tape<'_>) -> String {
     const BETWEEN: [&str; 8] =
         [" ", "\n", "  ", " % note % ", "%x%", "\n\n% a note of\n  two lines %\n", "\t", "\r\n"];
@@ -188,7 +189,7 @@ proptest! {
     }
 }
 
-/// An answer, or a few complaints, soon.
+/// Checks that a text is parsed, with at most a few errors, in little time.
 fn is_answered(text: &str) {
     let start = Instant::now();
     for form in split(text) {

@@ -56,27 +56,7 @@ impl Constants {
                     binding.op = Op::Global(self.global(&binding.op, &binding.ty));
                     continue;
                 }
-                match &mut binding.op {
-                    Op::If { then, otherwise, .. } => {
-                        self.block(then);
-                        self.block(otherwise);
-                    }
-                    Op::Nest(nest) => self.block(&mut nest.body),
-                    Op::Time(body) => self.block(body),
-                    Op::Copy(_)
-                    | Op::Scalar(..)
-                    | Op::Pair(..)
-                    | Op::First(_)
-                    | Op::Second(_)
-                    | Op::Text(_)
-                    | Op::List(_)
-                    | Op::Seq(..)
-                    | Op::Call(..)
-                    | Op::Global(_)
-                    | Op::Check { .. }
-                    | Op::Error(_)
-                    | Op::Host(..) => {}
-                }
+                binding.op.blocks_mut().for_each(|inner| self.block(inner));
             }
         });
     }

@@ -13,8 +13,9 @@ use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, GlobalId, Op, Site};
 use nesl_core::lower::{self, Lowered};
 use nesl_core::pipeline::{self, Compiled};
-use nesl_core::prim::SeqOp;
+use nesl_core::prim::Cost;
 use nesl_core::strategy::Strategy;
+use nesl_runtime::bug;
 use nesl_runtime::kir::{Literal, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Runtime};
 use nesl_runtime::scalar::Precision;
@@ -234,20 +235,8 @@ pub(crate) fn worth_compiling(program: &ir::Program) -> bool {
         function.body.for_each_op(&mut |op| {
             loops |= match op {
                 Op::Nest(_) | Op::Call(..) | Op::Global(_) => true,
-                Op::Seq(SeqOp::Dist | SeqOp::Range, _) => true,
-                Op::Copy(_)
-                | Op::Scalar(..)
-                | Op::Pair(..)
-                | Op::First(_)
-                | Op::Second(_)
-                | Op::Text(_)
-                | Op::List(_)
-                | Op::Seq(..)
-                | Op::If { .. }
-                | Op::Check { .. }
-                | Op::Error(_)
-                | Op::Host(..)
-                | Op::Time(_) => false,
+                Op::Seq(op, _) => op.row().cost == Cost::Generate,
+                _ => false,
             }
         });
     }
@@ -265,7 +254,7 @@ fn key(inputs: &Inputs<'_>) -> Literal {
 fn trouble(failure: Failure) -> RunError {
     match failure {
         Failure::Machine(fault) => RunError::Failed(ProgramFailure { fault, trace: Vec::new() }),
-        Failure::Program { .. } => RunError::Unsupported,
+        Failure::Program { .. } | Failure::Unsupported(_) => RunError::Unsupported,
     }
 }
 
@@ -274,6 +263,7 @@ fn locate_failure(lowered: &Lowered, failure: Failure) -> ProgramFailure {
     let (site, detail, text) = match failure {
         Failure::Machine(fault) => return ProgramFailure { fault, trace: Vec::new() },
         Failure::Program { site, detail, text, .. } => (site, detail, text),
+        Failure::Unsupported(reason) => bug!("a loaded module needs {reason}"),
     };
     let cause = &lowered.fault_sites[site.0 as usize];
     let fault = cause.fault(&detail, text.as_deref());

@@ -127,7 +127,7 @@ fn look(program: &Program) -> (u64, u64) {
                 | Op::Host(..)
                 | Op::Time(_) => {}
             }
-            for atom in op.atoms() {
+            for atom in op.operands() {
                 match atom {
                     Atom::Var(var) => var.hash(&mut hash),
                     Atom::Unit => 0.hash(&mut hash),

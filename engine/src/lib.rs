@@ -17,13 +17,8 @@ pub mod session;
 pub mod show;
 mod sources;
 
-/// A file's bytes as text: UTF-8, or else Latin-1 (as the original read it).
-pub fn decode(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
-}
-
 pub use host::picture::Picture;
+pub use host::text::decode;
 pub use nesl_core::pipeline::{Stage, Stages};
 pub use session::{
     Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,

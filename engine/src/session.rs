@@ -166,8 +166,11 @@ pub struct Session {
     scratch: Option<FileId>,
     /// The values of top-level variables.
     values: FxHashMap<(ItemId, Name), lazy::Value>,
-    /// Variables that definitions mention, whatever takes their name.
-    mentioned: FxHashSet<(ItemId, Name)>,
+    /// The definitions that mention each name; those of a variable may ask for its value, whatever
+    /// takes its name.
+    mentions: FxHashMap<(ItemId, Name), FxHashSet<ItemId>>,
+    /// True once a definition was hidden that values may have been kept for.
+    hidden: bool,
     /// Those that are kept in files.
     stored: stored::Stored,
     /// Definitions that took the place of others of the same name and type.
@@ -178,6 +181,8 @@ pub struct Session {
     seed: u64,
     /// Forms run since the last seeding: the root of their random keys.
     draws: i64,
+    /// True once a form that draws random numbers has run since the last seeding.
+    has_drawn: bool,
     /// The texts being run, each loaded by the one before it.
     running: Vec<FileId>,
     /// What is watched of the functions of a name.
@@ -215,16 +220,33 @@ impl Session {
             last: None,
             scratch: None,
             values: FxHashMap::default(),
-            mentioned: FxHashSet::default(),
+            mentions: FxHashMap::default(),
+            hidden: false,
             stored: stored::Stored::default(),
             replaced: FxHashMap::default(),
             broken: FxHashMap::default(),
             draws: 0,
+            has_drawn: false,
             running: Vec::new(),
             watches: FxHashMap::default(),
             again: false,
             loading: Vec::new(),
         }
+    }
+
+    /// Seeds the random numbers: what is drawn from now on depends on the seed only, not on what was
+    /// drawn before.
+    pub fn restart_random(&mut self, seed: u64) {
+        self.settings.seed = seed;
+        self.seed = seed;
+        self.host.set_seed(seed);
+        self.draws = 0;
+        self.has_drawn = false;
+    }
+
+    /// Returns true if a form that draws random numbers has run since the last seeding.
+    pub fn has_drawn(&self) -> bool {
+        self.has_drawn
     }
 
     /// Runs programs on a runtime from now on; without one, on the direct interpreter. The

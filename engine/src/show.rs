@@ -18,20 +18,24 @@ use nesl_core::interp::{Sequence, Value};
 use nesl_core::types::{Record, Ty};
 use nesl_runtime::scalar::Precision;
 use std::fmt::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// So many times `print_length` elements, of whatever level, are shown of a nested sequence.
 const NESTED: usize = 10;
 
 /// A value as text. `content` gives what a record holds; sequences with more than `print_length`
-/// elements, and those that are long in all, are abbreviated, with their length shown.
+/// elements, and those that are long in all, are abbreviated, with their length shown. Once
+/// `interrupt` is set sequences end where they are.
 pub(crate) fn show(
     seen: &Glimpse,
     ty: &Ty,
     content: &dyn Fn(&Record, &[Ty]) -> Ty,
     print_length: Option<usize>,
     precision: Precision,
+    interrupt: &AtomicBool,
 ) -> String {
-    let mut printer = Printer { content, print_length, precision, elements: 0, out: String::new() };
+    let mut printer =
+        Printer { content, print_length, precision, interrupt, elements: 0, out: String::new() };
     printer.seen(seen, ty);
     printer.out
 }
@@ -88,7 +92,8 @@ struct Printer<'a> {
     content: &'a dyn Fn(&Record, &[Ty]) -> Ty,
     print_length: Option<usize>,
     precision: Precision,
-    /// How many elements have been written.
+    interrupt: &'a AtomicBool,
+    /// The number of elements that have been written.
     elements: usize,
     out: String,
 }
@@ -173,6 +178,9 @@ impl Printer<'_> {
                 self.out.push_str(", ");
             }
             let before = self.elements;
+            if self.interrupt.load(Ordering::Relaxed) {
+                break;
+            }
             show(self, shown);
             nested |= self.elements > before;
             self.elements += 1;
@@ -260,7 +268,17 @@ mod tests {
     /// Records hold a pair of floats.
     fn shown(value: &Value, ty: &Ty, limit: Option<usize>) -> String {
         let content = |_: &Record, _: &[Ty]| ty_pair(Ty::Float, Ty::Float);
-        show(&Glimpse::Whole(value.clone()), ty, &content, limit, Precision::Bits64)
+        let interrupt = AtomicBool::new(false);
+        show(&Glimpse::Whole(value.clone()), ty, &content, limit, Precision::Bits64, &interrupt)
+    }
+
+    #[test]
+    fn an_interrupt_cuts_values_short() {
+        let content = |_: &Record, _: &[Ty]| ty_pair(Ty::Float, Ty::Float);
+        let interrupt = AtomicBool::new(true);
+        let seen = Glimpse::Whole(ints(0..1000));
+        let text = show(&seen, &seq(Ty::Int), &content, None, Precision::Bits64, &interrupt);
+        assert_eq!(text, "[... (1000 in all)]");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! [`Event`](crate::Event)s arrive while the session is at work; whoever receives one can show the
 //! place it is about at once, in order with what the program prints.
 
-use crate::session::FileId;
+use nesl_core::db::FileId;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, PoisonError, RwLock};
 

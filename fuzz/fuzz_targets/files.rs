@@ -1,8 +1,8 @@
-//! Any bytes as a file of any of the formats: reading ends, without a panic and without more
-//! memory than the file pays for. A value that was read from an object reads back from what is
-//! written of it.
+//! Reads arbitrary bytes as a file in each of the data formats. Reading must terminate without a
+//! panic, and must not allocate more memory than the size of the file justifies. A value read from
+//! an object file must survive being written and read again.
 //!
-//! The first bytes choose the type that is asked for.
+//! The first bytes of the input choose the type of the value to be read.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -20,7 +20,7 @@ fuzz_target!(|input: &[u8]| {
     if let Ok(value) = object::read(rest, "f", &ty, precision) {
         let written = object::write(&value, &ty, precision);
         let again = object::read(&written, "f", &ty, precision);
-        // As text, for NaN is not equal to NaN.
+        // The values are compared as text, because NaN is not equal to NaN.
         assert_eq!(format!("{:?}", again.expect("our own text")), format!("{value:?}"));
     }
     let _ = csv::read(rest, "f", &ty, precision);
@@ -40,7 +40,7 @@ fn next(input: &mut &[u8]) -> u8 {
     }
 }
 
-/// A type of at most `depth` levels.
+/// Decodes a type with at most `depth` levels of nesting from the first bytes of the input.
 fn ty(input: &mut &[u8], depth: usize) -> Ty {
     match next(input) % 7 {
         0 => Ty::Int,

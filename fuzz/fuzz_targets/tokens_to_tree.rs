@@ -1,5 +1,6 @@
-//! Any text: the items tile it, every tree gives its text back, every place is inside, and the
-//! formatter neither fails nor changes its own output.
+//! Parses arbitrary text. The tokens, and the top-level items, must cover the text without gaps;
+//! every syntax tree must reproduce its text; every source position must lie inside the text; and
+//! the formatter must not fail and must be idempotent.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,5 @@
-//! Any text: checking it ends, without a panic, with messages whose places are inside it.
+//! Type-checks arbitrary text. Checking must terminate without a panic, and the source positions
+//! of all diagnostics must lie inside the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -6,7 +7,7 @@ use nesl_core::db::Database;
 use std::cell::RefCell;
 
 thread_local! {
-    // One database for all inputs: edits of one file are part of what is tested.
+    // One database serves all inputs, so that incremental edits of a file are tested as well.
     static STATE: RefCell<Option<(Database, nesl_core::db::FileId)>> = const { RefCell::new(None) };
 }
 

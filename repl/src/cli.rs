@@ -13,15 +13,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// All went well.
-pub const OK: u8 = 0;
-/// The program, or what was checked, has errors.
-pub const FAILED: u8 = 1;
-/// The command itself could not be carried out: bad arguments, an unreadable file.
-pub const USAGE: u8 = 2;
-/// Stopped by Ctrl-C, as shells report it.
-pub const INTERRUPTED: u8 = 130;
-
 const EXAMPLES: &str = "\
 Examples:
   nesl                                        start an interactive session
@@ -349,7 +340,7 @@ the book's page \"What the language server speaks\" says beyond that.")]
     },
 }
 
-/// What `nesl cost` is asked.
+/// The arguments of `nesl cost`.
 #[derive(Args, Debug)]
 pub struct CostArgs {
     /// A program whose forms are measured
@@ -358,7 +349,7 @@ pub struct CostArgs {
     /// An expression to measure
     #[arg(long, short, value_name = "EXPR", allow_hyphen_values = true)]
     pub expr: Option<String>,
-    /// Sizes to measure it at, such as `1e3,1e4,1e5`
+    /// Sizes to measure it at, such as `1e3,3e3,1e4,3e4,1e5`: five or more to find how it grows
     #[arg(long, value_name = "N,N,…", value_delimiter = ',', value_parser = size, requires = "expr")]
     pub sizes: Vec<u64>,
     /// Definitions to load first
@@ -373,7 +364,7 @@ pub struct CostArgs {
 }
 
 impl Measures {
-    /// What either asks for.
+    /// The measures that either asks for.
     pub fn or(self, other: Measures) -> Measures {
         Measures {
             time: self.time || other.time,
@@ -415,7 +406,7 @@ impl Global {
         settings
     }
 
-    /// What the programs of a session run on; nothing for the direct interpreter.
+    /// Makes the runtime that the programs of a session run on; none for the direct interpreter.
     pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> Option<Box<dyn Runtime>> {
         let options = runtime::Options { interrupt, ..runtime::Options::default() };
         match self.runtime {
@@ -429,7 +420,7 @@ impl Global {
         }
     }
 
-    /// Whether to colour what goes to `stream`.
+    /// Returns true if output to `stream` is coloured.
     pub fn colors(&self, stream: &impl IsTerminal) -> bool {
         match self.color {
             Color::Always => true,

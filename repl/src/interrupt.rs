@@ -1,27 +1,50 @@
-//! Ctrl-C: stops the running computation; pressed again while that takes long, the program.
+//! Ctrl-C: stops the running computation, and what is being printed of its value.
+//!
+//! In a program that only runs files a second press ends the process. An interactive session holds a
+//! person's definitions: nothing that they press ends it but `:quit`, Ctrl-D and Ctrl-\\.
 
 use nesl_engine::Session;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Computations under way that can be stopped.
+/// The number of computations under way that can be stopped.
 static RUNNING: AtomicUsize = AtomicUsize::new(0);
-/// Whether Ctrl-C was pressed since the computation started.
+/// True once Ctrl-C was pressed during the computation under way.
 static PRESSED: AtomicBool = AtomicBool::new(false);
+/// True in an interactive session, which Ctrl-C never ends.
+static INTERACTIVE: AtomicBool = AtomicBool::new(false);
 
 /// Makes Ctrl-C interrupt what the session computes. Outside of a computation it ends the
-/// program, as it does without this.
+/// program, as it does without this, unless the session is interactive.
 pub fn install(session: &Session) {
     let handle = session.interrupt_handle();
     let result = ctrlc::set_handler(move || {
+        let interactive = INTERACTIVE.load(Ordering::SeqCst);
         let running = RUNNING.load(Ordering::SeqCst) > 0;
-        if !running || PRESSED.swap(true, Ordering::SeqCst) {
-            std::process::exit(i32::from(crate::cli::INTERRUPTED));
+        let again = running && PRESSED.swap(true, Ordering::SeqCst);
+        if !interactive && (again || !running) {
+            std::process::exit(i32::from(crate::exit::INTERRUPTED));
         }
-        handle.store(true, Ordering::SeqCst);
+        if again {
+            eprintln!("Stopping takes its time; Ctrl-\\ ends the session and all it holds.");
+        }
+        if running {
+            handle.store(true, Ordering::SeqCst);
+        }
     });
     if let Err(error) = result {
         eprintln!("nesl: Ctrl-C will end the program at once: {error}");
     }
+}
+
+/// Keeps the process alive whenever Ctrl-C is pressed, from now on.
+pub fn keep_session() {
+    INTERACTIVE.store(true, Ordering::SeqCst);
+}
+
+/// Returns true if Ctrl-C was pressed during the computation under way: what is left to print of its
+/// value is not wanted.
+pub fn is_pressed() -> bool {
+    PRESSED.load(Ordering::Relaxed)
 }
 
 /// Runs a computation that Ctrl-C stops.
@@ -29,10 +52,11 @@ pub fn during<T>(compute: impl FnOnce() -> T) -> T {
     struct Running;
     impl Drop for Running {
         fn drop(&mut self) {
-            RUNNING.fetch_sub(1, Ordering::SeqCst);
+            if RUNNING.fetch_sub(1, Ordering::SeqCst) == 1 {
+                PRESSED.store(false, Ordering::SeqCst);
+            }
         }
     }
-    PRESSED.store(false, Ordering::SeqCst);
     RUNNING.fetch_add(1, Ordering::SeqCst);
     let _running = Running;
     compute()

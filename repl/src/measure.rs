@@ -114,7 +114,7 @@ pub fn stats_object(stats: &Stats) -> String {
     json!({ "stats": object }).to_string()
 }
 
-/// What kernels took, as lines; compiling is not in it, nor what the host did.
+/// The time that kernels took, as lines, without compiling and without the work of the host.
 pub fn profile(kernels: &[Taken]) -> String {
     if kernels.iter().all(|kernel| kernel.launches == 0) {
         return "No kernel was launched: the direct interpreter did it all.\n".to_string();
@@ -134,7 +134,7 @@ pub fn profile(kernels: &[Taken]) -> String {
     table.to_string()
 }
 
-/// What kernels took, as an object in one line.
+/// The time that kernels took, as an object in one line.
 pub fn profile_object(kernels: &[Taken]) -> String {
     let object = |kernel: &Taken| {
         json!({
@@ -148,7 +148,7 @@ pub fn profile_object(kernels: &[Taken]) -> String {
     json!({ "profile": kernels.iter().map(object).collect::<Vec<_>>() }).to_string()
 }
 
-/// Whether there was something to do.
+/// Returns true if a form evaluated something.
 fn evaluated(binding: &Binding) -> bool {
     binding.usage != Usage::default()
 }

@@ -2,10 +2,16 @@
 //!
 //! What programs print and what the tool prints goes through one [`Output`], so that the two stay
 //! in order, and a result always starts on a line of its own. On a terminal everything appears
-//! at once; into a pipe or file it is collected and flushed after every form.
+//! at once, and long values in pieces, between which Ctrl-C is looked for: the rest is dropped. Into a
+//! pipe or file everything is collected and flushed after every form.
 
+use crate::interrupt;
 use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The size of the pieces in which long texts go to a terminal: little enough that a slow terminal
+/// shows one in some milliseconds.
+const TERMINAL_PIECE_BYTES: usize = 4 * 1024;
 
 /// A handle on standard output; clones share it.
 #[derive(Clone)]
@@ -35,8 +41,10 @@ impl Output {
         let start = if inner.line_begun { "\n" } else { "" };
         let end = if text.ends_with('\n') { "" } else { "\n" };
         inner.line_begun = false;
-        let result = write!(inner.writer, "{start}{text}{end}");
-        give_up_on(result);
+        give_up_on(inner.writer.write_all(start.as_bytes()));
+        let shown = inner.write(text.as_bytes());
+        let end = if shown { end } else { "\n" };
+        give_up_on(inner.writer.write_all(end.as_bytes()));
         give_up_on(inner.after());
     }
 
@@ -61,6 +69,22 @@ impl Output {
 }
 
 impl Inner {
+    /// Writes a text; returns false if Ctrl-C cut it short.
+    fn write(&mut self, bytes: &[u8]) -> bool {
+        if !self.terminal {
+            give_up_on(self.writer.write_all(bytes));
+            return true;
+        }
+        for piece in bytes.chunks(TERMINAL_PIECE_BYTES) {
+            if interrupt::is_pressed() {
+                return false;
+            }
+            give_up_on(self.writer.write_all(piece));
+            give_up_on(self.writer.flush());
+        }
+        true
+    }
+
     fn after(&mut self) -> io::Result<()> {
         if self.terminal { self.writer.flush() } else { Ok(()) }
     }
@@ -69,11 +93,11 @@ impl Inner {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut inner = self.lock();
+        let shown = inner.write(bytes);
         if let Some(last) = bytes.last() {
-            inner.line_begun = *last != b'\n';
+            inner.line_begun = !shown || *last != b'\n';
         }
-        give_up_on(inner.writer.write_all(bytes));
-        give_up_on(inner.after());
+        // What was cut short counts as written: nobody wants it any more.
         Ok(bytes.len())
     }
 
@@ -91,6 +115,6 @@ fn give_up_on(result: io::Result<()>) {
             std::process::exit(128 + 13);
         }
         eprintln!("nesl: cannot write to standard output: {error}");
-        std::process::exit(i32::from(crate::cli::USAGE));
+        std::process::exit(i32::from(crate::exit::USAGE));
     }
 }

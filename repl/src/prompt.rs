@@ -7,7 +7,9 @@ mod history;
 mod meta;
 mod piped;
 
-use crate::cli::{Global, Measures, OK};
+use crate::cli::{Global, Measures};
+use crate::exit::OK;
+use crate::interrupt;
 use crate::report::Reporter;
 use anyhow::Result;
 use complete::close;
@@ -25,7 +27,7 @@ use std::rc::Rc;
 /// The prompt. Further lines of a form are indented under it.
 const PROMPT: &str = "nesl> ";
 
-/// Whether the session goes on.
+/// The continuation after an entry: the session goes on, or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
     Go,
@@ -51,6 +53,7 @@ fn interact(
     mut session: Session,
     files: &Files,
 ) -> Result<u8> {
+    interrupt::keep_session();
     if !global.quiet {
         println!(
             "NESL {}. :help tells what there is, :quit or Ctrl-D leaves.",

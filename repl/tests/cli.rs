@@ -1,4 +1,4 @@
-//! Every subcommand, flag and exit code of the program.
+//! Tests every subcommand, option and exit code of the program.
 
 use assert_cmd::Command;
 use expect_test::{Expect, expect};
@@ -6,10 +6,10 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A folder with some files, in which the program is run.
+/// A temporary folder with files, in which the program runs.
 struct Folder(TempDir);
 
-/// What a run left.
+/// The result of a run.
 struct Ran {
     code: i32,
     out: String,
@@ -53,7 +53,7 @@ impl Folder {
     }
 }
 
-/// Runs without any files.
+/// Runs `nesl` in an empty folder.
 fn nesl(arguments: &[&str]) -> Ran {
     Folder::new(&[]).nesl(arguments)
 }
@@ -442,19 +442,57 @@ fn cost_finds_how_work_and_depth_grow() {
         "function total(xs) = if #xs < 2 then sum(xs) else sum({total(h) : h in bottop(xs)});\n\
          function work(n) = total([0:n]);\n",
     )]);
-    let ask = ["cost", "-e", "work", "--sizes", "1e2,1e3,1e4", "--setup", "a.nesl"];
+    let sizes = "1e2,3e2,1e3,3e3,1e4";
+    let ask = ["cost", "-e", "work", "--sizes", sizes, "--setup", "a.nesl"];
     folder.nesl(&ask).code(0).out(expect![[r#"
              n     work  depth  parallelism
            100    1,767     39         45.3
+           300    5,783     49          118
          1,000   20,971     54          388
+         3,000   67,899     64        1,061
         10,000  243,611     74        3,292
-        work  ≈ 22.8 · n  (within 6.6 %)
-        depth ≈ 0.265 · log² n  (within 0.5 %)
+        work  ≈ n log n + 11·n  (within 0.4 %)
+        depth ≈ 5.7·log n  (within 5.2 %)
+    "#]]);
+    // Too few sizes for two terms, and for any law.
+    folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10,100,1000"]).code(0).out(expect![[
+        r#"
+                n   work  depth  parallelism
+               10     22      2         11.0
+              100    202      2          101
+            1,000  2,002      2        1,001
+            work  ≈ 2.1·n  (within 4.9 %)
+            depth = 2
+            With 3 sizes only laws with one term were tried; give 5 or more.
+        "#
+    ]]);
+    folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10,100"]).code(0).out(expect![[r#"
+          n  work  depth  parallelism
+         10    22      2         11.0
+        100   202      2          101
+        A law of growth needs at least 3 different sizes, 5 for a law with two terms.
     "#]]);
     let ran =
         folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10,100,1000", "--json"]).code(0);
     assert_eq!(ran.out.lines().count(), 4);
     folder.nesl(&["cost", "-e", "work", "--sizes", "many"]).code(2);
+}
+
+/// Whatever is measured before it, a size has the same random numbers, and several seeds.
+#[test]
+fn cost_of_random_programs_is_that_of_several_seeds() {
+    let folder =
+        Folder::new(&[("a.nesl", "function kept(n) = sum({1 : i in [0:n] | rand(2) == 0});")]);
+    let at = |sizes: &str, seed: &str| -> Vec<serde_json::Value> {
+        let ask = ["--seed", seed, "cost", "-e", "kept", "--setup", "a.nesl", "--json", "--sizes"];
+        let ran = folder.nesl(&[&ask[..], &[sizes]].concat()).code(0);
+        ran.out.lines().map(|line| serde_json::from_str(line).expect("an object")).collect()
+    };
+    let (alone, last) = (at("1000", "0"), at("10,100,1000", "0"));
+    assert_eq!((&alone[0], &alone[0]["runs"]), (&last[2], &5.into()));
+    assert_ne!(alone[0], at("1000", "7")[0]);
+    let fixed = folder.nesl(&["cost", "-e", "sum([0:n])", "--sizes", "10", "--json"]).code(0);
+    assert!(fixed.out.contains("\"runs\":1"), "{}", fixed.out);
 }
 
 #[test]
@@ -494,7 +532,7 @@ fn forms_come_through_a_pipe() {
            │ ┬──
            │ ╰──── a float
            │
-           │ Help: int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`
+           │ Help: int and float are never converted implicitly: convert with `float(…)`, `round(…)`, `trunc(…)`
            │
            │ Note: `+` : (a, a) -> a :: (a in number)
         ───╯
@@ -545,7 +583,8 @@ fn ctrl_c_ends_a_run_that_computes() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("it runs");
-    // The first form's line says that the second is about to run, however slow the machine is.
+    // The line of the first form shows that the second is about to run, however slow the machine
+    // is.
     let mut lines = std::io::BufReader::new(run.stdout.take().expect("it is piped"));
     let mut out = String::new();
     lines.read_line(&mut out).expect("the first form prints");
@@ -560,7 +599,7 @@ fn ctrl_c_ends_a_run_that_computes() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("nterrupted"));
 }
 
-/// A program that draws on two windows of one title.
+/// A program that draws in two windows with the same title.
 const DRAWS: &str = "function draw(n) =
   let (window, box) = w_make_window_box(((0, 0), (20, 10)), ((0.0, 0.0), (2.0, 1.0)), \"a b\", w_white, display)
   in w_draw_point((1.0, 0.5), w_red, box);
@@ -590,7 +629,8 @@ fn pictures_go_where_they_are_sent() {
     assert!(ran.err.starts_with("nesl: cannot write nowhere"), "{}", ran.err);
 }
 
-/// What a program drew before it failed is there to look at; so is what came through a pipe.
+/// The pictures that a program drew before it failed are written, also when the program came from a
+/// pipe.
 #[test]
 fn pictures_of_programs_that_fail_are_written() {
     let folder = Folder::new(&[]);

@@ -1,19 +1,23 @@
-//! The interactive session, through a pseudo-terminal.
+//! Tests the interactive session through a pseudo-terminal.
 
+use rexpect::process::PtyProcess;
 use rexpect::session::{PtySession, spawn_command};
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::Command;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Longer than anything here takes.
+/// The time limit for each expected output, in milliseconds; nothing in these tests takes as long.
 const PATIENCE: u64 = 20_000;
 
-/// A session in a folder of its own, at its first prompt.
+/// Starts a session in a folder and waits for its first prompt.
 fn start(folder: &Path) -> PtySession {
     start_with(folder, &[], ":help")
 }
 
-/// A session that is given arguments; something is to be seen before its first prompt.
+/// Starts a session with arguments and waits for `seen`, which precedes the first prompt.
 fn start_with(folder: &Path, arguments: &[&str], seen: &str) -> PtySession {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nesl"));
     command.args(arguments).current_dir(folder).env("TERM", "xterm").env("NO_COLOR", "1");
@@ -24,14 +28,14 @@ fn start_with(folder: &Path, arguments: &[&str], seen: &str) -> PtySession {
     session
 }
 
-/// Types a line; its result is printed.
+/// Types a line and waits for its result.
 fn say(session: &mut PtySession, line: &str, result: &str) {
     session.send_line(line).expect("it listens");
     session.exp_string(result).unwrap_or_else(|e| panic!("{line}: {e}"));
     session.exp_string("nesl> ").unwrap_or_else(|e| panic!("{line}: {e}"));
 }
 
-/// Types without pressing Enter.
+/// Types text without pressing Enter.
 fn type_in(session: &mut PtySession, text: &str) {
     session.send(text).expect("it listens");
     session.flush().expect("it listens");
@@ -89,7 +93,7 @@ fn a_form_may_take_several_lines() {
     session.send_line("let a = 1;").expect("it listens");
     session.send_line("b = 2").expect("it listens");
     say(&mut session, "in a + twice(b);", "it = 5 : int");
-    // A blank line ends what cannot be finished.
+    // A blank line ends a form that cannot be completed.
     session.send_line("(1 + ").expect("it listens");
     say(&mut session, "", "Syntax error");
     session.send_control('d').expect("it listens");
@@ -110,7 +114,7 @@ fn ctrl_c_stops_a_computation_and_keeps_the_session() {
     assert!(pressed.elapsed() < Duration::from_secs(2), "{:?}", pressed.elapsed());
     session.exp_string("nesl> ").expect("a prompt");
     say(&mut session, "x + 1", "it = 42 : int");
-    // At the prompt it only drops the line.
+    // At the prompt, Ctrl-C only discards the line.
     type_in(&mut session, "1 + ");
     session.send_control('c').expect("it listens");
     session.exp_string("nesl> ").expect("a prompt");
@@ -135,4 +139,140 @@ fn tab_completes_and_history_persists() {
     say(&mut session, "", "it = 12346 : int");
     session.send_control('d').expect("it listens");
     session.exp_eof().expect("it leaves");
+}
+
+/// A session whose output is read as fast as it comes, however much it is: the other reader looks
+/// through all of it for every byte.
+struct Terminal {
+    _process: PtyProcess,
+    keys: File,
+    output: Receiver<Vec<u8>>,
+    /// What has come and was not looked at yet.
+    seen: Vec<u8>,
+}
+
+impl Terminal {
+    fn start(folder: &Path, arguments: &[&str]) -> Terminal {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_nesl"));
+        command.args(arguments).current_dir(folder).env("TERM", "xterm").env("NO_COLOR", "1");
+        command.env("NESL_HISTORY", folder.join("history"));
+        let process = PtyProcess::new(command).expect("it starts");
+        let keys = process.get_file_handle().expect("a terminal");
+        let mut screen = process.get_file_handle().expect("a terminal");
+        let (sender, output) = channel();
+        std::thread::spawn(move || {
+            let mut piece = vec![0; 64 * 1024];
+            while let Ok(length @ 1..) = screen.read(&mut piece) {
+                if sender.send(piece[..length].to_vec()).is_err() {
+                    break;
+                }
+            }
+        });
+        let mut terminal = Terminal { _process: process, keys, output, seen: Vec::new() };
+        terminal.wait_for("nesl> ");
+        terminal
+    }
+
+    fn press(&mut self, keys: &str) {
+        self.keys.write_all(keys.as_bytes()).expect("it listens");
+    }
+
+    /// Reads until a text has come; returns how many bytes came before it.
+    #[track_caller]
+    fn wait_for(&mut self, text: &str) -> usize {
+        self.within(PATIENCE, text).unwrap_or_else(|| {
+            let end = &self.seen[self.seen.len().saturating_sub(300)..];
+            panic!("no `{text}`: …{}", String::from_utf8_lossy(end));
+        })
+    }
+
+    /// The same, if it comes within so many milliseconds.
+    fn within(&mut self, ms: u64, text: &str) -> Option<usize> {
+        let deadline = Instant::now() + Duration::from_millis(ms);
+        let mut from = 0;
+        loop {
+            let found = self.seen[from..].windows(text.len()).position(|w| w == text.as_bytes());
+            if let Some(at) = found {
+                self.seen.drain(..from + at + text.len());
+                return Some(from + at);
+            }
+            from = self.seen.len().saturating_sub(text.len());
+            let left = deadline.saturating_duration_since(Instant::now());
+            match self.output.recv_timeout(left) {
+                Ok(piece) => self.seen.extend(piece),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+    }
+
+    /// Types a line; its result is printed.
+    #[track_caller]
+    fn say(&mut self, line: &str, result: &str) {
+        self.press(&format!("{line}\r"));
+        self.wait_for(result);
+        self.wait_for("nesl> ");
+    }
+}
+
+/// A terminal without bracketed paste hands on what is pasted as if it were typed, and fast.
+#[test]
+fn all_lines_of_an_unbracketed_paste_arrive() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut terminal = Terminal::start(folder.path(), &[]);
+    let lines: String = (0..40).map(|n| format!("p{n} = {n} * {n};\r")).collect();
+    terminal.press(&lines);
+    for n in 0..40 {
+        terminal.wait_for(&format!("p{n} = {} : int", n * n));
+    }
+    terminal.wait_for("nesl> ");
+    // A form over several lines, and what comes behind it.
+    terminal.press("function twice(x) =\r  2 * x;\rtwice(p7);\r");
+    terminal.wait_for("twice = fn : int -> int");
+    terminal.wait_for("it = 98 : int");
+}
+
+#[test]
+fn ctrl_c_stops_printing_and_keeps_the_session() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut terminal = Terminal::start(folder.path(), &["--print-length", "all"]);
+    terminal.say("x = 41", "x = 41 : int");
+    // While the value is printed, and while it or its text is made.
+    for (length, begun) in [(4_000_000, "1000, 1001"), (20_000_000, "\n")] {
+        terminal.press(&format!("y = [0:{length}]\r"));
+        terminal.wait_for(begun);
+        std::thread::sleep(Duration::from_millis(20));
+        let pressed = Instant::now();
+        terminal.press("\x03");
+        terminal.wait_for("Interrupted.");
+        let took = pressed.elapsed();
+        let after = terminal.wait_for("nesl> ");
+        assert!(took < Duration::from_millis(1000), "{length}: {took:?}");
+        assert!(after < 1000, "{length}: {after} bytes more");
+        terminal.say("x + 1", "it = 42 : int");
+        if length == 4_000_000 {
+            terminal.say("#y", "it = 4000000 : int");
+        }
+    }
+}
+
+#[test]
+fn a_second_ctrl_c_does_not_end_the_session() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut terminal = Terminal::start(folder.path(), &["--print-length", "all"]);
+    terminal.say("x = 41", "x = 41 : int");
+    terminal.say("function forever(n) = if n < 0 then n else forever(n + 1)", "int -> int");
+    for form in ["forever(0)", "[0:3000000]"] {
+        terminal.press(&format!("{form}\r"));
+        std::thread::sleep(Duration::from_millis(200));
+        for _ in 0..4 {
+            terminal.press("\x03");
+        }
+        terminal.wait_for("nterrupted.");
+        // What is typed right behind a Ctrl-C at the prompt is dropped with the line.
+        let answers = (0..20).any(|_| {
+            terminal.press("x + 1\r");
+            terminal.within(1000, "it = 42 : int").is_some()
+        });
+        assert!(answers, "after {form}");
+    }
 }

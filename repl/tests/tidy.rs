@@ -53,41 +53,21 @@ const CRATES: [&str; 7] = ["runtime", "runtime-cpu", "core", "engine", "server",
 
 /// Circles of imports that are still to be dissolved: the files of each.
 const CIRCLES: &[&[&str]] = &[
-    &["runtime/src/kir/reference/launch.rs", "runtime/src/kir/reference/sinks.rs"],
-    &["runtime/src/random.rs", "runtime/src/scalar.rs"],
-    &[
-        "runtime-cpu/src/arena.rs",
-        "runtime-cpu/src/codegen/mod.rs",
-        "runtime-cpu/src/launch/plan.rs",
-        "runtime-cpu/src/launch/settle.rs",
-        "runtime-cpu/src/launch/work.rs",
-    ],
-    &["runtime-cpu/src/codegen/kernel.rs", "runtime-cpu/src/codegen/live.rs"],
-    &[
-        "runtime-cpu/src/codegen/vector/control.rs",
-        "runtime-cpu/src/codegen/vector/jam.rs",
-        "runtime-cpu/src/codegen/vector/lanes.rs",
-        "runtime-cpu/src/codegen/vector/ops.rs",
-        "runtime-cpu/src/codegen/vector/shape.rs",
-        "runtime-cpu/src/codegen/vector/strands.rs",
-    ],
     &["core/src/ide/hints.rs", "core/src/ide/outline.rs"],
-    &["core/src/ide/shape.rs", "core/src/ide/stage.rs"],
     &["core/src/lower/layout.rs", "core/src/lower/sequential/delayed.rs"],
     &["engine/src/evaluate/host.rs", "engine/src/evaluate/launch.rs"],
     &["engine/src/host/picture.rs", "engine/src/host/svg.rs"],
     &["engine/src/session/run.rs", "engine/src/session/watch.rs"],
-    &["engine/src/session.rs", "engine/src/sources.rs"],
     &["server/src/cost.rs", "server/src/run.rs"],
 ];
 
 /// The number of doc lines of each crate that are no sentences. Lower it with the number; never
 /// raise it.
 const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
-    ("runtime", 289),
-    ("runtime-cpu", 210),
-    ("core", 871),
-    ("engine", 183),
+    ("runtime", 200),
+    ("runtime-cpu", 125),
+    ("core", 623),
+    ("engine", 179),
     ("server", 80),
     ("repl", 119),
     ("xtask", 3),
@@ -97,8 +77,8 @@ const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
 /// raise it.
 const VAGUE_CONSTANTS: [(&str, usize); 7] = [
     ("runtime", 6),
-    ("runtime-cpu", 23),
-    ("core", 14),
+    ("runtime-cpu", 16),
+    ("core", 13),
     ("engine", 17),
     ("server", 2),
     ("repl", 5),
@@ -177,7 +157,7 @@ fn no_circle_of_imports() {
         let files = Crate::read(&Path::new(folder).join("src"), sources.iter());
         for circle in files.circles() {
             let within = |listed: &&[&str]| circle.iter().all(|file| is_listed(file, listed));
-            match CIRCLES.iter().position(|listed| within(&listed)) {
+            match CIRCLES.iter().position(|listed| within(listed)) {
                 Some(at) => needed[at] = true,
                 None => wrong += &format!("a circle of imports:\n{}", files.describe(&circle)),
             }

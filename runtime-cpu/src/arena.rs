@@ -10,11 +10,9 @@
 //! chunks:  [ instance's arrays … | mark … garbage, kept, garbage ]  →  [ … | kept ]
 //! ```
 
-use crate::launch::Workers;
 use crate::memory::{Memory, PAD};
 use crate::pages;
 use std::alloc::Layout;
-use std::mem::offset_of;
 use std::sync::Arc;
 
 /// Alignment of every array of an instance; also the least memory one takes.
@@ -29,82 +27,26 @@ const FIRST: usize = 64 << 10;
 /// The greatest size that a chunk kept between launches has.
 const KEPT: usize = 1 << 20;
 
-/// How compiled code ends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(i32)]
-pub enum Status {
-    /// As it should.
-    Done = 0,
-    /// A check did not hold.
-    Check = 1,
-    /// `Fail`, with a text.
-    Fail = 2,
-    /// Recursion too deep.
-    TooDeep = 3,
-    /// Somebody wants it to stop.
-    Interrupted = 4,
-    /// No memory.
-    OutOfMemory = 5,
-}
-
-/// What compiled code is given, one for each piece of work; fields are read and written there at
-/// the offsets in [`at`].
+/// The bump allocator of a work item: the free part of the arena's last chunk. Compiled code
+/// allocates by moving `next`.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Env {
-    /// The next free byte of the instance's memory.
+pub struct Bump {
+    /// The next free byte.
     pub next: *mut u8,
-    /// The end of the chunk it is in.
+    /// The end of the chunk that `next` is in.
     pub end: *mut u8,
-    /// Where the next instance begins, if `grown` is 0.
+    /// The address from which the next work item allocates, if `grown` is 0.
     pub base: *mut u8,
-    /// Whether there is more than one chunk.
+    /// Not 0 if there is more than one chunk.
     pub grown: i64,
-    /// The stack may not grow below this.
-    pub stack_limit: usize,
-    /// Not 0 when somebody wants this to stop.
-    pub interrupt: *const u8,
-    /// How deep calls may go.
-    pub max_depth: i64,
-    /// The point that failed.
-    pub point: i64,
-    /// Which check.
-    pub site: i64,
-    /// How many details.
-    pub details: i64,
-    /// The details.
-    pub detail: [i64; 4],
-    /// The text of a `Fail`.
-    pub text: *const u8,
-    /// Its length.
-    pub text_length: i64,
-    /// The slow half of allocation.
-    pub arena: *mut Arena,
-    /// The threads of the runtime.
-    pub workers: *const Workers,
-    /// Not 0 when no other chunk is at work.
-    pub alone: i64,
-    /// Where the parts that points emit are put: one for each output.
-    pub emitted: *mut Vec<u8>,
 }
 
-/// Offsets of [`Env`]'s fields.
-#[allow(missing_docs, reason = "they are named as the fields")]
-pub mod at {
-    use super::{Env, offset_of};
-    pub const NEXT: i32 = offset_of!(Env, next) as i32;
-    pub const END: i32 = offset_of!(Env, end) as i32;
-    pub const BASE: i32 = offset_of!(Env, base) as i32;
-    pub const GROWN: i32 = offset_of!(Env, grown) as i32;
-    pub const STACK_LIMIT: i32 = offset_of!(Env, stack_limit) as i32;
-    pub const INTERRUPT: i32 = offset_of!(Env, interrupt) as i32;
-    pub const MAX_DEPTH: i32 = offset_of!(Env, max_depth) as i32;
-    pub const POINT: i32 = offset_of!(Env, point) as i32;
-    pub const SITE: i32 = offset_of!(Env, site) as i32;
-    pub const DETAILS: i32 = offset_of!(Env, details) as i32;
-    pub const DETAIL: i32 = offset_of!(Env, detail) as i32;
-    pub const TEXT: i32 = offset_of!(Env, text) as i32;
-    pub const TEXT_LENGTH: i32 = offset_of!(Env, text_length) as i32;
+impl Default for Bump {
+    fn default() -> Bump {
+        let none = std::ptr::null_mut();
+        Bump { next: none, end: none, base: none, grown: 0 }
+    }
 }
 
 /// Chunks of memory, the later the larger, as a rule; bordered as the blocks of
@@ -163,36 +105,40 @@ impl Arena {
         Arena { chunks: Vec::new(), memory, spare: Vec::new() }
     }
 
-    /// Lets `env` allocate here.
-    pub fn enter(&mut self, env: &mut Env) {
-        env.arena = self;
-        self.reset(env);
+    /// Lets a work item allocate here.
+    pub fn enter(&mut self, bump: &mut Bump) {
+        self.reset(bump);
         if self.chunks.is_empty() {
             // If there is no memory, whoever allocates will hear of it.
-            self.grow(env, 0);
+            self.grow(bump, 0);
         }
     }
 
     /// Ends an instance: nothing is allocated any more. The largest chunk is kept.
-    fn reset(&mut self, env: &mut Env) {
+    pub fn reset(&mut self, bump: &mut Bump) {
         if self.chunks.len() > 1 {
             let last = self.chunks.pop();
             self.free_above(0);
             self.chunks.extend(last);
         }
-        env.grown = 0;
+        bump.grown = 0;
         match self.chunks.first() {
             Some(chunk) => {
-                env.base = chunk.start;
+                bump.base = chunk.start;
                 // SAFETY: one past the end of the chunk.
-                env.end = unsafe { chunk.start.add(chunk.size) };
+                bump.end = unsafe { chunk.start.add(chunk.size) };
             }
             None => {
-                env.base = std::ptr::null_mut();
-                env.end = std::ptr::null_mut();
+                bump.base = std::ptr::null_mut();
+                bump.end = std::ptr::null_mut();
             }
         }
-        env.next = env.base;
+        bump.next = bump.base;
+    }
+
+    /// The memory of the runtime, against whose limit the arena counts.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
     }
 
     /// After a launch: keeps little.
@@ -246,20 +192,20 @@ impl Arena {
     }
 
     /// A new chunk with room for so many bytes, which are taken; null if there is no memory.
-    fn grow(&mut self, env: &mut Env, bytes: usize) -> *mut u8 {
+    pub fn grow(&mut self, bump: &mut Bump, bytes: usize) -> *mut u8 {
         let twice = self.chunks.last().map_or(FIRST, |c| c.size.saturating_mul(2));
         let size = twice.max(bytes.saturating_add(ALIGN));
         let Some(chunk) = self.chunk(size, bytes) else { return std::ptr::null_mut() };
         let start = chunk.start;
         // SAFETY: both are within the chunk.
         unsafe {
-            env.end = start.add(chunk.size);
-            env.next = start.add(bytes);
+            bump.end = start.add(chunk.size);
+            bump.next = start.add(bytes);
         }
         if self.chunks.is_empty() {
-            env.base = start;
+            bump.base = start;
         } else {
-            env.grown = 1;
+            bump.grown = 1;
         }
         self.chunks.push(chunk);
         start
@@ -273,7 +219,7 @@ impl Arena {
 
     /// Moves arrays down to the mark, if the garbage is worth it. `keep` holds addresses and
     /// sizes in bytes; the addresses become the new ones. False if there is no memory.
-    fn compact(&mut self, env: &mut Env, mark: *mut u8, keep: &mut [[usize; 2]]) -> bool {
+    pub fn compact(&mut self, bump: &mut Bump, mark: *mut u8, keep: &mut [[usize; 2]]) -> bool {
         // A mark made before there was any chunk stands before the first.
         let found = self.chunks.iter().rposition(|c| c.contains(mark));
         let (mark, mark_chunk) = match (found, self.chunks.first()) {
@@ -283,7 +229,7 @@ impl Arena {
         };
         let above: usize = self.chunks[mark_chunk..].iter().map(|c| c.size).sum();
         let below = mark as usize - self.chunks[mark_chunk].start as usize;
-        let room = env.end as usize - env.next as usize;
+        let room = bump.end as usize - bump.next as usize;
         let all = above - below - room;
         let ranges = self.moving(mark, mark_chunk, keep);
         let kept: usize = ranges.iter().map(Range::bytes).sum();
@@ -321,9 +267,9 @@ impl Arena {
         }
         self.free_above(mark_chunk + 1);
         self.chunks.extend(fresh);
-        env.grown = i64::from(self.chunks.len() > 1);
-        env.next = to as *mut u8;
-        env.end = self.chunks.last().map_or(env.next, Chunk::end);
+        bump.grown = i64::from(self.chunks.len() > 1);
+        bump.next = to as *mut u8;
+        bump.end = self.chunks.last().map_or(bump.next, Chunk::end);
         true
     }
 
@@ -375,110 +321,20 @@ impl Drop for Arena {
     }
 }
 
-/// Allocates when the chunk is full. `bytes` is a multiple of [`ALIGN`], or below 0 when it is
-/// too large to be told. If that fails the particulars are the bytes.
-///
-/// # Safety
-/// `env` is that of the running code and has an arena.
-pub unsafe extern "C" fn grow(env: *mut Env, bytes: i64) -> *mut u8 {
-    // SAFETY: as promised; compiled code does not hold references.
-    let env = unsafe { &mut *env };
-    let start = match usize::try_from(bytes) {
-        // SAFETY: as promised.
-        Ok(bytes) => unsafe { &mut *env.arena }.grow(env, bytes),
-        Err(_) => std::ptr::null_mut(),
-    };
-    if start.is_null() {
-        env.details = 1;
-        env.detail[0] = if bytes < 0 { i64::MAX } else { bytes };
-    }
-    start
-}
-
-/// Ends an instance that needed more than one chunk.
-///
-/// # Safety
-/// As [`grow`].
-pub unsafe extern "C" fn reset(env: *mut Env) {
-    // SAFETY: as promised.
-    let env = unsafe { &mut *env };
-    // SAFETY: as promised.
-    unsafe { &mut *env.arena }.reset(env);
-}
-
-/// `Compact`: `keep` holds `count` pairs of addresses and bytes.
-///
-/// # Safety
-/// As [`grow`]; the pairs are arrays with as many bytes.
-pub unsafe extern "C" fn compact(
-    env: *mut Env,
-    mark: *mut u8,
-    keep: *mut [usize; 2],
-    count: i64,
-) -> i32 {
-    // SAFETY: as promised.
-    let env = unsafe { &mut *env };
-    // SAFETY: as promised.
-    let keep = unsafe { std::slice::from_raw_parts_mut(keep, count as usize) };
-    // SAFETY: as promised.
-    let done = unsafe { &mut *env.arena }.compact(env, mark, keep);
-    if done { Status::Done as i32 } else { Status::OutOfMemory as i32 }
-}
-
-/// Appends the part of a point to an output.
-///
-/// # Safety
-/// As [`grow`]; `from` has so many bytes, and there is such an output.
-pub unsafe extern "C" fn emit(env: *mut Env, output: i64, from: *const u8, bytes: i64) -> i32 {
-    // SAFETY: as promised.
-    let env = unsafe { &mut *env };
-    // SAFETY: as promised.
-    let memory = unsafe { &(*env.arena).memory };
-    // SAFETY: as promised.
-    let part = unsafe { &mut *env.emitted.add(output as usize) };
-    let bytes = bytes.max(0) as usize;
-    if part.capacity() - part.len() < bytes {
-        let before = part.capacity();
-        let more = (part.len() + bytes).max(2 * before).max(4096) - part.len();
-        if !memory.reserve((part.len() + more - before) as u64) {
-            return Status::OutOfMemory as i32;
-        }
-        let reserved = part.len() + more;
-        if part.try_reserve_exact(more).is_err() {
-            memory.unreserve((reserved - before) as u64);
-            return Status::OutOfMemory as i32;
-        }
-        // What is counted is the capacity, and `try_reserve_exact` may give more.
-        if part.capacity() > reserved && !memory.reserve((part.capacity() - reserved) as u64) {
-            memory.unreserve((reserved - before) as u64);
-            *part = Vec::new();
-            return Status::OutOfMemory as i32;
-        }
-    }
-    // SAFETY: the capacity was seen to; the source is as long, and part of an array of the
-    // instance or the runtime, not of `part`.
-    unsafe {
-        std::ptr::copy_nonoverlapping(from, part.as_mut_ptr().add(part.len()), bytes);
-        part.set_len(part.len() + bytes);
-    }
-    Status::Done as i32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use nesl_runtime::random;
 
     /// An array of so many bytes, each of which is `fill`.
-    fn array(env: &mut Env, bytes: usize, fill: u8) -> [usize; 2] {
+    fn array(arena: &mut Arena, bump: &mut Bump, bytes: usize, fill: u8) -> [usize; 2] {
         let all = bytes.next_multiple_of(ALIGN);
-        let mut at = env.next;
-        if all <= env.end as usize - env.next as usize {
+        let mut at = bump.next;
+        if all <= bump.end as usize - bump.next as usize {
             // SAFETY: the end was compared.
-            env.next = unsafe { at.add(all) };
+            bump.next = unsafe { at.add(all) };
         } else {
-            // SAFETY: the environment has an arena.
-            at = unsafe { grow(env, all as i64) };
+            at = arena.grow(bump, all);
         }
         assert!(!at.is_null());
         // SAFETY: it was just allocated.
@@ -495,11 +351,10 @@ mod tests {
     #[test]
     fn what_is_kept_stays_as_it_was() {
         let memory = Memory::new(u64::MAX);
-        let workers = Workers::new(1, 1, memory.clone());
-        let mut arena = Box::new(Arena::new(memory.clone()));
-        let mut env = Env::new(&Default::default(), &workers, true);
+        let mut arena = Arena::new(memory.clone());
+        let mut bump = Bump::default();
         for seed in 0..60 {
-            arena.enter(&mut env);
+            arena.enter(&mut bump);
             let mut draws = 0;
             let mut below = |bound: u64| {
                 draws += 1;
@@ -509,14 +364,14 @@ mod tests {
             let mut old = Vec::new();
             for fill in 0..below(5) {
                 let length = below(scale);
-                old.push((array(&mut env, length, fill as u8), fill as u8));
+                old.push((array(&mut arena, &mut bump, length, fill as u8), fill as u8));
             }
             for _ in 0..3 {
-                let mark = env.next;
+                let mark = bump.next;
                 let mut young = Vec::new();
                 for fill in 100..100 + below(40) {
                     let length = below(scale);
-                    young.push((array(&mut env, length, fill as u8), fill as u8));
+                    young.push((array(&mut arena, &mut bump, length, fill as u8), fill as u8));
                 }
                 let mut kept = old.clone();
                 for (array, fill) in young {
@@ -528,7 +383,7 @@ mod tests {
                     }
                 }
                 let mut keep: Vec<[usize; 2]> = kept.iter().map(|(array, _)| *array).collect();
-                assert!(arena.compact(&mut env, mark, &mut keep));
+                assert!(arena.compact(&mut bump, mark, &mut keep));
                 assert!(keep.iter().zip(&kept).all(|(at, (_, fill))| holds(*at, *fill)));
                 let moved = keep.iter().zip(&kept).map(|(at, (_, fill))| (*at, *fill));
                 old = moved.collect();

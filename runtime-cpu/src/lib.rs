@@ -13,26 +13,33 @@
 //! only, so that a launch gives the same bits each time; a launch of little work runs on the
 //! calling thread, as one chunk.
 
+mod abi;
 mod arena;
-mod chunk;
+mod buffer;
+mod callbacks;
 mod codegen;
 mod launch;
 mod memory;
 mod modules;
 mod pages;
+mod pool;
 mod services;
+mod workers;
 
+use buffer::{address, internal_failure};
 use codegen::Compiled;
 use codegen::machine::Machine;
-use memory::{Block, Memory};
+use memory::Memory;
 use modules::Modules;
 pub use modules::is_prefetching;
-use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Module, Ty};
 use nesl_runtime::runtime::{Buffer, Caps, Counters, Failure, Launch, Loaded, Options, Runtime};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
+use workers::Workers;
 
 /// The CPU.
 pub struct Cpu {
@@ -40,7 +47,7 @@ pub struct Cpu {
     options: Options,
     memory: Arc<Memory>,
     modules: Modules,
-    workers: launch::Workers,
+    workers: Workers,
     launches: AtomicU64,
     compiled: AtomicU64,
     compile_ns: AtomicU64,
@@ -64,14 +71,16 @@ impl Cpu {
     /// # Errors
     /// As [`Cpu::new`].
     pub fn with_grain(options: Options, grain: u64) -> Result<Cpu, Failure> {
-        let machine = Machine::new().map_err(|e| trouble(&e))?;
+        let machine = Machine::new().map_err(|e| internal_failure(&e))?;
         let memory = Memory::new(options.memory);
         let threads = options.threads.max(1);
-        let workers = launch::Workers::new(threads, grain.max(1), memory.clone());
+        let workers = Workers::new(threads, grain.max(1), memory.clone());
         Ok(Cpu {
             caps: Caps {
                 name: "cpu".into(),
                 parallelism: threads,
+                min_parallel_operations: grain.max(1),
+                shares_host_memory: true,
                 recursion: true,
                 memory: options.memory,
                 prefetches: threads > 1,
@@ -98,38 +107,12 @@ impl Cpu {
 
     fn execute(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
         let compiled = launch.module.0.downcast_ref::<Compiled>();
-        let compiled = compiled.ok_or_else(|| trouble("the module is of another runtime"))?;
+        let compiled =
+            compiled.ok_or_else(|| internal_failure("the module is of another runtime"))?;
         let code = compiled.kernels.get(launch.kernel);
-        let code = code.ok_or_else(|| trouble("there is no such kernel"))?;
+        let code = code.ok_or_else(|| internal_failure("there is no such kernel"))?;
         self.launches.fetch_add(1, Relaxed);
         launch::launch(code, launch, &self.workers, &self.options)
-    }
-}
-
-/// A failure that is the machine's, or ours.
-fn trouble(what: &str) -> Failure {
-    Failure::Machine(Fault::with(FaultCode::Host, format!("cpu runtime: {what}")))
-}
-
-/// The block of a buffer.
-fn block(buffer: &Buffer) -> Result<&Block, Failure> {
-    buffer.storage().ok_or_else(|| trouble("the array is of another runtime"))
-}
-
-/// A buffer for so many elements.
-fn alloc(memory: &Arc<Memory>, ty: Ty, length: usize) -> Result<Buffer, Failure> {
-    let bytes = length.checked_mul(ty.size()).ok_or_else(|| memory.exhausted(Some(u64::MAX)))?;
-    Ok(Buffer::new(ty, length, Arc::new(memory.alloc(bytes)?)))
-}
-
-/// The bytes of some elements of a buffer.
-fn part(buffer: &Buffer, at: usize, bytes: usize) -> Result<*mut u8, Failure> {
-    let block = block(buffer)?;
-    let from = at.checked_mul(buffer.ty().size());
-    match from.and_then(|from| from.checked_add(bytes)) {
-        // SAFETY: within the block.
-        Some(to) if to <= block.bytes() => Ok(unsafe { block.start().add(to - bytes) }),
-        _ => Err(trouble("a transfer goes beyond its array")),
     }
 }
 
@@ -139,11 +122,11 @@ impl Runtime for Cpu {
     }
 
     fn alloc(&self, ty: Ty, length: usize) -> Result<Buffer, Failure> {
-        alloc(&self.memory, ty, length)
+        buffer::alloc(&self.memory, ty, length)
     }
 
     fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<(), Failure> {
-        let to = part(buffer, at, bytes.len())?;
+        let to = address(buffer, at, bytes.len())?;
         self.transferred.fetch_add(bytes.len() as u64, Relaxed);
         // SAFETY: `part` compared the bounds; launches are done, and no reference is handed out.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
@@ -157,7 +140,7 @@ impl Runtime for Cpu {
             if stop.load(Relaxed) {
                 Failure::Machine(FaultCode::Interrupted.into())
             } else {
-                trouble(&e)
+                internal_failure(&e)
             }
         });
         let (compiled, first) = loaded?;
@@ -191,13 +174,13 @@ impl Runtime for Cpu {
         let code = compiled.and_then(|compiled| compiled.kernels.get(launch.kernel));
         match code {
             Some(code) if code.kernel.outputs.is_empty() => Ok(Vec::new()),
-            _ => Err(failure.take().expect("there is one")),
+            _ => Err(failure.take().or_bug("a launch that is not executed has a failure")),
         }
     }
 
     fn read(&self, buffer: &Buffer, at: usize, out: &mut [u8]) -> Result<(), Failure> {
         self.report()?;
-        let from = part(buffer, at, out.len())?;
+        let from = address(buffer, at, out.len())?;
         self.transferred.fetch_add(out.len() as u64, Relaxed);
         // SAFETY: as for `write`.
         unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };

@@ -5,6 +5,7 @@
 //! element of an array without elements may be read too.
 
 use crate::pages;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::Fault;
 use nesl_runtime::runtime::Failure;
 use std::alloc::Layout;
@@ -251,7 +252,7 @@ impl Drop for Raw {
 impl Block {
     /// Where the bytes begin.
     pub fn start(&self) -> *mut u8 {
-        let raw = self.raw.as_ref().expect("a block has memory until it is dropped");
+        let raw = self.raw.as_ref().or_bug("a block has memory until it is dropped");
         // SAFETY: what is skipped and the border are part of the allocation.
         unsafe { raw.base.as_ptr().add(raw.skip + PAD) }
     }

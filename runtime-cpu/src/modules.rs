@@ -14,10 +14,10 @@
 //! to do.
 
 use crate::codegen::machine::Machine;
-use crate::codegen::{self, Compiled, walk};
-use crate::launch::Workers;
+use crate::codegen::{self, Compiled};
 use crate::memory::Memory;
-use nesl_runtime::kir::Module;
+use crate::workers::Workers;
+use nesl_runtime::kir::{Module, walk};
 use rustc_hash::FxHashMap;
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -296,11 +296,5 @@ fn find(all: &[Expected], module: &Module) -> Option<usize> {
 
 /// Instructions of a module: about how long it takes to compile.
 fn size(module: &Module) -> u64 {
-    let functions = module.functions.iter().map(|function| &function.body);
-    let stages = module.kernels.iter().flat_map(|kernel| &kernel.stages).map(|s| &s.body);
-    let mut size = 0;
-    for block in functions.chain(stages) {
-        walk::insts(block, &mut |_| size += 1);
-    }
-    size
+    walk::bodies(module).map(|block| walk::count_insts(block) as u64).sum()
 }

@@ -2,8 +2,8 @@
 //! functions that all runtimes share. Results are written, as 8 bytes each, to the last argument.
 //! Those that sort are given the environment instead, and give a [`Status`].
 
-use crate::arena::{Env, Status};
-use crate::launch::Workers;
+use crate::abi::{Env, Status};
+use crate::workers::Workers;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Extern, Ty};
 use nesl_runtime::scalar::Precision;

@@ -11,6 +11,7 @@ pub mod bug;
 pub mod fault;
 pub mod kir;
 pub mod math;
+pub mod precision;
 pub mod profile;
 pub mod random;
 pub mod runtime;

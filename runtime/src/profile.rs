@@ -3,6 +3,7 @@
 //! Every launch is waited for, so that its time is its own: what a runtime would do while the host
 //! goes on is lost. Kernels are told apart by their names.
 
+use crate::bug::OrBug;
 use crate::kir::{Kernel, Literal, Module, Space, Ty, Value};
 use crate::runtime::{Arg, Buffer, Caps, Counters, Failure, Launch, Loaded, Runtime};
 use std::cell::RefCell;
@@ -163,7 +164,7 @@ fn address(module: &Loaded) -> usize {
 fn known(kernel: &Kernel) -> Known {
     let place = |value: Value| {
         let place = kernel.params.iter().position(|param| *param == value);
-        place.expect("what bounds a space is a parameter")
+        place.or_bug("the bounds of a space are parameters")
     };
     let points = match kernel.space {
         Space::Flat { count } => Points::Flat(place(count)),

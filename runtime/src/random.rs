@@ -16,7 +16,7 @@
 //! are then likely to be equal, which is how often two 32-bit random numbers are equal anyway.
 
 use crate::fault::FaultCode;
-use crate::scalar::Precision;
+use crate::precision::Precision;
 
 /// What a block is for; the third word of its counter.
 #[derive(Clone, Copy)]

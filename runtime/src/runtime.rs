@@ -1,22 +1,22 @@
-//! What a runtime is: memory, compilation, launches.
+//! The contract of runtimes: memory, compilation, launches.
 //!
 //! The trait is small and object-safe. [`Runtime::launch`] only enqueues (a runtime may also
-//! execute at once); what went wrong comes to light at [`Runtime::read`] or [`Runtime::sync`], or
-//! at a launch that makes outputs. It is reported once; what was launched between it and its
-//! report has no effect, and what is launched after the report is executed again.
+//! execute at once); a failure is reported at [`Runtime::read`] or [`Runtime::sync`], or at a launch
+//! that makes outputs. It is reported once; launches between a failure and its report have no
+//! effect, and launches after the report are executed again.
 //! Buffers are freed by being dropped, after their last use. Every call is made from one thread.
 
 use crate::fault::Fault;
-use crate::kir::{Literal, Module, Site, Ty};
+use crate::kir::{Extern, Literal, Module, Site, Ty};
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// An array of a runtime.
+/// A handle to an array of a runtime.
 ///
-/// Handles are counted: cloning one shares the array, dropping the last frees it. An array whose
-/// only handle is at hand may be overwritten ([`Buffer::is_unique`]).
+/// Handles are counted: cloning one shares the array, dropping the last frees it. An array with a
+/// single handle may be overwritten by its owner ([`Buffer::is_unique`]).
 #[derive(Clone)]
 pub struct Buffer {
     ty: Ty,
@@ -24,16 +24,22 @@ pub struct Buffer {
     storage: Arc<dyn Any + Send + Sync>,
 }
 
-/// What a runtime can do, for those who choose.
+/// The machine that a runtime drives, as strategies ask about it: what kernels may contain, and
+/// from which sizes on a mapping pays off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caps {
-    /// Its name: `cpu`, `reference`, the name of a device.
+    /// The name: `cpu`, `reference`, the name of a device.
     pub name: String,
-    /// How many instances make progress at the same time, about.
+    /// The number of work items that make progress at the same time, approximately.
     pub parallelism: usize,
-    /// Whether instances may call functions that call themselves, and allocate.
+    /// The least work, in scalar operations, that is worth another thread.
+    pub min_parallel_operations: u64,
+    /// True if arrays lie in the memory of the host: reading or writing a few elements is then as
+    /// cheap for the host as for a launch.
+    pub shares_host_memory: bool,
+    /// True if work items may call functions that call themselves, and allocate.
     pub recursion: bool,
-    /// Bytes that arrays may take in all.
+    /// The limit on the size of all arrays together, in bytes.
     pub memory: u64,
     /// True if [`Runtime::prefetch`] compiles in the background.
     pub prefetches: bool,
@@ -46,33 +52,33 @@ pub struct Loaded(pub Arc<dyn Any + Send + Sync>);
 /// An argument of a launch.
 #[derive(Clone, Debug)]
 pub enum Arg {
-    /// For a scalar parameter.
+    /// An argument for a scalar parameter.
     Scalar(Literal),
-    /// For an array parameter: the array from this element on.
+    /// An argument for an array parameter: the array from this element on.
     Array(Buffer, usize),
 }
 
 /// One execution of a kernel.
 #[derive(Clone, Debug)]
 pub struct Launch<'a> {
-    /// The module.
+    /// The compiled module.
     pub module: &'a Loaded,
-    /// The kernel in it.
+    /// The index of the kernel in the module.
     pub kernel: usize,
-    /// One for each parameter, of its type.
+    /// The arguments, one for each parameter, of its type.
     pub args: &'a [Arg],
-    /// Names this launch in a [`Failure`].
+    /// A number that identifies this launch in a [`Failure`].
     pub tag: u64,
 }
 
-/// What went wrong in what was enqueued: the first failure in the order of launches.
+/// A failure; of several enqueued launches, that of the first that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// A check did not hold.
     Program {
-        /// The launch.
+        /// The tag of the launch.
         tag: u64,
-        /// Which check.
+        /// The failure site of the check.
         site: Site,
         /// The index of the first work item, in the order of the space, at which it did not hold.
         work_item: u64,
@@ -81,76 +87,91 @@ pub enum Failure {
         /// The text of an [`Op::Fail`](crate::kir::Op::Fail).
         text: Option<Vec<u8>>,
     },
-    /// No memory, recursion too deep, interrupted, or trouble with a device.
+    /// No memory, recursion too deep, interrupted, or a fault of a device.
     Machine(Fault),
+    /// The runtime cannot execute the module; only [`Runtime::load`] fails so.
+    Unsupported(Reason),
 }
 
-/// Counters, exact ones, since the runtime was made.
+/// The reason for which a runtime cannot execute a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// A function may call itself.
+    Recursion,
+    /// A work item allocates.
+    Allocation,
+    /// The runtime has no implementation of an intrinsic.
+    Intrinsic(Extern),
+}
+
+/// Exact counters since the runtime was created.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Kernels executed.
+    /// The number of kernels executed.
     pub launches: u64,
-    /// Modules compiled and loaded; one that was only prefetched does not count.
+    /// The number of modules compiled and loaded; one that was only prefetched does not count.
     pub modules: u64,
-    /// Modules kept now. One that nobody holds is kept until many others were used since.
+    /// The number of modules kept at present. One that nobody holds is kept until many others were
+    /// used since.
     pub loaded: u64,
-    /// Nanoseconds that those who loaded modules waited for them to be compiled: what another
-    /// thread did meanwhile does not count.
+    /// Nanoseconds that calls of `load` waited for compilation; the time of other threads does not
+    /// count.
     pub compile_ns: u64,
     /// Nanoseconds that another thread spent on speculative compilation, used later or not.
     pub prefetch_ns: u64,
-    /// Bytes of arrays now.
+    /// The size of all arrays at present, in bytes.
     pub bytes: u64,
-    /// The most there were at a time.
+    /// The largest size of all arrays at a time, in bytes.
     pub peak_bytes: u64,
-    /// Bytes written by and read to the host.
+    /// The number of bytes that the host wrote and read.
     pub transferred: u64,
-    /// Instructions executed, and elements that one instruction or sink moves, compares or
-    /// combines: what the interpreter of kir counts, and nobody else.
+    /// The work counted by the interpreter of kir, and by no other runtime: instructions executed,
+    /// and elements that one instruction or sink moves, compares or combines.
     pub work: u64,
 }
 
-/// Options of every runtime.
+/// The options of every runtime.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Set from another thread to stop: launches end with [`Fault`] `Interrupted`.
     pub interrupt: Arc<AtomicBool>,
-    /// Bytes that arrays may take in all.
+    /// The limit on the size of all arrays together, in bytes.
     pub memory: u64,
-    /// Threads to use, if it makes a difference.
+    /// The number of threads to use, for runtimes that use the host's.
     pub threads: usize,
-    /// Calls within calls in one instance after which recursion is too deep.
+    /// The number of calls that may nest in one work item.
     pub max_depth: usize,
 }
 
 /// Executes kir.
 pub trait Runtime {
-    /// What it can do.
+    /// The machine that it drives.
     fn caps(&self) -> &Caps;
-    /// A new array, not yet written. Faults `OutOfMemory`.
+    /// Returns a new array of uninitialised elements. Faults `OutOfMemory`.
     fn alloc(&self, ty: Ty, length: usize) -> Result<Buffer, Failure>;
     /// Writes elements, as bytes in the machine's order, from an element on.
     fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<(), Failure>;
-    /// Compiles a lawful module ([`crate::kir::verify`]); the same module is compiled once.
+    /// Compiles a well-formed module ([`crate::kir::verify`](crate::kir::verify())); the same module is
+    /// compiled once. Fails with [`Failure::Unsupported`] if the runtime cannot execute it.
     fn load(&self, module: &Module) -> Result<Loaded, Failure>;
     /// Announces that a well-formed module will probably be loaded soon: an idle thread may compile
     /// it speculatively. Only time depends on this; a failure is reported by [`Runtime::load`] alone.
     fn prefetch(&self, _module: &Module) {}
     /// Forgets every announced module that no thread has begun to compile.
     fn cancel_prefetch(&self) {}
-    /// Executes a kernel, now or later. Gives the kernel's outputs, whose lengths are known.
+    /// Executes a kernel, now or later. Returns the kernel's outputs, whose lengths are known.
     fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure>;
     /// Reads elements, as bytes in the machine's order, from an element on, after everything
     /// enqueued is done.
     fn read(&self, buffer: &Buffer, at: usize, out: &mut [u8]) -> Result<(), Failure>;
     /// Waits until everything enqueued is done.
     fn sync(&self) -> Result<(), Failure>;
-    /// What was done so far.
+    /// Returns the counters.
     fn counters(&self) -> Counters;
 }
 
 impl Buffer {
-    /// A handle to what a runtime keeps; for runtimes.
+    /// A handle to an array that a runtime keeps as `storage`; for runtimes.
     pub fn new(ty: Ty, length: usize, storage: Arc<dyn Any + Send + Sync>) -> Buffer {
         Buffer { ty, length, storage }
     }
@@ -160,27 +181,27 @@ impl Buffer {
         self.ty
     }
 
-    /// How many there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.length
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.length == 0
     }
 
-    /// What the runtime keeps, if it is of this sort.
+    /// The runtime's representation of the array, if it is of this type.
     pub fn storage<T: 'static>(&self) -> Option<&T> {
         self.storage.downcast_ref()
     }
 
-    /// Whether this is the only handle.
+    /// Returns true if this is the only handle.
     pub fn is_unique(&self) -> bool {
         Arc::strong_count(&self.storage) == 1
     }
 
-    /// Whether two handles share an array.
+    /// Returns true if two handles share an array.
     pub fn is_same(&self, other: &Buffer) -> bool {
         Arc::ptr_eq(&self.storage, &other.storage)
     }
@@ -190,15 +211,15 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             interrupt: Arc::default(),
-            memory: most_memory(),
+            memory: default_memory_limit(),
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             max_depth: 10_000_000,
         }
     }
 }
 
-/// Three quarters of the memory of this computer; where it does not say, of 8 GiB.
-fn most_memory() -> u64 {
+/// Three quarters of the memory of this computer, in bytes; of 8 GiB where that is not known.
+fn default_memory_limit() -> u64 {
     let known = std::fs::read_to_string("/proc/meminfo").ok();
     let kilobytes = known.as_deref().and_then(|text| {
         let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
@@ -210,6 +231,16 @@ fn most_memory() -> u64 {
 impl fmt::Debug for Buffer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "Buffer({:?} × {})", self.ty, self.length)
+    }
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reason::Recursion => out.write_str("recursive functions"),
+            Reason::Allocation => out.write_str("arrays allocated by work items"),
+            Reason::Intrinsic(intrinsic) => write!(out, "the intrinsic `{}`", intrinsic.mnemonic()),
+        }
     }
 }
 

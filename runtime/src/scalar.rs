@@ -7,19 +7,12 @@
 mod float;
 mod int;
 
+use crate::bug;
 use crate::fault::FaultCode;
 use crate::math::Function;
 use crate::random;
 
-/// How many bits an `int` and a `float` have in a session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Precision {
-    /// `i32` and `f32`.
-    Bits32,
-    /// `i64` and `f64`.
-    #[default]
-    Bits64,
-}
+pub use crate::precision::Precision;
 
 /// A scalar value. Under [`Precision::Bits32`] an `Int` is in the range of `i32` and a `Float` is
 /// exactly representable in `f32`.
@@ -145,48 +138,6 @@ pub enum ScalarOp {
     Rand,
     /// `(int key, int i) -> int`: the key of the i-th child of a key.
     Split,
-}
-
-impl Precision {
-    /// The smallest `int`.
-    pub fn min_int(self) -> i64 {
-        match self {
-            Precision::Bits32 => i64::from(i32::MIN),
-            Precision::Bits64 => i64::MIN,
-        }
-    }
-
-    /// The largest `int`.
-    pub fn max_int(self) -> i64 {
-        match self {
-            Precision::Bits32 => i64::from(i32::MAX),
-            Precision::Bits64 => i64::MAX,
-        }
-    }
-
-    /// The `int` that `x` wraps to.
-    pub fn wrap(self, x: i64) -> i64 {
-        match self {
-            Precision::Bits32 => i64::from(x as i32),
-            Precision::Bits64 => x,
-        }
-    }
-
-    /// The `float` nearest to `x`.
-    pub fn round(self, x: f64) -> f64 {
-        match self {
-            Precision::Bits32 => f64::from(x as f32),
-            Precision::Bits64 => x,
-        }
-    }
-
-    /// How many bits an `int` has.
-    pub fn bits(self) -> u32 {
-        match self {
-            Precision::Bits32 => 32,
-            Precision::Bits64 => 64,
-        }
-    }
 }
 
 impl ScalarOp {
@@ -332,7 +283,7 @@ fn compare<T: PartialOrd>(op: ScalarOp, a: &T, b: &T) -> Option<bool> {
 }
 
 fn refuse(op: ScalarOp, args: &[Scalar]) -> ! {
-    panic!("{op:?} is not defined on {args:?}")
+    bug!("{op:?} is not defined on {args:?}")
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ use tower_lsp_server::ls_types::*;
 use tower_lsp_server::{Client, LanguageServer};
 
 /// So many completions may be a part of what there is.
-const MANY: usize = 100;
+const MAX_COMPLETE_LIST: usize = 100;
 
 /// The server.
 pub struct Backend {
@@ -93,7 +93,7 @@ impl Backend {
     }
 
     /// `nesl/stages`
-    pub async fn stages(&self) -> Result<Vec<StageShown>> {
+    pub async fn stages(&self, _: Value) -> Result<Vec<StageShown>> {
         Ok(self.views.stages())
     }
 
@@ -148,7 +148,7 @@ impl LanguageServer for Backend {
         world.client = capabilities::client(&params.capabilities);
         world.options = Arc::new(Options::read(params.initialization_options));
         Ok(InitializeResult {
-            capabilities: capabilities::server(kind),
+            capabilities: capabilities::server(kind, self.views.stages()),
             server_info: Some(ServerInfo {
                 name: "nesl".to_owned(),
                 version: Some(env!("CARGO_PKG_VERSION").to_owned()),
@@ -367,7 +367,7 @@ impl LanguageServer for Backend {
         answer_yet(snapshot, move |s| {
             let all = ide::completions(&s.db, s.file, s.lines.offset(position));
             // Of very many only the best are there: with another letter there may be others.
-            let is_incomplete = all.len() >= MANY;
+            let is_incomplete = all.len() >= MAX_COMPLETE_LIST;
             let all = all.into_iter().enumerate();
             let items = all.map(|(i, one)| typing::completion(s, one, i)).collect();
             Some(CompletionResponse::List(CompletionList { is_incomplete, items }))

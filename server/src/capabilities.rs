@@ -2,6 +2,7 @@
 
 use crate::convert::colors;
 use crate::lines::Encoding;
+use crate::protocol::StageShown;
 use tower_lsp_server::ls_types::*;
 
 /// Commands that clients may have executed: runs, and what they cost.
@@ -51,8 +52,8 @@ pub fn client(client: &ClientCapabilities) -> ClientCan {
     }
 }
 
-/// Everything.
-pub fn server(encoding: PositionEncodingKind) -> ServerCapabilities {
+/// The capabilities of the server; the stages that it can show are among the experimental ones.
+pub fn server(encoding: PositionEncodingKind, stages: Vec<StageShown>) -> ServerCapabilities {
     let cells = NotebookSelector::ByNotebook {
         notebook: Notebook::String("*".to_owned()),
         cells: Some(vec![NotebookCellSelector { language: "nesl".to_owned() }]),
@@ -119,6 +120,7 @@ pub fn server(encoding: PositionEncodingKind) -> ServerCapabilities {
             commands: COMMANDS.map(str::to_owned).to_vec(),
             work_done_progress_options: WorkDoneProgressOptions::default(),
         }),
+        experimental: Some(serde_json::json!({ "stages": stages })),
         ..ServerCapabilities::default()
     }
 }

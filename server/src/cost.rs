@@ -1,8 +1,8 @@
 //! Work and depth of a form, measured by the direct interpreter in a process of its own.
 
+use crate::child::{self, add_form};
 use crate::protocol::CostResult;
-use crate::run::add_form;
-use crate::world::{Snapshot, path_of};
+use crate::world::Snapshot;
 use nesl_core::base::ItemId;
 use nesl_core::db::Cursor;
 use nesl_core::explain::subject;
@@ -16,11 +16,10 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
 use tower_lsp_server::ls_types::Position;
 
-/// Longer than this nobody waits.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time after which a measurement is given up.
+const MAX_MEASURING_TIME: Duration = Duration::from_secs(10);
 
 /// What was measured so far, by form and its text: a hover tells it, too.
 #[derive(Default)]
@@ -76,7 +75,7 @@ pub fn asked(snapshot: &Snapshot, position: Position) -> Option<Asked> {
     let form = db.form(cursor.item);
     let mut asked = Asked {
         subject: subject(db, &form),
-        folder: path_of(&snapshot.uri).and_then(|path| path.parent().map(PathBuf::from)),
+        folder: child::folder_of(&snapshot.uri),
         form: (cursor.item, db.item_text(cursor.item)),
         text: String::new(),
         line: 0,
@@ -108,10 +107,10 @@ impl Asked {
     /// Measures it.
     pub async fn measure(self, executable: &Path) -> CostResult {
         let subject = self.subject.clone();
-        let text = match tokio::time::timeout(PATIENCE, self.measured(executable)).await {
+        let text = match tokio::time::timeout(MAX_MEASURING_TIME, self.measured(executable)).await {
             Ok(Ok(text)) => text,
             Ok(Err(why)) => why,
-            Err(_) => format!("it takes longer than {} seconds", PATIENCE.as_secs()),
+            Err(_) => format!("it takes longer than {} seconds", MAX_MEASURING_TIME.as_secs()),
         };
         CostResult { subject, text }
     }
@@ -120,12 +119,8 @@ impl Asked {
         if self.line == 0 {
             return Err("give it an example in its documentation: `Example: f(1) → 2`".to_owned());
         }
-        let mut command = Command::new(executable);
-        command.args(["cost", "--json", "-"]).kill_on_drop(true);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        if let Some(folder) = self.folder.filter(|folder| folder.is_dir()) {
-            command.current_dir(folder);
-        }
+        let mut command = child::command(executable, self.folder);
+        command.args(["cost", "--json", "-"]).stderr(Stdio::null());
         let cannot = |error: std::io::Error| format!("cannot start nesl: {error}");
         let mut child = command.spawn().map_err(cannot)?;
         if let Some(mut input) = child.stdin.take() {

@@ -14,12 +14,14 @@
 //! | [`diagnostics`] | what is wrong is told after every change |
 //! | [`layouts`] | formatting, with what is known of forms from the last time |
 //! | [`preview`] | forms as the compiler's stages see them |
+//! | [`child`] | the processes of `nesl` that documents are given to |
 //! | [`run`], [`cost`] | running documents and measuring forms, in processes of their own |
 //! | [`library`] | the library's texts, for those who jump there |
 //! | [`options`], [`protocol`] | what clients may choose; what is said beyond LSP |
 
 pub mod backend;
 pub mod capabilities;
+pub mod child;
 pub mod convert;
 pub mod cost;
 pub mod diagnostics;

@@ -5,12 +5,13 @@
 //! edited loses its value, one that moves takes it along. A run ends when it is done, when it is
 //! stopped, when the same document is run again or is closed.
 
+use crate::child::{self, add_form};
 use crate::convert;
 use crate::cost::Costs;
 use crate::lines::Lines;
 use crate::options::{Options, Values};
 use crate::protocol::{RunParams, RunState, ValueShown, ValuesNotification, ValuesParams};
-use crate::world::{Snapshot, World, path_of};
+use crate::world::{Snapshot, World};
 use nesl_core::base::shorten;
 use nesl_core::base::{ItemId, TextRange, TextSize};
 use nesl_core::syntax::RawKind;
@@ -21,19 +22,19 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines as LinesOf};
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::process::{Child, ChildStdout};
 use tokio::sync::oneshot;
 use tower_lsp_server::Client;
 use tower_lsp_server::ls_types::{self as lsp, Uri};
 
 /// Characters of a value that fit behind a line.
-const INLINE: usize = 80;
+const INLINE_CHARS: usize = 80;
 /// Characters of a value that are kept.
-const KEPT: usize = 4_000;
+const KEPT_CHARS: usize = 4_000;
 /// Bytes of what a program prints that are kept: the last ones.
-const OUTPUT: usize = 64 * 1024;
+const KEPT_OUTPUT_BYTES: usize = 64 * 1024;
 /// Values come together if they come faster than this.
-const TOGETHER: Duration = Duration::from_millis(30);
+const VALUES_INTERVAL: Duration = Duration::from_millis(30);
 
 /// All runs.
 pub struct Runs {
@@ -212,18 +213,11 @@ impl Runs {
     }
 
     fn spawn(&self, uri: &Uri, options: &Options) -> std::io::Result<Child> {
-        let mut command = Command::new(&self.executable);
+        let mut command = child::command(&self.executable, child::folder_of(uri));
         command.args(["run", "--json", "--color", "never", "--print-length", "100"]);
         command.args(["--runtime", options.runtime.name()]);
         command.args(["--precision", &options.precision.bits().to_string(), "-"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // What a program reads and writes is beside it.
-        if let Some(folder) = path_of(uri).and_then(|path| path.parent().map(PathBuf::from))
-            && folder.is_dir()
-        {
-            command.current_dir(folder);
-        }
-        command.kill_on_drop(true).spawn()
+        command.stderr(Stdio::piped()).spawn()
     }
 
     /// Takes what a process prints until it ends, or is to end.
@@ -284,7 +278,7 @@ impl Runs {
         let mut untold = false;
         loop {
             let line = if untold {
-                match tokio::time::timeout_at(told + TOGETHER, lines.next_line()).await {
+                match tokio::time::timeout_at(told + VALUES_INTERVAL, lines.next_line()).await {
                     Ok(line) => line,
                     Err(_) => {
                         self.tell(uri).await;
@@ -347,8 +341,8 @@ impl Runs {
 
 fn append(output: &mut String, text: &str) {
     output.push_str(text);
-    if output.len() > OUTPUT {
-        let mut from = output.len() - OUTPUT;
+    if output.len() > KEPT_OUTPUT_BYTES {
+        let mut from = output.len() - KEPT_OUTPUT_BYTES;
         while !output.is_char_boundary(from) {
             from += 1;
         }
@@ -386,19 +380,10 @@ fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
         }
         plan.text.push('\n');
         let end = || lines.position(TextSize::of(&*lines.text));
-        let written = shorten(expression.trim().trim_end_matches(';'), INLINE);
+        let written = shorten(expression.trim().trim_end_matches(';'), INLINE_CHARS);
         plan.beyond = Some((line, params.position.unwrap_or_else(end), written));
     }
     plan
-}
-
-/// Adds a form to a program that is to be run, or, if it is not needed, the lines that it takes.
-pub(crate) fn add_form(program: &mut String, form: &str, needed: bool) {
-    if needed {
-        program.push_str(form);
-    } else {
-        program.extend(form.chars().filter(|c| *c == '\n'));
-    }
 }
 
 /// What a line of the process says, if it is wanted.
@@ -428,13 +413,13 @@ fn of_form(form: &Form) -> Value {
     let value = form.value.clone().unwrap_or_else(|| "…".to_owned());
     let seconds = form.seconds;
     let mut detail = String::new();
-    let mut kept: String = value.chars().take(KEPT).collect();
+    let mut kept: String = value.chars().take(KEPT_CHARS).collect();
     if kept.len() < value.len() {
         kept.push('…');
     }
     detail.push_str("```nesl\n");
     detail.push_str(&format!("{} = {kept}\n```\n*{}*", form.name, form.ty));
-    let text = format!("= {}", shorten(&value, INLINE));
+    let text = format!("= {}", shorten(&value, INLINE_CHARS));
     let cost = form.work.zip(form.depth);
     Value { of: None, at: None, text, detail, seconds, cost, error: false }
 }
@@ -444,7 +429,7 @@ fn of_problem(problem: &Problem) -> Value {
     for hint in &problem.hints {
         detail.push_str(&format!("\n\n*{}*", hint.text));
     }
-    let text = shorten(&problem.message, INLINE);
+    let text = shorten(&problem.message, INLINE_CHARS);
     Value { of: None, at: None, text, detail, seconds: 0.0, cost: None, error: true }
 }
 

@@ -1,4 +1,4 @@
-//! Gravity among many bodies, after Barnes and Hut.
+//! The Barnes-Hut simulation of gravity.
 
 use crate::data::{Parameters, tabulate, unit};
 use crate::{Run, program};
@@ -11,13 +11,13 @@ struct Body {
     mass: f64,
 }
 
-/// A square with its bodies.
+/// A square of the quadtree with its bodies.
 enum Tree {
     Few(Vec<Body>),
     Many { centre: Body, side: f64, parts: Vec<Tree> },
 }
 
-/// The accelerations of all bodies.
+/// Computes the accelerations of all bodies.
 pub fn barnes_hut(parameters: &Parameters) -> Run {
     let bodies = tabulate(parameters.get("n"), |i| Body {
         x: unit(3 * i),

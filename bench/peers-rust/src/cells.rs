@@ -1,10 +1,10 @@
-//! Programs on a grid.
+//! Programs on a grid, and the sieve of Eratosthenes.
 
 use crate::data::{Parameters, check_floats, tabulate, unit};
 use crate::{Run, program};
 use rayon::prelude::*;
 
-/// Steps until a point escapes.
+/// Computes the number of steps until each point of a grid escapes.
 pub fn mandelbrot(parameters: &Parameters) -> Run {
     let (size, limit) = (parameters.get("size"), parameters.get("limit"));
     let picture = move || -> Vec<i64> {
@@ -25,7 +25,8 @@ pub fn mandelbrot(parameters: &Parameters) -> Run {
     program(picture, |steps| vec![steps.iter().sum::<i64>() as f64])
 }
 
-/// The primes below a number: a sieve whose blocks stay in a core's own cache.
+/// Computes the primes below a number by a segmented sieve, whose blocks fit into the private cache of a
+/// core.
 pub fn primes(parameters: &Parameters) -> Run {
     const BLOCK: usize = 1 << 17;
     let n = parameters.get("n");
@@ -56,7 +57,7 @@ pub fn primes(parameters: &Parameters) -> Run {
     program(find, |p| vec![p.len() as f64, p[p.len() - 1] as f64, p.iter().sum::<i64>() as f64])
 }
 
-/// Heat in a chip.
+/// Simulates the heat in a chip.
 pub fn hotspot(parameters: &Parameters) -> Run {
     let (size, steps) = (parameters.get("size"), parameters.get("steps"));
     let chip = tabulate(size * size, |i| 320.0 + 10.0 * unit(i));

@@ -7,10 +7,10 @@ use std::f64::consts::PI;
 
 type Point = (f64, f64);
 
-/// Fewer points are looked at by one thread.
+/// Fewer points than this are processed by one thread.
 const GRAIN: usize = 1 << 14;
 
-/// Quickhull, clockwise from the leftmost point.
+/// Computes the convex hull by quickhull, clockwise from the leftmost point.
 pub fn quickhull(parameters: &Parameters) -> Run {
     let points: Vec<Point> = tabulate(parameters.get("n"), |i| {
         let (angle, radius) = (2.0 * PI * unit(2 * i), unit(2 * i + 1).sqrt());
@@ -31,7 +31,7 @@ pub fn quickhull(parameters: &Parameters) -> Run {
     })
 }
 
-/// The hull from a to b, without b, of the points on the left.
+/// Computes the part of the hull from `a` to `b`, excluding `b`, to the left of the line from `a` to `b`.
 fn chain(points: &[Point], a: Point, b: Point) -> Vec<Point> {
     let area = |p: &Point| (b.0 - a.0) * (p.1 - a.1) - (b.1 - a.1) * (p.0 - a.0);
     let left: Vec<Point> = if points.len() < GRAIN {

@@ -1,8 +1,9 @@
-//! The benchmark programs as one would write them by hand in Rust: loops on rayon's threads.
+//! The benchmark programs, hand-written in Rust with parallel loops of rayon.
 //!
-//! `bench-peers PROGRAM name=value…` makes the inputs, answers `ready`, and then every line on
-//! standard input with an object: the seconds of one more run, and what its result is compared by.
-//! `bench-peers triad` and `read` measure the memory: what is compared by is the bytes they moved.
+//! `bench-peers PROGRAM name=value…` generates the inputs and prints `ready`. Then it answers every
+//! line on standard input by one run, as a JSON object with its seconds and the checksums of its
+//! result. `bench-peers triad` and `bench-peers read` measure the memory bandwidth; instead of
+//! checksums they report the number of bytes moved.
 
 mod bodies;
 mod cells;
@@ -17,7 +18,8 @@ use data::Parameters;
 use std::io::BufRead;
 use std::time::Instant;
 
-/// One run: its result is dropped when what it is compared by was taken.
+/// Runs the program once; the inner function computes the checksums of the result and drops it, outside of
+/// the measured time.
 pub type Run = Box<dyn FnMut() -> Box<dyn FnOnce() -> Vec<f64>>>;
 
 fn main() {
@@ -60,7 +62,7 @@ fn main() {
     }
 }
 
-/// A program from what it computes and what that is compared by.
+/// Makes a program from a function that computes its result and one that computes the checksums of that.
 pub fn program<R: 'static>(
     mut compute: impl FnMut() -> R + 'static,
     check: impl Fn(&R) -> Vec<f64> + Copy + 'static,

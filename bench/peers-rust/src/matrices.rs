@@ -1,17 +1,17 @@
-//! Vectors, matrices, and graphs as sparse matrices.
+//! Programs on vectors and matrices, and on graphs represented as sparse matrices.
 
 use crate::data::{Parameters, check_floats, mix, tabulate, unit};
 use crate::{Run, program};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Elements that one task does.
+/// The number of elements that one task processes.
 const BLOCK: usize = 1 << 14;
 
-/// Elements of arrays that no cache holds.
+/// The number of elements of an array that fits into no cache.
 const N: usize = 1 << 24;
 
-/// The triad a = b + 3 c, twenty-four bytes a step.
+/// Measures the triad a = b + 3 c, which moves 24 bytes for each element.
 pub fn triad() -> Run {
     let (b, c) = (tabulate(N, |i| i as f64), tabulate(N, |i| (i % 7) as f64));
     let mut a = vec![0.0; N];
@@ -28,14 +28,14 @@ pub fn triad() -> Run {
     program(triad, |_| vec![(24 * N) as f64])
 }
 
-/// A sum, eight bytes a step: reading alone is faster.
+/// Measures a sum, which reads 8 bytes for each element; reading alone is faster than a triad.
 pub fn read() -> Run {
     let a = tabulate(N, |i| i as f64);
     let sum = move || -> f64 { a.par_chunks(BLOCK).map(|part| lanes(part, part, |x, _| x)).sum() };
     program(sum, |_| vec![(8 * N) as f64])
 }
 
-/// The sum of a[i] b[i], in four lanes at a time.
+/// Computes the dot product of two vectors, with several accumulators.
 pub fn dot(parameters: &Parameters) -> Run {
     let n = parameters.get("n");
     let (a, b) = (tabulate(n, unit), tabulate(n, |i| unit(i + n)));
@@ -46,7 +46,8 @@ pub fn dot(parameters: &Parameters) -> Run {
     program(product, |product| vec![*product])
 }
 
-/// The sum of f(a[i], b[i]), whose additions the compiler may do side by side.
+/// Computes the sum of f(a[i], b[i]) with several accumulators, so that the compiler can vectorise the
+/// additions.
 fn lanes(a: &[f64], b: &[f64], f: impl Fn(f64, f64) -> f64) -> f64 {
     const LANES: usize = 16;
     let mut sums = [0.0; LANES];
@@ -66,7 +67,7 @@ fn table(parameters: &Parameters) -> (usize, usize, Vec<f64>) {
     (rows, columns, tabulate(rows * columns, unit))
 }
 
-/// Long rows are cut, so that few of them are enough for all threads.
+/// Computes the sums of rows. Long rows are divided, so that a few rows suffice to occupy all threads.
 pub fn sum_rows(parameters: &Parameters) -> Run {
     let (_, columns, matrix) = table(parameters);
     let sums = move || -> Vec<f64> {
@@ -76,7 +77,7 @@ pub fn sum_rows(parameters: &Parameters) -> Run {
     program(sums, |sums| check_floats(sums))
 }
 
-/// Each task adds up some rows; the results are added.
+/// Computes the sums of columns. Each task adds up some rows, and their results are added.
 pub fn sum_columns(parameters: &Parameters) -> Run {
     let (rows, columns, matrix) = table(parameters);
     let sums = move || -> Vec<f64> {
@@ -102,7 +103,7 @@ pub fn sum_columns(parameters: &Parameters) -> Run {
     program(sums, |sums| check_floats(sums))
 }
 
-/// Rows of any length, one behind the other.
+/// A sparse matrix in compressed row format.
 struct Rows {
     starts: Vec<usize>,
     columns: Vec<usize>,
@@ -113,7 +114,7 @@ impl Rows {
         self.starts[row]..self.starts[row + 1]
     }
 
-    /// A graph whose edges follow a power law.
+    /// Generates a graph whose edges follow a power law.
     fn graph(n: usize, degree: usize) -> Rows {
         let columns = tabulate(n * degree, |i| {
             let t = unit(i);
@@ -123,7 +124,7 @@ impl Rows {
     }
 }
 
-/// Sparse matrix times vector.
+/// Multiplies a sparse matrix by a vector.
 pub fn spmv(parameters: &Parameters) -> Run {
     let n = parameters.get("rows");
     let (width, longest) = (parameters.get("width"), parameters.get("longest"));
@@ -149,7 +150,7 @@ pub fn spmv(parameters: &Parameters) -> Run {
     program(product, |product| check_floats(product))
 }
 
-/// Some steps of PageRank.
+/// Runs the given number of steps of PageRank.
 pub fn pagerank(parameters: &Parameters) -> Run {
     let (n, steps) = (parameters.get("n"), parameters.get("steps"));
     let rows = Rows::graph(n, parameters.get("degree"));
@@ -169,7 +170,8 @@ pub fn pagerank(parameters: &Parameters) -> Run {
     program(ranks, |ranks| check_floats(ranks))
 }
 
-/// Breadth-first search, a frontier at a time; who reaches a vertex first puts it into the next.
+/// Searches a graph breadth-first, level by level; the task that reaches a vertex first adds it to the next
+/// frontier.
 pub fn bfs(parameters: &Parameters) -> Run {
     let n = parameters.get("n");
     let rows = Rows::graph(n, parameters.get("degree"));
@@ -198,10 +200,10 @@ pub fn bfs(parameters: &Parameters) -> Run {
     })
 }
 
-/// Features of a point.
+/// The number of features of a point.
 const D: usize = 30;
 
-/// Centres moved to the mean of their points.
+/// Moves each centre to the mean of its points.
 pub fn kmeans(parameters: &Parameters) -> Run {
     let (n, k) = (parameters.get("n"), parameters.get("k"));
     let points = tabulate(n * D, unit);

@@ -1,4 +1,4 @@
-//! European options, in both precisions.
+//! Prices of European options, in both precisions.
 
 use crate::data::{Parameters, tabulate};
 use crate::{Run, program};
@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 macro_rules! black_scholes {
     ($name:ident, $real:ty, $pi:expr) => {
-        /// Prices of calls and puts.
+        /// Computes the prices of calls and puts by the Black-Scholes formula.
         pub fn $name(parameters: &Parameters) -> Run {
             fn cdf(d: $real) -> $real {
                 let k = 1.0 / (1.0 + 0.2316419 * d.abs());

@@ -1,13 +1,13 @@
-//! Sorting.
+//! Sorting programs.
 
 use crate::data::{Parameters, check_sorted, mix, tabulate};
 use crate::{Run, program};
 use rayon::prelude::*;
 
-/// Pieces that one thread finishes.
+/// Parts of at most this many elements are sorted by one thread.
 const GRAIN: usize = 1 << 13;
 
-/// The library's.
+/// Sorts with the parallel sort of rayon.
 pub fn sort(parameters: &Parameters) -> Run {
     let a = tabulate(parameters.get("n"), mix);
     let sorted = move || {
@@ -18,11 +18,11 @@ pub fn sort(parameters: &Parameters) -> Run {
     program(sorted, |v| check_sorted(v))
 }
 
-/// Quicksort in place, both halves in parallel.
+/// Sorts in place by quicksort, with both recursive calls in parallel.
 pub fn quicksort(parameters: &Parameters) -> Run {
     fn go(v: &mut [i64]) {
         if v.len() <= 24 {
-            // Insertion.
+            // Short parts are sorted by insertion.
             for i in 1..v.len() {
                 let x = v[i];
                 let mut at = i;
@@ -36,7 +36,7 @@ pub fn quicksort(parameters: &Parameters) -> Run {
         }
         let (first, middle, last) = (v[0], v[v.len() / 2], v[v.len() - 1]);
         let pivot = first.max(middle).min(first.min(middle).max(last));
-        // Hoare's partition.
+        // The partition scheme is Hoare's.
         let (mut low, mut high) = (0, v.len() - 1);
         loop {
             while v[low] < pivot {
@@ -69,8 +69,8 @@ pub fn quicksort(parameters: &Parameters) -> Run {
     program(sorted, |v| check_sorted(v))
 }
 
-/// The bitonic network. Where partners are less than a grain apart, all its rounds are done while
-/// the grain is in the cache.
+/// Sorts by the bitonic network. All rounds that compare elements less than `GRAIN` apart are executed while
+/// the block is in the cache.
 pub fn batcher(parameters: &Parameters) -> Run {
     fn exchange(low: &mut [i64], high: &mut [i64], up: bool) {
         for (a, b) in low.iter_mut().zip(high) {

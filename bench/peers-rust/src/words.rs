@@ -1,4 +1,4 @@
-//! Word count.
+//! The word-count program.
 
 use crate::data::Parameters;
 use crate::{Run, program};
@@ -7,7 +7,8 @@ use std::collections::HashMap;
 
 type Counts = HashMap<Vec<u8>, u64>;
 
-/// How often each word of a file occurs: a table for each piece of the text, then one of all.
+/// Counts the occurrences of each word of a file, in one table for each part of the text, which are then
+/// merged.
 pub fn count(parameters: &Parameters) -> Run {
     let file = parameters.text("file");
     let text = std::fs::read(file).unwrap_or_else(|error| panic!("cannot read {file}: {error}"));

@@ -1,4 +1,4 @@
-//! Source locations.
+//! Source locations as spans of tokens.
 //!
 //! After the parser, no stage knows a byte offset. A [`Span`] counts the *significant tokens* of
 //! its item (comments and blanks are not counted), so typing in a comment, re-indenting or moving

@@ -71,6 +71,7 @@ impl<'c> Elaborator<'c> {
             site,
             library: true,
             charge: None,
+            role: None,
         }
     }
 

@@ -121,6 +121,7 @@ impl<'c> Elaborator<'c> {
             site: scope.site(value),
             library: false,
             charge: None,
+            role: None,
         };
         self.functions[id.0 as usize] = Some(function);
         (id, ty)
@@ -300,6 +301,7 @@ impl<'c> Elaborator<'c> {
         scope.body.open();
         let result = self.expr(&mut scope, body);
         let library = self.definitions.is_library(item);
+        let own_name = self.definitions.name(item);
         ir::Function {
             name,
             params,
@@ -308,6 +310,7 @@ impl<'c> Elaborator<'c> {
             site: scope.site_of(function.name.span),
             library,
             charge: if library { charge(&ast, function) } else { None },
+            role: if library { crate::prelude::role(own_name.folded()) } else { None },
         }
     }
 
@@ -319,7 +322,7 @@ impl<'c> Elaborator<'c> {
     ) -> ir::Function {
         let body = ir::Block { lets: Vec::new(), result: ir::Atom::Unit };
         let result = ir::Ty::Unit;
-        ir::Function { name, params, result, body, site, library: false, charge: None }
+        ir::Function { name, params, result, body, site, library: false, charge: None, role: None }
     }
 
     fn elaborate_lambda(&mut self, item: ItemId, expr: ExprId, args: &Arc<[Ty]>) -> ir::Function {
@@ -345,6 +348,7 @@ impl<'c> Elaborator<'c> {
             site,
             library: self.definitions.is_library(item),
             charge: None,
+            role: None,
         }
     }
 
@@ -381,6 +385,7 @@ impl<'c> Elaborator<'c> {
             site,
             library: true,
             charge: None,
+            role: None,
         }
     }
 
@@ -400,6 +405,7 @@ impl<'c> Elaborator<'c> {
             site: scope.site(value),
             library: self.definitions.is_library(scope.item),
             charge: None,
+            role: None,
         }
     }
 

@@ -58,7 +58,7 @@ pub trait Definitions {
     /// The signature of an item.
     fn signature(&self, item: ItemId) -> Arc<Signature>;
     /// The definition in force for an item's `name`: the latest one of the same name and type
-    /// (LANGUAGE section 7), usually the item itself.
+    /// (a redefinition), usually the item itself.
     fn current(&self, item: ItemId, name: &Name) -> ItemId;
     /// The name that an item defines.
     fn name(&self, item: ItemId) -> Name;

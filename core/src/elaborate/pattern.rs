@@ -64,7 +64,7 @@ pub fn bound_names(item: &Item, pat: PatId) -> Vec<(Name, Vec<Projection>)> {
 /// The tree of pairs into which a callee destructures its argument; each leaf is one operand.
 #[derive(Clone, Debug)]
 pub(super) enum ParamShape {
-    /// One operand.
+    /// A component that is passed as one operand.
     Leaf,
     /// A pair, of which both components are destructured.
     Pair(Box<ParamShape>, Box<ParamShape>),

@@ -10,7 +10,7 @@ use crate::flat::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind,
 use crate::ir::mnemonic::Mnemonic;
 use crate::ir::{self, Atom, Site, Ty, Var};
 use crate::pipeline;
-use crate::prim::SeqOp;
+use crate::prim::{Cost, SeqOp};
 use crate::syntax::ast::{Expr, ItemKind, Pat, PatId};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
@@ -431,17 +431,7 @@ impl<'a> Reader<'a> {
                 self.say(depth, format!("call `{name}`{around}"), sources, false);
             }
             Op::Sequential(block) => self.inner(block, depth, aside),
-            Op::Map(_)
-            | Op::Element { .. }
-            | Op::Position
-            | Op::Gather(..)
-            | Op::Extent(..)
-            | Op::SameLength(..)
-            | Op::Collect { .. }
-            | Op::Reduce { .. }
-            | Op::Histogram { .. }
-            | Op::Scatter { .. }
-            | Op::Scan { .. } => {}
+            _ => {}
         }
     }
 
@@ -454,43 +444,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a value takes work: not what is only passed on.
+/// Returns true if operations are executed for a value; descriptors and names take none.
 fn works(binding: &Let) -> bool {
-    match &binding.op {
-        Op::Map(op) => match op {
-            ir::Op::Copy(_)
-            | ir::Op::Pair(..)
-            | ir::Op::First(_)
-            | ir::Op::Second(_)
-            | ir::Op::Global(_)
-            | ir::Op::Seq(SeqOp::Length | SeqOp::Subseq, _) => false,
-            ir::Op::Scalar(..)
-            | ir::Op::Seq(..)
-            | ir::Op::Text(_)
-            | ir::Op::List(_)
-            | ir::Op::Call(..)
-            | ir::Op::If { .. }
-            | ir::Op::Nest(_)
-            | ir::Op::Check { .. }
-            | ir::Op::Error(_)
-            | ir::Op::Host(..)
-            | ir::Op::Time(_) => true,
-        },
-        Op::Element { .. }
-        | Op::Position
-        | Op::Collect { .. }
-        | Op::SameLength(..)
-        | Op::Extent(..) => false,
-        Op::Gather(..)
-        | Op::Reduce { .. }
-        | Op::Histogram { .. }
-        | Op::Scatter { .. }
-        | Op::Scan { .. }
-        | Op::Branch { .. }
-        | Op::Call(..)
-        | Op::Sequential(_)
-        | Op::Versions { .. } => true,
-    }
+    !binding.is_descriptor_only()
 }
 
 /// Whether a value is computed by a kernel of its own that the runtime brings along, whatever the
@@ -498,10 +454,10 @@ fn works(binding: &Let) -> bool {
 fn is_service(binding: &Let) -> bool {
     match &binding.op {
         Op::Map(ir::Op::Seq(op, _)) => {
-            !matches!(op, SeqOp::Length | SeqOp::Index | SeqOp::Subseq | SeqOp::Range | SeqOp::Dist)
+            let cost = op.row().cost;
+            cost > Cost::Element && cost != Cost::Generate
         }
-        Op::Reduce { .. } | Op::Histogram { .. } | Op::Scatter { .. } | Op::Scan { .. } => true,
-        _ => false,
+        op => op.cost(&binding.ty) == Cost::Parallel,
     }
 }
 

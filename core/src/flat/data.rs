@@ -21,9 +21,8 @@
 //! A step may use values of its own context and of those around it; these are read where they
 //! are ([`Space`] says how), so that free variables are never copied.
 
-use crate::ir::{self, Atom, FunId, Site, Ty, Var};
-use crate::prim::{ReduceOp, SeqOp};
-use nesl_runtime::fault::FaultCode;
+use super::op::Op;
+use crate::ir::{self, Atom, Site, Ty, Var};
 use smol_str::SmolStr;
 
 /// A context of a function: an index into [`Function::spaces`].
@@ -162,100 +161,4 @@ pub struct Kernel {
     pub counts: Vec<SpaceId>,
     /// Of these, those of which it matters which points they have: their places are stored.
     pub filter_indices: Vec<SpaceId>,
-}
-
-/// What a step computes.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Op {
-    /// The same at each point, which does it by itself. Blocks inside see the values in scope.
-    Map(ir::Op),
-    /// The element of a sequence of the context around, at each point of a context that has one
-    /// point for each of its elements (or those of a sequence as long).
-    Element {
-        /// The sequence.
-        of: Var,
-        /// The check that it is as long, which must come first.
-        checked: Option<Var>,
-    },
-    /// The position of a point in its segment; an int.
-    Position,
-    /// The element at a place of a sequence; faults [`FaultCode::Gather`] out of bounds.
-    Gather(Atom, Atom),
-    /// How many elements a range or a repetition has; faults as that operation does.
-    Extent(SeqOp, Vec<Atom>),
-    /// Faults unless two sequences are equally long; true.
-    SameLength(Var, Var, FaultCode),
-    /// For each point of the context around `from`, the sequence of the values in its segment.
-    Collect {
-        /// A value in `from` or around it.
-        value: Atom,
-        /// Whose segments.
-        from: SpaceId,
-    },
-    /// The values of each segment of `from`, combined.
-    Reduce {
-        /// With what.
-        with: ReduceOp,
-        /// A value in `from` or around it.
-        value: Atom,
-        /// Whose segments.
-        from: SpaceId,
-    },
-    /// A table for the one point around: for each place below a size, the values that belong
-    /// there, combined ([`SeqOp::Histogram`]).
-    Histogram {
-        /// With what.
-        with: ReduceOp,
-        /// How many places there are, in the context around.
-        size: Atom,
-        /// Where to, in `from` or around it.
-        place: Atom,
-        /// A value, or a row of them, in `from` or around it.
-        value: Atom,
-        /// The points.
-        from: SpaceId,
-    },
-    /// For each point around, a sequence there with other elements at some places: what the points
-    /// inside give, of those of one place the last ([`SeqOp::Scatter`]); faults
-    /// [`FaultCode::Scatter`] out of bounds. Nothing is stored but the result, which takes the
-    /// place of the sequence if nobody else uses that.
-    Scatter {
-        /// The sequence, in the step's context. Its elements contain no sequences.
-        of: Var,
-        /// Where to, in `from` or around it.
-        place: Atom,
-        /// The element, in `from` or around it.
-        value: Atom,
-        /// The points; any context inside of the step's.
-        from: SpaceId,
-    },
-    /// The values before each point in its segment, combined.
-    Scan {
-        /// With what.
-        with: ReduceOp,
-        /// A value in the step's context or around it.
-        value: Atom,
-    },
-    /// A conditional: the points split up, each side is computed for its own, and the values come
-    /// together again. A side without points is not computed.
-    Branch {
-        /// A bool.
-        cond: Var,
-        /// The context where it is true, and what is computed there.
-        then: (SpaceId, Block),
-        /// The context where it is false, and what is computed there.
-        otherwise: (SpaceId, Block),
-    },
-    /// A call of the flat form of a function.
-    Call(FunId, Vec<Atom>),
-    /// Each point does all of this by itself.
-    Sequential(ir::Block),
-    /// One computation in two forms, between which the strategy chooses when the points have been
-    /// counted.
-    Versions {
-        /// Each point does it by itself ([`Op::Sequential`]).
-        sequential: Block,
-        /// Step by step, all points at once.
-        flattened: Block,
-    },
 }

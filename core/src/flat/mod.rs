@@ -4,6 +4,7 @@
 //! [`print()`] is easier to read; [`verify()`] is their law.
 
 mod data;
+mod op;
 mod parse;
 mod pass;
 mod print;
@@ -11,8 +12,9 @@ mod verify;
 mod walk;
 
 pub use data::*;
+pub use op::Op;
 pub use parse::parse;
 pub use pass::{Fuel, Pass};
 pub use print::{print, print_function, print_located, print_with_sites};
 pub use verify::verify;
-pub(crate) use walk::{is_cheap, is_within, segments_of};
+pub(crate) use walk::{is_within, segments_of};

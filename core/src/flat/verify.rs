@@ -17,7 +17,7 @@
 //! The types of operations are those of the core language, and are not checked again.
 
 use super::{Block, Function, IndexSpace, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
-use super::{is_cheap, is_within, segments_of};
+use super::{is_within, segments_of};
 use crate::base::with_stack;
 use crate::ir::{Atom, Ty, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -112,7 +112,7 @@ impl Checker<'_, '_> {
                 }
             }
             let home = binding.points();
-            let again = is_cheap(binding) && is_within(self.spaces(), kernel.space, home);
+            let again = binding.is_cheap() && is_within(self.spaces(), kernel.space, home);
             if home != kernel.space && !kernel.masks.contains(&home) && !again {
                 self.report(format!("v{} is no part of kernel {}", binding.var.0, kernel.id));
             }
@@ -235,14 +235,14 @@ impl Checker<'_, '_> {
             | Op::Call(..) => self.operands(&what, &binding.op, ctx),
         }
         self.done.insert(binding.var);
-        let again = is_cheap(binding);
+        let again = binding.is_cheap();
         if self.vars.insert(binding.var, ctx).is_some() && !again {
             self.report(format!("{what} is bound twice"));
         }
     }
 
     fn operands(&mut self, what: &str, op: &Op, ctx: SpaceId) {
-        op.atoms().into_iter().for_each(|atom| self.reads(what, atom, ctx));
+        op.operands().into_iter().for_each(|atom| self.reads(what, atom, ctx));
     }
 
     /// Whether a value can be used in a context.

@@ -2,9 +2,7 @@
 
 use super::{Block, Function, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step};
 use crate::base::with_stack;
-use crate::ir::{self, Atom, Ty, Var};
-use crate::prim::SeqOp;
-use nesl_runtime::scalar::ScalarOp;
+use crate::ir::{self, Atom, Var};
 use rustc_hash::FxHashSet;
 
 impl IndexSpace {
@@ -135,53 +133,6 @@ impl Block {
     }
 }
 
-/// Whether a value may be computed again in another kernel rather than be stored: it cannot fault,
-/// and takes no longer than it takes to read one.
-pub(crate) fn is_cheap(binding: &Let) -> bool {
-    match &binding.op {
-        Op::Element { .. } | Op::Position => true,
-        Op::Map(op) => match op {
-            ir::Op::Copy(_) | ir::Op::First(_) | ir::Op::Second(_) | ir::Op::Pair(..) => true,
-            ir::Op::Seq(SeqOp::Length, _) => true,
-            ir::Op::Scalar(op, _) => {
-                use ScalarOp::*;
-                match op {
-                    Add | Sub | Mul | Neg | Abs | Max | Min | Eq | Ne | Lt | Le | Gt | Ge | Not
-                    | And | Or | Xor | ToFloat | BoolToInt | CharToInt => true,
-                    // Floats are divided by anything.
-                    Div => binding.ty == Ty::Float,
-                    Rem | Mod | Shl | Shr | Sqrt | Ln | Exp | Sin | Cos | Tan | Asin | Acos
-                    | Atan | Sinh | Cosh | Tanh | Floor | Ceil | Trunc | Round | IntToChar
-                    | FloatBits | Mix | Rand | Split => false,
-                }
-            }
-            ir::Op::Seq(..)
-            | ir::Op::Text(_)
-            | ir::Op::List(_)
-            | ir::Op::Call(..)
-            | ir::Op::If { .. }
-            | ir::Op::Nest(_)
-            | ir::Op::Global(_)
-            | ir::Op::Check { .. }
-            | ir::Op::Error(_)
-            | ir::Op::Host(..)
-            | ir::Op::Time(_) => false,
-        },
-        Op::Gather(..)
-        | Op::Extent(..)
-        | Op::SameLength(..)
-        | Op::Collect { .. }
-        | Op::Reduce { .. }
-        | Op::Histogram { .. }
-        | Op::Scatter { .. }
-        | Op::Scan { .. }
-        | Op::Branch { .. }
-        | Op::Call(..)
-        | Op::Sequential(_)
-        | Op::Versions { .. } => false,
-    }
-}
-
 impl Kernel {
     /// Where a value that it computes lives.
     pub(crate) fn home(&self, var: Var) -> Option<SpaceId> {
@@ -191,53 +142,13 @@ impl Kernel {
 }
 
 impl Op {
-    /// The blocks of steps inside.
-    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
-        let (first, second) = match self {
-            Op::Branch { then, otherwise, .. } => (Some(&then.1), Some(&otherwise.1)),
-            Op::Versions { sequential, flattened } => (Some(sequential), Some(flattened)),
-            Op::Map(_)
-            | Op::Element { .. }
-            | Op::Position
-            | Op::Gather(..)
-            | Op::Extent(..)
-            | Op::SameLength(..)
-            | Op::Collect { .. }
-            | Op::Reduce { .. }
-            | Op::Histogram { .. }
-            | Op::Scatter { .. }
-            | Op::Scan { .. }
-            | Op::Sequential(_)
-            | Op::Call(..) => (None, None),
-        };
-        first.into_iter().chain(second)
-    }
-
-    /// The operands, not those of the blocks inside, nor what only has to come first.
-    pub fn atoms(&self) -> Vec<Atom> {
-        match self {
-            Op::Map(op) => op.atoms(),
-            Op::Element { of, .. } => vec![Atom::Var(*of)],
-            Op::Position | Op::Sequential(_) | Op::Versions { .. } => Vec::new(),
-            Op::Gather(from, place) => vec![*from, *place],
-            Op::Extent(_, args) | Op::Call(_, args) => args.clone(),
-            Op::SameLength(a, b, _) => vec![Atom::Var(*a), Atom::Var(*b)],
-            Op::Collect { value, .. } | Op::Reduce { value, .. } | Op::Scan { value, .. } => {
-                vec![*value]
-            }
-            Op::Histogram { size, place, value, .. } => vec![*size, *place, *value],
-            Op::Scatter { of, place, value, .. } => vec![Atom::Var(*of), *place, *value],
-            Op::Branch { cond, .. } => vec![Atom::Var(*cond)],
-        }
-    }
-
     /// Visits the variables that it uses; those of blocks of steps inside too, whether they are
     /// bound there or not.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         if let Op::Map(op) = self {
             return op.each_use(visit);
         }
-        for atom in self.atoms() {
+        for atom in self.operands() {
             if let Atom::Var(var) = atom {
                 visit(var);
             }
@@ -279,7 +190,7 @@ fn used(atom: Atom, visit: &mut dyn FnMut(Var)) {
 impl ir::Op {
     /// Visits the variables that it uses, those that blocks inside use but do not bind too.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
-        self.atoms().into_iter().for_each(|atom| used(atom, visit));
+        self.operands().into_iter().for_each(|atom| used(atom, visit));
         let mut bound = FxHashSet::default();
         if let ir::Op::Nest(nest) = self {
             bound.extend(nest.binders.iter().map(|(var, ..)| *var));
@@ -310,7 +221,7 @@ impl ir::Block {
 
     fn all_uses(&self, visit: &mut dyn FnMut(Var)) {
         self.each_let(&mut |binding| {
-            binding.op.atoms().into_iter().for_each(|atom| used(atom, visit));
+            binding.op.operands().into_iter().for_each(|atom| used(atom, visit));
             binding.op.blocks().for_each(|block| used(block.result, visit));
         });
         used(self.result, visit);

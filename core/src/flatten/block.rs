@@ -49,7 +49,7 @@ impl Flattener<'_> {
             }
             // Of sequences the places are chosen, not the elements.
             Op::If { cond, then, otherwise }
-                if binding.ty.has_sequence() || !is_scalar_op(&binding.op, self.scalar) =>
+                if binding.ty.has_sequence() || !is_scalar_op(binding, self.scalar) =>
             {
                 if let Some(choice) = self.choice_of_cuts(binding, ctx) {
                     return self.define(var, choice, binding.ty.clone(), ctx, site);
@@ -63,7 +63,7 @@ impl Flattener<'_> {
                 self.point(binding, ctx);
                 self.as_long_as(self.groups[pair], var);
             }
-            op if is_scalar_op(op, self.scalar) => self.point(binding, ctx),
+            _ if is_scalar_op(binding, self.scalar) => self.point(binding, ctx),
             Op::Call(callee, args) => {
                 let args: Vec<Atom> = args.iter().map(|a| self.atom(*a)).collect();
                 self.calls.push(*callee);
@@ -75,18 +75,8 @@ impl Flattener<'_> {
                 let op = flat::Op::Versions { sequential, flattened };
                 self.define(var, op, binding.ty.clone(), ctx, site);
             }
-            Op::Scalar(..)
-            | Op::Pair(..)
-            | Op::First(_)
-            | Op::Second(_)
-            | Op::Text(_)
-            | Op::List(_)
-            | Op::Global(_)
-            | Op::Check { .. }
-            | Op::Error(_)
-            | Op::If { .. }
-            | Op::Host(..)
-            | Op::Time(_) => self.point(binding, ctx),
+            // The other operations have no inner parallelism, or an intrinsic computes them.
+            _ => self.point(binding, ctx),
         }
     }
 
@@ -226,11 +216,13 @@ impl Flattener<'_> {
                 self.define(var, flat::Op::Sequential(sequential), ty, ctx, site);
                 self.as_long_as(*of, var);
             }
-            (SeqOp::Scatter | SeqOp::Replace | SeqOp::Permute, [of, ..]) => {
+            _ => {
                 self.point(binding, ctx);
-                self.as_long_as(*of, var);
+                // The counts of `partition` and the indices of `->` belong to other index spaces.
+                if op.row().same_length_as == Some(0) {
+                    self.as_long_as(args[0], var);
+                }
             }
-            _ => self.point(binding, ctx),
         }
     }
 

@@ -120,12 +120,12 @@ impl<'a, 'f> Origins<'a, 'f> {
         let any = |atoms: Vec<Atom>| atoms.into_iter().any(|atom| self.shares(atom));
         with_stack(|| match &binding.op {
             Op::Copy(_) | Op::Pair(..) | Op::First(_) | Op::Second(_) | Op::List(_) => {
-                any(binding.op.atoms())
+                any(binding.op.operands())
             }
             Op::Seq(SeqOp::Index, args) => self.shares(args[0]),
             // The elements are moved; only what they contain may be shared.
             Op::Seq(..) => {
-                binding.ty.element().is_some_and(Ty::has_sequence) && any(binding.op.atoms())
+                binding.ty.element().is_some_and(Ty::has_sequence) && any(binding.op.operands())
             }
             Op::If { .. } | Op::Nest(_) => {
                 binding.op.blocks().any(|inside| self.shares(inside.result))
@@ -149,5 +149,5 @@ fn is_run(block: &Block, functions: &[bool]) -> bool {
     matches!(last.op, Op::Seq(SeqOp::Range | SeqOp::Dist, _))
         && !last.ty.element().is_none_or(Ty::has_sequence)
         && block.result == Atom::Var(last.var)
-        && before.iter().all(|b| !b.ty.has_sequence() && is_scalar_op(&b.op, functions))
+        && before.iter().all(|b| !b.ty.has_sequence() && is_scalar_op(b, functions))
 }

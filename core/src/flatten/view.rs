@@ -45,7 +45,7 @@ impl Flattener<'_> {
     /// A conditional, if both sides are cut from one sequence: each point does it by itself, from
     /// that sequence on, so that the two places are places in the same arrays.
     pub(super) fn choice_of_cuts(&mut self, binding: &Let, ctx: SpaceId) -> Option<flat::Op> {
-        if !matches!(binding.ty, Ty::Sequence(_)) || !is_scalar_op(&binding.op, self.scalar) {
+        if !matches!(binding.ty, Ty::Sequence(_)) || !is_scalar_op(binding, self.scalar) {
             return None;
         }
         let mut op = self.renamed(&binding.op);

@@ -3,7 +3,7 @@
 use crate::base::with_stack;
 use crate::flat::{Block, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step};
 use crate::ir::{self, Atom, Var};
-use crate::prim::SeqOp;
+use crate::prim::Cost;
 use rustc_hash::FxHashMap;
 
 /// What all blocks of a program share.
@@ -125,15 +125,7 @@ impl Grouping<'_, '_> {
                 self.delayed.insert(binding.var, binding);
                 return;
             }
-            Op::Map(_)
-            | Op::Gather(..)
-            | Op::Extent(..)
-            | Op::SameLength(..)
-            | Op::Reduce { .. }
-            | Op::Histogram { .. }
-            | Op::Scatter { .. }
-            | Op::Scan { .. }
-            | Op::Sequential(_) => {}
+            _ => {}
         }
         self.join(binding);
     }
@@ -333,59 +325,27 @@ fn may_be_masked(binding: &Let) -> bool {
     }
 }
 
-/// Whether a step may give new arrays: others of its kernel could not use them yet.
+/// Returns true if a step may make new arrays, which the other steps of its kernel could not use
+/// yet.
 fn makes_arrays(binding: &Let) -> bool {
-    let plain = match &binding.op {
-        Op::Map(op) => match op {
-            ir::Op::Copy(_)
-            | ir::Op::Pair(..)
-            | ir::Op::First(_)
-            | ir::Op::Second(_)
-            | ir::Op::Scalar(..)
-            | ir::Op::Check { .. } => true,
-            ir::Op::Seq(op, _) => cuts(*op),
-            // Flattening leaves conditionals to points if they choose between places.
-            ir::Op::If { .. } => op.blocks().all(only_cuts),
-            ir::Op::Text(_)
-            | ir::Op::List(_)
-            | ir::Op::Call(..)
-            | ir::Op::Nest(_)
-            | ir::Op::Global(_)
-            | ir::Op::Error(_)
-            | ir::Op::Host(..)
-            | ir::Op::Time(_) => false,
-        },
+    let makes_none = match &binding.op {
+        // Flattening leaves conditionals to elements if they choose between views.
+        Op::Map(op @ ir::Op::If { .. }) => op.blocks().all(only_views),
+        Op::Map(op) => op.costs_at_most(Cost::Element, &binding.ty),
         Op::Sequential(_) => false,
-        // Any kernel fills tables and writes elements.
-        Op::Histogram { .. } | Op::Scatter { .. } => true,
-        Op::Element { .. }
-        | Op::Position
-        | Op::Gather(..)
-        | Op::Extent(..)
-        | Op::SameLength(..)
-        | Op::Collect { .. }
-        | Op::Reduce { .. }
-        | Op::Scan { .. }
-        | Op::Branch { .. }
-        | Op::Call(..)
-        | Op::Versions { .. } => true,
+        // Any kernel fills tables and writes elements; the other operations are not joined.
+        _ => true,
     };
-    !plain && binding.ty.has_sequence()
+    !makes_none && binding.ty.has_sequence()
 }
 
-/// Whether an operation gives a part of what is there, or a scalar.
-fn cuts(op: SeqOp) -> bool {
-    use SeqOp::{HashText, Index, Length, SameText, Subseq};
-    matches!(op, Index | Subseq | Length | HashText | SameText)
-}
-
-/// Whether a block makes no sequence but by cutting others.
-fn only_cuts(block: &ir::Block) -> bool {
+/// Returns true if a block makes no sequences but views of others.
+fn only_views(block: &ir::Block) -> bool {
     with_stack(|| {
         block.lets.iter().all(|binding| match &binding.op {
-            ir::Op::Seq(op, _) => cuts(*op),
-            ir::Op::If { .. } => binding.op.blocks().all(only_cuts),
-            op => !binding.ty.has_sequence() && op.blocks().next().is_none(),
+            ir::Op::Seq(op, _) => op.row().cost <= Cost::Chars,
+            ir::Op::If { .. } => binding.op.blocks().all(only_views),
+            op => !binding.ty.has_sequence() && !op.has_blocks(),
         })
     })
 }

@@ -7,7 +7,6 @@ use crate::base::with_stack;
 use crate::flat::{Block, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step, is_within};
 use crate::ir::{self, Atom, Var};
 use crate::prim::SeqOp;
-use crate::simplify::may_fault;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What is used behind a place.
@@ -129,18 +128,7 @@ impl Function<'_> {
                     live.join(inside);
                 }
             }
-            Op::Map(_)
-            | Op::Element { .. }
-            | Op::Position
-            | Op::Gather(..)
-            | Op::Extent(..)
-            | Op::SameLength(..)
-            | Op::Reduce { .. }
-            | Op::Histogram { .. }
-            | Op::Scatter { .. }
-            | Op::Scan { .. }
-            | Op::Sequential(_)
-            | Op::Call(..) => binding.op.each_use(&mut |var| {
+            _ => binding.op.each_use(&mut |var| {
                 live.vars.insert(var);
             }),
         }
@@ -227,7 +215,7 @@ impl Function<'_> {
                 }
                 used
             };
-            if !used && !within && !faults(&binding) {
+            if !used && !within && !binding.may_fault() {
                 continue;
             }
             binding.op.each_use(&mut |var| {
@@ -339,26 +327,5 @@ impl Live {
                 self.point(*inner);
             }
         }
-    }
-}
-
-fn faults(binding: &Let) -> bool {
-    match &binding.op {
-        Op::Map(op) => may_fault(&ir::Let {
-            var: binding.var,
-            ty: binding.ty.clone(),
-            op: op.clone(),
-            site: binding.site,
-        }),
-        Op::Sequential(block) => block.lets.iter().any(may_fault),
-        Op::Gather(..) | Op::Scatter { .. } => true,
-        Op::Extent(..) | Op::SameLength(..) | Op::Call(..) => true,
-        Op::Branch { .. } | Op::Versions { .. } => true,
-        Op::Element { .. }
-        | Op::Position
-        | Op::Collect { .. }
-        | Op::Reduce { .. }
-        | Op::Histogram { .. }
-        | Op::Scan { .. } => false,
     }
 }

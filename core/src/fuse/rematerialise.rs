@@ -8,7 +8,7 @@
 
 use super::cluster::{State, var};
 use crate::base::with_stack;
-use crate::flat::{Block, IndexSpace, Kernel, Let, Op, SpaceId, Step, is_cheap, is_within};
+use crate::flat::{Block, IndexSpace, Kernel, Let, Op, SpaceId, Step, is_within};
 use crate::ir::{self, Atom, Var};
 use crate::prim::SeqOp;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -33,24 +33,11 @@ fn read(block: &Block, spaces: &[IndexSpace], into: &mut FxHashSet<Var>) {
     with_stack(|| {
         let op = |op: &Op, into: &mut FxHashSet<Var>| match op {
             Op::SameLength(..) | Op::Map(ir::Op::Seq(SeqOp::Length, _)) => {}
-            Op::Branch { then: (_, a), otherwise: (_, b), .. }
-            | Op::Versions { sequential: a, flattened: b } => {
-                into.extend(op.atoms().into_iter().filter_map(var));
-                read(a, spaces, into);
-                read(b, spaces, into);
+            Op::Branch { .. } | Op::Versions { .. } => {
+                into.extend(op.operands().into_iter().filter_map(var));
+                op.blocks().for_each(|inner| read(inner, spaces, into));
             }
-            Op::Map(_)
-            | Op::Element { .. }
-            | Op::Position
-            | Op::Gather(..)
-            | Op::Extent(..)
-            | Op::Collect { .. }
-            | Op::Reduce { .. }
-            | Op::Histogram { .. }
-            | Op::Scatter { .. }
-            | Op::Scan { .. }
-            | Op::Call(..)
-            | Op::Sequential(_) => op.each_use(&mut |var| {
+            op => op.each_use(&mut |var| {
                 into.insert(var);
             }),
         };
@@ -89,7 +76,7 @@ impl Again<'_, '_> {
                         let idle = matches!(binding.op, Op::Collect { .. })
                             && !self.elements.contains(&binding.var);
                         if !idle {
-                            self.stored.extend(binding.op.atoms().into_iter().filter_map(var));
+                            self.stored.extend(binding.op.operands().into_iter().filter_map(var));
                         }
                         binding.op.blocks().for_each(|block| self.stored(block));
                     }
@@ -114,25 +101,8 @@ impl Again<'_, '_> {
                     }
                     Step::Let(binding) => {
                         let mut binding = binding.clone();
-                        match &mut binding.op {
-                            Op::Branch { then: (_, a), otherwise: (_, b), .. }
-                            | Op::Versions { sequential: a, flattened: b } => {
-                                *a = self.block(a, known.clone());
-                                *b = self.block(b, known.clone());
-                            }
-                            Op::Map(_)
-                            | Op::Element { .. }
-                            | Op::Position
-                            | Op::Gather(..)
-                            | Op::Extent(..)
-                            | Op::SameLength(..)
-                            | Op::Collect { .. }
-                            | Op::Reduce { .. }
-                            | Op::Histogram { .. }
-                            | Op::Scatter { .. }
-                            | Op::Scan { .. }
-                            | Op::Call(..)
-                            | Op::Sequential(_) => {}
+                        for inner in binding.op.blocks_mut() {
+                            *inner = self.block(inner, known.clone());
                         }
                         Step::Let(binding)
                     }
@@ -143,7 +113,7 @@ impl Again<'_, '_> {
     }
 
     fn may_be_repeated(&self, binding: &Let) -> bool {
-        binding.ctx != SpaceId::CALLER && is_cheap(binding) && !binding.ty.has_sequence()
+        binding.ctx != SpaceId::CALLER && binding.is_cheap() && !binding.ty.has_sequence()
     }
 
     fn kernel(&mut self, kernel: &Kernel, known: &Known) -> Kernel {
@@ -200,7 +170,7 @@ impl Again<'_, '_> {
         if taken {
             more.own.insert(var);
         } else {
-            for atom in binding.op.atoms() {
+            for atom in binding.op.operands() {
                 if let Atom::Var(operand) = atom
                     && !self.expand(operand, place, more)
                     && binding.ctx == place.over

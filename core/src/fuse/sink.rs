@@ -15,9 +15,7 @@
 
 use super::cluster::{State, var};
 use crate::base::with_stack;
-use crate::flat::{
-    Block, Function, IndexSpace, Let, Op, SpaceId, SpaceKind, Step, is_cheap, segments_of,
-};
+use crate::flat::{Block, Function, IndexSpace, Let, Op, SpaceId, SpaceKind, Step, segments_of};
 use crate::ir::{self, Atom, Ty, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -49,12 +47,10 @@ impl Tails<'_, '_> {
             let mut steps = block.steps.clone();
             let mut at = 0;
             while at < steps.len() {
-                if let Step::Let(binding) = &mut steps[at]
-                    && let Op::Branch { then: (_, a), otherwise: (_, b), .. }
-                    | Op::Versions { sequential: a, flattened: b } = &mut binding.op
-                {
-                    *a = self.block(a);
-                    *b = self.block(b);
+                if let Step::Let(binding) = &mut steps[at] {
+                    for inner in binding.op.blocks_mut() {
+                        *inner = self.block(inner);
+                    }
                 }
                 if self.state.fuel > 0
                     && let Some(tail) = self.tail(&steps, at, block.result)
@@ -113,7 +109,7 @@ impl Tails<'_, '_> {
             }
             if binding.combines() {
                 taken.push(place);
-            } else if is_cheap(binding) {
+            } else if binding.is_cheap() {
                 here.insert(binding.var);
             } else {
                 continue;
@@ -240,35 +236,16 @@ impl Tails<'_, '_> {
     }
 }
 
-/// Puts other operands in the place of variables, in what a tail is made of.
+/// Replaces variables by other operands, in a cheap step or in a reduction, histogram or scatter.
+/// Sequences that these read live in an index space around, and keep their names.
 fn rename(op: &mut Op, known: &FxHashMap<Var, Atom>) {
-    let rename = |atom: &mut Atom| {
+    op.each_operand_mut(|atom| {
         if let Atom::Var(var) = atom
             && let Some(other) = known.get(var)
         {
             *atom = *other;
         }
-    };
-    match op {
-        Op::Map(op) => op.rename(&mut |var| known.get(&var).copied().unwrap_or(Atom::Var(var))),
-        Op::Reduce { value, .. } => rename(value),
-        Op::Histogram { size, place, value, .. } => {
-            [size, place, value].into_iter().for_each(rename);
-        }
-        // The sequence lives around the points.
-        Op::Scatter { place, value, .. } => [place, value].into_iter().for_each(rename),
-        // What elements are taken of lives around the points.
-        Op::Element { .. } | Op::Position => {}
-        Op::Gather(..)
-        | Op::Extent(..)
-        | Op::SameLength(..)
-        | Op::Collect { .. }
-        | Op::Scan { .. }
-        | Op::Branch { .. }
-        | Op::Call(..)
-        | Op::Sequential(_)
-        | Op::Versions { .. } => unreachable!("it is not cheap"),
-    }
+    });
 }
 
 /// A number from which on no variable of a function has one.
@@ -285,19 +262,7 @@ fn unused(function: &Function) -> u32 {
                     nest.binders.iter().for_each(|(var, ..)| note(*var));
                 }
             }
-            Op::Element { .. }
-            | Op::Position
-            | Op::Gather(..)
-            | Op::Extent(..)
-            | Op::SameLength(..)
-            | Op::Collect { .. }
-            | Op::Reduce { .. }
-            | Op::Histogram { .. }
-            | Op::Scatter { .. }
-            | Op::Scan { .. }
-            | Op::Branch { .. }
-            | Op::Call(..)
-            | Op::Versions { .. } => {}
+            _ => {}
         }
     });
     next

@@ -1,8 +1,8 @@
 //! What is no work for a runtime: operations without loops over elements.
 
 use crate::base::with_stack;
-use crate::ir::{Block, FunId, Op, Program};
-use crate::prim::SeqOp;
+use crate::ir::{Block, FunId, Let, Op, Program};
+use crate::prim::Cost;
 
 /// Per function of a program, whether all that it does is light, or outside, and so are the
 /// functions it calls. Such a function is best left to the direct interpreter, unless it is given
@@ -36,70 +36,21 @@ impl HostOnly {
     }
 
     fn block(&self, block: &Block) -> bool {
-        with_stack(|| block.lets.iter().all(|binding| self.op(&binding.op)))
+        with_stack(|| block.lets.iter().all(|binding| self.binding(binding)))
     }
 
-    fn op(&self, op: &Op) -> bool {
-        match op {
+    fn binding(&self, binding: &Let) -> bool {
+        match &binding.op {
             Op::Call(callee, _) => self.function(*callee),
             Op::Global(_) | Op::Host(..) => true,
-            Op::If { .. } | Op::Time(_) => op.blocks().all(|block| self.block(block)),
-            Op::Copy(_)
-            | Op::Scalar(..)
-            | Op::Pair(..)
-            | Op::First(_)
-            | Op::Second(_)
-            | Op::Text(_)
-            | Op::List(_)
-            | Op::Seq(..)
-            | Op::Nest(_)
-            | Op::Check { .. }
-            | Op::Error(_) => is_light(op),
+            op @ (Op::If { .. } | Op::Time(_)) => op.blocks().all(|block| self.block(block)),
+            _ => is_host_only(binding),
         }
     }
 }
 
-/// Whether an operation without blocks is: it moves elements at most.
-pub(super) fn is_light(op: &Op) -> bool {
-    match op {
-        Op::Copy(_)
-        | Op::Scalar(..)
-        | Op::Pair(..)
-        | Op::First(_)
-        | Op::Second(_)
-        | Op::Text(_)
-        | Op::List(_)
-        | Op::Check { .. }
-        | Op::Error(_) => true,
-        Op::Seq(op, _) => match op {
-            SeqOp::Length
-            | SeqOp::Index
-            | SeqOp::Append
-            | SeqOp::Flatten
-            | SeqOp::Subseq
-            | SeqOp::IntText
-            | SeqOp::FloatText
-            | SeqOp::ExpText
-            | SeqOp::ParseFloat
-            | SeqOp::HashText
-            | SeqOp::SameText => true,
-            SeqOp::Range
-            | SeqOp::Dist
-            | SeqOp::Gather
-            | SeqOp::Scatter
-            | SeqOp::Replace
-            | SeqOp::Permute
-            | SeqOp::Pack
-            | SeqOp::Partition
-            | SeqOp::Reduce(_)
-            | SeqOp::Scan(_)
-            | SeqOp::Histogram(_)
-            | SeqOp::Groups
-            | SeqOp::RankUp
-            | SeqOp::RankDown => false,
-        },
-        Op::If { .. } | Op::Call(..) | Op::Nest(_) | Op::Global(_) | Op::Host(..) | Op::Time(_) => {
-            false
-        }
-    }
+/// Returns true for an operation without blocks that has no loop over the elements of a sequence,
+/// but for copying them.
+pub(super) fn is_host_only(binding: &Let) -> bool {
+    binding.op.costs_at_most(Cost::Copy, &binding.ty)
 }

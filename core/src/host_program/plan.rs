@@ -7,7 +7,7 @@ use super::{Action, Function, HostProgram, Input, PureRegion, Step};
 use super::{Block, HostOnly, host_only, pure_region};
 use crate::base::with_stack;
 use crate::ir::{self, Atom, Effects, FunId, Let, Op, Program, Site, Ty, Var};
-use crate::simplify::may_fault;
+use nesl_runtime::bug;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A simplified program that has effects, as a script.
@@ -95,7 +95,7 @@ impl<'p> Planner<'p> {
     ) {
         let (mut now, mut later) = (Vec::new(), Vec::new());
         for binding in std::mem::take(&mut waiting.lets).into_iter().rev() {
-            if needed.contains(&binding.var) || may_fault(binding) {
+            if needed.contains(&binding.var) || binding.may_fault() {
                 needed.extend(uses([binding]));
                 now.push(binding);
             } else {
@@ -144,7 +144,7 @@ impl<'p> Planner<'p> {
             Some(var) => host_only.contains(&var) || !self.types[&var].has_sequence(),
             None => true,
         };
-        if !binding.op.atoms().into_iter().all(|atom| fed(atom, host_only)) {
+        if !binding.op.operands().into_iter().all(|atom| fed(atom, host_only)) {
             return false;
         }
         let is_light = match binding.op {
@@ -154,7 +154,7 @@ impl<'p> Planner<'p> {
                         && fed(block.result, host_only)
                 })
             }),
-            _ => host_only::is_light(&binding.op),
+            _ => host_only::is_host_only(binding),
         };
         if is_light {
             host_only.insert(binding.var);
@@ -189,17 +189,7 @@ impl<'p> Planner<'p> {
                     .then(|| Box::new(self.pure_region(&[binding], vec![var], true))),
             },
             Op::Nest(_) => Action::Compute(self.pure_region(&[binding], vec![var], false)),
-            Op::Copy(_)
-            | Op::Scalar(..)
-            | Op::Pair(..)
-            | Op::First(_)
-            | Op::Second(_)
-            | Op::Text(_)
-            | Op::List(_)
-            | Op::Seq(..)
-            | Op::Global(_)
-            | Op::Check { .. }
-            | Op::Error(_) => unreachable!("it has no effects"),
+            op => bug!("{op:?} has no effects, and belongs to a pure region"),
         }
     }
 

@@ -54,6 +54,7 @@ pub(super) fn piece(
         site,
         library: false,
         charge: None,
+        role: None,
     });
     PureRegion {
         program: Program { functions: all, globals: own, main },

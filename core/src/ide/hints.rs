@@ -1,17 +1,14 @@
 //! What a text does not say but the compiler knows, shown in between: types, and what runs in
 //! parallel.
 
-use super::outline::leaves;
-use crate::base::shorten;
-use crate::base::{Severity, Span, TextRange, TextSize};
-use crate::db::{Cursor, forms};
-use crate::db::{Database, FileId};
+use super::pattern::{leaves, type_within};
+use crate::base::{Severity, Span, TextRange, TextSize, shorten};
+use crate::db::{Cursor, Database, FileId, forms};
 use crate::explain::{self, Layout, Summary, SummaryLine};
 use crate::syntax::ast::{Expr, ExprId, Function, ItemKind, PatId, UnaryOp};
-use crate::types::{Signature, Ty, print_scheme, print_type};
+use crate::types::{Signature, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 
 /// What is to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +44,7 @@ pub struct InlayHint {
 }
 
 /// Longer types are shortened; all of it is in the tooltip.
-const TYPE_WIDTH: usize = 32;
+const TYPE_CHARS: usize = 32;
 
 /// What is to be shown in a part of a file, in order.
 pub fn inlay_hints(
@@ -168,19 +165,8 @@ fn bound(cursor: &Cursor<'_>, pattern: PatId, value: ExprId, all: &mut Vec<Inlay
     }
 }
 
-/// A type inside of a form: its variables have the names that the form's own type gives them.
-pub(super) fn type_within(cursor: &Cursor<'_>, ty: &Ty) -> String {
-    let Signature::Function { scheme, .. } = &**cursor.db.signature(cursor.item) else {
-        return print_type(ty);
-    };
-    let own = print_type(&scheme.ty);
-    let both = Ty::Pair(Arc::new(scheme.ty.clone()), Arc::new(ty.clone()));
-    let text = print_type(&both);
-    text.strip_prefix(&format!("({own}), ")).map_or_else(|| print_type(ty), str::to_owned)
-}
-
 fn typed(at: TextSize, label: &str, text: &str, edit: Option<String>) -> InlayHint {
-    let short = shorten(label.trim_start(), TYPE_WIDTH + 2);
+    let short = shorten(label.trim_start(), TYPE_CHARS + 2);
     let blank = if label.starts_with(' ') { " " } else { "" };
     let tooltip = (short != label.trim_start()).then(|| format!("```nesl\n{text}\n```"));
     let label = format!("{blank}{short}");

@@ -1,7 +1,7 @@
 //! What can be run, and where a button for it belongs.
 
-use super::hints::type_within;
 use super::outline;
+use super::pattern::type_within;
 use crate::base::{ItemId, Severity, Span, TextRange};
 use crate::db::{Cursor, forms};
 use crate::db::{Database, FileId};

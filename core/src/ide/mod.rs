@@ -22,7 +22,7 @@
 //! | `formatting` | edits that format a file, a part of it, or what was just typed |
 //! | `links` | the files that a text names |
 //! | `lenses` | what can be run |
-//! | `actions` | what could be done there: diagnostics mended, forms written another way |
+//! | `actions` | quick fixes of diagnostics, and forms written another way |
 //! | `place` | what is open around a place that is being written, by tokens |
 //! | `completion` | what could be written there, what fits first |
 //! | `signature` | the function that is being called at a place, and its parameters |
@@ -47,6 +47,7 @@ mod lenses;
 mod library;
 mod links;
 mod outline;
+mod pattern;
 mod place;
 mod problems;
 mod references;

@@ -1,6 +1,6 @@
 //! The function that is being called at a place, and which of its parameters stands there.
 
-use super::completion::hole::Hole;
+use super::completion::missing_argument::MissingArgument;
 use super::completion::names::parameters;
 use super::hover::doc_of_prim;
 use super::place::{Open, Place};
@@ -51,9 +51,9 @@ struct Called {
 
 fn called(place: &Place<'_>, name: &Name) -> Option<Called> {
     let db = place.db;
-    let hole = Hole::new(place);
-    if let Some(local) = hole.locals.iter().find(|local| local.name == *name) {
-        let scheme = Scheme { vars: hole.vars.clone(), ty: local.ty.clone()? };
+    let missing = MissingArgument::new(place);
+    if let Some(local) = missing.locals.iter().find(|local| local.name == *name) {
+        let scheme = Scheme { vars: missing.vars.clone(), ty: local.ty.clone()? };
         return Some(Called::of_type(name.as_written(), &scheme, None))
             .filter(|c| c.parts.is_some());
     }

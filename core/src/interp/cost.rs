@@ -20,7 +20,7 @@
 
 use super::value::{Sequence, Value};
 use crate::ir::{Charge, CostTerm};
-use crate::prim::SeqOp;
+use crate::prim::{InterpreterTime, SeqOp, Work};
 
 /// The work and depth of an operation, or of a run so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -53,32 +53,10 @@ pub(super) const STEP_NS: u64 = 32;
 pub(super) fn operand_time_ns(op: SeqOp, args: &[Value]) -> u64 {
     let lengths =
         || -> u64 { args.iter().filter_map(Value::as_sequence).map(|s| s.len() as u64).sum() };
-    match op {
-        SeqOp::Length
-        | SeqOp::Index
-        | SeqOp::Range
-        | SeqOp::Dist
-        | SeqOp::Subseq
-        | SeqOp::IntText
-        | SeqOp::FloatText
-        | SeqOp::ExpText => STEP_NS,
-        SeqOp::Gather
-        | SeqOp::Replace
-        | SeqOp::Permute
-        | SeqOp::Pack
-        | SeqOp::Append
-        | SeqOp::Reduce(_)
-        | SeqOp::Scan(_)
-        | SeqOp::Histogram(_)
-        | SeqOp::HashText
-        | SeqOp::SameText => lengths(),
-        SeqOp::Scatter
-        | SeqOp::Flatten
-        | SeqOp::Partition
-        | SeqOp::ParseFloat
-        | SeqOp::Groups
-        | SeqOp::RankUp
-        | SeqOp::RankDown => STEP_NS * lengths(),
+    match op.row().interpreter_time {
+        InterpreterTime::Constant => STEP_NS,
+        InterpreterTime::PerElement => lengths(),
+        InterpreterTime::StepPerElement => STEP_NS * lengths(),
     }
 }
 
@@ -86,28 +64,14 @@ pub(super) fn operand_time_ns(op: SeqOp, args: &[Value]) -> u64 {
 pub(super) fn sequence_op(op: SeqOp, args: &[Value], result: &Value, log_scan: bool) -> Cost {
     let length = || args[0].as_sequence().map_or(0, Sequence::len) as u64;
     let scanned = |work| Cost { work, depth: if log_scan { log2(length()) } else { 1 } };
-    match op {
-        SeqOp::Length => Cost::UNIT,
-        SeqOp::Index
-        | SeqOp::Range
-        | SeqOp::Dist
-        | SeqOp::Gather
-        | SeqOp::Subseq
-        | SeqOp::IntText
-        | SeqOp::FloatText
-        | SeqOp::ExpText => Cost::parallel(result.size()),
-        SeqOp::Permute
-        | SeqOp::Flatten
-        | SeqOp::Partition
-        | SeqOp::ParseFloat
-        | SeqOp::Groups
-        | SeqOp::HashText
-        | SeqOp::SameText => Cost::parallel(args[0].size()),
-        SeqOp::Append | SeqOp::Scatter => Cost::parallel(args[0].size() + args[1].size()),
-        SeqOp::Replace => Cost::parallel(args[0].size() + args[1].size()),
-        SeqOp::Pack | SeqOp::Reduce(_) | SeqOp::Scan(_) => scanned(args[0].size()),
-        SeqOp::Histogram(_) => scanned(result.size() + args[2].size()),
-        SeqOp::RankUp | SeqOp::RankDown => {
+    match op.row().work {
+        Work::One => Cost::UNIT,
+        Work::Result => Cost::parallel(result.size()),
+        Work::First => Cost::parallel(args[0].size()),
+        Work::FirstTwo => Cost::parallel(args[0].size() + args[1].size()),
+        Work::ScanOfFirst => scanned(args[0].size()),
+        Work::Table => scanned(result.size() + args[2].size()),
+        Work::Sort => {
             let n = length() as f64;
             let comparisons = if n > 1.0 { (n * n.log2()).ceil() } else { 1.0 };
             scanned(comparisons as u64)

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! begin(binding)   computes its value at once, or pushes the frames that will
-//! deliver(value)   gives a value to the frame on top of the stack; that frame goes on or ends
+//! deliver(value)   gives a value to the frame on top of the stack; that frame continues or ends
 //! ```
 //!
 //! `frames` is the control stack. Each frame is a continuation: a block waits for the value of its
@@ -142,7 +142,7 @@ impl<'p, 'h> Machine<'p, 'h> {
         }
     }
 
-    /// Runs `main`.
+    /// Runs the main function; `key` is the argument of one that draws random numbers.
     pub(super) fn run(mut self, key: i64) -> Result<Outcome, Failure> {
         let main = &self.program.functions[self.program.main.0 as usize];
         self.values.resize(self.windows[self.program.main.0 as usize], Value::Unit);

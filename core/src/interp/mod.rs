@@ -113,7 +113,7 @@ pub struct Outcome {
 /// The failure of a run.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The reason.
+    /// The reason of the failure.
     pub fault: Fault,
     /// The locations of the operation that failed and of the calls it was under, innermost first; at
     /// most 64. The flag is true for locations in the library.

@@ -221,6 +221,7 @@ impl FunctionBuilder {
             site,
             library: false,
             charge: None::<Charge>,
+            role: None,
         }
     }
 }

@@ -5,10 +5,8 @@
 //! and optional arguments are gone; a record is its contents, a function value is the tuple of
 //! the variables it captured. The one parallel construct is [`Nest`].
 
+use super::op::Op;
 use crate::base::{ItemId, Span};
-use crate::prim::{HostOp, SeqOp};
-use nesl_runtime::fault::FaultCode;
-use nesl_runtime::scalar::ScalarOp;
 use smol_str::SmolStr;
 
 /// A monomorphic type.
@@ -92,6 +90,16 @@ pub struct Function {
     pub library: bool,
     /// The cost a call is charged (work by formula, depth), in place of what its body would.
     pub charge: Option<Charge>,
+    /// The attribute by which a pass recognises it.
+    pub role: Option<Role>,
+}
+
+/// An attribute of a library function that a pass replaces by something better where it can; its
+/// definition declares it ([`crate::prelude::role`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// `[(int, a)] -> [(int, [a])]`: groups values by key, in the order of the keys.
+    GroupByKey,
 }
 
 /// The declared cost of a library function, from the cost line of its doc string.
@@ -153,67 +161,4 @@ pub enum Atom {
     Bool(bool),
     /// A char.
     Char(u8),
-}
-
-/// An operation.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Op {
-    /// The operand itself.
-    Copy(Atom),
-    /// A scalar operation.
-    Scalar(ScalarOp, Vec<Atom>),
-    /// `(a, b)`
-    Pair(Atom, Atom),
-    /// The first of a pair.
-    First(Atom),
-    /// The second of a pair.
-    Second(Atom),
-    /// A string constant.
-    Text(Box<[u8]>),
-    /// `[a, b, …]`, possibly empty; the binding's type says of what.
-    List(Vec<Atom>),
-    /// An operation on sequences.
-    Seq(SeqOp, Vec<Atom>),
-    /// A call.
-    Call(FunId, Vec<Atom>),
-    /// A conditional: only one side is evaluated.
-    If {
-        /// The condition.
-        cond: Atom,
-        /// When true.
-        then: Block,
-        /// When false.
-        otherwise: Block,
-    },
-    /// An apply-to-each.
-    Nest(Nest),
-    /// A top-level variable.
-    Global(GlobalId),
-    /// Faults with this code and message unless the condition holds; its value is the condition.
-    Check {
-        /// What must hold.
-        cond: Atom,
-        /// Why, if it does not.
-        code: FaultCode,
-        /// The message of a [`FaultCode::Message`].
-        message: SmolStr,
-    },
-    /// `error(text)`: always faults. Has any type.
-    Error(Atom),
-    /// Something outside the language: files, printing, … in program order.
-    Host(HostOp, Vec<Atom>),
-    /// `time(e)`: the pair of the value and the seconds it took.
-    Time(Block),
-}
-
-/// `{ body : x in xs; y in ys }`: one instance of the body for each index; the sequences have
-/// equal lengths (checked) and there is at least one. The body sees all variables in scope.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Nest {
-    /// The element variable, its type, and the sequence it runs over.
-    pub binders: Vec<(Var, Ty, Atom)>,
-    /// What each instance computes.
-    pub body: Block,
-    /// `{* … }`: instances run one after the other (depth adds up).
-    pub serial: bool,
 }

@@ -46,18 +46,7 @@ impl Effects {
         match op {
             Op::Host(..) | Op::Time(_) => true,
             Op::Call(callee, _) => self.in_function(*callee),
-            Op::If { .. } | Op::Nest(_) => op.blocks().any(|block| self.in_block(block)),
-            Op::Copy(_)
-            | Op::Scalar(..)
-            | Op::Pair(..)
-            | Op::First(_)
-            | Op::Second(_)
-            | Op::Text(_)
-            | Op::List(_)
-            | Op::Seq(..)
-            | Op::Global(_)
-            | Op::Check { .. }
-            | Op::Error(_) => false,
+            _ => op.blocks().any(|block| self.in_block(block)),
         }
     }
 

@@ -1,74 +1,92 @@
 //! The names of operations in the text form, for the printer and the parser.
 //!
-//! Each table makes a match that the compiler checks for completeness, and the reverse look-up
-//! from the same rows.
+//! The name of an operation stands in its row ([`crate::prim`]); the names of faults stand here.
 
-use crate::prim::{HostOp, ReduceOp, SeqOp};
+use crate::prim::{HostOp, ScalarProperties, SeqOp};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::ScalarOp;
 
-/// Something with a name in the text form.
+/// An operation or a fault with a name in the text form.
 pub(crate) trait Mnemonic: Sized + Copy {
-    /// Its name.
+    /// The name in the text form.
     fn mnemonic(self) -> &'static str;
-    /// What a name means.
+    /// The operation or fault of this name.
     fn from_mnemonic(name: &str) -> Option<Self>;
-    /// All there are.
+    /// Every operation or fault.
     #[cfg(test)]
     fn all() -> Vec<Self>;
 }
 
-macro_rules! mnemonics {
-    ($ty:ident: $($variant:ident $(($inner:path))? = $name:literal,)+) => {
-        impl Mnemonic for $ty {
+impl Mnemonic for ScalarOp {
+    fn mnemonic(self) -> &'static str {
+        self.row().mnemonic
+    }
+
+    fn from_mnemonic(name: &str) -> Option<ScalarOp> {
+        <ScalarOp as ScalarProperties>::all().find(|op| op.row().mnemonic == name)
+    }
+
+    #[cfg(test)]
+    fn all() -> Vec<ScalarOp> {
+        <ScalarOp as ScalarProperties>::all().collect()
+    }
+}
+
+impl Mnemonic for SeqOp {
+    fn mnemonic(self) -> &'static str {
+        SeqOp::mnemonic(self)
+    }
+
+    fn from_mnemonic(name: &str) -> Option<SeqOp> {
+        SeqOp::all().find(|op| SeqOp::mnemonic(*op) == name)
+    }
+
+    #[cfg(test)]
+    fn all() -> Vec<SeqOp> {
+        SeqOp::all().collect()
+    }
+}
+
+impl Mnemonic for HostOp {
+    fn mnemonic(self) -> &'static str {
+        self.row().mnemonic
+    }
+
+    fn from_mnemonic(name: &str) -> Option<HostOp> {
+        HostOp::ALL.iter().copied().find(|op| op.row().mnemonic == name)
+    }
+
+    #[cfg(test)]
+    fn all() -> Vec<HostOp> {
+        HostOp::ALL.to_vec()
+    }
+}
+
+macro_rules! fault_names {
+    ($($variant:ident = $name:literal,)+) => {
+        impl Mnemonic for FaultCode {
             fn mnemonic(self) -> &'static str {
                 match self {
-                    $($ty::$variant $(($inner))? => $name,)+
+                    $(FaultCode::$variant => $name,)+
                 }
             }
 
-            fn from_mnemonic(name: &str) -> Option<$ty> {
+            fn from_mnemonic(name: &str) -> Option<FaultCode> {
                 match name {
-                    $($name => Some($ty::$variant $(($inner))?),)+
+                    $($name => Some(FaultCode::$variant),)+
                     _ => None,
                 }
             }
 
             #[cfg(test)]
-            fn all() -> Vec<$ty> {
-                vec![$($ty::$variant $(($inner))?,)+]
+            fn all() -> Vec<FaultCode> {
+                vec![$(FaultCode::$variant,)+]
             }
         }
     };
 }
 
-mnemonics! { ScalarOp:
-    Add = "add", Sub = "sub", Mul = "mul", Div = "div", Rem = "rem", Mod = "mod",
-    Neg = "neg", Abs = "abs", Max = "max", Min = "min",
-    Eq = "eq", Ne = "ne", Lt = "lt", Le = "le", Gt = "gt", Ge = "ge",
-    Not = "not", And = "and", Or = "or", Xor = "xor", Shl = "shl", Shr = "shr",
-    Sqrt = "sqrt", Ln = "ln", Exp = "exp", Sin = "sin", Cos = "cos", Tan = "tan",
-    Asin = "asin", Acos = "acos", Atan = "atan", Sinh = "sinh", Cosh = "cosh", Tanh = "tanh",
-    Floor = "floor", Ceil = "ceil", Trunc = "trunc", Round = "round",
-    ToFloat = "to_float", BoolToInt = "bool_to_int", CharToInt = "char_to_int",
-    IntToChar = "int_to_char", FloatBits = "float_bits",
-    Mix = "mix", Rand = "rand", Split = "split_key",
-}
-
-mnemonics! { HostOp:
-    PrintText = "print_text", WriteText = "write_text", Seed = "seed",
-    OpenIn = "open_in", OpenOut = "open_out", OpenAppend = "open_append", Close = "close",
-    ReadChar = "read_char", ReadLine = "read_line", ReadWord = "read_word",
-    ReadText = "read_text", ReadFile = "read_file", WriteFile = "write_file",
-    AppendFile = "append_file", ReadObject = "read_object", WriteObject = "write_object",
-    ReadInts = "read_ints", ReadFloats = "read_floats", Shell = "shell", Spawn = "spawn",
-    GetEnv = "get_env", Prompt = "prompt", ReadCsv = "read_csv", WriteCsv = "write_csv",
-    ReadNpy = "read_npy", WriteNpy = "write_npy",
-    ReadMatrixMarket = "read_matrix_market", WriteMatrixMarket = "write_matrix_market",
-    MakeWindow = "make_window", Draw = "draw",
-}
-
-mnemonics! { FaultCode:
+fault_names! {
     DivideByZero = "divide_by_zero", RemByZero = "rem_by_zero", ModByZero = "mod_by_zero",
     IntegerOverflow = "integer_overflow", ShiftCount = "shift_count",
     FloatToInt = "float_to_int", CodeChar = "code_char", SqrtNegative = "sqrt_negative",
@@ -78,36 +96,6 @@ mnemonics! { FaultCode:
     Partition = "partition", PackLength = "pack_length", Permute = "permute",
     Subseq = "subseq", ExpString = "exp_string", Message = "message", Host = "host",
     TooDeep = "too_deep", OutOfMemory = "out_of_memory", Interrupted = "interrupted",
-}
-
-mnemonics! { SeqOp:
-    Length = "length", Index = "index", Range = "range", Dist = "dist",
-    Gather = "gather", Scatter = "scatter", Replace = "replace", Permute = "permute",
-    Pack = "pack", Append = "append", Flatten = "flatten", Partition = "partition",
-    Subseq = "subseq", RankUp = "rank_up", RankDown = "rank_down", IntText = "int_text",
-    Groups = "groups", HashText = "hash_text", SameText = "same_text",
-    FloatText = "float_text", ExpText = "exp_text", ParseFloat = "parse_float",
-    Reduce(ReduceOp::Sum) = "reduce_sum",
-    Reduce(ReduceOp::Product) = "reduce_product",
-    Reduce(ReduceOp::Max) = "reduce_max",
-    Reduce(ReduceOp::Min) = "reduce_min",
-    Reduce(ReduceOp::And) = "reduce_and",
-    Reduce(ReduceOp::Or) = "reduce_or",
-    Reduce(ReduceOp::Xor) = "reduce_xor",
-    Histogram(ReduceOp::Sum) = "histogram_sum",
-    Histogram(ReduceOp::Product) = "histogram_product",
-    Histogram(ReduceOp::Max) = "histogram_max",
-    Histogram(ReduceOp::Min) = "histogram_min",
-    Histogram(ReduceOp::And) = "histogram_and",
-    Histogram(ReduceOp::Or) = "histogram_or",
-    Histogram(ReduceOp::Xor) = "histogram_xor",
-    Scan(ReduceOp::Sum) = "scan_sum",
-    Scan(ReduceOp::Product) = "scan_product",
-    Scan(ReduceOp::Max) = "scan_max",
-    Scan(ReduceOp::Min) = "scan_min",
-    Scan(ReduceOp::And) = "scan_and",
-    Scan(ReduceOp::Or) = "scan_or",
-    Scan(ReduceOp::Xor) = "scan_xor",
 }
 
 #[cfg(test)]
@@ -134,7 +122,7 @@ mod tests {
     #[test]
     fn names_are_unambiguous() {
         for op in SeqOp::all() {
-            assert_eq!(ScalarOp::from_mnemonic(op.mnemonic()), None);
+            assert_eq!(ScalarOp::from_mnemonic(SeqOp::mnemonic(op)), None);
         }
     }
 }

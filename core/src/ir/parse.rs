@@ -5,8 +5,8 @@
 
 use super::mnemonic::Mnemonic;
 use super::{
-    Atom, Block, Charge, CostTerm, FunId, Function, Global, GlobalId, Let, Nest, Op, Program, Site,
-    Ty, Var,
+    Atom, Block, Charge, CostTerm, FunId, Function, Global, GlobalId, Let, Nest, Op, Program, Role,
+    Site, Ty, Var,
 };
 use crate::base::{ItemId, Span, with_stack};
 use crate::prim::{HostOp, SeqOp};
@@ -93,8 +93,9 @@ impl<'t> Parser<'t> {
         let site = self.site()?;
         let library = self.eat(&Token::Word("library"));
         let charge = if self.eat(&Token::Word("charge")) { Some(self.charge()?) } else { None };
+        let role = self.eat(&Token::Word("group_by_key")).then_some(Role::GroupByKey);
         let body = self.block()?;
-        Ok(Function { name, params, result, body, site, library, charge })
+        Ok(Function { name, params, result, body, site, library, charge, role })
     }
 
     /// Parameters in parentheses, and the type of the result.

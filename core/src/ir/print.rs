@@ -19,7 +19,7 @@
 //! may be left out. Functions are called by name. [`parse`](super::parse()) reads it back exactly.
 
 use super::mnemonic::Mnemonic;
-use super::{Atom, Block, CostTerm, Function, Op, Program, Site};
+use super::{Atom, Block, CostTerm, Function, Op, Program, Role, Site};
 use crate::base::with_stack;
 use std::fmt::{self, Write};
 
@@ -122,6 +122,10 @@ impl<'a> Printer<'a> {
             if charge.scans {
                 write!(self.out, " scans")?;
             }
+        }
+        match function.role {
+            Some(Role::GroupByKey) => write!(self.out, " group_by_key")?,
+            None => {}
         }
         write!(self.out, " ")?;
         self.block(&function.body)?;

@@ -102,28 +102,11 @@ impl Rewriter<'_> {
                     Op::Call(FunId(callee), args) if self.draws[*callee as usize] => {
                         args.insert(0, self.place(lets, key, site));
                     }
-                    Op::If { then, otherwise, .. } => {
-                        self.block(then, key);
-                        self.block(otherwise, key);
-                    }
-                    Op::Time(inner) => self.block(inner, key),
                     Op::Nest(nest) if self.draws_inside(&nest.body) => {
                         self.nest(nest, lets, key, site);
                     }
-                    Op::Copy(_)
-                    | Op::Scalar(..)
-                    | Op::Pair(..)
-                    | Op::First(_)
-                    | Op::Second(_)
-                    | Op::Text(_)
-                    | Op::List(_)
-                    | Op::Seq(..)
-                    | Op::Call(..)
-                    | Op::Nest(_)
-                    | Op::Global(_)
-                    | Op::Check { .. }
-                    | Op::Error(_)
-                    | Op::Host(..) => {}
+                    Op::Nest(_) => {}
+                    op => op.blocks_mut().for_each(|inner| self.block(inner, key)),
                 }
                 block.lets.push(binding);
             }

@@ -1,236 +1,116 @@
-//! The types of operations: what each takes and gives.
+//! The types of operations: matches their type rules against the types of operands.
 //!
-//! The verifier checks programs against it and the builder looks result types up in it. All
-//! functions say in words what is wrong when the operands do not fit.
+//! The verifier checks programs against the rules, and the builder finds result types by them. The
+//! rules stand with the operations ([`crate::prim`]); all functions say in words what is wrong when
+//! the operands do not fit.
 
 use super::Ty;
-use crate::prim::{HostOp, ReduceOp, SeqOp};
+use crate::prim::{HostOp, ReduceOp, ScalarProperties, SeqOp, Signature, TypeClass, TypePattern};
 use nesl_runtime::scalar::ScalarOp;
 
 /// The type of a scalar operation's result.
 pub fn scalar(op: ScalarOp, args: &[Ty]) -> Result<Ty, String> {
-    use ScalarOp::*;
-    let wrong = || Err(format!("{op:?} does not take {}", list(args)));
-    match op {
-        Add | Sub | Mul | Div => match args {
-            [Ty::Int, Ty::Int] => Ok(Ty::Int),
-            [Ty::Float, Ty::Float] => Ok(Ty::Float),
-            _ => wrong(),
-        },
-        Rem | Mod | Shl | Shr | Mix | Split => match args {
-            [Ty::Int, Ty::Int] => Ok(Ty::Int),
-            _ => wrong(),
-        },
-        Neg | Abs => match args {
-            [Ty::Int] => Ok(Ty::Int),
-            [Ty::Float] => Ok(Ty::Float),
-            _ => wrong(),
-        },
-        Max | Min => match args {
-            [a, b] if a == b && ordinal(a) => Ok(a.clone()),
-            _ => wrong(),
-        },
-        Eq | Ne => match args {
-            [a, b] if a == b && (ordinal(a) || *a == Ty::Bool) => Ok(Ty::Bool),
-            _ => wrong(),
-        },
-        Lt | Le | Gt | Ge => match args {
-            [a, b] if a == b && ordinal(a) => Ok(Ty::Bool),
-            _ => wrong(),
-        },
-        Not => match args {
-            [a] if logical(a) => Ok(a.clone()),
-            _ => wrong(),
-        },
-        And | Or | Xor => match args {
-            [a, b] if a == b && logical(a) => Ok(a.clone()),
-            _ => wrong(),
-        },
-        Sqrt | Ln | Exp | Sin | Cos | Tan | Asin | Acos | Atan | Sinh | Cosh | Tanh => match args {
-            [Ty::Float] => Ok(Ty::Float),
-            _ => wrong(),
-        },
-        Floor | Ceil | Trunc | Round | FloatBits => match args {
-            [Ty::Float] => Ok(Ty::Int),
-            _ => wrong(),
-        },
-        ToFloat => match args {
-            [Ty::Int] => Ok(Ty::Float),
-            _ => wrong(),
-        },
-        BoolToInt => match args {
-            [Ty::Bool] => Ok(Ty::Int),
-            _ => wrong(),
-        },
-        CharToInt => match args {
-            [Ty::Char] => Ok(Ty::Int),
-            _ => wrong(),
-        },
-        IntToChar => match args {
-            [Ty::Int] => Ok(Ty::Char),
-            _ => wrong(),
-        },
-        Rand => match args {
-            [Ty::Int, bound @ (Ty::Int | Ty::Float)] => Ok(bound.clone()),
-            _ => wrong(),
-        },
-    }
+    let result = apply(&op.row().signature, args, None);
+    result.ok_or_else(|| format!("{op:?} does not take {}", list(args)))
 }
 
 /// The type of a sequence operation's result.
 pub fn sequence(op: SeqOp, args: &[Ty]) -> Result<Ty, String> {
-    use SeqOp::*;
-    let result = match (op, args) {
-        (Length, [Ty::Sequence(_)]) => Some(Ty::Int),
-        (Index, [Ty::Sequence(a), Ty::Int]) => Some((**a).clone()),
-        (Range, [Ty::Int, Ty::Int, Ty::Int]) => Some(Ty::sequence(Ty::Int)),
-        (Dist, [a, Ty::Int]) => Some(Ty::sequence(a.clone())),
-        (Gather | Permute, [a @ Ty::Sequence(_), i]) if is_sequence_of(i, &Ty::Int) => {
-            Some(a.clone())
-        }
-        (Scatter, [d @ Ty::Sequence(a), Ty::Sequence(writes)]) => match &**writes {
-            Ty::Pair(place, value) if **place == Ty::Int && value == a => Some(d.clone()),
-            _ => None,
-        },
-        (Replace, [d @ Ty::Sequence(a), v, Ty::Int]) if **a == *v => Some(d.clone()),
-        (Pack, [a @ Ty::Sequence(_), flags]) if is_sequence_of(flags, &Ty::Bool) => Some(a.clone()),
-        (Append, [a @ Ty::Sequence(_), b]) if a == b => Some(a.clone()),
-        (Flatten, [Ty::Sequence(a)]) if a.element().is_some() => Some((**a).clone()),
-        (Partition, [a @ Ty::Sequence(_), counts]) if is_sequence_of(counts, &Ty::Int) => {
-            Some(Ty::sequence(a.clone()))
-        }
-        (Subseq, [a @ Ty::Sequence(_), Ty::Int, Ty::Int]) => Some(a.clone()),
-        (Reduce(with), [Ty::Sequence(a)]) if reducible(with, a) => Some((**a).clone()),
-        (Scan(with), [a @ Ty::Sequence(element)]) if reducible(with, element) => Some(a.clone()),
-        (Histogram(with), [Ty::Int, places, Ty::Sequence(values)])
-            if is_sequence_of(places, &Ty::Int) && reducible(with, scalar_of(values)) =>
-        {
-            Some(Ty::sequence(scalar_of(values).clone()))
-        }
-        (RankUp | RankDown, [Ty::Sequence(a)]) if ordinal(a) => Some(Ty::sequence(Ty::Int)),
-        (Groups, [a]) if is_sequence_of(a, &Ty::Int) || is_sequence_of(a, &Ty::text()) => {
-            Some(Ty::pair(Ty::sequence(Ty::Int), Ty::sequence(Ty::Int)))
-        }
-        (HashText, [text, Ty::Int]) if *text == Ty::text() => Some(Ty::Int),
-        (SameText, [a, b]) if *a == Ty::text() && a == b => Some(Ty::Bool),
-        (IntText, [Ty::Int]) => Some(Ty::text()),
-        (FloatText, [Ty::Float]) => Some(Ty::text()),
-        (ExpText, [Ty::Float, Ty::Int]) => Some(Ty::text()),
-        (ParseFloat, [text]) if *text == Ty::text() => Some(Ty::pair(Ty::Float, Ty::Bool)),
-        (
-            Length | Index | Range | Dist | Gather | Scatter | Replace | Permute | Pack | Append
-            | Flatten | Partition | Subseq | Reduce(_) | Scan(_) | Histogram(_) | RankUp | RankDown
-            | Groups | HashText | SameText | IntText | FloatText | ExpText | ParseFloat,
-            _,
-        ) => None,
-    };
+    let mut rules = op.row().signatures.iter();
+    let result = rules.find_map(|rule| apply(rule, args, op.operator()));
     result.ok_or_else(|| format!("{op:?} does not take {}", list(args)))
 }
 
-/// How many operands a host operation has.
-pub fn host_arity(op: HostOp) -> usize {
-    use HostOp::*;
-    match op {
-        PrintText | Seed | OpenIn | OpenOut | OpenAppend | Close | ReadChar | ReadLine
-        | ReadWord | ReadFile | ReadInts | ReadFloats | Spawn | GetEnv | Prompt
-        | ReadMatrixMarket => 1,
-        WriteText | WriteFile | AppendFile | ReadObject | WriteObject | Shell | ReadCsv
-        | ReadNpy | WriteNpy | WriteMatrixMarket => 2,
-        ReadText | WriteCsv => 3,
-        MakeWindow => 4,
-        Draw => 6,
-    }
-}
-
-/// Whether a host operation on operands of types `args` can give a `result`.
+/// Checks that a host operation on operands of types `args` can give a `result`.
 ///
-/// Operands may come one by one ([`host_arity`] of them) or paired up as the language pairs
-/// arguments: what counts is the tuple they form.
+/// Operands may come one by one or paired up as the language pairs arguments: only the tuple that
+/// they form counts.
 pub fn host(op: HostOp, args: &[Ty], result: &Ty) -> Result<(), String> {
-    use HostOp::*;
-    let text = Ty::text;
-    let status = || Ty::pair(Ty::Bool, Ty::text());
-    let with_status = |value: Ty| Ty::pair(value, status());
-    let matrix = || {
-        Ty::pair(Ty::pair(Ty::Int, Ty::Int), Ty::sequence(Ty::tuple([Ty::Int, Ty::Int, Ty::Float])))
-    };
-    let given = Ty::tuple(args.iter().cloned());
-    // The part whose type is up to the caller.
-    let free = match &given {
-        Ty::Pair(first, _) => (**first).clone(),
-        _ => Ty::Unit,
-    };
-    let (takes, gives) = match op {
-        PrintText => (text(), Ty::Bool),
-        WriteText => (Ty::pair(text(), Ty::Int), status()),
-        Seed => (Ty::Int, Ty::Bool),
-        OpenIn | OpenOut | OpenAppend => (text(), with_status_of_stream()),
-        Close => (Ty::Int, status()),
-        ReadChar => (Ty::Int, with_status(Ty::pair(Ty::Char, Ty::Bool))),
-        ReadLine => (Ty::Int, with_status(Ty::pair(text(), Ty::Bool))),
-        ReadWord => (Ty::Int, with_status(Ty::tuple([text(), Ty::Char, Ty::Bool]))),
-        ReadText => (Ty::tuple([text(), Ty::Int, Ty::Int]), with_status(Ty::pair(text(), Ty::Int))),
-        ReadFile => (text(), with_status(text())),
-        WriteFile | AppendFile => (Ty::pair(text(), text()), status()),
-        ReadObject => (Ty::pair(free.clone(), text()), with_status(free)),
-        WriteObject => (Ty::pair(free, text()), status()),
-        ReadInts => (text(), Ty::sequence(Ty::Int)),
-        ReadFloats => (text(), Ty::sequence(Ty::Float)),
-        Shell => (Ty::pair(text(), text()), text()),
-        Spawn => (text(), Ty::tuple([Ty::Int, Ty::Int, Ty::Int, Ty::Bool])),
-        GetEnv | Prompt => (text(), text()),
-        ReadCsv => (Ty::pair(free.clone(), text()), Ty::sequence(free)),
-        WriteCsv => (Ty::tuple([Ty::sequence(row_of(&free)), text(), text()]), Ty::Bool),
-        ReadNpy => (Ty::pair(free.clone(), text()), free),
-        WriteNpy => (Ty::pair(free, text()), Ty::Bool),
-        ReadMatrixMarket => (text(), matrix()),
-        WriteMatrixMarket => (Ty::pair(matrix(), text()), Ty::Bool),
-        MakeWindow => (Ty::tuple([text(), Ty::Int, Ty::Int, Ty::Int]), Ty::Int),
-        Draw => {
-            let numbers = Ty::sequence(Ty::Float);
-            (Ty::tuple([Ty::Int, Ty::Int, Ty::Int, Ty::Int, numbers, text()]), Ty::Bool)
+    let (row, given) = (op.row(), Ty::tuple(args.iter().cloned()));
+    let mut variable = Variable { ty: None, with: None };
+    if !variable.matches(&row.takes, &given) {
+        return Err(format!("{op:?} takes {}, not {given}", row.takes));
+    }
+    if variable.instantiate(&row.gives).as_ref() == Some(result) {
+        return Ok(());
+    }
+    Err(format!("{op:?} gives {}, not {result}", row.gives))
+}
+
+/// The type of the result by a rule, if operands of these types fit it.
+fn apply(rule: &Signature, args: &[Ty], with: Option<ReduceOp>) -> Option<Ty> {
+    if rule.params.len() != args.len() {
+        return None;
+    }
+    let mut variable = Variable { ty: None, with };
+    let fits = rule.params.iter().zip(args).all(|(param, arg)| variable.matches(param, arg));
+    if fits { variable.instantiate(&rule.result) } else { None }
+}
+
+/// The type variable of a rule.
+struct Variable<'t> {
+    /// The type that it stands for, once an operand has determined it.
+    ty: Option<&'t Ty>,
+    /// The operator of a reduction, scan or histogram.
+    with: Option<ReduceOp>,
+}
+
+impl<'t> Variable<'t> {
+    /// Returns true if a type fits a pattern; the first occurrence of the variable determines it.
+    fn matches(&mut self, pattern: &TypePattern, ty: &'t Ty) -> bool {
+        match (pattern, ty) {
+            (TypePattern::Int, Ty::Int)
+            | (TypePattern::Float, Ty::Float)
+            | (TypePattern::Bool, Ty::Bool)
+            | (TypePattern::Char, Ty::Char) => true,
+            (TypePattern::Variable(class), _) => match self.ty {
+                Some(known) => known == ty,
+                None => {
+                    self.ty = Some(ty);
+                    contains(*class, ty, self.with)
+                }
+            },
+            (TypePattern::Sequence(pattern), Ty::Sequence(element)) => {
+                self.matches(pattern, element)
+            }
+            (TypePattern::Pair(a, b), Ty::Pair(first, second)) => {
+                self.matches(a, first) && self.matches(b, second)
+            }
+            (
+                TypePattern::Int
+                | TypePattern::Float
+                | TypePattern::Bool
+                | TypePattern::Char
+                | TypePattern::Sequence(_)
+                | TypePattern::Pair(..),
+                _,
+            ) => false,
         }
-    };
-    if given != takes {
-        return Err(format!("{op:?} takes {takes}, not {given}"));
     }
-    if *result != gives {
-        return Err(format!("{op:?} gives {gives}, not {result}"));
+
+    /// The type that a pattern is, now that the variable is determined.
+    fn instantiate(&self, pattern: &TypePattern) -> Option<Ty> {
+        Some(match pattern {
+            TypePattern::Int => Ty::Int,
+            TypePattern::Float => Ty::Float,
+            TypePattern::Bool => Ty::Bool,
+            TypePattern::Char => Ty::Char,
+            TypePattern::Variable(_) => self.ty?.clone(),
+            TypePattern::Sequence(element) => Ty::sequence(self.instantiate(element)?),
+            TypePattern::Pair(a, b) => Ty::pair(self.instantiate(a)?, self.instantiate(b)?),
+        })
     }
-    Ok(())
 }
 
-fn with_status_of_stream() -> Ty {
-    Ty::tuple([Ty::Int, Ty::Bool, Ty::text()])
-}
-
-fn row_of(rows: &Ty) -> Ty {
-    rows.element().cloned().unwrap_or(Ty::Unit)
-}
-
-/// The type of a value, or of the elements of a row.
-fn scalar_of(values: &Ty) -> &Ty {
-    values.element().unwrap_or(values)
-}
-
-fn is_sequence_of(ty: &Ty, element: &Ty) -> bool {
-    ty.element() == Some(element)
-}
-
-fn ordinal(ty: &Ty) -> bool {
-    matches!(ty, Ty::Int | Ty::Float | Ty::Char)
-}
-
-fn logical(ty: &Ty) -> bool {
-    matches!(ty, Ty::Int | Ty::Bool)
-}
-
-/// Whether sequences of `element` can be reduced with an operation.
-fn reducible(with: ReduceOp, element: &Ty) -> bool {
-    match with {
-        ReduceOp::Sum | ReduceOp::Product => matches!(element, Ty::Int | Ty::Float),
-        ReduceOp::Max | ReduceOp::Min => ordinal(element),
-        ReduceOp::And | ReduceOp::Or | ReduceOp::Xor => logical(element),
+/// Returns true if a type belongs to a class; `with` is the operator that `Reducible` speaks of.
+fn contains(class: TypeClass, ty: &Ty, with: Option<ReduceOp>) -> bool {
+    match class {
+        TypeClass::Any => true,
+        TypeClass::Number => matches!(ty, Ty::Int | Ty::Float),
+        TypeClass::Ordinal => matches!(ty, Ty::Int | Ty::Float | Ty::Char),
+        TypeClass::Logical => matches!(ty, Ty::Int | Ty::Bool),
+        TypeClass::Scalar => matches!(ty, Ty::Int | Ty::Float | Ty::Char | Ty::Bool),
+        TypeClass::Reducible => with.is_some_and(|with| contains(with.class(), ty, None)),
     }
 }
 
@@ -244,7 +124,6 @@ fn list(args: &[Ty]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::mnemonic::Mnemonic;
     use super::*;
     use nesl_runtime::scalar::{Precision, Scalar, eval};
 
@@ -267,7 +146,7 @@ mod tests {
         }
     }
 
-    /// What has a signature has a meaning, and of the type it says.
+    /// Every operation whose type rule holds has a value, of the type that the rule says.
     #[test]
     fn scalar_operations_give_what_they_say() {
         let types = [Ty::Int, Ty::Float, Ty::Bool, Ty::Char];
@@ -291,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn operands_of_the_world_outside() {
+    fn operands_of_host_operations() {
         let text = Ty::text;
         let status = || Ty::pair(Ty::Bool, Ty::text());
         assert_eq!(host(HostOp::PrintText, &[text()], &Ty::Bool), Ok(()));

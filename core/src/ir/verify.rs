@@ -243,7 +243,7 @@ impl<'p, 'b> Checker<'p, 'b> {
     /// The types of an operation's operands; `None` if one is not in scope.
     fn atoms(&mut self, op: &Op) -> Option<Vec<Ty>> {
         // All of them, so that each is reported.
-        let types: Vec<Option<Ty>> = op.atoms().into_iter().map(|a| self.atom(a)).collect();
+        let types: Vec<Option<Ty>> = op.operands().into_iter().map(|a| self.atom(a)).collect();
         types.into_iter().collect()
     }
 

@@ -68,79 +68,15 @@ impl fmt::Display for Ty {
 }
 
 impl Op {
-    /// The blocks inside, in order of evaluation.
-    pub fn blocks(&self) -> impl Iterator<Item = &Block> {
-        let (first, second) = match self {
-            Op::If { then, otherwise, .. } => (Some(then), Some(otherwise)),
-            Op::Nest(nest) => (Some(&nest.body), None),
-            Op::Time(block) => (Some(block), None),
-            Op::Copy(_)
-            | Op::Scalar(..)
-            | Op::Pair(..)
-            | Op::First(_)
-            | Op::Second(_)
-            | Op::Text(_)
-            | Op::List(_)
-            | Op::Seq(..)
-            | Op::Call(..)
-            | Op::Global(_)
-            | Op::Check { .. }
-            | Op::Error(_)
-            | Op::Host(..) => (None, None),
-        };
-        first.into_iter().chain(second)
-    }
-
-    /// The operands, in order of evaluation; not those of the blocks inside.
-    pub fn atoms(&self) -> Vec<Atom> {
-        match self {
-            Op::Copy(a) | Op::First(a) | Op::Second(a) | Op::Error(a) => vec![*a],
-            Op::Pair(a, b) => vec![*a, *b],
-            Op::Scalar(_, args)
-            | Op::List(args)
-            | Op::Seq(_, args)
-            | Op::Call(_, args)
-            | Op::Host(_, args) => args.clone(),
-            Op::If { cond, .. } | Op::Check { cond, .. } => vec![*cond],
-            Op::Nest(nest) => nest.binders.iter().map(|(.., atom)| *atom).collect(),
-            Op::Text(_) | Op::Global(_) | Op::Time(_) => Vec::new(),
-        }
-    }
-}
-
-impl Op {
-    /// Puts other operands in the place of variables, in the blocks inside too. Of what is bound
+    /// Replaces variables by other operands, in the blocks inside too. For a variable that is bound
     /// there, `name` must give the variable itself.
     pub fn rename(&mut self, name: &mut dyn FnMut(Var) -> Atom) {
-        let mut rename = |atom: &mut Atom| {
+        self.each_operand_mut(|atom| {
             if let Atom::Var(var) = *atom {
                 *atom = name(var);
             }
-        };
-        match self {
-            Op::Copy(a) | Op::First(a) | Op::Second(a) | Op::Error(a) => rename(a),
-            Op::Pair(a, b) => {
-                rename(a);
-                rename(b);
-            }
-            Op::Scalar(_, args)
-            | Op::List(args)
-            | Op::Seq(_, args)
-            | Op::Call(_, args)
-            | Op::Host(_, args) => args.iter_mut().for_each(rename),
-            Op::Check { cond, .. } => rename(cond),
-            Op::If { cond, then, otherwise } => {
-                rename(cond);
-                then.rename(name);
-                otherwise.rename(name);
-            }
-            Op::Nest(nest) => {
-                nest.binders.iter_mut().for_each(|(.., atom)| rename(atom));
-                nest.body.rename(name);
-            }
-            Op::Time(block) => block.rename(name),
-            Op::Text(_) | Op::Global(_) => {}
-        }
+        });
+        self.blocks_mut().for_each(|block| block.rename(name));
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::ir::{Atom, GlobalId, Let, Op, Program, Ty, Var};
 use crate::prim::SeqOp;
-use crate::simplify::may_fault;
 use nesl_runtime::scalar::{Precision, Scalar, ScalarOp, eval};
 use rustc_hash::FxHashMap;
 
@@ -51,7 +50,7 @@ impl Facts<'_> {
 
     /// Records the fact about a binding; returns true if the binding cannot fault.
     fn add(&mut self, binding: &Let) -> bool {
-        let args: Vec<Fact> = binding.op.atoms().into_iter().map(|atom| self.of(atom)).collect();
+        let args: Vec<Fact> = binding.op.operands().into_iter().map(|atom| self.of(atom)).collect();
         let long = |length: i64| match u64::try_from(length) {
             Ok(length) if length <= self.limit => Some(Fact::Length(length)),
             _ => None,
@@ -78,13 +77,13 @@ impl Facts<'_> {
                 let over = |at: usize| nest.binders[at].2;
                 let equal = (1..nest.binders.len()).all(|at| over(at) == over(0))
                     || matches!(first, Fact::Length(_)) && others.iter().all(|fact| fact == first);
-                let safe = !nest.body.lets.iter().any(may_fault);
+                let safe = !nest.body.may_fault();
                 (equal && safe).then_some(*first)
             }
-            (Op::Scalar(..), _) if binding.ty == Ty::Int && !may_fault(binding) => {
+            (Op::Scalar(..), _) if binding.ty == Ty::Int && !binding.may_fault() => {
                 Some(self.int(&binding.op))
             }
-            _ => (!may_fault(binding)).then_some(Fact::Nothing),
+            _ => (!binding.may_fault()).then_some(Fact::Nothing),
         };
         if let Some(fact) = fact {
             self.facts.insert(binding.var, fact);

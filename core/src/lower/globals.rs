@@ -74,23 +74,7 @@ fn pass(block: &mut Block, vars: &FxHashMap<GlobalId, Var>, needs: &[BTreeSet<Gl
                     let needed = &needs[callee.0 as usize];
                     args.extend(needed.iter().map(|id| Atom::Var(vars[id])));
                 }
-                Op::If { then, otherwise, .. } => {
-                    pass(then, vars, needs);
-                    pass(otherwise, vars, needs);
-                }
-                Op::Nest(nest) => pass(&mut nest.body, vars, needs),
-                Op::Time(body) => pass(body, vars, needs),
-                Op::Copy(_)
-                | Op::Scalar(..)
-                | Op::Pair(..)
-                | Op::First(_)
-                | Op::Second(_)
-                | Op::Text(_)
-                | Op::List(_)
-                | Op::Seq(..)
-                | Op::Check { .. }
-                | Op::Error(_)
-                | Op::Host(..) => {}
+                op => op.blocks_mut().for_each(|inner| pass(inner, vars, needs)),
             }
         }
     });

@@ -267,7 +267,7 @@ impl Resolver<'_> {
             }
             None if let Some(hint) = interactive(name) => {
                 let why =
-                    format!("`{name}` needs somebody at the window, but windows are pictures");
+                    format!("`{name}` waits for input in a window, but here windows are pictures");
                 Diagnostic::error(Kind::Name, at, why).hint(hint)
             }
             None => {

@@ -3,7 +3,7 @@
 //! The one way to look at what the compiler does: `nesl ir`, the prompt, the language server and the
 //! golden tests all print these texts.
 
-use super::kernels::LoweredKernel;
+use super::kernels::ListedKernel;
 use super::pass::{Query, Run, Unit};
 use super::{Options, Stage, run};
 use crate::base::{ItemId, Span, shorten};
@@ -96,7 +96,7 @@ fn types(db: &Database, item: ItemId, typed: Vec<(Span, String)>) -> Dump {
 }
 
 /// Kernels, each behind a comment that says which it is, and why it is this variant.
-fn kernels(all: Vec<LoweredKernel>, print: &dyn Fn(&kir::Module) -> String) -> Dump {
+fn kernels(all: Vec<ListedKernel>, print: &dyn Fn(&kir::Module) -> String) -> Dump {
     let mut dump = Dump::default();
     for kernel in all {
         if !dump.text.is_empty() {

@@ -6,17 +6,18 @@
 
 use crate::base::with_stack;
 use crate::flat::{Kernel, Let, Op};
-use crate::ir::{self, Atom, Var};
-use crate::prim::SeqOp;
+use crate::ir::{self, Atom, Ty, Var};
+use crate::prim::{Cost, SeqOp};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// Returns true for a kernel of one element that the host evaluates step by step.
 pub fn in_steps(kernel: &Kernel) -> bool {
-    let stepwise = |op: &Op| is_for_host(op) || matches!(op, Op::Map(_) | Op::Sequential(_));
+    let stepwise =
+        |step: &Let| is_for_host(step) || matches!(step.op, Op::Map(_) | Op::Sequential(_));
     kernel.masks.is_empty()
-        && kernel.lets.iter().all(|binding| stepwise(&binding.op))
-        && kernel.lets.iter().any(|binding| is_for_host(&binding.op))
+        && kernel.lets.iter().all(stepwise)
+        && kernel.lets.iter().any(is_for_host)
 }
 
 /// The kernels that are launched for a kernel that the host evaluates step by step, each with the
@@ -35,22 +36,12 @@ pub fn parts(kernel: &Kernel) -> Vec<(usize, Kernel)> {
 
 /// Returns true for a step on one element that the host does: no more than a few elements are
 /// looked at, or whole columns are moved.
-fn is_for_host(op: &Op) -> bool {
-    match op {
-        Op::Map(op) => is_scalar_step(op) || is_structural(op),
+fn is_for_host(step: &Let) -> bool {
+    match &step.op {
+        Op::Map(op) => is_scalar_step(op, &step.ty) || is_structural(op),
         Op::Extent(..) | Op::SameLength(..) => true,
         Op::Sequential(block) => is_sort(block),
-        Op::Element { .. }
-        | Op::Position
-        | Op::Gather(..)
-        | Op::Collect { .. }
-        | Op::Reduce { .. }
-        | Op::Histogram { .. }
-        | Op::Scatter { .. }
-        | Op::Scan { .. }
-        | Op::Branch { .. }
-        | Op::Call(..)
-        | Op::Versions { .. } => false,
+        _ => false,
     }
 }
 
@@ -66,30 +57,16 @@ fn is_sort(block: &ir::Block) -> bool {
         && block.result == Atom::Var(moved.var)
 }
 
-fn is_scalar_step(op: &ir::Op) -> bool {
+fn is_scalar_step(op: &ir::Op, ty: &Ty) -> bool {
+    let in_side = |binding: &ir::Let| {
+        is_scalar_step(&binding.op, &binding.ty)
+            || matches!(binding.op, ir::Op::Seq(SeqOp::Index, _))
+    };
     match op {
-        ir::Op::Copy(_)
-        | ir::Op::Pair(..)
-        | ir::Op::First(_)
-        | ir::Op::Second(_)
-        | ir::Op::Scalar(..)
-        | ir::Op::Check { .. }
-        | ir::Op::Seq(SeqOp::Length, _) => true,
-        ir::Op::If { then, otherwise, .. } => with_stack(|| {
-            let in_side = |binding: &ir::Let| {
-                is_scalar_step(&binding.op) || matches!(binding.op, ir::Op::Seq(SeqOp::Index, _))
-            };
-            [then, otherwise].iter().all(|side| side.lets.iter().all(in_side))
-        }),
-        ir::Op::Seq(..)
-        | ir::Op::Text(_)
-        | ir::Op::List(_)
-        | ir::Op::Global(_)
-        | ir::Op::Error(_)
-        | ir::Op::Call(..)
-        | ir::Op::Nest(_)
-        | ir::Op::Host(..)
-        | ir::Op::Time(_) => false,
+        ir::Op::If { then, otherwise, .. } => {
+            with_stack(|| [then, otherwise].iter().all(|side| side.lets.iter().all(in_side)))
+        }
+        op => op.costs_at_most(Cost::Check, ty),
     }
 }
 
@@ -117,7 +94,7 @@ fn is_structural(op: &ir::Op) -> bool {
 
 /// The steps from one on that the host does not do itself.
 fn run_from(kernel: &Kernel, at: usize) -> Range<usize> {
-    at..at + kernel.lets[at..].iter().take_while(|l| !is_for_host(&l.op)).count()
+    at..at + kernel.lets[at..].iter().take_while(|l| !is_for_host(l)).count()
 }
 
 /// Some steps of a kernel as one of its own, which stores what the others need.

@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 
 /// A kernel of a program as kir, or the reason why it has none.
 #[derive(Clone, Debug)]
-pub struct LoweredKernel {
+pub struct ListedKernel {
     /// Its place in the program, in words.
     pub title: String,
     /// The facts that make it this variant, in words; or the reason why nothing is launched.
@@ -70,7 +70,7 @@ fn verify(module: &kir::Module) {
 
 /// Every kernel that a program can launch, in every variant, in the order of the program; then its
 /// sequential code.
-pub(super) fn all(unit: &Unit<'_>, options: &Options) -> Vec<LoweredKernel> {
+pub(super) fn all(unit: &Unit<'_>, options: &Options) -> Vec<ListedKernel> {
     let mut all = Vec::new();
     let whole = sequential(&unit.ir, options.precision, options.seed);
     let mut unsupported = None;
@@ -109,7 +109,7 @@ fn one_thread(
     unit: &Unit<'_>,
     code: Result<Lowered, Unsupported>,
     unsupported: Option<Unsupported>,
-) -> LoweredKernel {
+) -> ListedKernel {
     let title = "sequential code: the whole program in one thread".to_owned();
     let site = unit.ir.functions[unit.ir.main.0 as usize].site;
     match code {
@@ -118,18 +118,18 @@ fn one_thread(
                 Some(why) => format!("launched instead, where a kernel above has no code: {why}"),
                 None => "not launched: every kernel has code".to_owned(),
             };
-            LoweredKernel { title, reason, site, module: Some(module), fault_sites }
+            ListedKernel { title, reason, site, module: Some(module), fault_sites }
         }
         Err(why) => {
             let reason = format!("left to the direct interpreter: {why}");
-            LoweredKernel { title, reason, site, module: None, fault_sites: Vec::new() }
+            ListedKernel { title, reason, site, module: None, fault_sites: Vec::new() }
         }
     }
 }
 
-fn not_launched(program: &Program, skipped: NoLaunch) -> Option<LoweredKernel> {
+fn not_launched(program: &Program, skipped: NoLaunch) -> Option<ListedKernel> {
     let function = program.functions[skipped.function.0 as usize].as_ref()?;
-    Some(LoweredKernel {
+    Some(ListedKernel {
         title: format!("{} kernel {}", function.name, skipped.kernel),
         reason: format!("no launch of its own: {}", skipped.reason),
         site: function.context(SpaceId::CALLER).site,
@@ -142,7 +142,7 @@ fn described(
     function: &Function,
     launch: &Launch,
     code: &Result<Code, Unsupported>,
-) -> LoweredKernel {
+) -> ListedKernel {
     let Launch { kernel, origin, variant, version, .. } = launch;
     let name = &function.name;
     let mut title = match origin {
@@ -165,14 +165,14 @@ fn described(
     }
     let site = kernel.lets.first().map_or(function.context(kernel.space).site, |step| step.site);
     match code {
-        Ok(code) => LoweredKernel {
+        Ok(code) => ListedKernel {
             title,
             reason: facts(function, kernel, variant),
             site,
             module: Some(code.module.clone()),
             fault_sites: code.fault_sites.clone(),
         },
-        Err(why) => LoweredKernel {
+        Err(why) => ListedKernel {
             title,
             reason: format!("no code: {why}; the whole program runs in one thread"),
             site,

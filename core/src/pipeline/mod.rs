@@ -36,7 +36,7 @@ mod stage;
 
 pub use dump::{Dump, dump};
 pub use host_steps::in_steps;
-pub use kernels::{LoweredKernel, kernel, sequential};
+pub use kernels::{ListedKernel, kernel, sequential};
 pub use pass::{Pass, Query, Run, Unit, Verify};
 pub use stage::{Stage, Stages};
 
@@ -275,6 +275,7 @@ fn core_violations(program: &ir::Program) -> Vec<String> {
         site: main.site,
         library: true,
         charge: None,
+        role: None,
     };
     let mut program = program.clone();
     program.main = FunId(program.functions.len() as u32);

@@ -1,7 +1,7 @@
 //! Passes, and a program on its way through them.
 
 use super::Options;
-use super::kernels::LoweredKernel;
+use super::kernels::ListedKernel;
 use crate::flat::{self, Fuel};
 use crate::ir::{self, FunId, GlobalId};
 use nesl_runtime::kir;
@@ -47,7 +47,7 @@ pub enum Run {
     Flat(fn(&mut flat::Program, &mut Fuel)),
     /// Fused flat → the kir of the kernels that are launched. While a program runs, each kernel is
     /// lowered when its variant is known ([`super::kernel()`]).
-    Lower(fn(&Unit<'_>, &Options) -> Vec<LoweredKernel>),
+    Lower(fn(&Unit<'_>, &Options) -> Vec<ListedKernel>),
     /// kir → the text of a back end's code: rows of [`super::Stages::with_backend`].
     Emit(fn(&kir::Module) -> String),
 }

@@ -7,12 +7,17 @@
 //! Invariants (tests below): names are unique and in lower case; a public row has a doc, an
 //! example and a cost; a name that begins with `_` is for the prelude alone.
 
+pub(crate) mod ops;
 mod scalars;
 mod sequences;
 mod special;
 mod table;
 
-pub use table::{Constant, Derived, HostOp, Prim, PrimKind, PrimRow, ReduceOp, SeqOp};
+pub use ops::{
+    Cost, HostOp, HostRow, InterpreterTime, ReduceOp, ScalarProperties, ScalarRow, SeqOp, SeqRow,
+    Signature, Trap, TypeClass, TypePattern, Work,
+};
+pub use table::{Constant, Derived, Prim, PrimKind, PrimRow};
 
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
@@ -59,14 +64,6 @@ impl Prim {
     /// What it is.
     pub fn kind(self) -> PrimKind {
         self.row().kind
-    }
-}
-
-impl HostOp {
-    /// Whether instances of an apply-to-each may do it: printing, writing and drawing, in their
-    /// order.
-    pub fn in_parallel(self) -> bool {
-        matches!(self, HostOp::PrintText | HostOp::WriteText | HostOp::Draw)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Rows of the operations on sequences.
 
-use super::table::{PrimKind, PrimRow, ReduceOp, SeqOp};
+use super::ops::{ReduceOp, SeqOp};
+use super::table::{PrimKind, PrimRow};
 
 const fn seq(
     name: &'static str,

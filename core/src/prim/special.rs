@@ -1,7 +1,8 @@
 //! Rows of what is neither scalar nor a sequence operation: functions written by the compiler for
 //! each type, checks, errors, random numbers, and the world outside.
 
-use super::table::{Derived, HostOp, PrimKind, PrimRow};
+use super::ops::HostOp;
+use super::table::{Derived, PrimKind, PrimRow};
 use nesl_runtime::fault::FaultCode;
 
 const fn row(

@@ -28,7 +28,6 @@ mod rewrite;
 
 use crate::ir::{Effects, FunId, Function, Program};
 
-pub use dead::may_fault;
 pub(crate) use rewrite::{renumber, renumber_calls};
 
 /// Simplifies a lawful program; the result is lawful, and means the same.

@@ -2,7 +2,6 @@
 //! `{g(f(x)) : x in xs}`, if nobody else looks at the elements. What `f` makes, sequences
 //! perhaps, is then used up where it is made.
 
-use super::may_fault;
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Effects, Function, Let, Nest, Op, Var};
 use rustc_hash::FxHashMap;
@@ -23,7 +22,7 @@ pub(super) fn count(block: &Block, uses: &mut FxHashMap<Var, usize>) {
     };
     used(block.result);
     block.each_let(&mut |binding| {
-        binding.op.atoms().into_iter().for_each(&mut used);
+        binding.op.operands().into_iter().for_each(&mut used);
         binding.op.blocks().for_each(|inner| used(inner.result));
     });
 }
@@ -32,35 +31,14 @@ fn block(block: &mut Block, uses: &FxHashMap<Var, usize>, effects: &Effects) {
     with_stack(|| {
         let mut lets: Vec<Let> = Vec::with_capacity(block.lets.len());
         for mut binding in std::mem::take(&mut block.lets) {
-            match &mut binding.op {
-                Op::If { then, otherwise, .. } => {
-                    self::block(then, uses, effects);
-                    self::block(otherwise, uses, effects);
+            if let Op::Nest(nest) = &mut binding.op {
+                while let Some(inner) = producer(nest, &lets, uses, effects) {
+                    let inner = lets.remove(inner);
+                    binding.site = if nest.binders.len() == 1 { inner.site } else { binding.site };
+                    take_in(nest, inner);
                 }
-                Op::Time(body) => self::block(body, uses, effects),
-                Op::Nest(nest) => {
-                    while let Some(inner) = producer(nest, &lets, uses, effects) {
-                        let inner = lets.remove(inner);
-                        binding.site =
-                            if nest.binders.len() == 1 { inner.site } else { binding.site };
-                        take_in(nest, inner);
-                    }
-                    self::block(&mut nest.body, uses, effects);
-                }
-                Op::Copy(_)
-                | Op::Scalar(..)
-                | Op::Pair(..)
-                | Op::First(_)
-                | Op::Second(_)
-                | Op::Text(_)
-                | Op::List(_)
-                | Op::Seq(..)
-                | Op::Call(..)
-                | Op::Global(_)
-                | Op::Check { .. }
-                | Op::Error(_)
-                | Op::Host(..) => {}
             }
+            binding.op.blocks_mut().for_each(|inner| self::block(inner, uses, effects));
             lets.push(binding);
         }
         block.lets = lets;
@@ -88,7 +66,7 @@ fn producer(
             && !effects.in_block(&inner.body)
             && !effects.in_block(&nest.body)
     })?;
-    let passes = !may_fault(&lets[found]) || !lets[found + 1..].iter().any(has_effects);
+    let passes = !lets[found].may_fault() || !lets[found + 1..].iter().any(has_effects);
     passes.then_some(found)
 }
 

@@ -67,7 +67,13 @@ fn rewritten(
     }
     let result = rewriter.block(&old.body, &mut env);
     let new = rewriter.builder.finish(old.name.clone(), old.site, result);
-    Function { result: old.result.clone(), library: old.library, charge: old.charge.clone(), ..new }
+    Function {
+        result: old.result.clone(),
+        library: old.library,
+        charge: old.charge.clone(),
+        role: old.role,
+        ..new
+    }
 }
 
 /// Gives functions other numbers.
@@ -86,23 +92,9 @@ pub(crate) fn renumber(
             match &mut binding.op {
                 Op::Call(callee, _) => *callee = function(*callee),
                 Op::Global(id) => *id = global(*id),
-                Op::If { then, otherwise, .. } => {
-                    renumber(then, function, global);
-                    renumber(otherwise, function, global);
+                op => {
+                    op.blocks_mut().for_each(|inner| renumber(inner, function, global));
                 }
-                Op::Nest(nest) => renumber(&mut nest.body, function, global),
-                Op::Time(body) => renumber(body, function, global),
-                Op::Copy(_)
-                | Op::Scalar(..)
-                | Op::Pair(..)
-                | Op::First(_)
-                | Op::Second(_)
-                | Op::Text(_)
-                | Op::List(_)
-                | Op::Seq(..)
-                | Op::Check { .. }
-                | Op::Error(_)
-                | Op::Host(..) => {}
             }
         }
     });
@@ -388,14 +380,8 @@ impl Rewriter<'_> {
         let known = match (op, &args[..]) {
             (SeqOp::Dist, [_, length]) => Some(Known::Length(*length)),
             (SeqOp::Range, [Atom::Int(0), Atom::Int(1), end]) => Some(Known::Length(*end)),
-            (SeqOp::Gather, [_, places]) => Some(Known::LengthOf(*places)),
             (SeqOp::Subseq, [_, Atom::Int(0), end]) => Some(Known::Length(*end)),
-            (SeqOp::Partition, [_, counts]) => Some(Known::LengthOf(*counts)),
-            (SeqOp::Scatter | SeqOp::Replace | SeqOp::Permute, [of, ..])
-            | (SeqOp::Scan(_) | SeqOp::RankUp | SeqOp::RankDown, [of]) => {
-                Some(Known::LengthOf(*of))
-            }
-            _ => None,
+            _ => op.row().same_length_as.map(|operand| Known::LengthOf(args[operand])),
         };
         let atom = self.builder.bind(ty.clone(), Op::Seq(op, args), site);
         if let Some(known) = known {

@@ -234,7 +234,7 @@ fn "main"() -> [(int, (float, int))] {
   v8
 }
 
-fn "int_collect@float"(v0: [(int, float)]) -> [(int, [float])] library {
+fn "int_collect@float"(v0: [(int, float)]) -> [(int, [float])] library group_by_key {
   v1: [(int, [float])] = list()
   v1
 }
@@ -317,7 +317,7 @@ fn "main"() -> [float] {
   v2
 }
 
-fn "int_collect@float"(v0: [(int, float)]) -> [(int, [float])] library {
+fn "int_collect@float"(v0: [(int, float)]) -> [(int, [float])] library group_by_key {
   v1: [(int, [float])] = list()
   v1
 }

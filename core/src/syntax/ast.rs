@@ -111,7 +111,7 @@ pub enum CommandArg {
     Option(Ident, ExprId),
 }
 
-/// An expression.
+/// An expression, with its subexpressions by id.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Expr {
     /// A missing part; the error has been reported.

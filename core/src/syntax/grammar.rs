@@ -397,23 +397,8 @@ fn operators<'a>(
         postfix(
             60,
             index,
-            |e: Node, mut index: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
-                if index.kind == Kind::Empty {
-                    return Node::new(Kind::Juxtaposed, x.span(), vec![e, index]);
-                }
-                if index.kids[0].kind == Kind::Tuple || !index.kids[0].present() {
-                    // `f [1, 2]`: a call with a list.
-                    index.kind = Kind::List;
-                    index.kids.push(Node {
-                        kind: Kind::Token,
-                        start: index.end - 1,
-                        end: index.end,
-                        kids: vec![],
-                    });
-                    return Node::new(Kind::Juxtaposed, x.span(), vec![e, index]);
-                }
-                let inside = index.kids.pop().or_bug("an index has one child");
-                Node::new(Kind::Index, x.span(), vec![e, inside])
+            |e: Node, index: Node, x: &mut chumsky::input::MapExtra<'a, '_, In<'a>, Extra>| {
+                indexed(e, index, x.span())
             },
         ),
         postfix(
@@ -432,6 +417,22 @@ fn operators<'a>(
         ),
     ))
     .boxed()
+}
+
+/// The node of an expression followed by brackets: an index, or a call whose argument is a list.
+fn indexed(expr: Node, mut brackets: Node, span: SimpleSpan) -> Node {
+    if brackets.kind == Kind::Empty {
+        return Node::new(Kind::Juxtaposed, span, vec![expr, brackets]);
+    }
+    if brackets.kids[0].kind == Kind::Tuple || !brackets.kids[0].present() {
+        // `f [1, 2]`: a call with a list.
+        let (start, end) = (brackets.end - 1, brackets.end);
+        brackets.kind = Kind::List;
+        brackets.kids.push(Node { kind: Kind::Token, start, end, kids: vec![] });
+        return Node::new(Kind::Juxtaposed, span, vec![expr, brackets]);
+    }
+    let inside = brackets.kids.pop().or_bug("an index has one child");
+    Node::new(Kind::Index, span, vec![expr, inside])
 }
 
 /// The comparisons, and the signs of other languages for them.

@@ -206,14 +206,14 @@ impl<'a> Lower<'a> {
             }
             (Some(Kind::LBrace), Some(Kind::Colon)) => {
                 let at = self.range(Span::new(index, index + 1));
-                report.fix("a condition stands behind `|`", at, "|")
+                report.fix("a condition is written after `|`", at, "|")
             }
             (Some(Kind::LBracket), Some(Kind::InKw)) => {
                 report.hint("an apply-to-each is written with braces: `{… : x in xs}`")
             }
             (_, Some(Kind::InKw)) => report.hint("`in` belongs to `let` or to `{… : x in …}`"),
             (Some(Kind::LParen | Kind::CallParen), Some(Kind::Colon)) if function => report.hint(
-                "types stand behind the parameters: `function g(x, y) : int, int -> int = …`",
+                "types are written after the parameters: `function g(x, y) : int, int -> int = …`",
             ),
             (Some(Kind::LParen | Kind::CallParen | Kind::LBracket), Some(Kind::Semi)) => {
                 let at = self.range(Span::new(index, index + 1));

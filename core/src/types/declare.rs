@@ -92,7 +92,7 @@ impl Reader<'_> {
                     report.fix(format!("did you mean `{other}`?"), at, other.as_written())
                 }
                 _ => report.hint(format!(
-                    "declare a type variable behind the type: `:: ({} in any)`",
+                    "declare a type variable after the type: `:: ({} in any)`",
                     name.name
                 )),
             };

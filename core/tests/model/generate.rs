@@ -1,7 +1,7 @@
-//! Random well-typed programs of the core language.
+//! Generates random well-typed programs of the core language.
 //!
-//! Everything is drawn from one seed. Functions call only earlier ones, so programs end; they may
-//! fault. Draws have dummy keys, as elaboration leaves them.
+//! The seed determines the program. Functions call only earlier functions, so programs terminate;
+//! they may fault. Random draws have dummy keys, as after elaboration.
 
 use nesl_core::base::{ItemId, Span};
 use nesl_core::interp::{Sequence, Value};
@@ -14,7 +14,7 @@ use nesl_runtime::fault::FaultCode;
 use nesl_runtime::random;
 use nesl_runtime::scalar::ScalarOp;
 
-/// Random choices from a seed.
+/// Random choices determined by a seed.
 pub struct Choices {
     seed: u64,
     count: i64,
@@ -25,13 +25,13 @@ impl Choices {
         Choices { seed, count: 0 }
     }
 
-    /// A number below `bound`.
+    /// Chooses a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.count += 1;
         random::uniform_int(random::bits(self.seed, self.count), bound as i64) as usize
     }
 
-    /// True once in `n` times.
+    /// Returns true once in `n` times on average.
     pub fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
@@ -66,7 +66,7 @@ impl Choices {
         ])
     }
 
-    /// A type, with at most `depth` constructors on a path.
+    /// A random type, with at most `depth` constructors on a path.
     pub fn ty(&mut self, depth: usize) -> Ty {
         match self.below(if depth == 0 { 4 } else { 8 }) {
             0 => Ty::Int,
@@ -79,7 +79,7 @@ impl Choices {
         }
     }
 
-    /// A value of a type.
+    /// A random value of a type.
     pub fn value(&mut self, ty: &Ty) -> Value {
         match ty {
             Ty::Unit => Value::Unit,
@@ -97,7 +97,7 @@ impl Choices {
     }
 }
 
-/// A program and values for its globals.
+/// Generates a program and values of its globals.
 pub fn program(seed: u64) -> (Program, Vec<Value>) {
     let mut choices = Choices::new(seed);
     let mut globals = Vec::new();
@@ -197,7 +197,7 @@ impl Writer<'_> {
         atom
     }
 
-    /// An operand of a type: something in scope, a constant, or something made for it.
+    /// An operand of a type: a variable in scope, a constant, or the result of new bindings.
     fn operand(&mut self, ty: &Ty) -> Atom {
         let known: Vec<Atom> =
             self.scope.iter().filter(|(_, of)| of == ty).map(|(atom, _)| *atom).collect();
@@ -231,7 +231,7 @@ impl Writer<'_> {
         types.iter().map(|ty| self.operand(ty)).collect()
     }
 
-    /// A block with bindings of its own and a result of type `ty`.
+    /// Generates a block with bindings of its own and a result of type `ty`.
     fn block(&mut self, ty: &Ty) -> Block {
         let outside = self.scope.len();
         self.builder.begin();
@@ -245,7 +245,7 @@ impl Writer<'_> {
         self.builder.end(result)
     }
 
-    /// One more binding.
+    /// Adds a binding to the current block.
     fn binding(&mut self) {
         match self.choices.below(16) {
             0..=3 => self.scalar(),
@@ -366,7 +366,7 @@ impl Writer<'_> {
             let over = self.operand(&Ty::sequence(ty.clone()));
             binders.push((self.builder.fresh(ty.clone()), ty, over));
         }
-        // What was made for the sequences stays in scope, the binders do not.
+        // The bindings of the sequences stay in scope, the binders do not.
         let inside = self.scope.len();
         for (var, ty, _) in &binders {
             self.scope.push((Atom::Var(*var), ty.clone()));

@@ -1,5 +1,5 @@
-//! Shared by the tests of the core language and its interpreter: running programs, and making
-//! random ones.
+//! Running programs and generating random ones, for the tests of the core language and its
+//! interpreter.
 #![allow(dead_code, reason = "each test uses a part")]
 
 pub mod generate;
@@ -11,14 +11,14 @@ use nesl_core::prim::{HostOp, SeqOp};
 use nesl_runtime::fault::Fault;
 use nesl_runtime::scalar::Precision;
 
-/// A host that remembers what was written to it. The clock advances by `tick` at each look.
+/// A host that records its output. The clock advances by `tick` seconds whenever it is read.
 #[derive(Default)]
 pub struct Recorder {
     pub printed: String,
     pub seed: u64,
     pub now: f64,
     pub tick: f64,
-    /// Streams above this refuse to be written to.
+    /// The number of the last stream that can be written to.
     pub streams: i64,
 }
 
@@ -61,7 +61,7 @@ impl Host for Recorder {
     }
 }
 
-/// Ordinary options, with limits that tests do not reach by accident.
+/// Options with limits that tests do not reach by accident.
 pub fn options() -> Options<'static> {
     Options {
         precision: Precision::Bits64,
@@ -72,37 +72,37 @@ pub fn options() -> Options<'static> {
     }
 }
 
-/// The program a text describes, which must be lawful.
-pub fn lawful(text: &str) -> Program {
+/// Parses a program, which must be well-formed.
+pub fn well_formed(text: &str) -> Program {
     let program = parse(text).unwrap_or_else(|why| panic!("{why}\n{text}"));
     let breaches = verify(&program);
     assert!(breaches.is_empty(), "{breaches:#?}\n{text}");
     program
 }
 
-/// `lets` as the body of a `main` that ends in `result`.
+/// Returns the text of a `main` with the bindings `lets` and the given result.
 pub fn main(ty: &str, lets: &str, result: &str) -> String {
     format!("main \"main\"\nfn \"main\"() -> {ty} {{\n{lets}\n{result}\n}}\n")
 }
 
-/// Runs a program; what it gave, and what it printed.
+/// Runs a program; returns its outcome and its output.
 pub fn run_with(program: &Program, options: &Options<'_>) -> (Result<Outcome, Failure>, String) {
     let mut host = Recorder { streams: 9, ..Recorder::default() };
     let outcome = run(program, &[], 0, &mut host, options);
     (outcome, host.printed)
 }
 
-/// Runs the program a text describes.
+/// Runs the program of a text; returns its outcome and its output.
 pub fn run_text(text: &str) -> (Result<Outcome, Failure>, String) {
-    run_with(&lawful(text), &options())
+    run_with(&well_formed(text), &options())
 }
 
-/// The value of the program a text describes.
+/// The value of the program of a text.
 pub fn value(text: &str) -> Value {
     run_text(text).0.unwrap_or_else(|f| panic!("{f:?}")).value
 }
 
-/// Applies one operation on sequences.
+/// Applies one sequence operation.
 pub fn apply(op: SeqOp, args: &[(Ty, Value)], options: &Options<'_>) -> Result<Outcome, Fault> {
     let mut builder = FunctionBuilder::new();
     let mut globals = Vec::new();
@@ -130,7 +130,7 @@ pub fn apply(op: SeqOp, args: &[(Ty, Value)], options: &Options<'_>) -> Result<O
     Ok(outcome)
 }
 
-/// Equality in which NaN equals NaN and the zeros differ.
+/// Compares values such that NaN equals NaN and the two zeros differ.
 pub fn same(a: &Value, b: &Value) -> bool {
     format!("{a:?}") == format!("{b:?}")
 }

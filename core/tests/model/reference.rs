@@ -1,9 +1,10 @@
-//! A second interpreter of the core language, as different from the first as can be: it runs all
-//! instances of a nest together, one operation at a time (so it prints in lockstep because it
-//! *is* in lockstep), keeps variables in maps, recurses on the host's stack, and does sequence
-//! operations on plain vectors of values.
+//! A second interpreter of the core language, as different from the first as possible: it runs all
+//! iterations of a nest together, one operation at a time (so it prints in lockstep because it *is*
+//! in lockstep), keeps variables in maps, recurses on the host's stack, and performs sequence operations
+//! on plain vectors of values.
 //!
-//! It counts no cost. Where several instances fail, which of them is reported may differ.
+//! It counts no cost. If several iterations fault, another one than in the first interpreter may be
+//! reported.
 
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::{Atom, Block, FunId, Let, Op, Program, Ty};
@@ -15,7 +16,7 @@ use std::collections::HashMap;
 
 type Env = HashMap<u32, Value>;
 
-/// A run.
+/// The state of a run.
 pub struct Reference<'p> {
     pub program: &'p Program,
     pub globals: &'p [Value],
@@ -25,7 +26,7 @@ pub struct Reference<'p> {
 }
 
 impl Reference<'_> {
-    /// Runs `main`.
+    /// Runs the main function; `key` is the argument of one that draws random numbers.
     pub fn run(&mut self, key: i64) -> Result<Value, FaultCode> {
         let args = match self.program.functions[self.program.main.0 as usize].params[..] {
             [] => vec![],
@@ -35,7 +36,7 @@ impl Reference<'_> {
         Ok(results.into_iter().next().unwrap())
     }
 
-    /// Calls a function for several instances at once.
+    /// Calls a function for several iterations at once.
     fn call(&mut self, id: FunId, calls: Vec<Vec<Value>>) -> Result<Vec<Value>, FaultCode> {
         let function = &self.program.functions[id.0 as usize];
         let mut envs: Vec<Env> = calls
@@ -95,12 +96,12 @@ impl Reference<'_> {
                 }
                 let longest = lengths.iter().copied().max().unwrap_or(0);
                 let mut results = vec![Vec::new(); envs.len()];
-                // Each turn takes some instances of every environment: all, or the i-th.
-                let turns: Vec<std::ops::Range<usize>> = match nest.serial {
+                // Each round runs some iterations of every environment: all, or the i-th.
+                let rounds: Vec<std::ops::Range<usize>> = match nest.serial {
                     true => (0..longest).map(|i| i..i + 1).collect(),
                     false => std::iter::once(0..longest).collect(),
                 };
-                for turn in turns {
+                for turn in rounds {
                     let mut inner = Vec::new();
                     let mut owners = Vec::new();
                     for (owner, env) in envs.iter().enumerate() {
@@ -143,7 +144,7 @@ impl Reference<'_> {
     }
 
     fn simple(&mut self, binding: &Let, env: &Env) -> Result<Value, FaultCode> {
-        let args = self.atoms(&binding.op.atoms(), env);
+        let args = self.atoms(&binding.op.operands(), env);
         Ok(match &binding.op {
             Op::Copy(_) => args[0].clone(),
             Op::Scalar(ScalarOp::Rand, _) => {
@@ -202,7 +203,7 @@ impl Reference<'_> {
     }
 }
 
-/// What an operation on sequences gives, on plain vectors.
+/// The result of an operation on sequences, computed on plain vectors.
 pub fn sequence(
     op: SeqOp,
     args: &[Value],
@@ -371,7 +372,7 @@ pub fn sequence(
         }
         SeqOp::RankUp | SeqOp::RankDown => {
             let a = list(0);
-            // By insertion: the rank of each is how many come before it.
+            // The rank of an element is the number of elements that come before it.
             (0..a.len())
                 .map(|i| {
                     let before = (0..a.len())
@@ -393,7 +394,7 @@ pub fn sequence(
         }
         SeqOp::SameText => return Ok(Value::Bool(args[0] == args[1])),
         SeqOp::HashText | SeqOp::FloatText | SeqOp::ExpText | SeqOp::ParseFloat => {
-            // Tested where they are written.
+            // These operations are tested where they are implemented.
             let types: Vec<Ty> = args.iter().map(type_of_flat).collect();
             let args: Vec<(Ty, Value)> = types.into_iter().zip(args.iter().cloned()).collect();
             let mut options = super::options();
@@ -417,7 +418,7 @@ fn type_of_flat(value: &Value) -> Ty {
     }
 }
 
-/// Whether `a` comes before `b` in sorted order; `earlier` says that it stands before it.
+/// Returns true if `a` comes before `b` in sorted order; `earlier` is true if its index is smaller.
 fn precedes(a: &Value, b: &Value, up: bool, earlier: bool) -> bool {
     use std::cmp::Ordering;
     let order = match (a, b) {
@@ -467,7 +468,8 @@ fn combine(with: ReduceOp, a: &Value, b: &Value, precision: Precision) -> Value 
         ReduceOp::Or => ScalarOp::Or,
         ReduceOp::Xor => ScalarOp::Xor,
     };
-    // The new element first: if it is a NaN, `max` and `min` give the second operand.
+    // The new element is the first operand: if it is NaN, `max` and `min` return the second
+    // operand.
     value(eval(op, &[scalar(b), scalar(a)], precision).unwrap())
 }
 

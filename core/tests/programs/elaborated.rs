@@ -1,4 +1,4 @@
-//! The forms of a text that compute something, as programs of the core language.
+//! The expressions and bindings of a text, as programs of the core language.
 
 use nesl_core::base::{ItemId, Name, Severity};
 use nesl_core::db::Database;
@@ -11,7 +11,7 @@ use nesl_core::types::{ItemTypes, Signature};
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
-/// A file as the elaborator sees it.
+/// The definitions of a file for the elaborator.
 struct Program<'a>(&'a Database);
 
 impl Definitions for Program<'_> {
@@ -31,7 +31,7 @@ impl Definitions for Program<'_> {
         self.0.signature(item).clone()
     }
 
-    /// The definition of what is only declared.
+    /// The definition of a function that this item only declares.
     fn current(&self, item: ItemId, name: &Name) -> ItemId {
         if !matches!(&self.ast(item).kind, ItemKind::Function(f) if f.body.is_none()) {
             return item;
@@ -53,7 +53,7 @@ impl Definitions for Program<'_> {
     }
 }
 
-/// The programs of the expressions and bindings of a text.
+/// Returns the programs of the expressions and bindings of a text.
 pub fn forms(db: &mut Database, text: &str) -> Result<Vec<ir::Program>, String> {
     let file = db.add_file("program.nesl", text, None);
     let mut programs = Vec::new();

@@ -1,13 +1,14 @@
-//! Well-formed programs of every construct, from a tape of choices. Well formed, not well typed.
+//! Generates programs of every construct from a tape of choices. They are syntactically valid, not well
+//! typed.
 
 use super::Tape;
 
-/// Some forms.
+/// A program of several forms.
 pub fn program(tape: &mut Tape<'_>) -> String {
     (0..=tape.below(3)).map(|_| form(tape) + "\n").collect()
 }
 
-/// One form with its terminator.
+/// Generates one form with its terminator.
 pub fn form(tape: &mut Tape<'_>) -> String {
     let end = tape.of(&[";", " ;", "$"]);
     let form = match tape.below(9) {
@@ -93,7 +94,7 @@ fn atomic_pattern(tape: &mut Tape<'_>, depth: usize) -> String {
     }
 }
 
-/// An expression where a comma or a function may stand.
+/// An expression where a tuple or a function value is allowed.
 pub fn expr(tape: &mut Tape<'_>, depth: usize) -> String {
     match tape.below(12) {
         1 if depth > 0 => format!("{}, {}", operand(tape, depth - 1), expr(tape, depth - 1)),
@@ -102,7 +103,7 @@ pub fn expr(tape: &mut Tape<'_>, depth: usize) -> String {
     }
 }
 
-/// An expression that an operator may stand before.
+/// An expression that can be the right operand of an operator.
 fn operand(tape: &mut Tape<'_>, depth: usize) -> String {
     if depth == 0 {
         return primary(tape, 0);
@@ -140,7 +141,7 @@ fn operand(tape: &mut Tape<'_>, depth: usize) -> String {
     }
 }
 
-/// What an operator or a comma may follow without being taken in.
+/// An expression that can be the left operand of an operator or comma without absorbing it.
 fn left(tape: &mut Tape<'_>, depth: usize) -> String {
     match tape.below(3) {
         0 if depth > 0 => format!("({})", expr(tape, depth - 1)),
@@ -150,8 +151,8 @@ fn left(tape: &mut Tape<'_>, depth: usize) -> String {
     }
 }
 
-/// What an index may follow: everything that stands by itself but `[] type`, whose type would go
-/// on.
+/// An expression that can be indexed: every primary expression except `[] type`, whose type would
+/// continue.
 fn postfix(tape: &mut Tape<'_>, depth: usize) -> String {
     match primary(tape, depth) {
         empty if empty.starts_with("[]") => format!("({empty})"),
@@ -163,10 +164,10 @@ fn applied(tape: &mut Tape<'_>) -> &'static str {
     tape.of(&["g", "Max", "(g)", "'max", "g(1)", "'+"])
 }
 
-/// What stands behind the blank of a juxtaposition.
+/// An expression that can be the argument of a juxtaposition.
 fn argument(tape: &mut Tape<'_>, depth: usize) -> String {
     match primary(tape, depth) {
-        // `a [i]` is an index.
+        // `a [i]` would be an index, so a list is put in parentheses.
         list if list.starts_with('[') && !list.starts_with("[]") => format!("({list})"),
         other => other,
     }

@@ -1,5 +1,5 @@
-//! Texts of programs for the tests: those that are written down, those made up from a tape of
-//! choices ([`generate`]), and either kind with some damage.
+//! Texts of programs for the tests: those of the repository, those generated from a tape of choices
+//! ([`generate`]), and damaged ones of either kind.
 
 #![allow(dead_code, reason = "each test takes what it needs")]
 
@@ -10,7 +10,7 @@ use nesl_core::syntax::lex;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// The examples and the library.
+/// The examples and the library, with their names.
 pub static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for folder in ["examples", "core/prelude"] {
@@ -26,11 +26,11 @@ pub static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     all
 });
 
-/// A recorded case.
+/// A case recorded from NESL 3.1.
 pub struct Case {
     pub id: String,
     pub source: String,
-    /// Whether it is to be refused or to fail.
+    /// True if the program is expected to be rejected or to fail.
     pub fails: bool,
 }
 
@@ -46,7 +46,7 @@ pub static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
     text.lines().filter(|line| !line.trim().is_empty()).map(case).collect()
 });
 
-/// Everything that is written down, with its name.
+/// The texts of all programs of the repository, each with its name.
 pub fn sources() -> impl Iterator<Item = (&'static str, &'static str)> {
     let files = FILES.iter().map(|(name, text)| (name.as_str(), text.as_str()));
     files.chain(CASES.iter().map(|case| (case.id.as_str(), case.source.as_str())))
@@ -56,7 +56,7 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
-/// Choices, one a byte; the first of all choices when it has run out. Shorter tapes and smaller
+/// A tape of choices, one a byte; at its end always the first choice. Shorter tapes and smaller
 /// bytes make smaller programs, so what proptest shrinks is readable.
 pub struct Tape<'a> {
     rest: &'a [u8],
@@ -68,14 +68,14 @@ impl Tape<'_> {
         Tape { rest: bytes, fresh: 0 }
     }
 
-    /// A number below `n`.
+    /// Chooses a number below `n`, which is at most 256.
     pub fn below(&mut self, n: usize) -> usize {
         let Some((byte, rest)) = self.rest.split_first() else { return 0 };
         self.rest = rest;
         usize::from(*byte) % n
     }
 
-    /// A number below `n`, which may be large.
+    /// Chooses a number below `n`, which may exceed 256.
     pub fn wide(&mut self, n: usize) -> usize {
         (self.below(256) << 8 | self.below(256)) % n
     }
@@ -84,14 +84,14 @@ impl Tape<'_> {
         all[self.below(all.len())]
     }
 
-    /// A name that no pattern has bound.
+    /// Returns a name that no pattern has bound.
     pub fn fresh(&mut self) -> String {
         self.fresh += 1;
         format!("x{}", self.fresh)
     }
 }
 
-/// What gets inserted.
+/// The pieces of text that damage inserts.
 #[rustfmt::skip]
 const PIECES: [&str; 64] = [
     "(", ")", "[", "]", "{", "}", "let ", " in ", "if ", " then ", " else ", "function ",
@@ -101,8 +101,8 @@ const PIECES: [&str; 64] = [
     " rand", "(1,2)", "\n\n", "é", "\0", "99999999999999999999",
 ];
 
-/// A text with some of its tokens deleted, doubled, exchanged, replaced or put in, and now and
-/// then a single character instead.
+/// A text with some of its tokens deleted, doubled, exchanged, replaced or inserted; sometimes a single
+/// character instead.
 pub fn damage(text: &str, tape: &mut Tape<'_>) -> String {
     let mut tokens: Vec<String> = lex(text).iter().map(|t| text[t.range].to_owned()).collect();
     for _ in 0..=tape.below(5) {
@@ -138,7 +138,7 @@ pub fn damage(text: &str, tape: &mut Tape<'_>) -> String {
     tokens.concat()
 }
 
-/// A written program, or a made up one, or a part of one, damaged.
+/// A damaged program of the repository, a damaged generated one, or a part of one.
 pub fn damaged(bytes: &[u8]) -> String {
     let mut tape = Tape::new(bytes);
     let text = match tape.below(4) {

@@ -171,6 +171,20 @@ export const scenes = [
     },
   },
   {
+    // The library's text comes from the server, when a definition in it is gone to.
+    name: 'library',
+    file: 'sums.nesl',
+    async see(bench) {
+      await bench.page.waitForTimeout(1500);
+      await bench.cursorAt('sum(row)');
+      await bench.page.keyboard.press('F12');
+      await seen(bench, /function sum/);
+      const text = await bench.page.locator('.editor-instance .view-lines').last().innerText();
+      if (/no such document/.test(text)) throw new Error('the library has no text');
+      await bench.shot('library');
+    },
+  },
+  {
     name: 'outline',
     file: 'sums.nesl',
     sidebar: true,

@@ -16,7 +16,8 @@ import {
   type ServerOptions,
 } from 'vscode-languageclient/node';
 import { findBinary, placesHere } from './binary';
-import { STAGES, method, type Options, type Stage, type StatusParams, type ValuesParams } from './protocol';
+import { method, type Options, type Stage, type StatusParams, type ValuesParams } from './protocol';
+import { request } from './request';
 
 export type ServerState = 'starting' | 'running' | 'stopped' | 'missing';
 
@@ -56,12 +57,12 @@ export class Server implements vscode.Disposable {
     return this.current;
   }
 
-  /** The stages of the compiler that can be shown: those we know, and those this server adds. */
+  /** The stages of the compiler that the server shows in a preview. */
   get stages(): readonly Stage[] {
     const told: unknown = this.client?.initializeResult?.capabilities.experimental?.stages;
-    if (!Array.isArray(told)) return STAGES;
-    const more = told.filter((stage): stage is Stage => typeof stage?.id === 'string' && typeof stage?.title === 'string');
-    return [...STAGES, ...more.filter((stage) => !STAGES.some((known) => known.id === stage.id))];
+    if (!Array.isArray(told)) return [];
+    const stages = told.filter((stage): stage is Stage => typeof stage?.id === 'string' && typeof stage?.title === 'string');
+    return stages.filter((stage) => stage.preview);
   }
 
   /** The program, or undefined and why. */
@@ -119,7 +120,7 @@ export class Server implements vscode.Disposable {
     const client = this.client;
     if (client === undefined || this.current !== 'running') return undefined;
     try {
-      return (await client.sendRequest<Answer | null>(name, params, token)) ?? undefined;
+      return (await request<Answer | null, vscode.CancellationToken>(client, name, params, token)) ?? undefined;
     } catch (error) {
       if (token?.isCancellationRequested !== true) this.log.warn(`${name}: ${String(error)}`);
       return undefined;

@@ -3,14 +3,14 @@
 
 use super::launch::Which;
 use super::points::whole_number;
-use super::structure::{is_structural, writes_in_place};
+use super::structure::is_structural;
 use super::{Evaluator, Frame, Parts, Run, RunError};
 use nesl_core::base::with_stack;
 use nesl_core::flat::{Kernel, Let, Op, SpaceId};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, Atom, Site, Ty, Var};
 use nesl_core::lower;
-use nesl_core::prim::SeqOp;
+use nesl_core::prim::{Cost, SeqOp};
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::Arg;
@@ -21,22 +21,12 @@ use std::rc::Rc;
 
 /// Whether the host does a step of one point: no more than a few elements are looked at, or whole
 /// columns are moved.
-fn is_for_host(op: &Op) -> bool {
-    match op {
-        Op::Map(op) => is_scalar_step(op) || is_structure(op),
+fn is_for_host(binding: &Let) -> bool {
+    match &binding.op {
+        Op::Map(op) => is_scalar_step(op, &binding.ty) || is_structure(op),
         Op::Extent(..) | Op::SameLength(..) => true,
         Op::Sequential(block) => sorting(block).is_some(),
-        Op::Element { .. }
-        | Op::Position
-        | Op::Gather(..)
-        | Op::Collect { .. }
-        | Op::Reduce { .. }
-        | Op::Histogram { .. }
-        | Op::Scatter { .. }
-        | Op::Scan { .. }
-        | Op::Branch { .. }
-        | Op::Call(..)
-        | Op::Versions { .. } => false,
+        _ => false,
     }
 }
 
@@ -56,32 +46,16 @@ fn sorting(block: &ir::Block) -> Option<(SeqOp, Var)> {
     }
 }
 
-fn is_scalar_step(op: &ir::Op) -> bool {
+fn is_scalar_step(op: &ir::Op, ty: &Ty) -> bool {
+    let in_side = |binding: &ir::Let| {
+        is_scalar_step(&binding.op, &binding.ty)
+            || matches!(binding.op, ir::Op::Seq(SeqOp::Index, _))
+    };
     match op {
-        ir::Op::Copy(_)
-        | ir::Op::Pair(..)
-        | ir::Op::First(_)
-        | ir::Op::Second(_)
-        | ir::Op::Scalar(..)
-        | ir::Op::Check { .. }
-        | ir::Op::Seq(SeqOp::Length, _) => true,
-        ir::Op::If { then, otherwise, .. } => with_stack(|| {
-            [then, otherwise].iter().all(|side| {
-                side.lets.iter().all(|binding| {
-                    is_scalar_step(&binding.op)
-                        || matches!(binding.op, ir::Op::Seq(SeqOp::Index, _))
-                })
-            })
-        }),
-        ir::Op::Seq(..)
-        | ir::Op::Text(_)
-        | ir::Op::List(_)
-        | ir::Op::Global(_)
-        | ir::Op::Error(_)
-        | ir::Op::Call(..)
-        | ir::Op::Nest(_)
-        | ir::Op::Host(..)
-        | ir::Op::Time(_) => false,
+        ir::Op::If { then, otherwise, .. } => {
+            with_stack(|| [then, otherwise].iter().all(|side| side.lets.iter().all(in_side)))
+        }
+        op => op.costs_at_most(Cost::Check, ty),
     }
 }
 
@@ -95,15 +69,17 @@ fn is_structure(op: &ir::Op) -> bool {
 
 /// Whether a kernel of one point can be done step by step.
 pub(super) fn in_steps(kernel: &Kernel) -> bool {
-    let stepwise = |op: &Op| is_for_host(op) || matches!(op, Op::Map(_) | Op::Sequential(_));
+    let stepwise = |binding: &Let| {
+        is_for_host(binding) || matches!(binding.op, Op::Map(_) | Op::Sequential(_))
+    };
     kernel.masks.is_empty()
-        && kernel.lets.iter().all(|binding| stepwise(&binding.op))
-        && kernel.lets.iter().any(|binding| is_for_host(&binding.op))
+        && kernel.lets.iter().all(stepwise)
+        && kernel.lets.iter().any(is_for_host)
 }
 
 /// The steps from one on that the host does not do itself.
 fn run_from(kernel: &Kernel, at: usize) -> Range<usize> {
-    at..at + kernel.lets[at..].iter().take_while(|l| !is_for_host(&l.op)).count()
+    at..at + kernel.lets[at..].iter().take_while(|l| !is_for_host(l)).count()
 }
 
 /// Some steps of a kernel as one of its own.
@@ -140,7 +116,7 @@ impl<'p> Evaluator<'p> {
         let mut at = 0;
         while at < kernel.lets.len() {
             let binding = &kernel.lets[at];
-            if is_for_host(&binding.op) {
+            if is_for_host(binding) {
                 let later = &kernel.lets[at + 1..];
                 let own = self.claim(frame, kernel, binding, later);
                 let value = self.one(frame, binding, own)?;
@@ -173,7 +149,7 @@ impl<'p> Evaluator<'p> {
         let Op::Map(ir::Op::Seq(op, args)) = &binding.op else { return None };
         let [Atom::Var(first), rest @ ..] = &args[..] else { return None };
         let var = *first;
-        let mut used = !writes_in_place(*op) || rest.contains(&Atom::Var(var));
+        let mut used = !op.row().in_place || rest.contains(&Atom::Var(var));
         for binding in later {
             binding.op.each_use(&mut |other| used |= other == var);
         }
@@ -202,7 +178,7 @@ impl<'p> Evaluator<'p> {
         let (ctx, site) = (binding.ctx, binding.site);
         let mut values: Vec<Rc<Parts>> = Vec::new();
         let claimed = own.is_some();
-        for atom in binding.op.atoms().into_iter().skip(usize::from(claimed)) {
+        for atom in binding.op.operands().into_iter().skip(usize::from(claimed)) {
             values.push(self.value_at(frame, atom, ctx)?);
         }
         if let Some(own) = own {
@@ -332,7 +308,7 @@ impl<'p> Evaluator<'p> {
                     }
                     op => {
                         let mut values = Vec::new();
-                        for atom in op.atoms() {
+                        for atom in op.operands() {
                             values.push(self.known(frame, local, atom, ctx)?);
                         }
                         Rc::new(match op {

@@ -109,6 +109,7 @@ impl<'p> Launcher<'p> {
     pub(super) fn locate_failure(&self, failure: Failure, trace: &Trace) -> RunError {
         let failure = match failure {
             Failure::Machine(fault) => ProgramFailure { fault, trace: trace.sites() },
+            Failure::Unsupported(_) => return RunError::Unsupported,
             Failure::Program { tag, site, detail, text, .. } => {
                 let launched = self.launched.borrow();
                 let Some((ready, trace, library)) = launched.get(&tag) else {

@@ -14,45 +14,28 @@ use super::{Evaluator, Parts, Run};
 use nesl_core::ir::Ty;
 use nesl_core::lower;
 use nesl_core::prim::SeqOp;
+use nesl_runtime::bug;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::kir::{self, Extern, Literal};
 use nesl_runtime::runtime::Arg;
 use nesl_runtime::scalar::Precision;
 
-/// Whether an operation is done here.
+/// Returns true for the operations that [`Evaluator::structural`] implements.
 pub(super) fn is_structural(op: SeqOp) -> bool {
-    match op {
+    matches!(
+        op,
         SeqOp::Index
-        | SeqOp::Subseq
-        | SeqOp::Append
-        | SeqOp::Flatten
-        | SeqOp::Partition
-        | SeqOp::Permute
-        | SeqOp::Replace
-        | SeqOp::Scatter
-        | SeqOp::RankUp
-        | SeqOp::RankDown
-        | SeqOp::Groups => true,
-        SeqOp::Length
-        | SeqOp::Range
-        | SeqOp::Dist
-        | SeqOp::Gather
-        | SeqOp::Pack
-        | SeqOp::Reduce(_)
-        | SeqOp::Scan(_)
-        | SeqOp::Histogram(_)
-        | SeqOp::HashText
-        | SeqOp::SameText
-        | SeqOp::IntText
-        | SeqOp::FloatText
-        | SeqOp::ExpText
-        | SeqOp::ParseFloat => false,
-    }
-}
-
-/// Whether an operation writes to its first operand, if it is the last to use it.
-pub(super) fn writes_in_place(op: SeqOp) -> bool {
-    matches!(op, SeqOp::Replace | SeqOp::Scatter)
+            | SeqOp::Subseq
+            | SeqOp::Append
+            | SeqOp::Flatten
+            | SeqOp::Partition
+            | SeqOp::Permute
+            | SeqOp::Replace
+            | SeqOp::Scatter
+            | SeqOp::RankUp
+            | SeqOp::RankDown
+            | SeqOp::Groups
+    )
 }
 
 /// Either it fails as programs do, or the machine does.
@@ -143,20 +126,7 @@ impl Evaluator<'_> {
                 }
                 Ok(Ok(Parts::new(parts)))
             }
-            SeqOp::Length
-            | SeqOp::Range
-            | SeqOp::Dist
-            | SeqOp::Gather
-            | SeqOp::Pack
-            | SeqOp::Reduce(_)
-            | SeqOp::Scan(_)
-            | SeqOp::Histogram(_)
-            | SeqOp::HashText
-            | SeqOp::SameText
-            | SeqOp::IntText
-            | SeqOp::FloatText
-            | SeqOp::ExpText
-            | SeqOp::ParseFloat => unreachable!("{op:?} is no structural operation"),
+            op => bug!("{op:?} is no structural operation"),
         }
     }
 

@@ -230,7 +230,7 @@ fn same(path: &Path) -> PathBuf {
 fn read(name: &str) -> Option<(PathBuf, String)> {
     for path in [PathBuf::from(format!("{name}.nesl")), PathBuf::from(name)] {
         if let Ok(bytes) = std::fs::read(&path) {
-            return Some((path, crate::decode(bytes)));
+            return Some((path, crate::host::text::decode(bytes)));
         }
     }
     None

@@ -6,6 +6,7 @@ use nesl_core::db::{Before, FileId, Form};
 use nesl_core::names::Resolution;
 use nesl_core::syntax::ast::{self, ItemKind};
 use nesl_core::types::{Signature, same_scheme};
+use rustc_hash::FxHashSet;
 
 impl Session {
     /// Defines a function or datatype: nothing is evaluated.
@@ -62,17 +63,20 @@ impl Session {
                 let old = self.current(old, name);
                 if old != item {
                     let old = (old, name.clone());
-                    if self.mentioned.contains(&old) {
-                        self.mentioned.insert((item, name.clone()));
+                    if let Some(definitions) = self.mentions.remove(&old) {
+                        self.mentions.entry((item, name.clone())).or_default().extend(definitions);
                     }
                     // Whoever asks for it gets the new one.
                     self.values.remove(&old);
+                    self.hidden |= !self.db.is_data(old.0);
                     self.replaced.insert(old, item);
                 }
                 continue;
             }
             let forgotten = (self.current(old, name), name.clone());
-            if !self.mentioned.contains(&forgotten) {
+            if self.mentions.contains_key(&forgotten) || !self.db.is_data(forgotten.0) {
+                self.hidden = true;
+            } else {
                 self.values.remove(&forgotten);
             }
             if name.folded() != "it" {
@@ -96,9 +100,48 @@ impl Session {
         }
         for resolution in self.db.names(item).values.values() {
             if let Resolution::Item(id, name) = resolution {
-                self.mentioned.insert((self.current(*id, name), name.clone()));
+                let mentioned = (self.current(*id, name), name.clone());
+                self.mentions.entry(mentioned).or_default().insert(item);
             }
         }
+    }
+
+    /// Forgets the values of variables that nothing can ask for any more: they are not visible
+    /// `from` there, and neither is any definition that mentions them, be it through others.
+    pub(super) fn forget_unreachable(&mut self, from: Before) {
+        if !std::mem::take(&mut self.hidden) {
+            return;
+        }
+        let values = self.values.keys();
+        let unreachable = values.filter(|(item, name)| {
+            !self.is_reachable(*item, name, from, &mut FxHashSet::default())
+        });
+        for key in unreachable.cloned().collect::<Vec<_>>() {
+            self.values.remove(&key);
+            self.mentions.remove(&key);
+        }
+    }
+
+    /// Returns true if a name of a definition is visible `from` there, or mentioned by a definition
+    /// that is reachable; `visited` holds those on the way, which prove nothing.
+    fn is_reachable(
+        &self,
+        item: ItemId,
+        name: &Name,
+        from: Before,
+        visited: &mut FxHashSet<ItemId>,
+    ) -> bool {
+        let is_it = |resolution: &Resolution| matches!(resolution, Resolution::Item(seen, _) if self.current(*seen, name) == item);
+        if self.db.lookup(from, name).is_some_and(|found| is_it(&found)) {
+            return true;
+        }
+        let Some(definitions) = self.mentions.get(&(item, name.clone())) else { return false };
+        definitions.iter().any(|definition| {
+            visited.insert(*definition) && {
+                let names = self.db.form(*definition).names.clone();
+                names.iter().any(|name| self.is_reachable(*definition, name, from, visited))
+            }
+        })
     }
 
     fn same_type(&self, old: ItemId, new: ItemId, name: &Name) -> bool {

@@ -19,8 +19,9 @@ use nesl_core::syntax::ast::{self, ItemKind};
 use nesl_core::types::{ItemTypes, Scheme, Signature, Ty, print_scheme};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::runtime;
+use nesl_runtime::scalar::ScalarOp;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What came of a form.
@@ -52,6 +53,9 @@ impl Session {
                 break;
             }
             self.run_form(file, position as u32, form, quiet, sink, summary);
+            // A form that was done may have been interrupted while its value was shown.
+            summary.interrupted |= self.interrupt.load(Ordering::Relaxed);
+            self.forget_unreachable(Before { file, position: position as u32 + 1 });
         }
         self.running.pop();
     }
@@ -239,13 +243,13 @@ impl Session {
         let values = self.globals(item, &elaborated.program)?;
         elaborated.program = pipeline::core(elaborated.program);
         if self.seed != self.settings.seed {
-            self.seed = self.settings.seed;
-            self.host.set_seed(self.seed);
-            self.draws = 0;
+            self.restart_random(self.settings.seed);
         }
         let key = self.draws;
         self.draws += 1;
-        if seeds(&elaborated.program) {
+        let random = RandomUse::of(&elaborated.program);
+        self.has_drawn |= random.draws;
+        if random.seeds {
             self.draws = 0;
         }
         let watched = &elaborated.watched;
@@ -312,7 +316,8 @@ impl Session {
         let values: Vec<Value> = values.collect::<Result<_, _>>()?;
         self.host.set_precision(self.settings.precision);
         let watched = &elaborated.watched;
-        let mut watcher = Watcher::new(&self.db, &self.settings, &self.watches, watched);
+        let mut watcher =
+            Watcher::new(&self.db, &self.settings, &self.interrupt, &self.watches, watched);
         let options = options(&self.settings, &self.interrupt);
         let host = &mut self.host;
         let run = interp::run_watched(program, &values, key, host, &options, &mut watcher);
@@ -396,7 +401,7 @@ impl Session {
 
     /// A value as text.
     fn show(&self, seen: &Glimpse, ty: &Ty) -> String {
-        show_seen(&self.db, &self.settings, seen, ty)
+        show_seen(&self.db, &self.settings, &self.interrupt, seen, ty)
     }
 
     fn shown_type(&self, item: ItemId, ty: &Ty) -> String {
@@ -405,12 +410,18 @@ impl Session {
     }
 }
 
-/// A value as text, by the settings.
-pub(super) fn show_seen(db: &Database, settings: &Settings, seen: &Glimpse, ty: &Ty) -> String {
+/// A value as text, by the settings; cut short once `interrupt` is set.
+pub(super) fn show_seen(
+    db: &Database,
+    settings: &Settings,
+    interrupt: &AtomicBool,
+    seen: &Glimpse,
+    ty: &Ty,
+) -> String {
     let content = |record: &nesl_core::types::Record, args: &[Ty]| {
         nesl_core::types::record_content(db.signature(record.item), args)
     };
-    crate::show::show(seen, ty, &content, settings.print_length, settings.precision)
+    crate::show::show(seen, ty, &content, settings.print_length, settings.precision, interrupt)
 }
 
 /// The program as the elaborator sees it: the database, with the session's redefinitions.
@@ -512,14 +523,29 @@ fn words(failure: &runtime::Failure) -> String {
     match failure {
         runtime::Failure::Machine(fault) => fault.to_string(),
         runtime::Failure::Program { .. } => "The program failed.".to_string(),
+        runtime::Failure::Unsupported(reason) => format!("The runtime does not support {reason}."),
     }
 }
 
-/// Whether a program sets the seed.
-fn seeds(program: &ir::Program) -> bool {
-    program.functions.iter().any(|f| {
-        let mut found = false;
-        f.body.for_each_op(&mut |op| found |= matches!(op, ir::Op::Host(HostOp::Seed, _)));
+/// The operations of a program that depend on the random numbers' state.
+#[derive(Default)]
+struct RandomUse {
+    /// It sets the seed.
+    seeds: bool,
+    /// It draws numbers.
+    draws: bool,
+}
+
+impl RandomUse {
+    fn of(program: &ir::Program) -> RandomUse {
+        let mut found = RandomUse::default();
+        for function in &program.functions {
+            function.body.for_each_op(&mut |op| match op {
+                ir::Op::Host(HostOp::Seed, _) => found.seeds = true,
+                ir::Op::Scalar(ScalarOp::Rand, _) => found.draws = true,
+                _ => {}
+            });
+        }
         found
-    })
+    }
 }

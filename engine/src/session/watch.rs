@@ -17,6 +17,7 @@ use nesl_core::syntax::ast::ItemKind;
 use nesl_core::types::Ty;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
+use std::sync::atomic::AtomicBool;
 
 /// Calls and, from level 3 on, bindings.
 const ARGUMENTS: u8 = 2;
@@ -103,6 +104,7 @@ impl Session {
 pub(super) struct Watcher<'a> {
     pub(super) db: &'a Database,
     pub(super) settings: &'a Settings,
+    pub(super) interrupt: &'a AtomicBool,
     pub(super) watches: &'a FxHashMap<Name, Watch>,
     pub(super) watched: &'a Watched,
     /// Watched calls in progress.
@@ -127,12 +129,14 @@ impl<'a> Watcher<'a> {
     pub(super) fn new(
         db: &'a Database,
         settings: &'a Settings,
+        interrupt: &'a AtomicBool,
         watches: &'a FxHashMap<Name, Watch>,
         watched: &'a Watched,
     ) -> Watcher<'a> {
         Watcher {
             db,
             settings,
+            interrupt,
             watches,
             watched,
             calls: 0,
@@ -173,7 +177,13 @@ impl<'a> Watcher<'a> {
     }
 
     fn show(&self, value: &Value, ty: &Ty) -> String {
-        super::run::show_seen(self.db, self.settings, &Glimpse::Whole(value.clone()), ty)
+        super::run::show_seen(
+            self.db,
+            self.settings,
+            self.interrupt,
+            &Glimpse::Whole(value.clone()),
+            ty,
+        )
     }
 
     fn line(&self, host: &mut dyn Host, text: &str) {

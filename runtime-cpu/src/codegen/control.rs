@@ -1,17 +1,21 @@
 //! Instructions: control, memory, calls, failures.
 
-use super::code::{Coder, Root, flags};
-use crate::arena::{self, Status, at};
+use super::emitter::{FunctionEmitter, flags};
+use crate::abi::{Status, offset};
 use crate::services::{self, Address};
+use crate::{arena, callbacks};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::alias::Provenance;
 use nesl_runtime::kir::{self, Block, Extern, Inst, Op, Site, Ty};
 
-/// No array has more elements.
-const MANY: i64 = 1 << 44;
+/// The largest length of an array, in elements.
+const MAX_ARRAY_ELEMENTS: i64 = 1 << 44;
 
-impl<'a> Coder<'a, '_> {
-    /// The instructions of a block.
+impl<'a> FunctionEmitter<'a, '_> {
+    /// Emits the instructions of a block.
     pub fn block(&mut self, block: &'a Block) {
         for inst in &block.insts {
             self.inst(inst);
@@ -22,7 +26,7 @@ impl<'a> Coder<'a, '_> {
         values.iter().map(|v| self.get(*v)).collect()
     }
 
-    /// One instruction.
+    /// Emits an instruction.
     pub fn inst(&mut self, inst: &'a Inst) {
         let result = match &inst.op {
             Op::Const(literal) => {
@@ -30,13 +34,13 @@ impl<'a> Coder<'a, '_> {
                 self.literal(*literal)
             }
             Op::Text(text) => {
-                self.roots.insert(inst.results[0], Root::Given);
+                self.provenance.insert(inst.results[0], Provenance::Preexisting);
                 self.int(self.unit.texts.address(text))
             }
-            Op::Unary(op, a) => self.unary(*op, self.element(*a), self.get(*a)),
+            Op::Unary(op, a) => self.unary(*op, self.element_ty(*a), self.get(*a)),
             Op::Binary(op, a, b) => {
                 let known = self.constants.get(b).copied();
-                self.binary(*op, self.element(*a), self.get(*a), self.get(*b), known)
+                self.binary(*op, self.element_ty(*a), self.get(*a), self.get(*b), known)
             }
             Op::Fma(a, b, c) => {
                 let (a, b, c) = (self.get(*a), self.get(*b), self.get(*c));
@@ -46,24 +50,24 @@ impl<'a> Coder<'a, '_> {
                 let (c, a, b) = (self.get(*c), self.get(*a), self.get(*b));
                 self.b.ins().select(c, a, b)
             }
-            Op::Convert(to, a) => self.convert(*to, self.element(*a), self.get(*a)),
+            Op::Convert(to, a) => self.convert(*to, self.element_ty(*a), self.get(*a)),
             Op::Bits(to, a) => self.bits(*to, self.get(*a)),
             Op::Alloc(ty, length) => {
-                self.roots.insert(inst.results[0], Root::Own(inst.results[0]));
+                self.provenance.insert(inst.results[0], Provenance::Allocated(inst.results[0]));
                 self.alloc(*ty, self.get(*length))
             }
             Op::Load { array, index } => {
-                self.load(self.get(*array), self.get(*index), self.element(*array))
+                self.load(self.get(*array), self.get(*index), self.element_ty(*array))
             }
             Op::Slice(array, start) => {
-                if let Some(root) = self.roots.get(array).copied() {
-                    self.roots.insert(inst.results[0], root);
+                if let Some(root) = self.provenance.get(array).copied() {
+                    self.provenance.insert(inst.results[0], root);
                 }
-                self.address(self.get(*array), self.get(*start), self.element(*array))
+                self.address(self.get(*array), self.get(*start), self.element_ty(*array))
             }
-            Op::Mark => self.env_load(types::I64, at::NEXT),
+            Op::Mark => self.env_load(types::I64, offset::NEXT),
             Op::Store { array, index, value } => {
-                let ty = self.element(*array);
+                let ty = self.element_ty(*array);
                 return self.store(self.get(*array), self.get(*index), ty, self.get(*value));
             }
             Op::Copy { from, to, count } => return self.copy(*from, *to, *count),
@@ -79,7 +83,7 @@ impl<'a> Coder<'a, '_> {
             Op::Check { cond, site, detail } => {
                 let detail = self.all(detail);
                 let cond = self.get(*cond);
-                return self.leave_unless(cond, |coder| coder.failed(*site, &detail));
+                return self.leave_unless(cond, |emitter| emitter.failed(*site, &detail));
             }
             Op::Fail { site, text, length, detail } => {
                 let detail = self.all(detail);
@@ -90,14 +94,14 @@ impl<'a> Coder<'a, '_> {
         self.set(inst.results[0], result);
     }
 
-    /// Notes which check did not hold; gives the status.
+    /// Writes the failure of a check to the environment; returns the status.
     fn failed(&mut self, site: Site, detail: &[ir::Value]) -> ir::Value {
         let site = self.int(i64::from(site.0));
-        self.env_store(site, at::SITE);
+        self.env_store(site, offset::SITE);
         let count = self.int(detail.len() as i64);
-        self.env_store(count, at::DETAILS);
+        self.env_store(count, offset::DETAILS);
         for (n, value) in detail.iter().enumerate() {
-            self.env_store(*value, at::DETAIL + 8 * n as i32);
+            self.env_store(*value, offset::DETAIL + 8 * n as i32);
         }
         self.b.ins().iconst(types::I32, Status::Check as i64)
     }
@@ -105,8 +109,8 @@ impl<'a> Coder<'a, '_> {
     fn fail_op(&mut self, site: Site, text: kir::Value, length: kir::Value, detail: &[ir::Value]) {
         self.failed(site, detail);
         let (text, length) = (self.get(text), self.get(length));
-        self.env_store(text, at::TEXT);
-        self.env_store(length, at::TEXT_LENGTH);
+        self.env_store(text, offset::TEXT);
+        self.env_store(length, offset::TEXT_LENGTH);
         let status = self.b.ins().iconst(types::I32, Status::Fail as i64);
         self.leave(status);
         // What is behind is never reached, but it is there.
@@ -115,13 +119,13 @@ impl<'a> Coder<'a, '_> {
         self.b.switch_to_block(dead);
     }
 
-    /// A new array: by moving a pointer, if there is room.
+    /// Emits an allocation: moves a pointer if there is room, else calls the runtime.
     fn alloc(&mut self, ty: Ty, length: ir::Value) -> ir::Value {
         let shift = i64::from(ty.size().trailing_zeros());
         let none = self.int(0);
         let length = self.b.ins().smax(length, none);
-        let next = self.env_load(types::I64, at::NEXT);
-        let end = self.env_load(types::I64, at::END);
+        let next = self.env_load(types::I64, offset::NEXT);
+        let end = self.env_load(types::I64, offset::END);
         let room = self.b.ins().isub(end, next);
         let room = self.b.ins().ushr_imm_u(room, shift);
         let bytes = self.b.ins().ishl_imm_u(length, shift);
@@ -135,16 +139,16 @@ impl<'a> Coder<'a, '_> {
 
         self.b.switch_to_block(fast);
         let after = self.b.ins().iadd(next, bytes);
-        self.env_store(after, at::NEXT);
+        self.env_store(after, offset::NEXT);
         self.jump(done, &[next]);
 
         self.b.switch_to_block(slow);
-        let huge = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, length, MANY);
+        let huge = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, length, MAX_ARRAY_ELEMENTS);
         let minus = self.int(-1);
         let bytes = self.b.ins().select(huge, minus, bytes);
         let args = [self.env, bytes];
-        let start = self.call_host(arena::grow as *const u8, &args, Some(types::I64));
-        let start = start.expect("it gives an address");
+        let start = self.call_host(callbacks::grow as *const u8, &args, Some(types::I64));
+        let start = start.or_bug("the allocation routine returns an address");
         let none = self.b.ins().icmp_imm_s(IntCC::Equal, start, 0);
         self.leave_if(none, Status::OutOfMemory);
         self.jump(done, &[start]);
@@ -154,7 +158,7 @@ impl<'a> Coder<'a, '_> {
     }
 
     fn copy(&mut self, from: kir::Value, to: kir::Value, count: kir::Value) {
-        let shift = i64::from(self.element(from).size().trailing_zeros());
+        let shift = i64::from(self.element_ty(from).size().trailing_zeros());
         let (from, to, count) = (self.get(from), self.get(to), self.get(count));
         let bytes = self.b.ins().ishl_imm_u(count, shift);
         self.call_host(services::copy as *const u8, &[from, to, bytes], None);
@@ -186,14 +190,14 @@ impl<'a> Coder<'a, '_> {
             self.jump(join, &yields);
         }
         self.b.switch_to_block(join);
-        self.bind(&inst.results, join, 0);
+        let params = self.b.block_params(join).to_vec();
+        self.bind(&inst.results, &params);
     }
 
-    /// Names the parameters of a block from one on.
-    pub fn bind(&mut self, names: &[kir::Value], block: ir::Block, from: usize) {
-        for (n, name) in names.iter().enumerate() {
-            let param = self.b.block_params(block)[from + n];
-            self.set(*name, param);
+    /// Defines kir values.
+    pub fn bind(&mut self, names: &[kir::Value], values: &[ir::Value]) {
+        for (name, value) in names.iter().zip(values) {
+            self.set(*name, *value);
         }
     }
 
@@ -205,33 +209,27 @@ impl<'a> Coder<'a, '_> {
         cond: &'a Block,
         body: &'a Block,
     ) {
-        let types: Vec<Type> = init.iter().map(|v| self.clif_of(*v)).collect();
-        let head = self.block_with(types);
-        let (again, done) = (self.b.create_block(), self.b.create_block());
         let init = self.all(init);
-        self.jump(head, &init);
-        self.b.switch_to_block(head);
-        self.bind(carried, head, 0);
+        let looped = self.begin_loop(&init);
+        self.bind(carried, &looped.carried);
         self.poll();
         self.loops += 1;
         self.block(cond);
         let going = self.get(cond.yields[0]);
-        self.go_on_if(going, again, done);
-        self.b.switch_to_block(again);
+        self.loop_while(&looped, going);
         self.block(body);
         self.loops -= 1;
         let next = self.all(&body.yields);
-        self.jump(head, &next);
-        self.b.switch_to_block(done);
-        self.bind(&inst.results, head, 0);
+        self.end_loop(&looped, &next);
+        self.bind(&inst.results, &looped.carried);
     }
 
     fn for_op(&mut self, inst: &'a Inst) {
         let Op::For { count, index, init, carried, reduce, body } = &inst.op else {
-            unreachable!("only counted loops come here")
+            bug!("only counted loops are executed as such")
         };
         let reduced = &body.yields[init.len()..];
-        let elements: Vec<Ty> = reduced.iter().map(|v| self.element(*v)).collect();
+        let elements: Vec<Ty> = reduced.iter().map(|v| self.element_ty(*v)).collect();
         let count = self.get(*count);
         let mut start = vec![self.int(0)];
         start.extend(self.all(init));
@@ -241,17 +239,12 @@ impl<'a> Coder<'a, '_> {
         if let Some(begun) = self.vector_for(inst, count) {
             start = begun;
         }
-        let types: Vec<Type> = start.iter().map(|v| self.b.func.dfg.value_type(*v)).collect();
-        let head = self.block_with(types);
-        let (again, done) = (self.b.create_block(), self.b.create_block());
-        self.jump(head, &start);
-        self.b.switch_to_block(head);
-        self.set(*index, self.b.block_params(head)[0]);
-        self.bind(carried, head, 1);
+        let looped = self.begin_loop(&start);
+        self.set(*index, looped.carried[0]);
+        self.bind(carried, &looped.carried[1..]);
         let at = self.get(*index);
         let going = self.b.ins().icmp(IntCC::SignedLessThan, at, count);
-        self.go_on_if(going, again, done);
-        self.b.switch_to_block(again);
+        self.loop_while(&looped, going);
         self.poll();
         self.loops += 1;
         let outer = std::mem::replace(&mut self.reduced, reduced);
@@ -261,13 +254,12 @@ impl<'a> Coder<'a, '_> {
         let mut next = vec![self.b.ins().iadd_imm_s(at, 1)];
         next.extend(self.all(&body.yields[..init.len()]));
         for (n, (combine, ty)) in reduce.iter().zip(&elements).enumerate() {
-            let acc = self.b.block_params(head)[1 + init.len() + n];
+            let acc = looped.carried[1 + init.len() + n];
             let x = self.get(reduced[n]);
             next.push(self.combine(*combine, *ty, acc, x));
         }
-        self.jump(head, &next);
-        self.b.switch_to_block(done);
-        self.bind(&inst.results, head, 1);
+        self.end_loop(&looped, &next);
+        self.bind(&inst.results, &looped.carried[1..]);
     }
 
     fn call_op(&mut self, inst: &Inst, callee: u32, args: &[kir::Value]) {
@@ -291,9 +283,9 @@ impl<'a> Coder<'a, '_> {
         self.b.create_sized_stack_slot(data)
     }
 
-    /// Services write their results, as 8 bytes each, where they are told.
+    /// Emits a call of an intrinsic, which writes its results to memory, 8 bytes each.
     fn extern_op(&mut self, inst: &Inst, service: Extern, args: &[kir::Value]) {
-        let keys = self.element(args[0]);
+        let keys = self.element_ty(args[0]);
         let mut all = self.all(args);
         let function = match services::address(service, keys) {
             Address::Plain(function) => function,
@@ -320,7 +312,7 @@ impl<'a> Coder<'a, '_> {
         let done = self.block_with(arrays.iter().map(|_| types::I64));
         self.b.set_cold_block(slow);
         // In another chunk than the mark's the difference is any number, most likely a large one.
-        let next = self.env_load(types::I64, at::NEXT);
+        let next = self.env_load(types::I64, offset::NEXT);
         let taken = self.b.ins().isub(next, since);
         let bound = arena::GARBAGE as i64;
         let little = self.b.ins().icmp_imm_s(IntCC::UnsignedLessThanOrEqual, taken, bound);
@@ -330,7 +322,7 @@ impl<'a> Coder<'a, '_> {
         let slot = self.slot(16 * keep.len().max(1));
         let pairs = self.b.ins().stack_addr(types::I64, slot, 0);
         for (n, (array, length)) in keep.iter().enumerate() {
-            let shift = i64::from(self.element(*array).size().trailing_zeros());
+            let shift = i64::from(self.element_ty(*array).size().trailing_zeros());
             let none = self.int(0);
             let (array, length) = (self.get(*array), self.get(*length));
             let length = self.b.ins().smax(length, none);
@@ -340,37 +332,38 @@ impl<'a> Coder<'a, '_> {
         }
         let count = self.int(keep.len() as i64);
         let args = [self.env, since, pairs, count];
-        self.call_host_checked(arena::compact as *const u8, &args);
+        self.call_host_checked(callbacks::compact as *const u8, &args);
         let moved: Vec<ir::Value> = (0..keep.len())
             .map(|n| self.b.ins().load(types::I64, flags(), pairs, 16 * n as i32))
             .collect();
         self.jump(done, &moved);
         self.b.switch_to_block(done);
-        self.bind(&inst.results, done, 0);
+        let params = self.b.block_params(done).to_vec();
+        self.bind(&inst.results, &params);
     }
 
-    /// The end of an instance that may have allocated.
+    /// Frees the memory of a work item that may have allocated.
     pub fn reset_arena(&mut self) {
-        let grown = self.env_load(types::I64, at::GROWN);
+        let grown = self.env_load(types::I64, offset::GROWN);
         let (fast, slow, done) =
             (self.b.create_block(), self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(slow);
         self.b.ins().brif(grown, slow, &[], fast, &[]);
         self.b.switch_to_block(fast);
-        let base = self.env_load(types::I64, at::BASE);
-        self.env_store(base, at::NEXT);
+        let base = self.env_load(types::I64, offset::BASE);
+        self.env_store(base, offset::NEXT);
         self.jump(done, &[]);
         self.b.switch_to_block(slow);
         let env = self.env;
-        self.call_host(arena::reset as *const u8, &[env], None);
+        self.call_host(callbacks::reset as *const u8, &[env], None);
         self.jump(done, &[]);
         self.b.switch_to_block(done);
     }
 }
 
-/// Whether a branch only chooses between values that are there, one side's being constants. What a
-/// reduction is made of is chosen in this way (the index of the least, how many are so), and which
-/// side it is cannot be foreseen. Elsewhere it can, as a rule, and what follows does not wait for it.
+/// Returns true if a branch only selects between values, those of one side being constants. Reductions
+/// select so (an argmin, a count), and their branch cannot be predicted. Other branches mostly can, and
+/// prediction takes the selection off the critical path.
 fn is_choice(then: &Block, otherwise: &Block) -> bool {
     let short = |block: &Block| block.insts.iter().all(|inst| matches!(inst.op, Op::Const(_)));
     let own = |block: &Block, v: &kir::Value| block.insts.iter().any(|i| i.results.contains(v));

@@ -1,71 +1,71 @@
-//! Kernels: a machine function for each phase, over a chunk of points.
+//! Kernels: a machine function for each pass, over a chunk of elements.
 //!
 //! ```text
 //! flat                        segments
-//! for point in chunk          for segment in chunk
-//!   stage 0, its sinks          for point in segment ∩ chunk
+//! for element in chunk        for segment in chunk
+//!   stage 0, its sinks          for element in segment ∩ chunk
 //!   stage 1, its sinks            stage 0, its sinks      ┐ a group: stages up to one
 //!   …                           reductions of stage 0     ┘ with a reduction's result
-//!                               for point in segment ∩ chunk
+//!                               for element in segment ∩ chunk
 //!                                 stage 0 again, stage 1, its sinks
 //! ```
 //!
-//! A later group does again what it needs of the earlier stages, without their effects. A chunk
-//! may begin and end within a segment, if no stage wants a reduction's result: reductions of
-//! such parts go to the chunk, where the launcher puts them together.
+//! A later group recomputes the values that it needs of the earlier stages, without their effects.
+//! A chunk may begin and end within a segment, if no stage reads a reduction's result: the partial
+//! reductions go to the chunk, where the launcher combines them.
 
-use super::code::{Coder, clif, flags};
-use super::live;
-use super::sinks::{self, Phase, Surroundings, Task};
-use crate::arena::at;
-use crate::chunk;
+use super::emitter::{FunctionEmitter, clif, flags};
+use super::phases::{self, Phase, Role, Task};
+use super::sinks::SinkContext;
+use crate::abi::{chunk, offset};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type, types};
-use nesl_runtime::kir::{Inst, Kernel, Scope, Sink, Space, Ty, ValueTy};
+use nesl_runtime::kir::liveness::live_insts;
+use nesl_runtime::kir::{Inst, Kernel, Scope, Sink, Space, Ty};
 
-/// The stages whose points are run in one loop.
-pub struct Group<'a> {
-    /// For each stage, what of its code is needed.
+/// The stages whose elements are executed in one loop.
+pub struct StageGroup<'a> {
+    /// The live instructions of each stage.
     pub code: Vec<Vec<&'a Inst>>,
     /// The sinks, by stage.
     pub tasks: Vec<Task<'a>>,
-    /// The first stage that is not done again.
+    /// The first stage that is not recomputed.
     pub own: usize,
 }
 
-/// What a loop over points has at hand.
+/// The elements of a loop.
 #[derive(Clone, Copy, Debug)]
-pub struct Range {
-    /// The first point.
+pub struct ElementRange {
+    /// The first element.
     pub lo: ir::Value,
-    /// The point behind the last.
+    /// The element behind the last.
     pub hi: ir::Value,
-    /// The segment, and the index of its first point.
+    /// The segment, and the index of its first element.
     pub segment: Option<(ir::Value, ir::Value)>,
 }
 
-/// A kernel under construction.
-pub struct Kern<'a, 'f> {
-    /// The code.
-    pub c: Coder<'a, 'f>,
+/// The builder of a pass of a kernel.
+pub struct KernelBuilder<'a, 'f> {
+    /// The emitter of its function.
+    pub c: FunctionEmitter<'a, 'f>,
     /// The kernel.
     pub kernel: &'a Kernel,
-    /// Whether instances may allocate.
+    /// True if work items may allocate.
     pub allocates: bool,
-    /// The chunk.
+    /// The address of the chunk's state.
     pub chunk: ir::Value,
-    /// Its tag.
+    /// The chunk's tag; an `i8`.
     pub tag: ir::Value,
-    /// The most points that are run together.
-    pub group: usize,
+    /// The largest number of elements that are executed together.
+    pub group_elements: usize,
 }
 
-/// Splits the stages a phase runs into groups.
-pub fn groups(kernel: &Kernel, phase: Phase) -> Vec<Group<'_>> {
+/// Splits the stages of a pass into groups.
+pub fn groups(kernel: &Kernel, phase: Phase) -> Vec<StageGroup<'_>> {
     let last = match phase {
-        Phase::Totals(stage) => stage,
+        Phase::Local(stage) => stage,
         Phase::Final => kernel.stages.len() - 1,
-        Phase::Tags => {
+        Phase::Tag => {
             let scatters = |s: &Sink| matches!(s, Sink::Scatter { .. });
             kernel.stages.iter().rposition(|s| s.sinks.iter().any(scatters)).unwrap_or(0)
         }
@@ -82,42 +82,50 @@ pub fn groups(kernel: &Kernel, phase: Phase) -> Vec<Group<'_>> {
         for (stage, code) in kernel.stages.iter().enumerate() {
             for sink in &code.sinks {
                 if stage <= end {
-                    let role = sinks::role(sink, phase, stage, own);
-                    let alike = sinks::is_alike(kernel, sink);
+                    let role = phases::role(sink, phase, stage, own);
+                    let alike = phases::is_alike(kernel, sink);
                     tasks.push(Task { sink, stage, number, role, alike });
                 }
                 number += 1;
             }
         }
-        let code = live::code(kernel, &tasks, phase, own, end);
-        out.push(Group { code, tasks, own });
+        let code = live_insts(
+            kernel,
+            end,
+            |stage, visit| {
+                let tasks = tasks.iter().filter(|task| task.stage == stage);
+                tasks.for_each(|task| task.needs(visit));
+            },
+            |stage, effects| phase.executes(stage >= own, effects),
+        );
+        out.push(StageGroup { code, tasks, own });
         own = end + 1;
     }
     out
 }
 
-impl<'a> Kern<'a, '_> {
-    /// The whole function; the entry block is at hand, with the address of the parameters.
+impl<'a> KernelBuilder<'a, '_> {
+    /// Emits the whole function, from its entry block on; `params` is the address of the parameters.
     pub fn run(&mut self, params: ir::Value, phase: Phase) {
         self.c.enter();
-        self.c.depth = self.c.env_load(types::I64, at::MAX_DEPTH);
+        self.c.depth = self.c.env_load(types::I64, offset::MAX_DEPTH);
         for (n, param) in self.kernel.params.iter().enumerate() {
             let ty = self.c.clif_of(*param);
             let flags = flags().with_readonly().with_can_move();
             let value = self.c.b.ins().load(ty, flags, params, 8 * n as i32);
             self.c.set(*param, value);
-            self.c.roots.insert(*param, super::code::Root::Given);
+            self.c.provenance.insert(*param, nesl_runtime::kir::alias::Provenance::Preexisting);
         }
-        let head = |kern: &mut Self, slot: usize| {
-            let chunk = kern.chunk;
-            kern.c.b.ins().load(types::I64, flags(), chunk, 8 * slot as i32)
+        let head = |builder: &mut Self, slot: usize| {
+            let chunk = builder.chunk;
+            builder.c.b.ins().load(types::I64, flags(), chunk, 8 * slot as i32)
         };
         let first = head(self, chunk::FIRST);
         let last = head(self, chunk::LAST);
         let tag = head(self, chunk::TAG);
         self.tag = self.c.b.ins().ireduce(types::I8, tag);
         let exit = self.c.block_with([types::I32, types::I64]);
-        self.c.exit = super::code::Exit::Kernel(exit);
+        self.c.exit = super::emitter::Exit::Kernel(exit);
 
         let groups = groups(self.kernel, phase);
         // Each sink is in one group of its own.
@@ -130,8 +138,8 @@ impl<'a> Kern<'a, '_> {
         let begin: Vec<ir::Value> = outer.iter().map(|t| self.start(t)).collect();
         let end = match self.kernel.space {
             Space::Flat { .. } => {
-                let range = Range { lo: first, hi: last, segment: None };
-                self.points(&groups[0], range, begin)
+                let range = ElementRange { lo: first, hi: last, segment: None };
+                self.elements(&groups[0], range, begin)
             }
             Space::Regular { .. } | Space::Segmented { .. } => {
                 let segment = head(self, chunk::SEGMENT);
@@ -151,8 +159,8 @@ impl<'a> Kern<'a, '_> {
         self.c.b.ins().return_(&[done]);
         self.c.b.switch_to_block(exit);
         self.c.b.set_cold_block(exit);
-        let (status, point) = (self.c.b.block_params(exit)[0], self.c.b.block_params(exit)[1]);
-        self.c.env_store(point, at::POINT);
+        let (status, element) = (self.c.b.block_params(exit)[0], self.c.b.block_params(exit)[1]);
+        self.c.env_store(element, offset::WORK_ITEM);
         self.c.b.ins().return_(&[status]);
     }
 
@@ -160,10 +168,10 @@ impl<'a> Kern<'a, '_> {
         clif(self.c.sink_neutral(task.sink).ty())
     }
 
-    /// What a sink over the whole space begins with.
+    /// The initial state of a sink over the whole space.
     fn start(&mut self, task: &Task<'_>) -> ir::Value {
         let carried = match task.sink {
-            Sink::Scan { .. } | Sink::Pack { .. } => task.role != sinks::Role::Total,
+            Sink::Scan { .. } | Sink::Pack { .. } => task.role != Role::Total,
             _ => false,
         };
         if carried {
@@ -174,10 +182,10 @@ impl<'a> Kern<'a, '_> {
         self.c.literal(neutral)
     }
 
-    /// The loop over segments.
+    /// Emits the loop over segments.
     fn segments(
         &mut self,
-        groups: &[Group<'a>],
+        groups: &[StageGroup<'a>],
         [begin, end]: [ir::Value; 2],
         [first, last]: [ir::Value; 2],
         (tasks, outer): (&[Task<'a>], Vec<ir::Value>),
@@ -187,22 +195,17 @@ impl<'a> Kern<'a, '_> {
             _ => None,
         };
         let place = |task: &Task<'a>| tasks.iter().position(|t| t.number == task.number);
-        let types: Vec<Type> = outer.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
-        let head = self.c.block_with(std::iter::once(types::I64).chain(types));
-        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
         let mut start = vec![begin];
         start.extend(outer);
-        self.c.jump(head, &start);
-        self.c.b.switch_to_block(head);
-        let params = self.c.b.block_params(head).to_vec();
+        let looped = self.c.begin_loop(&start);
+        let params = looped.carried.clone();
         let (segment, outer) = (params[0], &params[1..]);
         let going = self.c.b.ins().icmp(IntCC::SignedLessThan, segment, end);
-        self.c.go_on_if(going, again, done);
-        self.c.b.switch_to_block(again);
+        self.c.loop_while(&looped, going);
         let (start, stop) = self.c.bounds(&self.kernel.space, segment);
         let lo = self.c.b.ins().smax(start, first);
         let hi = self.c.b.ins().smin(stop, last);
-        let range = Range { lo, hi, segment: Some((segment, start)) };
+        let range = ElementRange { lo, hi, segment: Some((segment, start)) };
         let mut outer_next = outer.to_vec();
         let ours = |t: &&Task<'a>| t.has_state();
         for group in groups {
@@ -216,7 +219,7 @@ impl<'a> Kern<'a, '_> {
                 })
                 .collect();
             let state_before = state.clone();
-            let state = self.points(group, range, state);
+            let state = self.elements(group, range, state);
             let whole = self.whole(range, stop);
             for (at, task) in group.tasks.iter().filter(ours).enumerate() {
                 let Some(place) = place(task) else {
@@ -227,7 +230,7 @@ impl<'a> Kern<'a, '_> {
                     outer_next[place] = state[at];
                 }
                 if let Sink::Pack { scope: Scope::Segment, count, .. } = task.sink
-                    && task.role == sinks::Role::Full
+                    && task.role == Role::Full
                 {
                     let kept = self.c.b.ins().isub(state[at], state_before[at]);
                     let slots = [chunk::FIRST_COUNT, chunk::LAST_COUNT];
@@ -238,8 +241,7 @@ impl<'a> Kern<'a, '_> {
         let following = self.c.b.ins().iadd_imm_s(segment, 1);
         let mut next = vec![following];
         next.extend(outer_next);
-        self.c.jump(head, &next);
-        self.c.b.switch_to_block(done);
+        self.c.end_loop(&looped, &next);
         if let Some(join) = join {
             self.c.jump(join, &[]);
             self.c.b.switch_to_block(join);
@@ -247,16 +249,16 @@ impl<'a> Kern<'a, '_> {
         outer.to_vec()
     }
 
-    /// Whether the chunk holds the whole segment.
-    fn whole(&mut self, range: Range, stop: ir::Value) -> ir::Value {
+    /// Emits a bool: true if the chunk holds the whole segment.
+    fn whole(&mut self, range: ElementRange, stop: ir::Value) -> ir::Value {
         let start = range.segment.map_or(range.lo, |(_, start)| start);
         let from = self.c.b.ins().icmp(IntCC::Equal, range.lo, start);
         let to = self.c.b.ins().icmp(IntCC::Equal, range.hi, stop);
         self.c.b.ins().band(from, to)
     }
 
-    /// What a sink over segments begins with: neutral, or at the chunk's first segment what was
-    /// before the chunk.
+    /// The initial state of a sink over segments: the neutral element, or in the chunk's first segment
+    /// the carry of the chunks before.
     fn segment_start(
         &mut self,
         task: &Task<'a>,
@@ -265,7 +267,7 @@ impl<'a> Kern<'a, '_> {
     ) -> ir::Value {
         let neutral = self.c.sink_neutral(task.sink);
         let neutral = self.c.literal(neutral);
-        if !matches!(task.sink, Sink::Scan { .. }) || task.role == sinks::Role::Total {
+        if !matches!(task.sink, Sink::Scan { .. }) || task.role == Role::Total {
             return neutral;
         }
         let (ty, chunk) = (self.state_type(task), self.chunk);
@@ -288,17 +290,17 @@ impl<'a> Kern<'a, '_> {
             self.c.set(result, value);
         }
         match task.sink {
-            Sink::Reduce { out: Some(out), .. } if task.role == sinks::Role::Full => {
+            Sink::Reduce { out: Some(out), .. } if task.role == Role::Full => {
                 let slots = [chunk::CARRY, chunk::TOTAL];
                 self.segment_store(task, *out, value, whole, (segment, begin), slots);
             }
             Sink::Scan { total, .. } => {
-                if let (Some(total), sinks::Role::Full) = (total, task.role) {
+                if let (Some(total), Role::Full) = (total, task.role) {
                     let ends = self.c.b.ins().icmp(IntCC::Equal, hi, stop);
-                    let (array, ty) = (self.c.get(*total), self.c.element(*total));
+                    let (array, ty) = (self.c.get(*total), self.c.element_ty(*total));
                     self.c.when(Some(ends), |c| c.store(array, segment, ty, value));
                 }
-                if task.role == sinks::Role::Total {
+                if task.role == Role::Total {
                     let chunk = self.chunk;
                     self.c.b.ins().store(flags(), value, chunk, task.slot(chunk::TOTAL));
                 }
@@ -311,7 +313,7 @@ impl<'a> Kern<'a, '_> {
         }
     }
 
-    /// Writes what a segment came to: to its array, or to the chunk if it is not whole.
+    /// Writes the result of a segment: to its array, or to the chunk if the segment is not whole.
     fn segment_store(
         &mut self,
         task: &Task<'a>,
@@ -321,7 +323,7 @@ impl<'a> Kern<'a, '_> {
         (segment, begin): (ir::Value, ir::Value),
         [first, last]: [usize; 2],
     ) {
-        let place = self.c.address(self.c.get(array), segment, self.c.element(array));
+        let place = self.c.address(self.c.get(array), segment, self.c.element_ty(array));
         let is_first = self.c.b.ins().icmp(IntCC::Equal, segment, begin);
         let chunk = self.chunk;
         let first = self.c.b.ins().iadd_imm_s(chunk, i64::from(task.slot(first)));
@@ -331,26 +333,27 @@ impl<'a> Kern<'a, '_> {
         self.c.b.ins().store(flags(), value, place, 0);
     }
 
-    /// The loop over points: vectors of them first, if that is possible, then one by one.
-    fn points(&mut self, group: &Group<'a>, range: Range, state: Vec<ir::Value>) -> Vec<ir::Value> {
-        let range = Range { lo: self.abreast(group, range).unwrap_or(range.lo), ..range };
-        let (lo, state) = self.vector_points(group, range, state);
-        let types: Vec<Type> = state.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
-        let head = self.c.block_with(std::iter::once(types::I64).chain(types));
-        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
+    /// Emits the loop over elements: groups of elements first, if the code is vectorised, then single ones.
+    fn elements(
+        &mut self,
+        group: &StageGroup<'a>,
+        range: ElementRange,
+        state: Vec<ir::Value>,
+    ) -> Vec<ir::Value> {
+        let range =
+            ElementRange { lo: self.interleave_rows(group, range).unwrap_or(range.lo), ..range };
+        let (lo, state) = self.vector_elements(group, range, state);
         let mut start = vec![lo];
         start.extend(state);
-        self.c.jump(head, &start);
-        self.c.b.switch_to_block(head);
-        let params = self.c.b.block_params(head).to_vec();
+        let looped = self.c.begin_loop(&start);
+        let params = looped.carried.clone();
         let index = params[0];
         let going = self.c.b.ins().icmp(IntCC::SignedLessThan, index, range.hi);
-        self.c.go_on_if(going, again, done);
-        self.c.b.switch_to_block(again);
-        self.c.point = Some(index);
-        self.bind_point(range, index);
+        self.c.loop_while(&looped, going);
+        self.c.element = Some(index);
+        self.bind_indices(range, index);
         self.c.poll();
-        let around = Surroundings { chunk: self.chunk, tag: self.tag, index };
+        let around = SinkContext { chunk: self.chunk, tag: self.tag, index };
         let mut next = vec![self.c.b.ins().iadd_imm_s(index, 1)];
         let mut before = params[1..].iter();
         for (stage, code) in group.code.iter().enumerate() {
@@ -358,7 +361,7 @@ impl<'a> Kern<'a, '_> {
                 self.c.inst(inst);
             }
             for task in group.tasks.iter().filter(|t| t.stage == stage) {
-                if task.role == sinks::Role::Skip {
+                if task.role == Role::Skip {
                     continue;
                 }
                 let state = if task.has_state() { before.next().copied() } else { None };
@@ -368,13 +371,12 @@ impl<'a> Kern<'a, '_> {
         if self.allocates {
             self.c.reset_arena();
         }
-        self.c.jump(head, &next);
-        self.c.b.switch_to_block(done);
+        self.c.end_loop(&looped, &next);
         params[1..].to_vec()
     }
 
-    /// Names the indices of a point.
-    fn bind_point(&mut self, range: Range, index: ir::Value) {
+    /// Defines the indices of an element.
+    fn bind_indices(&mut self, range: ElementRange, index: ir::Value) {
         let names = &self.kernel.indices;
         match range.segment {
             None => self.c.set(names[0], index),
@@ -388,8 +390,8 @@ impl<'a> Kern<'a, '_> {
     }
 }
 
-impl Coder<'_, '_> {
-    /// Where a segment of a space begins and ends.
+impl FunctionEmitter<'_, '_> {
+    /// Emits the first index of a segment, and the index behind its last.
     pub fn bounds(&mut self, space: &Space, segment: ir::Value) -> (ir::Value, ir::Value) {
         match space {
             Space::Segmented { offsets, .. } => {
@@ -409,9 +411,4 @@ impl Coder<'_, '_> {
             }
         }
     }
-}
-
-/// Whether a type of values is an array.
-pub fn is_array(ty: ValueTy) -> bool {
-    matches!(ty, ValueTy::Array(_))
 }

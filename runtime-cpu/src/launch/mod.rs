@@ -1,18 +1,18 @@
 //! A launch: chunks, phases, and what the chunks found, put together.
 
 mod bits;
+mod combine_partials;
+mod execute;
 mod plan;
-mod pool;
-mod settle;
-mod work;
 
 pub use plan::GRAIN;
-pub use work::Workers;
 
-use crate::chunk::{HEADER, SLOTS, TAG};
+use crate::abi::chunk::{HEADER, SLOTS, TAG};
+use crate::buffer::{alloc, block, internal_failure};
 use crate::codegen::KernelCode;
-use crate::codegen::sinks::Phase;
-use crate::{alloc, block, trouble};
+use crate::codegen::phases::Phase;
+use crate::workers::Workers;
+use execute::run_pass;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Literal, Sink, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Options};
@@ -91,26 +91,26 @@ fn phases(
     options: &Options,
 ) -> Result<(), Failure> {
     let code = run.code;
-    settle::begin(run);
+    combine_partials::init_carries(run);
     // Kept until the last phase is done.
     let mut _tags = Vec::new();
-    let private = settle::private_tables(run, launch.args, workers)?;
+    let private = combine_partials::private_tables(run, launch.args, workers)?;
     for (phase, entry) in &code.phases {
         if run.chunks.len() == 1 && *phase != Phase::Final {
             continue;
         }
-        if *phase == Phase::Tags {
-            _tags = settle::tags(run, launch.args, workers)?;
+        if *phase == Phase::Tag {
+            _tags = combine_partials::tags(run, launch.args, workers)?;
         }
-        if let Err(failure) = workers.run(run, *entry, &private, options) {
+        if let Err(failure) = run_pass(workers, run, *entry, &private, options) {
             return Err(first(run, failure, workers, options));
         }
-        if let Phase::Totals(stage) = phase {
-            settle::totals(run, *stage);
+        if let Phase::Local(stage) = phase {
+            combine_partials::carry(run, *stage);
         }
     }
-    settle::tables(run, &private);
-    settle::end(run, extents);
+    combine_partials::tables(run, &private);
+    combine_partials::finalise(run, extents);
     Ok(())
 }
 
@@ -120,7 +120,9 @@ fn first(run: &mut Run<'_>, failure: Failure, workers: &Workers, options: &Optio
     if let Failure::Program { .. } = failure {
         let code = run.code;
         for entry in &code.checks {
-            if let Err(earlier @ Failure::Program { .. }) = workers.run(run, *entry, &[], options) {
+            if let Err(earlier @ Failure::Program { .. }) =
+                run_pass(workers, run, *entry, &[], options)
+            {
                 return earlier;
             }
         }
@@ -132,7 +134,9 @@ fn first(run: &mut Run<'_>, failure: Failure, workers: &Workers, options: &Optio
 fn words(code: &KernelCode, args: &[Arg]) -> Result<Words, Failure> {
     let kernel = &code.kernel;
     if args.len() != kernel.params.len() {
-        return Err(trouble("a launch has as many arguments as its kernel has parameters"));
+        return Err(internal_failure(
+            "a launch has as many arguments as its kernel has parameters",
+        ));
     }
     let mut words = Words::with_capacity(args.len());
     for (param, arg) in kernel.params.iter().zip(args) {
@@ -143,7 +147,7 @@ fn words(code: &KernelCode, args: &[Arg]) -> Result<Words, Failure> {
             {
                 block(buffer)?.start() as u64 + (at * ty.size()) as u64
             }
-            _ => return Err(trouble("an argument is not of its parameter's type")),
+            _ => return Err(internal_failure("an argument is not of its parameter's type")),
         });
     }
     Ok(words)

@@ -3,8 +3,9 @@
 //! A chunk is a range of points with the segments it touches. How many chunks there are depends
 //! on the work, the threads and the sinks; where they begin, on their number only.
 
-use super::{Words, Workers};
+use super::Words;
 use crate::codegen::KernelCode;
+use crate::workers::Workers;
 use nesl_runtime::kir::{Sink, Space};
 use smallvec::{SmallVec, smallvec};
 
@@ -108,27 +109,27 @@ impl Extents<'_> {
 
 /// Whether there are enough points for whole groups of them on all threads.
 fn is_grouped(code: &KernelCode, extents: &Extents<'_>, threads: usize) -> bool {
-    code.group > 1 && extents.points >= 2 * (code.group * threads) as u64
+    code.group_elements > 1 && extents.points >= 2 * (code.group_elements * threads) as u64
 }
 
 /// How many chunks there should be.
 fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[usize]) -> usize {
     let (threads, grain) = (workers.threads(), workers.grain());
-    let work = extents.points.saturating_mul(code.work.max(1));
-    let few = code.lasts && extents.points <= FEW * threads as u64;
-    if threads == 1 || code.single || (work < 2 * grain && !few) {
+    let work = extents.points.saturating_mul(code.facts.work.max(1));
+    let few = code.facts.unbounded && extents.points <= FEW * threads as u64;
+    if threads == 1 || code.single_chunk || (work < 2 * grain && !few) {
         return 1;
     }
     let sinks = || code.kernel.stages.iter().flat_map(|s| &s.sinks);
-    let steady = code.work < 200 && !code.recursive;
+    let steady = code.facts.work < 200 && !code.facts.recursive;
     let mut count = match steady {
         _ if few => extents.points as usize,
         true => threads * STEADY,
         false => threads * UNSTEADY,
     };
     if is_grouped(code, extents, threads) {
-        count = count.min(extents.points as usize / code.group);
-    } else if code.group > 1 {
+        count = count.min(extents.points as usize / code.group_elements);
+    } else if code.group_elements > 1 {
         // Each chunk goes through all of the memory.
         count = threads;
     }
@@ -154,8 +155,8 @@ fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[
 /// Whether a launch in several chunks is perhaps so short that other threads are not worth waking
 /// up for it: what it takes is seen when it runs.
 pub fn is_perhaps_short(code: &KernelCode, extents: &Extents<'_>, workers: &Workers) -> bool {
-    let work = extents.points.saturating_mul(code.work.max(1));
-    code.lasts && !code.recursive && work < 2 * workers.grain()
+    let work = extents.points.saturating_mul(code.facts.work.max(1));
+    code.facts.unbounded && !code.facts.recursive && work < 2 * workers.grain()
 }
 
 /// The chunks of a launch, at least one.
@@ -177,7 +178,7 @@ pub fn chunks(
     for at in 1..count {
         let mut point = (u128::from(points) * u128::from(at) / u128::from(count)) as u64;
         if grouped {
-            let group = code.group as u64;
+            let group = code.group_elements as u64;
             point = (point + group / 2) / group * group;
         } else if points / count > 4 * ALIGN {
             point = point.next_multiple_of(ALIGN);

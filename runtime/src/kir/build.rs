@@ -8,6 +8,8 @@ use super::{
     Binary, Block, Combine, Extern, Function, FunctionId, Inst, Kernel, Literal, Op, Output, Sink,
     Site, Space, Stage, Ty, Unary, Value, ValueTy,
 };
+use crate::bug;
+use crate::bug::OrBug;
 
 /// Code under construction, for a function or a kernel.
 #[derive(Debug, Default)]
@@ -43,7 +45,7 @@ impl Body {
     pub fn element(&self, value: Value) -> Ty {
         match self.ty(value) {
             ValueTy::Scalar(ty) | ValueTy::Array(ty) => ty,
-            ValueTy::Mark => unreachable!("a mark has no elements"),
+            ValueTy::Mark => bug!("a mark has no elements"),
         }
     }
 
@@ -63,7 +65,7 @@ impl Body {
     /// If [`Body::begin`] did not open one.
     pub fn end(&mut self, yields: Vec<Value>) -> Block {
         assert!(self.open.len() > 1, "no block is open");
-        let mut block = self.open.pop().expect("there is one");
+        let mut block = self.open.pop().or_bug("the builder has an open block");
         block.yields = yields;
         block
     }
@@ -71,7 +73,7 @@ impl Body {
     /// Appends an instruction that defines values of these types.
     pub fn push(&mut self, op: Op, types: &[ValueTy]) -> Vec<Value> {
         let results: Vec<Value> = types.iter().map(|ty| self.value(*ty)).collect();
-        let block = self.open.last_mut().expect("a block is open");
+        let block = self.open.last_mut().or_bug("the builder has an open block");
         block.insts.push(Inst { results: results.clone(), op });
         results
     }
@@ -305,7 +307,7 @@ impl Body {
 
     fn finish(mut self, yields: Vec<Value>) -> (Block, Vec<ValueTy>) {
         assert!(self.open.len() == 1, "a block is still open");
-        let mut block = self.open.pop().expect("there is one");
+        let mut block = self.open.pop().or_bug("the builder has an open block");
         block.yields = yields;
         (block, self.types)
     }
@@ -406,7 +408,7 @@ impl KernelBuilder {
     /// If it was not said what it goes over.
     pub fn finish(mut self) -> Kernel {
         self.next_stage();
-        let (space, indices) = self.space.expect("a kernel goes over something");
+        let (space, indices) = self.space.or_bug("a kernel builder is told its index space");
         let (_, types) = self.body.finish(Vec::new());
         Kernel {
             name: self.name,

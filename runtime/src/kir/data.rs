@@ -7,6 +7,7 @@
 use super::op::Block;
 use super::sink::Sink;
 use super::value::{Ty, Value, ValueTy};
+use crate::bug;
 
 /// A function: code with a table of the types of its values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -86,6 +87,16 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// The kernels, launched by index.
     pub kernels: Vec<Kernel>,
+}
+
+impl Kernel {
+    /// The type of a value that the verifier has seen to be a scalar.
+    pub fn scalar_ty(&self, value: Value) -> Ty {
+        match self.types[value.0 as usize] {
+            ValueTy::Scalar(ty) => ty,
+            other => bug!("{value} is {other}, not a scalar: the verifier sees that"),
+        }
+    }
 }
 
 impl Space {

@@ -4,7 +4,7 @@
 //! allocation needs an arena, and the work decides how many threads are worth waking up.
 
 use super::walk;
-use super::{Block, FunctionId, Literal, Module, Op, Sink, Value};
+use super::{Block, FunctionId, Kernel, Literal, Module, Op, Sink, Value};
 
 /// The number of iterations assumed of a loop whose length is not known.
 pub const ASSUMED_ITERATIONS: u64 = 16;
@@ -80,6 +80,40 @@ pub fn function_facts(module: &Module) -> Vec<FunctionFacts> {
         }
     }
     all
+}
+
+/// Facts about one kernel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelFacts {
+    /// The estimated work of a work item, in operations.
+    pub work: u64,
+    /// True if it may call a function that may call itself.
+    pub recursive: bool,
+    /// True if the running time of a work item has no small bound, whatever `work` says.
+    pub unbounded: bool,
+    /// True if a work item may take memory of its thread.
+    pub allocates: bool,
+}
+
+/// Returns the facts about a kernel; `functions` are those about the functions of its module.
+pub fn kernel_facts(kernel: &Kernel, functions: &[FunctionFacts]) -> KernelFacts {
+    let mut facts = KernelFacts::default();
+    for body in walk::stage_bodies(kernel) {
+        facts.work = facts.work.saturating_add(work(body, functions) + 1);
+        facts.unbounded |= has_unbounded_loops(body);
+        facts.allocates |= allocates(body, functions);
+        walk::each_inst(body, &mut |inst| {
+            if let Op::Call(callee, _) = inst.op {
+                facts.recursive |= functions[callee.0 as usize].recursive;
+                facts.unbounded |= functions[callee.0 as usize].unbounded;
+            }
+        });
+    }
+    for sink in kernel.stages.iter().flat_map(|stage| &stage.sinks) {
+        facts.work = facts.work.saturating_add(sink_work(sink));
+        facts.allocates |= matches!(sink, Sink::Emit { .. });
+    }
+    facts
 }
 
 /// Returns true if a block has loops that are not known to be short.

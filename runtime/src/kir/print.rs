@@ -25,13 +25,14 @@ use super::{
     Block, Function, FunctionId, Inst, Kernel, Literal, Module, Op, Scope, Sink, Space, Ty, Value,
     ValueTy,
 };
+use crate::bug::OrBug;
 use crate::stack::with_stack;
 use std::fmt::{self, Write};
 
 /// A whole module.
 pub fn print(module: &Module) -> String {
     let mut out = String::new();
-    write_module(&mut out, module).expect("writing to a string");
+    write_module(&mut out, module).or_bug("writing to a string");
     out
 }
 
@@ -40,14 +41,14 @@ pub(super) fn print_head(module: &Module, types: &[ValueTy], inst: &Inst) -> Str
     let mut out = String::new();
     let mut printer = Printer::new(&mut out, module, types);
     printer.heads_only = true;
-    printer.inst(inst).expect("writing to a string");
+    printer.inst(inst).or_bug("writing to a string");
     out.trim_end().to_string()
 }
 
 /// A sink, for messages.
 pub(super) fn print_sink(module: &Module, types: &[ValueTy], sink: &Sink) -> String {
     let mut out = String::new();
-    Printer::new(&mut out, module, types).sink(sink).expect("writing to a string");
+    Printer::new(&mut out, module, types).sink(sink).or_bug("writing to a string");
     out.trim_end().to_string()
 }
 

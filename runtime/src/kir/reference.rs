@@ -14,9 +14,12 @@
 //! own, and come to light as [`Failure`]s: a launch that makes outputs reports at once, any other
 //! at the next report; what is launched between a failure and its report is not executed.
 
+use crate::bug;
+use crate::bug::OrBug;
 use crate::kir::verify;
 use crate::kir::{Literal, Module, Ty, ValueTy};
 use crate::runtime::{Arg, Buffer, Caps, Counters, Failure, Launch, Loaded, Options, Runtime};
+use crate::violation::list;
 use launch::Halt;
 use machine::{Datum, Machine};
 use memory::{Array, Gauge, Memory};
@@ -31,6 +34,7 @@ mod machine;
 mod memory;
 pub mod scalar;
 mod sinks;
+mod work_item;
 
 /// Modules nobody holds are kept until there are so many.
 const MODULES: usize = 256;
@@ -66,7 +70,15 @@ impl Reference {
         let name = "reference".to_string();
         let gauge = Gauge { limit: memory, now: AtomicU64::new(0), peak: AtomicU64::new(0) };
         Reference {
-            caps: Caps { name, parallelism: 1, recursion: true, memory, prefetches: false },
+            caps: Caps {
+                name,
+                parallelism: 1,
+                min_parallel_operations: u64::MAX,
+                shares_host_memory: true,
+                recursion: true,
+                memory,
+                prefetches: false,
+            },
             options,
             gauge: Arc::new(gauge),
             loaded: RefCell::default(),
@@ -89,14 +101,18 @@ impl Reference {
     }
 
     fn execute(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
-        let module = launch.module.0.downcast_ref::<Module>().expect("a module loaded here");
+        let module = launch
+            .module
+            .0
+            .downcast_ref::<Module>()
+            .or_bug("a launch is of a module that this runtime loaded");
         let kernel = &module.kernels[launch.kernel];
         self.count(|counters| counters.launches += 1);
-        let unlawful = |why: String| -> ! {
-            panic!("unlawful launch: kernel `{}`: {why}", kernel.name);
+        let ill_formed = |why: String| -> ! {
+            bug!("ill-formed launch: kernel `{}`: {why}", kernel.name);
         };
         if launch.args.len() != kernel.params.len() {
-            unlawful(format!("{} arguments", launch.args.len()));
+            ill_formed(format!("{} arguments", launch.args.len()));
         }
         let mut arrays: Vec<&Stored> = Vec::new();
         let mut places = Vec::new();
@@ -105,7 +121,7 @@ impl Reference {
                 places.push(usize::MAX);
                 continue;
             };
-            let stored = buffer.storage::<Stored>().expect("a buffer made here");
+            let stored = buffer.storage::<Stored>().or_bug("a buffer is one of this runtime");
             let known = arrays.iter().position(|known| std::ptr::eq(*known, stored));
             places.push(known.unwrap_or(arrays.len()));
             if known.is_none() {
@@ -126,9 +142,9 @@ impl Reference {
                 }
                 Arg::Array(buffer, start) if ty == ValueTy::Array(buffer.ty()) => {
                     let pointer = memory.shared(places[i], *start);
-                    Datum::Array(pointer.unwrap_or_else(|why| unlawful(why)))
+                    Datum::Array(pointer.unwrap_or_else(|why| ill_formed(why)))
                 }
-                other => unlawful(format!("{param}: {ty} is given {other:?}")),
+                other => ill_formed(format!("{param}: {ty} is given {other:?}")),
             };
         }
         let depth = self.options.max_depth;
@@ -138,8 +154,8 @@ impl Reference {
         self.count(|counters| counters.work += work);
         let outputs = outputs.map_err(|halt| match halt {
             Halt::Machine(fault) => Failure::Machine(fault),
-            Halt::Program { site, point, detail, text } => {
-                Failure::Program { tag: launch.tag, site, work_item: point, detail, text }
+            Halt::Program { site, work_item, detail, text } => {
+                Failure::Program { tag: launch.tag, site, work_item, detail, text }
             }
         })?;
         Ok(outputs.into_iter().map(|array| self.buffer(array)).collect())
@@ -151,7 +167,7 @@ impl Reference {
     }
 
     fn array<T>(&self, buffer: &Buffer, work: impl FnOnce(&mut Array) -> T) -> T {
-        let stored = buffer.storage::<Stored>().expect("a buffer made here");
+        let stored = buffer.storage::<Stored>().or_bug("a buffer is one of this runtime");
         work(&mut stored.array.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
@@ -191,8 +207,7 @@ impl Runtime for Reference {
         }
         let start = Instant::now();
         if let Err(violations) = verify(module) {
-            let violations: Vec<String> = violations.iter().map(ToString::to_string).collect();
-            panic!("unlawful kir: {}", violations.join("\n"));
+            bug!("ill-formed kir: {}", list(&violations));
         }
         let loaded = Loaded(Arc::new(module.clone()));
         let mut all = self.loaded.borrow_mut();
@@ -208,7 +223,11 @@ impl Runtime for Reference {
     }
 
     fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
-        let module = launch.module.0.downcast_ref::<Module>().expect("a module loaded here");
+        let module = launch
+            .module
+            .0
+            .downcast_ref::<Module>()
+            .or_bug("a launch is of a module that this runtime loaded");
         let reports = !module.kernels[launch.kernel].outputs.is_empty();
         if self.failure.borrow().is_none() {
             match self.execute(launch) {
@@ -228,7 +247,7 @@ impl Runtime for Reference {
             {
                 match place {
                     Some(literal) => to_bytes(*literal, bytes),
-                    None => panic!("the host reads element {}, which was not written", at + index),
+                    None => bug!("the host reads element {}, which was not written", at + index),
                 }
             }
         });
@@ -253,7 +272,7 @@ impl Runtime for Reference {
 /// An element from its bytes in the machine's order.
 fn from_bytes(ty: Ty, bytes: &[u8]) -> Literal {
     fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
-        bytes.try_into().expect("as many bytes as an element has")
+        bytes.try_into().or_bug("a slice has as many bytes as an element")
     }
     match ty {
         Ty::I32 => Literal::I32(i32::from_ne_bytes(array(bytes))),
@@ -264,7 +283,7 @@ fn from_bytes(ty: Ty, bytes: &[u8]) -> Literal {
         Ty::Bool => match bytes[0] {
             0 => Literal::Bool(false),
             1 => Literal::Bool(true),
-            other => panic!("the host writes a bool of byte {other}"),
+            other => bug!("the host writes a bool of byte {other}"),
         },
     }
 }

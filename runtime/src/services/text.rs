@@ -1,5 +1,6 @@
 //! Numbers as text, as `@` and `exp_string` write them, and back (LANGUAGE section 13.7).
 
+use crate::bug::OrBug;
 use crate::fault::{Fault, FaultCode};
 use crate::scalar::Precision;
 
@@ -66,12 +67,12 @@ fn fold(a: u64, b: u64) -> u64 {
 
 #[inline]
 fn word(text: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(text[at..at + 8].try_into().expect("eight chars"))
+    u64::from_le_bytes(text[at..at + 8].try_into().or_bug("eight chars"))
 }
 
 #[inline]
 fn half(text: &[u8], at: usize) -> u64 {
-    u64::from(u32::from_le_bytes(text[at..at + 4].try_into().expect("four chars")))
+    u64::from(u32::from_le_bytes(text[at..at + 4].try_into().or_bug("four chars")))
 }
 
 /// Significant digits that `@` keeps.
@@ -143,9 +144,9 @@ fn special(x: f64) -> Option<String> {
 /// is `d.dddd × 10^exponent`.
 fn decimal(x: f64, places: usize) -> (bool, String, i32) {
     let text = format!("{:.places$e}", x.abs());
-    let (digits, exponent) = text.split_once('e').expect("exponential form");
+    let (digits, exponent) = text.split_once('e').or_bug("exponential form");
     let digits = digits.replace('.', "");
-    let exponent = exponent.parse().expect("an exponent");
+    let exponent = exponent.parse().or_bug("an exponent");
     (x.is_sign_negative(), digits, exponent)
 }
 
@@ -185,8 +186,8 @@ pub fn parse_float(text: &[u8], precision: Precision) -> (f64, bool) {
         }
     }
     let value = match precision {
-        Precision::Bits64 => number.parse::<f64>().expect("a number"),
-        Precision::Bits32 => f64::from(number.parse::<f32>().expect("a number")),
+        Precision::Bits64 => number.parse::<f64>().or_bug("a number"),
+        Precision::Bits32 => f64::from(number.parse::<f32>().or_bug("a number")),
     };
     // A lone sign is plain zero.
     let value = if negative && any { -value } else { value };

@@ -600,6 +600,7 @@ impl<'p, 'w> Evaluator<'p, 'w> {
             site: Site::NONE,
             library: false,
             charge: None,
+            role: None,
         };
         let main = FunId(self.source.functions.len() as u32);
         self.source.functions.push(function);

@@ -26,7 +26,7 @@ use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
 /// Values of more scalars cannot be drawn.
-const LARGEST: u64 = 100;
+const MAX_SCALARS: u64 = 100;
 
 /// A flat program and what it is run on.
 pub(super) struct Example {
@@ -88,7 +88,7 @@ impl Data<'_> {
         for id in &globals {
             let global = &unit.ir.globals[id.0 as usize];
             let value = self.global(global.item, &global.name, 0)?;
-            if value.size() > LARGEST {
+            if value.size() > MAX_SCALARS {
                 return Err(format!("`{}` is too large to be drawn", global.name));
             }
             args.push(value);
@@ -227,7 +227,7 @@ impl Data<'_> {
                 }
             }
         }
-        found.retain(|(_, value, _)| value.size() <= LARGEST);
+        found.retain(|(_, value, _)| value.size() <= MAX_SCALARS);
         found
     }
 
@@ -269,7 +269,7 @@ impl Data<'_> {
                 let (start, _) = self.written(item, ast, *start)?;
                 let (end, _) = self.written(item, ast, *end)?;
                 let (start, end) = (start.as_int()?, end.as_int()?);
-                if end.checked_sub(start)? > LARGEST as i64 {
+                if end.checked_sub(start)? > MAX_SCALARS as i64 {
                     return None;
                 }
                 let values: Vec<i64> = (start..end).collect();

@@ -12,14 +12,12 @@
 //! | `record` | keeps the steps that matter |
 //! | `names` | what values are called |
 //! | `draw` | a value as segments over flat data, and as NESL prints it |
-//! | `words` | what operations are called |
 
 mod draw;
 mod evaluate;
 mod example;
 mod names;
 mod record;
-mod words;
 
 use super::summary::Layout;
 use crate::base::{TextRange, TextSize};

@@ -1,6 +1,5 @@
 //! What the values of a flat function are called: by what the source writes for them.
 
-use super::words;
 use crate::base::shorten;
 use crate::base::{ItemId, Span};
 use crate::db::Database;
@@ -11,7 +10,7 @@ use crate::syntax::ast::{Expr, ExprId, Item, Pat, PatId};
 use rustc_hash::FxHashMap;
 
 /// Longer ones are shortened.
-const WIDTH: usize = 28;
+const NAME_CHARS: usize = 28;
 
 /// The names of a function's values; those of its parameters are known.
 pub(super) fn names(
@@ -40,7 +39,7 @@ pub(super) fn names(
 pub(super) fn snippet(db: &Database, item: ItemId, span: Span) -> String {
     let parsed = db.parsed(item);
     let text = db.item_text(item);
-    shorten(&text[parsed.range(bare(parsed, span))], WIDTH)
+    shorten(&text[parsed.range(bare(parsed, span))], NAME_CHARS)
 }
 
 struct Namer<'a> {
@@ -60,9 +59,7 @@ impl Namer<'_> {
             Op::Map(ir::Op::First(Atom::Var(pair))) => self.half(binding, *pair, true),
             Op::Map(ir::Op::Second(Atom::Var(pair))) => self.half(binding, *pair, false),
             Op::Extent(..) => self.source(binding).map(|text| format!("#{text}")),
-            Op::Histogram { with, .. } => {
-                Some(format!("{} at each place", words::reduction(*with)))
-            }
+            Op::Histogram { with, .. } => Some(format!("{} at each place", with.label())),
             // Something that the compiler adds: the source writes nothing for it.
             Op::Map(ir::Op::Scalar(..)) | Op::Reduce { .. }
                 if binding.site.item == self.item && self.each(binding.site.span).is_some() =>

@@ -3,17 +3,18 @@
 use super::draw::drawn;
 use super::evaluate::{Done, Evaluator, Frame, Watch};
 use super::example::Example;
-use super::{SegmentStep, names, words};
+use super::{SegmentStep, names};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use crate::explain::summary::{Reader, plain};
 use crate::flat::{self, Block, Function, Let, Op, Program, SpaceId, SpaceKind, Step};
 use crate::ir::{self, Atom, Site, Var};
+use crate::prim::ScalarProperties;
 use nesl_runtime::scalar::Precision;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Steps that are shown.
-const MOST: usize = 24;
+const MAX_STEPS: usize = 24;
 
 /// The steps of an example.
 pub(super) fn steps(
@@ -46,10 +47,10 @@ pub(super) fn steps(
     if !parallel {
         return Ok(Vec::new());
     }
-    if steps.len() > MOST {
-        let left = steps.len() - MOST;
+    if steps.len() > MAX_STEPS {
+        let left = steps.len() - MAX_STEPS;
         let last = steps.pop();
-        steps.truncate(MOST - 1);
+        steps.truncate(MAX_STEPS - 1);
         steps.extend(last.map(|last| SegmentStep {
             title: format!("(after {left} more steps) {}", last.title),
             ..last
@@ -277,7 +278,7 @@ impl<'a> Recorder<'a> {
         let simple = matches!(&binding.op, Op::Map(ir::Op::Scalar(..)));
         let mut inputs = Vec::new();
         let mut vars: Vec<Var> = Vec::new();
-        for atom in binding.op.atoms() {
+        for atom in binding.op.operands() {
             if let Atom::Var(var) = atom
                 && !vars.contains(&var)
             {
@@ -352,8 +353,8 @@ fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let)
             | ir::Op::Second(_)
             | ir::Op::Global(_)
             | ir::Op::Check { .. } => return None,
-            ir::Op::Scalar(op, _) => words::scalar(*op).to_owned(),
-            ir::Op::Seq(op, _) => words::sequence(*op),
+            ir::Op::Scalar(op, _) => op.row().label.to_owned(),
+            ir::Op::Seq(op, _) => op.label(),
             ir::Op::Text(_) | ir::Op::List(_) => "make a sequence".to_owned(),
             ir::Op::Call(callee, _) => {
                 let callee = program.source.functions.get(callee.0 as usize)?;
@@ -377,15 +378,15 @@ fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let)
         Op::Extent(..) | Op::SameLength(..) => return None,
         Op::Collect { .. } if single(binding.ctx) => "the points become a sequence".to_owned(),
         Op::Collect { .. } => "each segment becomes a sequence: no data moves".to_owned(),
-        Op::Reduce { with, .. } => format!("{} of {segments}", words::reduction(*with)),
+        Op::Reduce { with, .. } => format!("{} of {segments}", with.label()),
         Op::Histogram { with, .. } => {
-            format!("{} of what belongs to each place of a table", words::reduction(*with))
+            format!("{} of what belongs to each place of a table", with.label())
         }
         Op::Scatter { of, .. } => {
             format!("each point writes to {} at its place", about.reader.called(*of))
         }
         Op::Scan { with, .. } => {
-            format!("at each point, {} of those before it in its segment", words::scan(*with))
+            format!("at each point, {} of those before it in its segment", with.scan_label())
         }
         Op::Branch { .. } => "the sides come together".to_owned(),
         Op::Call(callee, _) => {

@@ -3,11 +3,11 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `site` | what may stand at the place: a form, a type, an operand, … |
-//! | `hole` | what is expected there, and which variables are in scope |
+//! | `missing_argument` | what is expected there, and which variables are in scope |
 //! | `names` | names of values, ranked by whether they fit |
 //! | `words` | keywords, types, classes, commands, templates |
 
-pub(super) mod hole;
+pub(super) mod missing_argument;
 pub(super) mod names;
 mod site;
 #[cfg(test)]
@@ -23,7 +23,7 @@ use crate::prelude::{Doc, parse_doc};
 use crate::syntax::Kind;
 use crate::syntax::ast::ItemKind;
 use crate::types::{Signature, Ty};
-use hole::Hole;
+use missing_argument::MissingArgument;
 use site::Site;
 
 /// The sorts of things that can be written.
@@ -78,34 +78,34 @@ pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Complet
         Site::Form => {
             words::forms(&mut out);
             words::expressions(&mut out);
-            names::values(&place, &Hole::default(), &site, &mut out);
+            names::values(&place, &MissingArgument::default(), &site, &mut out);
         }
         Site::Command(verb, words) => {
             if words::operands(&place, verb, *words, &mut out) {
                 out.bare = true;
-                names::values(&place, &Hole::default(), &Site::Quoted, &mut out);
+                names::values(&place, &MissingArgument::default(), &Site::Quoted, &mut out);
             }
         }
         Site::Type => words::types(&place, &mut out),
         Site::Class => words::classes(&mut out),
-        Site::Quoted => names::values(&place, &Hole::new(&place), &site, &mut out),
+        Site::Quoted => names::values(&place, &MissingArgument::new(&place), &site, &mut out),
         Site::Operator => {
             words::operators(&place, &mut out);
             if applies(&place) {
-                let hole = Hole::new(&place);
+                let missing = MissingArgument::new(&place);
                 out.raise = 10;
-                names::values(&place, &hole, &site, &mut out);
+                names::values(&place, &missing, &site, &mut out);
             }
         }
         Site::Operand => {
-            let hole = Hole::new(&place);
-            if hole.pattern {
+            let missing = MissingArgument::new(&place);
+            if missing.pattern {
                 names::constructors(&place, &mut out);
             } else {
                 optional(&place, &mut out);
-                out.bools = hole.wanted().any(|wanted| wanted.takes(&Ty::Bool, None));
+                out.bools = missing.wanted().any(|wanted| wanted.takes(&Ty::Bool, None));
                 words::expressions(&mut out);
-                names::values(&place, &hole, &site, &mut out);
+                names::values(&place, &missing, &site, &mut out);
             }
         }
     }
@@ -118,7 +118,7 @@ pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Complet
 pub fn completion_doc(db: &Database, file: FileId, offset: TextSize, label: &str) -> Option<Doc> {
     let place = Place::new(db, file, offset)?;
     let name = Name::new(label);
-    if Hole::new(&place).locals.iter().any(|local| local.name == name) {
+    if MissingArgument::new(&place).locals.iter().any(|local| local.name == name) {
         return None;
     }
     match db.meaning(Before { file, position: place.position }, &name)? {

@@ -26,7 +26,6 @@ use crate::base::with_stack;
 use crate::flat::{self, Let, Op, SpaceId, SpaceKind};
 use crate::ir::{self, Atom, FunId, Ty, Var};
 use crate::prim::SeqOp;
-use crate::simplify::may_fault;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{self, Binary, KernelBuilder, Literal, Scope, Sink, Unary, Value, ValueTy};
 use nesl_runtime::scalar::Precision;
@@ -500,7 +499,7 @@ impl<'a> Lowering<'a> {
 fn faults(binding: &Let, point: Option<&ir::Let>) -> bool {
     match (&binding.op, point) {
         (Op::Element { .. } | Op::Position, _) => false,
-        (_, Some(point)) => may_fault(point) || point.op.blocks().next().is_some(),
+        (_, Some(point)) => point.may_fault() || point.op.has_blocks(),
         _ => true,
     }
 }

@@ -8,7 +8,6 @@ use super::{Shared, Thread, uses};
 use crate::base::with_stack;
 use crate::ir::{self, Atom, Block, FunId, Let, Op, Program, Site, Ty, Var};
 use crate::prim::SeqOp;
-use crate::simplify::may_fault;
 use nesl_runtime::kir::{self, Function, FunctionBuilder, FunctionId, Value, ValueTy};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
@@ -272,7 +271,7 @@ impl<'a> BaseCase<'a> {
             let plain = |binding: &Let| {
                 let plain =
                     matches!(binding.op, Op::Copy(_) | Op::Scalar(..) | Op::Seq(SeqOp::Length, _));
-                plain && !binding.ty.has_sequence() && !may_fault(binding)
+                plain && !binding.ty.has_sequence() && !binding.may_fault()
             };
             lets.len() <= FEW && lets.iter().all(plain)
         };

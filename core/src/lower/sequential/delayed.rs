@@ -5,7 +5,6 @@ use super::super::layout::{Columns, Leaf, Rep, Sequence, Stored};
 use super::Thread;
 use crate::base::with_stack;
 use crate::ir::{Nest, Site, Ty, Var};
-use crate::simplify::may_fault;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Binary, Value};
 use std::rc::Rc;
@@ -66,7 +65,7 @@ impl<'a> Thread<'a> {
             let detail = (Detail::Lengths, &[length, other][..]);
             self.check_detail(same, FaultCode::NestLength, site, detail);
         }
-        let faulty = nest.body.lets.iter().any(may_fault) || sources.iter().any(is_faulty);
+        let faulty = nest.body.may_fault() || sources.iter().any(is_faulty);
         // A map over what is left of a filter is a filter of the map: one that may fault must
         // not meet what was left out, and never does, since elements are asked for behind flags.
         if let [Sequence::Delayed(delayed)] = &sources[..]

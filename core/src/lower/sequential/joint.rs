@@ -14,7 +14,6 @@ use super::{Rep, Sequence, Thread, arrays};
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Let, Nest, Op, Var};
 use crate::prim::{ReduceOp, SeqOp};
-use crate::simplify::may_fault;
 use nesl_runtime::kir::{self, ValueTy};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -102,7 +101,7 @@ fn member<'a>(
     if uses.once(of)
         && let Some(nest) = nests.get(&of)
         && let [(.., Atom::Var(source))] = nest.binders[..]
-        && !nest.body.lets.iter().any(may_fault)
+        && !nest.body.may_fault()
     {
         return Some((source, Member { var, with, nest: Some(nest) }));
     }
@@ -119,7 +118,7 @@ fn needs(nest: &Nest) -> impl Iterator<Item = Var> {
 fn used(block: &Block, all: &mut Vec<Var>) {
     with_stack(|| {
         for binding in &block.lets {
-            all.extend(binding.op.atoms().into_iter().filter_map(variable));
+            all.extend(binding.op.operands().into_iter().filter_map(variable));
             binding.op.blocks().for_each(|block| used(block, all));
         }
         all.extend(variable(block.result));

@@ -40,7 +40,7 @@ impl Uses {
         with_stack(|| {
             for binding in &block.lets {
                 let halved = matches!(binding.op, Op::First(_) | Op::Second(_));
-                for atom in binding.op.atoms() {
+                for atom in binding.op.operands() {
                     self.used(atom, depth, here, halved);
                 }
                 if let Op::Seq(SeqOp::Permute, args) = &binding.op

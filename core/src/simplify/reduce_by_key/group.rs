@@ -193,7 +193,7 @@ impl<'b> Group<'b> {
             | Op::Global(_)
             | Op::Check { .. }
             | Op::Error(_) => {
-                for atom in op.atoms() {
+                for atom in op.operands() {
                     plain(known(env, atom))?;
                 }
                 let mut op = op.clone();

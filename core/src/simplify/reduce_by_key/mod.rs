@@ -21,18 +21,15 @@
 
 mod group;
 
-use super::{may_fault, nests};
+use super::nests;
 use crate::base::with_stack;
 use crate::ir::{
-    Atom, Block, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Site, Ty, Var,
+    Atom, Block, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Role, Site, Ty, Var,
 };
-use crate::prim::{ReduceOp, SeqOp};
+use crate::prim::{Cost, ReduceOp, SeqOp};
 use group::Group;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// The function of the library that makes the groups, at any type of members.
-const GROUPS: &str = "int_collect@";
 
 /// The most elements of a table: no more than a thread has at hand.
 const TABLE: i64 = 1 << 14;
@@ -48,7 +45,7 @@ impl Keyed {
     pub(super) fn of(program: &Program) -> Keyed {
         let ids = || (0..program.functions.len() as u32).map(FunId);
         let function = |id: FunId| &program.functions[id.0 as usize];
-        let groups = |id: &FunId| function(*id).library && function(*id).name.starts_with(GROUPS);
+        let groups = |id: &FunId| function(*id).role == Some(Role::GroupByKey);
         let mut keyed =
             Keyed { groups: ids().filter(groups).collect(), nested: FxHashSet::default() };
         if keyed.groups.is_empty() {
@@ -163,27 +160,11 @@ impl Reducer<'_> {
                     self.nest(binding, found, source);
                     continue;
                 }
-                match &mut binding.op {
-                    Op::If { then, otherwise, .. } => {
-                        for side in [then, otherwise] {
-                            *side = self.block(std::mem::replace(side, nothing()));
-                        }
+                // Iterations of an apply-to-each would need a table each.
+                if !matches!(binding.op, Op::Nest(_)) {
+                    for inner in binding.op.blocks_mut() {
+                        *inner = self.block(std::mem::replace(inner, nothing()));
                     }
-                    Op::Time(body) => *body = self.block(std::mem::replace(body, nothing())),
-                    Op::Nest(_)
-                    | Op::Copy(_)
-                    | Op::Scalar(..)
-                    | Op::Pair(..)
-                    | Op::First(_)
-                    | Op::Second(_)
-                    | Op::Text(_)
-                    | Op::List(_)
-                    | Op::Seq(..)
-                    | Op::Call(..)
-                    | Op::Global(_)
-                    | Op::Check { .. }
-                    | Op::Error(_)
-                    | Op::Host(..) => {}
                 }
                 self.builder.keep(binding);
             }
@@ -265,10 +246,10 @@ impl Reducer<'_> {
             if !needed.contains(&binding.var) {
                 continue;
             }
-            if may_fault(binding) || !is_little(&binding.op) {
+            if binding.may_fault() || !binding.op.costs_at_most(Cost::Scalar, &binding.ty) {
                 return None;
             }
-            needed.extend(binding.op.atoms().into_iter().filter_map(var));
+            needed.extend(binding.op.operands().into_iter().filter_map(var));
             lets.push(binding.clone());
         }
         lets.reverse();
@@ -423,24 +404,6 @@ fn var(atom: Atom) -> Option<Var> {
     match atom {
         Atom::Var(var) => Some(var),
         Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
-    }
-}
-
-/// Whether an operation takes no longer than reading what it gives.
-fn is_little(op: &Op) -> bool {
-    match op {
-        Op::Copy(_) | Op::Scalar(..) | Op::Pair(..) | Op::First(_) | Op::Second(_) => true,
-        Op::Seq(op, _) => matches!(op, SeqOp::Length),
-        Op::Text(_)
-        | Op::List(_)
-        | Op::Call(..)
-        | Op::If { .. }
-        | Op::Nest(_)
-        | Op::Global(_)
-        | Op::Check { .. }
-        | Op::Error(_)
-        | Op::Host(..)
-        | Op::Time(_) => false,
     }
 }
 

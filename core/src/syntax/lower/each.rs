@@ -18,7 +18,7 @@ impl Lower<'_> {
             if first.kids.len() > 1 {
                 let at = self.node_range(first);
                 let report = self
-                    .error(at, "a binding stands before the `:`")
+                    .error(at, "a binding is written before the `:`")
                     .hint("write `{body : x in xs}`");
                 self.report(report);
             }
@@ -165,7 +165,7 @@ impl Lower<'_> {
                 "and",
             ),
             Kind::Colon => self
-                .error(at, "the condition of an apply-to-each stands behind `|`")
+                .error(at, "the condition of an apply-to-each is written after `|`")
                 .fix("write `|`", at, "|"),
             _ => return None,
         })

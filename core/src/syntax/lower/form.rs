@@ -132,7 +132,7 @@ impl Lower<'_> {
             Some(Kind::Colon) => {
                 report.hint("a range is written `[s:e]`, a type `function g(x) : int -> int = …`")
             }
-            Some(Kind::Bar) => report.hint("`|` stands only inside `{…}`; `or` is the operator"),
+            Some(Kind::Bar) => report.hint("`|` is used only inside `{…}`; the operator is `or`"),
             Some(Kind::ReservedKw) => report.hint("it is a reserved word"),
             Some(Kind::FunctionKw | Kind::DatatypeKw) => {
                 report.hint("end the form before it with `;`")
@@ -297,7 +297,7 @@ impl Lower<'_> {
         let verb = Ident { name: Name::new(self.token_text(0)), span: Span::new(0, 1) };
         if matches!(verb.name.folded(), "lisp") {
             let at = self.range(Span::new(0, 1));
-            let report = self.error(at, "there is no Lisp behind this NESL");
+            let report = self.error(at, "this NESL is not written in Lisp");
             self.report(report);
         }
         let mut args = Vec::new();

@@ -1,4 +1,7 @@
 //! Suggestions for calls whose argument does not fit.
+//!
+//! Each function below covers one family of mistakes and returns `None` if the call is none of them; the
+//! first that applies gives the suggestion.
 
 use super::{Infer, MemberTypes};
 use crate::base::{Diagnostic, Loc, Name};
@@ -7,6 +10,41 @@ use crate::types::Ty;
 
 /// The comparisons, which are defined only on ordinals.
 const COMPARISONS: [&str; 8] = ["==", "/=", "<", ">", "<=", ">=", "max", "min"];
+
+/// The functions on floats that are often given an int.
+const FLOAT_FUNCTIONS: [&str; 12] =
+    ["sqrt", "ln", "exp", "sin", "cos", "tan", "log", "expt", "round", "floor", "ceil", "trunc"];
+
+/// A call whose argument does not fit.
+struct Misfit<'a, 'b> {
+    infer: &'a Infer<'b>,
+    body: &'a MemberTypes<'a>,
+    /// The location of the function or operator.
+    at: Loc,
+    /// The name of the function, in lower case.
+    name: &'a str,
+    /// The name as it is written.
+    written: &'a Name,
+    operands: &'a [ExprId],
+    /// The types of the operands, their outermost variables resolved.
+    types: Vec<Ty>,
+}
+
+/// A suggestion: its text, and the edit that follows it.
+struct Advice {
+    text: String,
+    edit: Option<(Loc, String)>,
+}
+
+impl Advice {
+    fn hint(text: impl Into<String>) -> Option<Advice> {
+        Some(Advice { text: text.into(), edit: None })
+    }
+
+    fn fix(text: &str, at: Loc, replacement: impl Into<String>) -> Option<Advice> {
+        Some(Advice { text: text.to_owned(), edit: Some((at, replacement.into())) })
+    }
+}
 
 impl Infer<'_> {
     /// Adds a suggestion of what the author of the call probably meant.
@@ -20,106 +58,130 @@ impl Infer<'_> {
         types: &[Ty],
     ) -> Diagnostic<Loc> {
         let types: Vec<Ty> = types.iter().map(|ty| self.unifier.shallow(ty)).collect();
-        let has = |wanted: &Ty| types.contains(wanted);
-        let any_sequence = types.iter().any(|ty| matches!(ty, Ty::Sequence(_)));
-        let compares = COMPARISONS.contains(&name.folded());
-        if types.iter().any(|ty| matches!(ty, Ty::Function(_))) {
-            return match &types[..] {
-                [Ty::Function(_), _] if name.folded() == "-" => {
+        let call =
+            Misfit { infer: self, body, at, name: name.folded(), written: name, operands, types };
+        if call.types.iter().any(|ty| matches!(ty, Ty::Function(_))) {
+            return match &call.types[..] {
+                [Ty::Function(_), _] if call.name == "-" => {
                     report.hint("read as a subtraction; to call the function write `g(-x)`")
                 }
                 _ => report,
             };
         }
+        let advice = call
+            .comparison()
+            .or_else(|| call.number())
+            .or_else(|| call.append())
+            .or_else(|| call.elementwise());
+        match advice {
+            Some(Advice { text, edit: Some((at, replacement)) }) => {
+                report.fix(text, at, replacement)
+            }
+            Some(Advice { text, edit: None }) => report.hint(text),
+            None => report,
+        }
+    }
+}
+
+impl Misfit<'_, '_> {
+    fn has(&self, ty: &Ty) -> bool {
+        self.types.contains(ty)
+    }
+
+    /// Chained comparisons, comparisons of other types than ordinals, and operators on bools or strings
+    /// that have another meaning in NESL.
+    fn comparison(&self) -> Option<Advice> {
+        let compares = COMPARISONS.contains(&self.name);
         if compares
-            && let Expr::Binary { op, .. } = &body.member.item.exprs[operands[0]]
+            && let Expr::Binary { op, .. } = &self.body.member.item.exprs[self.operands[0]]
             && COMPARISONS.contains(&op.name())
         {
-            return report.hint("comparisons do not chain: write `a < b and b < c`");
+            return Advice::hint("comparisons do not chain: write `a < b and b < c`");
         }
-        if name.folded() == "||" && types.iter().all(|ty| *ty == Ty::Bool) {
-            return report.fix("`||` pads a string with blanks; write `or`", at, "or");
+        if self.name == "||" && self.types.iter().all(|ty| *ty == Ty::Bool) {
+            return Advice::fix("`||` pads a string with blanks; write `or`", self.at, "or");
         }
-        if name.folded() == "+" && types.iter().all(|ty| *ty == Ty::Char.sequence()) {
-            return report.fix("`++` joins strings", at, "++");
+        if self.name == "+" && self.types.iter().all(|ty| *ty == Ty::Char.sequence()) {
+            return Advice::fix("`++` joins strings", self.at, "++");
         }
-        if compares
-            && types.iter().all(|ty| !matches!(ty, Ty::Int | Ty::Float | Ty::Char))
-            && types.len() == 2
-        {
-            return match name.folded() {
-                "==" => report.hint("compare with `eql(a, b)`, which works for every type"),
-                "/=" => report.hint("compare with `not(eql(a, b))`, which works for every type"),
-                _ => report.hint("only int, float and char have an order"),
-            };
-        }
-        if has(&Ty::Int) && has(&Ty::Float) {
-            let literal = operands.iter().find_map(|e| match body.member.item.exprs[*e] {
-                Expr::Int(value) => Some((body.at(*e), value)),
-                _ => None,
+        let no_ordinal = self.types.iter().all(|ty| !matches!(ty, Ty::Int | Ty::Float | Ty::Char));
+        if compares && no_ordinal && self.types.len() == 2 {
+            return Advice::hint(match self.name {
+                "==" => "compare with `eql(a, b)`, which works for every type",
+                "/=" => "compare with `not(eql(a, b))`, which works for every type",
+                _ => "only int, float and char have an order",
             });
+        }
+        None
+    }
+
+    /// Ints where floats are required, and the reverse.
+    fn number(&self) -> Option<Advice> {
+        if self.has(&Ty::Int) && self.has(&Ty::Float) {
+            let literal =
+                self.operands.iter().find_map(|e| match self.body.member.item.exprs[*e] {
+                    Expr::Int(value) => Some((self.body.at(*e), value)),
+                    _ => None,
+                });
             return match literal {
-                Some((at, value)) if types.len() == 2 => {
-                    report.fix("int and float never mix; write a float", at, format!("{value}.0"))
+                Some((at, value)) if self.types.len() == 2 => {
+                    Advice::fix("int and float never mix; write a float", at, format!("{value}.0"))
                 }
-                _ => report.hint("int and float never mix by themselves: convert with `float(…)`, `round(…)`, `trunc(…)`"),
+                _ => Advice::hint(
+                    "int and float are never converted implicitly: convert with `float(…)`, `round(…)`, `trunc(…)`",
+                ),
             };
         }
-        if matches!(
-            name.folded(),
-            "sqrt"
-                | "ln"
-                | "exp"
-                | "sin"
-                | "cos"
-                | "tan"
-                | "log"
-                | "expt"
-                | "round"
-                | "floor"
-                | "ceil"
-                | "trunc"
-        ) && has(&Ty::Int)
-        {
-            return report.hint("convert with `float(…)`; a float literal has a point: `4.0`");
+        if FLOAT_FUNCTIONS.contains(&self.name) && self.has(&Ty::Int) {
+            return Advice::hint("convert with `float(…)`; a float literal has a point: `4.0`");
         }
-        if name.folded() == "^" && types.get(1) == Some(&Ty::Float) {
-            return report.hint("`^` takes an int power; for floats use `expt(v, p)`");
+        if self.name == "^" && self.types.get(1) == Some(&Ty::Float) {
+            return Advice::hint("`^` takes an int power; for floats use `expt(v, p)`");
         }
-        if name.folded() == "++"
-            && types.iter().any(|ty| !matches!(ty, Ty::Sequence(_) | Ty::Var(_) | Ty::Error))
-        {
-            if let Some(Expr::Unary { .. }) = operands.first().map(|e| &body.member.item.exprs[*e])
-            {
-                return report.hint("unary operators bind tighter than `++`: write `#(a ++ b)`");
-            }
-            return report.hint("`++` joins sequences: write `[x]` for one element");
+        None
+    }
+
+    /// `++` on values that are not sequences, and chars with ints.
+    fn append(&self) -> Option<Advice> {
+        let not_sequence = |ty: &Ty| !matches!(ty, Ty::Sequence(_) | Ty::Var(_) | Ty::Error);
+        if self.name == "++" && self.types.iter().any(not_sequence) {
+            let first = self.operands.first().map(|e| &self.body.member.item.exprs[*e]);
+            return Advice::hint(match first {
+                Some(Expr::Unary { .. }) => {
+                    "unary operators bind tighter than `++`: write `#(a ++ b)`"
+                }
+                _ => "`++` joins sequences: write `[x]` for one element",
+            });
         }
-        if has(&Ty::Char) && has(&Ty::Int) {
-            return report.hint("convert with `char_code(c)` and `code_char(i)`");
+        if self.has(&Ty::Char) && self.has(&Ty::Int) {
+            return Advice::hint("convert with `char_code(c)` and `code_char(i)`");
         }
-        if matches!(name.folded(), "+" | "-" | "*" | "/") && any_sequence {
-            return match &types[..] {
-                [_] => report.hint("for each element: `{-x : x in xs}`"),
+        None
+    }
+
+    /// Operations on sequences that are defined on elements.
+    fn elementwise(&self) -> Option<Advice> {
+        let (name, written) = (self.name, self.written);
+        let any_sequence = self.types.iter().any(|ty| matches!(ty, Ty::Sequence(_)));
+        if matches!(name, "+" | "-" | "*" | "/") && any_sequence {
+            return Advice::hint(match &self.types[..] {
+                [_] => "for each element: `{-x : x in xs}`".to_owned(),
                 [Ty::Sequence(_), Ty::Sequence(_)] => {
-                    report.hint(format!("for each element: `{{x {name} y : x in xs; y in ys}}`"))
+                    format!("for each element: `{{x {written} y : x in xs; y in ys}}`")
                 }
-                [Ty::Sequence(_), _] => {
-                    report.hint(format!("for each element: `{{x {name} a : x in xs}}`"))
-                }
-                _ => report.hint(format!("for each element: `{{a {name} x : x in xs}}`")),
-            };
+                [Ty::Sequence(_), _] => format!("for each element: `{{x {written} a : x in xs}}`"),
+                _ => format!("for each element: `{{a {written} x : x in xs}}`"),
+            });
         }
-        if types.len() == 1
-            && let [Ty::Sequence(element)] = &types[..]
-            && matches!(name.folded(), "sum" | "product" | "plus_scan" | "max_val" | "min_val")
-            && matches!(self.unifier.shallow(element), Ty::Sequence(_))
+        if let [Ty::Sequence(element)] = &self.types[..]
+            && matches!(name, "sum" | "product" | "plus_scan" | "max_val" | "min_val")
+            && matches!(self.infer.unifier.shallow(element), Ty::Sequence(_))
         {
-            return report.hint(format!("for each row: `{{{name}(row) : row in …}}`"));
+            return Advice::hint(format!("for each row: `{{{written}(row) : row in …}}`"));
         }
-        if matches!(name.folded(), "count") && types.len() == 1 {
-            return report.hint("`count` counts the true ones: `count({x > 0 : x in xs})`");
+        if name == "count" && self.types.len() == 1 {
+            return Advice::hint("`count` counts the true ones: `count({x > 0 : x in xs})`");
         }
-        report
+        None
     }
 }

@@ -181,7 +181,7 @@ impl Infer<'_> {
             }
         }
         if let Some(sieve) = sieve {
-            self.expect(body, sieve, &Ty::Bool, "the condition behind `|` is a bool");
+            self.expect(body, sieve, &Ty::Bool, "the condition after `|` is a bool");
         }
         self.expr(body, inner).sequence()
     }

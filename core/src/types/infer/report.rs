@@ -31,7 +31,7 @@ impl Infer<'_> {
         }
         if let Some(Resolution::Local(pat)) = body.member.names.values.get(expr)
             && let Some(pat_ty) = body.pats.get(*pat)
-            && let Some(place) = self.unifier.because(pat_ty)
+            && let Some(place) = self.unifier.cause(pat_ty)
             && let Pat::Name(name) = &body.member.item.pats[*pat]
             && place != body.at(expr)
         {
@@ -128,7 +128,7 @@ impl Infer<'_> {
             }
             Resolution::Item(item, _) => {
                 if let Some(own) = self.functions.get(item) {
-                    let ty = self.unifier.known(&own.ty);
+                    let ty = self.unifier.resolved(&own.ty);
                     return Some((self.show(&ty), arity(&ty)));
                 }
                 match &*self.environment.signature(*item) {
@@ -139,7 +139,7 @@ impl Infer<'_> {
                 }
             }
             Resolution::Local(pat) => {
-                let ty = self.unifier.known(body.pats.get(*pat)?);
+                let ty = self.unifier.resolved(body.pats.get(*pat)?);
                 Some((self.show(&ty), arity(&ty)))
             }
             Resolution::Optional(_) | Resolution::Unknown => None,
@@ -181,12 +181,14 @@ impl Infer<'_> {
             _ if let (Ty::Function(_), Some(name)) =
                 (self.unifier.shallow(arg_ty), self.callee(body, arg)) =>
             {
-                report.hint(format!("a function stands before what it is applied to: `{name}(…)`"))
+                report.hint(format!("a function is written before its argument: `{name}(…)`"))
             }
             Ty::Int | Ty::Float => report.hint("to multiply, write `*`"),
             Ty::Sequence(_) => report.hint("to index, write `a[i]`; to gather, `a -> is`"),
             Ty::Pair(..) => report.hint("to take a tuple apart, write `let (a, b) = … in …`"),
-            Ty::Bool => report.hint("`t` and `f` mean true and false: no function is called so"),
+            Ty::Bool => {
+                report.hint("`t` and `f` mean true and false and cannot be names of functions")
+            }
             _ => report,
         };
         body.report(report);
@@ -284,7 +286,7 @@ impl Infer<'_> {
             && !matches!(self.unifier.shallow(then.1), Ty::Pair(..))
         {
             report = report
-                .label(body.at(first), "the `else` part goes on behind this, through the comma")
+                .label(body.at(first), "the `else` branch continues after this, beyond the comma")
                 .hint("put the `if` in parentheses: `(if c then a else b), d`");
         }
         body.report(report);
@@ -425,7 +427,7 @@ impl Infer<'_> {
                         article(&wanted)
                     ),
                 );
-                match self.unifier.because(declared) {
+                match self.unifier.cause(declared) {
                     Some(place) => report.label(place, format!("needs {} here", article(&wanted))),
                     None => report,
                 }

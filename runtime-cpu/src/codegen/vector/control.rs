@@ -1,27 +1,26 @@
-//! Control, writes and checks for groups of points, under masks.
+//! Control, writes and checks for groups of elements, under masks.
 
-use super::super::walk;
-use super::jam;
-use super::lanes::{Choice, Lanes, Vector, Vectors};
-use super::shape::Shape;
+use super::lanes::{Choice, Lanes, VectorEmitter, Vectors};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type, types};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::uniformity::Uniformity;
+use nesl_runtime::kir::vectorize::is_if_convertible;
+use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Block, Combine, Inst, Literal, Op, Ty, Value, ValueTy};
 
-/// Both sides are done, without a branch, if they are at most so long and do not read memory.
-const CHEAP: usize = 10;
-
-impl<'a> Vector<'_, 'a, '_> {
-    /// The instructions of a block.
+impl<'a> VectorEmitter<'_, 'a, '_> {
+    /// Emits the instructions of a block.
     pub fn block(&mut self, block: &'a Block) {
         for inst in &block.insts {
             self.inst(inst);
         }
     }
 
-    /// An instruction.
+    /// Emits an instruction.
     pub fn inst(&mut self, inst: &'a Inst) {
-        let writes = !jam::is_still(inst);
+        let writes = !inst.op.is_read_only();
         if writes {
             self.sources.clear();
         }
@@ -59,7 +58,7 @@ impl<'a> Vector<'_, 'a, '_> {
                 match (&cond, none) {
                     (Lanes::Uniform(cond), _) => self.branch(inst, *cond, then, otherwise),
                     (_, Some(none)) if self.is_worth_both(then, otherwise) => {
-                        self.seldom(inst, none, &cond, then, otherwise);
+                        self.rarely_taken(inst, none, &cond, then, otherwise);
                     }
                     _ => self.masked(inst, &cond, then, otherwise),
                 }
@@ -73,16 +72,18 @@ impl<'a> Vector<'_, 'a, '_> {
             | Op::Call(..)
             | Op::Extern(..)
             | Op::Mark
-            | Op::Compact { .. } => unreachable!("code with these is not vectorised"),
+            | Op::Compact { .. } => {
+                bug!("the analysis refuses to vectorise memory operations and calls")
+            }
         }
     }
 
-    /// Leaves the vectors if a point at work fails.
+    /// Leaves the vector code if a check fails for an element that takes part.
     fn check(&mut self, cond: &Lanes) {
         let on = self.c.b.create_block();
         let bail = self.bail;
         match (cond, &self.active) {
-            // Where some points are at work, they all fail.
+            // Where some elements are at work, they all fail.
             (Lanes::Uniform(cond), _) => {
                 self.c.go_on_if(*cond, on, bail);
             }
@@ -108,19 +109,21 @@ impl<'a> Vector<'_, 'a, '_> {
     }
 
     fn store(&mut self, array: Value, index: Value, value: Value) {
-        let ty = self.c.element(array);
+        let ty = self.c.element_ty(array);
         let at = self.uniform(array);
         let (index, value) = (self.get(index), self.get(value));
-        if let (Lanes::Linear(index), None, false) = (&index, &self.active, ty.size() == 1) {
+        if let (Lanes::Affine(index), None, false) = (&index, &self.active, ty.size() == 1) {
             let address = self.address(at, *index, ty);
             let vectors = self.wide(&value, ty);
             for (n, vector) in vectors.iter().enumerate() {
-                let flags = super::super::code::flags();
+                let flags = super::super::emitter::flags();
                 self.c.b.ins().store(flags, *vector, address, 16 * n as i32);
             }
             return;
         }
-        if let (Lanes::Linear(index), None, true) = (&index, &self.active, self.shapes.narrow) {
+        if let (Lanes::Affine(index), None, true) =
+            (&index, &self.active, self.facts.only_byte_lanes)
+        {
             let address = self.c.address(at, *index, ty);
             let vectors = match ty {
                 Ty::Bool => {
@@ -132,27 +135,27 @@ impl<'a> Vector<'_, 'a, '_> {
                 Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => self.wide(&value, ty),
             };
             for (n, vector) in vectors.iter().enumerate() {
-                let flags = super::super::code::flags();
+                let flags = super::super::emitter::flags();
                 self.c.b.ins().store(flags, *vector, address, 16 * n as i32);
             }
             return;
         }
-        if let (Lanes::Linear(index), None, 8) = (&index, &self.active, self.points) {
+        if let (Lanes::Affine(index), None, 8) = (&index, &self.active, self.elements) {
             let address = self.address(at, *index, ty);
             let bytes = self.bytes(&value, ty);
-            self.c.b.ins().store(super::super::code::flags(), bytes, address, 0);
+            self.c.b.ins().store(super::super::emitter::flags(), bytes, address, 0);
             return;
         }
         let active = self.active.clone();
-        for point in 0..self.points {
-            let on = active.as_ref().map(|active| self.extract(active, Ty::Bool, point));
-            let index = self.extract(&index, Ty::I64, point);
-            let value = self.extract(&value, ty, point);
+        for element in 0..self.elements {
+            let on = active.as_ref().map(|active| self.extract(active, Ty::Bool, element));
+            let index = self.extract(&index, Ty::I64, element);
+            let value = self.extract(&value, ty, element);
             self.c.when(on, |c| c.store(at, index, ty, value));
         }
     }
 
-    /// Eight chars or bools, as an `i64`.
+    /// Packs eight chars or bools into an `i64`.
     fn bytes(&mut self, value: &Lanes, ty: Ty) -> ir::Value {
         let two = match ty {
             Ty::Bool => self.mask(value, 32),
@@ -168,42 +171,47 @@ impl<'a> Vector<'_, 'a, '_> {
         }
     }
 
-    fn shape(&self, value: Value) -> Shape {
-        self.shapes.of(value)
+    fn shape(&self, value: Value) -> Uniformity {
+        self.facts.of(value)
     }
 
     fn value_ty(&self, value: Value) -> ValueTy {
         self.c.types[value.0 as usize]
     }
 
-    /// The types of values as they are handed to a block.
+    /// The types of values as block parameters.
     fn types(&self, values: &[Value]) -> Vec<Type> {
         let each = |v: &Value| self.flat_types(self.value_ty(*v), self.shape(*v));
         values.iter().flat_map(each).collect()
     }
 
-    /// Values as they are handed to a block whose parameters are named `names`.
+    /// Values as arguments for block parameters named `names`.
     fn hand(&mut self, values: &[Value], names: &[Value]) -> Vec<ir::Value> {
         let mut out = Vec::new();
         for (value, name) in values.iter().zip(names) {
-            let (lanes, ty) = (self.get(*value), self.c.element(*value));
+            let (lanes, ty) = (self.get(*value), self.c.element_ty(*value));
             let shape = self.shape(*name);
             out.extend(self.flatten(&lanes, ty, shape));
         }
         out
     }
 
-    /// Names what a block was handed.
-    fn take(&mut self, block: ir::Block, from: usize, names: &[Value]) {
-        let params = self.c.b.block_params(block).to_vec();
-        let mut params = params.into_iter().skip(from);
+    /// Defines values from block parameters.
+    fn take(&mut self, params: &[ir::Value], names: &[Value]) {
+        let mut params = params.iter().copied();
         for name in names {
             let lanes = self.unflatten(&mut params, self.value_ty(*name), self.shape(*name));
             self.set(*name, lanes);
         }
     }
 
-    /// A branch that all points take.
+    /// Defines values from the parameters of a block.
+    fn take_params(&mut self, block: ir::Block, names: &[Value]) {
+        let params = self.c.b.block_params(block).to_vec();
+        self.take(&params, names);
+    }
+
+    /// A uniform branch.
     fn branch(&mut self, inst: &'a Inst, cond: ir::Value, then: &'a Block, otherwise: &'a Block) {
         let join = self.types(&inst.results);
         let join = self.c.block_with(join);
@@ -216,24 +224,25 @@ impl<'a> Vector<'_, 'a, '_> {
             self.c.jump(join, &yields);
         }
         self.c.b.switch_to_block(join);
-        self.take(join, 0, &inst.results);
+        self.take_params(join, &inst.results);
     }
 
-    /// Whether a branch is made twice, for groups that go one way together and for those that do
-    /// not. Each level makes what is inside once more: there are few, of little.
+    /// Returns true if a branch is duplicated, for groups that go one way together and for those that
+    /// diverge. Each level of nesting duplicates the code inside once more: there are few, of little code.
     fn is_worth_both(&self, then: &Block, otherwise: &Block) -> bool {
-        if self.seldoms >= SELDOMS || (is_cheap(then) && is_cheap(otherwise)) {
+        if self.duplicated_branches >= MAX_DUPLICATED_BRANCHES
+            || (is_if_convertible(then) && is_if_convertible(otherwise))
+        {
             return false;
         }
         let mut size = 0;
-        walk::insts(then, &mut |_| size += 1);
-        walk::insts(otherwise, &mut |_| size += 1);
-        size <= SELDOM_SIZE
+        walk::each_inst(then, &mut |_| size += 1);
+        walk::each_inst(otherwise, &mut |_| size += 1);
+        size <= MAX_DUPLICATED_INSTRUCTIONS
     }
 
-    /// A branch of which few points take the first side: where none does, all take the second
-    /// together.
-    fn seldom(
+    /// A branch whose first side few elements take: a group of which none does executes only the second.
+    fn rarely_taken(
         &mut self,
         inst: &'a Inst,
         none: ir::Value,
@@ -246,9 +255,9 @@ impl<'a> Vector<'_, 'a, '_> {
         let (together, apart) = (self.c.b.create_block(), self.c.b.create_block());
         self.c.b.ins().brif(none, together, &[], apart, &[]);
         self.c.b.switch_to_block(together);
-        self.seldoms += 1;
+        self.duplicated_branches += 1;
         self.block(otherwise);
-        self.seldoms -= 1;
+        self.duplicated_branches -= 1;
         let yields = self.hand(&otherwise.yields, &inst.results);
         self.c.jump(join, &yields);
         self.c.b.switch_to_block(apart);
@@ -256,17 +265,17 @@ impl<'a> Vector<'_, 'a, '_> {
         let yields = self.hand(&inst.results, &inst.results);
         self.c.jump(join, &yields);
         self.c.b.switch_to_block(join);
-        self.take(join, 0, &inst.results);
+        self.take_params(join, &inst.results);
         // What the results were chosen from is not known here.
         for result in &inst.results {
             self.choices.remove(result);
         }
     }
 
-    /// A branch that each point takes by itself: both sides, each for its points.
+    /// A divergent branch: both sides under masks, or both for all elements (if-conversion).
     fn masked(&mut self, inst: &'a Inst, cond: &Lanes, then: &'a Block, otherwise: &'a Block) {
         let outer = self.active.clone();
-        let cheap = is_cheap(then) && is_cheap(otherwise);
+        let cheap = is_if_convertible(then) && is_if_convertible(otherwise);
         let mut sides = Vec::new();
         for (positive, block) in [(true, then), (false, otherwise)] {
             let ours = if positive { cond.clone() } else { self.not(cond) };
@@ -291,14 +300,14 @@ impl<'a> Vector<'_, 'a, '_> {
             let yields = self.hand(&block.yields, &inst.results);
             self.c.jump(join, &yields);
             self.c.b.switch_to_block(join);
-            self.take(join, 0, &inst.results);
+            self.take_params(join, &inst.results);
             sides.push(inst.results.iter().map(|v| self.get(*v)).collect());
         }
         let mut sides = sides.into_iter();
         let (first, second) = (sides.next().unwrap_or_default(), sides.next().unwrap_or_default());
         for (n, (a, b)) in first.into_iter().zip(second).enumerate() {
             let (result, then, otherwise) = (inst.results[n], then.yields[n], otherwise.yields[n]);
-            let ty = self.c.element(result);
+            let ty = self.c.element_ty(result);
             let known = |v: &Value| self.c.constants.get(v).copied();
             let chosen = match (known(&then), known(&otherwise)) {
                 (Some(Literal::Bool(true)), Some(Literal::Bool(false))) => cond.clone(),
@@ -320,27 +329,22 @@ impl<'a> Vector<'_, 'a, '_> {
         cond: &'a Block,
         body: &'a Block,
     ) {
-        if self.shapes.is_flag(cond.yields[0]) {
-            return self.flagged(inst, init, carried, cond.yields[0], body);
+        if self.facts.is_loop_predicate(cond.yields[0]) {
+            return self.predicated_loop(inst, init, carried, cond.yields[0], body);
         }
-        let by_point = self.shape(cond.yields[0]) != Shape::Uniform;
+        let by_point = self.shape(cond.yields[0]) != Uniformity::Uniform;
         let bits = self.mask_bits();
         let outer = self.active.clone();
-        let mut types = self.types(carried);
         let mut start = self.hand(init, carried);
-        let values = types.len();
+        let values = start.len();
         if by_point {
-            // Which points are still at it.
+            // Which elements are still at it.
             let on = self.at_work(bits);
-            types.extend(on.iter().map(|v| self.c.b.func.dfg.value_type(*v)));
             start.extend(on);
         }
-        let head = self.c.block_with(types);
-        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
-        self.c.jump(head, &start);
-        self.c.b.switch_to_block(head);
-        self.take(head, 0, carried);
-        let going: Vectors = self.c.b.block_params(head)[values..].iter().copied().collect();
+        let looped = self.c.begin_loop(&start);
+        self.take(&looped.carried, carried);
+        let going: Vectors = looped.carried[values..].iter().copied().collect();
         if by_point {
             self.active = Some(Lanes::Mask(bits, going));
         }
@@ -349,31 +353,28 @@ impl<'a> Vector<'_, 'a, '_> {
         let goes_on = self.get(cond.yields[0]);
         if !by_point {
             let goes_on = self.uniform(cond.yields[0]);
-            self.c.go_on_if(goes_on, again, done);
-            self.c.b.switch_to_block(again);
+            self.c.loop_while(&looped, goes_on);
             self.block(body);
             let next = self.hand(&body.yields, carried);
-            self.c.jump(head, &next);
+            self.c.end_loop(&looped, &next);
         } else {
             let active = self.active.clone();
             let goes_on = Lanes::Mask(bits, self.mask(&goes_on, bits));
             let going = self.both(&active, &goes_on);
             let vectors = self.mask_as_is(&going, bits);
             let any = self.any(&vectors);
-            self.c.go_on_if(any, again, done);
-            self.c.b.switch_to_block(again);
+            self.c.loop_while(&looped, any);
             self.active = Some(going.clone());
             self.block(body);
             let mut next = self.keep(&going, &body.yields, carried);
             next.extend(vectors);
-            self.c.jump(head, &next);
+            self.c.end_loop(&looped, &next);
         }
         self.active = outer;
-        self.c.b.switch_to_block(done);
-        self.take(head, 0, &inst.results);
+        self.take(&looped.carried, &inst.results);
     }
 
-    /// The points at work, as masks.
+    /// The elements that take part, as masks.
     fn at_work(&mut self, bits: u8) -> Vectors {
         let on = match self.active.clone() {
             Some(active) => active,
@@ -382,9 +383,9 @@ impl<'a> Vector<'_, 'a, '_> {
         self.mask(&on, bits)
     }
 
-    /// A loop that carries its condition: where it is true, a point is still at it. What nobody
-    /// looks at behind the loop need not be kept for the points that are done.
-    fn flagged(
+    /// A loop that carries its condition, the loop predicate: it masks the elements that stay. Carried
+    /// values with dead lanes need no blend for the elements that have left.
+    fn predicated_loop(
         &mut self,
         inst: &'a Inst,
         init: &[Value],
@@ -394,31 +395,26 @@ impl<'a> Vector<'_, 'a, '_> {
     ) {
         let bits = self.mask_bits();
         let outer = self.active.clone();
-        let at = carried.iter().position(|name| *name == flag).expect("the loop carries it");
+        let at =
+            carried.iter().position(|name| *name == flag).or_bug("a loop predicate is carried");
         let others = |values: &[Value]| -> Vec<Value> {
             let all = values.iter().take(carried.len()).enumerate();
             all.filter(|(n, _)| *n != at).map(|(_, value)| *value).collect()
         };
         let (names, nexts, results) =
             (others(carried), others(&body.yields), others(&inst.results));
-        let mut types = self.types(&names);
         let mut start = self.hand(&others(init), &names);
-        let values = types.len();
+        let values = start.len();
         let begin = self.get(init[at]);
         let begin = Lanes::Mask(bits, self.mask(&begin, bits));
         let begin = self.both(&outer, &begin);
         let begin = self.mask_as_is(&begin, bits);
-        types.extend(begin.iter().map(|v| self.c.b.func.dfg.value_type(*v)));
         start.extend(begin);
-        let head = self.c.block_with(types);
-        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
-        self.c.jump(head, &start);
-        self.c.b.switch_to_block(head);
-        self.take(head, 0, &names);
-        let going: Vectors = self.c.b.block_params(head)[values..].iter().copied().collect();
+        let looped = self.c.begin_loop(&start);
+        self.take(&looped.carried, &names);
+        let going: Vectors = looped.carried[values..].iter().copied().collect();
         let any = self.any(&going);
-        self.c.go_on_if(any, again, done);
-        self.c.b.switch_to_block(again);
+        self.c.loop_while(&looped, any);
         let going = Lanes::Mask(bits, going);
         self.active = Some(going.clone());
         self.c.poll();
@@ -427,7 +423,7 @@ impl<'a> Vector<'_, 'a, '_> {
         self.block(body);
         let mut next = Vec::new();
         for (name, value) in names.iter().zip(&nexts) {
-            match self.shapes.loose(*name) {
+            match self.facts.next_with_dead_lanes(*name) {
                 Some(onward) => next.extend(self.hand(&[onward], &[*name])),
                 None => next.extend(self.keep(&going, &[*value], &[*name])),
             }
@@ -436,19 +432,18 @@ impl<'a> Vector<'_, 'a, '_> {
         let goes_on = Lanes::Mask(bits, self.mask(&goes_on, bits));
         let goes_on = self.both(&Some(going), &goes_on);
         next.extend(self.mask_as_is(&goes_on, bits));
-        self.c.jump(head, &next);
+        self.c.end_loop(&looped, &next);
         self.active = outer;
-        self.c.b.switch_to_block(done);
-        self.take(head, 0, &results);
+        self.take(&looped.carried, &results);
         let off = self.c.b.ins().iconst(types::I8, 0);
         self.set(inst.results[at], Lanes::Uniform(off));
     }
 
-    /// The next values of those carried, where points are at work, else those they have.
+    /// The next carried values: new for the elements that take part, unchanged for the others.
     fn keep(&mut self, going: &Lanes, yields: &[Value], carried: &[Value]) -> Vec<ir::Value> {
         let mut next = Vec::new();
         for (value, name) in yields.iter().zip(carried) {
-            let ty = self.c.element(*name);
+            let ty = self.c.element_ty(*name);
             let old = self.get(*name);
             // Where one side of a branch leaves it as it is, both choices are one.
             let chosen = match self.choices.get(value).cloned() {
@@ -466,40 +461,34 @@ impl<'a> Vector<'_, 'a, '_> {
                     self.choose(going, &new, &old, ty)
                 }
             };
-            next.extend(self.flatten(&chosen, ty, Shape::Lanes));
+            next.extend(self.flatten(&chosen, ty, Uniformity::Varying));
         }
         next
     }
 
-    /// A counted loop; where counts differ, until no point goes on.
+    /// A counted loop; with divergent counts, until no element is left.
     fn counted(&mut self, inst: &'a Inst) {
         let Op::For { count, index, init, carried, reduce, body } = &inst.op else {
-            unreachable!("only counted loops come here")
+            bug!("only counted loops are executed as such")
         };
         let reduced = &inst.results[init.len()..];
         let elements = &body.yields[init.len()..];
-        let by_point = self.shape(*count) != Shape::Uniform;
+        let by_point = self.shape(*count) != Uniformity::Uniform;
         let outer = self.active.clone();
         let counts = self.get(*count);
-        let mut types = vec![types::I64];
-        types.extend(self.types(carried));
-        types.extend(self.types(reduced));
         let mut start = vec![self.c.int(0)];
         start.extend(self.hand(init, carried));
         for (combine, result) in reduce.iter().zip(reduced) {
-            let ty = self.c.element(*result);
+            let ty = self.c.element_ty(*result);
             let neutral = self.c.literal(combine.neutral(ty));
             let shape = self.shape(*result);
             start.extend(self.flatten(&Lanes::Uniform(neutral), ty, shape));
         }
-        let head = self.c.block_with(types);
-        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
-        self.c.jump(head, &start);
-        self.c.b.switch_to_block(head);
-        let at = self.c.b.block_params(head)[0];
+        let looped = self.c.begin_loop(&start);
+        let at = looped.carried[0];
         self.set(*index, Lanes::Uniform(at));
         let all: Vec<Value> = carried.iter().chain(reduced).copied().collect();
-        self.take(head, 1, &all);
+        self.take(&looped.carried[1..], &all);
         let mut going = None;
         if by_point {
             let here = self.c.b.ins().splat(types::I64X2, at);
@@ -509,14 +498,13 @@ impl<'a> Vector<'_, 'a, '_> {
             let on = self.both(&outer, &less);
             let vectors = self.mask_as_is(&on, 64);
             let any = self.any(&vectors);
-            self.c.go_on_if(any, again, done);
+            self.c.loop_while(&looped, any);
             going = Some(on);
         } else {
             let count = self.uniform(*count);
             let less = self.c.b.ins().icmp(IntCC::SignedLessThan, at, count);
-            self.c.go_on_if(less, again, done);
+            self.c.loop_while(&looped, less);
         }
-        self.c.b.switch_to_block(again);
         if by_point {
             self.active = going.clone();
         }
@@ -529,7 +517,7 @@ impl<'a> Vector<'_, 'a, '_> {
             None => next.extend(self.hand(&body.yields[..init.len()], carried)),
         }
         for (n, combine) in reduce.iter().enumerate() {
-            let (ty, shape) = (self.c.element(elements[n]), self.shape(reduced[n]));
+            let (ty, shape) = (self.c.element_ty(elements[n]), self.shape(reduced[n]));
             let x = self.get(elements[n]);
             let mut sum = self.combine(*combine, ty, &before[n], &x);
             if let Some(going) = &going {
@@ -537,13 +525,12 @@ impl<'a> Vector<'_, 'a, '_> {
             }
             next.extend(self.flatten(&sum, ty, shape));
         }
-        self.c.jump(head, &next);
+        self.c.end_loop(&looped, &next);
         self.active = outer;
-        self.c.b.switch_to_block(done);
-        self.take(head, 1, &inst.results);
+        self.take(&looped.carried[1..], &inst.results);
     }
 
-    /// What values combine to, point by point.
+    /// Combines the values of each element.
     pub fn combine(&mut self, op: Combine, ty: Ty, acc: &Lanes, x: &Lanes) -> Lanes {
         if let (Lanes::Uniform(acc), Lanes::Uniform(x)) = (acc, x) {
             return Lanes::Uniform(self.c.combine(op, ty, *acc, *x));
@@ -557,22 +544,22 @@ impl<'a> Vector<'_, 'a, '_> {
         let (acc, x) = (self.wide(acc, ty), self.wide(x, ty));
         let as_lane = if ty == Ty::U8 { Ty::I32 } else { ty };
         let each = |(acc, x): (&ir::Value, &ir::Value)| self.c.combine(op, as_lane, *acc, *x);
-        Lanes::Wide(acc.iter().zip(&x).map(each).collect())
+        Lanes::Varying(acc.iter().zip(&x).map(each).collect())
     }
 
-    /// Values of a type as vectors of a group.
+    /// Values of a type from vectors.
     pub fn lanes_of(&self, ty: Ty, vectors: Vectors) -> Lanes {
         match ty {
             Ty::Bool => Lanes::Mask(self.mask_bits(), vectors),
-            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(vectors),
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Varying(vectors),
         }
     }
 
-    /// The points of a group combined with each other until so many are left.
-    pub fn folded(&mut self, op: Combine, ty: Ty, lanes: &Lanes, points: usize) -> Lanes {
-        let mut vectors = self.flatten(lanes, ty, Shape::Lanes);
+    /// Combines the elements of a group with each other until `elements` are left.
+    pub fn folded(&mut self, op: Combine, ty: Ty, lanes: &Lanes, elements: usize) -> Lanes {
+        let mut vectors = self.flatten(lanes, ty, Uniformity::Varying);
         let as_lane = if ty == Ty::U8 { Ty::I32 } else { ty };
-        for _ in 0..(self.points / points).ilog2() {
+        for _ in 0..(self.elements / elements).ilog2() {
             let half = vectors.len() / 2;
             let halves =
                 (0..half).map(|n| self.c.combine(op, as_lane, vectors[n], vectors[n + half]));
@@ -581,7 +568,7 @@ impl<'a> Vector<'_, 'a, '_> {
         self.lanes_of(ty, vectors)
     }
 
-    /// What the points come to together.
+    /// Reduces the elements of a group to one.
     pub fn across(&mut self, op: Combine, ty: Ty, lanes: &Lanes) -> ir::Value {
         let mut vectors = match ty {
             Ty::Bool => {
@@ -603,35 +590,16 @@ impl<'a> Vector<'_, 'a, '_> {
         };
         let single = self.lanes_of(ty, vectors);
         let mut all = self.extract(&single, ty, 0);
-        for point in 1..count {
-            let next = self.extract(&single, ty, point);
+        for element in 1..count {
+            let next = self.extract(&single, ty, element);
             all = self.c.combine(op, ty, all, next);
         }
         all
     }
 }
 
-/// So many branches within one another are made twice: the edges of a plane or of a space.
-const SELDOMS: u32 = 6;
+/// The largest depth of duplicated branches: the borders of a plane or a space.
+const MAX_DUPLICATED_BRANCHES: u32 = 6;
 
-/// Branches with more instructions than this are not.
-const SELDOM_SIZE: usize = 400;
-
-/// Whether a block is done for all points sooner than asked for whom to do it.
-pub fn is_cheap(block: &Block) -> bool {
-    let calm = |inst: &Inst| {
-        let harmless = matches!(
-            inst.op,
-            Op::Const(_)
-                | Op::Unary(..)
-                | Op::Binary(..)
-                | Op::Fma(..)
-                | Op::Select(..)
-                | Op::Convert(..)
-                | Op::Bits(..)
-        );
-        harmless && walk::blocks(&inst.op).into_iter().flatten().next().is_none()
-    };
-    let work = block.insts.iter().filter(|inst| !matches!(inst.op, Op::Const(_))).count();
-    work <= CHEAP && block.insts.iter().all(calm)
-}
+/// The largest number of instructions of a duplicated branch.
+const MAX_DUPLICATED_INSTRUCTIONS: usize = 400;

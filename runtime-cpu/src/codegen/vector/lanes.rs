@@ -1,92 +1,99 @@
-//! Values at several neighbouring points, and how one representation becomes another.
+//! The values of a group of neighbouring elements, and conversions between their representations.
 //!
-//! A group has [`Lanes::points`](Vector) points. An `f64` is there as half as many vectors of
-//! two, an `f32` as a quarter as many of four; a char is 32 bits, a bool a mask of all ones or
-//! zeros as wide as what it was found by comparing. Where there are only chars and bools, both are
+//! A group has [`VectorEmitter::elements`] elements. An `f64` is half as many vectors of two, an `f32` a
+//! quarter as many vectors of four; a char has lanes of 32 bits, and a bool is a mask of all ones or
+//! zeros as wide as the lanes whose comparison gave it. Where all lanes are chars and bools, both have
 //! 8 bits.
 
-use super::super::code::{Coder, clif};
+use super::super::emitter::{FunctionEmitter, clif};
 use super::super::scalar::little;
-use super::shape::{Shape, Shapes};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, ConstantData, InstBuilder, Type, types};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::uniformity::Uniformity;
+use nesl_runtime::kir::vectorize::VectorFacts;
 use nesl_runtime::kir::{self, Ty};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-/// Vectors, in the order of the points.
+/// Vectors, in the order of the elements.
 pub type Vectors = SmallVec<[ir::Value; 4]>;
 
-/// A value at the points of a group.
+/// The value of each element of a group.
 #[derive(Clone, Debug)]
 pub enum Lanes {
-    /// The same everywhere: a scalar.
+    /// A scalar: the same for all elements.
     Uniform(ir::Value),
-    /// An `i64`, and one more at each further point.
-    Linear(ir::Value),
-    /// Anything.
-    Wide(Vectors),
-    /// A bool, as masks of so many bits.
+    /// An `i64`, the value of the first element, and one more for each further one.
+    Affine(ir::Value),
+    /// Vectors of any values.
+    Varying(Vectors),
+    /// A bool, as masks of this many bits.
     Mask(u8, Vectors),
 }
 
-/// Code for a group of points.
-pub struct Vector<'c, 'a, 'f> {
-    /// The function.
-    pub c: &'c mut Coder<'a, 'f>,
-    /// What values are.
-    pub shapes: Shapes,
-    /// How many points.
-    pub points: usize,
-    /// What was defined here; the rest is the same for all points.
+/// The emitter of code for a group of elements.
+pub struct VectorEmitter<'c, 'a, 'f> {
+    /// The emitter of the function.
+    pub c: &'c mut FunctionEmitter<'a, 'f>,
+    /// The facts about the vectorised code.
+    pub facts: VectorFacts,
+    /// The number of elements of the group.
+    pub elements: usize,
+    /// The values that the code defines; others are the same for all elements.
     pub values: Vec<Option<Lanes>>,
-    /// How far the last of the points is from the first, of which it matters what is true
-    /// everywhere; the points of a group if it is not given.
+    /// The distance of the last element from the first, for implied predicates; that of a group's last
+    /// element if it is not given.
     pub last: Option<ir::Value>,
-    /// Which points are at work; `None` when all are.
+    /// The mask of the elements that take part; `None` when all do.
     pub active: Option<Lanes>,
-    /// Where the code goes to do the group again, one by one.
+    /// The block that executes the group again, one element at a time.
     pub bail: ir::Block,
-    /// Scalars that are true only where bools are true at all points.
+    /// Scalars that are true only if a bool is true for all elements.
     pub all: FxHashMap<kir::Value, ir::Value>,
-    /// The bools that compare ints: how, and what.
+    /// The comparisons of ints that bools come from: operator and operands.
     pub compared: FxHashMap<kir::Value, (kir::Binary, kir::Value, kir::Value)>,
-    /// Where ints were loaded from side by side, as long as nothing has been written since.
+    /// The addresses from which varying ints were loaded with unit stride, until something is written.
     pub sources: FxHashMap<kir::Value, ir::Value>,
-    /// Scalars that are true only where bools are true at no point.
+    /// Scalars that are true only if a bool is true for no element.
     pub none: FxHashMap<kir::Value, ir::Value>,
-    /// How many branches around are made twice.
-    pub seldoms: u32,
-    /// What branches that each point takes by itself chose from.
+    /// The number of duplicated branches around the code.
+    pub duplicated_branches: u32,
+    /// The sides from which the results of divergent branches were chosen.
     pub choices: FxHashMap<kir::Value, Choice>,
-    /// Whether nothing is written in the loop that the code is in: what is read at its places is a
-    /// value like others, and read where it is needed. Otherwise all that a turn reads is there
-    /// before anything is done with it, in more registers than there are.
-    pub still: bool,
+    /// True if the innermost loop writes nothing: a load may then be moved to its use. Otherwise all
+    /// loads of an iteration precede its computations, which takes more registers than there are.
+    pub read_only: bool,
 }
 
-/// A result of a branch: of its two sides the value, and what that is.
+/// A result of a divergent branch: the value that each side yields, and its lanes.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// Which points take the first side.
+    /// The mask of the elements that take the first side.
     pub cond: Lanes,
-    /// The first side's.
+    /// The value of the first side.
     pub then: (kir::Value, Lanes),
-    /// The second side's.
+    /// The value of the second side.
     pub otherwise: (kir::Value, Lanes),
 }
 
-impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
-    /// Code for so many points, in which nothing is defined yet.
-    pub fn new(c: &'c mut Coder<'a, 'f>, shapes: Shapes, points: usize, bail: ir::Block) -> Self {
+impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
+    /// An emitter for groups of `elements` elements, in which nothing is defined yet.
+    pub fn new(
+        c: &'c mut FunctionEmitter<'a, 'f>,
+        facts: VectorFacts,
+        elements: usize,
+        bail: ir::Block,
+    ) -> Self {
         let values = vec![None; c.types.len()];
-        let (all, none, choices, seldoms) = Default::default();
-        let (last, active, still) = (None, None, false);
+        let (all, none, choices, duplicated_branches) = Default::default();
+        let (last, active, read_only) = (None, None, false);
         let (compared, sources) = Default::default();
-        Vector {
+        VectorEmitter {
             c,
-            shapes,
-            points,
+            facts,
+            elements,
             values,
             last,
             active,
@@ -95,16 +102,16 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
             compared,
             sources,
             none,
-            seldoms,
+            duplicated_branches,
             choices,
-            still,
+            read_only,
         }
     }
 
-    /// The vector type of lanes.
+    /// The vector type for lanes of a scalar type.
     pub fn lane(&self, ty: Ty) -> Type {
         match ty {
-            Ty::U8 | Ty::Bool if self.shapes.narrow => types::I8X16,
+            Ty::U8 | Ty::Bool if self.facts.only_byte_lanes => types::I8X16,
             Ty::I32 | Ty::U8 | Ty::Bool => types::I32X4,
             Ty::I64 => types::I64X2,
             Ty::F32 => types::F32X4,
@@ -112,7 +119,7 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         }
     }
 
-    /// What a value is.
+    /// The value of each element.
     pub fn get(&self, value: kir::Value) -> Lanes {
         match &self.values[value.0 as usize] {
             Some(lanes) => lanes.clone(),
@@ -125,29 +132,31 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         self.values[value.0 as usize] = Some(lanes);
     }
 
-    /// What a value is that is known to be uniform.
+    /// The scalar of a value that is known to be uniform.
     pub fn uniform(&self, value: kir::Value) -> ir::Value {
         match self.get(value) {
-            Lanes::Uniform(value) | Lanes::Linear(value) => value,
-            Lanes::Wide(vectors) | Lanes::Mask(_, vectors) => vectors[0],
+            Lanes::Uniform(value) | Lanes::Affine(value) => value,
+            Lanes::Varying(vectors) | Lanes::Mask(_, vectors) => vectors[0],
         }
     }
 
     /// The vectors of a value of a type other than bool.
     pub fn wide(&mut self, lanes: &Lanes, ty: Ty) -> Vectors {
         let vector = self.lane(ty);
-        let count = self.points / vector.lane_count() as usize;
+        let count = self.elements / vector.lane_count() as usize;
         match lanes {
-            Lanes::Wide(vectors) | Lanes::Mask(_, vectors) => vectors.clone(),
+            Lanes::Varying(vectors) | Lanes::Mask(_, vectors) => vectors.clone(),
             Lanes::Uniform(value) => {
                 let value = match ty {
-                    Ty::U8 if !self.shapes.narrow => self.c.b.ins().uextend(types::I32, *value),
+                    Ty::U8 if !self.facts.only_byte_lanes => {
+                        self.c.b.ins().uextend(types::I32, *value)
+                    }
                     Ty::U8 | Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool => *value,
                 };
                 let all = self.c.b.ins().splat(vector, value);
                 SmallVec::from_elem(all, count)
             }
-            Lanes::Linear(base) => {
+            Lanes::Affine(base) => {
                 let all = self.c.b.ins().splat(vector, *base);
                 (0..count as u64)
                     .map(|n| {
@@ -159,14 +168,14 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         }
     }
 
-    /// The places of the points in the group, as many vectors of ints of so many bits.
+    /// The positions of the elements in the group, as vectors of ints of `bits` bits.
     fn places(&mut self, bits: u8) -> Vectors {
         let (ty, size) = match bits {
             8 => (types::I8X16, 1),
             64 => (types::I64X2, 8),
             _ => (types::I32X4, 4),
         };
-        let bytes: Vec<u8> = (0..self.points as u64)
+        let bytes: Vec<u8> = (0..self.elements as u64)
             .flat_map(|place| place.to_le_bytes().into_iter().take(size))
             .collect();
         let mut out = Vectors::new();
@@ -177,9 +186,9 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         out
     }
 
-    /// How what is one more at each point from `base` on, without wrapping, compares with `other`.
+    /// Compares the affine value from `base` on, which does not overflow, with the scalar `other`.
     pub fn compare_places(&mut self, cc: IntCC, base: ir::Value, other: ir::Value) -> Lanes {
-        let bits = match (self.shapes.narrow, self.points) {
+        let bits = match (self.facts.only_byte_lanes, self.elements) {
             (true, _) => 8,
             (false, 2) => 64,
             (false, _) => 32,
@@ -187,7 +196,7 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         // What lies outside of the group may as well lie next to it.
         let (low, high) = (
             self.c.b.ins().iadd_imm_s(base, -1),
-            self.c.b.ins().iadd_imm_s(base, self.points as i64),
+            self.c.b.ins().iadd_imm_s(base, self.elements as i64),
         );
         let other = self.c.b.ins().smax(other, low);
         let other = self.c.b.ins().smin(other, high);
@@ -207,7 +216,7 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         Lanes::Mask(bits, on)
     }
 
-    /// The bits of a mask, those of the first point lowest, as an `i64`.
+    /// The bits of a mask as an `i64`, that of the first element lowest.
     pub fn bits(&mut self, mask: &Lanes) -> ir::Value {
         let bits = match mask {
             Lanes::Mask(bits, _) => *bits,
@@ -224,7 +233,7 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
                 Some(before) => self.c.b.ins().bor(before, part),
             });
         }
-        all.expect("a group has a vector")
+        all.or_bug("a mask has a vector")
     }
 
     /// A vector of 64-bit constants.
@@ -234,18 +243,18 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         self.c.b.ins().vconst(types::I64X2, constant)
     }
 
-    /// The width masks have where it does not follow from anything.
+    /// The width of masks where no comparison determines it, in bits.
     pub fn mask_bits(&self) -> u8 {
-        match (self.shapes.wide, self.shapes.narrow) {
+        match (self.facts.has_wide_lanes, self.facts.only_byte_lanes) {
             (true, _) => 64,
             (_, true) => 8,
             (false, false) => 32,
         }
     }
 
-    /// A bool as masks of a width.
+    /// A bool as masks of this many bits.
     pub fn mask(&mut self, lanes: &Lanes, bits: u8) -> Vectors {
-        let count = self.points * usize::from(bits) / 128;
+        let count = self.elements * usize::from(bits) / 128;
         match lanes {
             Lanes::Mask(from, vectors) if *from == bits => vectors.clone(),
             Lanes::Mask(64, vectors) => vectors.chunks(2).map(|two| self.evens(two)).collect(),
@@ -261,11 +270,11 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
                 let all = self.c.b.ins().splat(vector, all);
                 SmallVec::from_elem(all, count)
             }
-            Lanes::Linear(_) | Lanes::Wide(_) => unreachable!("bools are masks"),
+            Lanes::Affine(_) | Lanes::Varying(_) => bug!("vectors of bools are masks"),
         }
     }
 
-    /// `i32`s, sign-extended.
+    /// Sign-extends `i32`s to `i64`s.
     pub fn widen(&mut self, vectors: &[ir::Value]) -> Vectors {
         let mut out = Vectors::new();
         for vector in vectors {
@@ -282,7 +291,7 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         self.shuffle(two[0], second, bytes, types::I32X4)
     }
 
-    /// Bytes of two vectors.
+    /// Shuffles the bytes of two vectors.
     pub fn shuffle(&mut self, a: ir::Value, b: ir::Value, bytes: [u8; 16], to: Type) -> ir::Value {
         let (a, b) = (self.cast(types::I8X16, a), self.cast(types::I8X16, b));
         let mask = self.c.b.func.dfg.immediates.push(ConstantData::from(&bytes[..]));
@@ -290,7 +299,7 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         self.cast(to, mixed)
     }
 
-    /// The same bits as another type of vector.
+    /// Reinterprets the bits of a vector as another type.
     pub fn cast(&mut self, to: Type, vector: ir::Value) -> ir::Value {
         if self.c.b.func.dfg.value_type(vector) == to {
             return vector;
@@ -298,25 +307,25 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         self.c.b.ins().bitcast(to, little(), vector)
     }
 
-    /// The scalar at one point.
-    pub fn extract(&mut self, lanes: &Lanes, ty: Ty, point: usize) -> ir::Value {
+    /// The scalar of one element.
+    pub fn extract(&mut self, lanes: &Lanes, ty: Ty, element: usize) -> ir::Value {
         match lanes {
             Lanes::Uniform(value) => *value,
-            Lanes::Linear(base) => self.c.b.ins().iadd_imm_s(*base, point as i64),
-            Lanes::Wide(vectors) => {
+            Lanes::Affine(base) => self.c.b.ins().iadd_imm_s(*base, element as i64),
+            Lanes::Varying(vectors) => {
                 let count = self.lane(ty).lane_count() as usize;
-                let vector = vectors[point / count];
-                let value = self.c.b.ins().extractlane(vector, (point % count) as u8);
+                let vector = vectors[element / count];
+                let value = self.c.b.ins().extractlane(vector, (element % count) as u8);
                 match ty {
-                    Ty::U8 if self.shapes.narrow => value,
+                    Ty::U8 if self.facts.only_byte_lanes => value,
                     Ty::U8 => self.c.b.ins().ireduce(types::I8, value),
                     Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool => value,
                 }
             }
             Lanes::Mask(bits, vectors) => {
                 let count = 128 / usize::from(*bits);
-                let vector = vectors[point / count];
-                let value = self.c.b.ins().extractlane(vector, (point % count) as u8);
+                let vector = vectors[element / count];
+                let value = self.c.b.ins().extractlane(vector, (element % count) as u8);
                 let byte = match bits {
                     8 => value,
                     _ => self.c.b.ins().ireduce(types::I8, value),
@@ -326,7 +335,7 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         }
     }
 
-    /// Scalars, one for each point.
+    /// Assembles vectors of scalars, one for each element.
     pub fn assemble(&mut self, scalars: &[ir::Value], ty: Ty) -> Lanes {
         let vector = self.lane(ty);
         let count = vector.lane_count() as usize;
@@ -335,8 +344,8 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
             let mut lanes = None;
             for (n, scalar) in part.iter().enumerate() {
                 let scalar = match ty {
-                    Ty::U8 if self.shapes.narrow => *scalar,
-                    Ty::Bool if self.shapes.narrow => self.c.b.ins().ineg(*scalar),
+                    Ty::U8 if self.facts.only_byte_lanes => *scalar,
+                    Ty::Bool if self.facts.only_byte_lanes => self.c.b.ins().ineg(*scalar),
                     Ty::U8 => self.c.b.ins().uextend(types::I32, *scalar),
                     Ty::Bool => {
                         let wide = self.c.b.ins().uextend(types::I32, *scalar);
@@ -355,14 +364,14 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         }
         match ty {
             Ty::Bool => Lanes::Mask(vector.lane_bits() as u8, out),
-            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(out),
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Varying(out),
         }
     }
 
-    /// The bits of a value as they are handed to a block: of a bool, masks of the usual width.
-    pub fn flatten(&mut self, lanes: &Lanes, ty: Ty, shape: Shape) -> Vectors {
+    /// The values that represent a value as parameters of a block: of a bool, masks of the usual width.
+    pub fn flatten(&mut self, lanes: &Lanes, ty: Ty, shape: Uniformity) -> Vectors {
         match (shape, ty, lanes) {
-            (Shape::Uniform, _, Lanes::Uniform(value)) => SmallVec::from_elem(*value, 1),
+            (Uniformity::Uniform, _, Lanes::Uniform(value)) => SmallVec::from_elem(*value, 1),
             (_, Ty::Bool, _) => {
                 let bits = self.mask_bits();
                 self.mask(lanes, bits)
@@ -371,41 +380,43 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         }
     }
 
-    /// The types of [`Vector::flatten`].
-    pub fn flat_types(&self, ty: kir::ValueTy, shape: Shape) -> SmallVec<[Type; 4]> {
+    /// The types of [`VectorEmitter::flatten`].
+    pub fn flat_types(&self, ty: kir::ValueTy, shape: Uniformity) -> SmallVec<[Type; 4]> {
         use nesl_runtime::kir::ValueTy::Scalar;
         match (shape, ty) {
-            (Shape::Lanes | Shape::Linear, Scalar(Ty::Bool)) => match self.mask_bits() {
-                64 => SmallVec::from_elem(types::I64X2, self.points / 2),
-                8 => SmallVec::from_elem(types::I8X16, self.points / 16),
-                _ => SmallVec::from_elem(types::I32X4, self.points / 4),
-            },
-            (Shape::Lanes | Shape::Linear, Scalar(ty)) => {
+            (Uniformity::Varying | Uniformity::Affine, Scalar(Ty::Bool)) => {
+                match self.mask_bits() {
+                    64 => SmallVec::from_elem(types::I64X2, self.elements / 2),
+                    8 => SmallVec::from_elem(types::I8X16, self.elements / 16),
+                    _ => SmallVec::from_elem(types::I32X4, self.elements / 4),
+                }
+            }
+            (Uniformity::Varying | Uniformity::Affine, Scalar(ty)) => {
                 let lane = self.lane(ty);
-                SmallVec::from_elem(lane, self.points / lane.lane_count() as usize)
+                SmallVec::from_elem(lane, self.elements / lane.lane_count() as usize)
             }
             (_, Scalar(ty)) => SmallVec::from_elem(clif(ty), 1),
             (_, kir::ValueTy::Array(_) | kir::ValueTy::Mark) => SmallVec::from_elem(types::I64, 1),
         }
     }
 
-    /// Takes as many parameters as [`Vector::flatten`] gives.
+    /// Takes as many block parameters as [`VectorEmitter::flatten`] returns.
     pub fn unflatten(
         &self,
         params: &mut impl Iterator<Item = ir::Value>,
         ty: kir::ValueTy,
-        shape: Shape,
+        shape: Uniformity,
     ) -> Lanes {
         let count = self.flat_types(ty, shape).len();
         let taken: Vectors = params.take(count).collect();
         match (shape, ty) {
-            (Shape::Uniform, _) => Lanes::Uniform(taken[0]),
+            (Uniformity::Uniform, _) => Lanes::Uniform(taken[0]),
             (_, kir::ValueTy::Scalar(Ty::Bool)) => Lanes::Mask(self.mask_bits(), taken),
-            (_, _) => Lanes::Wide(taken),
+            (_, _) => Lanes::Varying(taken),
         }
     }
 
-    /// Whether any lane of a mask is on, as an `i8`.
+    /// An `i8`, not 0 if any lane of a mask is set.
     pub fn any(&mut self, vectors: &[ir::Value]) -> ir::Value {
         let mut all = vectors[0];
         for vector in &vectors[1..] {
@@ -414,7 +425,7 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         self.c.b.ins().vany_true(all)
     }
 
-    /// `a and b` of masks, as wide as the second.
+    /// The conjunction of masks, as wide as the second.
     pub fn both(&mut self, a: &Option<Lanes>, b: &Lanes) -> Lanes {
         let Some(a) = a else { return b.clone() };
         let bits = match b {
@@ -426,7 +437,7 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
         Lanes::Mask(bits, both)
     }
 
-    /// `not b`, of masks.
+    /// The negation of a mask.
     pub fn not(&mut self, lanes: &Lanes) -> Lanes {
         match lanes {
             Lanes::Mask(bits, vectors) => {
@@ -434,11 +445,11 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
                 Lanes::Mask(*bits, vectors)
             }
             Lanes::Uniform(value) => Lanes::Uniform(self.c.b.ins().bxor_imm_s(*value, 1)),
-            Lanes::Linear(_) | Lanes::Wide(_) => unreachable!("bools are masks"),
+            Lanes::Affine(_) | Lanes::Varying(_) => bug!("vectors of bools are masks"),
         }
     }
 
-    /// `a` where the mask is on, else `b`.
+    /// Selects `a` where the mask is set, else `b`.
     pub fn choose(&mut self, cond: &Lanes, a: &Lanes, b: &Lanes, ty: Ty) -> Lanes {
         if let (Lanes::Uniform(cond), Lanes::Uniform(a), Lanes::Uniform(b)) = (cond, a, b) {
             return Lanes::Uniform(self.c.b.ins().select(*cond, *a, *b));
@@ -466,10 +477,10 @@ impl<'c, 'a, 'f> Vector<'c, 'a, 'f> {
             let mask = self.cast(vector, cond[n]);
             chosen.push(self.c.b.ins().bitselect(mask, a[n], b[n]));
         }
-        Lanes::Wide(chosen)
+        Lanes::Varying(chosen)
     }
 
-    /// The chars or bools that are not 0.
+    /// The mask of the chars or bools that are not 0.
     pub fn not_zero(&mut self, vectors: &[ir::Value]) -> Lanes {
         let lane = self.lane(Ty::Bool);
         let zero = self.c.zero(lane);

@@ -1,56 +1,68 @@
-//! Several points, or turns of a loop, at a time.
+//! Vector code: several elements, or iterations of a loop, at a time.
 //!
 //! ```text
-//! vectors of points   while a whole group is left and none of it fails
-//! then one by one     the rest; a group in which a point fails, to find the first
+//! groups of elements    while a whole group is left and no check of it fails
+//! single elements       the rest; a group in which a check fails, to find the first
 //! ```
 //!
-//! `shape` finds what can be done so and is worth it; `lanes` are values at a group of points;
-//! `ops` and `control` are the instructions; `turns` are loops within a point, `jam` some turns of
-//! a loop that have loops of their own, and `tile` points or turns that go through memory together;
-//! in `strands` a reduction goes through several stretches of memory, and `abreast` are points that
-//! each reduce a row.
+//! | module | |
+//! |---|---|
+//! | [`kir::vectorize`](nesl_runtime::kir::vectorize) | the analysis: what can be vectorised, and pays off |
+//! | `target` | the vector instructions of the machine |
+//! | `lanes` | values of a group of elements |
+//! | `ops`, `control` | instructions on them; divergent control under masks |
+//! | `loops` | vectorised loops (strip-mining) |
+//! | `unroll_and_jam` | several iterations of an outer loop that share the loads of an inner one |
+//! | `multiple_accumulators` | a long reduction in independent streams |
+//! | `interleave_rows` | the reductions of several rows at a time |
+//! | `tile`, `interleave_segments` | cache blocking of column sums |
 
-mod abreast;
 mod control;
-mod interleave;
-mod jam;
+mod interleave_rows;
+mod interleave_segments;
 mod lanes;
+mod loops;
+mod multiple_accumulators;
 mod ops;
-mod shape;
-mod strands;
+mod target;
 mod tile;
-mod turns;
+mod unroll_and_jam;
 
-use super::code;
-use super::kernel::{Group, Kern, Range};
-use super::sinks::{Role, Surroundings, Task};
-use super::walk;
+use super::emitter;
+use super::kernel::{ElementRange, KernelBuilder, StageGroup};
+use super::phases::{Role, Task};
+use super::sinks::SinkContext;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
-use lanes::{Lanes, Vector};
+use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, types};
+use lanes::{Lanes, VectorEmitter};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::uniformity::Uniformity;
+use nesl_runtime::kir::vectorize::{Analysis, NotVectorizable, Surroundings, VectorFacts};
+use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Combine, Sink, Ty, Value, ValueTy};
-use shape::{Analysis, Given, No, Shape, Shapes};
 use smallvec::smallvec;
+use target::converts;
+use tile::TilePlan;
 
 /// The state of a sink in the loop over groups.
-enum State {
-    /// As for single points.
-    Single(ir::Value),
-    /// Each lane by itself, put together at the end.
-    Wide(Combine, Ty, Lanes),
+enum SinkState {
+    /// The state of single elements.
+    Scalar(ir::Value),
+    /// A state for each lane; the lanes are combined at the end.
+    PerLane(Combine, Ty, Lanes),
 }
 
-/// How many points a group has: so many vectors for each value as there are registers for.
-fn points(shapes: &Shapes) -> usize {
-    if shapes.narrow {
-        return match shapes.pressure {
+/// The number of elements of a group: as many vectors for each value as there are registers for.
+fn group_elements(facts: &VectorFacts) -> usize {
+    if facts.only_byte_lanes {
+        return match facts.register_pressure {
             0..=3 => 64,
             4..=7 => 32,
             _ => 16,
         };
     }
-    match (shapes.wide, shapes.pressure) {
+    match (facts.has_wide_lanes, facts.register_pressure) {
         (false, 0..=3) => 16,
         (false, 4..=8) => 8,
         (true, 0..=4) => 8,
@@ -58,119 +70,122 @@ fn points(shapes: &Shapes) -> usize {
     }
 }
 
-/// Where points go through memory together, the least that makes pages and prefetching worth it,
-/// in lines of the cache.
-const LINES: usize = 8;
+/// The least contiguous memory that elements executed together read, in cache lines: less is not
+/// worth pages and prefetching.
+const MIN_STREAM_CACHE_LINES: usize = 8;
 
-/// How many points go through memory together.
-fn stream(shapes: &Shapes) -> usize {
-    LINES * if shapes.wide { 8 } else { 16 }
+/// The number of elements that are executed together where they stream through memory.
+fn streamed_elements(facts: &VectorFacts) -> usize {
+    MIN_STREAM_CACHE_LINES * if facts.has_wide_lanes { 8 } else { 16 }
 }
 
-/// Points of tiles that one thread does, at least, if there are so many: a stretch of memory, of two
-/// pages or more. (Of 2,048 columns, shared among eight chunks, each read half a page of every row,
-/// and took half as long again.)
-const TOGETHER: usize = 1024;
+/// The least number of elements of tiles for a thread, if there are so many: contiguous memory of two
+/// pages or more. (Of 2,048 columns in eight chunks each read half a page of every row, and took half
+/// as long again.)
+const MIN_TILED_ELEMENTS: usize = 1024;
 
-impl<'a> Kern<'a, '_> {
-    /// The points of a range in groups, as far as that goes. Gives where the single points begin,
-    /// and the state of the sinks there.
-    pub fn vector_points(
+impl<'a> KernelBuilder<'a, '_> {
+    /// Emits groups of the elements of a range, while a whole group is left. Returns the first single
+    /// element, and the state of the sinks there.
+    pub fn vector_elements(
         &mut self,
-        group: &Group<'a>,
-        range: Range,
+        group: &StageGroup<'a>,
+        range: ElementRange,
         state: Vec<ir::Value>,
     ) -> (ir::Value, Vec<ir::Value>) {
-        let shapes = self.shapes(group);
-        let Ok(shapes) = shapes else { return (range.lo, state) };
+        let facts = self.facts(group);
+        let Ok(facts) = facts else { return (range.lo, state) };
         let code = group.code.iter().flatten().copied();
-        let tiles = tile::Plan::of(code, &shapes, &self.c);
+        let tiles = TilePlan::of(code, &facts, &self.c);
         if let Some(plan) = tiles.filter(|_| group.tasks.iter().all(|t| t.role == Role::Skip)) {
-            self.group = self.group.max(TOGETHER);
-            let space = tile::Space { names: &self.kernel.indices, range, points: true };
-            return (self.c.tiles(&plan, &shapes, space), state);
+            self.group_elements = self.group_elements.max(MIN_TILED_ELEMENTS);
+            let space = tile::Space { names: &self.kernel.indices, range, elements: true };
+            return (self.c.tiles(&plan, &facts, space), state);
         }
         let (mut lo, mut state) = (range.lo, state);
-        let mut sizes = vec![points(&shapes)];
-        if shapes.streams && !shapes.narrow && !group.tasks.iter().any(Task::has_state) {
-            // Each point that is left over goes through all of the memory by itself.
-            let most = stream(&shapes);
+        let mut sizes = vec![group_elements(&facts)];
+        if facts.streams && !facts.only_byte_lanes && !group.tasks.iter().any(Task::has_state) {
+            // Each element that is left over goes through all of the memory by itself.
+            let most = streamed_elements(&facts);
             sizes = vec![most, most / 4, most / 16];
-            self.group = self.group.max(most);
+            self.group_elements = self.group_elements.max(most);
         }
-        for points in sizes {
-            let range = Range { lo, ..range };
-            (lo, state) = self.groups_of(points, &shapes, group, range, &state);
+        for elements in sizes {
+            let range = ElementRange { lo, ..range };
+            (lo, state) = self.groups_of(elements, &facts, group, range, &state);
         }
         (lo, state)
     }
 
-    /// The points of a reduction in stretches, if it waits for memory: where those that are left
-    /// begin, and the lanes so far.
-    fn in_strands(
-        vector: &mut Vector<'_, 'a, '_>,
+    /// Emits a reduction with multiple accumulators, if it is bound by memory. Returns the first element
+    /// that is left, and the lanes of the reduction so far.
+    fn with_multiple_accumulators(
+        vector: &mut VectorEmitter<'_, 'a, '_>,
         names: &[Value],
-        group: &Group<'a>,
-        range: Range,
+        group: &StageGroup<'a>,
+        range: ElementRange,
     ) -> Option<(ir::Value, Lanes)> {
         let mut tasks = group.tasks.iter().filter(|t| t.role != Role::Skip);
         let (Some(task), None) = (tasks.next(), tasks.next()) else { return None };
         let Sink::Reduce { combine, value, .. } = task.sink else { return None };
         let code = || group.code.iter().flatten().copied();
-        let reduced = (*combine, vector.c.element(*value));
-        let points = strands::points(code(), &vector.shapes, reduced.1)?;
-        vector.c.point = Some(range.lo);
-        Some(vector.strands([range.lo, range.hi], points, reduced, &mut |vector, index| {
+        let reduced = (*combine, vector.c.element_ty(*value));
+        let elements =
+            multiple_accumulators::elements_per_stream(code(), &vector.facts, reduced.1)?;
+        vector.c.element = Some(range.lo);
+        Some(vector.with_streams([range.lo, range.hi], elements, reduced, &mut |vector, index| {
             vector.at(names, range, index);
             code().for_each(|inst| vector.inst(inst));
             vector.get(*value)
         }))
     }
 
-    /// The points of several segments in one tile, if that is possible and they fit one. Gives where
-    /// the code goes on if so; what is written next is for when they do not, or one fails.
+    /// Emits the elements of several segments in one tile, if they may share one. Returns the block behind
+    /// that; the code emitted next is executed if they do not fit, or a check fails.
     pub fn interleaved(
         &mut self,
-        group: &Group<'a>,
+        group: &StageGroup<'a>,
         segments: [ir::Value; 2],
-        points: [ir::Value; 2],
+        elements: [ir::Value; 2],
     ) -> Option<ir::Block> {
-        let shapes = self.shapes(group).ok()?;
+        let facts = self.facts(group).ok()?;
         let code = group.code.iter().flatten().copied();
-        let plan = tile::Plan::of(code, &shapes, &self.c)?;
+        let plan = TilePlan::of(code, &facts, &self.c)?;
         if group.tasks.iter().any(|t| t.role != Role::Skip) {
             return None;
         }
         let kernel = self.kernel;
-        let all = interleave::Segments { space: &kernel.space, segments, points };
-        Some(self.c.interleaved(&plan, &shapes, &kernel.indices, all))
+        let all = interleave_segments::Segments { space: &kernel.space, segments, elements };
+        Some(self.c.interleaved(&plan, &facts, &kernel.indices, all))
     }
 
-    /// The points of a range in groups of so many.
+    /// Emits groups of `elements` elements.
     fn groups_of(
         &mut self,
-        points: usize,
-        shapes: &Shapes,
-        group: &Group<'a>,
-        range: Range,
+        elements: usize,
+        facts: &VectorFacts,
+        group: &StageGroup<'a>,
+        range: ElementRange,
         state: &[ir::Value],
     ) -> (ir::Value, Vec<ir::Value>) {
         let tasks = || group.tasks.iter().filter(|t| t.role != Role::Skip);
         let bail = self.c.b.create_block();
-        let mut vector = Vector::new(&mut self.c, shapes.clone(), points, bail);
+        let mut vector = VectorEmitter::new(&mut self.c, facts.clone(), elements, bail);
 
         let names = &self.kernel.indices;
-        let begun = Self::in_strands(&mut vector, names, group, range);
+        let begun = Self::with_multiple_accumulators(&mut vector, names, group, range);
         // Totals and reductions have a state in each lane.
         let mut start = vec![begun.as_ref().map_or(range.lo, |(at, _)| *at)];
         let mut kinds = Vec::new();
         for (task, state) in tasks().filter(|t| t.has_state()).zip(state) {
             let wide = match task.sink {
-                Sink::Reduce { combine, value, .. } => Some((*combine, vector.c.element(*value))),
-                Sink::Scan { combine, value, .. } if task.role == Role::Total => {
-                    Some((*combine, vector.c.element(*value)))
+                Sink::Reduce { combine, value, .. } => {
+                    Some((*combine, vector.c.element_ty(*value)))
                 }
-                Sink::Pack { .. } if task.role == Role::Total && !shapes.narrow => {
+                Sink::Scan { combine, value, .. } if task.role == Role::Total => {
+                    Some((*combine, vector.c.element_ty(*value)))
+                }
+                Sink::Pack { .. } if task.role == Role::Total && !facts.only_byte_lanes => {
                     Some((Combine::Add, Ty::I64))
                 }
                 _ => None,
@@ -181,39 +196,36 @@ impl<'a> Kern<'a, '_> {
                         Some((_, lanes)) => lanes.clone(),
                         None => Lanes::Uniform(vector.c.literal(combine.neutral(ty))),
                     };
-                    start.extend(vector.flatten(&so_far, ty, Shape::Lanes));
+                    start.extend(vector.flatten(&so_far, ty, Uniformity::Varying));
                 }
                 None => start.push(*state),
             }
             kinds.push(wide);
         }
-        let types: Vec<Type> = start.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
-        let head = vector.c.block_with(types);
-        let again = vector.c.b.create_block();
-        vector.c.jump(head, &start);
-        vector.c.b.switch_to_block(head);
-        let params = vector.c.b.block_params(head).to_vec();
+        let looped = vector.c.begin_loop_to(bail, &start);
+        let params = looped.carried.clone();
         let index = params[0];
         let mut rest = params[1..].iter().copied();
         let mut states = Vec::new();
         for kind in &kinds {
             states.push(match kind {
                 Some((combine, ty)) => {
-                    let lanes = vector.unflatten(&mut rest, ValueTy::Scalar(*ty), Shape::Lanes);
-                    State::Wide(*combine, *ty, lanes)
+                    let lanes =
+                        vector.unflatten(&mut rest, ValueTy::Scalar(*ty), Uniformity::Varying);
+                    SinkState::PerLane(*combine, *ty, lanes)
                 }
-                None => State::Single(rest.next().expect("it was handed over")),
+                None => SinkState::Scalar(
+                    rest.next().or_bug("a loop carries a value for each sink with state"),
+                ),
             });
         }
-        let next_index = vector.c.b.ins().iadd_imm_s(index, points as i64);
+        let next_index = vector.c.b.ins().iadd_imm_s(index, elements as i64);
         let whole = vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next_index, range.hi);
-        vector.c.go_on_if(whole, again, bail);
-
-        vector.c.b.switch_to_block(again);
-        vector.c.point = Some(index);
+        vector.c.loop_while(&looped, whole);
+        vector.c.element = Some(index);
         vector.at(names, range, index);
         vector.c.poll();
-        let around = Surroundings { chunk: self.chunk, tag: self.tag, index };
+        let around = SinkContext { chunk: self.chunk, tag: self.tag, index };
         let mut next = vec![next_index];
         let mut before = states.iter();
         for (stage, code) in group.code.iter().enumerate() {
@@ -225,15 +237,13 @@ impl<'a> Kern<'a, '_> {
                 next.extend(vector.sink(task, state, around));
             }
         }
-        vector.c.jump(head, &next);
-
-        // Behind the last whole group, or where a point of one fails.
-        vector.c.b.switch_to_block(bail);
+        // Behind the last whole group, or where an element of one fails.
+        vector.c.end_loop(&looped, &next);
         let mut out = Vec::new();
         for (before, found) in state.iter().zip(&states) {
             out.push(match found {
-                State::Single(value) => *value,
-                State::Wide(combine, ty, lanes) => {
+                SinkState::Scalar(value) => *value,
+                SinkState::PerLane(combine, ty, lanes) => {
                     let all = vector.across(*combine, *ty, lanes);
                     vector.c.combine(*combine, *ty, *before, all)
                 }
@@ -242,49 +252,54 @@ impl<'a> Kern<'a, '_> {
         (index, out)
     }
 
-    /// The shapes of the code of a group of stages, if it is to be vectorised.
-    fn shapes(&self, group: &Group<'a>) -> Result<Shapes, No> {
+    /// The facts about the code of a group of stages, if it is to be vectorised.
+    fn facts(&self, group: &StageGroup<'a>) -> Result<VectorFacts, NotVectorizable> {
         let names = &self.kernel.indices;
         let indices = if names.len() == 1 { &names[..] } else { &names[1..] };
-        let given = Given { types: &self.kernel.types, known: &self.c.constants, may_store: true };
-        let mut analysis = Analysis::new(given, indices);
+        let around = Surroundings {
+            types: &self.kernel.types,
+            constants: &self.c.constants,
+            may_store: true,
+            converts,
+        };
+        let mut analysis = Analysis::new(around, indices);
         for inst in group.code.iter().flatten() {
-            walk::reads(inst, &mut |v| analysis.reads(v));
+            walk::each_read(inst, &mut |v| analysis.mark_read(v));
         }
-        group.tasks.iter().for_each(|task| task.needs(&mut |v| analysis.reads(v)));
+        group.tasks.iter().for_each(|task| task.needs(&mut |v| analysis.mark_read(v)));
         for (stage, code) in group.code.iter().enumerate() {
             code.iter().try_for_each(|inst| analysis.inst(inst))?;
             for task in group.tasks.iter().filter(|t| t.stage == stage && t.role != Role::Skip) {
                 match task.sink {
                     Sink::Reduce { .. } => {
-                        analysis.not_narrow();
-                        analysis.simple();
+                        analysis.needs_larger_lanes();
+                        analysis.count_vector_operation();
                     }
                     Sink::Scan { result, .. } => {
-                        analysis.not_narrow();
-                        analysis.set(*result, Shape::Lanes);
+                        analysis.needs_larger_lanes();
+                        analysis.set(*result, Uniformity::Varying);
                         match task.role {
-                            Role::Total => analysis.simple(),
-                            _ => analysis.by_lane(2),
+                            Role::Total => analysis.count_vector_operation(),
+                            _ => analysis.count_lane_operations(2),
                         }
                     }
                     Sink::Pack { columns, .. } => match task.role {
-                        Role::Total => analysis.simple(),
-                        // Where there are many points those that are kept are counted and found by
+                        Role::Total => analysis.count_vector_operation(),
+                        // Where there are many elements those that are kept are counted and found by
                         // bits.
-                        _ if analysis.is_narrow() => {
-                            columns.iter().for_each(|_| analysis.simple());
+                        _ if analysis.has_only_byte_lanes() => {
+                            columns.iter().for_each(|_| analysis.count_vector_operation());
                         }
-                        _ => analysis.by_lane(1 + columns.len() as u64),
+                        _ => analysis.count_lane_operations(1 + columns.len() as u64),
                     },
                     Sink::Histogram { length: Some(_), .. } => {
-                        return Err(No("rows of instances"));
+                        return Err(NotVectorizable("rows of threads"));
                     }
                     Sink::Scatter { .. } | Sink::Histogram { length: None, .. } => {
-                        analysis.not_narrow();
-                        analysis.by_lane(2);
+                        analysis.needs_larger_lanes();
+                        analysis.count_lane_operations(2);
                     }
-                    Sink::Emit { .. } => return Err(No("parts of instances")),
+                    Sink::Emit { .. } => return Err(NotVectorizable("parts of threads")),
                 }
             }
         }
@@ -292,28 +307,28 @@ impl<'a> Kern<'a, '_> {
     }
 }
 
-impl<'a> Vector<'_, 'a, '_> {
-    /// Names the indices of a group of points.
-    fn at(&mut self, names: &[Value], range: Range, index: ir::Value) {
+impl<'a> VectorEmitter<'_, 'a, '_> {
+    /// Defines the indices of a group of elements.
+    fn at(&mut self, names: &[Value], range: ElementRange, index: ir::Value) {
         match range.segment {
-            None => self.set(names[0], Lanes::Linear(index)),
+            None => self.set(names[0], Lanes::Affine(index)),
             Some((segment, start)) => {
                 let position = self.c.b.ins().isub(index, start);
                 self.set(names[0], Lanes::Uniform(segment));
-                self.set(names[1], Lanes::Linear(position));
-                self.set(names[2], Lanes::Linear(index));
+                self.set(names[1], Lanes::Affine(position));
+                self.set(names[2], Lanes::Affine(index));
             }
         }
     }
 
-    /// A sink at the points of a group; gives its next state.
+    /// Emits a sink for the elements of a group; returns its next state.
     fn sink(
         &mut self,
         task: &Task<'a>,
-        state: Option<&State>,
-        around: Surroundings,
+        state: Option<&SinkState>,
+        around: SinkContext,
     ) -> lanes::Vectors {
-        if let Some(State::Wide(combine, ty, acc)) = state {
+        if let Some(SinkState::PerLane(combine, ty, acc)) = state {
             let value = match task.sink {
                 Sink::Pack { keep, .. } => {
                     let keep = self.get(*keep);
@@ -321,37 +336,37 @@ impl<'a> Vector<'_, 'a, '_> {
                 }
                 Sink::Reduce { value, .. } | Sink::Scan { value, .. } => self.get(*value),
                 Sink::Scatter { .. } | Sink::Histogram { .. } | Sink::Emit { .. } => {
-                    unreachable!("these have no state")
+                    bug!("scatter, histogram and emit have no state")
                 }
             };
             let sum = self.combine(*combine, *ty, acc, &value);
-            return self.flatten(&sum, *ty, Shape::Lanes);
+            return self.flatten(&sum, *ty, Uniformity::Varying);
         }
-        if let (Sink::Pack { keep, columns, .. }, true) = (task.sink, self.shapes.narrow) {
-            let Some(State::Single(position)) = state else { unreachable!("packs have state") };
+        if let (Sink::Pack { keep, columns, .. }, true) = (task.sink, self.facts.only_byte_lanes) {
+            let Some(SinkState::Scalar(position)) = state else { bug!("a pack has a state") };
             return smallvec![self.pack(task, *keep, columns, *position)];
         }
         let mut operands = Vec::new();
-        task.needs(&mut |v| operands.push((v, self.get(v), self.c.element(v))));
+        task.needs(&mut |v| operands.push((v, self.get(v), self.c.element_ty(v))));
         let mut state = state.map(|state| match state {
-            State::Single(value) => *value,
-            State::Wide(..) => unreachable!("done above"),
+            SinkState::Scalar(value) => *value,
+            SinkState::PerLane(..) => bug!("states of single elements are scalars"),
         });
-        // One by one, in order, each with the code for a single point.
+        // One by one, in order, each with the code for a single element.
         let mut results = Vec::new();
-        for point in 0..self.points {
+        for element in 0..self.elements {
             for (value, lanes, ty) in &operands {
-                let scalar = self.extract(lanes, *ty, point);
+                let scalar = self.extract(lanes, *ty, element);
                 self.c.set(*value, scalar);
             }
-            let index = self.c.b.ins().iadd_imm_s(around.index, point as i64);
-            state = self.c.sink(task, state, Surroundings { index, ..around });
+            let index = self.c.b.ins().iadd_imm_s(around.index, element as i64);
+            state = self.c.sink(task, state, SinkContext { index, ..around });
             if let Some(result) = task.result() {
                 results.push(self.c.get(result));
             }
         }
         if let (Some(result), Sink::Scan { .. }) = (task.result(), task.sink) {
-            let ty = self.c.element(result);
+            let ty = self.c.element_ty(result);
             let lanes = self.assemble(&results, ty);
             self.set(result, lanes);
         }
@@ -359,9 +374,9 @@ impl<'a> Vector<'_, 'a, '_> {
     }
 }
 
-impl<'a> Vector<'_, 'a, '_> {
-    /// Packs a group of many points: those that are kept are found by the bits of the mask, and the
-    /// others cost nothing. Gives the next position.
+impl<'a> VectorEmitter<'_, 'a, '_> {
+    /// Packs a group of bytes: the bits of the mask lead to the elements that are kept, so that the others
+    /// cost nothing. Returns the next position.
     fn pack(
         &mut self,
         task: &Task<'a>,
@@ -375,16 +390,14 @@ impl<'a> Vector<'_, 'a, '_> {
             let count = self.c.b.ins().popcnt(bits);
             return self.c.b.ins().iadd(position, count);
         }
-        let head = self.c.block_with([types::I64, types::I64]);
-        let (some, done) = (self.c.b.create_block(), self.c.b.create_block());
         let mut values = Vec::new();
         for (value, array) in columns {
-            let (lanes, ty) = (self.get(*value), self.c.element(*array));
+            let (lanes, ty) = (self.get(*value), self.c.element_ty(*array));
             let lanes = match lanes {
                 Lanes::Uniform(value) => Column::Same(value),
-                Lanes::Linear(base) => Column::From(base),
+                Lanes::Affine(base) => Column::From(base),
                 // By place, from memory.
-                Lanes::Wide(vectors) => Column::At(self.aside(&vectors)),
+                Lanes::Varying(vectors) => Column::At(self.aside(&vectors)),
                 mask @ Lanes::Mask(..) => {
                     let vectors = self.mask(&mask, 8);
                     Column::At(self.aside(&vectors))
@@ -392,13 +405,11 @@ impl<'a> Vector<'_, 'a, '_> {
             };
             values.push((lanes, self.c.get(*array), ty));
         }
-        self.c.jump(head, &[bits, position]);
-        self.c.b.switch_to_block(head);
-        let params = self.c.b.block_params(head).to_vec();
+        let looped = self.c.begin_loop(&[bits, position]);
+        let params = looped.carried.clone();
         let (bits, position) = (params[0], params[1]);
         let any = self.c.b.ins().icmp_imm_s(IntCC::NotEqual, bits, 0);
-        self.c.go_on_if(any, some, done);
-        self.c.b.switch_to_block(some);
+        self.c.loop_while(&looped, any);
         let place = self.c.b.ins().ctz(bits);
         for (column, array, ty) in values {
             let value = match column {
@@ -406,7 +417,7 @@ impl<'a> Vector<'_, 'a, '_> {
                 Column::From(base) => self.c.b.ins().iadd(base, place),
                 Column::At(address) => {
                     let address = self.c.b.ins().iadd(address, place);
-                    let byte = self.c.b.ins().load(types::I8, code::flags(), address, 0);
+                    let byte = self.c.b.ins().load(types::I8, emitter::flags(), address, 0);
                     match ty {
                         Ty::Bool => self.c.b.ins().band_imm_s(byte, 1),
                         Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => byte,
@@ -418,29 +429,28 @@ impl<'a> Vector<'_, 'a, '_> {
         let less = self.c.b.ins().iadd_imm_s(bits, -1);
         let rest = self.c.b.ins().band(bits, less);
         let next = self.c.b.ins().iadd_imm_s(position, 1);
-        self.c.jump(head, &[rest, next]);
-        self.c.b.switch_to_block(done);
+        self.c.end_loop(&looped, &[rest, next]);
         position
     }
 
-    /// Vectors of bytes in memory.
+    /// Stores vectors of bytes in the stack frame; returns their address.
     fn aside(&mut self, vectors: &[ir::Value]) -> ir::Value {
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 16 * vectors.len() as u32, 4);
         let slot = self.c.b.create_sized_stack_slot(data);
         let address = self.c.b.ins().stack_addr(types::I64, slot, 0);
         for (n, vector) in vectors.iter().enumerate() {
-            self.c.b.ins().store(code::flags(), *vector, address, 16 * n as i32);
+            self.c.b.ins().store(emitter::flags(), *vector, address, 16 * n as i32);
         }
         address
     }
 }
 
-/// Where a pack finds the values of a column.
+/// The source of the values of a packed column.
 enum Column {
-    /// It is the same for all.
+    /// One value for all elements.
     Same(ir::Value),
-    /// The first, and one more at each point.
+    /// The value of the first element, and one more for each further one.
     From(ir::Value),
-    /// A byte for each point, at an address.
+    /// The address of a byte for each element.
     At(ir::Value),
 }

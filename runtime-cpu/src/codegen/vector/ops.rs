@@ -1,43 +1,34 @@
-//! Elementwise operations on groups of points. What there is no vector instruction for is done
+//! Elementwise operations on groups of elements. What there is no vector instruction for is done
 //! lane by lane, by the scalar code.
 
-use super::super::code::clif;
+use super::super::emitter::clif;
 use super::super::scalar::{float_cc, int_cc};
-use super::lanes::{Lanes, Vector, Vectors};
-use super::shape::Shape;
+use super::lanes::{Lanes, VectorEmitter, Vectors};
+use super::target::converts;
 use cranelift_codegen::ir::condcodes::{CondCode, IntCC};
 use cranelift_codegen::ir::{self, InstBuilder, types};
+use nesl_runtime::bug;
+use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::{Binary, Inst, Literal, Op, Ty, Unary, Value};
 
-/// Whether a conversion is done on vectors.
-pub fn converts(from: Option<Ty>, to: Ty) -> bool {
-    let Some(from) = from else { return false };
-    match (from, to) {
-        (Ty::F64, Ty::I32 | Ty::I64 | Ty::U8 | Ty::Bool) => false,
-        (Ty::F32, Ty::I64 | Ty::U8 | Ty::Bool) => false,
-        (Ty::I64, Ty::F32) => false,
-        (Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::Bool | Ty::U8, _) => true,
-    }
-}
-
-impl<'a> Vector<'_, 'a, '_> {
-    /// An operation on scalars, lane by lane.
+impl<'a> VectorEmitter<'_, 'a, '_> {
+    /// An operation on scalars, done lane by lane.
     fn by_lane(
         &mut self,
         operands: &[(&Lanes, Ty)],
         to: Ty,
-        f: impl Fn(&mut super::super::code::Coder<'a, '_>, &[ir::Value]) -> ir::Value,
+        f: impl Fn(&mut super::super::emitter::FunctionEmitter<'a, '_>, &[ir::Value]) -> ir::Value,
     ) -> Lanes {
-        let mut results = Vec::with_capacity(self.points);
-        for point in 0..self.points {
+        let mut results = Vec::with_capacity(self.elements);
+        for element in 0..self.elements {
             let scalars: Vec<ir::Value> =
-                operands.iter().map(|(lanes, ty)| self.extract(lanes, *ty, point)).collect();
+                operands.iter().map(|(lanes, ty)| self.extract(lanes, *ty, element)).collect();
             results.push(f(self.c, &scalars));
         }
         self.assemble(&results, to)
     }
 
-    /// An instruction without control, memory or failure.
+    /// Emits an elementwise instruction.
     pub fn pure(&mut self, inst: &'a Inst) {
         let result = inst.results[0];
         let lanes = match &inst.op {
@@ -51,7 +42,7 @@ impl<'a> Vector<'_, 'a, '_> {
             }
             Op::Unary(op, a) => self.unary(*op, *a),
             Op::Binary(op, a, b) => {
-                if op.compares() && self.c.element(*a) == Ty::I64 {
+                if op.compares() && self.c.element_ty(*a) == Ty::I64 {
                     self.compared.insert(result, (*op, *a, *b));
                 }
                 if let Some(all) = self.everywhere(*op, *a, *b) {
@@ -60,10 +51,10 @@ impl<'a> Vector<'_, 'a, '_> {
                 if let Some(none) = self.nowhere(*op, *a, *b) {
                     self.none.insert(result, none);
                 }
-                self.binary(*op, *a, *b, self.shapes.of(result))
+                self.binary(*op, *a, *b, self.facts.of(result))
             }
             Op::Fma(a, b, c) => {
-                let ty = self.c.element(*a);
+                let ty = self.c.element_ty(*a);
                 let (a, b, c) = (self.get(*a), self.get(*b), self.get(*c));
                 match (&a, &b, &c) {
                     (Lanes::Uniform(a), Lanes::Uniform(b), Lanes::Uniform(c)) => {
@@ -72,36 +63,37 @@ impl<'a> Vector<'_, 'a, '_> {
                     _ => {
                         let (a, b, c) = (self.wide(&a, ty), self.wide(&b, ty), self.wide(&c, ty));
                         let each = |n| self.c.b.ins().fma(a[n], b[n], c[n]);
-                        Lanes::Wide((0..a.len()).map(each).collect())
+                        Lanes::Varying((0..a.len()).map(each).collect())
                     }
                 }
             }
             Op::Select(c, a, b) => {
-                let ty = self.c.element(*a);
+                let ty = self.c.element_ty(*a);
                 let (c, a, b) = (self.get(*c), self.get(*a), self.get(*b));
                 self.choose(&c, &a, &b, ty)
             }
             Op::Convert(to, a) => {
-                let (from, a) = (self.c.element(*a), self.get(*a));
+                let (from, a) = (self.c.element_ty(*a), self.get(*a));
                 self.convert(*to, from, &a)
             }
             Op::Bits(to, a) => match self.get(*a) {
                 Lanes::Uniform(a) => Lanes::Uniform(self.c.bits(*to, a)),
                 Lanes::Mask(bits, a) => Lanes::Mask(bits, a),
-                a @ (Lanes::Linear(_) | Lanes::Wide(_)) => {
-                    let vectors = self.wide(&a, self.c.element(*self.operand(inst)));
+                a @ (Lanes::Affine(_) | Lanes::Varying(_)) => {
+                    let vectors = self.wide(&a, self.c.element_ty(*self.operand(inst)));
                     let lane = self.lane(*to);
                     let vectors = vectors.iter().map(|v| self.cast(lane, *v)).collect();
-                    Lanes::Wide(vectors)
+                    Lanes::Varying(vectors)
                 }
             },
             Op::Slice(array, start) => {
                 let (at, start) = (self.uniform(*array), self.uniform(*start));
-                let ty = self.c.element(*array);
+                let ty = self.c.element_ty(*array);
                 Lanes::Uniform(self.c.address(at, start, ty))
             }
             Op::Load { array, index } => {
-                if let (Lanes::Linear(index), Ty::I64) = (self.get(*index), self.c.element(*array))
+                if let (Lanes::Affine(index), Ty::I64) =
+                    (self.get(*index), self.c.element_ty(*array))
                 {
                     let at = self.uniform(*array);
                     let address = self.address(at, index, Ty::I64);
@@ -120,35 +112,35 @@ impl<'a> Vector<'_, 'a, '_> {
             | Op::Check { .. }
             | Op::Fail { .. }
             | Op::Mark
-            | Op::Compact { .. } => unreachable!("not an elementwise operation"),
+            | Op::Compact { .. } => bug!("only elementwise operations are emitted as such"),
         };
         self.set(result, lanes);
     }
 
-    /// The one operand of an operation on bits.
+    /// The operand of a reinterpretation of bits.
     fn operand(&self, inst: &'a Inst) -> &'a Value {
         match &inst.op {
             Op::Bits(_, a) => a,
-            _ => unreachable!("only operations on bits ask"),
+            _ => bug!("only `bits` has this operand"),
         }
     }
 
     fn unary(&mut self, op: Unary, a: Value) -> Lanes {
-        let ty = self.c.element(a);
+        let ty = self.c.element_ty(a);
         match self.get(a) {
             Lanes::Uniform(a) => Lanes::Uniform(self.c.unary(op, ty, a)),
             a @ Lanes::Mask(..) => self.not(&a),
-            a @ (Lanes::Linear(_) | Lanes::Wide(_)) => {
+            a @ (Lanes::Affine(_) | Lanes::Varying(_)) => {
                 let vectors = self.wide(&a, ty);
-                Lanes::Wide(vectors.iter().map(|v| self.c.unary(op, ty, *v)).collect())
+                Lanes::Varying(vectors.iter().map(|v| self.c.unary(op, ty, *v)).collect())
             }
         }
     }
 
-    /// A scalar that is true only if a comparison of consecutive numbers holds at all points (or
-    /// several do): it does at all if it does at the ends, and the numbers do not wrap.
+    /// A scalar that is true only if an implied predicate holds for all elements: it holds for all if it
+    /// holds for the first and last, and the affine operand does not overflow between them.
     fn everywhere(&mut self, op: Binary, a: Value, b: Value) -> Option<ir::Value> {
-        if op == Binary::And && self.c.element(a) == Ty::Bool {
+        if op == Binary::And && self.c.element_ty(a) == Ty::Bool {
             if let Some(all) = self.within(a, b) {
                 return Some(all);
             }
@@ -169,16 +161,16 @@ impl<'a> Vector<'_, 'a, '_> {
         let cc = if strict { IntCC::SignedLessThan } else { IntCC::SignedLessThanOrEqual };
         let last = match self.last {
             Some(last) => last,
-            None => self.c.int(self.points as i64 - 1),
+            None => self.c.int(self.elements as i64 - 1),
         };
         match (self.get(x), self.get(y)) {
-            (Lanes::Linear(x), Lanes::Uniform(y)) => {
+            (Lanes::Affine(x), Lanes::Uniform(y)) => {
                 let end = self.c.b.ins().iadd(x, last);
                 let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, x, end);
                 let below = self.c.b.ins().icmp(cc, end, y);
                 Some(self.c.b.ins().band(below, good))
             }
-            (Lanes::Uniform(x), Lanes::Linear(y)) => {
+            (Lanes::Uniform(x), Lanes::Affine(y)) => {
                 let end = self.c.b.ins().iadd(y, last);
                 let good = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, y, end);
                 let below = self.c.b.ins().icmp(cc, x, y);
@@ -188,14 +180,13 @@ impl<'a> Vector<'_, 'a, '_> {
         }
     }
 
-    /// A scalar that is true only if ints are not negative (the first bool) and below one that is
-    /// the same at all points (the second): no sign is set, neither theirs nor that of what is left
-    /// up to the last.
+    /// A scalar that is true only if ints are not negative (the first bool) and below a uniform bound (the
+    /// second): neither they nor their distances to the last allowed value have a sign bit.
     fn within(&mut self, a: Value, b: Value) -> Option<ir::Value> {
         let (Binary::Ge, x, zero) = *self.compared.get(&a)? else { return None };
         let (Binary::Lt, y, limit) = *self.compared.get(&b)? else { return None };
         let is_zero = self.c.constants.get(&zero) == Some(&Literal::I64(0));
-        let (Lanes::Wide(ints), Lanes::Uniform(limit)) = (self.get(x), self.get(limit)) else {
+        let (Lanes::Varying(ints), Lanes::Uniform(limit)) = (self.get(x), self.get(limit)) else {
             return None;
         };
         if x != y || !is_zero {
@@ -218,32 +209,32 @@ impl<'a> Vector<'_, 'a, '_> {
         Some(self.c.b.ins().icmp_imm_s(IntCC::Equal, signs, 0))
     }
 
-    /// A scalar that is true if no point of the group is the one that an index is compared with: of
-    /// most groups none is.
+    /// A scalar that is true if no element of the group is the one that an index is compared with, as is
+    /// so for most groups.
     fn nowhere(&mut self, op: Binary, a: Value, b: Value) -> Option<ir::Value> {
         let (base, other) = match (op, self.get(a), self.get(b)) {
-            (Binary::Eq, Lanes::Linear(base), Lanes::Uniform(other)) => (base, other),
-            (Binary::Eq, Lanes::Uniform(other), Lanes::Linear(base)) => (base, other),
+            (Binary::Eq, Lanes::Affine(base), Lanes::Uniform(other)) => (base, other),
+            (Binary::Eq, Lanes::Uniform(other), Lanes::Affine(base)) => (base, other),
             _ => return None,
         };
         // It does not matter whether numbers wrap.
         let place = self.c.b.ins().isub(other, base);
         let behind = IntCC::UnsignedGreaterThanOrEqual;
-        Some(self.c.b.ins().icmp_imm_u(behind, place, self.points as i64))
+        Some(self.c.b.ins().icmp_imm_u(behind, place, self.elements as i64))
     }
 
-    fn binary(&mut self, op: Binary, a: Value, b: Value, shape: Shape) -> Lanes {
-        let ty = self.c.element(a);
+    fn binary(&mut self, op: Binary, a: Value, b: Value, shape: Uniformity) -> Lanes {
+        let ty = self.c.element_ty(a);
         let known = self.c.constants.get(&b).copied();
         let (x, y) = (self.get(a), self.get(b));
         match (&x, &y) {
             (Lanes::Uniform(x), Lanes::Uniform(y)) => {
                 return Lanes::Uniform(self.c.binary(op, ty, *x, *y, known));
             }
-            (Lanes::Linear(x) | Lanes::Uniform(x), Lanes::Linear(y) | Lanes::Uniform(y))
-                if shape == Shape::Linear =>
+            (Lanes::Affine(x) | Lanes::Uniform(x), Lanes::Affine(y) | Lanes::Uniform(y))
+                if shape == Uniformity::Affine =>
             {
-                return Lanes::Linear(self.c.binary(op, ty, *x, *y, known));
+                return Lanes::Affine(self.c.binary(op, ty, *x, *y, known));
             }
             _ => {}
         }
@@ -251,10 +242,14 @@ impl<'a> Vector<'_, 'a, '_> {
             return self.logic(op, &x, &y);
         }
         match (&x, &y) {
-            (Lanes::Linear(x), Lanes::Uniform(y)) if op.compares() && self.shapes.is_near(a) => {
+            (Lanes::Affine(x), Lanes::Uniform(y))
+                if op.compares() && self.facts.cannot_overflow(a) =>
+            {
                 return self.compare_places(int_cc(op, ty), *x, *y);
             }
-            (Lanes::Uniform(x), Lanes::Linear(y)) if op.compares() && self.shapes.is_near(b) => {
+            (Lanes::Uniform(x), Lanes::Affine(y))
+                if op.compares() && self.facts.cannot_overflow(b) =>
+            {
                 return self.compare_places(int_cc(op, ty).swap_args(), *y, *x);
             }
             _ => {}
@@ -262,7 +257,8 @@ impl<'a> Vector<'_, 'a, '_> {
         let int = ty.is_int();
         match op {
             Binary::Div | Binary::Rem if int => {
-                let each = |c: &mut super::super::code::Coder<'a, '_>, s: &[ir::Value]| {
+                let each = |c: &mut super::super::emitter::FunctionEmitter<'a, '_>,
+                            s: &[ir::Value]| {
                     c.binary(op, ty, s[0], s[1], known)
                 };
                 self.by_lane(&[(&x, ty), (&y, ty)], ty, each)
@@ -271,9 +267,10 @@ impl<'a> Vector<'_, 'a, '_> {
                 if let Lanes::Uniform(count) = y {
                     let vectors = self.wide(&x, ty);
                     let shifted = vectors.iter().map(|v| self.c.binary(op, ty, *v, count, None));
-                    return Lanes::Wide(shifted.collect());
+                    return Lanes::Varying(shifted.collect());
                 }
-                let each = |c: &mut super::super::code::Coder<'a, '_>, s: &[ir::Value]| {
+                let each = |c: &mut super::super::emitter::FunctionEmitter<'a, '_>,
+                            s: &[ir::Value]| {
                     c.binary(op, ty, s[0], s[1], known)
                 };
                 self.by_lane(&[(&x, ty), (&y, ty)], ty, each)
@@ -286,18 +283,18 @@ impl<'a> Vector<'_, 'a, '_> {
                 }
                 match op.compares() {
                     true => Lanes::Mask(self.lane(ty).lane_bits() as u8, out),
-                    false => Lanes::Wide(out),
+                    false => Lanes::Varying(out),
                 }
             }
         }
     }
 
-    /// An operation on two vectors; comparisons give masks.
+    /// An operation on two vectors; comparisons return masks.
     fn two(&mut self, op: Binary, ty: Ty, x: ir::Value, y: ir::Value) -> ir::Value {
         if op.compares() {
             return match ty.is_float() {
                 true => self.c.b.ins().fcmp(float_cc(op), x, y),
-                false if self.shapes.narrow => self.c.b.ins().icmp(int_cc(op, ty), x, y),
+                false if self.facts.only_byte_lanes => self.c.b.ins().icmp(int_cc(op, ty), x, y),
                 // Chars are there as 32 bits, of which the upper ones are 0.
                 false => self.c.b.ins().icmp(int_cc(op, Ty::I32), x, y),
             };
@@ -306,7 +303,7 @@ impl<'a> Vector<'_, 'a, '_> {
         self.c.binary(op, ty, x, y, None)
     }
 
-    /// An operation on two bools.
+    /// A logical operation on two bools.
     fn logic(&mut self, op: Binary, x: &Lanes, y: &Lanes) -> Lanes {
         let bits = match (x, y) {
             (Lanes::Mask(bits, _), _) | (_, Lanes::Mask(bits, _)) => *bits,
@@ -343,13 +340,13 @@ impl<'a> Vector<'_, 'a, '_> {
                 | Binary::Max
                 | Binary::Shl
                 | Binary::Shr
-                | Binary::ShrZero => unreachable!("bools are not numbers"),
+                | Binary::ShrZero => bug!("the verifier allows no arithmetic on bools"),
             });
         }
         Lanes::Mask(bits, out)
     }
 
-    /// To another scalar type.
+    /// A conversion to another scalar type.
     pub fn convert(&mut self, to: Ty, from: Ty, a: &Lanes) -> Lanes {
         if let Lanes::Uniform(a) = a {
             return Lanes::Uniform(self.c.convert(to, from, *a));
@@ -357,14 +354,14 @@ impl<'a> Vector<'_, 'a, '_> {
         if to == from {
             return a.clone();
         }
-        if let (Lanes::Linear(base), Ty::I32) = (a, to) {
+        if let (Lanes::Affine(base), Ty::I32) = (a, to) {
             // The low bits of a sum are those of the low bits.
             let base = self.c.b.ins().ireduce(types::I32, *base);
             let scalars: Vec<ir::Value> =
-                (0..self.points).map(|n| self.c.b.ins().iadd_imm_s(base, n as i64)).collect();
+                (0..self.elements).map(|n| self.c.b.ins().iadd_imm_s(base, n as i64)).collect();
             return self.assemble(&scalars, Ty::I32);
         }
-        if !converts(Some(from), to) {
+        if !converts(from, to) {
             return self.by_lane(&[(a, from)], to, |c, s| c.convert(to, from, s[0]));
         }
         if from == Ty::Bool {
@@ -383,7 +380,7 @@ impl<'a> Vector<'_, 'a, '_> {
                     let bytes = [0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23];
                     out.push(self.shuffle(low, high, bytes, types::F32X4));
                 }
-                Lanes::Wide(out)
+                Lanes::Varying(out)
             }
             (Ty::I32 | Ty::U8, Ty::F64) => self.halves(&vectors, types::I32X4, |c, low| {
                 let wide = c.b.ins().swiden_low(low);
@@ -392,24 +389,24 @@ impl<'a> Vector<'_, 'a, '_> {
             (Ty::I32 | Ty::U8, Ty::F32) | (Ty::I64, Ty::F64) => {
                 let lane = self.lane(to);
                 let each = |v: &ir::Value| self.c.b.ins().fcvt_from_sint(lane, *v);
-                Lanes::Wide(vectors.iter().map(each).collect())
+                Lanes::Varying(vectors.iter().map(each).collect())
             }
             (Ty::F32, Ty::I32) => {
                 let each = |v: &ir::Value| self.c.b.ins().fcvt_to_sint_sat(types::I32X4, *v);
-                Lanes::Wide(vectors.iter().map(each).collect())
+                Lanes::Varying(vectors.iter().map(each).collect())
             }
-            (Ty::I32 | Ty::U8, Ty::I64) => Lanes::Wide(self.widen(&vectors)),
+            (Ty::I32 | Ty::U8, Ty::I64) => Lanes::Varying(self.widen(&vectors)),
             (Ty::I64, Ty::I32) => {
-                Lanes::Wide(vectors.chunks(2).map(|two| self.evens(two)).collect())
+                Lanes::Varying(vectors.chunks(2).map(|two| self.evens(two)).collect())
             }
-            (Ty::U8, Ty::I32) => Lanes::Wide(vectors),
+            (Ty::U8, Ty::I32) => Lanes::Varying(vectors),
             (Ty::I64, Ty::U8 | Ty::Bool) => {
                 let narrow: Vectors = vectors.chunks(2).map(|two| self.evens(two)).collect();
                 self.low_bits(&narrow, to)
             }
             (Ty::I32 | Ty::U8, _) => self.low_bits(&vectors, to),
             (Ty::F32 | Ty::F64 | Ty::I64 | Ty::Bool, _) => {
-                unreachable!("done above, lane by lane or as it is")
+                bug!("other conversions are done lane by lane")
             }
         }
     }
@@ -421,7 +418,7 @@ impl<'a> Vector<'_, 'a, '_> {
         let low: Vectors = vectors.iter().map(|v| self.c.b.ins().band(*v, bits)).collect();
         match to {
             Ty::Bool => self.not_zero(&low),
-            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(low),
+            Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Varying(low),
         }
     }
 
@@ -430,7 +427,7 @@ impl<'a> Vector<'_, 'a, '_> {
         &mut self,
         vectors: &[ir::Value],
         of: ir::Type,
-        f: impl Fn(&mut super::super::code::Coder<'a, '_>, ir::Value) -> ir::Value,
+        f: impl Fn(&mut super::super::emitter::FunctionEmitter<'a, '_>, ir::Value) -> ir::Value,
     ) -> Lanes {
         let bytes = [8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15];
         let mut out = Vectors::new();
@@ -439,10 +436,10 @@ impl<'a> Vector<'_, 'a, '_> {
             let high = self.shuffle(*vector, *vector, bytes, of);
             out.push(f(self.c, high));
         }
-        Lanes::Wide(out)
+        Lanes::Varying(out)
     }
 
-    /// 1 where the mask is on.
+    /// 1 where the mask is set, else 0.
     fn ones(&mut self, to: Ty, a: &Lanes) -> Lanes {
         let one = match to {
             Ty::I32 | Ty::U8 | Ty::Bool => Literal::I32(1),
@@ -459,11 +456,11 @@ impl<'a> Vector<'_, 'a, '_> {
             let mask = self.cast(vector, mask);
             out.push(self.c.b.ins().band(mask, one));
         }
-        Lanes::Wide(out)
+        Lanes::Varying(out)
     }
 
-    /// The address of an element. Where the index is a sum, its first part is what loops leave as it
-    /// is, and is added to the array outside of them.
+    /// The address of an element. Of an index that is a sum the first summand, which loops mostly leave
+    /// invariant, is added to the array first, so that it can be hoisted.
     pub fn address(&mut self, array: ir::Value, index: ir::Value, ty: Ty) -> ir::Value {
         let dfg = &self.c.b.func.dfg;
         if let Some(inst) = dfg.value_def(index).inst()
@@ -476,23 +473,24 @@ impl<'a> Vector<'_, 'a, '_> {
         self.c.address(array, index, ty)
     }
 
-    /// The element that a point finds; what is read for points not at work is anything.
+    /// The array elements at an index; those of elements that do not take part are undefined.
     fn load(&mut self, array: Value, index: Value) -> Lanes {
-        let ty = self.c.element(array);
+        let ty = self.c.element_ty(array);
         let at = self.uniform(array);
-        let flags = super::super::code::flags();
+        let flags = super::super::emitter::flags();
         match self.get(index) {
             Lanes::Uniform(index) => Lanes::Uniform(self.c.load(at, index, ty)),
-            // At least one point is at work, so that the others are not beyond the borders that
+            // At least one element is at work, so that the others are not beyond the borders that
             // memory has.
-            Lanes::Linear(index) => {
+            Lanes::Affine(index) => {
                 let address = self.address(at, index, ty);
                 let lane = self.lane(ty);
-                let count = self.points / lane.lane_count() as usize;
+                let count = self.elements / lane.lane_count() as usize;
                 // An address that goes on with the loop is not one from before it, where a check
                 // may be in between.
-                let flags = if self.still { flags.with_readonly().with_can_move() } else { flags };
-                if ty.size() == 1 && !self.shapes.narrow {
+                let flags =
+                    if self.read_only { flags.with_readonly().with_can_move() } else { flags };
+                if ty.size() == 1 && !self.facts.only_byte_lanes {
                     let mut out = Vectors::new();
                     for n in (0..count).step_by(2) {
                         let bytes = self.c.b.ins().uload8x8(flags, address, 4 * n as i32);
@@ -503,28 +501,28 @@ impl<'a> Vector<'_, 'a, '_> {
                     }
                     return match ty {
                         Ty::Bool => self.not_zero(&out),
-                        Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(out),
+                        Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Varying(out),
                     };
                 }
                 let each = |n| self.c.b.ins().load(lane, flags, address, 16 * n as i32);
                 let vectors: Vectors = (0..count).map(each).collect();
                 match ty {
                     Ty::Bool => self.not_zero(&vectors),
-                    Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Wide(vectors),
+                    Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64 | Ty::U8 => Lanes::Varying(vectors),
                 }
             }
-            Lanes::Wide(_) if self.active.is_none() && self.sources.contains_key(&index) => {
+            Lanes::Varying(_) if self.active.is_none() && self.sources.contains_key(&index) => {
                 // To load an index twice is less than to take it out of a vector.
                 let source = self.sources[&index];
-                let mut found = Vec::with_capacity(self.points);
-                for point in 0..self.points {
-                    let index = self.c.b.ins().load(types::I64, flags, source, 8 * point as i32);
+                let mut found = Vec::with_capacity(self.elements);
+                for element in 0..self.elements {
+                    let index = self.c.b.ins().load(types::I64, flags, source, 8 * element as i32);
                     let address = self.c.address(at, index, ty);
                     found.push(self.c.b.ins().load(clif(ty), flags, address, 0));
                 }
                 self.assemble(&found, ty)
             }
-            index @ (Lanes::Wide(_) | Lanes::Mask(..)) => {
+            index @ (Lanes::Varying(_) | Lanes::Mask(..)) => {
                 let index = match self.active.clone() {
                     // The first element may always be read.
                     Some(active) => {

@@ -1,76 +1,76 @@
-//! Points that go through memory together: tiles of rows by points.
+//! Cache blocking of column sums: tiles of rows by neighbouring elements.
 //!
 //! ```text
-//! for a tile of neighbouring points        as many as their sums have room for in the first cache
-//!   what comes before the loop
-//!   for four turns of the loop at a time   what is the same at all points, or consecutive: once
-//!     for a few of the tile's points       the sums are read, four elements added, and written
-//!   what comes behind the loop, for each of its points
+//! for a tile of neighbouring elements      as many as their sums have room for in the L1 cache
+//!   the code before the loop
+//!   for four iterations of the loop        uniform and affine values: once
+//!     for a group of the tile's elements   load the sums, add four elements, store them
+//!   the code behind the loop, for each of its elements
 //! ```
 //!
-//! Each row is read in a long stretch, as memory likes it, and a sum goes through the first cache
-//! once in four turns. No point is left over to go through all of the memory by itself: the last
-//! ones of a tile are done under a mask, and what is read beyond them is within the border that
-//! memory has.
+//! Each row is read in a long contiguous stretch, and a sum goes through the L1 cache once in four
+//! iterations. No element is left over that would go through all of the memory by itself: the last ones
+//! of a tile are done under a mask, and loads beyond them lie within the padding of memory.
 
-use super::super::code::{Coder, flags};
-use super::super::kernel::Range;
-use super::super::walk;
-use super::lanes::{Lanes, Vector, Vectors};
-use super::shape::{Shape, Shapes};
+use super::super::emitter::{FunctionEmitter, flags};
+use super::super::kernel::ElementRange;
+use super::lanes::{Lanes, VectorEmitter, Vectors};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, types};
+use nesl_runtime::kir::uniformity::Uniformity;
+use nesl_runtime::kir::vectorize::VectorFacts;
+use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value};
 
-/// Turns of the loop that are done together.
-pub const ROWS: usize = 4;
+/// The number of iterations of the loop that are executed together.
+pub const UNROLLED_ROWS: usize = 4;
 
-/// Room for the sums of a tile, in bytes.
-const ROOM: usize = 8 << 10;
+/// The room for the sums of a tile, in bytes.
+const TILE_BYTES: usize = 8 << 10;
 
-/// Points that are done together, of 64 bits and of 32.
-const COLUMNS: [usize; 2] = [8, 16];
+/// The number of elements executed together, of 64 bits and of 32.
+const GROUP_ELEMENTS: [usize; 2] = [8, 16];
 
-/// Code that can be done in tiles.
-pub struct Plan<'a> {
-    /// What comes before the loop.
+/// Code that can be executed in tiles.
+pub struct TilePlan<'a> {
+    /// The code before the loop.
     pub before: Vec<&'a Inst>,
-    /// How many turns it has; the same for all points.
+    /// The number of iterations; the same for all elements.
     pub count: Value,
     index: Value,
     body: &'a Block,
-    /// How the reductions combine, their types, elements and results.
+    /// The operators of the reductions, their types, elements and results.
     pub reduce: Vec<(Combine, Ty, Value, Value)>,
-    /// What comes behind the loop.
+    /// The code behind the loop.
     after: Vec<&'a Inst>,
 }
 
-impl<'a> Plan<'a> {
-    /// How to do code in tiles, if that is possible: reductions in one loop, which is the same for
-    /// all points, and what it reads of what was before it is the same, too, or consecutive.
+impl<'a> TilePlan<'a> {
+    /// Plans code in tiles, if that is possible: reductions in one loop with a uniform count, which reads
+    /// only uniform and affine values from before it.
     pub fn of(
         code: impl Iterator<Item = &'a Inst>,
-        shapes: &Shapes,
-        c: &Coder<'a, '_>,
-    ) -> Option<Plan<'a>> {
-        if !shapes.streams {
+        facts: &VectorFacts,
+        c: &FunctionEmitter<'a, '_>,
+    ) -> Option<TilePlan<'a>> {
+        if !facts.streams {
             return None;
         }
         let code: Vec<&Inst> = code.collect();
-        let is_loop = |inst: &&Inst| walk::blocks(&inst.op)[0].is_some();
+        let is_loop = |inst: &&Inst| inst.op.has_blocks();
         let at = code.iter().position(is_loop)?;
         let (before, after) = (code[..at].to_vec(), code[at + 1..].to_vec());
         let Op::For { count, index, init, reduce, body, .. } = &code[at].op else { return None };
         let calm = |inst: &Inst| match &inst.op {
             Op::Check { cond, .. } => {
-                shapes.of(*cond) == Shape::Uniform || shapes.is_implied(*cond)
+                facts.of(*cond) == Uniformity::Uniform || facts.is_implied_predicate(*cond)
             }
             Op::Store { .. } | Op::Fail { .. } => false,
-            op => walk::blocks(op)[0].is_none(),
+            op => !op.has_blocks(),
         };
-        let steady = |value: Value| shapes.of(value) != Shape::Lanes;
+        let steady = |value: Value| facts.of(value) != Uniformity::Varying;
         let mut reads_steady = true;
-        walk::reads(code[at], &mut |value| {
+        walk::each_read(code[at], &mut |value| {
             let own = value == *index || defines(&body.insts, value);
             reads_steady &= own || steady(value);
         });
@@ -80,21 +80,21 @@ impl<'a> Plan<'a> {
         }
         let mut sums = Vec::new();
         for ((combine, value), result) in reduce.iter().zip(&body.yields).zip(&code[at].results) {
-            let ty = c.element(*value);
+            let ty = c.element_ty(*value);
             let plain = matches!(ty, Ty::I32 | Ty::I64 | Ty::F32 | Ty::F64);
-            if !plain || shapes.of(*result) != Shape::Lanes {
+            if !plain || facts.of(*result) != Uniformity::Varying {
                 return None;
             }
             sums.push((*combine, ty, *value, *result));
         }
         let (count, index) = (*count, *index);
-        Some(Plan { before, count, index, body, reduce: sums, after })
+        Some(TilePlan { before, count, index, body, reduce: sums, after })
     }
 
-    /// How many points a tile has at most.
-    pub fn points(&self) -> usize {
+    /// The largest number of elements of a tile.
+    pub fn elements(&self) -> usize {
         let bytes: usize = self.reduce.iter().map(|(_, ty, ..)| ty.size()).sum();
-        ROOM / bytes.max(1) / COLUMNS[1] * COLUMNS[1]
+        TILE_BYTES / bytes.max(1) / GROUP_ELEMENTS[1] * GROUP_ELEMENTS[1]
     }
 }
 
@@ -102,88 +102,88 @@ fn defines(insts: &[Inst], value: Value) -> bool {
     insts.iter().any(|inst| inst.results.contains(&value))
 }
 
-/// What is done in tiles.
+/// The elements that are executed in tiles.
 #[derive(Clone, Copy)]
 pub struct Space<'n> {
-    /// The names of an index, or of a point's indices.
+    /// The name of the index, or the names of the indices of an element.
     pub names: &'n [Value],
-    /// From where to where.
-    pub range: Range,
-    /// Whether they are the points of a kernel, which leave it when they are stopped.
-    pub points: bool,
+    /// The range of the elements.
+    pub range: ElementRange,
+    /// True for the elements of a kernel, where an interrupt reports one.
+    pub elements: bool,
 }
 
-impl<'a> Coder<'a, '_> {
-    /// All points of a range (or turns of a loop, which have one index), in tiles, up to the first
-    /// tile in which one fails. Gives where the single ones begin.
-    pub fn tiles(&mut self, plan: &Plan<'a>, shapes: &Shapes, space: Space<'_>) -> ir::Value {
+impl<'a> FunctionEmitter<'a, '_> {
+    /// Emits the elements of a range (or the iterations of a loop, which have one index) in tiles, up to
+    /// the first tile in which a check fails. Returns the first element that is left.
+    pub fn tiles(
+        &mut self,
+        plan: &TilePlan<'a>,
+        facts: &VectorFacts,
+        space: Space<'_>,
+    ) -> ir::Value {
         let bail = self.b.create_block();
-        let mut tile = Tile::new(self, plan, shapes, (space.names, space.range), bail);
-        tile.points = space.points;
-        let most = plan.points();
+        let mut tile = Tile::new(self, plan, facts, (space.names, space.range), bail);
+        tile.elements = space.elements;
+        let most = plan.elements();
         tile.all(most)
     }
 }
 
-/// Values at the beginning of a tile.
+/// Values for the first element of a tile.
 type Known = Vec<(Value, Lanes)>;
 
-/// The code of tiles.
+/// The emitter of tiles.
 pub struct Tile<'p, 'n, 'c, 'a, 'f> {
-    /// Code for some of its points.
-    pub vector: Vector<'c, 'a, 'f>,
-    /// What is done.
-    pub plan: &'p Plan<'a>,
-    /// The names of an index, or of a point's indices.
+    /// The emitter for a group of the tile's elements.
+    pub vector: VectorEmitter<'c, 'a, 'f>,
+    /// The code.
+    pub plan: &'p TilePlan<'a>,
+    /// The name of the index, or the names of the indices of an element.
     names: &'n [Value],
-    /// From where to where.
-    pub range: Range,
-    /// Whether they are the points of a kernel.
-    points: bool,
+    /// The range of the elements.
+    pub range: ElementRange,
+    /// True for the elements of a kernel.
+    elements: bool,
     columns: usize,
-    /// Where the sums are.
+    /// The addresses of the sums.
     pub sums: Vec<ir::Value>,
 }
 
 impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
-    /// The code of tiles of points; it goes to a block if one of them fails.
+    /// An emitter of tiles, which goes to `bail` if a check fails.
     pub fn new(
-        c: &'c mut Coder<'a, 'f>,
-        plan: &'p Plan<'a>,
-        shapes: &Shapes,
-        (names, range): (&'n [Value], Range),
+        c: &'c mut FunctionEmitter<'a, 'f>,
+        plan: &'p TilePlan<'a>,
+        facts: &VectorFacts,
+        (names, range): (&'n [Value], ElementRange),
         bail: ir::Block,
     ) -> Self {
-        let columns = COLUMNS[usize::from(!shapes.wide)];
+        let columns = GROUP_ELEMENTS[usize::from(!facts.has_wide_lanes)];
         let mut sums = Vec::new();
         for (_, ty, ..) in &plan.reduce {
-            let bytes = (plan.points() * ty.size()) as u32;
+            let bytes = (plan.elements() * ty.size()) as u32;
             let data = StackSlotData::new(StackSlotKind::ExplicitSlot, bytes, 4);
             let slot = c.b.create_sized_stack_slot(data);
             sums.push(c.b.ins().stack_addr(types::I64, slot, 0));
         }
-        let vector = Vector::new(c, shapes.clone(), columns, bail);
-        Tile { vector, plan, names, range, points: true, columns, sums }
+        let vector = VectorEmitter::new(c, facts.clone(), columns, bail);
+        Tile { vector, plan, names, range, elements: true, columns, sums }
     }
 
     fn all(&mut self, most: usize) -> ir::Value {
-        let bail = self.vector.bail;
-        let head = self.vector.c.block_with([types::I64]);
-        let again = self.vector.c.b.create_block();
-        self.vector.c.jump(head, &[self.range.lo]);
-        self.vector.c.b.switch_to_block(head);
-        let lo = self.vector.c.b.block_params(head)[0];
+        let looped = self.vector.c.begin_loop_to(self.vector.bail, &[self.range.lo]);
+        let lo = looped.carried[0];
         let going = self.vector.c.b.ins().icmp(IntCC::SignedLessThan, lo, self.range.hi);
-        self.vector.c.go_on_if(going, again, bail);
-        self.vector.c.b.switch_to_block(again);
-        if self.points {
-            self.vector.c.point = Some(lo);
+        self.vector.c.loop_while(&looped, going);
+        if self.elements {
+            self.vector.c.element = Some(lo);
         }
         let left = self.vector.c.b.ins().isub(self.range.hi, lo);
         let most = self.vector.c.int(most as i64);
         let width = self.vector.c.b.ins().smin(left, most);
 
-        self.name_points(lo);
+        self.name_elements(lo);
         self.vector.last = Some(self.vector.c.b.ins().iadd_imm_s(width, -1));
         for inst in &self.plan.before {
             self.vector.inst(inst);
@@ -191,30 +191,29 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         self.clear(width);
         let begin = self.vector.c.int(0);
         let end = self.vector.uniform(self.plan.count);
-        let begin = self.rows(ROWS, (begin, end), width);
+        let begin = self.rows(UNROLLED_ROWS, (begin, end), width);
         self.rows(1, (begin, end), width);
         self.all_behind(lo, width);
         let next = self.vector.c.b.ins().iadd(lo, width);
-        self.vector.c.jump(head, &[next]);
-        self.vector.c.b.switch_to_block(bail);
+        self.vector.c.end_loop(&looped, &[next]);
         lo
     }
 
-    /// Names the indices of points from one on.
-    pub fn name_points(&mut self, index: ir::Value) {
+    /// Defines the indices of the elements from `index` on.
+    pub fn name_elements(&mut self, index: ir::Value) {
         match self.range.segment {
-            None => self.vector.set(self.names[0], Lanes::Linear(index)),
+            None => self.vector.set(self.names[0], Lanes::Affine(index)),
             Some((segment, start)) => {
                 let position = self.vector.c.b.ins().isub(index, start);
                 self.vector.set(self.names[0], Lanes::Uniform(segment));
-                self.vector.set(self.names[1], Lanes::Linear(position));
-                self.vector.set(self.names[2], Lanes::Linear(index));
+                self.vector.set(self.names[1], Lanes::Affine(position));
+                self.vector.set(self.names[2], Lanes::Affine(index));
             }
         }
     }
 
-    /// A loop over the points of a tile, as many at a time as the vectors have: while so many are
-    /// left, or while any is. Gives where it ends.
+    /// Emits a loop over the elements of a tile, a group at a time: while a whole group is left, or
+    /// (`partly`) while any element is. Returns the first element that is left.
     fn over(
         &mut self,
         begin: ir::Value,
@@ -222,25 +221,20 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         partly: bool,
         body: impl FnOnce(&mut Self, ir::Value),
     ) -> ir::Value {
-        let head = self.vector.c.block_with([types::I64]);
-        let (again, done) = (self.vector.c.b.create_block(), self.vector.c.b.create_block());
-        self.vector.c.jump(head, &[begin]);
-        self.vector.c.b.switch_to_block(head);
-        let at = self.vector.c.b.block_params(head)[0];
-        let next = self.vector.c.b.ins().iadd_imm_s(at, self.vector.points as i64);
+        let looped = self.vector.c.begin_loop(&[begin]);
+        let at = looped.carried[0];
+        let next = self.vector.c.b.ins().iadd_imm_s(at, self.vector.elements as i64);
         let going = match partly {
             true => self.vector.c.b.ins().icmp(IntCC::SignedLessThan, at, width),
             false => self.vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next, width),
         };
-        self.vector.c.go_on_if(going, again, done);
-        self.vector.c.b.switch_to_block(again);
+        self.vector.c.loop_while(&looped, going);
         body(self, at);
-        self.vector.c.jump(head, &[next]);
-        self.vector.c.b.switch_to_block(done);
+        self.vector.c.end_loop(&looped, &[next]);
         at
     }
 
-    /// All sums are neutral.
+    /// Sets all sums to the neutral element.
     pub fn clear(&mut self, width: ir::Value) {
         let begin = self.vector.c.int(0);
         self.over(begin, width, true, |tile, at| {
@@ -261,12 +255,12 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         let (_, ty, ..) = self.plan.reduce[sum];
         let place = self.place(sum, at);
         let lane = self.vector.lane(ty);
-        let count = self.vector.points / lane.lane_count() as usize;
+        let count = self.vector.elements / lane.lane_count() as usize;
         let mut out = Vectors::new();
         for n in 0..count {
             out.push(self.vector.c.b.ins().load(lane, flags(), place, 16 * n as i32));
         }
-        Lanes::Wide(out)
+        Lanes::Varying(out)
     }
 
     fn write(&mut self, sum: usize, at: ir::Value, lanes: &Lanes) {
@@ -277,7 +271,7 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         }
     }
 
-    /// So many turns of the loop at a time, as long as there are so many. Gives where it ends.
+    /// Emits `rows` iterations of the loop at a time, while so many are left. Returns the first that is left.
     pub fn rows(
         &mut self,
         rows: usize,
@@ -285,31 +279,27 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         width: ir::Value,
     ) -> ir::Value {
         let plan = self.plan;
-        let head = self.vector.c.block_with([types::I64]);
-        let (again, done) = (self.vector.c.b.create_block(), self.vector.c.b.create_block());
-        self.vector.c.jump(head, &[begin]);
-        self.vector.c.b.switch_to_block(head);
-        let at = self.vector.c.b.block_params(head)[0];
+        let looped = self.vector.c.begin_loop(&[begin]);
+        let at = looped.carried[0];
         let next = self.vector.c.b.ins().iadd_imm_s(at, rows as i64);
         let whole = self.vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next, end);
-        self.vector.c.go_on_if(whole, again, done);
-        self.vector.c.b.switch_to_block(again);
+        self.vector.c.loop_while(&looped, whole);
         self.vector.c.poll();
-        // What is the same at all points of the tile, or consecutive.
+        // What is the same at all elements of the tile, or consecutive.
         let mut known: Vec<Known> = Vec::new();
         for row in 0..rows {
             let index = self.vector.c.b.ins().iadd_imm_s(at, row as i64);
             self.vector.set(plan.index, Lanes::Uniform(index));
             let mut here = vec![(plan.index, Lanes::Uniform(index))];
             for inst in &plan.body.insts {
-                let steady = |v: &Value| self.vector.shapes.of(*v) != Shape::Lanes;
+                let steady = |v: &Value| self.vector.facts.of(*v) != Uniformity::Varying;
                 match inst.results.first() {
                     Some(result) if steady(result) => {
                         self.vector.inst(inst);
                         here.push((*result, self.vector.get(*result)));
                     }
                     // Only whether it is true everywhere matters here.
-                    Some(result) if self.vector.shapes.is_implied(*result) => {
+                    Some(result) if self.vector.facts.is_implied_predicate(*result) => {
                         self.vector.inst(inst);
                     }
                     Some(_) => {}
@@ -320,15 +310,14 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         }
         let begin = self.vector.c.int(0);
         let begin = self.over(begin, width, false, |tile, at| tile.add(&known, at));
-        self.vector.points = self.vector.shapes.least;
+        self.vector.elements = self.vector.facts.min_elements;
         self.over(begin, width, true, |tile, at| tile.add(&known, at));
-        self.vector.points = self.columns;
-        self.vector.c.jump(head, &[next]);
-        self.vector.c.b.switch_to_block(done);
+        self.vector.elements = self.columns;
+        self.vector.c.end_loop(&looped, &[next]);
         at
     }
 
-    /// Adds the elements of some turns to the sums of some points.
+    /// Adds the elements of several iterations to the sums of a group.
     fn add(&mut self, rows: &[Known], at: ir::Value) {
         let plan = self.plan;
         let defined = plan.before.iter().flat_map(|inst| &inst.results).chain(self.names);
@@ -336,12 +325,12 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         self.moved(&before, at);
         let mut sums: Vec<Lanes> = (0..self.sums.len()).map(|n| self.read(n, at)).collect();
         // Only the sums are written.
-        let still = std::mem::replace(&mut self.vector.still, true);
+        let read_only = std::mem::replace(&mut self.vector.read_only, true);
         for row in rows {
             self.moved(row, at);
             for inst in &plan.body.insts {
                 let result = inst.results.first();
-                if result.is_some_and(|v| self.vector.shapes.of(*v) == Shape::Lanes) {
+                if result.is_some_and(|v| self.vector.facts.of(*v) == Uniformity::Varying) {
                     self.vector.inst(inst);
                 }
             }
@@ -350,7 +339,7 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
                 *sum = self.vector.combine(*combine, *ty, sum, &element);
             }
         }
-        self.vector.still = still;
+        self.vector.read_only = read_only;
         for (n, sum) in sums.iter().enumerate() {
             self.write(n, at, sum);
         }
@@ -359,29 +348,29 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         }
     }
 
-    /// Values as they are so many points behind the beginning of the tile.
+    /// Defines values for the elements `by` behind the beginning of the tile.
     fn moved(&mut self, known: &Known, by: ir::Value) {
         for (value, lanes) in known {
             let lanes = match lanes {
-                Lanes::Linear(base) => Lanes::Linear(self.vector.c.b.ins().iadd(*base, by)),
-                Lanes::Uniform(_) | Lanes::Wide(_) | Lanes::Mask(..) => lanes.clone(),
+                Lanes::Affine(base) => Lanes::Affine(self.vector.c.b.ins().iadd(*base, by)),
+                Lanes::Uniform(_) | Lanes::Varying(_) | Lanes::Mask(..) => lanes.clone(),
             };
             self.vector.set(*value, lanes);
         }
     }
 
-    /// What comes behind the loop, for all points of a tile.
+    /// Emits the code behind the loop, for all elements of a tile.
     pub fn all_behind(&mut self, lo: ir::Value, width: ir::Value) {
         self.vector.last = None;
         let begin = self.vector.c.int(0);
         let begin = self.behind(lo, begin, width, false);
-        self.vector.points = self.vector.shapes.least;
+        self.vector.elements = self.vector.facts.min_elements;
         self.behind(lo, begin, width, true);
-        self.vector.points = self.columns;
+        self.vector.elements = self.columns;
     }
 
-    /// What comes behind the loop. What comes before it is done again, for what is not the same
-    /// at all points.
+    /// Emits the code behind the loop for whole groups, or (`partly`) under a mask. The code before the
+    /// loop is repeated, for its varying values.
     fn behind(
         &mut self,
         lo: ir::Value,
@@ -392,9 +381,9 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         self.over(begin, width, partly, |tile, at| {
             let plan = tile.plan;
             let index = tile.vector.c.b.ins().iadd(lo, at);
-            tile.name_points(index);
+            tile.name_elements(index);
             if partly {
-                let here = tile.vector.wide(&Lanes::Linear(at), Ty::I64);
+                let here = tile.vector.wide(&Lanes::Affine(at), Ty::I64);
                 let end = tile.vector.c.b.ins().splat(types::I64X2, width);
                 let less = IntCC::SignedLessThan;
                 let on = here.iter().map(|n| tile.vector.c.b.ins().icmp(less, *n, end)).collect();

@@ -1,32 +1,26 @@
-//! Executes a kernel: point after point in the order of the space, stage after stage.
+//! Executes a kernel: stage after stage, one work item after the other in the order of the space.
 
-use super::machine::{Datum, Env, Machine, Outcome, Stop, array_of, i64_of};
-use super::memory::{Array, Who};
+use super::machine::{Datum, Env, Machine, Stop, array_of, i64_of};
+use super::memory::{Accessor, Array};
 use super::sinks::Gathering;
+use super::work_item::WorkItem;
+use crate::bug;
 use crate::fault::Fault;
-use crate::kir::{Kernel, Literal, Site, Space, Ty, Value};
+use crate::kir::{Kernel, Literal, Site, Space, Value};
 
-/// Why a launch stops before its end.
+/// The reason for which a launch stops before its end.
 #[derive(Debug)]
 pub(super) enum Halt {
-    /// A check did not hold at a point.
-    Program { site: Site, point: u64, detail: Vec<i64>, text: Option<Vec<u8>> },
-    /// Trouble with the machine.
+    /// A check did not hold at a work item.
+    Program { site: Site, work_item: u64, detail: Vec<i64>, text: Option<Vec<u8>> },
+    /// A fault of the machine: no memory, interrupted, too deep.
     Machine(Fault),
 }
 
-/// A place of the space.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Point {
-    pub segment: i64,
-    pub position: i64,
-    pub index: i64,
-}
-
-/// Executes a kernel on an environment with its parameters; gives its outputs.
+/// Executes a kernel on an environment with its parameters; returns its outputs.
 ///
 /// # Panics
-/// If the kernel does what is not allowed.
+/// If the kernel breaks an invariant of kir.
 pub(super) fn execute<'m>(
     kernel: &'m Kernel,
     machine: &mut Machine<'m, '_>,
@@ -50,9 +44,9 @@ fn stages<'m>(
     outputs: &mut [Array],
 ) -> Result<(), Halt> {
     let lengths = lengths(kernel, machine, &env).unwrap_or_else(|why| {
-        panic!("unlawful launch: kernel `{}`: its space: {why}", kernel.name)
+        bug!("ill-formed launch: kernel `{}`: its space: {why}", kernel.name)
     });
-    // What each point has defined so far, if there are stages yet to come.
+    // The values that each work item has defined so far, if there are stages yet to come.
     let mut envs: Vec<Env> = Vec::new();
     for (number, stage) in kernel.stages.iter().enumerate() {
         let last = number + 1 == kernel.stages.len();
@@ -60,18 +54,17 @@ fn stages<'m>(
         let mut index = 0;
         for (segment, length) in lengths.iter().enumerate() {
             for position in 0..*length {
-                let point = Point { segment: segment as i64, position, index };
-                let at_point = |stop| halt(stop, index as u64);
+                let item = WorkItem { segment: segment as i64, position, index };
+                let at_item = |stop| halt(stop, index as u64);
                 let mut here = match number {
-                    0 => at(kernel, &env, point),
+                    0 => bindings(kernel, &env, item),
                     _ => std::mem::take(&mut envs[index as usize]),
                 };
-                machine.memory.begin(Who::Instance(index as u64));
+                machine.memory.begin(Accessor::WorkItem(index as u64));
                 machine.worked(1);
-                here = machine
-                    .run(&kernel.name, &kernel.types, &stage.body, here)
-                    .map_err(at_point)?;
-                sinks.point(machine, &mut here, point, outputs).map_err(at_point)?;
+                here =
+                    machine.run(&kernel.name, &kernel.types, &stage.body, here).map_err(at_item)?;
+                sinks.work_item(machine, &mut here, item, outputs).map_err(at_item)?;
                 if !last && number == 0 {
                     envs.push(here);
                 } else if !last {
@@ -90,20 +83,20 @@ fn stages<'m>(
     Ok(())
 }
 
-fn halt(stop: Stop, point: u64) -> Halt {
+fn halt(stop: Stop, work_item: u64) -> Halt {
     match stop {
-        Stop::Failed { site, detail, text } => Halt::Program { site, point, detail, text },
+        Stop::Failed { site, detail, text } => Halt::Program { site, work_item, detail, text },
         Stop::Machine(fault) => Halt::Machine(fault),
-        Stop::Unlawful(why) => panic!("unlawful kir: {why}"),
+        Stop::IllFormed(why) => bug!("ill-formed kir: {why}"),
     }
 }
 
-/// What is known at a point before the first stage.
-fn at(kernel: &Kernel, env: &Env, point: Point) -> Env {
+/// The environment of a work item before the first stage: the parameters and its indices.
+fn bindings(kernel: &Kernel, env: &Env, item: WorkItem) -> Env {
     let mut env = env.clone();
     let indices = match kernel.indices.len() {
-        1 => &[point.index][..],
-        _ => &[point.segment, point.position, point.index],
+        1 => &[item.index][..],
+        _ => &[item.segment, item.position, item.index],
     };
     for (value, index) in kernel.indices.iter().zip(indices) {
         env[value.0 as usize] = Datum::Scalar(Literal::I64(*index));
@@ -132,21 +125,5 @@ fn lengths(kernel: &Kernel, machine: &mut Machine<'_, '_>, env: &Env) -> Result<
             }
             Ok(offsets.windows(2).map(|pair| pair[1] - pair[0]).collect())
         }
-    }
-}
-
-/// The type of a scalar value of a kernel.
-pub(super) fn scalar_ty(kernel: &Kernel, value: Value) -> Ty {
-    match kernel.types[value.0 as usize] {
-        crate::kir::ValueTy::Scalar(ty) => ty,
-        other => unreachable!("{other}: it is verified"),
-    }
-}
-
-/// An outcome of a sink, whose faults are those of the kernel.
-pub(super) fn lawful<T>(outcome: Outcome<T>, describe: impl FnOnce() -> String) -> Outcome<T> {
-    match outcome {
-        Err(Stop::Unlawful(why)) => panic!("unlawful kir: {}: {why}", describe()),
-        other => other,
     }
 }

@@ -3,6 +3,8 @@
 
 use super::memory::{Mark, Memory, Pointer};
 use super::scalar;
+use crate::bug;
+use crate::bug::OrBug;
 use crate::fault::{Fault, FaultCode};
 use crate::kir::print::print_head;
 use crate::kir::{
@@ -34,7 +36,7 @@ pub(super) enum Stop {
     /// Trouble with the machine.
     Machine(Fault),
     /// The code does what is not allowed.
-    Unlawful(String),
+    IllFormed(String),
 }
 
 pub(super) type Outcome<T> = Result<T, Stop>;
@@ -112,7 +114,7 @@ impl From<Fault> for Stop {
 
 impl From<String> for Stop {
     fn from(why: String) -> Stop {
-        Stop::Unlawful(why)
+        Stop::IllFormed(why)
     }
 }
 
@@ -152,11 +154,11 @@ impl<'m, 'r> Machine<'m, 'r> {
             open.at += 1;
             match self.inst(inst) {
                 Ok(()) => {}
-                Err(Stop::Unlawful(why)) => {
+                Err(Stop::IllFormed(why)) => {
                     let module = self.module;
                     let Frame { kind, name, types, .. } = self.frame();
                     let inst = print_head(module, types, inst);
-                    panic!("unlawful kir: {kind} `{name}`: `{inst}`: {why}");
+                    bug!("ill-formed kir: {kind} `{name}`: `{inst}`: {why}");
                 }
                 Err(stop) => return Err(stop),
             }
@@ -164,11 +166,11 @@ impl<'m, 'r> Machine<'m, 'r> {
     }
 
     fn frame(&mut self) -> &mut Frame<'m> {
-        self.frames.last_mut().expect("a call is under way")
+        self.frames.last_mut().or_bug("an instruction is executed in a call")
     }
 
     fn open(&mut self) -> &mut Open<'m> {
-        self.frame().open.last_mut().expect("a block is under way")
+        self.frame().open.last_mut().or_bug("an instruction is executed in a block")
     }
 
     fn poll(&self) -> Result<(), Fault> {
@@ -184,11 +186,11 @@ impl<'m, 'r> Machine<'m, 'r> {
 
     /// Goes on after the innermost block; gives the environment if that was all.
     fn leave(&mut self) -> Outcome<Option<Env>> {
-        let open = self.frame().open.pop().expect("a block is under way");
+        let open = self.frame().open.pop().or_bug("an instruction is executed in a block");
         let yields = self.get_all(&open.block.yields);
         match open.after {
             After::Call => {
-                let frame = self.frames.pop().expect("a call is under way");
+                let frame = self.frames.pop().or_bug("an instruction is executed in a call");
                 if self.frames.is_empty() {
                     return Ok(Some(frame.env));
                 }
@@ -345,7 +347,9 @@ impl<'m, 'r> Machine<'m, 'r> {
             }
             Op::Mark => Datum::Mark(self.memory.mark()),
             Op::Compact { since, keep } => {
-                let Datum::Mark(since) = self.get(*since) else { unreachable!("it is verified") };
+                let Datum::Mark(since) = self.get(*since) else {
+                    bug!("the verifier sees that operands have the types of their operation")
+                };
                 let keep =
                     keep.iter().map(|(array, length)| (self.array(*array), self.i64(*length)));
                 let keep: Vec<_> = keep.collect();
@@ -469,7 +473,7 @@ impl<'m, 'r> Machine<'m, 'r> {
     }
 
     fn get(&self, value: Value) -> Datum {
-        self.frames.last().expect("a call is under way").env[value.0 as usize]
+        self.frames.last().or_bug("an instruction is executed in a call").env[value.0 as usize]
     }
 
     fn get_all(&self, values: &[Value]) -> Vec<Datum> {
@@ -490,7 +494,9 @@ impl<'m, 'r> Machine<'m, 'r> {
     fn element(&mut self, value: Value) -> Ty {
         match self.frame().types[value.0 as usize] {
             ValueTy::Scalar(ty) | ValueTy::Array(ty) => ty,
-            ValueTy::Mark => unreachable!("it is verified"),
+            ValueTy::Mark => {
+                bug!("the verifier sees that operands have the types of their operation")
+            }
         }
     }
 
@@ -509,7 +515,9 @@ impl<'m, 'r> Machine<'m, 'r> {
     fn f64(&self, value: Value) -> f64 {
         match self.scalar(value) {
             Literal::F64(x) => f64::from_bits(x),
-            other => unreachable!("{other:?}: it is verified"),
+            other => {
+                bug!("{other:?}: the verifier sees that operands have the types of their operation")
+            }
         }
     }
 
@@ -539,7 +547,9 @@ fn bool(x: bool) -> Datum {
 fn byte(literal: Literal) -> u8 {
     match literal {
         Literal::U8(x) => x,
-        other => unreachable!("{other:?}: it is verified"),
+        other => {
+            bug!("{other:?}: the verifier sees that operands have the types of their operation")
+        }
     }
 }
 
@@ -547,7 +557,9 @@ fn byte(literal: Literal) -> u8 {
 pub(super) fn scalar_of(datum: Datum) -> Literal {
     match datum {
         Datum::Scalar(literal) => literal,
-        other => unreachable!("{other:?}: it is verified"),
+        other => {
+            bug!("{other:?}: the verifier sees that operands have the types of their operation")
+        }
     }
 }
 
@@ -555,7 +567,9 @@ pub(super) fn scalar_of(datum: Datum) -> Literal {
 pub(super) fn i64_of(datum: Datum) -> i64 {
     match datum {
         Datum::Scalar(Literal::I64(x)) => x,
-        other => unreachable!("{other:?}: it is verified"),
+        other => {
+            bug!("{other:?}: the verifier sees that operands have the types of their operation")
+        }
     }
 }
 
@@ -563,7 +577,9 @@ pub(super) fn i64_of(datum: Datum) -> i64 {
 pub(super) fn bool_of(datum: Datum) -> bool {
     match datum {
         Datum::Scalar(Literal::Bool(x)) => x,
-        other => unreachable!("{other:?}: it is verified"),
+        other => {
+            bug!("{other:?}: the verifier sees that operands have the types of their operation")
+        }
     }
 }
 
@@ -571,6 +587,8 @@ pub(super) fn bool_of(datum: Datum) -> bool {
 pub(super) fn array_of(datum: Datum) -> Pointer {
     match datum {
         Datum::Array(pointer) => pointer,
-        other => unreachable!("{other:?}: it is verified"),
+        other => {
+            bug!("{other:?}: the verifier sees that operands have the types of their operation")
+        }
     }
 }

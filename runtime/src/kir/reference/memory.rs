@@ -18,7 +18,7 @@ pub(super) struct Array {
     pub elements: Vec<Option<Literal>>,
     /// Whether it is never written.
     fixed: bool,
-    /// Who did what to an element; made when the first asks.
+    /// Accessor did what to an element; made when the first asks.
     traces: Vec<Trace>,
 }
 
@@ -26,15 +26,15 @@ pub(super) struct Array {
 #[derive(Clone, Copy, Debug)]
 struct Trace {
     launch: u64,
-    writer: Option<Who>,
+    writer: Option<Accessor>,
     reader: Reader,
 }
 
-/// Who accesses an element.
+/// Accessor accesses an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Who {
+pub(super) enum Accessor {
     /// The instance of a point.
-    Instance(u64),
+    WorkItem(u64),
     /// The sink of a stage; both by number.
     Sink(usize, usize),
     /// Whoever goes over the space.
@@ -44,7 +44,7 @@ pub(super) enum Who {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reader {
     None,
-    One(Who),
+    One(Accessor),
     Many,
 }
 
@@ -89,8 +89,8 @@ pub(super) struct Memory<'r> {
     marked: u64,
     pub gauge: &'r Gauge,
     launch: u64,
-    /// Who is at work.
-    pub who: Who,
+    /// Accessor is at work.
+    pub accessor: Accessor,
 }
 
 /// What is wrong with an access.
@@ -143,7 +143,7 @@ impl Array {
         trace
     }
 
-    fn note_read(&mut self, index: usize, launch: u64, who: Who) -> Checked<()> {
+    fn note_read(&mut self, index: usize, launch: u64, who: Accessor) -> Checked<()> {
         let trace = self.trace(index, launch);
         if let Some(writer) = trace.writer.filter(|writer| *writer != who) {
             return Err(format!("{who:?} reads element {index}, which {writer:?} writes"));
@@ -156,7 +156,13 @@ impl Array {
         Ok(())
     }
 
-    fn note_write(&mut self, index: usize, launch: u64, who: Who, value: Literal) -> Checked<()> {
+    fn note_write(
+        &mut self,
+        index: usize,
+        launch: u64,
+        who: Accessor,
+        value: Literal,
+    ) -> Checked<()> {
         let old = self.elements[index];
         let trace = self.trace(index, launch);
         if let Some(writer) = trace.writer.filter(|writer| *writer != who)
@@ -184,7 +190,7 @@ impl<'r> Memory<'r> {
             marked: 0,
             gauge,
             launch,
-            who: Who::Space,
+            accessor: Accessor::Space,
         }
     }
 
@@ -231,14 +237,14 @@ impl<'r> Memory<'r> {
     }
 
     /// Another instance is at work from here on, whose marks are its own.
-    pub fn begin(&mut self, who: Who) {
-        self.who = who;
+    pub fn begin(&mut self, who: Accessor) {
+        self.accessor = who;
         self.marks.clear();
     }
 
     /// An element.
     pub fn load(&mut self, pointer: Pointer, index: i64) -> Checked<Literal> {
-        let (who, launch) = (self.who, self.launch);
+        let (who, launch) = (self.accessor, self.launch);
         let (array, at) = self.find(pointer, index)?;
         if matches!(pointer.place, Place::Shared(_)) {
             array.note_read(at, launch, who)?;
@@ -248,7 +254,7 @@ impl<'r> Memory<'r> {
 
     /// Writes an element.
     pub fn store(&mut self, pointer: Pointer, index: i64, value: Literal) -> Checked<()> {
-        let (who, launch) = (self.who, self.launch);
+        let (who, launch) = (self.accessor, self.launch);
         let (array, at) = self.find(pointer, index)?;
         if matches!(pointer.place, Place::Shared(_)) {
             array.note_write(at, launch, who, value)?;

@@ -4,6 +4,7 @@
 //! # Panics
 //! All panic on types on which an operation is not defined ([`verify`](crate::kir::verify())).
 
+use crate::bug;
 use crate::kir::{Binary, Combine, Literal, Ty, Unary};
 use Literal::{Bool, F32, F64, I32, I64, U8};
 
@@ -213,5 +214,5 @@ fn f64_of(x: f64) -> Literal {
 }
 
 fn undefined(op: &str, a: Literal) -> ! {
-    panic!("`{op}` is not defined on {a:?} and the like")
+    bug!("`{op}` is not defined on {a:?} and the like")
 }

@@ -1,9 +1,11 @@
 //! Sinks: everything combines in the order of the space.
 
-use super::launch::{Point, lawful, scalar_ty};
 use super::machine::{Datum, Env, Machine, Outcome, Stop, array_of, bool_of, i64_of, scalar_of};
-use super::memory::{Array, Who};
+use super::memory::{Accessor, Array};
 use super::scalar;
+use super::work_item::WorkItem;
+use crate::bug;
+use crate::bug::OrBug;
 use crate::kir::print::print_sink;
 use crate::kir::{Kernel, Literal, Scope, Sink, Value};
 
@@ -36,7 +38,7 @@ impl<'m> Gathering<'m> {
     fn reset(&mut self, sink: usize) {
         self.sums[sink] = match &self.sinks()[sink] {
             Sink::Reduce { combine, value, .. } | Sink::Scan { combine, value, .. } => {
-                Some(combine.neutral(scalar_ty(self.kernel, *value)))
+                Some(combine.neutral(self.kernel.scalar_ty(*value)))
             }
             Sink::Pack { .. }
             | Sink::Scatter { .. }
@@ -47,17 +49,17 @@ impl<'m> Gathering<'m> {
     }
 
     /// Takes what a point has.
-    pub fn point(
+    pub fn work_item(
         &mut self,
         machine: &mut Machine<'m, '_>,
         env: &mut Env,
-        point: Point,
+        item: WorkItem,
         outputs: &mut [Array],
     ) -> Outcome<()> {
         for (number, sink) in self.sinks().iter().enumerate() {
             machine.worked(1);
-            let outcome = self.take(machine, env, point, outputs, number, sink);
-            lawful(outcome, || self.describe(machine, sink))?;
+            let outcome = self.take(machine, env, item, outputs, number, sink);
+            well_formed(outcome, || self.describe(machine, sink))?;
         }
         Ok(())
     }
@@ -66,23 +68,23 @@ impl<'m> Gathering<'m> {
         &mut self,
         machine: &mut Machine<'m, '_>,
         env: &mut Env,
-        point: Point,
+        item: WorkItem,
         outputs: &mut [Array],
         number: usize,
         sink: &Sink,
     ) -> Outcome<()> {
         let get = |value: &Value| env[value.0 as usize];
         let memory = &mut machine.memory;
-        let instance = memory.who;
-        let writer = Who::Sink(self.stage, number);
+        let instance = memory.accessor;
+        let writer = Accessor::Sink(self.stage, number);
         match sink {
             Sink::Reduce { combine, value, .. } => {
-                let sum = self.sums[number].expect("it was reset");
+                let sum = self.sums[number].or_bug("a reduction or scan has a sum since its reset");
                 let element = scalar_of(get(value));
                 self.sums[number] = Some(scalar::combine(*combine, sum, element));
             }
             Sink::Scan { combine, value, result, .. } => {
-                let sum = self.sums[number].expect("it was reset");
+                let sum = self.sums[number].or_bug("a reduction or scan has a sum since its reset");
                 let element = scalar_of(get(value));
                 self.sums[number] = Some(scalar::combine(*combine, sum, element));
                 env[result.0 as usize] = Datum::Scalar(sum);
@@ -91,7 +93,7 @@ impl<'m> Gathering<'m> {
                 if !bool_of(get(keep)) {
                     return Ok(());
                 }
-                memory.who = writer;
+                memory.accessor = writer;
                 for (value, array) in columns {
                     let place = self.packed[number].0;
                     memory.store(array_of(get(array)), place, scalar_of(get(value)))?;
@@ -103,7 +105,7 @@ impl<'m> Gathering<'m> {
                 if when.is_some_and(|when| !bool_of(get(&when))) {
                     return Ok(());
                 }
-                memory.who = writer;
+                memory.accessor = writer;
                 memory.store(array_of(get(array)), i64_of(get(index)), scalar_of(get(value)))?;
             }
             Sink::Histogram { array, combine, index, value, length, when } => {
@@ -115,13 +117,13 @@ impl<'m> Gathering<'m> {
                         let length = i64_of(get(length));
                         machine.work += length.max(0) as u64;
                         if length < 0 {
-                            return Err(Stop::Unlawful(format!("a row of length {length}")));
+                            return Err(Stop::IllFormed(format!("a row of length {length}")));
                         }
                         memory.read(array_of(get(value)), length)?
                     }
                     None => vec![scalar_of(get(value))],
                 };
-                memory.who = writer;
+                memory.accessor = writer;
                 let (array, index) = (array_of(get(array)), i64_of(get(index)));
                 for (place, element) in (index..).zip(row) {
                     let sum = memory.load(array, place)?;
@@ -132,7 +134,7 @@ impl<'m> Gathering<'m> {
                 let length = i64_of(get(length));
                 machine.work += length.max(0) as u64 * columns.len() as u64;
                 if length < 0 {
-                    return Err(Stop::Unlawful(format!("a part of length {length}")));
+                    return Err(Stop::IllFormed(format!("a part of length {length}")));
                 }
                 for (array, output) in columns {
                     let part = memory.read(array_of(get(array)), length)?;
@@ -140,11 +142,11 @@ impl<'m> Gathering<'m> {
                     memory.gauge.take((part.len() * output.ty.size()) as u64)?;
                     output.elements.extend(part.into_iter().map(Some));
                 }
-                memory.who = writer;
-                memory.store(array_of(get(lengths)), point.index, Literal::I64(length))?;
+                memory.accessor = writer;
+                memory.store(array_of(get(lengths)), item.index, Literal::I64(length))?;
             }
         }
-        machine.memory.who = instance;
+        machine.memory.accessor = instance;
         Ok(())
     }
 
@@ -163,7 +165,7 @@ impl<'m> Gathering<'m> {
             }
             self.total(machine, env, number, sink, segment);
             if let Sink::Reduce { result: Some(result), .. } = sink {
-                let sum = self.sums[number].expect("it was reset");
+                let sum = self.sums[number].or_bug("a reduction or scan has a sum since its reset");
                 for member in &mut *members {
                     member[result.0 as usize] = Datum::Scalar(sum);
                 }
@@ -192,7 +194,7 @@ impl<'m> Gathering<'m> {
     ) {
         let (array, total) = match sink {
             Sink::Reduce { out: Some(array), .. } | Sink::Scan { total: Some(array), .. } => {
-                (array, self.sums[number].expect("it was reset"))
+                (array, self.sums[number].or_bug("a reduction or scan has a sum since its reset"))
             }
             Sink::Pack { count, scope: Scope::All, .. } => {
                 (count, Literal::I64(self.packed[number].0))
@@ -206,10 +208,10 @@ impl<'m> Gathering<'m> {
             | Sink::Histogram { .. }
             | Sink::Emit { .. } => return,
         };
-        machine.memory.who = Who::Sink(self.stage, number);
+        machine.memory.accessor = Accessor::Sink(self.stage, number);
         let array = array_of(env[array.0 as usize]);
         if let Err(why) = machine.memory.store(array, place, total) {
-            panic!("unlawful kir: {}: {why}", self.describe(machine, sink));
+            bug!("ill-formed kir: {}: {why}", self.describe(machine, sink));
         }
     }
 
@@ -220,6 +222,14 @@ impl<'m> Gathering<'m> {
 }
 
 /// Over what a sink combines, if it does.
+/// Returns an outcome of a sink, unless it breaks an invariant of kir.
+fn well_formed<T>(outcome: Outcome<T>, describe: impl FnOnce() -> String) -> Outcome<T> {
+    match outcome {
+        Err(Stop::IllFormed(why)) => bug!("ill-formed kir: {}: {why}", describe()),
+        other => other,
+    }
+}
+
 fn scope(sink: &Sink) -> Option<Scope> {
     match sink {
         Sink::Reduce { scope, .. } | Sink::Scan { scope, .. } | Sink::Pack { scope, .. } => {

@@ -30,7 +30,7 @@ fn launch(runtime: &Reference, text: &str, count: i64) -> Result<Vec<i64>, Failu
 }
 
 /// The panic of a kernel that does what is not allowed.
-fn unlawful(body: &str, expected: Expect) {
+fn ill_formed(body: &str, expected: Expect) {
     let runtime = Reference::new(options(100));
     let run = || launch(&runtime, &format!("KERNEL {{ {body} }}"), 4);
     let panic = catch_unwind(AssertUnwindSafe(run)).expect_err("it panics");
@@ -39,78 +39,82 @@ fn unlawful(body: &str, expected: Expect) {
 
 #[test]
 fn what_is_not_allowed_panics() {
-    unlawful(
+    ill_formed(
         "v4: i64 = const 10 v5: i64 = load v1[v4]",
         expect![
-            "unlawful kir: kernel `k`: `v5: i64 = load v1[v4]`: 10 is out of bounds: there are 10 elements"
+            "internal error: ill-formed kir: kernel `k`: `v5: i64 = load v1[v4]`: 10 is out of bounds: there are 10 elements; please report this program"
         ],
     );
-    unlawful(
+    ill_formed(
         "v4: i64 = const -1 store v1[v4] = v4",
         expect![
-            "unlawful kir: kernel `k`: `store v1[v4] = v4`: -1 is out of bounds: there are 10 elements"
+            "internal error: ill-formed kir: kernel `k`: `store v1[v4] = v4`: -1 is out of bounds: there are 10 elements; please report this program"
         ],
     );
-    unlawful(
+    ill_formed(
         "v4: [i64] = alloc v0 v5: i64 = load v4[v3]",
-        expect!["unlawful kir: kernel `k`: `v5: i64 = load v4[v3]`: element 0 was not written"],
+        expect![
+            "internal error: ill-formed kir: kernel `k`: `v5: i64 = load v4[v3]`: element 0 was not written; please report this program"
+        ],
     );
-    unlawful(
+    ill_formed(
         "v4: i64 = const 0 store v2[v4] = v3",
         expect![
-            "unlawful kir: kernel `k`: `store v2[v4] = v3`: Instance(1) writes element 0, which Instance(0) writes, too"
+            "internal error: ill-formed kir: kernel `k`: `store v2[v4] = v3`: WorkItem(1) writes element 0, which WorkItem(0) writes, too; please report this program"
         ],
     );
-    unlawful(
+    ill_formed(
         "v4: i64 = const 0 store v1[v4] = v4 v5: i64 = load v1[v4]",
         expect![
-            "unlawful kir: kernel `k`: `store v1[v4] = v4`: Instance(1) writes element 0, which others read"
+            "internal error: ill-formed kir: kernel `k`: `store v1[v4] = v4`: WorkItem(1) writes element 0, which others read; please report this program"
         ],
     );
-    unlawful(
+    ill_formed(
         "store v1[v3] = v3 v4: i64 = const 0 v5: i64 = load v1[v4]",
         expect![
-            "unlawful kir: kernel `k`: `v5: i64 = load v1[v4]`: Instance(1) reads element 0, which Instance(0) writes"
+            "internal error: ill-formed kir: kernel `k`: `v5: i64 = load v1[v4]`: WorkItem(1) reads element 0, which WorkItem(0) writes; please report this program"
         ],
     );
-    unlawful(
+    ill_formed(
         "v4: mark = mark v5: [i64] = alloc v0 compact v4 v6: i64 = load v5[v3]",
         expect![
-            "unlawful kir: kernel `k`: `v6: i64 = load v5[v3]`: the array was let go of by `compact`"
+            "internal error: ill-formed kir: kernel `k`: `v6: i64 = load v5[v3]`: the array was let go of by `compact`; please report this program"
         ],
     );
-    unlawful(
+    ill_formed(
         "v4: mark = mark v5: mark = mark compact v4 compact v5",
         expect![
-            "unlawful kir: kernel `k`: `compact v5`: the mark is gone: an older one was compacted to"
+            "internal error: ill-formed kir: kernel `k`: `compact v5`: the mark is gone: an older one was compacted to; please report this program"
         ],
     );
-    unlawful(
+    ill_formed(
         "v4: i64 = const 1 v5: [i64] = slice v1[v4..] copy v1 -> v5 count v0",
-        expect!["unlawful kir: kernel `k`: `copy v1 -> v5 count v0`: the arrays overlap"],
+        expect![
+            "internal error: ill-formed kir: kernel `k`: `copy v1 -> v5 count v0`: the arrays overlap; please report this program"
+        ],
     );
-    unlawful(
+    ill_formed(
         "v4: i64 = const 11 v5: [i64] = slice v1[v4..]",
         expect![
-            "unlawful kir: kernel `k`: `v5: [i64] = slice v1[v4..]`: 11 is out of bounds: there are 10 elements"
+            "internal error: ill-formed kir: kernel `k`: `v5: [i64] = slice v1[v4..]`: 11 is out of bounds: there are 10 elements; please report this program"
         ],
     );
-    unlawful(
+    ill_formed(
         "scatter v3 -> v2[v3]",
         expect![
-            "unlawful kir: kernel `k`: `scatter v3 -> v2[v3]`: 1 is out of bounds: there are 1 elements"
+            "internal error: ill-formed kir: kernel `k`: `scatter v3 -> v2[v3]`: 1 is out of bounds: there are 1 elements; please report this program"
         ],
     );
-    unlawful(
+    ill_formed(
         "histogram add v3 -> v2[v3]",
         expect![
-            "unlawful kir: kernel `k`: `histogram add v3 -> v2[v3]`: element 0 was not written"
+            "internal error: ill-formed kir: kernel `k`: `histogram add v3 -> v2[v3]`: element 0 was not written; please report this program"
         ],
     );
-    unlawful(
+    ill_formed(
         "v4: i64 = load v1[v3] v5: i64 = const 5 histogram add v4 -> v1[v5] scatter v4 -> v1[v3]",
         expect![
-            "unlawful kir: kernel `k`: `scatter v4 -> v1[v3]`: Sink(0, 1) writes element 0, which others read"
+            "internal error: ill-formed kir: kernel `k`: `scatter v4 -> v1[v3]`: Sink(0, 1) writes element 0, which others read; please report this program"
         ],
     );
 }

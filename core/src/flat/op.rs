@@ -1,0 +1,277 @@
+//! The operations of flat programs, each declared once, with its properties.
+//!
+//! An operation's operands, blocks, [`Class`] and [`Cost`] stand here and nowhere else: passes ask
+//! [`Op`] and [`Let`] instead of keeping lists of their own. A match over all operations stands only
+//! where the meaning of each differs: interpretation, printing, fusion, lowering.
+
+use super::data::{Block, Let, SpaceId};
+use crate::ir::{self, Atom, Class, FunId, Ty, Var};
+use crate::prim::{Cost, ReduceOp, SeqOp};
+use nesl_runtime::fault::FaultCode;
+
+/// What a step computes.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Op {
+    /// The same at each point, which does it by itself. Blocks inside see the values in scope.
+    Map(ir::Op),
+    /// The element of a sequence of the context around, at each point of a context that has one
+    /// point for each of its elements (or those of a sequence as long).
+    Element {
+        /// The sequence.
+        of: Var,
+        /// The check that it is as long, which must come first.
+        checked: Option<Var>,
+    },
+    /// The position of a point in its segment; an int.
+    Position,
+    /// The element at a place of a sequence; faults [`FaultCode::Gather`] out of bounds.
+    Gather(Atom, Atom),
+    /// How many elements a range or a repetition has; faults as that operation does.
+    Extent(SeqOp, Vec<Atom>),
+    /// Faults unless two sequences are equally long; true.
+    SameLength(Var, Var, FaultCode),
+    /// For each point of the context around `from`, the sequence of the values in its segment.
+    Collect {
+        /// A value in `from` or around it.
+        value: Atom,
+        /// Whose segments.
+        from: SpaceId,
+    },
+    /// The values of each segment of `from`, combined.
+    Reduce {
+        /// With what.
+        with: ReduceOp,
+        /// A value in `from` or around it.
+        value: Atom,
+        /// Whose segments.
+        from: SpaceId,
+    },
+    /// A table for the one point around: for each place below a size, the values that belong
+    /// there, combined ([`SeqOp::Histogram`]).
+    Histogram {
+        /// With what.
+        with: ReduceOp,
+        /// How many places there are, in the context around.
+        size: Atom,
+        /// Where to, in `from` or around it.
+        place: Atom,
+        /// A value, or a row of them, in `from` or around it.
+        value: Atom,
+        /// The points.
+        from: SpaceId,
+    },
+    /// For each point around, a sequence there with other elements at some places: what the points
+    /// inside give, of those of one place the last ([`SeqOp::Scatter`]); faults
+    /// [`FaultCode::Scatter`] out of bounds. Nothing is stored but the result, which takes the
+    /// place of the sequence if nobody else uses that.
+    Scatter {
+        /// The sequence, in the step's context. Its elements contain no sequences.
+        of: Var,
+        /// Where to, in `from` or around it.
+        place: Atom,
+        /// The element, in `from` or around it.
+        value: Atom,
+        /// The points; any context inside of the step's.
+        from: SpaceId,
+    },
+    /// The values before each point in its segment, combined.
+    Scan {
+        /// With what.
+        with: ReduceOp,
+        /// A value in the step's context or around it.
+        value: Atom,
+    },
+    /// A conditional: the points split up, each side is computed for its own, and the values come
+    /// together again. A side without points is not computed.
+    Branch {
+        /// A bool.
+        cond: Var,
+        /// The context where it is true, and what is computed there.
+        then: (SpaceId, Block),
+        /// The context where it is false, and what is computed there.
+        otherwise: (SpaceId, Block),
+    },
+    /// A call of the flat form of a function.
+    Call(FunId, Vec<Atom>),
+    /// Each point does all of this by itself.
+    Sequential(ir::Block),
+    /// One computation in two forms, between which the strategy chooses when the points have been
+    /// counted.
+    Versions {
+        /// Each point does it by itself ([`Op::Sequential`]).
+        sequential: Block,
+        /// Step by step, all points at once.
+        flattened: Block,
+    },
+}
+
+/// Visits each operand of an operation other than `Map`, by shared or by mutable reference: with
+/// `$atom` those that may be constants, with `$var` those that must be variables.
+macro_rules! visit_operands {
+    ($op:expr, $atom:expr, $var:expr) => {
+        match $op {
+            Op::Map(_) | Op::Position | Op::Sequential(_) | Op::Versions { .. } => {}
+            Op::Element { of: var, .. } | Op::Branch { cond: var, .. } => ($var)(var),
+            Op::Gather(from, index) => {
+                ($atom)(from);
+                ($atom)(index);
+            }
+            Op::Extent(_, args) | Op::Call(_, args) => {
+                for atom in args {
+                    ($atom)(atom);
+                }
+            }
+            Op::SameLength(a, b, _) => {
+                ($var)(a);
+                ($var)(b);
+            }
+            Op::Collect { value, .. } | Op::Reduce { value, .. } | Op::Scan { value, .. } => {
+                ($atom)(value);
+            }
+            Op::Histogram { size, place, value, .. } => {
+                ($atom)(size);
+                ($atom)(place);
+                ($atom)(value);
+            }
+            Op::Scatter { of, place, value, .. } => {
+                ($var)(of);
+                ($atom)(place);
+                ($atom)(value);
+            }
+        }
+    };
+}
+
+/// The blocks of steps of an operation, by shared or by mutable reference.
+macro_rules! inner_blocks {
+    ($op:expr) => {
+        match $op {
+            Op::Branch { then: (_, then), otherwise: (_, otherwise), .. } => {
+                [Some(then), Some(otherwise)]
+            }
+            Op::Versions { sequential, flattened } => [Some(sequential), Some(flattened)],
+            Op::Map(_)
+            | Op::Element { .. }
+            | Op::Position
+            | Op::Gather(..)
+            | Op::Extent(..)
+            | Op::SameLength(..)
+            | Op::Collect { .. }
+            | Op::Reduce { .. }
+            | Op::Histogram { .. }
+            | Op::Scatter { .. }
+            | Op::Scan { .. }
+            | Op::Sequential(_)
+            | Op::Call(..) => [None, None],
+        }
+        .into_iter()
+        .flatten()
+    };
+}
+
+impl Op {
+    /// The side effects of the operation itself, which gives values of this type.
+    pub fn class(&self, result: &Ty) -> Class {
+        match self {
+            Op::Map(op) => op.class(result),
+            Op::Element { .. }
+            | Op::Position
+            | Op::Collect { .. }
+            | Op::Reduce { .. }
+            | Op::Histogram { .. }
+            | Op::Scan { .. } => Class::Pure,
+            Op::Gather(..) | Op::Extent(..) | Op::SameLength(..) | Op::Scatter { .. } => {
+                Class::Traps
+            }
+            Op::Branch { .. } | Op::Sequential(_) | Op::Versions { .. } => Class::Control,
+            Op::Call(..) => Class::Call,
+        }
+    }
+
+    /// The class of its cost for one element of its index space; `result` is the type of its
+    /// values.
+    pub fn cost(&self, result: &Ty) -> Cost {
+        match self {
+            Op::Map(op) => op.cost(result),
+            Op::Element { .. } | Op::Position => Cost::Free,
+            Op::Collect { .. } | Op::SameLength(..) | Op::Extent(..) => Cost::View,
+            Op::Gather(..) => Cost::Element,
+            Op::Reduce { .. } | Op::Histogram { .. } | Op::Scatter { .. } | Op::Scan { .. } => {
+                Cost::Parallel
+            }
+            Op::Branch { .. } | Op::Call(..) | Op::Sequential(_) | Op::Versions { .. } => {
+                Cost::Unbounded
+            }
+        }
+    }
+
+    /// Calls `visit` with every operand; not with those of the blocks inside, nor with checks that
+    /// only have to come first.
+    pub fn each_operand(&self, mut visit: impl FnMut(Atom)) {
+        let op = match self {
+            Op::Map(op) => return op.each_operand(visit),
+            op => op,
+        };
+        visit_operands!(op, |atom: &Atom| visit(*atom), |var: &Var| visit(Atom::Var(*var)));
+    }
+
+    /// The operands, not those of the blocks inside, nor checks that only have to come first.
+    pub fn operands(&self) -> Vec<Atom> {
+        let mut all = Vec::new();
+        self.each_operand(|atom| all.push(atom));
+        all
+    }
+
+    /// Calls `visit` with every operand that may be a constant, to be changed; not with sequences
+    /// and flags, which must be variables, nor with the operands of the blocks inside.
+    pub fn each_operand_mut(&mut self, mut visit: impl FnMut(&mut Atom)) {
+        let op = match self {
+            Op::Map(op) => return op.each_operand_mut(visit),
+            op => op,
+        };
+        visit_operands!(op, |atom: &mut Atom| visit(atom), |_: &mut Var| {});
+    }
+
+    /// The blocks of steps inside.
+    pub fn blocks(&self) -> impl Iterator<Item = &Block> + use<'_> {
+        inner_blocks!(self)
+    }
+
+    /// The blocks of steps inside, to be changed.
+    pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> + use<'_> {
+        inner_blocks!(self)
+    }
+}
+
+impl Let {
+    /// Returns true if the value may be computed again in another kernel rather than be stored: it
+    /// cannot fault, and takes no longer than a load from memory.
+    pub fn is_cheap(&self) -> bool {
+        self.op.class(&self.ty) == Class::Pure && self.op.cost(&self.ty) <= Cost::Cheap
+    }
+
+    /// Returns true if the operation may fault, not end, or be noticed outside.
+    pub fn may_fault(&self) -> bool {
+        match (&self.op, self.op.class(&self.ty)) {
+            (_, Class::Pure | Class::Reads) => false,
+            (Op::Sequential(block), _) => block.may_fault(),
+            (Op::Map(op), Class::Control) => op.blocks_may_fault(),
+            (_, Class::Traps | Class::Call | Class::Effects | Class::Control) => true,
+        }
+    }
+
+    /// Returns true if the step does no more than to pass on values or descriptors: no operation is
+    /// executed for it.
+    pub fn is_descriptor_only(&self) -> bool {
+        matches!(self.op.cost(&self.ty), Cost::Free | Cost::View)
+    }
+
+    /// Returns true if an element of the index space computes the value for itself, with a few
+    /// instructions; conditionals are judged by their blocks, elsewhere.
+    pub fn is_local(&self) -> bool {
+        match &self.op {
+            Op::Map(op) => op.costs_at_most(Cost::Element, &self.ty),
+            op => op.cost(&self.ty) <= Cost::Element,
+        }
+    }
+}

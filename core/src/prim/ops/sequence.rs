@@ -1,0 +1,385 @@
+//! The operations on sequences: a row for each.
+//!
+//! A row begins with the documentation of the operation and its name in the text form of the IRs.
+//! It goes on with the type rule, the class of its [`Cost`], the [`Work`] that the cost model
+//! charges, and, where they differ from the defaults of [`SeqRow`], the other properties.
+
+use super::{Cost, Signature, signature};
+
+/// The operator of a reduction, a scan or a histogram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "the names are those of the operators")]
+pub enum ReduceOp {
+    Sum,
+    Product,
+    Max,
+    Min,
+    And,
+    Or,
+    Xor,
+}
+
+/// The work that the cost model charges an operation (LANGUAGE section 12). Sizes count scalars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Work {
+    /// One.
+    One,
+    /// The size of the result.
+    Result,
+    /// The size of the first operand.
+    First,
+    /// The sizes of the first two operands.
+    FirstTwo,
+    /// The size of the first operand; the depth is that of a scan.
+    ScanOfFirst,
+    /// The sizes of the result, which is a table, and of the third operand; the depth is that of
+    /// a scan.
+    Table,
+    /// n log₂ n for a first operand of length n; the depth is that of a scan.
+    Sort,
+}
+
+/// The time that the direct interpreter takes for the operands of an operation, apart from the
+/// result: its budget is checked by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum InterpreterTime {
+    /// One step, whatever the lengths.
+    Constant,
+    /// About a nanosecond for each element.
+    PerElement,
+    /// A step for each element.
+    StepPerElement,
+}
+
+/// The properties of an operation on sequences.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SeqRow {
+    /// The name in the text form; of a reduction, scan or histogram what comes before the name of
+    /// the operator.
+    pub mnemonic: &'static str,
+    /// The type rules, of which one holds.
+    pub signatures: &'static [Signature],
+    /// The class of its cost.
+    pub cost: Cost,
+    /// The work that the cost model charges.
+    pub work: Work,
+    /// The time that the direct interpreter takes.
+    pub interpreter_time: InterpreterTime,
+    /// True if it may fault; by default it does not.
+    pub may_fault: bool,
+    /// The operand that has as many elements as the result, if there is one.
+    pub same_length_as: Option<usize>,
+    /// True if it overwrites its first operand in place when nobody else uses that.
+    pub in_place: bool,
+    /// The words of the compiler explorer.
+    pub label: &'static str,
+}
+
+impl SeqRow {
+    const fn new(mnemonic: &'static str, signatures: &'static [Signature]) -> SeqRow {
+        SeqRow {
+            mnemonic,
+            signatures,
+            cost: Cost::Parallel,
+            work: Work::First,
+            interpreter_time: InterpreterTime::PerElement,
+            may_fault: false,
+            same_length_as: None,
+            in_place: false,
+            label: "",
+        }
+    }
+
+    const fn costs(self, cost: Cost, work: Work) -> SeqRow {
+        SeqRow { cost, work, ..self }
+    }
+
+    const fn constant_time(self) -> SeqRow {
+        SeqRow { interpreter_time: InterpreterTime::Constant, ..self }
+    }
+
+    const fn step_per_element(self) -> SeqRow {
+        SeqRow { interpreter_time: InterpreterTime::StepPerElement, ..self }
+    }
+
+    const fn may_fault(self) -> SeqRow {
+        SeqRow { may_fault: true, ..self }
+    }
+
+    const fn same_length_as(self, operand: usize) -> SeqRow {
+        SeqRow { same_length_as: Some(operand), ..self }
+    }
+
+    const fn in_place(self) -> SeqRow {
+        SeqRow { in_place: true, ..self }
+    }
+
+    const fn label(self, label: &'static str) -> SeqRow {
+        SeqRow { label, ..self }
+    }
+}
+
+/// Declares the enum and its rows. A family of operations, one for each [`ReduceOp`], is written
+/// `Name(ReduceOp)`.
+macro_rules! sequence_operations {
+    ($(
+        $(#[$doc:meta])*
+        $op:ident $(($operator:ident))? = $mnemonic:literal: $($params:tt -> $result:tt),+;
+        $(.$property:ident($($value:expr),*))*
+    )+) => {
+        /// The operations on sequences.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum SeqOp {
+            $($(#[$doc])* $op $(($operator))?,)+
+        }
+
+        impl SeqOp {
+            /// The properties of the operation.
+            pub const fn row(self) -> &'static SeqRow {
+                match self {
+                    $(sequence_operations!(@any $op $($operator)?) => {
+                        const ROW: SeqRow = SeqRow::new($mnemonic, &[$(signature!($params -> $result)),+])
+                            $(.$property($($value),*))*;
+                        &ROW
+                    })+
+                }
+            }
+
+            /// Every operation, families with each of their operators.
+            pub fn all() -> impl Iterator<Item = SeqOp> {
+                let mut all = Vec::new();
+                $(sequence_operations!(@push all $op $($operator)?);)+
+                all.into_iter()
+            }
+
+            /// The name in the text form of the IRs.
+            pub fn mnemonic(self) -> &'static str {
+                match self {
+                    $(sequence_operations!(@bind with $op $($operator)?) => {
+                        sequence_operations!(@name $mnemonic, with $($operator)?)
+                    })+
+                }
+            }
+        }
+    };
+    (@any $op:ident) => { SeqOp::$op };
+    (@any $op:ident $operator:ident) => { SeqOp::$op(_) };
+    (@bind $with:ident $op:ident) => { SeqOp::$op };
+    (@bind $with:ident $op:ident $operator:ident) => { SeqOp::$op($with) };
+    (@push $all:ident $op:ident) => { $all.push(SeqOp::$op) };
+    (@push $all:ident $op:ident $operator:ident) => {
+        $all.extend($operator::ALL.map(SeqOp::$op))
+    };
+    (@name $mnemonic:literal, $with:ident) => { $mnemonic };
+    (@name $mnemonic:literal, $with:ident $operator:ident) => {
+        match $with {
+            $operator::Sum => concat!($mnemonic, "sum"),
+            $operator::Product => concat!($mnemonic, "product"),
+            $operator::Max => concat!($mnemonic, "max"),
+            $operator::Min => concat!($mnemonic, "min"),
+            $operator::And => concat!($mnemonic, "and"),
+            $operator::Or => concat!($mnemonic, "or"),
+            $operator::Xor => concat!($mnemonic, "xor"),
+        }
+    };
+}
+
+sequence_operations! {
+    /// The length of a sequence.
+    Length = "length": ([any]) -> int;
+        .costs(Cost::Free, Work::One).constant_time()
+        .label("take the length: it is known of each segment")
+
+    /// The element at an index; faults `Index`.
+    Index = "index": ([any], int) -> any;
+        .costs(Cost::Element, Work::Result).constant_time().may_fault()
+        .label("take an element")
+
+    /// The ints from a start in steps of a stride to below an end; faults `Range` if end < start or
+    /// stride < 1.
+    Range = "range": (int, int, int) -> [int];
+        .costs(Cost::Generate, Work::Result).constant_time().may_fault()
+        .label("count")
+
+    /// So many copies of a value; faults `NegativeLength`.
+    Dist = "dist": (any, int) -> [any];
+        .costs(Cost::Generate, Work::Result).constant_time().may_fault()
+        .label("repeat a value")
+
+    /// The elements at some indices; faults `Gather`.
+    Gather = "gather": ([any], [int]) -> [any];
+        .costs(Cost::Parallel, Work::Result).may_fault().same_length_as(1)
+        .label("take the elements at some indices")
+
+    /// The sequence with other elements at some indices; of writes to one index the last one wins;
+    /// faults `Scatter`.
+    Scatter = "scatter": ([any], [(int, any)]) -> [any];
+        .costs(Cost::Parallel, Work::FirstTwo).step_per_element().may_fault()
+        .same_length_as(0).in_place()
+        .label("write elements at some indices")
+
+    /// The sequence with another element at one index (`rep`); faults `Replace`.
+    Replace = "replace": ([any], any, int) -> [any];
+        .costs(Cost::Parallel, Work::FirstTwo).may_fault().same_length_as(0).in_place()
+        .label("replace an element")
+
+    /// The elements at other indices: element k goes to the k-th index; faults `Permute`.
+    Permute = "permute": ([any], [int]) -> [any];
+        .costs(Cost::Parallel, Work::First).may_fault().same_length_as(0)
+        .label("move each element to its index")
+
+    /// The elements whose flag is true; faults `PackLength`.
+    Pack = "pack": ([any], [bool]) -> [any];
+        .costs(Cost::Parallel, Work::ScanOfFirst).may_fault()
+        .label("keep the elements whose flag is set")
+
+    /// The elements of one sequence, then those of another.
+    Append = "append": ([any], [any]) -> [any];
+        .costs(Cost::Copy, Work::FirstTwo)
+        .label("put one behind the other")
+
+    /// The elements of all sequences of a sequence.
+    Flatten = "flatten": ([[any]]) -> [any];
+        .costs(Cost::Copy, Work::First).step_per_element()
+        .label("forget a level of segments: no data moves")
+
+    /// Consecutive parts of a sequence, of given lengths; faults `Partition`.
+    Partition = "partition": ([any], [int]) -> [[any]];
+        .costs(Cost::Parallel, Work::First).step_per_element().may_fault().same_length_as(1)
+        .label("cut into segments: no data moves")
+
+    /// The elements from a start to below an end; faults `Subseq`.
+    Subseq = "subseq": ([any], int, int) -> [any];
+        .costs(Cost::View, Work::Result).constant_time().may_fault()
+        .label("take a part: no data moves")
+
+    /// All elements combined; of none, the neutral element.
+    Reduce(ReduceOp) = "reduce_": ([reducible]) -> reducible;
+        .costs(Cost::Parallel, Work::ScanOfFirst)
+
+    /// The exclusive scan: for each index, the elements before it combined.
+    Scan(ReduceOp) = "scan_": ([reducible]) -> [reducible];
+        .costs(Cost::Parallel, Work::ScanOfFirst).same_length_as(0)
+
+    /// `(int size, [int] indices, [a] values) -> [a]`: for each index below the size, the values
+    /// that belong there, combined; with `[[a]]`, element j of a row belongs to the index of the row
+    /// plus j. Values with an index outside of the table are left out, of a row that does not fit
+    /// all. Faults `NestLength`. Programs cannot say it: [`crate::simplify`] introduces it.
+    Histogram(ReduceOp) = "histogram_":
+        (int, [int], [reducible]) -> [reducible], (int, [int], [[reducible]]) -> [reducible];
+        .costs(Cost::Parallel, Work::Table).may_fault()
+
+    /// The index that each element has in ascending order; stable.
+    RankUp = "rank_up": ([ordinal]) -> [int];
+        .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
+        .label("rank the elements: sort")
+
+    /// The index that each element has in descending order; stable.
+    RankDown = "rank_down": ([ordinal]) -> [int];
+        .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
+        .label("rank the elements: sort")
+
+    /// For each int or text, the index of the last one equal to it, and the number of those equal
+    /// to it.
+    Groups = "groups": ([int]) -> ([int], [int]), ([text]) -> ([int], [int]);
+        .costs(Cost::Intrinsic, Work::First).step_per_element()
+        .label("find elements that are equal")
+
+    /// The hash of a text, for a salt.
+    HashText = "hash_text": (text, int) -> int;
+        .costs(Cost::Chars, Work::First)
+        .label("hash")
+
+    /// True if two texts are equal.
+    SameText = "same_text": (text, text) -> bool;
+        .costs(Cost::Chars, Work::First)
+        .label("compare strings")
+
+    /// An int in decimal.
+    IntText = "int_text": (int) -> text;
+        .costs(Cost::Format, Work::Result).constant_time()
+        .label("write a number as text")
+
+    /// A float as `@` prints it (LANGUAGE 13.7): 8 significant digits.
+    FloatText = "float_text": (float) -> text;
+        .costs(Cost::Format, Work::Result).constant_time()
+        .label("write a number as text")
+
+    /// A float in exponential form with so many digits (`exp_string`); faults `ExpString`.
+    ExpText = "exp_text": (float, int) -> text;
+        .costs(Cost::Format, Work::Result).constant_time().may_fault()
+        .label("write a number as text")
+
+    /// The float that a text spells, and whether that was all of the text (`parse_float`).
+    ParseFloat = "parse_float": (text) -> (float, bool);
+        .costs(Cost::Format, Work::First).step_per_element()
+        .label("read a number from text")
+}
+
+impl SeqOp {
+    /// The operator of a reduction, scan or histogram.
+    pub fn operator(self) -> Option<ReduceOp> {
+        match self {
+            SeqOp::Reduce(with) | SeqOp::Scan(with) | SeqOp::Histogram(with) => Some(with),
+            _ => None,
+        }
+    }
+
+    /// The words of the compiler explorer.
+    pub fn label(self) -> String {
+        match self {
+            SeqOp::Reduce(with) => format!("{} of each sequence", with.label()),
+            SeqOp::Scan(with) => {
+                format!("for each element, {} of those before it", with.scan_label())
+            }
+            SeqOp::Histogram(with) => {
+                format!("{} of what belongs to each index of a table", with.label())
+            }
+            op => op.row().label.to_owned(),
+        }
+    }
+}
+
+impl ReduceOp {
+    /// Every operator.
+    pub const ALL: [ReduceOp; 7] = [
+        ReduceOp::Sum,
+        ReduceOp::Product,
+        ReduceOp::Max,
+        ReduceOp::Min,
+        ReduceOp::And,
+        ReduceOp::Or,
+        ReduceOp::Xor,
+    ];
+
+    /// The types of elements that it combines.
+    pub fn class(self) -> super::TypeClass {
+        match self {
+            ReduceOp::Sum | ReduceOp::Product => super::TypeClass::Number,
+            ReduceOp::Max | ReduceOp::Min => super::TypeClass::Ordinal,
+            ReduceOp::And | ReduceOp::Or | ReduceOp::Xor => super::TypeClass::Logical,
+        }
+    }
+
+    /// The result of a reduction, in the words of the compiler explorer.
+    pub fn label(self) -> &'static str {
+        match self {
+            ReduceOp::Sum => "the sum",
+            ReduceOp::Product => "the product",
+            ReduceOp::Max => "the largest",
+            ReduceOp::Min => "the smallest",
+            ReduceOp::And => "whether all are true (and)",
+            ReduceOp::Or => "whether any is true (or)",
+            ReduceOp::Xor => "the exclusive or",
+        }
+    }
+
+    /// An element of the result of a scan, in the words of the compiler explorer.
+    pub fn scan_label(self) -> &'static str {
+        match self {
+            ReduceOp::And => "the `and`",
+            ReduceOp::Or => "the `or`",
+            with => with.label(),
+        }
+    }
+}

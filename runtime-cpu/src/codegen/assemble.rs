@@ -1,0 +1,232 @@
+//! Machine functions on their way into the module: one for each function that is still called, and
+//! one for each pass of each kernel.
+
+use super::MIN_STACK_BYTES;
+use super::emitter::{Exit, FunctionEmitter, clif_value};
+use super::kernel::KernelBuilder;
+use super::machine::{self, Machine};
+use super::phases::{self, Phase};
+use super::unit::Unit;
+use crate::abi::{Status, offset};
+use crate::workers::Workers;
+use cranelift_codegen::Context;
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{AbiParam, FuncRef, Function, InstBuilder, Signature, types};
+use cranelift_codegen::isa::CallConv;
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::JITModule;
+use cranelift_module::{FuncId, Module as _};
+use nesl_runtime::kir::alias::Provenance;
+use nesl_runtime::kir::{self, Kernel, Module, Op, liveness, walk};
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// Builds the machine functions of a module, not yet compiled.
+pub struct Assembler<'a, 'j> {
+    unit: &'a Unit<'a>,
+    jit: &'j mut JITModule,
+    context: FunctionBuilderContext,
+    /// By function of the module, its machine function; none if it is no longer called.
+    ids: Vec<Option<FuncId>>,
+    functions: Vec<(FuncId, Context)>,
+}
+
+/// The machine functions of a kernel.
+pub struct KernelPasses {
+    /// The passes, the final one last.
+    pub phases: Vec<(Phase, FuncId)>,
+    /// The passes that look for failures of earlier stages.
+    pub checks: Vec<FuncId>,
+    /// The number of elements that are best executed together.
+    pub group_elements: usize,
+}
+
+impl<'a, 'j> Assembler<'a, 'j> {
+    /// Declares the functions of the module that are still called, and builds them.
+    pub fn new(unit: &'a Unit<'a>, jit: &'j mut JITModule) -> Result<Assembler<'a, 'j>, String> {
+        let mut ids = Vec::new();
+        for (function, called) in unit.module.functions.iter().zip(called(unit.module)) {
+            let id = if called {
+                let signature = signature(function, unit.convention);
+                let id = jit.declare_anonymous_function(&signature);
+                Some(id.map_err(|e| e.to_string())?)
+            } else {
+                None
+            };
+            ids.push(id);
+        }
+        let (context, functions) = (FunctionBuilderContext::new(), Vec::new());
+        let mut assembler = Assembler { unit, jit, context, ids, functions };
+        for at in 0..unit.module.functions.len() {
+            assembler.function(at);
+        }
+        Ok(assembler)
+    }
+
+    /// Builds the passes of a kernel.
+    pub fn kernel(&mut self, at: usize, kernel: &Kernel) -> Result<KernelPasses, String> {
+        let mut passes = KernelPasses { phases: Vec::new(), checks: Vec::new(), group_elements: 1 };
+        for phase in phases::phases(kernel) {
+            let (id, elements) = self.pass(at, phase)?;
+            passes.phases.push((phase, id));
+            passes.group_elements = passes.group_elements.max(elements);
+        }
+        for stage in liveness::failing_stages(kernel) {
+            let phase = Phase::Local(stage);
+            let own = passes.phases.iter().find(|(own, _)| *own == phase);
+            let id = match own {
+                Some((_, id)) => *id,
+                None => self.pass(at, phase)?.0,
+            };
+            passes.checks.push(id);
+        }
+        Ok(passes)
+    }
+
+    /// The machine functions built, to be [defined](define).
+    pub fn finish(self) -> Vec<(FuncId, Context)> {
+        self.functions
+    }
+
+    /// Declares the functions that blocks call within the function `into`.
+    fn callees<'k>(
+        ids: &[Option<FuncId>],
+        blocks: impl Iterator<Item = &'k kir::Block>,
+        jit: &mut JITModule,
+        into: &mut Function,
+    ) -> FxHashMap<u32, FuncRef> {
+        let mut refs = FxHashMap::default();
+        for block in blocks {
+            walk::each_inst(block, &mut |inst| {
+                if let Op::Call(callee, _) = inst.op
+                    && let Some(id) = ids[callee.0 as usize]
+                {
+                    refs.entry(callee.0).or_insert_with(|| jit.declare_func_in_func(id, into));
+                }
+            });
+        }
+        refs
+    }
+
+    /// Builds a function of the module, if it is still called.
+    fn function(&mut self, at: usize) {
+        let unit = self.unit;
+        let function = &unit.module.functions[at];
+        let Some(id) = self.ids[at] else { return };
+        let mut context = self.jit.make_context();
+        context.func.signature = signature(function, unit.convention);
+        let bodies = std::iter::once(&function.body);
+        let refs = Self::callees(&self.ids, bodies, self.jit, &mut context.func);
+        let results = function.results.iter().map(|ty| clif_value(*ty)).collect();
+        let b = FunctionBuilder::new(&mut context.func, &mut self.context);
+        let exit = Exit::Function(results);
+        let (mut emitter, params) = FunctionEmitter::new(b, unit, &refs, &function.types, exit);
+        emitter.depth = params[1];
+        emitter.enter();
+        for (name, param) in function.params.iter().zip(&params[2..]) {
+            emitter.set(*name, *param);
+            emitter.provenance.insert(*name, Provenance::Preexisting);
+        }
+        if unit.facts[at].in_cycle {
+            let left = emitter.b.ins().icmp_imm_s(IntCC::SignedLessThan, emitter.depth, 0);
+            emitter.leave_if(left, Status::TooDeep);
+            let limit = emitter.env_load(types::I64, offset::STACK_LIMIT);
+            let here = emitter.b.ins().get_stack_pointer(types::I64);
+            let below = emitter.b.ins().icmp(IntCC::UnsignedLessThan, here, limit);
+            emitter.leave_if(below, Status::TooDeep);
+            emitter.poll();
+        }
+        emitter.block(&function.body);
+        let mut all = vec![emitter.b.ins().iconst(types::I32, 0)];
+        all.extend(function.body.yields.iter().map(|v| emitter.get(*v)));
+        emitter.b.ins().return_(&all);
+        emitter.b.seal_all_blocks();
+        emitter.b.finalize(self.jit.target_config());
+        self.functions.push((id, context));
+    }
+
+    /// Builds a pass of a kernel; also returns the number of elements that it executes together.
+    fn pass(&mut self, at: usize, phase: Phase) -> Result<(FuncId, usize), String> {
+        let unit = self.unit;
+        let kernel = &unit.module.kernels[at];
+        let mut context = self.jit.make_context();
+        let mut signature = Signature::new(unit.convention);
+        signature.params.extend([AbiParam::new(types::I64); 3]);
+        signature.returns.push(AbiParam::new(types::I32));
+        let id = self.jit.declare_anonymous_function(&signature).map_err(|e| e.to_string())?;
+        context.func.signature = signature;
+        let bodies = walk::stage_bodies(kernel);
+        let refs = Self::callees(&self.ids, bodies, self.jit, &mut context.func);
+        let b = FunctionBuilder::new(&mut context.func, &mut self.context);
+        let exit = Exit::Function(Vec::new());
+        let (c, params) = FunctionEmitter::new(b, unit, &refs, &kernel.types, exit);
+        let allocates = kir::facts::kernel_facts(kernel, unit.facts).allocates;
+        let (chunk, tag) = (params[2], params[2]);
+        let mut builder = KernelBuilder { c, kernel, allocates, chunk, tag, group_elements: 1 };
+        builder.run(params[1], phase);
+        builder.c.b.seal_all_blocks();
+        builder.c.b.finalize(self.jit.target_config());
+        let group_elements = builder.group_elements;
+        self.functions.push((id, context));
+        Ok((id, group_elements))
+    }
+}
+
+/// Compiles machine functions, on all threads, and makes them callable. `room` is the stack that
+/// compiling one needs, in bytes.
+pub fn define(
+    jit: &mut JITModule,
+    functions: Vec<(FuncId, Context)>,
+    (machine, workers, room): (&Machine, &Workers, usize),
+    stop: &AtomicBool,
+) -> Result<(), String> {
+    let functions: Vec<_> =
+        functions.into_iter().map(|(id, function)| (id, Mutex::new((function, None)))).collect();
+    workers.each(functions.len(), &|take| {
+        while let Some(at) = take() {
+            if stop.load(Relaxed) {
+                return;
+            }
+            let mut own = functions[at].1.lock().unwrap_or_else(PoisonError::into_inner);
+            let (context, result) = &mut *own;
+            let compile = || machine.compile(context);
+            *result = Some(stacker::maybe_grow(room, room + MIN_STACK_BYTES, compile));
+        }
+    });
+    for (id, own) in functions {
+        let (context, result) = own.into_inner().unwrap_or_else(PoisonError::into_inner);
+        result.ok_or("interrupted")??;
+        machine::put(jit, id, &context)?;
+    }
+    jit.finalize_definitions().map_err(|e| e.to_string())
+}
+
+/// Returns, by function, true if a kernel may still call it.
+fn called(module: &Module) -> Vec<bool> {
+    let mut called = vec![false; module.functions.len()];
+    let mut left: Vec<&kir::Block> = module.kernels.iter().flat_map(walk::stage_bodies).collect();
+    while let Some(block) = left.pop() {
+        walk::each_inst(block, &mut |inst| {
+            if let Op::Call(callee, _) = inst.op
+                && !std::mem::replace(&mut called[callee.0 as usize], true)
+            {
+                left.push(&module.functions[callee.0 as usize].body);
+            }
+        });
+    }
+    called
+}
+
+/// The signature of a function: environment, depth, parameters → status, results.
+fn signature(function: &kir::Function, convention: CallConv) -> Signature {
+    let mut signature = Signature::new(convention);
+    signature.params.extend([AbiParam::new(types::I64); 2]);
+    signature.params.extend(function.params.iter().map(|v| {
+        let ty = function.types[v.0 as usize];
+        AbiParam::new(clif_value(ty))
+    }));
+    signature.returns.push(AbiParam::new(types::I32));
+    signature.returns.extend(function.results.iter().map(|ty| AbiParam::new(clif_value(*ty))));
+    signature
+}

@@ -1,0 +1,50 @@
+//! The module that is compiled, as all its code sees it.
+
+use crate::memory::PAD;
+use cranelift_codegen::isa::CallConv;
+use nesl_runtime::kir::facts::FunctionFacts;
+use nesl_runtime::kir::{Module, Op, walk};
+use rustc_hash::FxHashMap;
+
+/// A module under compilation.
+pub struct Unit<'a> {
+    /// The module, small functions inlined.
+    pub module: &'a Module,
+    /// The facts of its functions, by index.
+    pub facts: &'a [FunctionFacts],
+    /// Its constant arrays.
+    pub texts: &'a Texts,
+    /// The calling convention of the runtime's functions.
+    pub convention: CallConv,
+    /// True if the machine blends vectors by one instruction.
+    pub blends: bool,
+}
+
+/// The constant arrays of a module, padded as all arrays are.
+#[derive(Debug, Default)]
+pub struct Texts {
+    padded: FxHashMap<Box<[u8]>, Box<[u8]>>,
+}
+
+impl Texts {
+    /// Collects the constant arrays of a module.
+    pub fn of(module: &Module) -> Texts {
+        let mut texts = Texts::default();
+        for block in walk::bodies(module) {
+            walk::each_inst(block, &mut |inst| {
+                if let Op::Text(text) = &inst.op {
+                    texts.padded.entry(text.clone()).or_insert_with(|| {
+                        let padding = [0; PAD];
+                        [&padding[..], text, &padding].concat().into()
+                    });
+                }
+            });
+        }
+        texts
+    }
+
+    /// The address of a text's first char, valid as long as the module is loaded.
+    pub fn address(&self, text: &[u8]) -> i64 {
+        self.padded[text][PAD..].as_ptr() as i64
+    }
+}

@@ -1,0 +1,165 @@
+//! Vectorised loops: the iterations of a counted loop in groups (strip-mining).
+//!
+//! The rest of whole groups is done a vector at a time, and then one by one. A loop that adds up rows is
+//! done in tiles (`tile`); one whose iterations have inner loops that share loads is unrolled and jammed
+//! (`unroll_and_jam`).
+
+use super::super::emitter::FunctionEmitter;
+use super::super::kernel::ElementRange;
+use super::lanes::{Lanes, VectorEmitter};
+use super::target::converts;
+use super::tile::{self, TilePlan};
+use super::{group_elements, multiple_accumulators};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::{self, InstBuilder, Type};
+use cranelift_codegen::packed_option::ReservedValue;
+use nesl_runtime::kir::alias::iterations_are_independent;
+use nesl_runtime::kir::uniformity::Uniformity;
+use nesl_runtime::kir::vectorize::{Analysis, Surroundings, is_wide};
+use nesl_runtime::kir::walk;
+use nesl_runtime::kir::{self, Block, Combine, Inst, Op, Ty, ValueTy};
+
+/// A loop of at most this many instructions has a second vector loop for its rest.
+const MAX_REST_VECTOR_INSTRUCTIONS: usize = 32;
+
+impl<'a> FunctionEmitter<'a, '_> {
+    /// Emits the iterations of a counted loop that only reduces, or fills arrays, in groups while a whole
+    /// group is left. Returns the first single iteration, and the reductions there.
+    pub fn vector_for(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
+        let Op::For { index, init, reduce, body, .. } = &inst.op else { return None };
+        let may_store = iterations_are_independent(body, &self.provenance);
+        if !init.is_empty() || reduce.is_empty() && !may_store {
+            return None;
+        }
+        let around =
+            Surroundings { types: self.types, constants: &self.constants, may_store, converts };
+        let mut analysis = Analysis::new(around, &[*index]);
+        analysis.needs_larger_lanes();
+        body.insts.iter().for_each(|inst| walk::each_read(inst, &mut |v| analysis.mark_read(v)));
+        body.yields.iter().for_each(|v| analysis.mark_read(*v));
+        let facts = analysis.block(body).and_then(|()| {
+            reduce.iter().for_each(|_| analysis.count_vector_operation());
+            analysis.finish(body.insts.iter())
+        });
+        let Ok(facts) = facts else { return self.unroll_and_jam(inst, count, may_store) };
+        if reduce.is_empty()
+            && let Some(plan) = TilePlan::of(body.insts.iter(), &facts, self)
+        {
+            let range = ElementRange { lo: self.int(0), hi: count, segment: None };
+            let space = tile::Space { names: &[*index], range, elements: false };
+            return Some(vec![self.tiles(&plan, &facts, space)]);
+        }
+        let most = group_elements(&facts);
+        // What is left over is done a vector at a time, if that is little code.
+        let mut length = 0;
+        walk::each_inst(body, &mut |_| length += 1);
+        let wide = body.yields.iter().all(|v| is_wide(self.element_ty(*v)));
+        let least = facts.min_elements.max(if wide { 2 } else { 4 });
+        let mut sizes =
+            vec![most, if length <= MAX_REST_VECTOR_INSTRUCTIONS { least } else { most }];
+        sizes.dedup();
+        let mut vector = VectorEmitter::new(self, facts, most, ir::Block::reserved_value());
+        vector.read_only = body.insts.iter().all(|inst| inst.op.is_read_only());
+        let reduced: Vec<(Combine, Ty)> = reduce
+            .iter()
+            .zip(&body.yields)
+            .map(|(combine, value)| (*combine, vector.c.element_ty(*value)))
+            .collect();
+        let mut at = vector.c.int(0);
+        let mut accs: Vec<Lanes> = Vec::new();
+        let mut nothing = vec![at];
+        for (combine, ty) in &reduced {
+            let neutral = vector.c.literal(combine.neutral(*ty));
+            nothing.push(neutral);
+            let vectors = vector.flatten(&Lanes::Uniform(neutral), *ty, Uniformity::Varying);
+            accs.push(vector.lanes_of(*ty, vectors));
+        }
+        // Few are added up in their order, and have nothing to do with vectors.
+        let types: Vec<Type> = nothing.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
+        let (many, join) = (vector.c.b.create_block(), vector.c.block_with(types));
+        let enough =
+            vector.c.b.ins().icmp_imm_s(IntCC::SignedGreaterThanOrEqual, count, most as i64);
+        vector.c.branch(enough, (many, &[]), (join, &nothing));
+        vector.c.b.switch_to_block(many);
+        // A loop within a loop is rarely long, and would have to ask each time.
+        let streamed = match (&reduced[..], vector.c.loops) {
+            ([(_, ty)], 0) => {
+                multiple_accumulators::elements_per_stream(body.insts.iter(), &vector.facts, *ty)
+            }
+            _ => None,
+        };
+        if let ([reduced], Some(elements)) = (&reduced[..], streamed) {
+            let lanes;
+            (at, lanes) =
+                vector.with_streams([at, count], elements, *reduced, &mut |vector, at| {
+                    vector.set(*index, Lanes::Affine(at));
+                    vector.block(body);
+                    vector.get(body.yields[0])
+                });
+            accs = vec![lanes];
+        }
+        for elements in sizes {
+            // The lanes of the sums become fewer, too.
+            for ((combine, ty), acc) in reduced.iter().zip(&mut accs) {
+                *acc = vector.folded(*combine, *ty, acc, elements);
+            }
+            vector.elements = elements;
+            vector.bail = vector.c.b.create_block();
+            (at, accs) = vector.vector_loop(*index, body, count, at, (&reduced, &accs));
+        }
+        let mut out = vec![at];
+        for ((combine, ty), acc) in reduced.iter().zip(&accs) {
+            out.push(vector.across(*combine, *ty, acc));
+        }
+        vector.c.jump(join, &out);
+        vector.c.b.switch_to_block(join);
+        Some(vector.c.b.block_params(join).to_vec())
+    }
+}
+
+impl<'a> VectorEmitter<'_, 'a, '_> {
+    /// Returns a count; 0 if it is less than `few`.
+    pub fn zero_if_fewer(&mut self, count: ir::Value, few: usize) -> ir::Value {
+        let less = self.c.b.ins().icmp_imm_s(IntCC::SignedLessThan, count, few as i64);
+        let none = self.c.int(0);
+        self.c.b.ins().select(less, none, count)
+    }
+
+    /// Emits groups of iterations, from `begin` and the sums so far, while a whole group is left and no
+    /// check fails. Returns the iteration where that ends, and the sums there.
+    fn vector_loop(
+        &mut self,
+        index: kir::Value,
+        body: &'a Block,
+        count: ir::Value,
+        begin: ir::Value,
+        (reduced, sums): (&[(Combine, Ty)], &[Lanes]),
+    ) -> (ir::Value, Vec<Lanes>) {
+        let mut start = vec![begin];
+        for ((_, ty), sum) in reduced.iter().zip(sums) {
+            start.extend(self.flatten(sum, *ty, Uniformity::Varying));
+        }
+        let looped = self.c.begin_loop_to(self.bail, &start);
+        let params = looped.carried.clone();
+        let at = params[0];
+        let mut rest = params[1..].iter().copied();
+        let accs: Vec<Lanes> = reduced
+            .iter()
+            .map(|(_, ty)| self.unflatten(&mut rest, ValueTy::Scalar(*ty), Uniformity::Varying))
+            .collect();
+        let after = self.c.b.ins().iadd_imm_s(at, self.elements as i64);
+        let whole = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, after, count);
+        self.c.loop_while(&looped, whole);
+        self.c.poll();
+        self.set(index, Lanes::Affine(at));
+        self.block(body);
+        let mut next = vec![after];
+        for (n, (combine, ty)) in reduced.iter().enumerate() {
+            let x = self.get(body.yields[n]);
+            let sum = self.combine(*combine, *ty, &accs[n], &x);
+            next.extend(self.flatten(&sum, *ty, Uniformity::Varying));
+        }
+        self.c.end_loop(&looped, &next);
+        (at, accs)
+    }
+}

@@ -1,0 +1,294 @@
+//! Between the phases and behind the last: what chunks found apart is put together.
+
+use super::plan::Extents;
+use super::{Run, bits, length, param, scalar};
+use crate::abi::chunk::{CARRY, FIRST_COUNT, HEADER, LAST_COUNT, SLOTS, TOTAL};
+use crate::memory::Block;
+use crate::workers::Workers;
+use nesl_runtime::kir::{Combine, Scope, Sink, Ty, Value};
+use nesl_runtime::runtime::{Arg, Failure};
+
+/// The tables of the chunks behind the first, in place of which parameter, and what they hold.
+pub struct PrivateTables {
+    param: usize,
+    combine: Combine,
+    ty: Ty,
+    length: usize,
+    blocks: Vec<Block>,
+}
+
+impl PrivateTables {
+    /// The table of a chunk, if it has one of its own.
+    pub fn of(&self, chunk: usize) -> Option<(usize, u64)> {
+        let block = self.blocks.get(chunk.checked_sub(1)?)?;
+        Some((self.param, block.start() as u64))
+    }
+}
+
+impl Run<'_> {
+    fn element(&self, value: Value) -> Ty {
+        use nesl_runtime::kir::ValueTy;
+        match self.code.kernel.types[value.0 as usize] {
+            ValueTy::Scalar(ty) | ValueTy::Array(ty) => ty,
+            ValueTy::Mark => Ty::I64,
+        }
+    }
+
+    fn slot(&mut self, chunk: usize, sink: usize, slot: usize) -> &mut u64 {
+        &mut self.state[chunk * self.stride + HEADER + SLOTS * sink + slot]
+    }
+
+    /// The slot as a value of a type: only its low bytes were written.
+    fn found(&mut self, chunk: usize, sink: usize, slot: usize, ty: Ty) -> u64 {
+        let word = *self.slot(chunk, sink, slot);
+        match ty.size() {
+            1 => word & 0xff,
+            4 => word & 0xffff_ffff,
+            _ => word,
+        }
+    }
+
+    fn put(&self, array: Value, ty: Ty, at: u64, value: u64) {
+        if let Some(param) = param(self.code, array) {
+            let place = (self.params[param] as *mut u8).wrapping_add(at as usize * ty.size());
+            // SAFETY: the array is as long as the sink's contract asks; the chunks are done.
+            unsafe { bits::write(ty, place, value) };
+        }
+    }
+}
+
+/// How the state of a sink combines, if it has one.
+fn combining(run: &Run<'_>, sink: &Sink) -> Option<(Combine, Ty, Scope)> {
+    match sink {
+        Sink::Reduce { scope, combine, value, .. } | Sink::Scan { scope, combine, value, .. } => {
+            Some((*combine, run.element(*value), *scope))
+        }
+        Sink::Pack { .. } => Some((Combine::Add, Ty::I64, Scope::All)),
+        Sink::Scatter { .. } | Sink::Histogram { .. } | Sink::Emit { .. } => None,
+    }
+}
+
+/// The sinks with their stages and numbers.
+fn sinks<'a>(run: &Run<'a>) -> Vec<(usize, usize, &'a Sink)> {
+    let code = run.code;
+    let stages = code.kernel.stages.iter().enumerate();
+    let all = stages.flat_map(|(stage, s)| s.sinks.iter().map(move |sink| (stage, sink)));
+    all.enumerate().map(|(number, (stage, sink))| (stage, number, sink)).collect()
+}
+
+/// Before the first phase: nothing is carried.
+pub fn init_carries(run: &mut Run<'_>) {
+    for (_, number, sink) in sinks(run) {
+        if let Some((combine, ty, _)) = combining(run, sink) {
+            for chunk in 0..run.chunks.len() {
+                *run.slot(chunk, number, CARRY) = scalar(combine.neutral(ty));
+            }
+        }
+    }
+}
+
+/// After the totals of a stage: what each chunk carries.
+pub fn carry(run: &mut Run<'_>, stage: usize) {
+    for (_, number, sink) in sinks(run).into_iter().filter(|(at, ..)| *at == stage) {
+        let Some((combine, ty, scope)) = combining(run, sink) else { continue };
+        if matches!(sink, Sink::Reduce { .. }) {
+            continue;
+        }
+        let neutral = scalar(combine.neutral(ty));
+        let mut carry = neutral;
+        for at in 0..run.chunks.len() {
+            *run.slot(at, number, CARRY) = carry;
+            let total = run.found(at, number, TOTAL, ty);
+            let chunk = run.chunks[at];
+            carry = match scope {
+                Scope::All => bits::combine(combine, ty, carry, total),
+                Scope::Segment => {
+                    // The next chunk goes on with the last segment of this one, or begins one.
+                    let next = run.chunks.get(at + 1);
+                    let goes_on = next.is_some_and(|next| next.segment + 1 == chunk.segments);
+                    match (goes_on, chunk.segments - chunk.segment) {
+                        (false, _) => neutral,
+                        (true, 1) => bits::combine(combine, ty, carry, total),
+                        (true, _) => total,
+                    }
+                }
+            };
+        }
+    }
+}
+
+/// Behind the last phase: results over the whole space, and over segments that were not in one
+/// chunk.
+pub fn finalise(run: &mut Run<'_>, extents: &Extents<'_>) {
+    let last = run.chunks.len() - 1;
+    for (_, number, sink) in sinks(run) {
+        match sink {
+            Sink::Reduce { scope: Scope::All, combine, value, out: Some(out), .. } => {
+                let ty = run.element(*value);
+                let mut acc = run.found(0, number, CARRY, ty);
+                for chunk in 1..=last {
+                    let more = run.found(chunk, number, CARRY, ty);
+                    acc = bits::combine(*combine, ty, acc, more);
+                }
+                run.put(*out, ty, 0, acc);
+            }
+            Sink::Reduce { scope: Scope::Segment, combine, value, out: Some(out), .. } => {
+                let ty = run.element(*value);
+                parts(run, extents, number, *combine, *out, ty, [CARRY, TOTAL]);
+            }
+            Sink::Scan { scope: Scope::All, value, total: Some(total), .. } => {
+                let ty = run.element(*value);
+                let value = run.found(last, number, TOTAL, ty);
+                run.put(*total, ty, 0, value);
+            }
+            Sink::Pack { scope: Scope::All, count, .. } => {
+                let kept = run.found(last, number, TOTAL, Ty::I64);
+                run.put(*count, Ty::I64, 0, kept);
+            }
+            Sink::Pack { scope: Scope::Segment, count, .. } => {
+                let slots = [FIRST_COUNT, LAST_COUNT];
+                parts(run, extents, number, Combine::Add, *count, Ty::I64, slots);
+            }
+            Sink::Reduce { .. }
+            | Sink::Scan { .. }
+            | Sink::Scatter { .. }
+            | Sink::Histogram { .. }
+            | Sink::Emit { .. } => {}
+        }
+    }
+}
+
+/// Puts together what chunks found of segments that they share.
+fn parts(
+    run: &mut Run<'_>,
+    extents: &Extents<'_>,
+    number: usize,
+    combine: Combine,
+    out: Value,
+    ty: Ty,
+    [first, last]: [usize; 2],
+) {
+    let mut open = None;
+    for at in 0..run.chunks.len() {
+        let chunk = run.chunks[at];
+        if chunk.segment == chunk.segments {
+            continue;
+        }
+        let within = chunk.first > extents.start(chunk.segment);
+        let ends_within = chunk.last < extents.start(chunk.segments);
+        let alone = chunk.segments - chunk.segment == 1;
+        if within || (alone && ends_within) {
+            let part = run.found(at, number, first, ty);
+            let acc = match open.take() {
+                Some(before) if within => bits::combine(combine, ty, before, part),
+                _ => part,
+            };
+            if alone && ends_within {
+                open = Some(acc);
+            } else {
+                run.put(out, ty, chunk.segment, acc);
+            }
+        }
+        if !alone && ends_within {
+            open = Some(run.found(at, number, last, ty));
+        }
+    }
+}
+
+/// A byte for each place scattered to; the blocks live until the launch is done.
+pub fn tags(run: &mut Run<'_>, args: &[Arg], workers: &Workers) -> Result<Vec<Block>, Failure> {
+    let mut blocks = Vec::new();
+    for (_, number, sink) in sinks(run) {
+        let Sink::Scatter { array, .. } = sink else { continue };
+        let block = workers.memory().alloc(length(run.code, args, *array))?;
+        // SAFETY: the block is ours and so long.
+        unsafe { std::ptr::write_bytes(block.start(), 0, block.bytes()) };
+        for chunk in 0..run.chunks.len() {
+            *run.slot(chunk, number, CARRY) = block.start() as u64;
+        }
+        blocks.push(block);
+    }
+    Ok(blocks)
+}
+
+/// Tables for all chunks but the first, which has the one there is.
+pub fn private_tables(
+    run: &Run<'_>,
+    args: &[Arg],
+    workers: &Workers,
+) -> Result<Vec<PrivateTables>, Failure> {
+    let mut all: Vec<PrivateTables> = Vec::new();
+    for (_, _, sink) in sinks(run) {
+        let Sink::Histogram { array, combine, value, .. } = sink else { continue };
+        let Some(param) = param(run.code, *array) else { continue };
+        let (ty, length) = (run.element(*value), length(run.code, args, *array));
+        let neutral = scalar(combine.neutral(ty));
+        let mut blocks = Vec::new();
+        for _ in 1..run.chunks.len() {
+            let block = workers.memory().alloc(length * ty.size())?;
+            if neutral == 0 {
+                // SAFETY: the block is ours, and so long.
+                unsafe { std::ptr::write_bytes(block.start(), 0, length * ty.size()) };
+                blocks.push(block);
+                continue;
+            }
+            for at in 0..length {
+                let place = block.start().wrapping_add(at * ty.size());
+                // SAFETY: the block is ours, and so long.
+                unsafe { bits::write(ty, place, neutral) };
+            }
+            blocks.push(block);
+        }
+        all.push(PrivateTables { param, combine: *combine, ty, length, blocks });
+    }
+    Ok(all)
+}
+
+/// Adds a table to another.
+///
+/// # Safety
+/// Both have so many elements, and nobody else uses them.
+unsafe fn added<T: Copy>(to: *mut u8, from: *const u8, length: usize, add: impl Fn(T, T) -> T) {
+    // SAFETY: what is asked for above.
+    let (to, from) = unsafe {
+        (
+            std::slice::from_raw_parts_mut(to.cast::<T>(), length),
+            std::slice::from_raw_parts(from.cast::<T>(), length),
+        )
+    };
+    for (sum, x) in to.iter_mut().zip(from) {
+        *sum = add(*sum, *x);
+    }
+}
+
+/// Adds the tables of the chunks to the one there is.
+pub fn tables(run: &Run<'_>, private: &[PrivateTables]) {
+    for PrivateTables { param, combine, ty, length, blocks } in private {
+        let table = run.params[*param] as *mut u8;
+        for block in blocks {
+            // What is most common does not look at each element what it is to do.
+            if (*combine, *ty) == (Combine::Add, Ty::F64) {
+                // SAFETY: both tables are so long, aligned as blocks are, and the chunks are done.
+                unsafe { added(table, block.start(), *length, |a: f64, b: f64| a + b) };
+                continue;
+            }
+            if (*combine, *ty) == (Combine::Add, Ty::I64) {
+                // SAFETY: the same.
+                unsafe { added(table, block.start(), *length, i64::wrapping_add) };
+                continue;
+            }
+            for at in 0..*length {
+                let (to, from) = (
+                    table.wrapping_add(at * ty.size()),
+                    block.start().wrapping_add(at * ty.size()),
+                );
+                // SAFETY: both tables are so long, and the chunks are done.
+                unsafe {
+                    let sum =
+                        bits::combine(*combine, *ty, bits::read(*ty, to), bits::read(*ty, from));
+                    bits::write(*ty, to, sum);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! The execution of one pass over all chunks of a launch.
+//!
+//! Threads take chunks in their order, so that when one has failed all before it have been begun;
+//! those are finished, and the first failure is the launch's.
+
+use super::Run;
+use super::combine_partials::PrivateTables;
+use crate::abi::{Entry, Env, Status};
+use crate::buffer::internal_failure;
+use crate::memory::Memory;
+use crate::workers::Workers;
+use nesl_runtime::fault::FaultCode;
+use nesl_runtime::kir::Site;
+use nesl_runtime::runtime::{Failure, Options};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// The stack of code that recurses, in bytes: a frame may be 1 KiB at a million levels. Only the
+/// part that is used is backed by memory.
+const RECURSION_STACK_BYTES: usize =
+    if cfg!(target_pointer_width = "64") { 1 << 30 } else { 1 << 26 };
+
+/// The part of that stack that is left for functions of the runtime, in bytes.
+const RESERVED_STACK_BYTES: usize = 256 << 10;
+
+/// Runs a pass over all chunks.
+pub fn run_pass(
+    workers: &Workers,
+    run: &mut Run<'_>,
+    entry: Entry,
+    private: &[PrivateTables],
+    options: &Options,
+) -> Result<(), Failure> {
+    let chunks = run.chunks.len();
+    let outputs = run.code.kernel.outputs.len();
+    let (state, emitted) = (Shared(run.state.as_mut_ptr()), Shared(run.emitted.as_mut_ptr()));
+    let run = &*run;
+    let failed = AtomicUsize::new(usize::MAX);
+    let failure: Mutex<Option<(usize, Failure)>> = Mutex::new(None);
+    let each = if run.short && chunks > 1 { Workers::each_soon } else { Workers::each };
+    each(workers, chunks, &|take| {
+        let mut env = Env::new(options, workers, chunks == 1);
+        let mut arena = run.code.facts.allocates.then(|| workers.take_arena());
+        if let Some(arena) = &mut arena {
+            env.arena = &mut **arena;
+            arena.enter(&mut env.memory);
+        }
+        while let Some(at) = take() {
+            if at > failed.load(Relaxed) {
+                break;
+            }
+            let mut params = run.params.clone();
+            for (param, table) in private.iter().filter_map(|p| p.of(at)) {
+                params[param] = table;
+            }
+            // SAFETY: `state` has `stride` words for each chunk, and `at` is below their number.
+            let state = unsafe { state.get().add(at * run.stride) };
+            // SAFETY: `emitted` has `outputs` vectors for each chunk, and `at` is below their number.
+            env.emitted = unsafe { emitted.get().add(at * outputs) };
+            env.details = 0;
+            let status = call(entry, &mut env, &params, state, run.code.facts.recursive);
+            if status != Status::Done as i32 {
+                failed.fetch_min(at, Relaxed);
+                let found = failure_of(&env, status, run.tag, workers.memory());
+                let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                if first.as_ref().is_none_or(|(before, _)| at < *before) {
+                    *first = Some((at, found));
+                }
+                drop(first);
+                if let Some(arena) = &mut arena {
+                    arena.enter(&mut env.memory);
+                }
+            }
+        }
+        if let Some(arena) = arena {
+            workers.give_back_arena(arena);
+        }
+    });
+    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some((_, failure)) => Err(failure),
+        None => Ok(()),
+    }
+}
+
+/// An address that several threads use.
+#[derive(Clone, Copy)]
+struct Shared<T>(*mut T);
+
+// SAFETY: `run_pass` gives each chunk elements of its own, and one thread takes a chunk.
+unsafe impl<T> Sync for Shared<T> {}
+
+impl<T> Shared<T> {
+    fn get(&self) -> *mut T {
+        self.0
+    }
+}
+
+/// Runs compiled code, on a large stack if it recurses.
+fn call(entry: Entry, env: &mut Env, params: &[u64], state: *mut u64, recursive: bool) -> i32 {
+    let run = |env: &mut Env| {
+        // SAFETY: `entry` was compiled for the kernel whose parameters these are; `Env` and the
+        // chunk's words have the layout of `abi`.
+        unsafe { entry(env, params.as_ptr(), state) }
+    };
+    if !recursive {
+        return run(env);
+    }
+    stacker::grow(RECURSION_STACK_BYTES, || {
+        // A local of the new stack.
+        let local = 0u8;
+        let here = std::hint::black_box(std::ptr::from_ref(&local)) as usize;
+        let left = stacker::remaining_stack().unwrap_or(RECURSION_STACK_BYTES / 2);
+        env.stack_limit = here - left + RESERVED_STACK_BYTES;
+        run(env)
+    })
+}
+
+/// Returns the failure that a status other than `Done` reports.
+fn failure_of(env: &Env, status: i32, tag: u64, memory: &Memory) -> Failure {
+    let machine = |code: FaultCode| Failure::Machine(code.into());
+    let wanted = (env.details > 0).then(|| env.detail[0].unsigned_abs());
+    let program = |text| Failure::Program {
+        tag,
+        site: Site(env.site as u32),
+        work_item: env.work_item as u64,
+        detail: env.detail[..env.details as usize].to_vec(),
+        text,
+    };
+    match status {
+        s if s == Status::Check as i32 => program(None),
+        s if s == Status::Fail as i32 => {
+            let length = env.text_length.max(0) as usize;
+            let text = if length == 0 {
+                Vec::new()
+            } else {
+                // SAFETY: the text is an array of the failed work item, whose memory is freed only
+                // when the arena is entered again.
+                unsafe { std::slice::from_raw_parts(env.text, length) }.to_vec()
+            };
+            program(Some(text))
+        }
+        s if s == Status::TooDeep as i32 => machine(FaultCode::TooDeep),
+        s if s == Status::Interrupted as i32 => machine(FaultCode::Interrupted),
+        s if s == Status::OutOfMemory as i32 => memory.exhausted(wanted),
+        other => internal_failure(&format!("code ended with status {other}")),
+    }
+}

@@ -1,0 +1,163 @@
+//! The threads of a runtime, and the memory that they use.
+//!
+//! The calling thread takes part in all work: a launch begins at once, and ends, whether or not
+//! another thread wakes up.
+
+use crate::arena::Arena;
+use crate::memory::Memory;
+use crate::pool::Pool;
+use nesl_runtime::services::sort::Work;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Work that takes at most this long is not worth waking up another thread.
+const MAX_SINGLE_THREAD_TIME: Duration = Duration::from_micros(20);
+
+/// Copies of fewer bytes are not worth another thread.
+const MIN_PARALLEL_COPY_BYTES: usize = 1 << 20;
+
+/// The threads of a runtime, and the memory that they use.
+pub struct Workers {
+    threads: usize,
+    /// The least work of a chunk, in operations.
+    grain: u64,
+    /// The other threads, one fewer than `threads`; started when first needed.
+    pool: OnceLock<Option<Pool>>,
+    /// The number of computations that want all threads at present.
+    wanted: Arc<AtomicUsize>,
+    memory: Arc<Memory>,
+    #[expect(clippy::vec_box, reason = "compiled code knows their addresses")]
+    arenas: Mutex<Vec<Box<Arena>>>,
+}
+
+/// A claim on all threads, until it is dropped.
+struct Wanted<'a>(&'a AtomicUsize);
+
+impl<'a> Wanted<'a> {
+    fn new(wanted: &'a AtomicUsize) -> Wanted<'a> {
+        wanted.fetch_add(1, Relaxed);
+        Wanted(wanted)
+    }
+}
+
+impl Drop for Wanted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Relaxed);
+    }
+}
+
+impl Workers {
+    /// `threads` threads, which execute chunks of at least `grain` operations each.
+    pub fn new(threads: usize, grain: u64, memory: Arc<Memory>) -> Workers {
+        let (pool, wanted, arenas) = Default::default();
+        Workers { threads, grain, pool, wanted, memory, arenas }
+    }
+
+    /// The number of computations that want all threads at present: background work waits then.
+    pub fn wanted(&self) -> &Arc<AtomicUsize> {
+        &self.wanted
+    }
+
+    /// The number of threads, the calling one included.
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+
+    /// The least work of a chunk, in operations.
+    pub fn grain(&self) -> u64 {
+        self.grain
+    }
+
+    /// The memory of the runtime.
+    pub fn memory(&self) -> &Arc<Memory> {
+        &self.memory
+    }
+
+    /// Calls `f` on all threads; the numbers from 0 to below `count` are taken in that order.
+    pub fn each(&self, count: usize, f: &Work<'_>) {
+        self.each_from(&AtomicUsize::new(0), count, f);
+    }
+
+    /// As [`Workers::each`]; but this thread begins alone, and goes on alone if all is done soon.
+    pub fn each_soon(&self, count: usize, f: &Work<'_>) {
+        let (next, begun) = (AtomicUsize::new(0), Instant::now());
+        f(&mut || {
+            let soon = next.load(Relaxed) == 0 || begun.elapsed() < MAX_SINGLE_THREAD_TIME;
+            soon.then(|| next.fetch_add(1, Relaxed)).filter(|at| *at < count)
+        });
+        if next.load(Relaxed) < count {
+            self.each_from(&next, count, f);
+        }
+    }
+
+    fn each_from(&self, next: &AtomicUsize, count: usize, f: &Work<'_>) {
+        let take = || Some(next.fetch_add(1, Relaxed)).filter(|at| *at < count);
+        let pool = if count <= 1 { None } else { self.pool() };
+        match pool {
+            Some(pool) => {
+                let _wanted = Wanted::new(&self.wanted);
+                pool.run(self.threads.min(count) - 1, &|| f(&mut { take }));
+            }
+            None => f(&mut { take }),
+        }
+    }
+
+    fn pool(&self) -> Option<&Pool> {
+        let make = || if self.threads > 1 { Pool::new(self.threads - 1) } else { None };
+        self.pool.get_or_init(make).as_ref()
+    }
+
+    /// Takes an arena that no thread uses, perhaps a new one.
+    pub fn take_arena(&self) -> Box<Arena> {
+        let idle = self.arenas.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        idle.unwrap_or_else(|| Box::new(Arena::new(self.memory.clone())))
+    }
+
+    /// Gives back an arena; most of its memory is freed.
+    pub fn give_back_arena(&self, mut arena: Box<Arena>) {
+        arena.rest();
+        self.arenas.lock().unwrap_or_else(PoisonError::into_inner).push(arena);
+    }
+
+    /// Copies ranges of bytes, given as source address, target address and length; `bytes` is the
+    /// sum of the lengths.
+    pub fn copy(&self, jobs: &[(usize, usize, usize)], bytes: usize) {
+        let copy = |at: usize| {
+            let (from, to, length) = jobs[at];
+            // SAFETY: the caller's ranges lie in live allocations, and no target overlaps another
+            // range.
+            unsafe { std::ptr::copy_nonoverlapping(from as *const u8, to as *mut u8, length) };
+        };
+        if bytes < MIN_PARALLEL_COPY_BYTES {
+            (0..jobs.len()).for_each(copy);
+        } else {
+            self.each(jobs.len(), &|take| {
+                while let Some(at) = take() {
+                    copy(at)
+                }
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_number_is_taken_once() {
+        let workers = Workers::new(3, 1, Memory::new(u64::MAX));
+        for count in [0, 1, 2, 3, 1000] {
+            let (taken, sum) = (AtomicUsize::new(0), AtomicUsize::new(0));
+            workers.each(count, &|take| {
+                while let Some(number) = take() {
+                    taken.fetch_add(1, Relaxed);
+                    sum.fetch_add(number, Relaxed);
+                }
+            });
+            assert_eq!(taken.into_inner(), count);
+            assert_eq!(sum.into_inner(), count * count.saturating_sub(1) / 2);
+        }
+    }
+}
