@@ -8,7 +8,7 @@ use nesl_core::elaborate::Projection;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
 use nesl_core::link::Fact;
-use nesl_core::lower::{self, Part};
+use nesl_core::lower::{self, HostPart};
 use nesl_runtime::kir::{Literal, ValueTy};
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Runtime};
 use nesl_runtime::scalar::Precision;
@@ -102,8 +102,8 @@ impl ResidentValue {
         let mut parts = Vec::new();
         for part in lower::parts_of(self.value(Some(runtime))?, &self.0.ty, precision) {
             parts.push(match part {
-                Part::Scalar(literal) => Arg::Scalar(literal),
-                Part::Array(ty, bytes) => {
+                HostPart::Scalar(literal) => Arg::Scalar(literal),
+                HostPart::Array(ty, bytes) => {
                     let buffer = runtime.alloc(ty, bytes.len() / ty.size())?;
                     runtime.write(&buffer, 0, &bytes)?;
                     Arg::Array(buffer, 0)
@@ -252,13 +252,13 @@ fn read(
     ty: &Ty,
     parts: &mut dyn Iterator<Item = &Arg>,
     runtime: &dyn Runtime,
-    out: &mut Vec<Part>,
+    out: &mut Vec<HostPart>,
 ) -> Result<(), Failure> {
     with_stack(|| {
         match ty {
             Ty::Unit => {}
             Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                out.push(Part::Scalar(literal(next(parts))));
+                out.push(HostPart::Scalar(literal(next(parts))));
             }
             Ty::Pair(first, second) => {
                 read(first, parts, runtime, out)?;
@@ -266,7 +266,7 @@ fn read(
             }
             Ty::Sequence(element) => {
                 let length = literal(next(parts));
-                out.push(Part::Scalar(length));
+                out.push(HostPart::Scalar(length));
                 read_columns(element, count(length), parts, runtime, out)?;
             }
         }
@@ -280,12 +280,12 @@ fn read_columns(
     length: usize,
     parts: &mut dyn Iterator<Item = &Arg>,
     runtime: &dyn Runtime,
-    out: &mut Vec<Part>,
+    out: &mut Vec<HostPart>,
 ) -> Result<(), Failure> {
     with_stack(|| {
-        let mut array = |out: &mut Vec<Part>| {
+        let mut array = |out: &mut Vec<HostPart>| {
             let Arg::Array(buffer, at) = next(parts) else { unreachable!("columns are arrays") };
-            out.push(Part::Array(buffer.ty(), bytes(buffer, *at, length, runtime)?));
+            out.push(HostPart::Array(buffer.ty(), bytes(buffer, *at, length, runtime)?));
             Ok(())
         };
         match element {
@@ -299,7 +299,7 @@ fn read_columns(
                 array(out)?;
                 array(out)?;
                 let extent = literal(next(parts));
-                out.push(Part::Scalar(extent));
+                out.push(HostPart::Scalar(extent));
                 read_columns(inner, count(extent), parts, runtime, out)?;
             }
         }

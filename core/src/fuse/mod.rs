@@ -19,6 +19,7 @@
 mod cluster;
 mod liveness;
 mod rematerialise;
+pub mod sequential;
 mod sink;
 
 use crate::base::with_stack;

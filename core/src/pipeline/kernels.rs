@@ -1,11 +1,11 @@
 //! The kir of kernels: as it is launched, and all of a program's to be looked at.
 
-use super::launches::{Event, Launch, NoLaunch, Origin, walk};
+use super::launches::{Event, Launch, NoLaunch, Origin, is_idle, walk};
 use super::pass::Unit;
 use super::{Options, Stage};
 use crate::flat::{self, Function, Kernel, Op, Program, SpaceId, SpaceKind};
 use crate::ir::{self, Site};
-use crate::lower::kernel::{Code, Values, Variant, values};
+use crate::lower::kernel::{LoweredKernel, Values, Variant, values};
 use crate::lower::{self, FaultSite, Lowered, Unsupported};
 use nesl_runtime::kir;
 use nesl_runtime::scalar::Precision;
@@ -37,7 +37,7 @@ pub fn kernel(
     kernel: &Kernel,
     variant: &Variant,
     options: &Options,
-) -> Result<Code, Unsupported> {
+) -> Result<LoweredKernel, Unsupported> {
     let Options { precision, seed, .. } = *options;
     let code = lower::kernel::kernel(program, function, values, kernel, variant, precision, seed)?;
     verify(&code.module);
@@ -141,7 +141,7 @@ fn not_launched(program: &Program, skipped: NoLaunch) -> Option<ListedKernel> {
 fn described(
     function: &Function,
     launch: &Launch,
-    code: &Result<Code, Unsupported>,
+    code: &Result<LoweredKernel, Unsupported>,
 ) -> ListedKernel {
     let Launch { kernel, origin, variant, version, .. } = launch;
     let name = &function.name;
@@ -165,6 +165,13 @@ fn described(
     }
     let site = kernel.lets.first().map_or(function.context(kernel.space).site, |step| step.site);
     match code {
+        Ok(code) if is_idle(kernel, code) => ListedKernel {
+            title,
+            reason: "no launch: all that it gives lies there already".to_owned(),
+            site,
+            module: None,
+            fault_sites: Vec::new(),
+        },
         Ok(code) => ListedKernel {
             title,
             reason: facts(function, kernel, variant),

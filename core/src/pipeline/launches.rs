@@ -10,7 +10,7 @@ use super::host_steps::{in_steps, parts};
 use crate::base::with_stack;
 use crate::flat::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
 use crate::ir::{self, Atom, FunId, Ty, Var};
-use crate::lower::kernel::{Code, Part, Values, Variant, values};
+use crate::lower::kernel::{LoweredKernel, ResultPart, Values, Variant, values};
 use crate::prim::SeqOp;
 use nesl_runtime::bug;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -134,9 +134,18 @@ pub fn moves(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
     }
 }
 
+/// Returns true for a kernel that is not launched, because all that it gives is what it takes.
+pub fn is_idle(kernel: &Kernel, code: &LoweredKernel) -> bool {
+    let is_argument =
+        |part: &ResultPart| matches!(part, ResultPart::Alias(_, None) | ResultPart::Same(_));
+    kernel.lets.iter().all(|step| matches!(step.op, Op::Element { .. }))
+        && code.filters.is_empty()
+        && code.results.iter().flat_map(|result| &result.parts).all(is_argument)
+}
+
 /// Goes through a program and reports what it meets, in order. `report` gives the code of a
 /// launch, or `None` where it has none.
-pub fn walk(program: &Program, report: &mut dyn FnMut(Event) -> Option<Code>) {
+pub fn walk(program: &Program, report: &mut dyn FnMut(Event) -> Option<LoweredKernel>) {
     let mut walk = Walk { program, report, seen: FxHashSet::default(), stopped: false };
     walk.call(program.source.main, SINGLE, Vec::new(), None);
 }
@@ -157,7 +166,7 @@ fn many(regular: Option<bool>) -> Extent {
 
 struct Walk<'p, 'r> {
     program: &'p Program,
-    report: &'r mut dyn FnMut(Event) -> Option<Code>,
+    report: &'r mut dyn FnMut(Event) -> Option<LoweredKernel>,
     /// The functions that were gone through, each with true if for a single element.
     seen: FxHashSet<(FunId, bool)>,
     /// The flat form cannot go on.
@@ -320,14 +329,15 @@ impl<'p> Walk<'p, '_> {
             call.extents.extend(masks.map(|mask| (*mask, many(regular.map(|_| false)))));
             return;
         };
-        for give in &code.gives {
-            let is_sequence = matches!(call.values.get(&give.var), Some((_, Ty::Sequence(_))));
-            if is_sequence && give.parts.iter().any(|part| matches!(part, Part::Starts(_))) {
-                call.tiled.insert((give.var, give.ctx), false);
+        for result in &code.results {
+            let is_sequence = matches!(call.values.get(&result.var), Some((_, Ty::Sequence(_))));
+            if is_sequence && result.parts.iter().any(|part| matches!(part, ResultPart::Starts(_)))
+            {
+                call.tiled.insert((result.var, result.space), false);
             }
         }
-        for places in &code.places {
-            call.extents.insert(places.ctx, many(regular.map(|_| false)));
+        for filter in &code.filters {
+            call.extents.insert(filter.space, many(regular.map(|_| false)));
         }
     }
 

@@ -16,7 +16,7 @@ use super::{Evaluator, callee, decided_over};
 use nesl_core::base::with_stack;
 use nesl_core::flat::{Block, Function, Kernel, Let, Op, SpaceId, SpaceKind, Step};
 use nesl_core::ir::{Atom, FunId, Ty, Var};
-use nesl_core::lower::kernel::{Part, Values};
+use nesl_core::lower::kernel::{ResultPart, Values};
 use nesl_core::strategy::{Strategy, Version, is_map};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -181,15 +181,15 @@ impl<'p> Outlook<'p> {
         let variant = variant((call.function, call.values), kernel, call);
         let ready = self.evaluator.ready(call.id, which, kernel, variant)?;
         ready.expect(self.evaluator.runtime);
-        for give in &ready.code.gives {
+        for give in &ready.code.results {
             let is_sequence = matches!(call.values.get(&give.var), Some((_, Ty::Sequence(_))));
-            if is_sequence && give.parts.iter().any(|part| matches!(part, Part::Starts(_))) {
-                call.tiles.insert((give.var, give.ctx), false);
+            if is_sequence && give.parts.iter().any(|part| matches!(part, ResultPart::Starts(_))) {
+                call.tiles.insert((give.var, give.space), false);
             }
         }
         let outer = call.points.get(&kernel.space)?.segments;
-        for places in &ready.code.places {
-            call.points.insert(places.ctx, many(outer.map(|_| false)));
+        for places in &ready.code.filters {
+            call.points.insert(places.space, many(outer.map(|_| false)));
         }
         Some(())
     }

@@ -7,7 +7,7 @@ use super::{Evaluator, Frame, Parts, Run, RunError, Trace, is_filter};
 use nesl_core::flat::{Function, Kernel, Let, Op, SpaceId, SpaceKind};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, Atom, FunId, Site, Ty, Var};
-use nesl_core::lower::kernel::{Code, Part, Take, Values, Variant};
+use nesl_core::lower::kernel::{KernelParam, LoweredKernel, ResultPart, Values, Variant};
 use nesl_core::pipeline;
 use nesl_core::prim::SeqOp;
 use nesl_runtime::kir::Literal;
@@ -38,7 +38,7 @@ pub(super) enum Which {
 
 /// A kernel as code.
 pub(super) struct Ready {
-    pub(super) code: Code,
+    pub(super) code: LoweredKernel,
     /// None if there is nothing to execute: all that it gives is what it takes. Loaded when it is
     /// first launched.
     module: Option<OnceCell<Loaded>>,
@@ -220,40 +220,45 @@ impl<'p> Evaluator<'p> {
         Some(Ready { code, module: Some(OnceCell::new()) })
     }
 
-    fn args(&'p self, frame: &mut Frame<'p>, kernel: &Kernel, code: &Code) -> Run<Vec<Arg>> {
+    fn args(
+        &'p self,
+        frame: &mut Frame<'p>,
+        kernel: &Kernel,
+        code: &LoweredKernel,
+    ) -> Run<Vec<Arg>> {
         let over = frame.points[&kernel.space].clone();
         let number = |x: usize| Arg::Scalar(Literal::I64(x as i64));
         let mut args = Vec::new();
         // What is written is nobody else's: it is claimed when all that is read has been taken.
         let mut own = Vec::new();
-        for take in &code.takes {
+        for take in &code.params {
             match take {
-                Take::Count => args.push(number(over.count)),
-                Take::Segments => args.push(number(segments(&over)?.count)),
-                Take::Length => {
+                KernelParam::Count => args.push(number(over.count)),
+                KernelParam::Segments => args.push(number(segments(&over)?.count)),
+                KernelParam::Length => {
                     args.push(number(segments(&over)?.regular.expect("the variant says so")));
                 }
-                Take::Offsets => args.push(Arg::Array(self.offsets(segments(&over)?)?, 0)),
-                Take::Map(ctx) => args.push(Arg::Array(self.map(frame, *ctx)?, 0)),
-                Take::Value(var) => args.extend(self.read(frame, *var)?.all.iter().cloned()),
-                Take::Pool(var) => {
+                KernelParam::Offsets => args.push(Arg::Array(self.offsets(segments(&over)?)?, 0)),
+                KernelParam::Map(ctx) => args.push(Arg::Array(self.map(frame, *ctx)?, 0)),
+                KernelParam::Value(var) => args.extend(self.read(frame, *var)?.all.iter().cloned()),
+                KernelParam::Pool(var) => {
                     let value = self.read(frame, *var)?;
                     let single = frame.points[&frame.values[var].0].single;
                     args.extend(value.all[if single { 1 } else { 3 }..].iter().cloned());
                 }
-                Take::Out(ctx, ty) => {
+                KernelParam::Out(ctx, ty) => {
                     let count =
                         if *ctx == kernel.space { over.count } else { frame.points[ctx].count };
                     args.push(Arg::Array(self.alloc(*ty, count)?, 0));
                 }
-                Take::Table(size, combine, ty) => {
+                KernelParam::Table(size, combine, ty) => {
                     let home = frame.function.segments_of(kernel.space).unwrap_or(SpaceId::CALLER);
                     let size = self.value_at(frame, *size, home)?;
                     let size = (whole_number(&size.all[0]) as i64).max(0) as usize;
                     args.push(self.filled(combine.neutral(*ty), size)?);
                 }
-                Take::One(ty) => args.push(Arg::Array(self.alloc(*ty, 1)?, 0)),
-                Take::Own(var) => {
+                KernelParam::One(ty) => args.push(Arg::Array(self.alloc(*ty, 1)?, 0)),
+                KernelParam::Own(var) => {
                     let parts = self.read(frame, *var)?.all.len();
                     own.push((args.len(), *var));
                     args.extend(std::iter::repeat_n(number(0), parts));
@@ -318,24 +323,24 @@ impl<'p> Evaluator<'p> {
         &'p self,
         frame: &mut Frame<'p>,
         kernel: &Kernel,
-        code: &Code,
+        code: &LoweredKernel,
         args: &[Arg],
         outputs: &[Buffer],
     ) -> Run<()> {
-        for give in &code.gives {
+        for give in &code.results {
             let mut all = Vec::new();
             let mut tiles = None;
             let mut inner = 0;
             for part in &give.parts {
                 all.push(match part {
-                    Part::Array(at) | Part::Same(at) => args[*at].clone(),
-                    Part::Length(at) => match &args[*at] {
+                    ResultPart::Array(at) | ResultPart::Same(at) => args[*at].clone(),
+                    ResultPart::Length(at) => match &args[*at] {
                         Arg::Array(buffer, from) => service::number(buffer.len() - from),
                         Arg::Scalar(_) => unreachable!("it is an array"),
                     },
-                    Part::First(at) => Arg::Scalar(self.first(&args[*at])?),
-                    Part::Output(at) => Arg::Array(outputs[*at].clone(), 0),
-                    Part::Alias(at, start) => {
+                    ResultPart::First(at) => Arg::Scalar(self.first(&args[*at])?),
+                    ResultPart::Output(at) => Arg::Array(outputs[*at].clone(), 0),
+                    ResultPart::Alias(at, start) => {
                         let Arg::Array(buffer, begin) = &args[*at] else {
                             unreachable!("it is an array")
                         };
@@ -345,22 +350,22 @@ impl<'p> Evaluator<'p> {
                         };
                         Arg::Array(buffer.clone(), begin + start)
                     }
-                    Part::Starts(at) => {
-                        let count = frame.points[&give.ctx].count;
+                    ResultPart::Starts(at) => {
+                        let count = frame.points[&give.space].count;
                         let segments = self.segments(count, args[*at].clone())?;
                         let starts = Arg::Array(self.offsets(&segments)?, 0);
                         tiles = Some(segments);
                         starts
                     }
-                    Part::StartsOf(at) => {
+                    ResultPart::StartsOf(at) => {
                         let lengths = &outputs[*at];
                         let count = lengths.len();
                         let segments = self.segments(count, Arg::Array(lengths.clone(), 0))?;
                         inner = segments.total;
                         Arg::Array(self.offsets(&segments)?, 0)
                     }
-                    Part::SumOf(_) => Arg::Scalar(Literal::I64(inner as i64)),
-                    Part::Sum(_) => {
+                    ResultPart::SumOf(_) => Arg::Scalar(Literal::I64(inner as i64)),
+                    ResultPart::Sum(_) => {
                         let total = tiles.as_ref().map_or(0, |tiles| tiles.total);
                         Arg::Scalar(Literal::I64(total as i64))
                     }
@@ -368,10 +373,10 @@ impl<'p> Evaluator<'p> {
             }
             let is_sequence = matches!(frame.values.get(&give.var), Some((_, Ty::Sequence(_))));
             let tiles = tiles.filter(|_| is_sequence);
-            frame.vars.insert((give.var, give.ctx), Rc::new(Parts::tiled(all, tiles)));
+            frame.vars.insert((give.var, give.space), Rc::new(Parts::tiled(all, tiles)));
         }
-        for places in &code.places {
-            let map = places.places.map(|at| match &args[at] {
+        for places in &code.filters {
+            let map = places.indices.map(|at| match &args[at] {
                 Arg::Array(map, _) => map.clone(),
                 Arg::Scalar(_) => unreachable!("it is an array"),
             });
@@ -386,7 +391,7 @@ impl<'p> Evaluator<'p> {
                     Points::kept(segments.total, Some(segments), map)
                 }
             };
-            frame.points.insert(places.ctx, Rc::new(points));
+            frame.points.insert(places.space, Rc::new(points));
         }
         Ok(())
     }
@@ -512,20 +517,20 @@ pub(super) fn variant(
 }
 
 /// Whether a kernel only says what something is called that lies there already.
-fn is_idle(kernel: &Kernel, code: &Code) -> bool {
+fn is_idle(kernel: &Kernel, code: &LoweredKernel) -> bool {
     kernel.lets.iter().all(|binding| matches!(binding.op, Op::Element { .. }))
-        && code.places.is_empty()
-        && code.gives.iter().flat_map(|give| &give.parts).all(|part| match part {
-            Part::Alias(_, None) | Part::Same(_) => true,
-            Part::Alias(_, Some(_))
-            | Part::Array(_)
-            | Part::Length(_)
-            | Part::First(_)
-            | Part::Output(_)
-            | Part::Starts(_)
-            | Part::Sum(_)
-            | Part::StartsOf(_)
-            | Part::SumOf(_) => false,
+        && code.filters.is_empty()
+        && code.results.iter().flat_map(|give| &give.parts).all(|part| match part {
+            ResultPart::Alias(_, None) | ResultPart::Same(_) => true,
+            ResultPart::Alias(_, Some(_))
+            | ResultPart::Array(_)
+            | ResultPart::Length(_)
+            | ResultPart::First(_)
+            | ResultPart::Output(_)
+            | ResultPart::Starts(_)
+            | ResultPart::Sum(_)
+            | ResultPart::StartsOf(_)
+            | ResultPart::SumOf(_) => false,
         })
 }
 

@@ -1,12 +1,25 @@
-//! Mathematical functions as kir: [`nesl_runtime::math`], written down.
+//! Mathematical functions as kir: the algorithms of [`nesl_runtime::math`], emitted once a module.
 
+use super::function::{FunctionLowering, Helper};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{
     Binary, Body, Function as KirFunction, FunctionBuilder, Literal, Op, Ty, Unary, Value, ValueTy,
 };
 use nesl_runtime::math::{self, Format, Function, Ops};
+use nesl_runtime::scalar::ScalarOp;
 use std::cell::RefCell;
 
-/// A function of one float: a kir function of that name.
+impl FunctionLowering<'_> {
+    /// Lowers a mathematical function of a float.
+    pub(super) fn math(&mut self, op: ScalarOp, a: Value) -> Value {
+        let ty = self.body.element(a);
+        let meaning = op.function().or_bug("the operation is a mathematical function");
+        let function = self.helper(Helper::Math(op), |name| self::function(name, meaning, ty));
+        self.body.call(function, vec![a], &[ValueTy::Scalar(ty)])[0]
+    }
+}
+
+/// Returns a mathematical function of one float as a kir function with this name.
 pub(super) fn function(name: &str, function: Function, ty: Ty) -> KirFunction {
     let mut builder = FunctionBuilder::new(name);
     let x = builder.param(ValueTy::Scalar(ty));
@@ -14,7 +27,7 @@ pub(super) fn function(name: &str, function: Function, ty: Ty) -> KirFunction {
     builder.finish(vec![result])
 }
 
-/// Writes operations into a body.
+/// Emits the operations of an algorithm into a body.
 struct Writer<'b> {
     body: RefCell<&'b mut Body>,
     float: Ty,

@@ -1,12 +1,13 @@
-//! The functions that a kernel calls, and no others.
+//! The functions that a kernel calls, renumbered so that its module holds no others.
 
 use crate::base::with_stack;
 use crate::flat::{Let, Op};
 use crate::ir::{self, Block, FunId, Program};
 use crate::simplify::{renumber_calls, unroll};
+use nesl_runtime::bug::OrBug;
 
-/// The functions of a program that some values need, numbered anew, and the values with these
-/// numbers.
+/// Returns the functions that some values call, directly or not, and the values with the new numbers
+/// of these functions.
 pub(super) fn needed(program: &Program, lets: &[Let]) -> (Program, Vec<Let>) {
     let mut order: Vec<FunId> = Vec::new();
     let note = |op: &ir::Op, order: &mut Vec<FunId>| {
@@ -25,27 +26,20 @@ pub(super) fn needed(program: &Program, lets: &[Let]) -> (Program, Vec<Let>) {
         at += 1;
     }
     let place = |id: FunId| {
-        FunId(order.iter().position(|known| *known == id).expect("it was found") as u32)
+        FunId(order.iter().position(|known| *known == id).or_bug("every callee was found") as u32)
     };
     let mut functions: Vec<ir::Function> =
         order.iter().map(|id| program.functions[id.0 as usize].clone()).collect();
     functions.iter_mut().for_each(|function| renumber_calls(&mut function.body, &place));
     let mut lets = lets.to_vec();
     for binding in &mut lets {
-        match &mut binding.op {
-            Op::Sequential(block) => renumber_calls(block, &place),
-            Op::Map(op) => {
-                let point = ir::Let {
-                    var: binding.var,
-                    ty: binding.ty.clone(),
-                    op: op.clone(),
-                    site: binding.site,
-                };
-                let mut block = Block { lets: vec![point], result: ir::Atom::Unit };
-                renumber_calls(&mut block, &place);
-                *op = block.lets.remove(0).op;
-            }
-            _ => {}
+        if let Op::Sequential(block) = &mut binding.op {
+            renumber_calls(block, &place);
+        } else if let Op::Map(op) = &binding.op {
+            let lets = vec![core_binding(binding, op)];
+            let mut block = Block { lets, result: ir::Atom::Unit };
+            renumber_calls(&mut block, &place);
+            binding.op = Op::Map(block.lets.remove(0).op);
         }
     }
     let needed = Program { functions, globals: Vec::new(), main: FunId(0) };
@@ -53,6 +47,7 @@ pub(super) fn needed(program: &Program, lets: &[Let]) -> (Program, Vec<Let>) {
     (needed, lets)
 }
 
+/// Visits the operations of the core language in a value.
 fn each_op(binding: &Let, visit: &mut dyn FnMut(&ir::Op)) {
     with_stack(|| match &binding.op {
         Op::Sequential(block) => block.for_each_op(&mut |op| visit(op)),
@@ -64,16 +59,19 @@ fn each_op(binding: &Let, visit: &mut dyn FnMut(&ir::Op)) {
     });
 }
 
-/// The values that each point computes by itself, as bindings of the core language.
-pub(super) fn points(lets: &[Let]) -> Vec<Option<ir::Let>> {
-    let point = |binding: &Let| match &binding.op {
-        Op::Map(op) => Some(ir::Let {
-            var: binding.var,
-            ty: binding.ty.clone(),
-            op: op.clone(),
-            site: binding.site,
-        }),
+/// Returns, for each value that is an operation of the core language, a block with that operation.
+pub(super) fn map_blocks(lets: &[Let]) -> Vec<Option<Block>> {
+    let block = |binding: &Let| match &binding.op {
+        Op::Map(op) => {
+            let binding = core_binding(binding, op);
+            Some(Block { result: ir::Atom::Var(binding.var), lets: vec![binding] })
+        }
         _ => None,
     };
-    lets.iter().map(point).collect()
+    lets.iter().map(block).collect()
+}
+
+/// Returns a binding of the core language for an operation that each thread does by itself.
+pub(super) fn core_binding(binding: &Let, op: &ir::Op) -> ir::Let {
+    ir::Let { var: binding.var, ty: binding.ty.clone(), op: op.clone(), site: binding.site }
 }

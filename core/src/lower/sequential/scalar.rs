@@ -1,13 +1,13 @@
-//! Scalar operations, with the checks that the language asks for.
+//! Scalar operations, with the checks that the language prescribes.
 
-use super::sequential::Thread;
+use super::function::FunctionLowering;
 use crate::ir::Site;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Binary, Literal, Ty, Unary, Value};
 use nesl_runtime::scalar::{Precision, ScalarOp};
 
-impl Thread<'_> {
-    /// An operation on scalars; see [`nesl_runtime::scalar`] for what it means.
+impl FunctionLowering<'_> {
+    /// Lowers an operation on scalars; [`nesl_runtime::scalar`] defines its meaning.
     pub(super) fn scalar(&mut self, op: ScalarOp, args: &[Value], site: Site) -> Value {
         let a = args[0];
         let ty = self.body.element(a);
@@ -82,7 +82,7 @@ impl Thread<'_> {
         }
     }
 
-    /// A constant of the type of NESL's ints.
+    /// Returns a constant NESL int.
     pub(super) fn int(&mut self, x: i64) -> Value {
         let literal = match self.precision {
             Precision::Bits64 => Literal::I64(x),
@@ -91,7 +91,7 @@ impl Thread<'_> {
         self.body.literal(literal)
     }
 
-    /// A constant of the type of a float.
+    /// Returns a constant of the same float type as another value.
     pub(super) fn float_like(&mut self, like: Value, x: f64) -> Value {
         let literal = match self.body.element(like) {
             Ty::F32 => Literal::F32((x as f32).to_bits()),
@@ -100,11 +100,13 @@ impl Thread<'_> {
         self.body.literal(literal)
     }
 
+    /// Tests `a ≥ x`.
     fn at_least(&mut self, a: Value, x: i64) -> Value {
         let x = self.int(x);
         self.body.binary(Binary::Ge, a, x)
     }
 
+    /// Faults if a divisor is 0.
     fn nonzero(&mut self, b: Value, code: FaultCode, site: Site) {
         if self.divides_safely(b) {
             return;
@@ -114,7 +116,7 @@ impl Thread<'_> {
         self.check(fine, code, site);
     }
 
-    /// Whether a divisor is a constant by which nothing goes wrong.
+    /// Returns true for a constant divisor other than 0 and -1, which can neither fault nor overflow.
     fn divides_safely(&self, b: Value) -> bool {
         match self.body.constant(b) {
             Some(Literal::I64(x)) => x != 0 && x != -1,
@@ -136,7 +138,7 @@ impl Thread<'_> {
         self.body.binary(Binary::Div, a, b)
     }
 
-    /// The rest with the divisor's sign.
+    /// Lowers `mod`: the remainder with the sign of the divisor.
     fn modulo(&mut self, a: Value, b: Value, site: Site) -> Value {
         self.nonzero(b, FaultCode::ModByZero, site);
         let rest = self.body.binary(Binary::Rem, a, b);
@@ -150,10 +152,10 @@ impl Thread<'_> {
         self.body.select(below, moved, rest)
     }
 
-    /// `if a > b then a else b`: of floats, with a NaN on either side, `b`.
-    fn choose(&mut self, compare: Binary, whole: Binary, a: Value, b: Value) -> Value {
+    /// Lowers `if a > b then a else b`, which is `b` if either is NaN; `op` is the integer operation.
+    fn choose(&mut self, compare: Binary, op: Binary, a: Value, b: Value) -> Value {
         if !self.body.element(a).is_float() {
-            return self.body.binary(whole, a, b);
+            return self.body.binary(op, a, b);
         }
         let first = self.body.binary(compare, a, b);
         self.body.select(first, a, b)
@@ -175,12 +177,13 @@ impl Thread<'_> {
         self.check(fine, code, site);
     }
 
-    /// A whole number near a float, as an int, if it is one.
+    /// Rounds a float and converts it to an int; faults if it does not fit.
     fn rounded(&mut self, how: Unary, a: Value, site: Site) -> Value {
         let whole = self.body.unary(how, a);
         self.whole_to_int(whole, site)
     }
 
+    /// Converts a float without fraction to an int; faults if it does not fit.
     fn whole_to_int(&mut self, whole: Value, site: Site) -> Value {
         // Both bounds are powers of two, hence exact.
         let limit = f64::powi(2.0, self.precision.bits() as i32 - 1);
@@ -192,7 +195,7 @@ impl Thread<'_> {
         self.body.convert(self.int_ty(), whole)
     }
 
-    /// To nearest, halves away from zero.
+    /// Lowers `round`: to nearest, halves away from zero.
     fn round(&mut self, a: Value, site: Site) -> Value {
         let down = self.body.unary(Unary::Trunc, a);
         let rest = self.body.binary(Binary::Sub, a, down);
@@ -208,7 +211,7 @@ impl Thread<'_> {
         self.whole_to_int(whole, site)
     }
 
-    /// The bits, one pattern for both zeros and one for all NaNs.
+    /// Lowers the bits of a float: one pattern for both zeros, one for all NaNs.
     fn float_bits(&mut self, a: Value) -> Value {
         let zero = self.float_like(a, 0.0);
         let is_zero = self.body.binary(Binary::Eq, a, zero);

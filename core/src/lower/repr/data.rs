@@ -1,30 +1,34 @@
-//! Values as parts of kir, and back.
+//! Values in host memory ↔ the parts that a launch takes and gives.
+//!
+//! The order of the parts is that of [`parts`](super::parts()). Nested sequences become segments that
+//! lie one behind the other in their pool; when a value is read, its segments may lie anywhere.
 
-use super::layout;
+use super::{ill_typed, scalar_ty};
 use crate::base::with_stack;
 use crate::interp::{Sequence, SequenceBuilder, Value};
 use crate::ir::Ty;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Literal};
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
-/// A part of a value: see [`parts`](super::parts()).
+/// A part of a value in host memory.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
-    /// A scalar, a length or an extent.
+pub enum HostPart {
+    /// A scalar; or the length of a sequence or the extent of a pool, an `i64`.
     Scalar(Literal),
-    /// The elements of an array, as bytes in the machine's order.
+    /// The type and the elements of an array, as bytes in the machine's order.
     Array(kir::Ty, Vec<u8>),
 }
 
-/// The parts of a value, in the order of [`parts`](super::parts()).
-pub fn parts_of(value: &Value, ty: &Ty, precision: Precision) -> Vec<Part> {
+/// Returns the parts of a value, in the order of [`parts`](super::parts()).
+pub fn parts_of(value: &Value, ty: &Ty, precision: Precision) -> Vec<HostPart> {
     let mut out = Vec::new();
     add(value, ty, precision, &mut out);
     out
 }
 
-fn add(value: &Value, ty: &Ty, precision: Precision, out: &mut Vec<Part>) {
+fn add(value: &Value, ty: &Ty, precision: Precision, out: &mut Vec<HostPart>) {
     with_stack(|| match (value, ty) {
         (Value::Pair(both), Ty::Pair(first, second)) => {
             add(&both.0, first, precision, out);
@@ -34,33 +38,37 @@ fn add(value: &Value, ty: &Ty, precision: Precision, out: &mut Vec<Part>) {
             out.push(length(sequence.len()));
             add_columns(&[sequence], element, precision, out);
         }
-        (Value::Int(x), _) => out.push(Part::Scalar(match precision {
+        (Value::Int(x), _) => out.push(HostPart::Scalar(match precision {
             Precision::Bits64 => Literal::I64(*x),
             Precision::Bits32 => Literal::I32(*x as i32),
         })),
-        (Value::Float(x), _) => out.push(Part::Scalar(match precision {
+        (Value::Float(x), _) => out.push(HostPart::Scalar(match precision {
             Precision::Bits64 => Literal::F64(x.to_bits()),
             Precision::Bits32 => Literal::F32((*x as f32).to_bits()),
         })),
-        (Value::Bool(x), _) => out.push(Part::Scalar(Literal::Bool(*x))),
-        (Value::Char(x), _) => out.push(Part::Scalar(Literal::U8(*x))),
+        (Value::Bool(x), _) => out.push(HostPart::Scalar(Literal::Bool(*x))),
+        (Value::Char(x), _) => out.push(HostPart::Scalar(Literal::U8(*x))),
         (Value::Unit | Value::Pair(_) | Value::Sequence(_), _) => {}
     });
 }
 
-fn length(n: usize) -> Part {
-    Part::Scalar(Literal::I64(n as i64))
+fn length(n: usize) -> HostPart {
+    HostPart::Scalar(Literal::I64(n as i64))
 }
 
-/// The columns of some sequences, one behind the other.
-fn add_columns(sequences: &[&Sequence], element: &Ty, precision: Precision, out: &mut Vec<Part>) {
+/// Adds the columns of the concatenation of some sequences.
+fn add_columns(
+    sequences: &[&Sequence],
+    element: &Ty,
+    precision: Precision,
+    out: &mut Vec<HostPart>,
+) {
     with_stack(|| match element {
         Ty::Unit => {}
         Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
             let mut bytes = Vec::new();
             sequences.iter().for_each(|s| add_bytes(s, precision, &mut bytes));
-            let ty = layout::scalar(element, precision).expect("it is a scalar");
-            out.push(Part::Array(ty, bytes));
+            out.push(HostPart::Array(scalar_ty(element, precision), bytes));
         }
         Ty::Pair(first, second) => {
             for (element, half) in [(first, true), (second, false)] {
@@ -69,7 +77,7 @@ fn add_columns(sequences: &[&Sequence], element: &Ty, precision: Precision, out:
                     .map(|sequence| {
                         let mut builder = SequenceBuilder::new(element, sequence.len());
                         for value in sequence.iter() {
-                            let (first, second) = value.as_pair().expect("types were checked");
+                            let (first, second) = pair(&value);
                             builder.push(if half { first.clone() } else { second.clone() });
                         }
                         builder.finish()
@@ -80,20 +88,27 @@ fn add_columns(sequences: &[&Sequence], element: &Ty, precision: Precision, out:
         }
         Ty::Sequence(inner) => {
             let values: Vec<Value> = sequences.iter().flat_map(|s| s.iter()).collect();
-            let segments: Vec<&Sequence> =
-                values.iter().map(|v| v.as_sequence().expect("types were checked")).collect();
+            let segments: Vec<&Sequence> = values.iter().map(sequence).collect();
             let (mut starts, mut lengths, mut end) = (Vec::new(), Vec::new(), 0_i64);
             for segment in &segments {
                 starts.extend(end.to_ne_bytes());
                 lengths.extend((segment.len() as i64).to_ne_bytes());
                 end += segment.len() as i64;
             }
-            out.push(Part::Array(kir::Ty::I64, starts));
-            out.push(Part::Array(kir::Ty::I64, lengths));
+            out.push(HostPart::Array(kir::Ty::I64, starts));
+            out.push(HostPart::Array(kir::Ty::I64, lengths));
             out.push(length(end as usize));
             add_columns(&segments, inner, precision, out);
         }
     });
+}
+
+fn pair(value: &Value) -> (&Value, &Value) {
+    value.as_pair().unwrap_or_else(|| ill_typed("a pair"))
+}
+
+fn sequence(value: &Value) -> &Sequence {
+    value.as_sequence().unwrap_or_else(|| ill_typed("a sequence"))
 }
 
 fn add_bytes(sequence: &Sequence, precision: Precision, out: &mut Vec<u8>) {
@@ -112,33 +127,33 @@ fn add_bytes(sequence: &Sequence, precision: Precision, out: &mut Vec<u8>) {
         }
         (Sequence::Bools(xs), _) => xs.iter().for_each(|x| out.push(u8::from(*x))),
         (Sequence::Chars(xs), _) => out.extend_from_slice(xs),
-        (Sequence::Values(_), _) => unreachable!("types were checked"),
+        (Sequence::Values(_), _) => ill_typed("a value of the type"),
     }
 }
 
-/// The value that has these parts.
+/// Returns the value that has these parts.
 ///
 /// # Panics
-/// If they are those of another type.
-pub fn value_of(ty: &Ty, parts: impl IntoIterator<Item = Part>, precision: Precision) -> Value {
-    Reader { parts: &mut parts.into_iter(), precision }.value(ty)
+/// If the parts are those of another type.
+pub fn value_of(ty: &Ty, parts: impl IntoIterator<Item = HostPart>, precision: Precision) -> Value {
+    PartReader { parts: &mut parts.into_iter(), precision }.value(ty)
 }
 
-struct Reader<'p> {
-    parts: &'p mut dyn Iterator<Item = Part>,
+struct PartReader<'p> {
+    parts: &'p mut dyn Iterator<Item = HostPart>,
     precision: Precision,
 }
 
-/// The columns of a sequence that is read.
-enum Column {
+/// The columns of a sequence in host memory.
+enum HostColumn {
     Unit,
     Scalars(Sequence),
-    Pair(Box<(Column, Column)>),
-    /// Starts, lengths and the pool.
-    Segments(Vec<i64>, Vec<i64>, Box<Column>),
+    Pair(Box<(HostColumn, HostColumn)>),
+    /// The starts and the lengths of the segments, and the columns of the pool.
+    Segments(Vec<i64>, Vec<i64>, Box<HostColumn>),
 }
 
-impl Reader<'_> {
+impl PartReader<'_> {
     fn value(&mut self, ty: &Ty) -> Value {
         with_stack(|| match ty {
             Ty::Unit => Value::Unit,
@@ -151,41 +166,41 @@ impl Reader<'_> {
                 Value::Sequence(rows(&self.column(element), element, 0, length))
             }
             Ty::Int | Ty::Float | Ty::Bool | Ty::Char => match self.parts.next() {
-                Some(Part::Scalar(literal)) => scalar(literal),
-                other => panic!("{other:?} is no scalar"),
+                Some(HostPart::Scalar(literal)) => scalar(literal),
+                _ => ill_typed("a scalar part"),
             },
         })
     }
 
     fn length(&mut self) -> usize {
         match self.parts.next() {
-            Some(Part::Scalar(Literal::I64(length))) => length as usize,
-            other => panic!("{other:?} is no length"),
+            Some(HostPart::Scalar(Literal::I64(length))) => length as usize,
+            _ => ill_typed("a length"),
         }
     }
 
     fn array(&mut self) -> Vec<u8> {
         match self.parts.next() {
-            Some(Part::Array(_, bytes)) => bytes,
-            other => panic!("{other:?} is no array"),
+            Some(HostPart::Array(_, bytes)) => bytes,
+            _ => ill_typed("an array part"),
         }
     }
 
-    fn column(&mut self, element: &Ty) -> Column {
+    fn column(&mut self, element: &Ty) -> HostColumn {
         with_stack(|| match element {
-            Ty::Unit => Column::Unit,
+            Ty::Unit => HostColumn::Unit,
             Ty::Pair(first, second) => {
                 let first = self.column(first);
-                Column::Pair(Box::new((first, self.column(second))))
+                HostColumn::Pair(Box::new((first, self.column(second))))
             }
             Ty::Sequence(inner) => {
                 let (starts, lengths) = (words(&self.array()), words(&self.array()));
                 let _extent = self.length();
-                Column::Segments(starts, lengths, Box::new(self.column(inner)))
+                HostColumn::Segments(starts, lengths, Box::new(self.column(inner)))
             }
             Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
                 let bytes = self.array();
-                Column::Scalars(self.scalars(element, bytes))
+                HostColumn::Scalars(self.scalars(element, bytes))
             }
         })
     }
@@ -208,7 +223,7 @@ impl Reader<'_> {
             }
             (Ty::Bool, _) => Sequence::Bools(Arc::new(bytes.iter().map(|x| *x != 0).collect())),
             (Ty::Char, _) => Sequence::Chars(Arc::new(bytes)),
-            (Ty::Unit | Ty::Pair(..) | Ty::Sequence(_), _) => unreachable!("it is a scalar"),
+            (Ty::Unit | Ty::Pair(..) | Ty::Sequence(_), _) => ill_typed("a scalar"),
         }
     }
 }
@@ -224,9 +239,9 @@ fn scalar(literal: Literal) -> Value {
     }
 }
 
-/// The rows of a column from a start on.
-fn rows(column: &Column, element: &Ty, start: usize, count: usize) -> Sequence {
-    if let Column::Scalars(all) = column
+/// Returns `count` elements from an index on.
+fn rows(column: &HostColumn, element: &Ty, start: usize, count: usize) -> Sequence {
+    if let HostColumn::Scalars(all) = column
         && start == 0
         && count == all.len()
     {
@@ -234,25 +249,26 @@ fn rows(column: &Column, element: &Ty, start: usize, count: usize) -> Sequence {
     }
     let mut builder = SequenceBuilder::new(element, count);
     with_stack(|| match (column, element) {
-        (Column::Unit, _) => (0..count).for_each(|_| builder.push(Value::Unit)),
-        (Column::Scalars(all), _) => {
-            (start..start + count).for_each(|i| builder.push(all.get(i).expect("in bounds")));
+        (HostColumn::Unit, _) => (0..count).for_each(|_| builder.push(Value::Unit)),
+        (HostColumn::Scalars(all), _) => {
+            (start..start + count)
+                .for_each(|i| builder.push(all.get(i).or_bug("segments lie within their pool")));
         }
-        (Column::Pair(both), Ty::Pair(first, second)) => {
+        (HostColumn::Pair(both), Ty::Pair(first, second)) => {
             let first = rows(&both.0, first, start, count);
             let second = rows(&both.1, second, start, count);
             for (first, second) in first.iter().zip(second.iter()) {
                 builder.push(Value::pair(first, second));
             }
         }
-        (Column::Segments(starts, lengths, pool), Ty::Sequence(inner)) => {
+        (HostColumn::Segments(starts, lengths, pool), Ty::Sequence(inner)) => {
             let segments = starts.iter().zip(lengths).skip(start).take(count);
             for (start, length) in segments {
                 let row = rows(pool, inner, *start as usize, *length as usize);
                 builder.push(Value::Sequence(row));
             }
         }
-        (Column::Pair(_) | Column::Segments(..), _) => unreachable!("types were checked"),
+        (HostColumn::Pair(_) | HostColumn::Segments(..), _) => ill_typed("a value of the type"),
     });
     builder.finish()
 }

@@ -1,22 +1,22 @@
 //! Random numbers and hashes: [`nesl_runtime::random`] as kir.
 //!
-//! Philox is long and called, not inlined: its functions are made when a program needs them.
+//! Philox is long, so it is a function that generated code calls, made when a program needs it.
 
-use super::sequential::{Helper, Thread};
+use super::function::{FunctionLowering, Helper};
 use crate::ir::Site;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Binary, Body, Function, FunctionBuilder, Literal, Ty, Value, ValueTy};
 
 const WORD: ValueTy = ValueTy::Scalar(Ty::I64);
 
-impl Thread<'_> {
-    /// The key of a child.
+impl FunctionLowering<'_> {
+    /// Returns the key of a child: `split` of a key and the child's number.
     pub(super) fn split(&mut self, key: Value, child: Value) -> Value {
         let bits = self.random_bits(key, child, 1);
         self.body.convert(self.int_ty(), bits[1])
     }
 
-    /// A uniform number in `[0, bound)` drawn with a key.
+    /// Lowers `rand`: a uniform number in `[0, bound)` drawn with a key.
     pub(super) fn rand(&mut self, key: Value, bound: Value, site: Site) -> Value {
         let ty = self.body.element(bound);
         let zero = self.body.literal(Literal::zero(ty));
@@ -41,7 +41,7 @@ impl Thread<'_> {
         }
     }
 
-    /// The leading bits of a word as a fraction of a bound.
+    /// Returns the leading bits of a word as a fraction of a bound.
     fn uniform(&mut self, word: Value, bound: Value, drop: i64, scale: i32, bits: Ty) -> Value {
         let count = self.body.i64(drop);
         let leading = self.body.binary(Binary::ShrZero, word, count);
@@ -59,7 +59,7 @@ impl Thread<'_> {
         self.body.select(below, product, limit)
     }
 
-    /// 128 random bits, the high word first.
+    /// Returns 128 random bits, the high word first.
     fn random_bits(&mut self, key: Value, counter: Value, purpose: i64) -> Vec<Value> {
         let key = self.body.convert(Ty::I64, key);
         let counter = self.body.convert(Ty::I64, counter);
@@ -68,7 +68,7 @@ impl Thread<'_> {
         self.body.call(function, vec![key, counter, purpose], &[WORD, WORD])
     }
 
-    /// A well-mixed function of two ints.
+    /// Lowers `mix`: a hash of two ints.
     pub(super) fn mix(&mut self, a: Value, b: Value) -> Value {
         let (a, b) = (self.body.convert(Ty::I64, a), self.body.convert(Ty::I64, b));
         let body = &mut self.body;
@@ -100,7 +100,7 @@ fn finalise(body: &mut Body, mut x: Value) -> Value {
     x
 }
 
-/// `bits · bound / 2¹²⁸` of 128 bits in two words.
+/// Returns `bits · bound / 2¹²⁸` of 128 bits in two words: a uniform int below the bound.
 fn uniform_int(body: &mut Body, high: Value, low: Value, bound: Value) -> Value {
     // high · bound + (low · bound >> 64), shifted by 64: the carry of the low words counts.
     let carry = high_product(body, low, bound);
@@ -116,7 +116,7 @@ fn uniform_int(body: &mut Body, high: Value, low: Value, bound: Value) -> Value 
     body.binary(Binary::Add, top, over)
 }
 
-/// The high word of the product of two words without sign.
+/// Returns the high word of the product of two unsigned words.
 fn high_product(body: &mut Body, a: Value, b: Value) -> Value {
     let half = body.i64(32);
     let mask = body.i64(0xffff_ffff);
@@ -136,7 +136,8 @@ fn high_product(body: &mut Body, a: Value, b: Value) -> Value {
     body.binary(Binary::Add, high, middle)
 }
 
-/// Philox4x32-10 of a key, a counter and a purpose: `(high, low)`.
+/// Returns the helper for Philox4x32-10 (Salmon et al., *Parallel random numbers: as easy as 1, 2,
+/// 3*, SC 2011) of a key, a counter and a purpose: `(high, low)`.
 fn philox(name: &str) -> Function {
     let mut function = FunctionBuilder::new(name);
     let params: Vec<Value> = (0..3).map(|_| function.param(WORD)).collect();
