@@ -26,7 +26,7 @@ use tower_lsp_server::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp_server::ls_types::*;
 use tower_lsp_server::{Client, LanguageServer};
 
-/// So many completions may be a part of what there is.
+/// A list of this many completions is incomplete: the client asks again after the next key.
 const MAX_COMPLETE_LIST: usize = 100;
 
 /// The server.

@@ -21,17 +21,17 @@ use tower_lsp_server::ls_types::Position;
 /// The time after which a measurement is given up.
 const MAX_MEASURING_TIME: Duration = Duration::from_secs(10);
 
-/// What was measured so far, by form and its text: a hover tells it, too.
+/// The costs measured so far, by form and its text; hovers show them, too.
 #[derive(Default)]
 pub struct Costs(Mutex<FxHashMap<ItemId, (Arc<str>, String)>>);
 
 impl Costs {
-    /// Keeps what was measured.
+    /// Keeps a measured cost.
     pub fn keep(&self, (item, text): (ItemId, Arc<str>), cost: &CostResult) {
         self.insert(item, text, format!("{}: {}", cost.subject, cost.text));
     }
 
-    /// Keeps what a run has counted.
+    /// Keeps the cost that a run has counted.
     pub fn counted(&self, item: ItemId, text: Arc<str>, work: u64, depth: u64) {
         self.insert(item, text, describe(work, depth));
     }
@@ -40,7 +40,7 @@ impl Costs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(item, (text, line));
     }
 
-    /// What was measured for a form, if it is still what it was.
+    /// The cost measured for a form, if its text is still the same.
     pub fn of(&self, snapshot: &Snapshot, item: ItemId) -> Option<String> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (text, cost) = known.get(&item)?;
@@ -48,7 +48,7 @@ impl Costs {
     }
 }
 
-/// What is to be measured.
+/// A form to be measured.
 pub struct Asked {
     /// The form, and its text.
     pub form: (ItemId, Arc<str>),

@@ -6,18 +6,18 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`backend`] | from requests to answers, a method each |
-//! | [`capabilities`] | what the server tells that it can do |
-//! | [`world`] | the open documents, and the program they make |
+//! | [`capabilities`] | the capabilities of server and clients |
+//! | [`world`] | the open documents, and the program that they are |
 //! | [`reading`] | answers in threads of their own, which end when the text moves on |
 //! | [`lines`] | positions, in UTF-8, UTF-16 or UTF-32 |
 //! | [`convert`] | plain data in the terms of LSP |
-//! | [`diagnostics`] | what is wrong is told after every change |
-//! | [`layouts`] | formatting, with what is known of forms from the last time |
-//! | [`preview`] | forms as the compiler's stages see them |
+//! | [`diagnostics`] | diagnostics after every change |
+//! | [`layouts`] | formatting, which reuses the layouts of unchanged forms |
+//! | [`preview`] | forms at the stages of the compiler |
 //! | [`child`] | the processes of `nesl` that documents are given to |
 //! | [`run`], [`cost`] | running documents and measuring forms, in processes of their own |
 //! | [`library`] | the library's texts, for those who jump there |
-//! | [`options`], [`protocol`] | what clients may choose; what is said beyond LSP |
+//! | [`options`], [`protocol`] | options of clients; messages beyond LSP |
 
 pub mod backend;
 pub mod capabilities;

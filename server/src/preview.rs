@@ -96,7 +96,7 @@ fn result(snapshot: &Snapshot, stage: Stage, view: explain::View) -> IrResult {
     }
 }
 
-/// How flattening sees the form at a position.
+/// The form at a position as segments over flat data, step by step.
 pub fn segments(snapshot: &Snapshot, position: Position) -> SegmentsResult {
     let at = snapshot.lines.offset(position);
     let precision = snapshot.options.precision.core();

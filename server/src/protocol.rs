@@ -1,4 +1,4 @@
-//! What is said beyond LSP (`docs/book/src/protocol.md`, which explains the fields).
+//! The messages beyond LSP (`docs/book/src/protocol.md` explains the fields).
 #![allow(missing_docs, reason = "docs/book/src/protocol.md says what they are")]
 
 use serde::{Deserialize, Serialize};

@@ -27,13 +27,13 @@ use tokio::sync::oneshot;
 use tower_lsp_server::Client;
 use tower_lsp_server::ls_types::{self as lsp, Uri};
 
-/// Characters of a value that fit behind a line.
+/// The width of a value behind a line, in characters.
 const INLINE_CHARS: usize = 80;
-/// Characters of a value that are kept.
+/// The length of a value that is kept, in characters.
 const KEPT_CHARS: usize = 4_000;
-/// Bytes of what a program prints that are kept: the last ones.
+/// The length of a program's output that is kept: its end, in bytes.
 const KEPT_OUTPUT_BYTES: usize = 64 * 1024;
-/// Values come together if they come faster than this.
+/// The time that values wait for others, so that they are sent together.
 const VALUES_INTERVAL: Duration = Duration::from_millis(30);
 
 /// All runs.
@@ -63,7 +63,7 @@ struct Run {
 struct Value {
     /// The form, and the text it had.
     of: Option<(ItemId, Arc<str>)>,
-    /// Where an expression is shown that is not in the document.
+    /// The place of an expression that is not in the document.
     at: Option<lsp::Position>,
     text: String,
     detail: String,
@@ -110,7 +110,7 @@ struct Hint {
     text: String,
 }
 
-/// What is to be run, and where its values belong.
+/// The text to be run, and the places that its values belong to.
 struct Plan {
     text: String,
     /// The forms whose values are wanted: first and last line from 1, and the form.
@@ -350,7 +350,7 @@ fn append(output: &mut String, text: &str) {
     }
 }
 
-/// What to run: the document up to the end of what is wanted, without expressions that nobody asked
+/// The text to run: the document up to the end of the range, without expressions that nobody asked
 /// for. Lines stay where they are.
 fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
     let (db, lines) = (&snapshot.db, &snapshot.lines);
@@ -386,7 +386,7 @@ fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
     plan
 }
 
-/// What a line of the process says, if it is wanted.
+/// The value that a line of the process gives, if it is wanted.
 fn value(plan: &Plan, line: &str) -> Option<Value> {
     let (line, mut value) = match serde_json::from_str(line).ok()? {
         Line::Form(form) => (form.line, of_form(&form)),
@@ -433,7 +433,7 @@ fn of_problem(problem: &Problem) -> Value {
     Value { of: None, at: None, text, detail, seconds: 0.0, cost: None, error: true }
 }
 
-/// Where a value is to be seen now; nowhere if its form is not what it was.
+/// The place of a value now; `None` if its form has changed.
 fn place(snapshot: &Snapshot, value: &Value) -> Option<lsp::Position> {
     let Some((item, text)) = &value.of else { return value.at };
     let (file, _) = snapshot.db.position_of(*item)?;

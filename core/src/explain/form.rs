@@ -90,7 +90,7 @@ pub(super) fn elaborated(
     Ok(program)
 }
 
-/// Whether a form, or anything that it refers to, has errors: there is no program of it then.
+/// Returns true if a form, or anything that it refers to, has errors: it has no program then.
 fn broken(db: &Database, item: ItemId) -> bool {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut todo = vec![item];
@@ -153,7 +153,7 @@ pub fn example(class: Class) -> Ty {
     }
 }
 
-/// Whether something takes a function, so that it exists only where it is called.
+/// Returns true for the type of a function that takes functions: it exists only where it is called.
 pub fn takes_functions(ty: &Ty) -> bool {
     match ty {
         Ty::Function(f) => contains_function(&f.param) || contains_function(&f.result),

@@ -11,22 +11,22 @@ use nesl_runtime::scalar::Precision;
 /// A form, or all of a file, at a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct View {
-    /// Which form: `function dot`, `line 12`; empty for all of them.
+    /// The name of the form: `function dot`, `line 12`; empty for all forms of the file.
     pub subject: String,
-    /// The text.
+    /// The program at the stage, as text.
     pub text: String,
-    /// Which of its lines come from where, in order; not every line does.
+    /// The lines of the text whose source is known, in order.
     pub lines: Vec<Line>,
-    /// What the form costs, in a few words.
+    /// The cost of the form in a few words; only of flat stages.
     pub summary: Option<String>,
 }
 
 /// A line of a view and its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Counted from 0.
+    /// The number of the line in the text, counted from 0.
     pub line: u32,
-    /// Where it comes from.
+    /// The place in the source that the line comes from.
     pub source: FileRange,
 }
 

@@ -14,7 +14,7 @@ pub struct Pass {
     pub stage: &'static str,
     /// The title of its result in menus.
     pub title: &'static str,
-    /// What it does, in a sentence without a full stop.
+    /// A description, without a full stop.
     pub about: &'static str,
     /// Transforms a program, at most as often as the fuel lasts.
     pub run: fn(&mut Program, &mut Fuel),

@@ -13,13 +13,13 @@ use crate::syntax::ast::ItemKind;
 /// Something that calls or is called: a function, or an expression or binding at the top level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallItem {
-    /// The form.
+    /// The form itself.
     pub item: ItemId,
-    /// What it is called.
+    /// The name of the form.
     pub name: String,
     /// Its type.
     pub detail: String,
-    /// Where it is.
+    /// The place of the form.
     pub target: Target,
 }
 

@@ -10,43 +10,43 @@ use crate::types::{Signature, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 
-/// What is to be shown.
+/// The hints to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HintOptions {
-    /// Types.
+    /// Types of bindings, parameters and results.
     pub types: bool,
-    /// Where there is parallelism, and its summary.
+    /// Parallelism of lines, with a summary of their kernels.
     pub parallelism: bool,
 }
 
-/// What a hint says.
+/// The kind of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HintKind {
-    /// A type.
+    /// The type of a binding, parameter or result.
     Type,
-    /// What is launched.
+    /// The launches of a line.
     Parallelism,
 }
 
 /// Something to show in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlayHint {
-    /// Where: behind what it is about.
+    /// The offset of the hint, behind the code that it describes.
     pub at: TextSize,
-    /// What is shown.
+    /// The text between the words.
     pub label: String,
-    /// What it says.
+    /// The kind of the hint.
     pub kind: HintKind,
     /// More of it; Markdown.
     pub tooltip: Option<String>,
-    /// What can be inserted there to make it a part of the program.
+    /// The text that makes the hint a part of the program when it is inserted there.
     pub edit: Option<String>,
 }
 
 /// Longer types are shortened; all of it is in the tooltip.
 const TYPE_CHARS: usize = 32;
 
-/// What is to be shown in a part of a file, in order.
+/// The hints of a part of a file, in order.
 pub fn inlay_hints(
     db: &Database,
     file: FileId,
@@ -68,7 +68,7 @@ pub fn inlay_hints(
     all
 }
 
-/// Whether a form has errors: then its types are guesses.
+/// Returns true if a form has errors: then its types are guesses.
 fn broken(cursor: &Cursor<'_>) -> bool {
     let diagnostics = cursor.db.diagnostics(cursor.item);
     diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
@@ -173,7 +173,7 @@ fn typed(at: TextSize, label: &str, text: &str, edit: Option<String>) -> InlayHi
     InlayHint { at, label, kind: HintKind::Type, tooltip, edit }
 }
 
-/// Whether a value shows its type: literals, sequences of them, ranges, records by name.
+/// Returns true if a value shows its type: literals, sequences of them, ranges, records by name.
 fn obvious(cursor: &Cursor<'_>, value: ExprId) -> bool {
     crate::base::with_stack(|| match &cursor.ast.exprs[value] {
         Expr::Missing
@@ -260,7 +260,7 @@ fn parallelism(cursor: &Cursor<'_>, precision: Precision, all: &mut Vec<InlayHin
     }
 }
 
-/// How many launches there are in some lines. Of two forms of a computation one is counted.
+/// The number of launches in some lines. Of two versions of a computation one is counted.
 fn launches(lines: &[SummaryLine]) -> u32 {
     let mut count = 0;
     let mut aside: Option<u32> = None;

@@ -12,14 +12,14 @@ use crate::types::{Scheme, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
 use std::fmt::Write;
 
-/// What is known of what is pointed at.
+/// The facts shown about a place that is pointed at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hover {
-    /// What it is about.
+    /// The range that they are about.
     pub range: TextRange,
     /// It and its type, as NESL: `sum : [a] -> a :: (a in number)`.
     pub code: String,
-    /// What it is, in a few words: `parameter`, `of the library`.
+    /// The kind in a few words: `parameter`, `of the library`.
     pub role: &'static str,
     /// Its documentation.
     pub doc: Option<Doc>,

@@ -1,4 +1,4 @@
-//! What an editor asks of a program, as plain data; a file each.
+//! The features of an editor, as plain data; a file each.
 //!
 //! Everything here is a function of the database, a file and a place, pure, and in the editor's own
 //! terms: bytes of a text, text to show, edits. No protocol is known here (`server/` turns this
@@ -91,7 +91,7 @@ pub enum Text {
     Primitives,
 }
 
-/// Where something is defined.
+/// The place of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The text it stands in.
@@ -105,10 +105,10 @@ pub struct Target {
 /// A change of a text: bytes replaced by others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The file.
+    /// The file to be changed.
     pub file: FileId,
-    /// The bytes.
+    /// The bytes that are replaced.
     pub range: TextRange,
-    /// What stands there afterwards.
+    /// The text that replaces them.
     pub text: String,
 }

@@ -1,4 +1,4 @@
-//! What a file defines: its forms and the variables inside them, and a search by name.
+//! The definitions of a file: its forms and the variables inside them, and a search by name.
 
 use super::pattern::{leaves, type_within};
 use crate::base::{Name, TextRange, shorten};
@@ -7,7 +7,7 @@ use crate::prelude::shown;
 use crate::syntax::RawKind;
 use crate::syntax::ast::{Expr, ExprId, ItemKind, Pat, PatId};
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A function, or its declaration.
@@ -29,7 +29,7 @@ pub struct Entry {
     pub name: String,
     /// Its type; empty if there is none.
     pub detail: String,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: EntryKind,
     /// All of it.
     pub range: TextRange,
@@ -39,13 +39,13 @@ pub struct Entry {
     pub children: Vec<Entry>,
 }
 
-/// How many symbols a search answers at most.
+/// The number of symbols that a search gives at most.
 const MAX_SEARCH_RESULTS: usize = 200;
 
-/// How much of an expression is its name.
+/// The width of the name of an expression, in characters.
 const NAME_CHARS: usize = 40;
 
-/// What a file defines and does, in order.
+/// The entries of a file, in order.
 pub fn outline(db: &Database, file: FileId) -> Vec<Entry> {
     forms(db, file, None).filter_map(|(form, cursor)| entry(&form, &cursor)).collect()
 }

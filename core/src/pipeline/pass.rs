@@ -16,9 +16,9 @@ pub struct Pass {
     pub stage: &'static str,
     /// The title of its result in menus.
     pub title: &'static str,
-    /// What it does, in a sentence without a full stop.
+    /// A description, without a full stop: `turns nesting into index spaces`.
     pub about: &'static str,
-    /// The function.
+    /// The function that it runs.
     pub run: Run,
     /// The verifier of its result.
     pub verify: Verify,
@@ -80,7 +80,7 @@ impl Verify {
 /// A result of the front end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Query {
-    /// Tokens.
+    /// The tokens of a text.
     Tokens,
     /// The lossless syntax tree.
     Tree,
@@ -163,5 +163,42 @@ impl Pass {
             let all = violations.join("\n");
             nesl_runtime::bug!("the pass `{}` broke an invariant: {all}", self.name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::Stages;
+    use nesl_runtime::scalar::Precision;
+
+    #[test]
+    fn stages_have_names_of_their_own() {
+        let mut names: Vec<&str> = Stages::default().iter().map(|stage| stage.name()).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for stage in Stages::default().iter() {
+            assert!(!stage.about().ends_with('.') && !stage.title().is_empty(), "{stage:?}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "the pass `spoil` broke an invariant: it is spoilt")]
+    fn a_violated_invariant_is_a_bug_in_every_build() {
+        let pass = Pass {
+            name: "spoil",
+            stage: "spoilt",
+            title: "Spoilt",
+            about: "spoils a program",
+            run: Run::Ir(Cow::into_owned),
+            verify: Verify::Ir(|_| vec!["it is spoilt".to_owned()]),
+            always_verified: true,
+            in_preview: false,
+        };
+        let program = ir::Program { functions: Vec::new(), globals: Vec::new(), main: FunId(0) };
+        let options = Options::at(Precision::Bits64);
+        pass.apply(&mut Unit::new(Cow::Owned(program), &options));
     }
 }

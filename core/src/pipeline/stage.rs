@@ -37,7 +37,7 @@ impl Stage {
         self.0.title
     }
 
-    /// What its pass does, in a sentence without a full stop.
+    /// A description of its pass, without a full stop.
     pub fn about(self) -> &'static str {
         self.0.about
     }

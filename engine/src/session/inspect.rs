@@ -254,7 +254,7 @@ impl Session {
             .collect()
     }
 
-    /// Whether a text is a whole number of forms, or more lines are to come.
+    /// Returns true if a text is a whole number of forms; false if more lines are to come.
     pub fn is_complete(&self, text: &str) -> bool {
         syntax::is_complete(text)
     }

@@ -1,4 +1,4 @@
-//! What values a form is shown on.
+//! The values that a form is shown on.
 //!
 //! An expression or binding is shown on its own data: the variables that it reads are computed. A
 //! function is shown on the first example of its documentation whose arguments are written out,
@@ -25,18 +25,18 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
-/// Values of more scalars cannot be drawn.
+/// The number of scalars in a value that can be drawn.
 const MAX_SCALARS: u64 = 100;
 
 /// A flat program and what it is run on.
 pub(super) struct Example {
-    /// What is computed.
+    /// The computation in the words of the source.
     pub subject: String,
     /// Its flat program, not fused.
     pub program: flat::Program,
     /// The arguments of its main function.
     pub args: Vec<Value>,
-    /// What these are called.
+    /// The names of these, in order.
     pub names: Vec<String>,
 }
 
@@ -321,7 +321,7 @@ fn part(value: &Value, way: &[Projection]) -> Option<Value> {
     Some(value)
 }
 
-/// Whether a type is an instance of another, and which types stand for its variables.
+/// Returns true if a type is an instance of another; fills in the types of its variables.
 fn matches(general: &Ty, ty: &Ty, args: &mut [Option<Ty>]) -> bool {
     match (general, ty) {
         (Ty::Var(var), _) => match args.get_mut(*var as usize) {
@@ -338,7 +338,7 @@ fn matches(general: &Ty, ty: &Ty, args: &mut [Option<Ty>]) -> bool {
     }
 }
 
-/// Whether a type belongs to a class.
+/// Returns true if a type belongs to a class.
 fn accepts(class: Class, ty: &Ty) -> bool {
     match class {
         Class::Any => true,
@@ -380,7 +380,7 @@ fn core_type(ty: &Ty) -> Option<ir::Ty> {
     })
 }
 
-/// How values are made up: one way after the other is tried until the function has a value there.
+/// A way to make up values: each is tried until the function has a value there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fancy {
     /// Rows of all lengths, an empty one too.

@@ -1,4 +1,4 @@
-//! What the values of a flat function are called: by what the source writes for them.
+//! The names of the values of a flat function: the text that the source has for them.
 
 use crate::base::shorten;
 use crate::base::{ItemId, Span};
@@ -9,7 +9,7 @@ use crate::ir::{self, Atom, Var};
 use crate::syntax::ast::{Expr, ExprId, Item, Pat, PatId};
 use rustc_hash::FxHashMap;
 
-/// Longer ones are shortened.
+/// The width of a name, in characters; a longer one is shortened.
 const NAME_CHARS: usize = 28;
 
 /// The names of a function's values; those of its parameters are known.

@@ -1,4 +1,4 @@
-//! What a program leaves unwritten, written out.
+//! Code that a program leaves implicit, written out: a function's type, the sequence of `{… : a}`.
 
 use super::{Action, ActionKind, preserves};
 use crate::base::{TextRange, TextSize};
@@ -28,7 +28,7 @@ pub(super) fn annotation(cursor: &Cursor<'_>, range: TextRange, all: &mut Vec<Ac
     offer(cursor, format!("Write its type: `{ty}`"), vec![edit], all);
 }
 
-/// Where the parameters of a function end; they begin at a token.
+/// The end of the parameters of a function, which begin at a token.
 fn behind_parameters(cursor: &Cursor<'_>, first: u32) -> Option<TextSize> {
     let mut depth = 0usize;
     for token in cursor.parsed.tokens.get(first as usize..)? {

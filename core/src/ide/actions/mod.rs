@@ -35,15 +35,15 @@ pub enum ActionKind {
 /// Something that could be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
-    /// What, as an imperative.
+    /// The title, as an imperative.
     pub title: String,
-    /// Which sort.
+    /// The kind of action.
     pub kind: ActionKind,
-    /// The changes.
+    /// The changes of the text.
     pub edits: Vec<Edit>,
     /// The primary place of the diagnostic that it fixes.
     pub fixes: Option<TextRange>,
-    /// Whether it is the one way out of that diagnostic.
+    /// The action is the only one that fixes that diagnostic.
     pub preferred: bool,
 }
 
@@ -129,7 +129,7 @@ fn capital(text: &str) -> String {
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// How many errors a form has, as it is or after some edits, and its type.
+/// The number of errors of a form, as it is or after some edits, and its type.
 fn errors(cursor: &Cursor<'_>, edits: Option<&[Edit]>) -> (usize, Option<Scheme>) {
     let mut text = cursor.db.item_text(cursor.item).to_string();
     let mut edits: Vec<&Edit> = edits.unwrap_or_default().iter().collect();
@@ -148,7 +148,7 @@ fn errors(cursor: &Cursor<'_>, edits: Option<&[Edit]>) -> (usize, Option<Scheme>
     (syntax + others, scheme)
 }
 
-/// Whether a form without errors has none, and the same type, after some edits.
+/// Returns true if a form without errors has none, and the same type, after some edits.
 fn preserves(cursor: &Cursor<'_>, edits: &[Edit]) -> bool {
     let ((0, before), (0, after)) = (errors(cursor, None), errors(cursor, Some(edits))) else {
         return false;
@@ -215,7 +215,7 @@ pub(super) mod tests {
         f.edited(&action.edits)
     }
 
-    /// What an action makes of a text is this, and has no errors.
+    /// Checks the text after an action, which has no errors.
     pub fn check(text: &str, title: &str, expected: &str) {
         let edited = apply(text, title);
         assert_eq!(edited, expected, "{title} at {text}");

@@ -94,7 +94,7 @@ fn empty(cursor: &Cursor<'_>, at: TextRange) -> Option<QuickFix> {
     Some((format!("Write `{text}`"), at, text))
 }
 
-/// Whether values of a type exist, and can be written down.
+/// Returns true if values of a type exist, and can be written down.
 fn is_data(ty: &Ty) -> bool {
     match ty {
         Ty::Int | Ty::Float | Ty::Bool | Ty::Char => true,
@@ -163,7 +163,7 @@ fn binary(
     }
 }
 
-/// Whether an operand is itself a comparison.
+/// Returns true if an operand is itself a comparison.
 fn chained(cursor: &Cursor<'_>, left: ExprId) -> bool {
     matches!(cursor.ast.exprs[left], Expr::Binary { op, .. } if compares(op))
 }

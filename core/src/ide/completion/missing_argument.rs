@@ -1,4 +1,4 @@
-//! What is expected where something is being written, and which variables can be used there.
+//! The type that is expected of a missing argument, and the variables that can be used there.
 //!
 //! The form is read with a name for the missing argument at the cursor, as it stands, or, where it does not
 //! parse, cut off behind the cursor with what is open closed. The grammar never fails, so some tree
@@ -14,16 +14,16 @@ use crate::types::{Class, Ty, Wanted};
 /// The name of the missing argument.
 const HOLE: &str = "hole__at__the__cursor";
 
-/// What is known of a missing argument.
+/// An argument that is being written, with the types and variables that fit.
 #[derive(Default)]
 pub(in crate::ide) struct MissingArgument {
     /// The types that are expected, the likeliest first. None if anything would do.
     pub expected: Vec<Ty>,
     /// The classes of the form's variables.
     pub vars: Vec<Class>,
-    /// How many of them are declared.
+    /// The number of type variables that are declared.
     pub rigid: usize,
-    /// What is in scope, innermost first.
+    /// The variables in scope, innermost first.
     pub locals: Vec<Local>,
     /// A pattern stands here: a name is being made.
     pub pattern: bool,
@@ -33,7 +33,7 @@ pub(in crate::ide) struct MissingArgument {
 pub(in crate::ide) struct Local {
     /// Its name.
     pub name: Name,
-    /// Whether it is a parameter of the function.
+    /// True for a parameter of the function.
     pub parameter: bool,
     /// Its type.
     pub ty: Option<Ty>,
@@ -98,7 +98,7 @@ impl MissingArgument {
         missing
     }
 
-    /// What is expected, if it matters.
+    /// The types that are expected, where they matter.
     pub fn wanted(&self) -> impl Iterator<Item = Wanted<'_>> {
         self.expected.iter().map(|ty| wanted(ty, &self.vars, self.rigid))
     }
@@ -112,7 +112,7 @@ fn has_errors(form: &Scratch) -> bool {
     !form.parsed.diagnostics.is_empty()
 }
 
-/// Whether the form goes on behind the cursor on the same line.
+/// Returns true if the form goes on behind the cursor on the same line.
 fn goes_on(place: &Place<'_>) -> bool {
     place.after.is_some_and(|token| {
         let between = &place.text[place.word.end..usize::from(token.range.start())];
@@ -120,7 +120,7 @@ fn goes_on(place: &Place<'_>) -> bool {
     })
 }
 
-/// What closes all that is open, innermost first.
+/// The brackets that close all open ones, innermost first.
 fn closers(place: &Place<'_>) -> String {
     let mut out = String::new();
     let kinds = |from: usize| place.before[from..].iter().map(|token| token.kind);
@@ -141,7 +141,7 @@ fn closers(place: &Place<'_>) -> String {
     out
 }
 
-/// Where in the tree the missing argument is.
+/// The place of the missing argument in the tree.
 #[derive(Clone, Copy)]
 enum At {
     Expr(ExprId),
@@ -169,14 +169,14 @@ fn found(form: &Scratch, place: &Place<'_>) -> Option<At> {
     ast.pats.iter().any(pattern).then_some(At::Pattern)
 }
 
-/// What binds a variable.
+/// The construct that binds a variable.
 #[derive(Clone, Copy)]
 enum Binder {
     Pattern(PatId),
     Optional(usize),
 }
 
-/// What is in scope at an expression, outermost first.
+/// The variables in scope at an expression, outermost first.
 fn bound_at(ast: &Item, target: ExprId) -> Option<Vec<Binder>> {
     let mut scope = Vec::new();
     let root = match &ast.kind {

@@ -1,4 +1,4 @@
-//! What could be written at a place, with types, documentation and templates, what fits first.
+//! Completions at a place, with types, documentation and templates; the best fit comes first.
 //!
 //! | file | what is in it |
 //! |---|---|
@@ -46,21 +46,21 @@ pub enum CompletionKind {
 /// Something that could be written at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What it is called.
+    /// The label in the list.
     pub label: String,
-    /// What it is.
+    /// The kind of thing it names.
     pub kind: CompletionKind,
     /// Its type, printed; of words, what they mean.
     pub ty: Option<String>,
     /// Its documentation; usually left to [`completion_doc`].
     pub doc: Option<Doc>,
-    /// What is written.
+    /// The text that is written.
     pub insert: String,
-    /// Whether `insert` has places to fill in, as `${1:x}`.
+    /// True if `insert` has places to fill in, as `${1:x}`.
     pub snippet: bool,
-    /// What it replaces, in the file.
+    /// The range of the file that it replaces.
     pub range: TextRange,
-    /// Whether its type, or its result when called, is what is expected here.
+    /// True if its type, or its result when called, is the type that is expected here.
     pub fits: bool,
     /// The smaller, the likelier.
     pub rank: u32,
@@ -131,7 +131,7 @@ pub fn completion_doc(db: &Database, file: FileId, offset: TextSize, label: &str
     }
 }
 
-/// Whether the place is behind the name of a function, which could be applied to what follows.
+/// Returns true if the place is behind the name of a function, which could be applied there.
 fn applies(place: &Place<'_>) -> bool {
     let Some(last) = place.before.last().filter(|token| token.kind == Kind::Name) else {
         return false;
@@ -194,7 +194,7 @@ fn escape(text: &str) -> String {
 
 /// The completions found so far, and what they have in common.
 struct Builder {
-    /// What is written of the word, in lower case.
+    /// The written part of the word, in lower case.
     prefix: String,
     range: TextRange,
     /// Functions are named, not called.
@@ -213,7 +213,7 @@ impl Builder {
         Builder { prefix, range, bare: false, bools: false, raise: 0, all: Vec::new() }
     }
 
-    /// Whether a word, in lower case, goes on from what is written.
+    /// Returns true if a word, in lower case, continues the written part.
     fn begins(&self, word: &str) -> bool {
         word.starts_with(&self.prefix)
     }

@@ -22,7 +22,7 @@ struct Candidate<'a> {
     kind: CompletionKind,
     /// Its type, the classes of its own variables, and how it is printed.
     ty: Option<(&'a Ty, Option<&'a [Class]>, String)>,
-    /// Where it comes from: what is nearer comes first.
+    /// The origin of the name: nearer ones come first.
     rank: u32,
 }
 
@@ -213,7 +213,7 @@ fn call(name: &str, params: &[String]) -> String {
     format!("{name}({})", params.collect::<Vec<_>>().join(", "))
 }
 
-/// What the parameters of a function are called; of a primitive or constructor, their types.
+/// The names of the parameters of a function; of a primitive or constructor, their types.
 pub(in crate::ide) fn parameters(
     db: &Database,
     meaning: &Resolution,
