@@ -99,15 +99,18 @@ fn programs_for_all_runtimes_come_back() {
 fn mistakes_name_their_line() {
     let text = |body: &str| format!("main \"f\"\n\nfn \"f\"() -> int {{\n  1\n}}\n\n{body}");
     for (body, why) in [
-        ("flat \"g\"() -> int {\n  1\n}", "line 7: there is no function \"g\""),
-        ("flat \"f\"() -> int {\n  c1 = all v0\n}", "line 8: `all` does not begin a context"),
-        ("flat \"f\"() -> int {\n  c2 = count 1 for c0\n  1\n}\n", "there is no context c1"),
-        ("flat \"f\"() -> int {\n  c0 = caller\n  1\n}\n", "c0 comes into being twice"),
+        ("flattened \"g\"() -> int {\n  1\n}", "line 7: there is no function \"g\""),
+        ("flattened \"f\"() -> int {\n  c1 = all v0\n}", "line 8: `all` does not begin a context"),
+        ("flattened \"f\"() -> int {\n  c2 = count 1 for c0\n  1\n}\n", "there is no context c1"),
+        ("flattened \"f\"() -> int {\n  c0 = caller\n  1\n}\n", "c0 comes into being twice"),
         (
-            "flat \"f\"() -> int {\n  kernel 0 over c0 stores v3 {\n  }\n  1\n}\n",
+            "flattened \"f\"() -> int {\n  kernel 0 over c0 stores v3 {\n  }\n  1\n}\n",
             "kernel 0 does not compute v3",
         ),
-        ("flat \"f\"() -> int {\n  1\n} more", "nothing more was expected, but there is `more`"),
+        (
+            "flattened \"f\"() -> int {\n  1\n} more",
+            "nothing more was expected, but there is `more`",
+        ),
     ] {
         let wrong = parse(&text(body)).expect_err(body);
         assert!(wrong.contains(why), "{wrong}\nnot: {why}");

@@ -4,18 +4,23 @@
 //! text checks and runs its forms in order and reports what happens as [`Event`]s, as it happens.
 //! The session never prints and never exits: that is for the faces.
 
+mod arrays;
 mod constants;
 pub mod cost;
-mod evaluate;
+mod exec;
 mod execute;
+mod frame;
 pub mod host;
 mod interpret_first;
+mod kernels;
 mod preview;
 mod resident;
 mod runner;
 pub mod session;
 pub mod show;
 mod sources;
+mod trace;
+mod unsupported;
 
 pub use host::picture::Picture;
 pub use host::text::decode;
@@ -25,3 +30,4 @@ pub use session::{
     Stats, Summary, Usage, Variable,
 };
 pub use sources::Sources;
+pub use unsupported::Unsupported;

@@ -43,7 +43,7 @@ fn session(strategy: Strategy) -> Session {
     let settings = Settings {
         show_sequences: false,
         lazy: false,
-        trials: false,
+        interpret_first: false,
         strategy,
         ..Settings::default()
     };
@@ -67,7 +67,7 @@ fn done(program: &Program, n: u32, strategy: Strategy) -> f64 {
     let before = session.stats().counters.work;
     let binding = last(&mut session, program.form).expect("it has a value");
     assert!(binding.usage.on_runtime, "{}", program.form);
-    assert_eq!(session.stats().unflattened, 0, "{}", program.form);
+    assert_eq!(session.stats().unsupported, [], "{}", program.form);
     (session.stats().counters.work - before) as f64
 }
 

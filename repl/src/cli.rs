@@ -207,7 +207,9 @@ programs print goes to standard error. Its fields:
 A problem is an object with the one field `problem`, whose fields are those of `nesl check --json`.
 With --stats there is one more object at the end, with the one field `stats`: launches, modules,
 compile_seconds, ahead_seconds (what another thread compiled meanwhile, needed or not), transferred,
-bytes, peak_bytes of the session, its runtime, and variables, objects with name, type, host_bytes, runtime_bytes (null where the value is not) and shadowed.
+bytes, peak_bytes of the session, its runtime, unsupported, objects with reason and programs (how
+many one thread ran because they could not be flattened), and variables, objects with name, type,
+host_bytes, runtime_bytes (null where the value is not) and shadowed.
 With --profile there is one with the one field `profile`: objects with kernel, launches, points,
 seconds and compile_seconds. A kernel is called after its function and its number in what
 `nesl ir --stage fused` shows of that; `form` is a form that one instance ran by itself.
@@ -397,7 +399,7 @@ impl Global {
             fuel: self.fuel,
             show_sequences: !self.quiet,
             // Who asks for the interpreter of kernels wants to see kernels run.
-            trials: self.runtime == RuntimeName::Cpu,
+            interpret_first: self.runtime == RuntimeName::Cpu,
             ..Settings::default()
         };
         if let Some(Length(length)) = self.print_length {

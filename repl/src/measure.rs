@@ -67,6 +67,12 @@ pub fn stats(stats: &Stats) -> String {
             grouped(counters.transferred),
         ),
     };
+    for (reason, count) in &stats.unsupported {
+        out += &format!(
+            "not flattened, but run by one thread: {} with {reason}\n",
+            counted(*count, "program", "programs")
+        );
+    }
     if !stats.variables.is_empty() {
         let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "-".to_string(), grouped);
         let mut table = Table::new(&["on host", "on runtime", "name", "type"]);
@@ -100,6 +106,11 @@ pub fn stats_object(stats: &Stats) -> String {
             })
         })
         .collect();
+    let unsupported = stats
+        .unsupported
+        .iter()
+        .map(|(reason, count)| json!({ "reason": reason.to_string(), "programs": count }));
+    let unsupported: Vec<Value> = unsupported.collect();
     let object = json!({
         "runtime": stats.runtime,
         "launches": counters.launches,
@@ -109,6 +120,7 @@ pub fn stats_object(stats: &Stats) -> String {
         "transferred": counters.transferred,
         "bytes": counters.bytes,
         "peak_bytes": counters.peak_bytes,
+        "unsupported": unsupported,
         "variables": variables,
     });
     json!({ "stats": object }).to_string()

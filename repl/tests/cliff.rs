@@ -63,13 +63,16 @@ struct Fixture {
 }
 
 impl Fixture {
-    fn new(trials: bool) -> Fixture {
-        Fixture::with(trials, 4 << 30)
+    fn new(interpret_first: bool) -> Fixture {
+        Fixture::with(interpret_first, 4 << 30)
     }
 
-    fn with(trials: bool, memory: u64) -> Fixture {
-        let mut session =
-            Session::new(Settings { trials, print_length: Some(5), ..Settings::default() });
+    fn with(interpret_first: bool, memory: u64) -> Fixture {
+        let mut session = Session::new(Settings {
+            interpret_first,
+            print_length: Some(5),
+            ..Settings::default()
+        });
         let interrupt = session.interrupt_handle();
         let options = Options { interrupt, memory, threads: 2, ..Options::default() };
         let cpu = Shared(Rc::new(Cpu::new(options).expect("code can be made for this machine")));
@@ -145,14 +148,14 @@ sum(grown(2000, [0]));
 fn many_tiny_operations_are_not_slower_than_on_the_interpreter() {
     let _alone = alone();
     let (expected, interpreted) = reference(TINY);
-    for trials in [true, false] {
-        let mut fixture = Fixture::new(trials);
+    for interpret_first in [true, false] {
+        let mut fixture = Fixture::new(interpret_first);
         let start = Instant::now();
         assert_eq!(fixture.run(TINY), expected);
         let taken = start.elapsed();
         assert!(
             taken < 2 * interpreted + Duration::from_secs(2),
-            "{taken:?} (trials: {trials}), but {interpreted:?} on the direct interpreter"
+            "{taken:?} (interpret_first: {interpret_first}), but {interpreted:?} on the direct interpreter"
         );
     }
 }
@@ -187,8 +190,8 @@ fn faults_are_the_same_whoever_finds_them() {
         function up(n) = up(n + 1) + 1;
     ";
     let (expected, _) = reference(text);
-    for trials in [true, false] {
-        assert_eq!(Fixture::new(trials).run(text), expected);
+    for interpret_first in [true, false] {
+        assert_eq!(Fixture::new(interpret_first).run(text), expected);
     }
 }
 
@@ -241,8 +244,8 @@ fn what_is_too_large_is_said_to_be() {
 #[test]
 fn a_cell_run_ten_thousand_times_does_not_fill_the_memory() {
     let _alone = alone();
-    for trials in [true, false] {
-        let mut fixture = Fixture::new(trials);
+    for interpret_first in [true, false] {
+        let mut fixture = Fixture::new(interpret_first);
         fixture.run("function squares(n) = {x * x : x in [0:n]};");
         // The definition uses its own previous value, so the cell must be executed again each time.
         fixture.run("turns = 0;");
@@ -252,7 +255,7 @@ fn a_cell_run_ten_thousand_times_does_not_fill_the_memory() {
         let cell = "a = squares(20); sum({x + 1 : x in a});";
         fixture.run(cell);
         let grown = growth(|| (0..9_999).for_each(|_| assert_eq!(fixture.run(cell)[1], "2490")));
-        assert!(grown < 1 << 20, "{grown} bytes more (trials: {trials})");
+        assert!(grown < 1 << 20, "{grown} bytes more (interpret_first: {interpret_first})");
         // Another cell is entered in between, so only the results are kept.
         let mut once = |times: usize| {
             for _ in 0..times {
@@ -268,7 +271,9 @@ fn a_cell_run_ten_thousand_times_does_not_fill_the_memory() {
         let start = Instant::now();
         once(500);
         let late = start.elapsed();
-        println!("trials {trials}: {grown} bytes more; {early:?} early, {late:?} late");
+        println!(
+            "interpret_first {interpret_first}: {grown} bytes more; {early:?} early, {late:?} late"
+        );
         assert!(grown < 2000 * 50_000, "{} bytes each time", grown / 2000);
         assert!(late < 4 * early + Duration::from_secs(1), "{early:?} early, {late:?} late");
         assert!(fixture.counters().modules <= 3);
@@ -357,8 +362,8 @@ fn large_programs_are_run() {
     steps += " in a799; sum({steps(x) : x in [0:3000]});";
     for program in [wide, list, text, many, nested, cases, steps] {
         let (expected, interpreted) = reference(&program);
-        for trials in [true, false] {
-            let mut fixture = Fixture::new(trials);
+        for interpret_first in [true, false] {
+            let mut fixture = Fixture::new(interpret_first);
             let start = Instant::now();
             assert_eq!(fixture.run(&program), expected);
             println!("{:.20}…: {:?}, {interpreted:?}", program, start.elapsed());

@@ -24,7 +24,7 @@ fn session(n: usize, definitions: &str, strategy: Strategy) -> Session {
     let settings = Settings {
         show_sequences: false,
         lazy: false,
-        trials: false,
+        interpret_first: false,
         strategy,
         ..Settings::default()
     };
@@ -53,7 +53,7 @@ fn usage(session: &mut Session, text: &str) -> (Usage, u64) {
     let before = session.stats().counters.bytes;
     let usage = last(session, text).usage;
     assert!(usage.on_runtime, "{text}");
-    assert_eq!(session.stats().unflattened, 0, "{text}");
+    assert_eq!(session.stats().unsupported, [], "{text}");
     (usage, before)
 }
 
@@ -234,7 +234,7 @@ fn texts_are_made_by_the_host() {
         if i == 0 then x
         else let p = print_line(@i) in rounds(i - 1, {y * 0.5 : y in x});";
     let mut session = session(1_000_000, &format!("{report} {rounds}"), Strategy::Auto);
-    session.settings_mut().trials = true;
+    session.settings_mut().interpret_first = true;
     for text in [
         "r = print_line(\"sum \" ++ @sum({x * x : x in a}));",
         "r = let s = sum({x * x : x in a}); p = report(\"sum\", s); q = report(\"root\", sqrt(s)) in q;",

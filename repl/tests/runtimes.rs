@@ -69,7 +69,7 @@ fn run(name: &str, text: &str, shown: bool, make: Option<Make>, strategy: Strate
         Options { interrupt: session.interrupt_handle(), max_depth: 100_000, ..Options::default() };
     session.settings_mut().max_depth = 100_000;
     // Interpret-first is off, so everything that can be compiled is compiled.
-    session.settings_mut().trials = false;
+    session.settings_mut().interpret_first = false;
     session.settings_mut().show_sequences = shown;
     session.settings_mut().strategy = strategy;
     session.set_runtime(make.and_then(|make| make(options)));
@@ -86,6 +86,10 @@ fn run(name: &str, text: &str, shown: bool, make: Option<Make>, strategy: Strate
         };
         writeln!(out, "{line}").expect("a Vec takes everything");
     });
+    // No program is left to one thread: that would be right as well, but slow.
+    for (reason, count) in session.stats().unsupported {
+        writeln!(out, "{count} programs not flattened: {reason}").expect("a Vec takes everything");
+    }
     let bytes = screen.0.lock().expect("nobody panicked").clone();
     String::from_utf8_lossy(&bytes).into_owned()
 }

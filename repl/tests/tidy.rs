@@ -54,10 +54,8 @@ const CRATES: [&str; 7] = ["runtime", "runtime-cpu", "core", "engine", "server",
 /// Circles of imports that are still to be dissolved: the files of each.
 const CIRCLES: &[&[&str]] = &[
     &["core/src/ide/hints.rs", "core/src/ide/outline.rs"],
-    &["core/src/lower/layout.rs", "core/src/lower/sequential/delayed.rs"],
     &["engine/src/evaluate/host.rs", "engine/src/evaluate/launch.rs"],
     &["engine/src/host/picture.rs", "engine/src/host/svg.rs"],
-    &["engine/src/session/run.rs", "engine/src/session/watch.rs"],
     &["server/src/cost.rs", "server/src/run.rs"],
 ];
 
@@ -85,6 +83,24 @@ const VAGUE_CONSTANTS: [(&str, usize); 7] = [
     ("xtask", 0),
 ];
 
+/// The parts of the system whose decisions depend on the machine: they ask
+/// `core/src/strategy/thresholds.rs` for every number.
+const WITHOUT_TUNING_CONSTANTS: [&str; 10] = [
+    "core/src/strategy",
+    "engine/src/arrays",
+    "engine/src/constants.rs",
+    "engine/src/exec",
+    "engine/src/execute.rs",
+    "engine/src/frame",
+    "engine/src/interpret_first.rs",
+    "engine/src/kernels",
+    "engine/src/runner",
+    "engine/src/session/lazy.rs",
+];
+
+/// A smaller number in code counts parts or operands, and tunes nothing.
+const MIN_TUNING_NUMBER: u64 = 8;
+
 #[test]
 fn every_file_says_what_it_is_for() {
     let mut silent = Vec::new();
@@ -105,6 +121,30 @@ fn no_file_is_too_long() {
         .filter(|(_, lines)| *lines > MAX_FILE_LINES)
         .collect();
     assert!(long.is_empty(), "split these: {long:#?}");
+}
+
+#[test]
+fn tuning_constants_stand_in_one_file() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let decides = WITHOUT_TUNING_CONSTANTS.iter().any(|part| path.starts_with(part));
+        if !decides || path.ends_with("thresholds.rs") {
+            continue;
+        }
+        for (number, line) in code_lines(&text) {
+            if numbers(line).any(|n| n >= MIN_TUNING_NUMBER) || line.contains("1 << ") {
+                wrong.push(format!("{}:{number}: {}", path.display(), line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "these numbers belong into strategy/thresholds.rs: {wrong:#?}");
+}
+
+/// The whole numbers of a line of code.
+fn numbers(line: &str) -> impl Iterator<Item = u64> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+        .filter_map(|word| word.replace('_', "").parse().ok())
 }
 
 #[test]

@@ -1,20 +1,35 @@
-//! Steps over one context become kernels.
+//! flat → flat: steps over one index space become kernels.
 //!
-//! Walking over a block, each step joins the last kernel over its context that comes after all it
-//! needs, so producers meet their consumers (a value used by the same kernel is never stored),
-//! siblings stand side by side, and reductions, scans and filters end kernels without breaking
-//! them. The points that a filter keeps ([`SpaceKind::Filter`](crate::flat::SpaceKind::Filter)) are a mask in the kernel that computes
-//! the flag: a reduction over them combines neutral elements for the others, and nothing is
-//! packed unless somebody else needs it. A filter of what a filter keeps is a mask in the same
-//! kernel, unless somebody asks which of these points it has. What only depends on how long a sequence is does not make
-//! it be stored, and what a few cheap operations make of what is there is computed again.
+//! Kernels are clusters of steps, grown greedily: each step joins the last kernel over its index
+//! space that comes after everything it needs. So producers meet their consumers (*vertical* fusion:
+//! a value used in the same kernel only is never stored), siblings stand side by side (*horizontal*
+//! fusion), and reductions, scans and filters end kernels without breaking them up. The elements
+//! that a filter keeps ([`SpaceKind::Filter`](crate::flat::SpaceKind::Filter)) are a mask in the
+//! kernel that computes the flag: a reduction over them combines neutral elements for the others,
+//! and nothing is packed unless another kernel needs it.
 //!
-//! The idea is that of vertical and horizontal fusion over a graph of array operations (Robinson,
-//! Lippmeier and Chakravarty, *Fusing filters with integer linear programming*, 2014; Bergstrom
-//! and Reppy, *Nested data-parallelism on the GPU*, 2012); since spaces say what may be fused
-//! with what, a greedy walk finds it.
+//! ```text
+//! c1 = each v0                                  kernel 0 over c1 stores s {
+//! x: float in c1 = element v0                     x: float in c1 = element v0
+//! p: float in c1 = mul(x, x)              →       p: float in c1 = mul(x, x)
+//! s: float in c0 = reduce_sum p from c1           s: float in c0 = reduce_sum p from c1
+//!                                               }
+//! ```
 //!
-//! [`PASSES`] lists the passes; each is a file of its name (`store` is `liveness`).
+//! Invariants: the result is a well-formed flat program with the same meaning; kernels contain all
+//! steps but control flow and descriptors; no work is repeated but operations that together cost less
+//! than a store and a load.
+//!
+//! Sources: vertical and horizontal fusion over a graph of array operations are those of Robinson,
+//! Lippmeier and Chakravarty, *Fusing filters with integer linear programming* (FHPC 2014), and
+//! Bergstrom and Reppy, *Nested data-parallelism on the GPU* (ICFP 2012), section 5. Since index spaces
+//! say what may be fused with what, a greedy walk takes the place of their solver.
+//!
+//! The passes, in order ([`PASSES`]): `sink` sinks the consumers of a multi-versioned value into both
+//! versions, `cluster` decides which step joins which kernel, `rematerialise` computes cheap values
+//! again where they are used, instead of storing them, `liveness` decides which values are stored and
+//! removes dead code. Each is a file of its name. [`sequential`] is fusion for the code that one
+//! thread runs by itself.
 
 mod cluster;
 mod liveness;
@@ -24,8 +39,18 @@ mod sink;
 
 use crate::base::with_stack;
 use crate::flat::{self, Block, Fuel, Function, IndexSpace, Kernel, Pass, Program, Step};
-use crate::ir::Atom;
-use cluster::State;
+use crate::ir::{Atom, Var};
+
+/// The state of fusion that the functions of a program share.
+#[derive(Clone, Debug)]
+pub struct FusionState {
+    /// The number of decisions that may still be taken.
+    fuel: u32,
+    /// True if filters of what a filter keeps may be masks of the same kernel.
+    nested_masks: bool,
+    /// The number of the next kernel.
+    next_kernel: u32,
+}
 
 /// The passes that fuse a flat program without kernels, in order. After the last one there are no
 /// values outside of kernels but those computed without touching elements, and control flow.
@@ -34,15 +59,15 @@ pub const PASSES: [Pass; 4] = [
         name: "sink",
         stage: "sunk",
         title: "Sunk",
-        about: "moves reductions of a multi-versioned value into both of its versions",
-        run: |program, fuel| each_body(program, fuel, sink::moved),
+        about: "sinks the consumers of a multi-versioned value into both versions",
+        run: |program, fuel| each_body(program, fuel, sink::run),
         verify: flat::verify,
     },
     Pass {
         name: "cluster",
         stage: "clustered",
         title: "Clustered",
-        about: "joins steps over one index space into kernels (vertical and horizontal fusion)",
+        about: "puts steps over one index space into kernels (vertical and horizontal fusion)",
         run: |program, fuel| each_body(program, fuel, clustered),
         verify: verify_when_stored,
     },
@@ -50,68 +75,59 @@ pub const PASSES: [Pass; 4] = [
         name: "rematerialise",
         stage: "rematerialised",
         title: "Rematerialised",
-        about: "computes cheap values again in each kernel that uses them, rather than storing them",
-        run: |program, fuel| each_body(program, fuel, rematerialised),
+        about: "computes cheap values again in the kernels that use them",
+        run: |program, fuel| each_body(program, fuel, rematerialise::run),
         verify: verify_when_stored,
     },
     Pass {
-        name: "store",
+        name: "liveness",
         stage: "fused",
         title: "Fused",
-        about: "stores what is live after each kernel and removes dead code (liveness)",
-        run: |program, _| store(program),
+        about: "decides which values kernels store, and removes dead code",
+        run: |program, fuel| each_body(program, fuel, liveness::run),
         verify: flat::verify,
     },
 ];
 
 /// Applies a pass to the body of each function.
-fn each_body(program: &mut Program, fuel: &mut Fuel, pass: fn(&Function, &mut State) -> Block) {
-    let mut state = State { fuel: fuel.0, nested: true, next: 0 };
+fn each_body(
+    program: &mut Program,
+    fuel: &mut Fuel,
+    pass: fn(&Function, &mut FusionState) -> Block,
+) {
+    let mut state = FusionState { fuel: fuel.0, nested_masks: true, next_kernel: 0 };
     for function in program.functions.iter_mut().flatten() {
         function.body = pass(function, &mut state);
     }
     fuel.0 = state.fuel;
 }
 
-/// Says of each kernel what it stores.
-fn store(program: &mut Program) {
-    for function in program.functions.iter_mut().flatten() {
-        let empty = Block { steps: Vec::new(), result: Atom::Unit };
-        let body = std::mem::replace(&mut function.body, empty);
-        function.body = liveness::block(body, &function.spaces);
-    }
-}
-
-/// The kernels of a function. A filter of what a filter keeps is a mask of the same kernel, unless
-/// somebody asks which of the kept elements it keeps: a kernel only knows indices of the space that
-/// it goes over.
-fn clustered(function: &Function, state: &mut State) -> Block {
+/// Returns the kernels of a function. A filter of what a filter keeps is a mask of the same kernel,
+/// unless a kernel would have to store the indices that it keeps within the other.
+fn clustered(function: &Function, state: &mut FusionState) -> Block {
     let before = state.clone();
-    let body = cluster::block(&function.body, &function.spaces, state);
+    let body = cluster::run(function, state);
     if !has_nested_masks(&body, &function.spaces) {
         return body;
     }
-    let mut trial = state.clone();
-    let stored = rematerialise::block(&body, &function.spaces, &mut trial);
-    let stored = liveness::block(stored, &function.spaces);
-    if !asks_for_places_within(&stored, &function.spaces) {
-        return body;
+    let mut trial = Function { body, ..function.clone() };
+    let mut rest = state.clone();
+    let clustered = std::mem::replace(&mut trial.body, rematerialise::run(&trial, &mut rest));
+    trial.body = liveness::run(&trial, &mut rest);
+    if !asks_for_nested_indices(&trial.body, &function.spaces) {
+        return clustered;
     }
-    *state = State { nested: false, ..before };
-    let body = cluster::block(&function.body, &function.spaces, state);
-    state.nested = true;
+    *state = FusionState { nested_masks: false, ..before };
+    let body = cluster::run(function, state);
+    state.nested_masks = true;
     body
 }
 
-fn rematerialised(function: &Function, state: &mut State) -> Block {
-    rematerialise::block(&function.body, &function.spaces, state)
-}
-
-/// The violations of a clustered program once its kernels store what is used after them: until
-/// then, no invariant says what is visible behind a kernel.
+/// Returns the violations of a clustered program once its kernels store what is used after them:
+/// until then, no invariant says what is visible behind a kernel.
 fn verify_when_stored(program: &Program) -> Vec<String> {
     let mut program = program.clone();
-    store(&mut program);
+    each_body(&mut program, &mut Fuel(0), liveness::run);
     flat::verify(&program)
 }
 
@@ -124,11 +140,12 @@ fn has_nested_masks(block: &Block, spaces: &[IndexSpace]) -> bool {
     })
 }
 
-/// Returns true if a kernel stores the indices that a nested mask keeps.
-fn asks_for_places_within(block: &Block, spaces: &[IndexSpace]) -> bool {
+/// Returns true if a kernel is to store the indices that a filter keeps within another filter, where
+/// both are its masks: a kernel knows the indices in its own index space only.
+fn asks_for_nested_indices(block: &Block, spaces: &[IndexSpace]) -> bool {
     any_kernel(block, &|kernel| {
-        kernel.filter_indices.iter().any(|mask| {
-            spaces[mask.0 as usize].around().is_some_and(|of| kernel.masks.contains(&of))
+        kernel.filter_indices.iter().any(|filter| {
+            spaces[filter.0 as usize].around().is_some_and(|of| kernel.masks.contains(&of))
         })
     })
 }
@@ -141,4 +158,12 @@ fn any_kernel(block: &Block, test: &dyn Fn(&Kernel) -> bool) -> bool {
             Step::Kernel(kernel) => test(kernel),
         })
     })
+}
+
+/// Returns the variable that an operand is.
+fn variable(atom: Atom) -> Option<Var> {
+    match atom {
+        Atom::Var(var) => Some(var),
+        Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
+    }
 }

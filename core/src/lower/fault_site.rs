@@ -37,7 +37,7 @@ pub enum Detail {
     Twice,
     /// Start, end and stride of a range.
     Range,
-    /// A length.
+    /// The length of a sequence.
     Length,
     /// A count of elements.
     Count,

@@ -1,6 +1,6 @@
 //! The kir of kernels: as it is launched, and all of a program's to be looked at.
 
-use super::launches::{Event, Launch, NoLaunch, Origin, is_idle, walk};
+use super::launches::{Event, Launch, NoLaunch, Origin, is_renaming, walk};
 use super::pass::Unit;
 use super::{Options, Stage};
 use crate::flat::{self, Function, Kernel, Op, Program, SpaceId, SpaceKind};
@@ -165,7 +165,7 @@ fn described(
     }
     let site = kernel.lets.first().map_or(function.context(kernel.space).site, |step| step.site);
     match code {
-        Ok(code) if is_idle(kernel, code) => ListedKernel {
+        Ok(code) if is_renaming(kernel, code) => ListedKernel {
             title,
             reason: "no launch: all that it gives lies there already".to_owned(),
             site,

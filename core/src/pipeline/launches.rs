@@ -135,7 +135,7 @@ pub fn moves(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
 }
 
 /// Returns true for a kernel that is not launched, because all that it gives is what it takes.
-pub fn is_idle(kernel: &Kernel, code: &LoweredKernel) -> bool {
+pub fn is_renaming(kernel: &Kernel, code: &LoweredKernel) -> bool {
     let is_argument =
         |part: &ResultPart| matches!(part, ResultPart::Alias(_, None) | ResultPart::Same(_));
     kernel.lets.iter().all(|step| matches!(step.op, Op::Element { .. }))

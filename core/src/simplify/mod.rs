@@ -40,7 +40,7 @@ pub fn simplify(program: &Program) -> Program {
         let mut function =
             rewrite::function(program, *id, &simplified, &calls, &|id| keyed.makes_groups(id));
         dead::remove(&mut function);
-        nests::join(&mut function, &effects);
+        nests::fuse(&mut function, &effects);
         keyed.reduce(*id, &mut function);
         simplified[id.0 as usize] = Some(function);
     }
@@ -50,7 +50,7 @@ pub fn simplify(program: &Program) -> Program {
         if keyed.concerns(function) {
             let mut function = rewrite::again(function, &simplified, &calls);
             dead::remove(&mut function);
-            nests::join(&mut function, &effects);
+            nests::fuse(&mut function, &effects);
             simplified[id.0 as usize] = Some(function);
         }
     }

@@ -54,7 +54,7 @@ fn run(text: &str, precision: Precision, way: Option<Way>) -> (Vec<Outcome>, u64
         max_depth: 10_000,
         max_length: 1 << 20,
         // Interpret-first is off, so everything that can be compiled is compiled.
-        trials: false,
+        interpret_first: false,
         ..Settings::default()
     };
     let mut session = Session::new(settings);

@@ -1,4 +1,4 @@
-//! What a kernel reads: values at the index that a thread has in the index space where they live.
+//! The inputs of a kernel: values at the index that a thread has in the index space where they live.
 //!
 //! First the inputs are listed ([`Inputs`]), then they become parameters ([`InputParams`]), and at
 //! the beginning of the code each value is loaded at its index.
@@ -16,7 +16,7 @@ use rustc_hash::FxHashSet;
 const INT: ValueTy = ValueTy::Scalar(kir::Ty::I64);
 const INTS: ValueTy = ValueTy::Array(kir::Ty::I64);
 
-/// What a kernel reads.
+/// The values that a kernel reads and does not compute.
 #[derive(Default)]
 struct Inputs {
     /// Values, in the order of their first use.

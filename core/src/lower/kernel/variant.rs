@@ -29,7 +29,7 @@ pub struct LoweredKernel {
     pub module: kir::Module,
     /// The meaning of each [`kir::Site`], by its number.
     pub fault_sites: Vec<FaultSite>,
-    /// What to pass, in the order of the kir parameters; one entry may be several parameters.
+    /// The arguments to pass, in the order of the kir parameters; one entry may be several parameters.
     pub params: Vec<KernelParam>,
     /// The stored values.
     pub results: Vec<KernelResult>,
@@ -72,7 +72,7 @@ pub enum KernelParam {
 /// A stored value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelResult {
-    /// The value.
+    /// The variable of the flat function.
     pub var: Var,
     /// The index space for whose elements it is stored: its own, or a filter of that.
     pub space: SpaceId,
@@ -88,7 +88,7 @@ pub enum ResultPart {
     Array(usize),
     /// The one element of the array passed as a parameter.
     First(usize),
-    /// An output.
+    /// The array that the kernel emitted to an output.
     Output(usize),
     /// The array passed as a parameter to be read, from the element on whose index is the one
     /// element of the second array; `None` is 0.

@@ -1,4 +1,4 @@
-//! What a kernel stores.
+//! The results of a kernel and the sinks that store them.
 //!
 //! A scalar is stored at the index of its thread; the element of a sequence whose elements are in
 //! the order of the threads is in memory already. A sequence that was cut from an input pool stays

@@ -3,8 +3,8 @@
 //! A sequence is *stored* (its columns are arrays) or *fused*: not materialised, but described by an
 //! index function that its consumer's loop calls for each element (Keller et al., *Regular,
 //! Shape-polymorphic, Parallel Arrays in Haskell*, ICFP 2010, section 4, calls them delayed arrays).
-//! Which of the two a variable becomes is decided before lowering, by
-//! [`fuse::sequential`](crate::fuse::sequential).
+//! [`fuse::sequential`](crate::fuse::sequential) decides for each variable which of the two it is,
+//! before lowering.
 
 use super::ill_typed;
 use crate::base::with_stack;

@@ -220,7 +220,7 @@ impl<'a> FunctionLowering<'a> {
         LoweredValue::stored(length, Columns::Scalars(column))
     }
 
-    /// Lowers `exp_string`.
+    /// Lowers `exp_string`, the text of a float with an exponent.
     pub(super) fn exp_text(&mut self, of: Atom, digits: Atom, site: Site) -> LoweredValue<'a> {
         let number = self.atom(of).scalar();
         let number = self.body.convert(kir::Ty::F64, number);
@@ -234,7 +234,7 @@ impl<'a> FunctionLowering<'a> {
         LoweredValue::stored(results[0], Columns::Scalars(column))
     }
 
-    /// Lowers `parse_float`.
+    /// Lowers `parse_float`: the value of a text, and a flag that says if it is a float.
     pub(super) fn parse_float(&mut self, of: Atom) -> LoweredValue<'a> {
         let text = self.stored(of);
         let array = self.array_of(text.columns.scalars());

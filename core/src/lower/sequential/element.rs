@@ -1,10 +1,8 @@
 //! The elements of sequences, stored or fused, and materialisation.
 //!
-//! A fused sequence is an index function: its consumer's loop calls [`element`] for each index, and
-//! the code of the element (the body of a nest, say) is generated in that loop. Materialising a
-//! sequence is a loop that stores the elements.
-//!
-//! [`element`]: FunctionLowering::element
+//! A fused sequence is an index function: [`FunctionLowering::element`] generates the code of an
+//! element (the body of a nest, say) in the loop of its consumer. Materialising a sequence is a loop
+//! that stores the elements.
 
 use super::super::Detail;
 use super::super::repr::{

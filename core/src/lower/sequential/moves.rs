@@ -54,7 +54,7 @@ impl<'a> FunctionLowering<'a> {
         }
     }
 
-    /// Lowers `sequence[index]`.
+    /// Lowers `sequence[index]`, which faults out of bounds.
     fn index(&mut self, of: Atom, index: Atom, site: Site) -> LoweredValue<'a> {
         let of = self.random_access(of);
         let index = self.atom(index).scalar();
