@@ -112,7 +112,8 @@ fn clustered(function: &Function, state: &mut FusionState) -> Block {
     }
     let mut trial = Function { body, ..function.clone() };
     let mut rest = state.clone();
-    let clustered = std::mem::replace(&mut trial.body, rematerialise::run(&trial, &mut rest));
+    let rematerialised = rematerialise::run(&trial, &mut rest);
+    let clustered = std::mem::replace(&mut trial.body, rematerialised);
     trial.body = liveness::run(&trial, &mut rest);
     if !asks_for_nested_indices(&trial.body, &function.spaces) {
         return clustered;

@@ -192,7 +192,7 @@ mod tests {
             stage: "spoilt",
             title: "Spoilt",
             about: "spoils a program",
-            run: Run::Ir(Cow::into_owned),
+            run: Run::Ir(|program| program.into_owned()),
             verify: Verify::Ir(|_| vec!["it is spoilt".to_owned()]),
             always_verified: true,
             in_preview: false,
