@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of the compiler in the data's way; each imports only from those before it.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "base",
     "prim",
     "syntax",
@@ -30,6 +30,7 @@ const ORDER: [&str; 20] = [
     "lower",
     "link",
     "db",
+    "pipeline",
     "explain",
     "ide",
 ];

@@ -6,6 +6,7 @@
 mod data;
 mod op;
 mod parse;
+mod pass;
 mod print;
 mod verify;
 mod walk;
@@ -13,6 +14,7 @@ mod walk;
 pub use data::*;
 pub use op::Op;
 pub use parse::parse;
+pub use pass::{Fuel, Pass};
 pub use print::{print, print_function, print_located, print_with_sites};
 pub use verify::verify;
 pub(crate) use walk::{is_within, segments_of};

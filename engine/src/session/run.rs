@@ -12,6 +12,7 @@ use nesl_core::elaborate::{self, Elaborated, Projection};
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir;
 use nesl_core::names::Names;
+use nesl_core::pipeline;
 use nesl_core::prim::HostOp;
 use nesl_core::strategy::Strategy;
 use nesl_core::syntax::RawKind;
@@ -242,8 +243,7 @@ impl Session {
         let started = Instant::now();
         let mut elaborated = self.elaborate(item)?;
         let values = self.globals(item, &elaborated.program)?;
-        ir::split_rng_keys(&mut elaborated.program);
-        debug_assert_eq!(ir::verify(&elaborated.program), Vec::<String>::new(), "after the keys");
+        elaborated.program = pipeline::core(elaborated.program);
         if self.seed != self.settings.seed {
             self.restart_random(self.settings.seed);
         }
