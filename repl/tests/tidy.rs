@@ -54,7 +54,6 @@ const CRATES: [&str; 7] = ["runtime", "runtime-cpu", "core", "engine", "server",
 const CIRCLES: &[&[&str]] = &[
     &["core/src/flat/data.rs", "core/src/flat/op.rs"],
     &["core/src/ide/hints.rs", "core/src/ide/outline.rs"],
-    &["engine/src/evaluate/host.rs", "engine/src/evaluate/launch.rs"],
     &["engine/src/host/picture.rs", "engine/src/host/svg.rs"],
     &["server/src/cost.rs", "server/src/run.rs"],
 ];
