@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// The time limit for each expected output, in milliseconds; nothing in these tests takes as long.
-const PATIENCE: u64 = 20_000;
+const MAX_WAIT_MS: u64 = 20_000;
 
 /// Starts a session in a folder and waits for its first prompt.
 fn start(folder: &Path) -> PtySession {
@@ -22,7 +22,7 @@ fn start_with(folder: &Path, arguments: &[&str], seen: &str) -> PtySession {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nesl"));
     command.args(arguments).current_dir(folder).env("TERM", "xterm").env("NO_COLOR", "1");
     command.env("NESL_HISTORY", folder.join("history"));
-    let mut session = spawn_command(command, Some(PATIENCE)).expect("it starts");
+    let mut session = spawn_command(command, Some(MAX_WAIT_MS)).expect("it starts");
     session.exp_string(seen).expect("a banner");
     session.exp_string("nesl> ").expect("a prompt");
     session
@@ -180,7 +180,7 @@ impl Terminal {
     /// Reads until a text arrives; returns the number of bytes before it.
     #[track_caller]
     fn wait_for(&mut self, text: &str) -> usize {
-        self.within(PATIENCE, text).unwrap_or_else(|| {
+        self.within(MAX_WAIT_MS, text).unwrap_or_else(|| {
             let end = &self.seen[self.seen.len().saturating_sub(300)..];
             panic!("no `{text}`: …{}", String::from_utf8_lossy(end));
         })
