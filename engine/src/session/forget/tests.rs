@@ -6,9 +6,9 @@ use nesl_runtime::runtime::Options;
 
 /// A session; it forgets no entry unless `forgetful`.
 fn session(forgetful: bool, lazy: bool) -> Session {
-    let trials = !lazy;
+    let interpret_first = !lazy;
     let mut session =
-        Session::new(Settings { trials, show_sequences: trials, ..Settings::default() });
+        Session::new(Settings { interpret_first, show_sequences: !lazy, ..Settings::default() });
     if lazy {
         let options = Options { interrupt: session.interrupt_handle(), ..Options::default() };
         session.set_runtime(Some(Box::new(Reference::new(options))));
