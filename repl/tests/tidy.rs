@@ -195,7 +195,7 @@ fn no_circle_of_imports() {
         let files = Crate::read(&Path::new(folder).join("src"), sources.iter());
         for circle in files.circles() {
             let within = |listed: &&[&str]| circle.iter().all(|file| is_listed(file, listed));
-            match CIRCLES.iter().position(|listed| within(listed)) {
+            match CIRCLES.iter().position(within) {
                 Some(at) => needed[at] = true,
                 None => wrong += &format!("a circle of imports:\n{}", files.describe(&circle)),
             }
