@@ -7,9 +7,9 @@ use crate::workers::Workers;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Extern, Ty};
 use nesl_runtime::scalar::Precision;
-use nesl_runtime::services::groups::{Elements, Found, Texts, groups};
+use nesl_runtime::services::groups::{Elements, Found, groups};
 use nesl_runtime::services::sort::{Key, Order, Team, Work, rank, sort};
-use nesl_runtime::services::text;
+use nesl_runtime::services::text::{self, Texts};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 

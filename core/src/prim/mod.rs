@@ -8,8 +8,8 @@
 //! example and a cost; a name that begins with `_` is for the prelude alone.
 
 pub(crate) mod ops;
+mod reductions;
 mod scalars;
-mod sequences;
 mod special;
 mod table;
 
@@ -22,7 +22,8 @@ pub use table::{Constant, Derived, Prim, PrimKind, PrimRow};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
-const COUNT: usize = scalars::ROWS.len() + sequences::ROWS.len() + special::ROWS.len();
+const COUNT: usize =
+    scalars::ROWS.len() + ops::sequence::NAMES.len() + reductions::ROWS.len() + special::ROWS.len();
 
 /// Every primitive; [`Prim`] is an index into it.
 pub static ROWS: [PrimRow; COUNT] = joined();
@@ -69,7 +70,7 @@ impl Prim {
 
 const fn joined() -> [PrimRow; COUNT] {
     let mut all = [scalars::ROWS[0]; COUNT];
-    let parts = [scalars::ROWS, sequences::ROWS, special::ROWS];
+    let parts = [scalars::ROWS, ops::sequence::NAMES, reductions::ROWS, special::ROWS];
     let (mut part, mut at) = (0, 0);
     while part < parts.len() {
         let mut i = 0;

@@ -194,6 +194,54 @@ pub fn parse_float(text: &[u8], precision: Precision) -> (f64, bool) {
     (value, at == text.len())
 }
 
+/// A sequence of texts, which are parts of one array of chars.
+#[derive(Clone, Copy, Debug)]
+pub struct Texts<'a> {
+    /// The offset of the first char of each text.
+    starts: &'a [i64],
+    /// The number of chars of each text.
+    lengths: &'a [i64],
+    chars: *const u8,
+}
+
+// SAFETY: any thread may read the chars, which nobody writes (the contract of `new`).
+unsafe impl Sync for Texts<'_> {}
+
+impl<'a> Texts<'a> {
+    /// The texts that begin at these offsets of `chars`.
+    ///
+    /// # Safety
+    /// Each text is in bounds of one array that begins at `chars`, and nobody writes the chars
+    /// during `'a`.
+    pub unsafe fn new(starts: &'a [i64], lengths: &'a [i64], chars: *const u8) -> Texts<'a> {
+        assert_eq!(starts.len(), lengths.len(), "each text has a start and a length");
+        Texts { starts, lengths, chars }
+    }
+
+    /// The number of texts.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Returns true if there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// The text at an index.
+    #[inline]
+    pub fn get(&self, index: usize) -> &'a [u8] {
+        match self.lengths[index] {
+            0 => &[],
+            // SAFETY: the caller of `new` promised that the text is in bounds and stays as it is.
+            length => unsafe {
+                let start = self.chars.add(self.starts[index] as usize);
+                std::slice::from_raw_parts(start, length as usize)
+            },
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -375,14 +375,7 @@ impl<'m, 'r> Machine<'m, 'r> {
                 self.groups(&keys, [args[2], args[3]])?
             }
             Extern::TextGroups => {
-                let mut texts = Vec::new();
-                for at in 0..self.i64(args[1]) {
-                    let start = self.memory.load(self.array(args[0]), at)?;
-                    let length = self.memory.load(self.array(args[2]), at)?;
-                    let [start, length] = [start, length].map(|x| i64_of(Datum::Scalar(x)));
-                    let chars = self.memory.slice(self.array(args[3]), start)?;
-                    texts.push(self.memory.read(chars, length)?);
-                }
+                let texts = self.texts(args)?;
                 self.groups(&texts, [args[4], args[5]])?
             }
             Extern::HashText => {
@@ -457,6 +450,19 @@ impl<'m, 'r> Machine<'m, 'r> {
             }
         }
         Ok(Vec::new())
+    }
+
+    /// The texts of which an intrinsic is given starts, number, lengths and chars.
+    fn texts(&mut self, args: &[Value]) -> Outcome<Vec<Vec<Literal>>> {
+        let mut texts = Vec::new();
+        for at in 0..self.i64(args[1]) {
+            let start = self.memory.load(self.array(args[0]), at)?;
+            let length = self.memory.load(self.array(args[2]), at)?;
+            let [start, length] = [start, length].map(|x| i64_of(Datum::Scalar(x)));
+            let chars = self.memory.slice(self.array(args[3]), start)?;
+            texts.push(self.memory.read(chars, length)?);
+        }
+        Ok(texts)
     }
 
     /// Some chars.
