@@ -122,7 +122,7 @@ impl<'a> Thread<'a> {
     }
 
     /// Places as ints of the program.
-    fn as_ints(&mut self, places: Leaf, length: Value) -> Rep<'a> {
+    pub(super) fn as_ints(&mut self, places: Leaf, length: Value) -> Rep<'a> {
         if self.precision == Precision::Bits64 {
             return Rep::stored(length, Columns::Scalars(places));
         }
