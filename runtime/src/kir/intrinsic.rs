@@ -134,6 +134,8 @@ intrinsics! {
     /// `(starts, n, lengths, chars, last, count)`: the same for texts, which begin at these offsets
     /// in `chars`.
     TextGroups = "text_groups": (ints, int, ints, chars, ints, ints) -> ();
+    /// `(starts, n, lengths, chars, out)`: the stable rank of each text, ascending by its chars.
+    RankTexts = "rank_texts": (ints, int, ints, chars, ints) -> ();
     /// `(text, n, salt) -> (hash)`: [`crate::services::text::hash`].
     HashText = "hash_text": (chars, int, int) -> (int);
     /// `(a, m, b, n) -> (same)`: true if two texts are equal.

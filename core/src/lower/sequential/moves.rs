@@ -7,6 +7,7 @@ use super::collect::is_flat;
 use super::delayed::{Form, is_faulty, is_filter};
 use crate::ir::{Atom, Site};
 use crate::prim::SeqOp;
+use nesl_runtime::bug;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{self, Binary, Combine, Extern, Value};
 use std::rc::Rc;
@@ -42,6 +43,7 @@ impl<'a> Thread<'a> {
             SeqOp::Histogram(with) => self.histogram(with, args, site),
             SeqOp::RankUp => self.rank(Extern::RankUp, args[0]),
             SeqOp::RankDown => self.rank(Extern::RankDown, args[0]),
+            SeqOp::RankTexts => self.rank_texts(args[0]),
             SeqOp::Groups => self.groups(args[0]),
             SeqOp::HashText => self.hash_text(args[0], args[1]),
             SeqOp::SameText => self.same_text(args[0], args[1]),
@@ -50,6 +52,18 @@ impl<'a> Thread<'a> {
             SeqOp::ExpText => self.exp_text(args[0], args[1], site),
             SeqOp::ParseFloat => self.parse_float(args[0]),
         }
+    }
+
+    /// The rank of each text.
+    fn rank_texts(&mut self, of: Atom) -> Rep<'a> {
+        let of = self.stored(of);
+        let Columns::Segments(texts) = &of.columns else { bug!("texts are segments of chars") };
+        let [starts, lengths] = [texts.starts, texts.lengths].map(|x| self.array_of(x));
+        let chars = self.array_of(texts.pool.leaf());
+        let out = self.alloc(kir::Ty::I64, of.length);
+        let args = vec![starts, of.length, lengths, chars, out.array];
+        self.body.service(Extern::RankTexts, args);
+        self.as_ints(out, of.length)
     }
 
     /// A sequence of which any element may be asked for, or none: nothing is lost if not all are.

@@ -281,6 +281,11 @@ sequence_operations! {
         .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
         .label("rank the elements: sort")
 
+    /// The index that each text has in ascending order, char by char; stable.
+    RankTexts = "rank_texts": ([text]) -> [int];
+        .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
+        .label("rank the strings: sort")
+
     /// For each int or text, the index of the last one equal to it, and the number of those equal
     /// to it.
     Groups = "groups": ([int]) -> ([int], [int]), ([text]) -> ([int], [int]);
@@ -549,6 +554,14 @@ pub(in crate::prim) const NAMES: &[PrimRow] = &[
         "The place of each char in ascending order of codes; equal chars keep their order.",
         "char_rank(\"nesl\") → [2, 0, 3, 1]",
         "W = L(s), D = 1",
+    ),
+    seq(
+        "string_rank",
+        "[[char]] -> [int]",
+        SeqOp::RankTexts,
+        "The place of each string in ascending order of the codes of its chars, from left to right; a string comes before those that it begins, and equal strings keep their order.",
+        "string_rank([\"to\", \"be\", \"\", \"beer\"]) → [3, 1, 0, 2]",
+        "W = S(a) log L(a), D = 1",
     ),
     seq(
         "_rank",

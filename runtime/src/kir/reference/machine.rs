@@ -378,6 +378,16 @@ impl<'m, 'r> Machine<'m, 'r> {
                 let texts = self.texts(args)?;
                 self.groups(&texts, [args[4], args[5]])?
             }
+            Extern::RankTexts => {
+                let mut texts: Vec<_> = self.texts(args)?.into_iter().enumerate().collect();
+                self.worked(texts.len() as i64);
+                texts.sort_by_key(|(_, text)| text.iter().copied().map(byte).collect::<Vec<u8>>());
+                for (rank, (index, _)) in texts.iter().enumerate() {
+                    let rank = Literal::I64(rank as i64);
+                    self.memory.store(self.array(args[4]), *index as i64, rank)?;
+                }
+                Vec::new()
+            }
             Extern::HashText => {
                 let text = self.text(args[0], args[1])?;
                 let hash = text::hash(&text, self.i64(args[2]));
