@@ -130,11 +130,11 @@ impl Executor {
             None => (program, Vec::new()),
         };
         let program = simplify(program);
-        debug_assert_eq!(ir::verify(&program), Vec::<String>::new(), "after simplification");
+        debug_assert_eq!(ir::verify(&program), Ok(()), "after simplification");
         let (parameterised, globals) = lower::globals_as_parameters(&program);
         let flat = fuse(&flatten(&parameterised), self.fuel.get());
         // What breaks the law is run by one instance: slower, but right.
-        let flat = flat::verify(&flat).is_empty().then(|| Flat {
+        let flat = flat::verify(&flat).is_ok().then(|| Flat {
             program: flat,
             globals,
             kernels: Kernels::default(),

@@ -1,164 +1,177 @@
-//! Flat programs as data.
+//! Flat programs as data: the model of index spaces.
 //!
-//! Every value lives in a [`IndexSpace`]: a set of points, at each of which it has an instance. The
-//! context of an apply-to-each has a point for each element of the sequence that it runs over,
-//! one behind the other whatever the nesting, and so a nested computation is a flat list of
-//! steps, each done at all points of its context at once. What belongs together is kept by the
-//! *segments* of a context: the points that come from one point of the context around it.
+//! Every value belongs to an [`IndexSpace`]: a set of elements, numbered from 0, for each of which
+//! the value has an instance of its type. The index space of an apply-to-each has an element for
+//! each element of the sequence that it runs over, one behind the other whatever the nesting, and so
+//! a nested computation is a flat list of steps, each executed for all elements of its index space.
+//!
+//! Index spaces form a tree, whose root is that of the caller ([`SpaceId::CALLER`]). What belongs
+//! together is kept by the *segments* of an index space: the elements that come from one element of
+//! the index space around it. This is the segmented representation of Blelloch (*Vector models for
+//! data-parallel computing*, 1990).
 //!
 //! ```text
 //! {sum({x * y : x in v}) : y in w}
 //!
-//! c1 = each w                        a point for each element of w
-//! y: float in c1 = element w
-//! c2 = each v for c1                 for each of these points, one for each element of v
-//! x: float in c2 = element v         v is read, not copied
-//! p: float in c2 = mul(x, y)         y is read through the segment a point belongs to
-//! s: float in c1 = reduce_sum p from c2
-//! r: [float] in c0 = collect s from c1
+//! s1 = elements w of s0              an element for each element of w
+//! y: float in s1 = element(w)
+//! s2 = elements v of s1              for each of these, a segment with the elements of v
+//! x: float in s2 = element(v)        v is read, not copied
+//! p: float in s2 = mul(x, y)         y is read through the segment an element belongs to
+//! s: float in s1 = reduce_sum p from s2
+//! r: [float] in s0 = collect s from s1
 //! ```
 //!
-//! A step may use values of its own context and of those around it; these are read where they
-//! are ([`Space`] says how), so that free variables are never copied.
+//! | [`SpaceKind`] | elements | segments |
+//! |---|---|---|
+//! | `Caller` | the work items of the call | none |
+//! | `Elements` | those of a sequence at each element of `of` | one for each element of `of` |
+//! | `Count` | as many as an int says at each element of `of` | one for each element of `of` |
+//! | `Filter` | those of `of` where a flag is set, or is not | those of `of` |
+//! | `Concat` | those of `inner` | one for each element of `of` |
+//!
+//! A step may use values of its own index space and of those around it. These are read where they
+//! are ([`SpaceKind`] says from which element), so that free variables are never copied.
+//! [`interp`](mod@super::interp) is the meaning of all this.
 
 use super::op::Op;
 use crate::ir::{self, Atom, Site, Ty, Var};
 use smol_str::SmolStr;
 
-/// A context of a function: an index into [`Function::spaces`].
+/// An index space of a function: an index into [`Function::spaces`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SpaceId(pub u32);
 
 impl SpaceId {
-    /// The points a function is called for.
+    /// The index space of the work items that a function is called for.
     pub const CALLER: SpaceId = SpaceId(0);
 }
 
 /// A flat program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// The program it was made from: what a point does by itself calls its functions.
+    /// The program it was made from: code that an element executes for itself calls its functions.
     pub source: ir::Program,
-    /// The flat form of those functions that have one, by their number there.
+    /// The flattened forms of the functions that have one, by their index there.
     pub functions: Vec<Option<Function>>,
 }
 
-/// A function for any number of points at once.
+/// A function for any number of work items at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// The name of the function it is the flat form of.
+    /// The name of the function that was flattened.
     pub name: SmolStr,
     /// Its parameters, in [`SpaceId::CALLER`].
     pub params: Vec<(Var, Ty)>,
     /// The type of its result.
     pub result: Ty,
-    /// The spaces; the first is the caller's.
+    /// The index spaces; the first is the caller's.
     pub spaces: Vec<IndexSpace>,
-    /// What it computes.
+    /// The steps, and the result.
     pub body: Block,
-    /// It belongs to the library: a fault inside is the fault of the call.
+    /// True for a function of the library: a fault inside is reported at the call.
     pub library: bool,
 }
 
-/// A set of points.
+/// An index space.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexSpace {
-    /// Which.
+    /// The elements, and their relation to the index space around.
     pub kind: SpaceKind,
-    /// For what in the source.
+    /// The source that it was made for.
     pub site: Site,
 }
 
-/// Which points a context has, and how they are related to those of the context around it.
+/// The elements of an index space, and their relation to those of the index space around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SpaceKind {
-    /// Those the function is called for.
+    /// The work items that the function is called for.
     Caller,
-    /// For each point of `of`, a segment: one point for each element of a sequence there.
+    /// For each element of `of`, a segment with an element for each element of a sequence.
     Elements {
-        /// The context around it.
+        /// The index space around it.
         of: SpaceId,
         /// A sequence, in `of` or around it.
         sequence: Var,
     },
-    /// For each point of `of`, a segment of so many points.
+    /// For each element of `of`, a segment of so many elements.
     Count {
-        /// The context around it.
+        /// The index space around it.
         of: SpaceId,
         /// An int that is not negative, in `of` or around it.
         count: Atom,
     },
-    /// Those points of `of` at which a flag is set, or is not. Its segments are those of `of`.
+    /// The elements of `of` for which a flag is set, or is not. Its segments are those of `of`.
     Filter {
-        /// The context around it.
+        /// The index space around it.
         of: SpaceId,
         /// A bool in `of`.
         flag: Var,
-        /// Which are kept.
+        /// The value of the flag for the elements that are kept.
         is: bool,
     },
-    /// The points of `inner`, which is somewhere inside of `of`, with a segment for each point of
-    /// `of`: a level of nesting less.
+    /// The elements of `inner`, which is somewhere inside of `of`, with a segment for each element
+    /// of `of`: a level of nesting less.
     Concat {
-        /// The context around it.
+        /// The index space around it.
         of: SpaceId,
-        /// The points.
+        /// The index space whose elements these are.
         inner: SpaceId,
     },
 }
 
-/// Steps, and the value they end in.
+/// Steps, and a result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// The value.
+    /// The result.
     pub result: Atom,
 }
 
 /// A step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
-    /// A context comes into being.
+    /// Makes an index space.
     Space(SpaceId),
-    /// A value is computed.
+    /// Computes a value.
     Let(Let),
-    /// Values that are computed together, in one kernel.
+    /// Computes several values in one launch.
     Kernel(Kernel),
 }
 
-/// A value.
+/// The computation of a value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Let {
-    /// Its name.
+    /// The variable that is bound.
     pub var: Var,
-    /// The type of its instances.
+    /// The type of the value at each element.
     pub ty: Ty,
-    /// Where it lives.
+    /// Its index space.
     pub ctx: SpaceId,
-    /// What is computed.
+    /// The operation.
     pub op: Op,
-    /// For whom.
+    /// The source location blamed for a fault.
     pub site: Site,
 }
 
-/// What is computed in one launch: made by [`mod@crate::fuse`].
+/// The steps of one launch; made by [`mod@crate::fuse`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
-    /// Unique in the program.
+    /// A number unique in the program.
     pub id: u32,
-    /// What it goes over. The spaces of its values are this one, those of the points it keeps
+    /// The index space of the launch. The index spaces of its values are this one, its masks
     /// ([`SpaceKind::Filter`]), and, for what it reduces, those around it.
     pub space: SpaceId,
-    /// In order.
+    /// The values computed, in order.
     pub lets: Vec<Let>,
-    /// The spaces inside of `over` that come into being here, as masks.
+    /// The filters of its index space that are made here, as masks.
     pub masks: Vec<SpaceId>,
-    /// What is used later, and so is stored: values at the points of `over` or of a mask, or
-    /// reductions around it. A value may be stored for the points of a mask only.
+    /// The values that are used later, and so are stored, each with the index space that it is
+    /// stored for: its own, or that of a mask.
     pub stores: Vec<(Var, SpaceId)>,
-    /// Which of the masks are used later: how many points they have is stored.
+    /// The masks that are used later: the number of their elements is stored.
     pub counts: Vec<SpaceId>,
-    /// Of these, those of which it matters which points they have: their places are stored.
+    /// Those of `counts` whose elements are used later: their indices are stored, too.
     pub filter_indices: Vec<SpaceId>,
 }

@@ -1,9 +1,11 @@
-//! Flat programs: what flattening makes of the core language.
+//! Flat programs, which flattening makes of programs of the core language.
 //!
-//! `data` describes them; [`print_with_sites()`] and [`parse()`] are inverse to each other, and
-//! [`print()`] is easier to read; [`verify()`] is their law.
+//! `data` is the model of index spaces, and `op` declares the operations with their properties;
+//! [`print_with_sites()`] and [`parse()`] are inverse to each other, and [`print()`] is easier to read;
+//! [`verify()`] checks that a program is well-formed; [`interp`] is the meaning of a program.
 
 mod data;
+pub mod interp;
 mod op;
 mod parse;
 mod print;

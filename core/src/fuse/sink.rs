@@ -5,9 +5,9 @@
 //! them, become the end of both forms, so that they are one kernel with what finds the values:
 //!
 //! ```text
-//! k: int in c1 = either { whole … } or { … }           t = either { k: int in c1 = whole …
-//! p: int in c1 = mul(k, w)                                          p = mul(k, w)
-//! t: [float] in c0 = histogram_sum v to p … from c1  →              t = histogram_sum v to p … }
+//! k: int in s1 = versions { whole … } or { … }           t = versions { k: int in s1 = whole …
+//! p: int in s1 = mul(k, w)                                          p = mul(k, w)
+//! t: [float] in s0 = histogram_sum v to p … from s1  →              t = histogram_sum v to p … }
 //!                                                          or { … the same at its end }
 //! ```
 //!

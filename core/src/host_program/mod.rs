@@ -47,9 +47,9 @@ pub struct HostProgram {
 pub struct Function {
     /// Its parameters.
     pub params: Vec<Var>,
-    /// What it does.
+    /// The actions.
     pub body: Block,
-    /// Where it is defined.
+    /// The definition in the source.
     pub site: Site,
     /// It belongs to the library: a fault inside is the fault of the call.
     pub library: bool,
@@ -67,15 +67,15 @@ pub struct Block {
 /// A step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// For whom.
     pub site: Site,
-    /// What this block, or the function if it is its body, binds and nobody asks for any more.
+    /// The variables of this block, or parameters if it is a body, that are dead after the step.
     pub forget: Vec<Var>,
 }
 
-/// What a host does.
+/// An action of the host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Has a piece computed.
@@ -88,7 +88,7 @@ pub enum Action {
         var: Var,
         /// Of which type.
         ty: Ty,
-        /// What.
+        /// The operation.
         op: HostOp,
         /// With what.
         args: Vec<Atom>,
@@ -103,9 +103,9 @@ pub enum Action {
         var: Var,
         /// Which.
         cond: Atom,
-        /// When true.
+        /// The block performed if the condition is true.
         then: Block,
-        /// When false.
+        /// The block performed if the condition is false.
         otherwise: Block,
     },
     /// Performs a function that has effects.
@@ -128,7 +128,7 @@ pub struct PureRegion {
     pub program: Program,
     /// The values of its globals.
     pub inputs: Vec<Input>,
-    /// What it binds: the parts of its value, `(a, (b, c))`.
+    /// The variables bound to the parts of its value, `(a, (b, c))`.
     pub outputs: Vec<Var>,
     /// It prints or draws at the points of an apply-to-each: it is for the direct interpreter.
     pub effects: bool,
@@ -136,7 +136,7 @@ pub struct PureRegion {
     pub small: bool,
 }
 
-/// What a piece is given.
+/// An input of a pure region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A top-level variable.

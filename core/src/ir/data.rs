@@ -12,7 +12,7 @@ use smol_str::SmolStr;
 /// A monomorphic type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
-    /// No information: what a function value without captured variables becomes.
+    /// The type without information, of a function value without captured variables.
     Unit,
     /// `int`
     Int,
@@ -40,16 +40,16 @@ pub struct FunId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GlobalId(pub u32);
 
-/// Where in the source an operation comes from.
+/// The location in the source that an operation comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
     /// The top-level form.
     pub item: ItemId,
-    /// Its tokens.
+    /// The tokens, as a part of the form.
     pub span: Span,
 }
 
-/// A whole program: what one top-level form needs to run.
+/// A whole program: one top-level form with the functions that it needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// The functions; calls name them by index.
@@ -66,29 +66,29 @@ pub struct Program {
 pub struct Global {
     /// The form that defines it.
     pub item: ItemId,
-    /// Its name (a form may define several).
+    /// The name (a form may define several).
     pub name: SmolStr,
-    /// Its type.
+    /// The type of the variable.
     pub ty: Ty,
 }
 
 /// A function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// For people: `qsort@[int]`, `qsort.lambda1@int`. Unique in the program.
+    /// The name for people: `qsort@[int]`, `qsort.lambda1@int`. Unique in the program.
     pub name: SmolStr,
-    /// Its parameters.
+    /// The parameters.
     pub params: Vec<(Var, Ty)>,
-    /// The type of its result.
+    /// The type of the result.
     pub result: Ty,
-    /// What it computes.
+    /// The code.
     pub body: Block,
-    /// Where it is defined.
+    /// The definition in the source.
     pub site: Site,
-    /// It belongs to the library: a fault inside is reported at the call that left the user's
+    /// True for a function of the library: a fault inside is reported at the call that left the user's
     /// program, and `charge`, where there is one, is what a call costs.
     pub library: bool,
-    /// The cost a call is charged (work by formula, depth), in place of what its body would.
+    /// The cost that a call is charged (work by formula, depth) instead of that of its body.
     pub charge: Option<Charge>,
     /// The attribute by which a pass recognises it.
     pub role: Option<Role>,
@@ -129,20 +129,20 @@ pub enum CostTerm {
 pub struct Block {
     /// The bindings, in order of evaluation.
     pub lets: Vec<Let>,
-    /// The value.
+    /// The result.
     pub result: Atom,
 }
 
 /// One binding.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Let {
-    /// What is bound.
+    /// The variable that is bound.
     pub var: Var,
-    /// Its type.
+    /// The type of the value.
     pub ty: Ty,
-    /// What is computed.
+    /// The operation.
     pub op: Op,
-    /// For whom.
+    /// The source location blamed for a fault.
     pub site: Site,
 }
 

@@ -46,9 +46,9 @@ pub enum Op {
     If {
         /// The condition.
         cond: Atom,
-        /// When true.
+        /// The block evaluated if the condition is true.
         then: Block,
-        /// When false.
+        /// The block evaluated if the condition is false.
         otherwise: Block,
     },
     /// An apply-to-each.
@@ -57,9 +57,9 @@ pub enum Op {
     Global(GlobalId),
     /// Faults with this code and message unless the condition holds; its value is the condition.
     Check {
-        /// What must hold.
+        /// The condition that must hold.
         cond: Atom,
-        /// Why, if it does not.
+        /// The fault, if it does not hold.
         code: FaultCode,
         /// The message of a [`FaultCode::Message`].
         message: SmolStr,
@@ -72,15 +72,15 @@ pub enum Op {
     Time(Block),
 }
 
-/// `{ body : x in xs; y in ys }`: one instance of the body for each index; the sequences have
+/// `{ body : x in xs; y in ys }`: one iteration of the body for each index; the sequences have
 /// equal lengths (checked) and there is at least one. The body sees all variables in scope.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nest {
     /// The element variable, its type, and the sequence it runs over.
     pub binders: Vec<(Var, Ty, Atom)>,
-    /// What each instance computes.
+    /// The code of each iteration.
     pub body: Block,
-    /// `{* … }`: instances run one after the other (depth adds up).
+    /// True for `{* … }`: iterations run one after the other (depth adds up).
     pub serial: bool,
 }
 

@@ -36,7 +36,7 @@ pub fn find(name: &str) -> Option<Prim> {
     BY_NAME.get(name).copied()
 }
 
-/// Whether a name belongs to the prelude alone: programs must not see it.
+/// Returns true for a name that only the prelude may use.
 pub fn is_internal(name: &str) -> bool {
     name.starts_with('_')
 }
@@ -52,17 +52,17 @@ impl Prim {
         (0..).take(COUNT).map(Prim)
     }
 
-    /// Its row.
+    /// The row of the table.
     pub fn row(self) -> &'static PrimRow {
         &ROWS[usize::from(self.0)]
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// What it is.
+    /// The kind of primitive.
     pub fn kind(self) -> PrimKind {
         self.row().kind
     }

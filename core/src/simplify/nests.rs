@@ -1,9 +1,11 @@
-//! An apply-to-each over what another one makes becomes one: `{g(y) : y in {f(x) : x in xs}}` is
+//! Fuses an apply-to-each with the one that makes its sequence: `{g(y) : y in {f(x) : x in xs}}` is
 //! `{g(f(x)) : x in xs}`, if nobody else looks at the elements. What `f` makes, sequences
 //! perhaps, is then used up where it is made.
 
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Effects, Function, Let, Nest, Op, Var};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
 
 /// Joins the nests of a function.
@@ -13,7 +15,7 @@ pub(super) fn join(function: &mut Function, effects: &Effects) {
     block(&mut function.body, &uses, effects);
 }
 
-/// How often each variable is used in a block.
+/// Counts the uses of each variable in a block.
 pub(super) fn count(block: &Block, uses: &mut FxHashMap<Var, usize>) {
     let mut used = |atom: Atom| {
         if let Atom::Var(var) = atom {
@@ -45,8 +47,8 @@ fn block(block: &mut Block, uses: &FxHashMap<Var, usize>, effects: &Effects) {
     });
 }
 
-/// Which of the bindings before it is a nest that only this one runs over. What may fault does not
-/// pass what is done outside.
+/// The index of the binding of a nest that only this one runs over. A nest that may fault is not
+/// moved across effects.
 fn producer(
     nest: &Nest,
     lets: &[Let],
@@ -73,10 +75,10 @@ fn producer(
 /// Puts the body of a nest before that of the nest that runs over its elements.
 fn take_in(nest: &mut Nest, inner: Let) {
     let (Let { var, op: Op::Nest(inner), site, .. }, binders) = (inner, &mut nest.binders) else {
-        unreachable!("it is a nest")
+        bug!("the binding is a nest")
     };
     let at = binders.iter().position(|(.., atom)| *atom == Atom::Var(var));
-    let at = at.expect("it runs over it");
+    let at = at.or_bug("the nest runs over the sequence");
     let (element, ty, _) = binders.remove(at);
     // In its place: who finds the lengths different says them in order.
     binders.splice(at..at, inner.binders);

@@ -213,7 +213,7 @@ impl Session {
             if stage == Stage::Fused {
                 program = fuse(&program, Fuel(self.settings.fuel));
             }
-            for wrong in flat::verify(&program) {
+            for wrong in flat::verify(&program).err().into_iter().flatten() {
                 let _ = writeln!(out, "% {wrong} %");
             }
             out.push_str(&flat::print(&program));

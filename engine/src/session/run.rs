@@ -241,7 +241,7 @@ impl Session {
         let mut elaborated = self.elaborate(item)?;
         let values = self.globals(item, &elaborated.program)?;
         ir::split_rng_keys(&mut elaborated.program);
-        debug_assert_eq!(ir::verify(&elaborated.program), Vec::<String>::new(), "after the keys");
+        debug_assert_eq!(ir::verify(&elaborated.program), Ok(()), "after the keys");
         if self.seed != self.settings.seed {
             self.restart_random(self.settings.seed);
         }
