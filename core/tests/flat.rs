@@ -24,7 +24,7 @@ fn comes_back(program: &flat::Program) -> Result<(), String> {
     Ok(())
 }
 
-/// The same for each form that a program takes on the way.
+/// Checks the same after each pass from the core language to the fused program.
 fn forms_come_back(mut program: ir::Program) -> Result<(), String> {
     split_rng_keys(&mut program);
     let (program, _) = globals_as_parameters(&simplify(&program));
@@ -37,7 +37,7 @@ fn forms_come_back(mut program: ir::Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Tries the programs of a text that need no host, and counts them.
+/// Tests the programs of a text that have no effects, and counts them.
 fn try_text(db: &mut Database, text: &str) -> Result<usize, String> {
     let mut count = 0;
     for program in programs::elaborated::forms(db, text)? {
@@ -86,7 +86,7 @@ fn programs_for_all_runtimes_come_back() {
     for entry in std::fs::read_dir(folder).expect("the folder is there") {
         let path = entry.expect("an entry").path();
         let text = std::fs::read_to_string(&path).expect("a text");
-        // Some have errors, on purpose.
+        // Some programs contain errors deliberately.
         match try_text(&mut db, &text) {
             Err(why) if !why.starts_with("it has an error") => panic!("{}: {why}", path.display()),
             Ok(_) | Err(_) => {}

@@ -7,7 +7,8 @@ use nesl_core::ide::Problems;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// A program of `n` functions in a chain, each with a comment: four lines each.
+/// Returns a program of `n` functions, each of which calls the previous one; each takes four lines,
+/// including a comment.
 fn program(n: usize) -> String {
     let function = |i: usize| {
         let callee = match i {
@@ -43,7 +44,7 @@ impl Editor {
         forms.map(|form| self.db.diagnostics(form.id()).len()).sum()
     }
 
-    /// Replaces text, checks, and counts the queries that ran, by name.
+    /// Replaces text, checks the file, and counts the queries that ran, by name.
     fn edit(&mut self, from: &str, to: &str) -> BTreeMap<String, usize> {
         assert_eq!(self.text.matches(from).count(), 1, "`{from}` occurs once");
         self.text = self.text.replacen(from, to, 1);
@@ -138,7 +139,8 @@ fn mutual_recursion_is_one_group() {
     assert_eq!(counts.get("inferred"), Some(&1), "{counts:?}");
 }
 
-/// Reported, not gated: `cargo test --release -p nesl-core --test incremental -- --nocapture`.
+/// Prints a time without testing it; run with `cargo test --release -p nesl-core --test incremental
+/// -- --nocapture`.
 #[test]
 fn a_one_character_edit_of_2000_lines() {
     let mut editor = Editor::open(program(500));

@@ -1,5 +1,5 @@
-//! The interpreter: operations against plain models, random programs against a second
-//! interpreter, printing in lockstep, failures and their traces, limits.
+//! Tests the direct interpreter: operations against simple models, random programs against a second
+//! interpreter, the order of output, failures with their traces, and limits.
 
 mod model;
 
@@ -16,7 +16,7 @@ use proptest::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// All operations on sequences and types of operands for them.
+/// Lists all sequence operations, with operand types for them.
 fn operations(choices: &mut generate::Choices) -> Vec<(SeqOp, Vec<Ty>)> {
     use SeqOp::*;
     let a = choices.ty(2);
@@ -612,7 +612,7 @@ fn instances_draw_independently() {
     all.dedup();
     // Of 3,000 draws from a million four or five are expected to coincide.
     assert!(all.len() > 2980, "{}", all.len());
-    // Reproducible; another key or another seed gives other numbers.
+    // The numbers are reproducible, and another key or another seed gives other numbers.
     assert_eq!(drawn, draw(1, 0));
     assert_ne!(drawn, draw(2, 0));
     assert_ne!(drawn, draw(1, 1));
@@ -669,7 +669,7 @@ fn costs() {
         ("v1: [int] = permute(v0, v0)", (9, 1), 1),
         ("v1: int = split_key(1, 2)", (0, 0), 0),
         ("v1: [int] = call \"costed\"(v0, 5)", (1 + 8 + 1 + 2, 1), 3),
-        // Four additions in parallel are one step, and the nest another.
+        // Four additions in parallel have depth one, and the nest adds one.
         ("v1: [int] = each v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 2), 2),
         ("v1: [int] = serial v2: int in v0 {\nv3: int = add(v2, 1)\nv3\n}", (8, 9), 9),
         // The deepest iteration counts: 0 + 1 + … + 7 elements, and a range in each.

@@ -1,12 +1,16 @@
-//! The special cases that the lowering to kir recognises.
+//! Sequential code: the fusion plans of programs, and the kir that obeys them.
 
-use nesl_core::ir::parse;
-use nesl_core::lower;
+mod programs;
+
+use nesl_core::db::Database;
+use nesl_core::fuse::sequential::{self, SequentialPlan};
+use nesl_core::ir::{self, parse};
+use nesl_core::lower::{self, Unsupported};
 use nesl_core::simplify::simplify;
 use nesl_runtime::kir::{print, verify};
 use nesl_runtime::scalar::Precision;
 
-/// The kir of a program, as text.
+/// Returns the text of the kir of a program.
 fn lowered(program: &str) -> String {
     let program = simplify(&parse(program).unwrap());
     let lowered = lower::sequential(&program, Precision::Bits64, 0).unwrap();
@@ -83,7 +87,123 @@ fn "down@int"(v0: int) -> int library {
 }
 "#,
     );
-    // The first parameter is the site of the call in the program.
+    // The first parameter is the fault site of the call in the program.
     assert!(kir.contains("text \"too low\""), "{kir}");
     assert!(kir.contains("detail v0"), "{kir}");
+}
+
+/// Returns the plans that are printed behind a program, without the program.
+fn plans(program: &str) -> String {
+    let text = sequential::print(&parse(program).unwrap());
+    text.split_once("\nplan ").map_or(String::new(), |(_, plans)| format!("plan {plans}"))
+}
+
+#[test]
+fn a_plan_shows_vertical_and_horizontal_fusion() {
+    let program = r#"main "main"
+
+fn "main"(v0: [float], v1: [float]) -> (float, float) {
+  v2: [(float, float)] = each v3: float in v0, v4: float in v1 {
+    v5: (float, float) = pair(v3, v4)
+    v5
+  }
+  v6: [float] = each v7: (float, float) in v2 {
+    v8: float = first(v7)
+    v8
+  }
+  v9: float = reduce_sum(v6)
+  v10: [float] = each v11: (float, float) in v2 {
+    v12: float = second(v11)
+    v12
+  }
+  v13: float = reduce_sum(v10)
+  v14: (float, float) = pair(v9, v13)
+  v14
+}
+"#;
+    let expected = r#"plan "main" {
+  fuse v2
+  fuse v6
+  loop over v2: v9 v13
+  fuse v10
+}
+"#;
+    assert_eq!(plans(program), expected);
+}
+
+#[test]
+fn a_plan_shows_sorts() {
+    let program = r#"main "main"
+
+fn "main"(v0: [float]) -> [float] {
+  v1: [int] = rank_up(v0)
+  v2: [float] = permute(v0, v1)
+  v2
+}
+"#;
+    assert_eq!(plans(program), "plan \"main\" {\n  sort up v1\n}\n");
+}
+
+#[test]
+fn a_sequence_that_two_loops_use_is_not_fused() {
+    let program = r#"main "main"
+
+fn "main"(v0: [int]) -> int {
+  v1: [int] = each v2: int in v0 {
+    v3: int = mul(v2, v2)
+    v3
+  }
+  v4: [int] = scan_sum(v1)
+  v5: [int] = scan_max(v1)
+  v6: int = index(v4, 0)
+  v7: int = index(v5, 0)
+  v8: int = add(v6, v7)
+  v8
+}
+"#;
+    assert_eq!(plans(program), "");
+}
+
+/// Checks the plans of all functions of a program, as sequential code is generated for it.
+fn check_plans(program: &ir::Program) {
+    let (program, _) = lower::prepare_sequential(&simplify(program));
+    for function in &program.functions {
+        let plan = SequentialPlan::of(&function.body);
+        let verified = sequential::verify(&function.name, &function.body, &plan);
+        assert_eq!(verified, Ok(()), "{}", sequential::print(&program));
+    }
+}
+
+#[test]
+fn plans_of_all_programs_are_well_formed() {
+    let mut db = Database::new();
+    let files = programs::FILES.iter().map(|(_, text)| text);
+    let cases = programs::CASES.iter().filter(|case| !case.fails).map(|case| &case.source);
+    let mut count = 0;
+    for text in files.chain(cases) {
+        for program in programs::elaborated::forms(&mut db, text).unwrap_or_default() {
+            check_plans(&program);
+            count += 1;
+        }
+    }
+    assert!(count > 500, "only {count} programs");
+}
+
+#[test]
+fn what_only_the_host_can_do_has_a_reason() {
+    let program = parse(
+        r#"main "main"
+
+fn "main"() -> (int, float) {
+  v0: (int, float) = time {
+    1
+  }
+  v0
+}
+"#,
+    );
+    let lowered = lower::sequential(&program.unwrap(), Precision::Bits64, 0);
+    let why = lowered.map(|lowered| lowered.globals).unwrap_err();
+    assert_eq!(why, Unsupported::HostOperation);
+    assert_eq!(why.to_string(), "an operation that needs the host");
 }

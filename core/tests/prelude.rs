@@ -1,5 +1,5 @@
-//! The library as a whole: it is free of errors, annotated, documented, and its examples are
-//! typed. (That the examples have the values they state is checked where programs run.)
+//! Tests the library as a whole: it has no errors, all functions are annotated and documented, and
+//! their examples are well typed. (The values of the examples are tested where programs run.)
 
 use nesl_core::db::{Before, Database, FileId};
 use nesl_core::prelude::{ADDED, Doc, FILES, OPERATORS, parse_charge, parse_doc};

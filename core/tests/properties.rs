@@ -23,7 +23,7 @@ static PROGRAMS: LazyLock<Vec<String>> = LazyLock::new(|| {
     all
 });
 
-/// Texts of expressions that cover the grammar.
+/// Generates texts of expressions that cover the grammar.
 fn expression() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         "[0-9]{1,3}",

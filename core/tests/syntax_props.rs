@@ -27,7 +27,7 @@ fn items(text: &str) -> (Vec<Arc<Item>>, bool) {
     (all, fine)
 }
 
-/// The comments of a text, without the blanks inside.
+/// Returns the comments of a text without their white space.
 fn comments(text: &str) -> Vec<String> {
     let tokens = lex(text).into_iter().filter(|t| t.kind == Kind::Comment);
     tokens.map(|t| text[t.range].split_whitespace().collect()).collect()

@@ -1,27 +1,30 @@
-//! Long constants as top-level variables.
+//! Long literals as inputs of a program.
 //!
-//! Code that makes a text writes its characters one by one; that is as much code as there are
-//! characters. A long one is handed to the program instead, as the value of a variable.
+//! Code that makes a text stores its characters one by one, so that it is as long as the text. A
+//! long literal becomes a global variable instead, whose value is written to the runtime in one
+//! transfer: `"…a thousand characters…"` → `constant 0`. Each text is there once.
 
 use crate::resident::ResidentValue;
 use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::{Atom, Block, Global, GlobalId, Op, Program, Site, Ty};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 
-/// Texts and lists that are longer than this are long.
-const LONG: usize = 64;
-
-/// The program with its long constants as variables behind its own, and their values; `None` if it
-/// has no long constants.
+/// Returns the program with its long literals as globals behind its own, and their values; `None`
+/// if no literal has more than `max_inline` elements.
 pub(crate) fn as_globals(
     program: &Program,
     precision: Precision,
+    max_inline: usize,
 ) -> Option<(Program, Vec<ResidentValue>)> {
     let mut found = false;
     for function in &program.functions {
-        function.body.each_let(&mut |binding| found |= is_long(&binding.op, &binding.ty));
+        function.body.each_let(&mut |binding| {
+            found |= is_long(&binding.op, &binding.ty, max_inline);
+        });
     }
     if !found {
         return None;
@@ -32,6 +35,7 @@ pub(crate) fn as_globals(
         values: Vec::new(),
         texts: FxHashMap::default(),
         precision,
+        max_inline,
     };
     for function in &mut program.functions {
         constants.block(&mut function.body);
@@ -43,16 +47,18 @@ pub(crate) fn as_globals(
 struct Constants {
     globals: Vec<Global>,
     values: Vec<ResidentValue>,
-    /// Where texts are, so that each is there once.
+    /// The global of each text.
     texts: FxHashMap<Box<[u8]>, GlobalId>,
     precision: Precision,
+    /// The number of elements up to which a literal stays in the program.
+    max_inline: usize,
 }
 
 impl Constants {
     fn block(&mut self, block: &mut Block) {
         with_stack(|| {
             for binding in &mut block.lets {
-                if is_long(&binding.op, &binding.ty) {
+                if is_long(&binding.op, &binding.ty, self.max_inline) {
                     binding.op = Op::Global(self.global(&binding.op, &binding.ty));
                     continue;
                 }
@@ -61,7 +67,7 @@ impl Constants {
         });
     }
 
-    /// The variable of a long constant.
+    /// Returns the global of a long literal.
     fn global(&mut self, op: &Op, ty: &Ty) -> GlobalId {
         let id = GlobalId(self.globals.len() as u32);
         let value = match op {
@@ -74,10 +80,10 @@ impl Constants {
             }
             Op::List(atoms) => {
                 let values = atoms.iter().map(|atom| self.constant(*atom)).collect();
-                let element = ty.element().expect("a list is a sequence");
+                let element = ty.element().or_bug("a list is a sequence");
                 Value::Sequence(Sequence::from_values(element, values))
             }
-            _ => unreachable!("it is no constant"),
+            _ => bug!("only texts and lists are literals"),
         };
         let name = format!("constant {}", id.0).into();
         self.globals.push(Global { item: Site::NONE.item, name, ty: ty.clone() });
@@ -91,17 +97,17 @@ impl Constants {
             Atom::Float(x) => Value::Float(self.precision.round(x)),
             Atom::Bool(x) => Value::Bool(x),
             Atom::Char(x) => Value::Char(x),
-            Atom::Unit | Atom::Var(_) => unreachable!("it is no scalar constant"),
+            Atom::Unit | Atom::Var(_) => bug!("a literal has an element that is no constant"),
         }
     }
 }
 
-/// Whether an operation makes a long sequence of constants.
-fn is_long(op: &Op, ty: &Ty) -> bool {
+/// Returns true if an operation makes a sequence of more than `max_inline` constants.
+fn is_long(op: &Op, ty: &Ty, max_inline: usize) -> bool {
     match op {
-        Op::Text(text) => text.len() > LONG,
+        Op::Text(text) => text.len() > max_inline,
         Op::List(atoms) => {
-            atoms.len() > LONG
+            atoms.len() > max_inline
                 && !matches!(ty.element(), Some(Ty::Unit) | None)
                 && !atoms.iter().any(|atom| matches!(atom, Atom::Var(_) | Atom::Unit))
         }

@@ -407,7 +407,7 @@ mod tests {
     #[test]
     fn what_no_law_fits_has_none() {
         let sizes = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0];
-        let jumps = |n: f64| if (n / 10.0) as u64 % 2 == 0 { 10.0 } else { 1000.0 };
+        let jumps = |n: f64| if ((n / 10.0) as u64).is_multiple_of(2) { 10.0 } else { 1000.0 };
         assert_eq!(fit(&at(&sizes, jumps)), Growth::NoLaw);
     }
 

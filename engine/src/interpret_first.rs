@@ -1,143 +1,66 @@
-//! Trying a program on the direct interpreter before it is compiled.
+//! Programs interpreted before they are compiled.
 //!
-//! Most forms of a session do little: what the interpreter has done before they could be compiled
-//! need not be compiled. So a program that needs no host, and may therefore be begun again, is
-//! interpreted first, for about as long as it would take to compile it. What is not done by then
-//! is compiled and begun again; that takes at most twice as long as the better of the two ways
-//! would have. How long that is is counted, not measured: which way a program goes depends on
-//! nothing but the program and its data. A piece of a program that needs the host is tried each time
-//! it is run, as long as all its trials together have not taken that long.
+//! A program without effects may be begun again, so the direct interpreter has the first try, for
+//! as long as its budget lasts ([`InterpretBudget`]); what is not done by then is compiled. A
+//! program that exceeded its budget once is compiled at once when it comes again. A pure region of
+//! a host program is interpreted each time it is run, as long as all its runs together have not
+//! exceeded the budget.
 
 use crate::resident::ResidentValue;
 use nesl_core::interp::{self, Failure, Host, Value};
-use nesl_core::ir::{Atom, Op, Program};
+use nesl_core::ir::Program;
+use nesl_core::strategy::{InterpretBudget, Thresholds};
 use nesl_runtime::runtime::Runtime;
-use rustc_hash::{FxHashSet, FxHasher};
-use std::hash::{Hash, Hasher};
-use std::mem::discriminant;
+use rustc_hash::FxHashSet;
 
-/// What it takes to compile a binding, an element of a list and a character of a text, in
-/// nanoseconds, about.
-const BINDING: u64 = 50_000;
-const ELEMENT: u64 = 7_000;
-const CHARACTER: u64 = 5_000;
-
-/// The least and the most that a trial may take, in nanoseconds.
-const LEAST: u64 = 1_000_000;
-const MOST: u64 = 1_000_000_000;
-
-/// Variables with more bytes than this are not read from a runtime for a trial.
-const READ: usize = 64 << 10;
-
-/// So many programs are remembered.
-const REMEMBERED: usize = 4096;
-
-/// Trials, and what they have taught.
+/// The programs that exceeded their budgets.
 #[derive(Debug, Default)]
-pub(crate) struct Trials {
-    /// Programs that it was not enough for: their next trial would be a waste.
-    large: FxHashSet<u64>,
+pub(crate) struct InterpretFirst {
+    /// Hashes of programs: interpreting one of them again would be a waste.
+    exceeded: FxHashSet<u64>,
 }
 
-/// What a trial of a program may take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Allowance {
-    /// Nanoseconds, about. Each trial takes its part.
-    left: u64,
-    /// A hash of what the program does, the same wherever it stands.
-    shape: u64,
-}
-
-impl Allowance {
-    /// What a program that needs no host may take.
-    pub(crate) fn of(program: &Program) -> Allowance {
-        let (compiling, shape) = look(program);
-        Allowance { left: compiling.clamp(LEAST, MOST), shape }
-    }
-}
-
-impl Trials {
-    /// The values that a program is tried with, unless it is not to be tried.
-    pub(crate) fn values(
+impl InterpretFirst {
+    /// Returns the values of the globals if a program is to be interpreted first.
+    pub(crate) fn globals(
         &self,
-        allowance: &Allowance,
+        budget: &InterpretBudget,
         globals: &[ResidentValue],
         runtime: &dyn Runtime,
+        limits: &Thresholds,
     ) -> Option<Vec<Value>> {
-        if self.large.contains(&allowance.shape) { None } else { near(globals, runtime) }
+        let exceeded = self.exceeded.contains(&budget.program_hash);
+        if exceeded { None } else { values_on_host(globals, runtime, limits) }
     }
 
-    /// Tries a program; `None` if it is one to be compiled.
+    /// Interprets a program; `None` if the budget ended before it did.
     pub(crate) fn run(
         &mut self,
         program: &Program,
-        allowance: &mut Allowance,
+        (budget, limits): (&mut InterpretBudget, &Thresholds),
         globals: &[Value],
         key: i64,
         host: &mut dyn Host,
         options: &interp::Options<'_>,
     ) -> Option<Result<Value, Failure>> {
-        let left = &mut allowance.left;
+        let left = &mut budget.left_ns;
         let run = interp::run_within(left, program, globals, key, host, options);
         if run.is_none() {
-            if self.large.len() >= REMEMBERED {
-                self.large.clear();
+            if self.exceeded.len() >= limits.max_remembered_programs {
+                self.exceeded.clear();
             }
-            self.large.insert(allowance.shape);
+            self.exceeded.insert(budget.program_hash);
         }
         run
     }
 }
 
-/// Values, if none of them is a long one on the runtime.
-pub(crate) fn near(globals: &[ResidentValue], runtime: &dyn Runtime) -> Option<Vec<Value>> {
-    globals.iter().map(|held| held.near(runtime, READ)).collect()
-}
-
-/// How long it takes to compile a program, and a hash of what it does, the same wherever it stands.
-fn look(program: &Program) -> (u64, u64) {
-    let (mut compiling, mut hash) = (0, FxHasher::default());
-    for global in &program.globals {
-        global.item.hash(&mut hash);
-        global.name.hash(&mut hash);
-    }
-    for function in &program.functions {
-        function.name.hash(&mut hash);
-        function.body.for_each_op(&mut |op| {
-            compiling += BINDING;
-            discriminant(op).hash(&mut hash);
-            match op {
-                Op::Text(text) => {
-                    compiling += CHARACTER * text.len() as u64;
-                    text.hash(&mut hash);
-                }
-                Op::List(atoms) => compiling += ELEMENT * atoms.len() as u64,
-                Op::Scalar(op, _) => op.hash(&mut hash),
-                Op::Seq(op, _) => op.hash(&mut hash),
-                Op::Call(callee, _) => callee.hash(&mut hash),
-                Op::Global(global) => global.hash(&mut hash),
-                Op::Copy(_)
-                | Op::Pair(..)
-                | Op::First(_)
-                | Op::Second(_)
-                | Op::If { .. }
-                | Op::Nest(_)
-                | Op::Check { .. }
-                | Op::Error(_)
-                | Op::Host(..)
-                | Op::Time(_) => {}
-            }
-            for atom in op.operands() {
-                match atom {
-                    Atom::Var(var) => var.hash(&mut hash),
-                    Atom::Unit => 0.hash(&mut hash),
-                    Atom::Int(x) => x.hash(&mut hash),
-                    Atom::Float(x) => x.to_bits().hash(&mut hash),
-                    Atom::Bool(x) => x.hash(&mut hash),
-                    Atom::Char(x) => x.hash(&mut hash),
-                }
-            }
-        });
-    }
-    (compiling, hash.finish())
+/// Returns values on the host, unless one of them is a large one on the runtime.
+pub(crate) fn values_on_host(
+    globals: &[ResidentValue],
+    runtime: &dyn Runtime,
+    limits: &Thresholds,
+) -> Option<Vec<Value>> {
+    let max_bytes = limits.max_interpreted_value_bytes;
+    globals.iter().map(|value| value.on_host(runtime, max_bytes)).collect()
 }

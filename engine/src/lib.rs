@@ -4,28 +4,29 @@
 //! text checks and runs its forms in order and reports what happens as [`Event`]s, as it happens.
 //! The session never prints and never exits: that is for the faces.
 
+mod arrays;
 mod constants;
 pub mod cost;
-mod evaluate;
+mod exec;
 mod execute;
+mod frame;
 pub mod host;
 mod interpret_first;
+mod kernels;
 mod preview;
 mod resident;
 mod runner;
 pub mod session;
 pub mod show;
 mod sources;
-
-/// A file's bytes as text: UTF-8, or else Latin-1 (as the original read it).
-pub fn decode(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes)
-        .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect())
-}
+mod trace;
+mod unsupported;
 
 pub use host::picture::Picture;
+pub use host::text::decode;
 pub use session::{
     Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,
     Stage, Stats, Summary, Usage, Variable,
 };
 pub use sources::Sources;
+pub use unsupported::Unsupported;

@@ -1,64 +1,65 @@
-//! As much of a value as is shown. Of ten million elements on a device, a hundred are read.
+//! The part of a value that is shown: of ten million elements on a device, a hundred are read.
 
 use crate::resident::{ResidentValue, count, literal, next};
 use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
 use nesl_core::lower;
+use nesl_runtime::bug;
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Runtime};
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
-/// What takes no more bytes than this is read whole, and then kept.
-const LITTLE: u64 = 64 << 10;
-
-/// The beginning of a value.
+/// The part of a value that is shown.
 #[derive(Clone, Debug)]
-pub(crate) enum Glimpse {
-    /// All of it.
+pub(crate) enum Preview {
+    /// The whole value.
     Whole(Value),
-    /// Of a pair.
-    Pair(Box<(Glimpse, Glimpse)>),
-    /// Of a sequence: its first elements, and how many there are in all.
-    Sequence(Vec<Glimpse>, usize),
+    /// The previews of both components of a pair.
+    Pair(Box<(Preview, Preview)>),
+    /// The previews of the first elements of a sequence, and its length.
+    Sequence(Vec<Preview>, usize),
 }
 
 impl ResidentValue {
-    /// What is shown of the value, if of every sequence but strings so many elements are.
-    pub(crate) fn glimpse(
+    /// Returns the part of the value that is shown: of every sequence but strings, the first
+    /// `print_length` elements. A value of at most `max_bytes` is read whole, and then kept.
+    pub(crate) fn preview(
         &self,
         print_length: Option<usize>,
-        runtime: Option<&dyn Runtime>,
-    ) -> Result<Glimpse, Failure> {
-        let far = self.host_bytes().is_none() && self.runtime_bytes() > Some(LITTLE);
-        if let (Some(most), Some(runtime), true) = (print_length, runtime, far)
+        runtime: Option<(&dyn Runtime, u64)>,
+    ) -> Result<Preview, Failure> {
+        if let (Some(max_elements), Some((runtime, max_bytes))) = (print_length, runtime)
+            && self.host_bytes().is_none()
+            && self.runtime_bytes() > Some(max_bytes)
             && let Some((parts, precision)) = self.parts_there()
         {
-            let reader = Reader { runtime, most, precision };
+            let reader = Reader { runtime, max_elements, precision };
             return reader.value(self.ty(), &mut parts.iter());
         }
-        self.value(runtime).map(|value| Glimpse::Whole(value.clone()))
+        self.value(runtime.map(|(runtime, _)| runtime)).map(|value| Preview::Whole(value.clone()))
     }
 }
 
 struct Reader<'a> {
     runtime: &'a dyn Runtime,
-    most: usize,
+    /// The number of elements that are shown of each sequence.
+    max_elements: usize,
     precision: Precision,
 }
 
 impl Reader<'_> {
-    fn value(&self, ty: &Ty, parts: &mut dyn Iterator<Item = &Arg>) -> Result<Glimpse, Failure> {
+    fn value(&self, ty: &Ty, parts: &mut dyn Iterator<Item = &Arg>) -> Result<Preview, Failure> {
         with_stack(|| {
             Ok(match ty {
-                Ty::Unit => Glimpse::Whole(Value::Unit),
+                Ty::Unit => Preview::Whole(Value::Unit),
                 Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                    Glimpse::Whole(scalar(literal(next(parts))))
+                    Preview::Whole(scalar(literal(next(parts))))
                 }
                 Ty::Pair(first, second) => {
                     let first = self.value(first, parts)?;
-                    Glimpse::Pair(Box::new((first, self.value(second, parts)?)))
+                    Preview::Pair(Box::new((first, self.value(second, parts)?)))
                 }
                 Ty::Sequence(element) => {
                     let length = count(literal(next(parts)));
@@ -70,51 +71,51 @@ impl Reader<'_> {
         })
     }
 
-    /// A sequence whose elements begin somewhere in columns.
+    /// Returns the preview of a sequence whose `length` elements begin at `start` in columns.
     fn sequence(
         &self,
         element: &Ty,
         columns: &[Arg],
         start: usize,
         length: usize,
-    ) -> Result<Glimpse, Failure> {
+    ) -> Result<Preview, Failure> {
         if *element == Ty::Char {
             let text = self.elements(&columns[0], start, length)?.1;
-            return Ok(Glimpse::Whole(Value::Sequence(Sequence::Chars(Arc::new(text)))));
+            return Ok(Preview::Whole(Value::Sequence(Sequence::Chars(Arc::new(text)))));
         }
-        let shown = length.min(self.most);
+        let shown = length.min(self.max_elements);
         let mut rest = columns;
         let first = self.rows(element, &mut rest, start, shown)?;
-        Ok(Glimpse::Sequence(first, length))
+        Ok(Preview::Sequence(first, length))
     }
 
-    /// So many elements, from one on.
+    /// Returns the previews of `shown` elements from `start` on, and advances behind their columns.
     fn rows(
         &self,
         element: &Ty,
         columns: &mut &[Arg],
         start: usize,
         shown: usize,
-    ) -> Result<Vec<Glimpse>, Failure> {
+    ) -> Result<Vec<Preview>, Failure> {
         with_stack(|| {
             Ok(match element {
-                Ty::Unit => vec![Glimpse::Whole(Value::Unit); shown],
+                Ty::Unit => vec![Preview::Whole(Value::Unit); shown],
                 Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
                     let (size, bytes) = self.elements(&columns[0], start, shown)?;
                     let ty = buffer(&columns[0]).0.ty();
                     *columns = &columns[1..];
                     let each = bytes.chunks_exact(size);
-                    each.map(|b| Glimpse::Whole(scalar(Literal::from_bytes(ty, b)))).collect()
+                    each.map(|b| Preview::Whole(scalar(Literal::from_bytes(ty, b)))).collect()
                 }
                 Ty::Pair(first, second) => {
                     let first = self.rows(first, columns, start, shown)?;
                     let second = self.rows(second, columns, start, shown)?;
                     let both = first.into_iter().zip(second);
-                    both.map(|both| Glimpse::Pair(Box::new(both))).collect()
+                    both.map(|both| Preview::Pair(Box::new(both))).collect()
                 }
                 Ty::Sequence(inner) => {
-                    let starts = self.places(&columns[0], start, shown)?;
-                    let lengths = self.places(&columns[1], start, shown)?;
+                    let starts = self.indices(&columns[0], start, shown)?;
+                    let lengths = self.indices(&columns[1], start, shown)?;
                     let (pool, rest) =
                         columns[3..].split_at(lower::columns(inner, self.precision).len());
                     *columns = rest;
@@ -128,7 +129,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Elements of an array as bytes, and how many of these each has.
+    /// Reads elements of an array; returns the size of each in bytes, and the bytes.
     fn elements(
         &self,
         column: &Arg,
@@ -144,7 +145,7 @@ impl Reader<'_> {
         Ok((size, bytes))
     }
 
-    fn places(&self, column: &Arg, start: usize, shown: usize) -> Result<Vec<usize>, Failure> {
+    fn indices(&self, column: &Arg, start: usize, shown: usize) -> Result<Vec<usize>, Failure> {
         let (size, bytes) = self.elements(column, start, shown)?;
         let ty = buffer(column).0.ty();
         Ok(bytes.chunks_exact(size).map(|b| count(Literal::from_bytes(ty, b))).collect())
@@ -154,7 +155,7 @@ impl Reader<'_> {
 fn buffer(column: &Arg) -> (&Buffer, usize) {
     match column {
         Arg::Array(buffer, at) => (buffer, *at),
-        Arg::Scalar(_) => unreachable!("columns are arrays"),
+        Arg::Scalar(_) => bug!("a column of a sequence is a scalar"),
     }
 }
 

@@ -1,28 +1,32 @@
-//! Values that a session holds: as values of the language, as arrays of a runtime, or both.
+//! The values of a session: values of the language on the host, arrays on a runtime, or both.
 //!
-//! What was computed on a runtime stays there; it is read when someone looks at it, and then
-//! kept. What came from elsewhere goes to the runtime when a program asks for it.
+//! A value computed on a runtime stays there; it is read when somebody looks at it, and both copies
+//! are kept. A value of the host is written to the runtime when a program asks for it.
 
 use nesl_core::base::with_stack;
 use nesl_core::elaborate::Projection;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
 use nesl_core::link::Fact;
-use nesl_core::lower::{self, Part};
-use nesl_runtime::kir::{Literal, ValueTy};
+use nesl_core::lower::{self, HostPart};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Arg, Buffer, Failure, Runtime};
 use nesl_runtime::scalar::Precision;
 use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
-/// A value of a session. Clones share what is known of it.
+/// A value of a session. Clones share both copies.
 #[derive(Clone, Debug)]
-pub(crate) struct ResidentValue(Rc<Known>);
+pub(crate) struct ResidentValue(Rc<Copies>);
 
 #[derive(Debug)]
-struct Known {
+struct Copies {
     ty: Ty,
+    /// The value on the host.
     value: OnceCell<Value>,
+    /// The value on the runtime.
     resident: RefCell<Option<Resident>>,
 }
 
@@ -33,32 +37,43 @@ struct Resident {
     parts: Vec<Arg>,
 }
 
+impl Resident {
+    /// Returns the size of the arrays in bytes.
+    fn bytes(&self) -> u64 {
+        let bytes = self.parts.iter().map(|part| match part {
+            Arg::Scalar(_) => 0,
+            Arg::Array(buffer, _) => (buffer.len() * buffer.ty().size()) as u64,
+        });
+        bytes.sum()
+    }
+}
+
 impl ResidentValue {
-    /// A value of the language.
+    /// Makes a value that is on the host.
     pub(crate) fn value_of(value: Value, ty: Ty) -> ResidentValue {
         let value = OnceCell::from(value);
-        ResidentValue(Rc::new(Known { ty, value, resident: RefCell::default() }))
+        ResidentValue(Rc::new(Copies { ty, value, resident: RefCell::default() }))
     }
 
-    /// The parts of a value on a runtime: arrays from their first element on.
+    /// Makes a value that is on a runtime, from its parts.
     pub(crate) fn resident(parts: Vec<Arg>, ty: Ty, precision: Precision) -> ResidentValue {
         let resident = RefCell::new(Some(Resident { precision, parts }));
-        ResidentValue(Rc::new(Known { ty, value: OnceCell::new(), resident }))
+        ResidentValue(Rc::new(Copies { ty, value: OnceCell::new(), resident }))
     }
 
-    /// Its type.
+    /// Returns the type of the value.
     pub(crate) fn ty(&self) -> &Ty {
         &self.0.ty
     }
 
-    /// The value.
+    /// Returns the value on the host, read from the runtime if necessary.
     pub(crate) fn value(&self, runtime: Option<&dyn Runtime>) -> Result<&Value, Failure> {
         if let Some(value) = self.0.value.get() {
             return Ok(value);
         }
         let resident = self.0.resident.borrow();
         let (Some(resident), Some(runtime)) = (&*resident, runtime) else {
-            unreachable!("what has no value is on the runtime of the session")
+            bug!("a value that is not on the host is on the runtime of the session")
         };
         let mut parts = Vec::new();
         read(&self.0.ty, &mut resident.parts.iter(), runtime, &mut parts)?;
@@ -66,29 +81,23 @@ impl ResidentValue {
         Ok(self.0.value.get_or_init(|| value))
     }
 
-    /// The parts, if they are on the runtime, and the precision they have.
+    /// Returns the parts on the runtime and their precision, if they are there.
     pub(crate) fn parts_there(&self) -> Option<(Vec<Arg>, Precision)> {
         let resident = self.0.resident.borrow();
         resident.as_ref().map(|resident| (resident.parts.clone(), resident.precision))
     }
 
-    /// Bytes of the value, if it is on the host.
+    /// Returns the size of the value on the host in bytes, if it is there.
     pub(crate) fn host_bytes(&self) -> Option<u64> {
         self.0.value.get().map(size)
     }
 
-    /// Bytes of the arrays on the runtime, if the parts are there.
+    /// Returns the size of the arrays on the runtime in bytes, if the value is there.
     pub(crate) fn runtime_bytes(&self) -> Option<u64> {
-        let resident = self.0.resident.borrow();
-        let parts = &resident.as_ref()?.parts;
-        let bytes = parts.iter().map(|part| match part {
-            Arg::Scalar(_) => 0,
-            Arg::Array(buffer, _) => (buffer.len() * buffer.ty().size()) as u64,
-        });
-        Some(bytes.sum())
+        self.0.resident.borrow().as_ref().map(Resident::bytes)
     }
 
-    /// The parts, on a runtime.
+    /// Returns the parts on a runtime, written there if necessary.
     pub(crate) fn parts(
         &self,
         runtime: &dyn Runtime,
@@ -102,8 +111,8 @@ impl ResidentValue {
         let mut parts = Vec::new();
         for part in lower::parts_of(self.value(Some(runtime))?, &self.0.ty, precision) {
             parts.push(match part {
-                Part::Scalar(literal) => Arg::Scalar(literal),
-                Part::Array(ty, bytes) => {
+                HostPart::Scalar(literal) => Arg::Scalar(literal),
+                HostPart::Array(ty, bytes) => {
                     let buffer = runtime.alloc(ty, bytes.len() / ty.size())?;
                     runtime.write(&buffer, 0, &bytes)?;
                     Arg::Array(buffer, 0)
@@ -114,7 +123,7 @@ impl ResidentValue {
         Ok(parts)
     }
 
-    /// What is known of it without reading it.
+    /// Returns the fact about the value that is known without reading it.
     pub(crate) fn fact(&self) -> Fact {
         match self.0.value.get() {
             Some(Value::Int(x)) => return Fact::Int(*x),
@@ -133,30 +142,23 @@ impl ResidentValue {
         }
     }
 
-    /// Its value is kept, its arrays are let go of: for a change of runtime.
-    pub(crate) fn leave(&self, runtime: Option<&dyn Runtime>) -> Result<(), Failure> {
+    /// Copies the value to the host and drops its arrays, before a change of runtime.
+    pub(crate) fn leave_runtime(&self, runtime: Option<&dyn Runtime>) -> Result<(), Failure> {
         self.value(runtime)?;
         *self.0.resident.borrow_mut() = None;
         Ok(())
     }
 
-    /// The value, unless it is on the runtime and takes more than so many bytes.
-    pub(crate) fn near(&self, runtime: &dyn Runtime, most: usize) -> Option<Value> {
-        let bytes = |resident: &Resident| -> usize {
-            let bytes = resident.parts.iter().map(|part| match part {
-                Arg::Scalar(_) => 0,
-                Arg::Array(buffer, _) => buffer.len() * buffer.ty().size(),
-            });
-            bytes.sum()
-        };
-        if self.0.value.get().is_none() && self.0.resident.borrow().as_ref().map(bytes) > Some(most)
-        {
+    /// Returns the value on the host, unless reading it from the runtime would take more than
+    /// `max_bytes`.
+    pub(crate) fn on_host(&self, runtime: &dyn Runtime, max_bytes: usize) -> Option<Value> {
+        if self.0.value.get().is_none() && self.runtime_bytes() > Some(max_bytes as u64) {
             return None;
         }
         self.value(Some(runtime)).ok().cloned()
     }
 
-    /// Whether the parts at a precision say all there is to say.
+    /// Returns true if the parts at a precision represent the value exactly.
     pub(crate) fn fits(&self, runtime: &dyn Runtime, at: Precision) -> Result<bool, Failure> {
         if at == Precision::Bits64 {
             return Ok(true);
@@ -169,7 +171,7 @@ impl ResidentValue {
         Ok(narrow(self.value(Some(runtime))?))
     }
 
-    /// `(first, second)`: on the host if both are there.
+    /// Returns the pair `(first, second)`, on the host if both are there.
     pub(crate) fn pair(
         first: &ResidentValue,
         second: &ResidentValue,
@@ -185,7 +187,7 @@ impl ResidentValue {
         Ok(ResidentValue::resident(parts, ty, precision))
     }
 
-    /// A half of a half … of it.
+    /// Returns a component of the value, a component of a pair at each step of the way.
     pub(crate) fn part(&self, way: &[Projection]) -> ResidentValue {
         if way.is_empty() {
             return self.clone();
@@ -194,7 +196,7 @@ impl ResidentValue {
         let mut value = self.0.value.get();
         let mut resident = self.0.resident.borrow().clone();
         for step in way {
-            let Ty::Pair(first, second) = ty else { unreachable!("a pattern took {ty} apart") };
+            let Ty::Pair(first, second) = ty else { bug!("a pattern took {ty} apart") };
             let is_first = matches!(step, Projection::First);
             if let Some(resident) = &mut resident {
                 let split = lower::parts(first, resident.precision).len();
@@ -204,17 +206,17 @@ impl ResidentValue {
                 }
             }
             value = value.map(|value| {
-                let (first, second) = value.as_pair().expect("its type is that of a pair");
+                let (first, second) = value.as_pair().or_bug("the value of a pair type is a pair");
                 if is_first { first } else { second }
             });
             ty = if is_first { first } else { second };
         }
         let value = value.map_or_else(OnceCell::new, |value| OnceCell::from(value.clone()));
-        ResidentValue(Rc::new(Known { ty: ty.clone(), value, resident: RefCell::new(resident) }))
+        ResidentValue(Rc::new(Copies { ty: ty.clone(), value, resident: RefCell::new(resident) }))
     }
 }
 
-/// Bytes that a value takes.
+/// Returns the size of a value on the host in bytes.
 fn size(value: &Value) -> u64 {
     with_stack(|| match value {
         Value::Unit => 0,
@@ -231,7 +233,7 @@ fn size(value: &Value) -> u64 {
     })
 }
 
-/// Whether a value has 32 bits all over.
+/// Returns true if 32 bits represent every number of a value exactly.
 fn narrow(value: &Value) -> bool {
     let int = |x: &i64| i32::try_from(*x).is_ok();
     let float = |x: &f64| (*x as f32 as f64).to_bits() == x.to_bits() || x.is_nan();
@@ -247,18 +249,18 @@ fn narrow(value: &Value) -> bool {
     })
 }
 
-/// Reads the parts of a value.
+/// Reads the parts of a value of some type.
 fn read(
     ty: &Ty,
     parts: &mut dyn Iterator<Item = &Arg>,
     runtime: &dyn Runtime,
-    out: &mut Vec<Part>,
+    out: &mut Vec<HostPart>,
 ) -> Result<(), Failure> {
     with_stack(|| {
         match ty {
             Ty::Unit => {}
             Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
-                out.push(Part::Scalar(literal(next(parts))));
+                out.push(HostPart::Scalar(literal(next(parts))));
             }
             Ty::Pair(first, second) => {
                 read(first, parts, runtime, out)?;
@@ -266,7 +268,7 @@ fn read(
             }
             Ty::Sequence(element) => {
                 let length = literal(next(parts));
-                out.push(Part::Scalar(length));
+                out.push(HostPart::Scalar(length));
                 read_columns(element, count(length), parts, runtime, out)?;
             }
         }
@@ -274,18 +276,20 @@ fn read(
     })
 }
 
-/// Reads the columns of so many elements; there may be more in their arrays.
+/// Reads the columns of the first `length` elements of a sequence.
 fn read_columns(
     element: &Ty,
     length: usize,
     parts: &mut dyn Iterator<Item = &Arg>,
     runtime: &dyn Runtime,
-    out: &mut Vec<Part>,
+    out: &mut Vec<HostPart>,
 ) -> Result<(), Failure> {
     with_stack(|| {
-        let mut array = |out: &mut Vec<Part>| {
-            let Arg::Array(buffer, at) = next(parts) else { unreachable!("columns are arrays") };
-            out.push(Part::Array(buffer.ty(), bytes(buffer, *at, length, runtime)?));
+        let mut array = |out: &mut Vec<HostPart>| {
+            let Arg::Array(buffer, at) = next(parts) else {
+                bug!("a column of a sequence is a scalar")
+            };
+            out.push(HostPart::Array(buffer.ty(), bytes(buffer, *at, length, runtime)?));
             Ok(())
         };
         match element {
@@ -299,7 +303,7 @@ fn read_columns(
                 array(out)?;
                 array(out)?;
                 let extent = literal(next(parts));
-                out.push(Part::Scalar(extent));
+                out.push(HostPart::Scalar(extent));
                 read_columns(inner, count(extent), parts, runtime, out)?;
             }
         }
@@ -307,25 +311,28 @@ fn read_columns(
     })
 }
 
+/// Returns the next part of a value.
 pub(crate) fn next<'a>(parts: &mut dyn Iterator<Item = &'a Arg>) -> &'a Arg {
-    parts.next().expect("as many parts as the type has")
+    parts.next().or_bug("a value has as many parts as its type")
 }
 
+/// Returns the literal that a part of a scalar type is.
 pub(crate) fn literal(part: &Arg) -> Literal {
     match part {
         Arg::Scalar(literal) => *literal,
-        Arg::Array(..) => unreachable!("it is a scalar"),
+        Arg::Array(..) => bug!("a scalar is an array"),
     }
 }
 
+/// Returns the length that a literal is.
 pub(crate) fn count(length: Literal) -> usize {
     match length {
         Literal::I64(length) => length as usize,
-        other => unreachable!("{other:?} is no length"),
+        other => bug!("{other:?} stands for a length"),
     }
 }
 
-/// So many elements of an array, from one on.
+/// Reads `count` elements of an array from the element `at` on, as bytes.
 fn bytes(
     buffer: &Buffer,
     at: usize,
@@ -337,13 +344,8 @@ fn bytes(
     Ok(bytes)
 }
 
-/// The one element of an array.
-pub(crate) fn scalar(buffer: &Buffer, runtime: &dyn Runtime) -> Result<Literal, Failure> {
+/// Reads the only element of an array.
+pub(crate) fn read_scalar(buffer: &Buffer, runtime: &dyn Runtime) -> Result<Literal, Failure> {
     let bytes = bytes(buffer, 0, 1, runtime)?;
     Ok(Literal::from_bytes(buffer.ty(), &bytes))
-}
-
-/// Whether a part is an array.
-pub(crate) fn is_array(part: &ValueTy) -> bool {
-    matches!(part, ValueTy::Array(_))
 }

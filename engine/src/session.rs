@@ -1,4 +1,4 @@
-//! The session: entries in, events out.
+//! A session: a growing sequence of entries, which are checked and run, and report events.
 
 mod command;
 mod define;
@@ -6,6 +6,7 @@ mod inspect;
 mod lazy;
 mod measure;
 mod run;
+mod shown;
 mod stored;
 mod watch;
 
@@ -13,32 +14,23 @@ use crate::Sources;
 use crate::execute::Executor;
 use crate::host::System;
 use crate::host::picture::Picture;
-use crate::interpret_first::Trials;
+use crate::interpret_first::InterpretFirst;
 use nesl_core::base::{Diagnostic, ItemId, Name, Severity};
 use nesl_core::db::{Before, Database};
 use nesl_core::names::Resolution;
 use nesl_core::syntax::RawKind;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+pub use crate::sources::FileRange;
 pub use measure::{Stats, Usage, Variable};
 pub use nesl_core::db::FileId;
 pub use nesl_core::strategy::{Strategy, Version};
 use nesl_runtime::runtime::Runtime;
 pub use nesl_runtime::scalar::Precision;
 
-/// Bytes of a file of the session.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct FileRange {
-    /// The file.
-    pub file: FileId,
-    /// The bytes.
-    pub range: Range<usize>,
-}
-
-/// What a session can be told.
+/// The settings of a session.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The width of int and float. Values already computed keep theirs.
@@ -58,14 +50,14 @@ pub struct Settings {
     /// With a runtime: definitions of sequences that are not shown are computed when somebody asks,
     /// and together with what asks.
     pub lazy: bool,
-    /// With a runtime: the direct interpreter has the first try at each program, for about as long
-    /// as it would take to compile it.
-    pub trials: bool,
-    /// With a runtime: how it is chosen whether points do something by themselves or all together.
-    /// There are no trials unless it is [`Strategy::Auto`].
+    /// With a runtime: each program is interpreted first, for about as long as it would take to
+    /// compile it.
+    pub interpret_first: bool,
+    /// With a runtime: the choice between versions of the same code. Programs are interpreted first
+    /// only with [`Strategy::Auto`].
     pub strategy: Strategy,
-    /// With a runtime: fusion stops after so many steps, to find the one that is wrong; `None`:
-    /// never. Without a limit only, there are trials.
+    /// With a runtime: the number of steps after which fusion stops, to find the one that is wrong;
+    /// `None` for no limit. Programs are interpreted first only without a limit.
     pub fuel: Option<u32>,
 }
 
@@ -80,7 +72,7 @@ impl Default for Settings {
             log_scan: false,
             show_sequences: true,
             lazy: true,
-            trials: true,
+            interpret_first: true,
             strategy: Strategy::Auto,
             fuel: None,
         }
@@ -112,38 +104,38 @@ pub struct Binding {
     pub expression: bool,
     /// Work and depth of evaluating it, where it was evaluated.
     pub cost: Option<(u64, u64)>,
-    /// What evaluating it took.
+    /// The time, launches and memory that evaluating it took.
     pub usage: Usage,
-    /// Where the form stands.
+    /// The place of the form.
     pub at: FileRange,
 }
 
-/// How an entry went.
+/// The outcome of an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// Forms evaluated or defined.
     pub ok: usize,
     /// Errors reported.
     pub errors: usize,
-    /// It was interrupted.
+    /// The entry was interrupted.
     pub interrupted: bool,
     /// `exit;` was asked for.
     pub exit: bool,
 }
 
-/// What checking a text without running it gives.
+/// The result of checking a text without running it.
 #[derive(Clone, Debug)]
 pub struct CheckReport {
-    /// What is wrong, in order of place.
+    /// The diagnostics, in the order of their places.
     pub diagnostics: Vec<Diagnostic<FileRange>>,
     /// Each definition with its type.
     pub definitions: Vec<(String, String)>,
 }
 
-/// What could stand at a place in a line being typed.
+/// A name that may stand at a place in a line being typed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// The name.
+    /// The name that is bound.
     pub name: String,
     /// Its type as printed.
     pub ty: String,
@@ -175,10 +167,10 @@ pub struct Session {
     host: System,
     settings: Settings,
     interrupt: Arc<AtomicBool>,
-    /// What programs run on, if not the direct interpreter.
+    /// The runtime that programs run on, if not the direct interpreter.
     executor: Option<Executor>,
-    trials: Trials,
-    /// What the next entry sees.
+    interpret_first: InterpretFirst,
+    /// The place in the sequence of entries whose definitions the next entry sees.
     last: Option<Before>,
     /// A file for texts that are only looked at.
     scratch: Option<FileId>,
@@ -193,7 +185,7 @@ pub struct Session {
     stored: stored::Stored,
     /// Definitions that took the place of others of the same name and type.
     replaced: FxHashMap<(ItemId, Name), ItemId>,
-    /// What is wrong with the definitions of the text being entered that were turned off ahead.
+    /// The diagnostics of definitions of the text being entered that were disabled before it ran.
     broken: FxHashMap<ItemId, Vec<Diagnostic<nesl_core::db::FileRange>>>,
     /// The seed of the settings that was handed on last.
     seed: u64,
@@ -203,7 +195,7 @@ pub struct Session {
     has_drawn: bool,
     /// The texts being run, each loaded by the one before it.
     running: Vec<FileId>,
-    /// What is watched of the functions of a name.
+    /// The functions that are traced or profiled, by name.
     watches: FxHashMap<Name, watch::Watch>,
     /// The entry is the last one once more: what it defines takes the place of itself only, and
     /// stays as it was where that fails.
@@ -234,7 +226,7 @@ impl Session {
             settings,
             interrupt,
             executor: None,
-            trials: Trials::default(),
+            interpret_first: InterpretFirst::default(),
             last: None,
             scratch: None,
             values: FxHashMap::default(),
@@ -272,17 +264,23 @@ impl Session {
     pub fn set_runtime(&mut self, runtime: Option<Box<dyn Runtime>>) {
         self.force_all();
         for value in self.values.values() {
-            if let lazy::Value::ResidentValue(held) = value {
-                // What cannot be read any more is lost with its runtime.
-                let _ = held.leave(self.runtime());
+            if let lazy::Value::Computed(value) = value {
+                // A value that cannot be read any more is lost with its runtime.
+                let _ = value.leave_runtime(self.runtime());
             }
         }
         self.executor = runtime.map(Executor::new);
     }
 
-    /// What programs run on, if not the direct interpreter.
+    /// Returns the runtime that programs run on, if not the direct interpreter.
     fn runtime(&self) -> Option<&dyn Runtime> {
         self.executor.as_ref().map(|executor| &*executor.runtime)
+    }
+
+    /// Returns the runtime, and the size in bytes up to which a value to be shown is read whole.
+    fn preview_limit(&self) -> Option<(&dyn Runtime, u64)> {
+        let executor = self.executor.as_ref()?;
+        Some((&*executor.runtime, executor.limits.max_preview_bytes))
     }
 
     /// Checks and runs a text; `name` is what messages call it. What the program prints goes to
@@ -343,8 +341,8 @@ impl Session {
         same.then_some(file)
     }
 
-    /// What was drawn on windows so far, in the order in which they were made; those that the last
-    /// entry drew on say so.
+    /// Returns the drawings on all windows, in the order in which the windows were made; those that
+    /// the last entry drew on say so.
     pub fn pictures(&self) -> &[Picture] {
         self.host.pictures().all()
     }

@@ -1,6 +1,6 @@
 //! Values as text, the way the prompt prints them (LANGUAGE section 9).
 //!
-//! What a value looks like is decided by its type, not by its representation: a record is its
+//! The type of a value decides on its text, not the representation: a record is its
 //! contents at run time and gets its name back here, and an empty sequence of chars is `""`.
 //!
 //! ```text
@@ -12,7 +12,7 @@
 //! level: of a matrix its first rows are shown, and not a screen full of each. Strings are never
 //! shortened. Floats are the shortest text that reads back as the same number.
 
-use crate::preview::Glimpse;
+use crate::preview::Preview;
 use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::types::{Record, Ty};
@@ -20,14 +20,15 @@ use nesl_runtime::scalar::Precision;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// So many times `print_length` elements, of whatever level, are shown of a nested sequence.
-const NESTED: usize = 10;
+/// The number of elements of all levels that are shown of a nested sequence, as a multiple of
+/// `print_length`.
+const MAX_NESTED_LENGTHS: usize = 10;
 
-/// A value as text. `content` gives what a record holds; sequences with more than `print_length`
+/// Returns a value as text. `content` returns the type of a record's content; sequences with more than `print_length`
 /// elements, and those that are long in all, are abbreviated, with their length shown. Once
 /// `interrupt` is set sequences end where they are.
 pub(crate) fn show(
-    seen: &Glimpse,
+    seen: &Preview,
     ty: &Ty,
     content: &dyn Fn(&Record, &[Ty]) -> Ty,
     print_length: Option<usize>,
@@ -40,7 +41,7 @@ pub(crate) fn show(
     printer.out
 }
 
-/// A float as text: the shortest that reads back as the same float, plain if
+/// Returns a float as text: the shortest that reads back as the same float, plain if
 /// 0.001 ≤ |x| < 10,000,000, otherwise with an exponent; at least one digit each side of the
 /// point. Both zeros are `0.0`.
 pub fn show_float(x: f64, precision: Precision) -> String {
@@ -99,28 +100,28 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    fn seen(&mut self, seen: &Glimpse, ty: &Ty) {
+    fn seen(&mut self, seen: &Preview, ty: &Ty) {
         with_stack(|| match (seen, ty) {
-            (Glimpse::Whole(value), _) => self.value(value, ty),
+            (Preview::Whole(value), _) => self.value(value, ty),
             (_, Ty::Record(record, args)) => {
                 let ty = (self.content)(record, args);
                 let _ = write!(self.out, "{}", record.name);
                 self.seen_tuple(seen, &ty);
             }
-            (Glimpse::Pair(_), _) => self.seen_tuple(seen, ty),
-            (Glimpse::Sequence(first, total), Ty::Sequence(element)) => {
+            (Preview::Pair(_), _) => self.seen_tuple(seen, ty),
+            (Preview::Sequence(first, total), Ty::Sequence(element)) => {
                 self.elements(*total, |printer, index| printer.seen(&first[index], element));
             }
-            (Glimpse::Sequence(first, total), _) => {
+            (Preview::Sequence(first, total), _) => {
                 self.elements(*total, |printer, index| printer.seen(&first[index], &Ty::Error));
             }
         });
     }
 
-    fn seen_tuple(&mut self, seen: &Glimpse, ty: &Ty) {
+    fn seen_tuple(&mut self, seen: &Preview, ty: &Ty) {
         self.out.push('(');
         let (mut seen, mut ty) = (seen, ty);
-        while let (Ty::Pair(a, rest), Glimpse::Pair(pair)) = (ty, seen) {
+        while let (Ty::Pair(a, rest), Preview::Pair(pair)) = (ty, seen) {
             self.seen(&pair.0, a);
             self.out.push_str(", ");
             (seen, ty) = (&pair.1, rest);
@@ -170,7 +171,8 @@ impl Printer<'_> {
     /// The elements that are shown, of so many.
     fn elements(&mut self, total: usize, mut show: impl FnMut(&mut Self, usize)) {
         let most = self.print_length.map_or(total, |limit| total.min(limit));
-        let all = self.print_length.map_or(usize::MAX, |limit| NESTED.saturating_mul(limit));
+        let all =
+            self.print_length.map_or(usize::MAX, |limit| MAX_NESTED_LENGTHS.saturating_mul(limit));
         let (mut shown, mut nested) = (0, false);
         self.out.push('[');
         while shown < most && !(nested && self.elements >= all) {
@@ -269,14 +271,14 @@ mod tests {
     fn shown(value: &Value, ty: &Ty, limit: Option<usize>) -> String {
         let content = |_: &Record, _: &[Ty]| ty_pair(Ty::Float, Ty::Float);
         let interrupt = AtomicBool::new(false);
-        show(&Glimpse::Whole(value.clone()), ty, &content, limit, Precision::Bits64, &interrupt)
+        show(&Preview::Whole(value.clone()), ty, &content, limit, Precision::Bits64, &interrupt)
     }
 
     #[test]
     fn an_interrupt_cuts_values_short() {
         let content = |_: &Record, _: &[Ty]| ty_pair(Ty::Float, Ty::Float);
         let interrupt = AtomicBool::new(true);
-        let seen = Glimpse::Whole(ints(0..1000));
+        let seen = Preview::Whole(ints(0..1000));
         let text = show(&seen, &seq(Ty::Int), &content, None, Precision::Bits64, &interrupt);
         assert_eq!(text, "[... (1000 in all)]");
     }

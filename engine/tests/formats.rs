@@ -1,4 +1,5 @@
-//! The formats of files: what is written reads back, and no file, however broken, does harm.
+//! Tests the file formats: a written value reads back unchanged, and malformed files are handled
+//! safely.
 
 use nesl_core::interp::Value;
 use nesl_core::ir::Ty;
@@ -25,7 +26,7 @@ fn ints(values: &[i64]) -> Value {
     Value::sequence(&Ty::Int, values.iter().map(|n| Value::Int(*n)))
 }
 
-/// Equal, and NaN is equal to NaN but 0.0 not to -0.0.
+/// Compares values such that NaN equals NaN and 0.0 differs from -0.0.
 fn same(a: &Value, b: &Value) -> bool {
     format!("{a:?}") == format!("{b:?}")
 }
@@ -94,7 +95,7 @@ fn typed(types: impl Strategy<Value = Ty>) -> impl Strategy<Value = (Ty, Value, 
     })
 }
 
-/// An array of up to three dimensions.
+/// Generates arrays of up to three dimensions.
 fn arrays() -> impl Strategy<Value = (Ty, Value)> {
     (scalar_types(), prop::collection::vec(0..4usize, 0..4)).prop_flat_map(|(element, shape)| {
         fn array(element: &Ty, shape: &[usize]) -> (Ty, BoxedStrategy<Value>) {
@@ -151,7 +152,7 @@ proptest! {
     fn arrays_read_back((ty, value) in arrays()) {
         let written = npy::write(&value, &ty, WIDE).unwrap();
         let read = npy::read(&written, "f", &ty, WIDE).unwrap();
-        // The lengths below an empty level are not part of the value.
+        // The lengths of levels below an empty level are not part of the value.
         prop_assert!(same(&read, &value), "{read:?} is not {value:?}");
         npyz::NpyFile::new(&written[..]).unwrap();
     }
@@ -163,7 +164,7 @@ proptest! {
         prop_assert!(same(&read, &value), "{read:?} is not {value:?}");
     }
 
-    /// Nothing panics, and nothing takes memory that the file does not pay for.
+    /// Reading a malformed file neither panics nor allocates more memory than its size justifies.
     #[test]
     fn broken_files_do_no_harm(
         (ty, value, precision) in typed(types()),
@@ -211,7 +212,7 @@ fn read_by_all(file: &[u8], ty: &Ty, precision: Precision) {
     let _ = list::read_floats(file, "f", precision);
 }
 
-/// A change to a file.
+/// A random modification of a file.
 #[derive(Clone, Debug)]
 enum Edit {
     Set(prop::sample::Index, u8),
@@ -280,7 +281,7 @@ fn objects_look_as_they_should() {
     let written = object::write(&mixed, &pair(Ty::Int, text()), WIDE);
     let expected = "( 7 )\n[ 10 ]\n\"\\\"seven\\\"\\xC3\\xA9\\n\"\n";
     assert_eq!(String::from_utf8(written).unwrap(), expected);
-    // Free layout.
+    // White space is free in this format.
     let read = object::read(b"[3][2 0\n1](1 2 3)", "f", &seq(seq(Ty::Int)), WIDE);
     assert_eq!(read, Ok(nested));
 }
@@ -304,7 +305,7 @@ fn broken_objects_are_explained() {
     assert_eq!(open, Err("f:1:11: the text is not closed".to_owned()));
 }
 
-/// A file as NumPy writes it.
+/// Builds a file in the format of NumPy.
 fn npy_file(header: &str, data: &[u8]) -> Vec<u8> {
     let mut file = b"\x93NUMPY\x01\x00".to_vec();
     file.extend((header.len() as u16).to_le_bytes());
@@ -367,7 +368,7 @@ fn arrays_in_fortran_order() {
     let rows = [ints(&[1, 2, 3]), ints(&[4, 5, 6])];
     assert_eq!(read, Ok(Value::sequence(&seq(Ty::Int), rows)));
 
-    // The same by a library that others wrote.
+    // The same array, written by an independent library.
     let mut file = Vec::new();
     let mut writer = npyz::WriteOptions::new()
         .default_dtype()
@@ -429,7 +430,7 @@ fn arrays_that_cannot_be() {
         let ty = (0..of).fold(Ty::Float, |ty, _| seq(ty));
         assert!(npy::read(&npy_file(header, &[0; 8]), "f", &ty, WIDE).is_err(), "{header}");
     }
-    // A header that claims four gigabytes.
+    // The header claims a length of four gigabytes.
     let mut file = b"\x93NUMPY\x02\x00".to_vec();
     file.extend([0xFF; 4]);
     assert_eq!(

@@ -1,12 +1,13 @@
-//! Windows and boxes: what is drawn, in which order, what is refused and where.
+//! Tests the drawing functions: what they draw, in which order, and which calls are rejected at
+//! which position.
 
 use nesl_engine::{Event, Picture, Precision, Session, Settings};
 
-/// A session, and what it said.
+/// A session and its messages.
 struct Run {
     session: Session,
     said: Vec<String>,
-    /// The texts that the errors point at.
+    /// The source texts at which the errors point.
     places: Vec<String>,
 }
 
@@ -40,7 +41,8 @@ impl Run {
     }
 }
 
-/// A window of 200 by 100 with a box of 2.0 by 1.0 over all of it, then an expression.
+/// Evaluates an expression with a window of 200 by 100 pixels and a box of 2.0 by 1.0 units that
+/// covers it.
 fn on_box(expression: &str) -> Run {
     let mut run = Run::new();
     run.enter(
@@ -51,7 +53,7 @@ fn on_box(expression: &str) -> Run {
     run
 }
 
-/// What a picture shows after its background and that of the box.
+/// Returns the elements of a picture after the background of the window and of the box.
 fn marks(run: &Run) -> Vec<String> {
     let svg = run.svg();
     let lines = svg.lines().skip(4).filter(|line| !line.ends_with("svg>"));
@@ -91,8 +93,8 @@ fn what_an_entry_drew_has_changed() {
     assert_eq!(changed(&run), [true, false]);
 }
 
-/// The box's lower left corner is at (10, 20) of the window, whose lower left corner is at (0, 100)
-/// of the picture.
+/// The lower left corner of the box is at (10, 20) of the window, whose lower left corner is at (0,
+/// 100) of the picture.
 #[test]
 fn boxes_have_coordinates_of_their_own() {
     let mut run = Run::new();
@@ -105,7 +107,7 @@ fn boxes_have_coordinates_of_their_own() {
                     <svg x=\"9\" y=\"29\" width=\"82\" height=\"52\">\n\
                     <path d=\"M1 51L51 1\" stroke=\"#00f\" stroke-width=\"2\"/>\n</svg>\n</svg>\n";
     assert!(svg.ends_with(expected), "{svg}");
-    // One scale for both directions: the box shows more than was asked for.
+    // Both axes have the same scale, so the box shows a larger area than requested.
     run.enter("w_bounds_from_box(box);");
     assert_eq!(run.last(), "((-1.0, -1.0), 3.2, 2.0)");
     run.enter("(win, box) = w_reset_box_size(\"b\", ((0.0, 0.0), (5.0, 1.0)), win);");
@@ -180,7 +182,8 @@ fn texts_fill_their_boxes() {
     );
 }
 
-/// As with printing: each operation is done for all instances, in their order.
+/// As with printing, each operation is executed for all iterations in order before the next
+/// operation.
 #[test]
 fn instances_draw_in_their_order() {
     let points = "{w_draw_point((float(i) / 4.0, 0.5), w_red, box) : i in [0:3]}";
@@ -225,7 +228,7 @@ fn what_cannot_be_drawn_is_an_error_with_its_place() {
         assert_eq!(run.last(), why, "{call}");
         assert_eq!(run.places, [call]);
         assert!(marks(&run).is_empty(), "{call}");
-        // Among instances, too.
+        // The same holds inside an apply-to-each.
         let run = on_box(&format!("{{{call} : i in [0:2]}}"));
         assert_eq!((run.last(), run.places.as_slice()), (why, [call.to_owned()].as_slice()));
     }
@@ -247,7 +250,8 @@ fn windows_have_sizes_and_ends() {
     assert!(run.last().contains("the window \"test\" was killed"), "{}", run.last());
     assert_eq!(run.session.pictures().len(), 1, "what was drawn stays");
     assert!(marks(&run).is_empty());
-    // Making a window gives a value that instances could not agree on.
+    // A window cannot be made inside an apply-to-each, because each iteration would need a
+    // different one.
     run.enter("{w_make_window(((0, 0), (9, 9)), \"a\", w_red, display) : i in [0:2]};");
     assert!(run.last().contains("cannot be called in parallel"), "{}", run.last());
 }
@@ -270,7 +274,7 @@ fn the_narrow_numbers_draw_the_same() {
     assert_eq!(marks(&run), [expected]);
 }
 
-/// Ten thousand points that instances draw one by one are one path.
+/// Ten thousand points drawn one by one in an apply-to-each become one path.
 #[test]
 fn many_points_are_one_shape() {
     let run = on_box("#{w_draw_point((float(i) / 5000.0, 0.5), w_red, box) : i in [0:10000]}");
@@ -278,7 +282,7 @@ fn many_points_are_one_shape() {
     assert_eq!(marks(&run).len(), 1);
 }
 
-/// Any bytes at all are a text of valid XML: what must not stand there is replaced.
+/// Arbitrary bytes become valid XML text: characters that XML does not allow are replaced.
 #[test]
 fn texts_are_escaped() {
     let run = on_box("w_draw_string((0.0, 0.0), {code_char(i) : i in [0:128]}, w_black, box)");

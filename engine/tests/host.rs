@@ -1,4 +1,4 @@
-//! The world outside, operation by operation, as the interpreter calls it.
+//! Tests the host operations one by one, as the interpreter calls them.
 
 use nesl_core::interp::{Host, Value};
 use nesl_core::ir::Ty;
@@ -7,7 +7,7 @@ use nesl_engine::host::System;
 use std::io::{Cursor, Write};
 use std::sync::{Arc, Mutex};
 
-/// What a system printed.
+/// Collects the output of a system.
 #[derive(Clone, Default)]
 struct Printed(Arc<Mutex<Vec<u8>>>);
 
@@ -39,7 +39,7 @@ fn text() -> Ty {
     seq(Ty::Char)
 }
 
-/// `value, (ok, message)`
+/// The result type of a read operation: `value, (ok, message)`.
 fn read(value: Ty) -> Ty {
     pair(value, pair(Ty::Bool, text()))
 }
@@ -223,7 +223,7 @@ fn failures_are_answers() {
         m.call(HostOp::ReadObject, &[like, missing.clone()], &[ty.clone(), text()], &read(ty));
     assert_eq!(halves(&object).0, Value::pair(Value::Int(0), Value::sequence(&Ty::Float, [])));
 
-    // Formats fault.
+    // Reading a file format reports a fault.
     let fault = m.system.call(HostOp::ReadInts, &[missing], &[text()], &seq(Ty::Int)).unwrap_err();
     assert!(fault.to_string().contains("No such file"));
     let path = m.path("ints");
@@ -253,7 +253,7 @@ fn objects_tables_and_arrays_go_through_files() {
         m.call(HostOp::ReadObject, &like, &[seq(row.clone()), text()], &read(seq(row.clone())));
     assert_eq!(back, good(rows.clone()));
 
-    // The last arguments come as a tuple or one by one.
+    // The last arguments may be passed as a tuple or one by one.
     let tuple = Value::pair(Value::text("n,name"), path.clone());
     let types = [seq(row.clone()), pair(text(), text())];
     m.call(HostOp::WriteCsv, &[rows.clone(), tuple], &types, &Ty::Bool);

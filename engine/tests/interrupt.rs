@@ -1,11 +1,11 @@
-//! A person who presses Ctrl-C does not wait for others.
+//! Tests that Ctrl-C stops waiting for other processes.
 #![cfg(unix)]
 
 use nesl_engine::{Event, Session, Settings};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Enters a text that would wait for a minute, and stops it.
+/// Enters a text that would wait for a minute, and interrupts it.
 fn stop(text: &str) {
     let mut session = Session::new(Settings::default());
     session.set_output(Box::new(std::io::sink()));
@@ -23,7 +23,7 @@ fn stop(text: &str) {
     assert!(summary.interrupted, "{said:?}");
     assert_eq!(said, ["Interrupted."]);
     assert!(started.elapsed() < Duration::from_secs(20));
-    // The session goes on.
+    // The session can still be used.
     let summary = session.enter("text", "shell_command(\"cat\", \"ab\") ++ \"c\";", &mut |event| {
         if let Event::Bound(binding) = event {
             assert_eq!(binding.value, "\"abc\"");

@@ -1,9 +1,10 @@
-//! What a person is told about a wrong program, word for word.
+//! Tests the exact messages for wrong programs.
 //!
-//! `tests/lang/*.md` hold wrong programs, by theme: a sentence of why, the program in a `nesl`
-//! block, and what is said about it in an `error` block. Each is entered into a fresh session. A
-//! program holds one mistake and gets exactly one error, unless a line `<!-- errors: 5 -->` before
-//! it says otherwise. Where a hint comes with an edit, the edited program no longer has the error.
+//! `tests/lang/*.md` contain wrong programs, by theme: a sentence that explains the mistake, the
+//! program in a `nesl` block, and its messages in an `error` block. Each program runs in a fresh
+//! session. It contains one mistake and must produce exactly one error, unless a line `<!-- errors:
+//! 5 -->` before it says otherwise. Where a hint proposes an edit, the edited program must no
+//! longer have the error.
 //!
 //! `BLESS=1` rewrites the `error` blocks.
 
@@ -12,17 +13,17 @@ use nesl_engine::{Event, FileRange, Session, Settings};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// What the programs are called.
+/// The file name under which the programs are entered.
 const NAME: &str = "program";
 
 /// A wrong program of a file.
 struct Case {
-    /// The line of the file it starts at.
+    /// The line of the file at which the program starts.
     line: usize,
     program: String,
-    /// The errors it should have.
+    /// The expected number of errors.
     errors: usize,
-    /// What should be said.
+    /// The expected messages.
     expected: Option<String>,
 }
 
@@ -69,12 +70,12 @@ fn wrong_programs_are_explained() {
     assert!(wrong >= 120, "only {wrong} wrong programs");
 }
 
-/// Stands in a file for the `error` block of a case.
+/// Returns the placeholder for the `error` block of a case.
 fn slot(index: usize) -> String {
     format!("\u{0}{index}\u{0}")
 }
 
-/// The cases of a file, and its text with a slot for what is said about each.
+/// Returns the text of a file with a placeholder for each `error` block, and the cases.
 fn parse(text: &str) -> (String, Vec<Case>) {
     let mut out = String::new();
     let mut cases: Vec<Case> = Vec::new();
@@ -92,7 +93,7 @@ fn parse(text: &str) -> (String, Vec<Case>) {
                 .map(|l| format!("{l}\n"))
                 .collect();
             cases.last_mut().expect("a program before what is said").expected = Some(said);
-            // Its slot is there already; so is the blank line before it.
+            // The placeholder has been written already, and so has the blank line before it.
             continue;
         }
         let _ = writeln!(out, "{line}");
@@ -111,7 +112,7 @@ fn parse(text: &str) -> (String, Vec<Case>) {
     (out, cases)
 }
 
-/// Runs a program; what is said about it, and the number of errors.
+/// Runs a program; returns its messages and the number of errors.
 fn judge(program: &str, complain: &mut dyn FnMut(String)) -> (String, usize) {
     let (session, diagnostics) = enter(program);
     let mut said = String::new();
@@ -144,7 +145,7 @@ fn enter(program: &str) -> (Session, Vec<Diagnostic<FileRange>>) {
     (session, diagnostics)
 }
 
-/// A diagnostic as plain text.
+/// Writes a diagnostic as plain text.
 fn render(session: &Session, diagnostic: &Diagnostic<FileRange>, out: &mut String) {
     let sort = match diagnostic.severity {
         Severity::Error => format!("{:?} error", diagnostic.kind),
@@ -178,7 +179,7 @@ fn render(session: &Session, diagnostic: &Diagnostic<FileRange>, out: &mut Strin
     }
 }
 
-/// Line and column, with the file where it is not the program.
+/// Returns line and column, and the file name if it is not the program itself.
 fn position(session: &Session, at: &FileRange) -> String {
     let (name, text) = session.source(at.file);
     let before = &text[..at.range.start];

@@ -1,6 +1,8 @@
-//! The library and the example programs, run: every example in a doc has the value it states, and
-//! every program in `examples/` gives what is kept in `examples/expected/`: what it prints and the
-//! values of its top-level expressions, and the pictures it draws (`BLESS=1` renews the files).
+//! Runs the examples of the library and the example programs.
+//!
+//! Every example in a documentation string must have the value it states. The output of every
+//! program in `examples/`, the values of its top-level expressions, and the pictures it draws must
+//! be those stored in `examples/expected/` (`BLESS=1` rewrites the files).
 
 use nesl_core::db::Database;
 use nesl_core::prelude::parse_doc;
@@ -11,7 +13,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-/// What a session prints, and what it says.
+/// Collects the output of a session and its messages.
 #[derive(Clone, Default)]
 struct Screen(Arc<Mutex<Vec<u8>>>);
 
@@ -26,12 +28,12 @@ impl Write for Screen {
     }
 }
 
-/// What became of a program.
+/// The result of running a program.
 struct Run {
-    /// Everything it printed, and the session said.
+    /// The output of the program and the messages of the session.
     output: String,
     errors: usize,
-    /// The names and texts of its pictures' files.
+    /// The file names and the texts of its pictures.
     pictures: Vec<(String, String)>,
 }
 
@@ -64,7 +66,7 @@ fn run(name: &str, text: &str) -> Run {
     }
 }
 
-/// Every example of the library: an expression, its value.
+/// Returns every example of the library: an expression and its value.
 fn examples() -> Vec<(String, String)> {
     let db = Database::new();
     let mut found = Vec::new();
@@ -86,7 +88,7 @@ fn examples_have_the_values_they_state() {
     for (source, value) in examples() {
         let Run { output, errors, .. } = run("example", &format!("{source};"));
         let last = output.lines().last().unwrap_or_default();
-        // What was printed without a newline stands before the value.
+        // Output without a final newline precedes the value on its line.
         if errors > 0 || !last.contains(&format!("it = {value} : ")) {
             wrong.push(format!("{source} → {value}\n  but: {output}"));
         }
@@ -100,7 +102,7 @@ fn root() -> PathBuf {
 
 #[test]
 fn programs_print_what_is_expected() {
-    // They name their data from the root of the project.
+    // The programs name their data files relative to the root of the project.
     std::env::set_current_dir(root()).expect("the root of the project is there");
     let mut programs: Vec<PathBuf> = std::fs::read_dir("examples")
         .expect("there are examples")

@@ -1,9 +1,9 @@
-//! The edges of the library: empty sequences, bounds, negative counts, numbers at the ends of
-//! their range, nan. Much of this the original never checked.
+//! Tests the library at its edges: empty sequences, bounds, negative counts, numbers at the ends of
+//! their range, and NaN. The original system left much of this unchecked.
 
 use nesl_engine::{Event, Session, Settings};
 
-/// The value of an expression as it is shown, or the first line of what is wrong.
+/// Returns the printed value of an expression, or the first line of its error message.
 fn eval(session: &mut Session, source: &str) -> String {
     let mut shown = String::new();
     session.enter("edge", &format!("{source};"), &mut |event| match event {
@@ -20,7 +20,7 @@ fn check(cases: &[(&str, &str)]) {
     for (source, expected) in cases {
         let found = eval(&mut session, source);
         let right = match expected.strip_prefix("error: ") {
-            // Particulars may follow in place of the full stop.
+            // Details may follow the expected message in place of its full stop.
             Some(reason) => found.starts_with(expected.trim_end_matches('.')) && !reason.is_empty(),
             None => found == *expected,
         };

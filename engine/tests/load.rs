@@ -1,9 +1,10 @@
-//! `load`: what it reads, and when.
+//! Tests which files `load` reads, and when.
 
 use nesl_engine::{Event, Session, Settings};
 use std::path::Path;
 
-/// Runs a text, with `DIR` standing for a folder; what is bound and what is wrong, a line each.
+/// Runs a text in which `DIR` stands for a folder; returns one line for each binding and each
+/// message.
 fn run(dir: &Path, text: &str) -> String {
     let mut out = String::new();
     let mut session = Session::new(Settings::default());

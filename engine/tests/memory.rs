@@ -5,7 +5,7 @@ use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::Options;
 
 fn session() -> Session {
-    let mut session = Session::new(Settings { trials: false, ..Settings::default() });
+    let mut session = Session::new(Settings { interpret_first: false, ..Settings::default() });
     let options = Options { interrupt: session.interrupt_handle(), ..Options::default() };
     session.set_runtime(Some(Box::new(Reference::new(options))));
     session

@@ -1,8 +1,8 @@
-//! `x |= exp;`: values kept in files.
+//! Tests stored variables (`x |= exp;`), whose values are kept in files.
 
 use nesl_engine::{Event, Precision, Session, Settings};
 
-/// What a text binds, and what is wrong with it.
+/// Enters a text; returns its bindings and messages.
 fn enter(session: &mut Session, text: &str) -> Vec<String> {
     let mut said = Vec::new();
     session.enter("text", text, &mut |event| match event {

@@ -1,10 +1,10 @@
-//! `set trace` and `set profile`: what is seen of a function at work.
+//! Tests the output of `set trace` and `set profile`.
 
 use nesl_engine::{Event, Session, Settings};
 use std::io::Write;
 use std::sync::{Arc, Mutex};
 
-/// What a session printed.
+/// Collects the output of a session.
 #[derive(Clone, Default)]
 struct Printed(Arc<Mutex<Vec<u8>>>);
 
@@ -18,7 +18,7 @@ impl Write for Printed {
     }
 }
 
-/// What a text prints, and the messages of its errors.
+/// Runs a text; returns its output and its error messages.
 fn run(text: &str) -> (String, Vec<String>) {
     let printed = Printed::default();
     let mut session = Session::new(Settings::default());

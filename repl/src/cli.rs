@@ -11,15 +11,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// All went well.
-pub const OK: u8 = 0;
-/// The program, or what was checked, has errors.
-pub const FAILED: u8 = 1;
-/// The command itself could not be carried out: bad arguments, an unreadable file.
-pub const USAGE: u8 = 2;
-/// Stopped by Ctrl-C, as shells report it.
-pub const INTERRUPTED: u8 = 130;
-
 const EXAMPLES: &str = "\
 Examples:
   nesl                                        start an interactive session
@@ -214,7 +205,9 @@ programs print goes to standard error. Its fields:
 A problem is an object with the one field `problem`, whose fields are those of `nesl check --json`.
 With --stats there is one more object at the end, with the one field `stats`: launches, modules,
 compile_seconds, ahead_seconds (what another thread compiled meanwhile, needed or not), transferred,
-bytes, peak_bytes of the session, its runtime, and variables, objects with name, type, host_bytes, runtime_bytes (null where the value is not) and shadowed.
+bytes, peak_bytes of the session, its runtime, unsupported, objects with reason and programs (how
+many one thread ran because they could not be flattened), and variables, objects with name, type,
+host_bytes, runtime_bytes (null where the value is not) and shadowed.
 With --profile there is one with the one field `profile`: objects with kernel, launches, points,
 seconds and compile_seconds. A kernel is called after its function and its number in what
 `nesl ir --stage fused` shows of that; `form` is a form that one instance ran by itself.
@@ -347,7 +340,7 @@ the book's page \"What the language server speaks\" says beyond that.")]
     },
 }
 
-/// What `nesl cost` is asked.
+/// The arguments of `nesl cost`.
 #[derive(Args, Debug)]
 pub struct CostArgs {
     /// A program whose forms are measured
@@ -394,7 +387,7 @@ pub enum StageName {
 }
 
 impl Measures {
-    /// What either asks for.
+    /// The measures that either asks for.
     pub fn or(self, other: Measures) -> Measures {
         Measures {
             time: self.time || other.time,
@@ -427,7 +420,7 @@ impl Global {
             fuel: self.fuel,
             show_sequences: !self.quiet,
             // Who asks for the interpreter of kernels wants to see kernels run.
-            trials: self.runtime == RuntimeName::Cpu,
+            interpret_first: self.runtime == RuntimeName::Cpu,
             ..Settings::default()
         };
         if let Some(Length(length)) = self.print_length {
@@ -436,7 +429,7 @@ impl Global {
         settings
     }
 
-    /// What the programs of a session run on; nothing for the direct interpreter.
+    /// Makes the runtime that the programs of a session run on; none for the direct interpreter.
     pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> Option<Box<dyn Runtime>> {
         let options = runtime::Options { interrupt, ..runtime::Options::default() };
         match self.runtime {
@@ -450,7 +443,7 @@ impl Global {
         }
     }
 
-    /// Whether to colour what goes to `stream`.
+    /// Returns true if output to `stream` is coloured.
     pub fn colors(&self, stream: &impl IsTerminal) -> bool {
         match self.color {
             Color::Always => true,

@@ -9,9 +9,6 @@ mod ir;
 mod lsp;
 mod run;
 
-pub use doc::unknown;
-pub use run::worse;
-
 use crate::cli::{Cli, Command, Measures};
 use crate::prompt;
 use anyhow::{Result, bail};

@@ -22,7 +22,7 @@ pub fn install(session: &Session) {
         let running = RUNNING.load(Ordering::SeqCst) > 0;
         let again = running && PRESSED.swap(true, Ordering::SeqCst);
         if !interactive && (again || !running) {
-            std::process::exit(i32::from(crate::cli::INTERRUPTED));
+            std::process::exit(i32::from(crate::exit::INTERRUPTED));
         }
         if again {
             eprintln!("Stopping takes its time; Ctrl-\\ ends the session and all it holds.");

@@ -20,7 +20,7 @@ struct Problem {
     hints: Vec<Hint>,
 }
 
-/// Where: counted from one, in characters; the end is exclusive.
+/// A range of a text in lines and columns: counted from one, in characters; the end is exclusive.
 #[derive(Serialize)]
 struct Place {
     file: Rc<str>,

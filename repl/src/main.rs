@@ -16,11 +16,14 @@
 //! | [`table`] | columns of text |
 //! | [`output`] | standard output, which remembers whether a line is begun |
 //! | [`interrupt`] | Ctrl-C |
+//! | [`exit`] | exit codes |
+//! | [`unknown`] | names that nobody knows |
 //! | [`allocator`] | how memory is asked for |
 
 mod allocator;
 mod cli;
 mod commands;
+mod exit;
 mod interrupt;
 mod json;
 mod measure;
@@ -30,6 +33,7 @@ mod render;
 mod report;
 mod source;
 mod table;
+mod unknown;
 
 use std::process::ExitCode;
 
@@ -41,7 +45,7 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("nesl: {error:#}");
-            ExitCode::from(cli::USAGE)
+            ExitCode::from(exit::USAGE)
         }
     }
 }

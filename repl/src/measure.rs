@@ -67,6 +67,12 @@ pub fn stats(stats: &Stats) -> String {
             grouped(counters.transferred),
         ),
     };
+    for (reason, count) in &stats.unsupported {
+        out += &format!(
+            "not flattened, but run by one thread: {} with {reason}\n",
+            counted(*count, "program", "programs")
+        );
+    }
     if !stats.variables.is_empty() {
         let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "-".to_string(), grouped);
         let mut table = Table::new(&["on host", "on runtime", "name", "type"]);
@@ -100,6 +106,11 @@ pub fn stats_object(stats: &Stats) -> String {
             })
         })
         .collect();
+    let unsupported = stats
+        .unsupported
+        .iter()
+        .map(|(reason, count)| json!({ "reason": reason.to_string(), "programs": count }));
+    let unsupported: Vec<Value> = unsupported.collect();
     let object = json!({
         "runtime": stats.runtime,
         "launches": counters.launches,
@@ -109,12 +120,13 @@ pub fn stats_object(stats: &Stats) -> String {
         "transferred": counters.transferred,
         "bytes": counters.bytes,
         "peak_bytes": counters.peak_bytes,
+        "unsupported": unsupported,
         "variables": variables,
     });
     json!({ "stats": object }).to_string()
 }
 
-/// What kernels took, as lines; compiling is not in it, nor what the host did.
+/// The time that kernels took, as lines, without compiling and without the work of the host.
 pub fn profile(kernels: &[Taken]) -> String {
     if kernels.iter().all(|kernel| kernel.launches == 0) {
         return "No kernel was launched: the direct interpreter did it all.\n".to_string();
@@ -134,7 +146,7 @@ pub fn profile(kernels: &[Taken]) -> String {
     table.to_string()
 }
 
-/// What kernels took, as an object in one line.
+/// The time that kernels took, as an object in one line.
 pub fn profile_object(kernels: &[Taken]) -> String {
     let object = |kernel: &Taken| {
         json!({
@@ -148,7 +160,7 @@ pub fn profile_object(kernels: &[Taken]) -> String {
     json!({ "profile": kernels.iter().map(object).collect::<Vec<_>>() }).to_string()
 }
 
-/// Whether there was something to do.
+/// Returns true if a form evaluated something.
 fn evaluated(binding: &Binding) -> bool {
     binding.usage != Usage::default()
 }

@@ -115,6 +115,6 @@ fn give_up_on(result: io::Result<()>) {
             std::process::exit(128 + 13);
         }
         eprintln!("nesl: cannot write to standard output: {error}");
-        std::process::exit(i32::from(crate::cli::USAGE));
+        std::process::exit(i32::from(crate::exit::USAGE));
     }
 }

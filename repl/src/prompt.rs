@@ -7,7 +7,8 @@ mod history;
 mod meta;
 mod piped;
 
-use crate::cli::{Global, Measures, OK};
+use crate::cli::{Global, Measures};
+use crate::exit::OK;
 use crate::interrupt;
 use crate::report::Reporter;
 use anyhow::Result;
@@ -26,7 +27,7 @@ use std::rc::Rc;
 /// The prompt. Further lines of a form are indented under it.
 const PROMPT: &str = "nesl> ";
 
-/// Whether the session goes on.
+/// The continuation after an entry: the session goes on, or ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flow {
     Go,

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Lines of more characters are shown in part.
 const LONG_LINE: usize = 400;
 
-/// Where the texts of files come from.
+/// The source of the texts of files.
 pub trait Sources {
     /// The name and text of a file.
     fn source(&self, file: FileId) -> (Arc<str>, Arc<str>);

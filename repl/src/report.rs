@@ -13,9 +13,9 @@ use nesl_runtime::profile::{Profile, Profiled};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// So many problems of one text are shown: nobody reads more, and more would push the first ones,
-/// which explain the others, off the screen.
-const MOST_SHOWN: usize = 200;
+/// The number of problems of one text that are shown, at most: nobody reads more, and more would push
+/// the first ones, which explain the others, off the screen.
+const MAX_PROBLEMS_SHOWN: usize = 200;
 
 /// Shows what happens in a session.
 pub struct Reporter {
@@ -25,11 +25,11 @@ pub struct Reporter {
     pub renderer: Renderer,
     quiet: bool,
     measures: Measures,
-    /// What kernels took, if that is asked for.
+    /// The time that kernels took, if that is asked for.
     profile: Profile,
     /// Pictures that were drawn on since they were written, by their places in the session.
     drawn: BTreeSet<usize>,
-    /// Where they are written; the current folder if there is no other.
+    /// The folder that pictures are written to; the current one if there is no other.
     folder: Option<PathBuf>,
     /// Problems of the text at hand.
     problems: usize,
@@ -221,7 +221,7 @@ impl Reporter {
             self.output.show();
             return;
         }
-        if self.problems <= MOST_SHOWN {
+        if self.problems <= MAX_PROBLEMS_SHOWN {
             self.output.settle();
             eprint!("{}", self.renderer.render(sources, diagnostic));
         }
@@ -229,7 +229,7 @@ impl Reporter {
 
     /// Ends a text: says how many of its problems were not shown.
     pub fn more(&mut self) {
-        let more = std::mem::take(&mut self.problems).saturating_sub(MOST_SHOWN);
+        let more = std::mem::take(&mut self.problems).saturating_sub(MAX_PROBLEMS_SHOWN);
         if more > 0 && !self.measures.json {
             self.output.settle();
             let are = if more == 1 { "problem is" } else { "problems are" };

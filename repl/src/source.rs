@@ -15,11 +15,11 @@ pub const STDIN: &str = "-";
 
 /// A file's text: UTF-8, or else every byte is a character (Latin-1), as the original read it.
 pub struct Text {
-    /// What messages call it.
+    /// The name that messages use.
     pub name: String,
     /// The text.
     pub text: String,
-    /// Whether it was not UTF-8.
+    /// True if the bytes were not UTF-8 and were read as Latin-1.
     pub latin1: bool,
 }
 
@@ -104,7 +104,7 @@ impl Lines {
         Lines { text, starts }
     }
 
-    /// Whether this is about a text. Costs nothing if it is the very same one.
+    /// Returns true if this is about a text. Costs nothing if it is the very same one.
     pub fn is_of(&self, text: &Arc<str>) -> bool {
         Arc::ptr_eq(&self.text, text) || self.text == *text
     }

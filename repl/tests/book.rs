@@ -1,12 +1,12 @@
-//! What the book and the README show is what happens.
+//! Tests the examples in the book and the README.
 //!
-//! In every page a ```` ```nesl ```` block followed by an ```` ```output ```` block is run and
-//! compared, messages included. The blocks of a page are one session, as a reader would type them;
-//! one that has errors is left out of what later blocks see. In a ```` ```console ```` block every
-//! line that begins with `$ nesl` is run in the workspace's root, and what follows it is what it
-//! prints. A line `…` stands for any lines. A picture that a page draws and shows is kept next to it.
-//! The list in `library.md` is the library's own
-//! documentation. `BLESS=1` writes what happens into the pages.
+//! In every page, each ```` ```nesl ```` block that is followed by an ```` ```output ```` block is
+//! run, and its output, including messages, is compared. The blocks of a page form one session, as
+//! if a reader typed them; later blocks do not see a block that has errors. In a ```` ```console
+//! ```` block every line that begins with `$ nesl` is run in the root of the workspace, and
+//! compared with the lines that follow it. A line `…` matches any number of lines. A picture that a
+//! page draws and shows is stored next to the page. The list in `library.md` is generated from the
+//! documentation of the library. `BLESS=1` writes the actual output into the pages.
 
 use nesl_engine::{Completion, Session, Settings};
 use std::collections::BTreeMap;
@@ -53,7 +53,7 @@ fn every_example_does_what_the_page_says() {
     assert!(wrong.is_empty(), "{wrong}\n`cargo xtask bless` accepts what happens");
 }
 
-/// The page with the list of all functions in place of what follows its comment.
+/// Replaces the text after the marker comment of the page by the list of all library functions.
 fn library(text: &str) -> String {
     let head = text.split_inclusive("-->\n").next().unwrap_or_default();
     let mut session = Session::new(Settings::default());
@@ -64,7 +64,7 @@ fn library(text: &str) -> String {
     names.dedup_by(|a, b| a.name == b.name);
     for Completion { name, ty } in names {
         let doc = session.doc(&name).unwrap_or_default();
-        // The signature, a blank line, the text.
+        // The documentation consists of the signature, a blank line, and the text.
         let what = doc.split("\n\n").nth(1).unwrap_or_default();
         let what = what.split("\nExample:").next().unwrap_or_default();
         let what = what.split("\nCost:").next().unwrap_or_default().trim();
@@ -74,21 +74,21 @@ fn library(text: &str) -> String {
     page
 }
 
-/// A page being rewritten as what happens.
+/// A page that is rewritten with the actual output.
 #[derive(Default)]
 struct Page {
-    /// What the blocks so far define.
+    /// The definitions of the blocks so far.
     session: String,
     out: String,
     examples: usize,
-    /// The pictures that were drawn: the names of their files, and their texts.
+    /// The pictures drawn so far: their file names and their texts.
     pictures: BTreeMap<String, String>,
 }
 
 impl Page {
     fn run(&mut self, text: &str) {
         let blocks = Blocks { rest: text };
-        // A `nesl` block that waits for the output after it.
+        // The `nesl` block whose output block has not been reached yet.
         let mut program: Option<&str> = None;
         for piece in blocks {
             let Piece::Block { language, body } = piece else {
@@ -112,7 +112,7 @@ impl Page {
         }
     }
 
-    /// Runs a block after those before it.
+    /// Runs a block in the session of the blocks before it.
     fn enter(&mut self, source: &str) -> String {
         let folder = tempfile::tempdir().expect("a folder");
         let before = folder.path().join("before.nesl");
@@ -131,7 +131,7 @@ impl Page {
             page.display()
         );
         let mut printed = shell(&script);
-        // What blocks before this one drew is drawn again.
+        // Rerunning the earlier blocks draws their pictures again.
         for name in self.pictures.keys() {
             printed = printed.replace(&format!("Drew {}/{name}.\n", folder.path().display()), "");
         }
@@ -141,7 +141,7 @@ impl Page {
                 self.pictures.insert(entry.file_name().to_string_lossy().into_owned(), picture);
             }
         }
-        // The result of the mark itself is a line more.
+        // The marker form prints one more line, its own result.
         let after = printed.split_once(mark).map_or("", |(_, after)| after);
         let after = after.splitn(3, '\n').nth(2).unwrap_or("");
         let path = format!("{}/", folder.path().display());
@@ -152,7 +152,7 @@ impl Page {
         tidy(&after)
     }
 
-    /// Runs the commands of a block.
+    /// Runs the commands of a console block.
     fn console(&mut self, body: &str) -> String {
         let mut shown = String::new();
         let mut lines = body.lines().peekable();
@@ -178,7 +178,7 @@ impl Page {
     }
 }
 
-/// Runs a script with our `nesl` in front.
+/// Runs a shell script with the tested `nesl` first on the `PATH`.
 fn shell(script: &str) -> String {
     let program = Path::new(env!("CARGO_BIN_EXE_nesl"));
     let folder = program.parent().expect("it is somewhere");
@@ -194,13 +194,14 @@ fn shell(script: &str) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// No blank lines at the ends.
+/// Removes blank lines at the beginning and at the end.
 fn tidy(text: &str) -> String {
     let text = text.trim_matches('\n');
     if text.is_empty() { String::new() } else { format!("{text}\n") }
 }
 
-/// `expected` if its lines, of which `…` stands for any number, are those of `actual`; else that.
+/// Returns `expected` if its lines, where `…` stands for any number of lines, match `actual`, and
+/// `actual` otherwise.
 fn elide(expected: &str, actual: &str) -> String {
     if matches(&expected.lines().collect::<Vec<_>>(), &actual.lines().collect::<Vec<_>>()) {
         expected.to_string()
@@ -218,7 +219,7 @@ fn matches(expected: &[&str], actual: &[&str]) -> bool {
     }
 }
 
-/// A page's text, in blocks and what is between them.
+/// The text of a page, divided into code blocks and the text between them.
 struct Blocks<'a> {
     rest: &'a str,
 }
@@ -272,7 +273,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The first lines that differ.
+/// Describes the first line at which two texts differ.
 fn difference(page: &str, want: &str, got: &str) -> String {
     let mut want = want.lines().enumerate();
     let mut got = got.lines();

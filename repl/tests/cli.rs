@@ -1,4 +1,4 @@
-//! Every subcommand, flag and exit code of the program.
+//! Tests every subcommand, option and exit code of the program.
 
 use assert_cmd::Command;
 use expect_test::{Expect, expect};
@@ -6,10 +6,10 @@ use std::io::{BufRead, Read};
 use std::path::Path;
 use tempfile::TempDir;
 
-/// A folder with some files, in which the program is run.
+/// A temporary folder with files, in which the program runs.
 struct Folder(TempDir);
 
-/// What a run left.
+/// The result of a run.
 struct Ran {
     code: i32,
     out: String,
@@ -53,7 +53,7 @@ impl Folder {
     }
 }
 
-/// Runs without any files.
+/// Runs `nesl` in an empty folder.
 fn nesl(arguments: &[&str]) -> Ran {
     Folder::new(&[]).nesl(arguments)
 }
@@ -583,7 +583,8 @@ fn ctrl_c_ends_a_run_that_computes() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("it runs");
-    // The first form's line says that the second is about to run, however slow the machine is.
+    // The line of the first form shows that the second is about to run, however slow the machine
+    // is.
     let mut lines = std::io::BufReader::new(run.stdout.take().expect("it is piped"));
     let mut out = String::new();
     lines.read_line(&mut out).expect("the first form prints");
@@ -598,7 +599,7 @@ fn ctrl_c_ends_a_run_that_computes() {
     assert!(String::from_utf8_lossy(&output.stderr).contains("nterrupted"));
 }
 
-/// A program that draws on two windows of one title.
+/// A program that draws in two windows with the same title.
 const DRAWS: &str = "function draw(n) =
   let (window, box) = w_make_window_box(((0, 0), (20, 10)), ((0.0, 0.0), (2.0, 1.0)), \"a b\", w_white, display)
   in w_draw_point((1.0, 0.5), w_red, box);
@@ -628,7 +629,8 @@ fn pictures_go_where_they_are_sent() {
     assert!(ran.err.starts_with("nesl: cannot write nowhere"), "{}", ran.err);
 }
 
-/// What a program drew before it failed is there to look at; so is what came through a pipe.
+/// The pictures that a program drew before it failed are written, also when the program came from a
+/// pipe.
 #[test]
 fn pictures_of_programs_that_fail_are_written() {
     let folder = Folder::new(&[]);

@@ -1,9 +1,9 @@
-//! No cliffs: programs of many tiny operations are no slower compiled than on the direct
-//! interpreter, what does little is not compiled at all, deep recursion and whatever else is
-//! large ends well or with a clear error, and memory is given back.
+//! Tests that performance has no cliffs: compiled programs of many tiny operations are not slower
+//! than on the direct interpreter, programs with little work are not compiled, deep recursion and
+//! other large computations either succeed or fail with a clear error, and memory is released.
 //!
-//! Bounds are on counters and on the memory of the process; times are compared where there is an
-//! order of magnitude to spare.
+//! The bounds apply to counters and to the memory of the process. Times are compared only where the
+//! expected difference is at least an order of magnitude.
 
 use nesl_engine::{Event, Session, Settings};
 use nesl_runtime::kir::Module;
@@ -16,10 +16,10 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The memory of the process is looked at, and times are taken: one test at a time.
+/// Serialises the tests, because they measure times and the memory of the process.
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// A CPU whose counters can be read while a session has it.
+/// A CPU runtime whose counters can be read while a session uses it.
 #[derive(Clone)]
 struct Shared(Rc<Cpu>);
 
@@ -56,20 +56,23 @@ impl Runtime for Shared {
     }
 }
 
-/// A session on the CPU.
+/// A session that uses the CPU runtime.
 struct Fixture {
     session: Session,
     cpu: Shared,
 }
 
 impl Fixture {
-    fn new(trials: bool) -> Fixture {
-        Fixture::with(trials, 4 << 30)
+    fn new(interpret_first: bool) -> Fixture {
+        Fixture::with(interpret_first, 4 << 30)
     }
 
-    fn with(trials: bool, memory: u64) -> Fixture {
-        let mut session =
-            Session::new(Settings { trials, print_length: Some(5), ..Settings::default() });
+    fn with(interpret_first: bool, memory: u64) -> Fixture {
+        let mut session = Session::new(Settings {
+            interpret_first,
+            print_length: Some(5),
+            ..Settings::default()
+        });
         let interrupt = session.interrupt_handle();
         let options = Options { interrupt, memory, threads: 2, ..Options::default() };
         let cpu = Shared(Rc::new(Cpu::new(options).expect("code can be made for this machine")));
@@ -77,7 +80,7 @@ impl Fixture {
         Fixture { session, cpu }
     }
 
-    /// What the forms of a text come to: values, and messages with their places.
+    /// Runs a text and returns its values, and its messages with their positions.
     fn run(&mut self, text: &str) -> Vec<String> {
         run(&mut self.session, text)
     }
@@ -104,21 +107,21 @@ fn enter(session: &mut Session, name: &str, text: &str) -> Vec<String> {
     out
 }
 
-/// What is different when the direct interpreter does it.
+/// Runs a text on the direct interpreter; returns its results and the time it took.
 fn reference(text: &str) -> (Vec<String>, Duration) {
     let mut session = Session::new(Settings { print_length: Some(5), ..Settings::default() });
     let start = Instant::now();
     (run(&mut session, text), start.elapsed())
 }
 
-/// Bytes of memory a process has; 0 where the system does not say.
+/// Returns the resident memory of a process in bytes, or 0 where the system does not report it.
 fn resident(status: &str) -> u64 {
     let text = std::fs::read_to_string(status).unwrap_or_default();
     let pages = text.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok());
     pages.unwrap_or(0) * 4096
 }
 
-/// Bytes by which the memory of the process grows.
+/// Returns the number of bytes by which some work increases the memory of the process.
 fn growth(work: impl FnOnce()) -> u64 {
     let own = "/proc/self/statm";
     let before = resident(own);
@@ -145,14 +148,14 @@ sum(grown(2000, [0]));
 fn many_tiny_operations_are_not_slower_than_on_the_interpreter() {
     let _alone = alone();
     let (expected, interpreted) = reference(TINY);
-    for trials in [true, false] {
-        let mut fixture = Fixture::new(trials);
+    for interpret_first in [true, false] {
+        let mut fixture = Fixture::new(interpret_first);
         let start = Instant::now();
         assert_eq!(fixture.run(TINY), expected);
         let taken = start.elapsed();
         assert!(
             taken < 2 * interpreted + Duration::from_secs(2),
-            "{taken:?} (trials: {trials}), but {interpreted:?} on the direct interpreter"
+            "{taken:?} (interpret_first: {interpret_first}), but {interpreted:?} on the direct interpreter"
         );
     }
 }
@@ -166,7 +169,7 @@ fn what_does_little_is_not_compiled() {
         fixture.run(&format!("sum(squares({i})) + {i}; {{#w + {i} : w in words}};"));
     }
     assert_eq!(fixture.counters().modules, 0);
-    // What takes long is, and is remembered.
+    // A program with much work is compiled, and that is remembered.
     for _ in 0..10 {
         assert_eq!(fixture.run("sum(squares(1000000));"), ["333332833333500000"]);
     }
@@ -187,8 +190,8 @@ fn faults_are_the_same_whoever_finds_them() {
         function up(n) = up(n + 1) + 1;
     ";
     let (expected, _) = reference(text);
-    for trials in [true, false] {
-        assert_eq!(Fixture::new(trials).run(text), expected);
+    for interpret_first in [true, false] {
+        assert_eq!(Fixture::new(interpret_first).run(text), expected);
     }
 }
 
@@ -229,7 +232,7 @@ fn what_is_too_large_is_said_to_be() {
         assert_eq!(fixture.run("sum([0:1000])"), ["499500"], "after {text}");
     }
     assert!(fixture.counters().bytes < 300 << 20);
-    // It is said how much that would be, and what is few is not too large.
+    // The message says how much memory was wanted, and a smaller request succeeds.
     let mut size = |text: &str| fixture.run(text).concat();
     assert!(size("dist(0, 1000000000000);").contains("8.0 TB wanted"));
     assert!(size("{dist(x, 10000000000) : x in [0:3]};").contains("0.0 GB wanted"));
@@ -241,10 +244,10 @@ fn what_is_too_large_is_said_to_be() {
 #[test]
 fn a_cell_run_ten_thousand_times_does_not_fill_the_memory() {
     let _alone = alone();
-    for trials in [true, false] {
-        let mut fixture = Fixture::new(trials);
+    for interpret_first in [true, false] {
+        let mut fixture = Fixture::new(interpret_first);
         fixture.run("function squares(n) = {x * x : x in [0:n]};");
-        // Counts on what it was itself: to be entered anew each time.
+        // The definition uses its own previous value, so the cell must be executed again each time.
         fixture.run("turns = 0;");
         for i in 1..20 {
             assert_eq!(fixture.run("turns = turns + 1;"), [i.to_string()]);
@@ -252,8 +255,8 @@ fn a_cell_run_ten_thousand_times_does_not_fill_the_memory() {
         let cell = "a = squares(20); sum({x + 1 : x in a});";
         fixture.run(cell);
         let grown = growth(|| (0..9_999).for_each(|_| assert_eq!(fixture.run(cell)[1], "2490")));
-        assert!(grown < 1 << 20, "{grown} bytes more (trials: {trials})");
-        // Another cell in between: only what it said is kept.
+        assert!(grown < 1 << 20, "{grown} bytes more (interpret_first: {interpret_first})");
+        // Another cell is entered in between, so only the results are kept.
         let mut once = |times: usize| {
             for _ in 0..times {
                 assert_eq!(fixture.run(cell)[1], "2490");
@@ -268,7 +271,9 @@ fn a_cell_run_ten_thousand_times_does_not_fill_the_memory() {
         let start = Instant::now();
         once(500);
         let late = start.elapsed();
-        println!("trials {trials}: {grown} bytes more; {early:?} early, {late:?} late");
+        println!(
+            "interpret_first {interpret_first}: {grown} bytes more; {early:?} early, {late:?} late"
+        );
         assert!(grown < 2000 * 50_000, "{} bytes each time", grown / 2000);
         assert!(late < 4 * early + Duration::from_secs(1), "{early:?} early, {late:?} late");
         assert!(fixture.counters().modules <= 3);
@@ -278,7 +283,7 @@ fn a_cell_run_ten_thousand_times_does_not_fill_the_memory() {
 #[test]
 fn values_that_nobody_can_ask_for_are_let_go_of() {
     let _alone = alone();
-    // The program itself: how it asks for memory belongs to it.
+    // The real program is run, because its memory allocator is part of the test.
     let mut child = Command::new(env!("CARGO_BIN_EXE_nesl"))
         .args(["--print-length", "3"])
         .stdin(Stdio::piped())
@@ -299,7 +304,7 @@ fn values_that_nobody_can_ask_for_are_let_go_of() {
     }
     drop(forms);
     assert!(child.wait().expect("it ends").success());
-    // A value has 8 MB, here and on the CPU.
+    // Each value has 8 MB, on the host and on the CPU runtime.
     assert!(memory[59] < memory[9] + (100 << 20), "{memory:?}");
 }
 
@@ -325,7 +330,7 @@ fn old_values_stay_for_those_who_use_them() {
     assert_eq!(given[2], "6");
     assert_eq!(given[4], "8");
     assert!(given.contains(&"8".to_owned()));
-    // The `it` of `old(1)` is an int again, and takes the place of the first.
+    // The value of `it` after `old(1)` is an int again and replaces the first one.
     assert_eq!((&*given[10], &*given[12]), ("4", "5"), "{given:#?}");
     assert_eq!(given.last().map(String::as_str), Some("[1, 2]"));
 }
@@ -357,12 +362,12 @@ fn large_programs_are_run() {
     steps += " in a799; sum({steps(x) : x in [0:3000]});";
     for program in [wide, list, text, many, nested, cases, steps] {
         let (expected, interpreted) = reference(&program);
-        for trials in [true, false] {
-            let mut fixture = Fixture::new(trials);
+        for interpret_first in [true, false] {
+            let mut fixture = Fixture::new(interpret_first);
             let start = Instant::now();
             assert_eq!(fixture.run(&program), expected);
             println!("{:.20}…: {:?}, {interpreted:?}", program, start.elapsed());
-            // What is long would take minutes.
+            // Without interruption the program would take minutes.
             assert!(start.elapsed() < Duration::from_secs(40), "{program:.20}…");
         }
     }
@@ -376,7 +381,7 @@ fn an_interrupt_ends_it_at_any_moment() {
         let flag = fixture.session.interrupt_handle();
         let timer = std::thread::spawn(move || {
             std::thread::sleep(Duration::from_millis(delay));
-            // The flag is cleared when a text is entered: it may be too early.
+            // Entering a text clears the flag, so the first attempts may come too early.
             for _ in 0..200 {
                 flag.store(true, Ordering::Relaxed);
                 std::thread::sleep(Duration::from_millis(5));
@@ -411,7 +416,8 @@ fn values_outlive_their_runtime() {
     assert_eq!(fixture.counters().bytes, 0, "the first one has nothing left");
 }
 
-/// A cell entered again under the same name may be the same entry; under another it is a new one.
+/// A cell that is entered again under the same name may reuse the same entry; under another name it
+/// is a new one.
 #[test]
 fn a_cell_entered_again_means_what_a_new_one_means() {
     let _alone = alone();
@@ -450,7 +456,7 @@ fn a_cell_entered_again_means_what_a_new_one_means() {
                 let given = enter(&mut same, "cell", cell);
                 let expected = enter(&mut new, &format!("cell {turn} {again}"), cell);
                 assert_eq!(given, expected, "seed {seed}, turn {turn}, again {again}: {cell}");
-                // Nothing was let go of too early.
+                // No value was released too early.
                 let lost = expected.iter().find(|line| line.contains("has no value"));
                 assert_eq!(lost, None, "seed {seed}, turn {turn}: {cell}");
             }
@@ -478,7 +484,7 @@ fn a_cell_interrupted_the_second_time_keeps_its_value() {
     };
     assert_eq!(fixture.run(cell), ["5"]);
     let given = stop(&mut fixture);
-    // A machine may be so fast that it is done.
+    // On a fast machine the program may have finished.
     assert!(given == ["5"] || given[0].contains("nterrupted"), "{given:?}");
     assert_eq!(fixture.run("a;"), ["5"]);
 }

@@ -1,5 +1,6 @@
-//! What programs take on the CPU, by the runtime's own exact counters: kernels executed, and bytes
-//! of arrays. Intermediate values of one kernel are not stored, and arrays are read once.
+//! Tests the number of kernel launches and the bytes of arrays that programs need on the CPU, as
+//! reported by the exact counters of the runtime. Intermediate values within one kernel are not
+//! stored, and arrays are read once.
 
 use nesl_engine::session::{Strategy, Version};
 use nesl_engine::{Binding, Event, Session, Settings, Usage};
@@ -7,7 +8,7 @@ use nesl_runtime::runtime::Options;
 use nesl_runtime_cpu::Cpu;
 use std::path::Path;
 
-/// Sequences of floats and ints for the programs below.
+/// Defines sequences of floats and ints for the programs below.
 const DATA: &str = "
     a = {float(i) * 0.5 : i in [0:n]};
     b = {float(i) * 0.25 : i in [0:n]};
@@ -18,12 +19,12 @@ const DATA: &str = "
     weights = [0.5, 1.0, 1.5, 2.0];
 ";
 
-/// A session that knows them.
+/// Makes a session with these definitions.
 fn session(n: usize, definitions: &str, strategy: Strategy) -> Session {
     let settings = Settings {
         show_sequences: false,
         lazy: false,
-        trials: false,
+        interpret_first: false,
         strategy,
         ..Settings::default()
     };
@@ -36,7 +37,7 @@ fn session(n: usize, definitions: &str, strategy: Strategy) -> Session {
     session
 }
 
-/// The last binding of a text.
+/// Enters a text and returns its last binding.
 fn last(session: &mut Session, text: &str) -> Binding {
     let mut bound = None;
     session.enter("program.nesl", text, &mut |event| match event {
@@ -47,16 +48,16 @@ fn last(session: &mut Session, text: &str) -> Binding {
     bound.unwrap_or_else(|| panic!("{text} binds nothing"))
 }
 
-/// What a form takes, and how many bytes of arrays there were before.
+/// Returns the usage of a form, and the number of bytes of arrays before it.
 fn usage(session: &mut Session, text: &str) -> (Usage, u64) {
     let before = session.stats().counters.bytes;
     let usage = last(session, text).usage;
     assert!(usage.on_runtime, "{text}");
-    assert_eq!(session.stats().unflattened, 0, "{text}");
+    assert_eq!(session.stats().unsupported, [], "{text}");
     (usage, before)
 }
 
-/// Checks that a form takes so many launches, in a strategy.
+/// Checks the number of launches of a form under a strategy.
 fn launches(expected: u64, strategy: Strategy, definitions: &str, text: &str) {
     let mut session = session(100_000, definitions, strategy);
     let (usage, _) = usage(&mut session, text);
@@ -100,7 +101,7 @@ fn nested_reductions() {
     let scaled = "r = {sum({x * y : x in row}) : row in few; y in weights};";
     launches(1, FLAT, "", scaled);
     launches(1, Strategy::Auto, "", scaled);
-    // Many rows: each point does its own.
+    // There are many rows, so each work item sums its row.
     launches(1, Strategy::Auto, "", "r = {sum(row) : row in many};");
     let free = "r = {sum({x * y : x in a}) : y in weights};";
     launches(1, FLAT, "", free);
@@ -117,7 +118,8 @@ fn rows_are_normalised_in_three_launches() {
                      in {(x - mean) / spread : x in row}
                  : row in few};";
     launches(3, FLAT, "", mean);
-    // Many rows: each point does its own, and then it is counted where they begin.
+    // There are many rows, so each work item computes its mean; a second launch computes where the
+    // rows start.
     launches(2, Strategy::Auto, "", &mean.replace("few", "many"));
 }
 
@@ -127,7 +129,7 @@ fn neighbours_and_positions_are_read_where_they_are() {
     launches(1, FLAT, "", "r = {sum({x * float(i) : x in row; i in [0:#row]}) : row in few};");
     let between = "r = {(x + y) / 2.0 : x in a; y in previous(a, 0.0)};";
     launches(1, Strategy::Auto, "", between);
-    // The places of the rows, where the rows begin, and the elements.
+    // The launches compute the indices of the rows, the starts of the rows, and the elements.
     let north =
         "r = {{x - y : x in row; y in north} : row in many; north in previous(many, many[0])};";
     for strategy in [FLAT, Strategy::Auto] {
@@ -138,18 +140,22 @@ fn neighbours_and_positions_are_read_where_they_are() {
 #[test]
 fn words_are_found_grouped_and_counted_without_detours() {
     let text = "text = flatten(dist(\"to be or  not to be \", n / 10));";
-    // Starts and ends; words; groups; the last of each; its number.
+    // The launches compute starts and ends, words, groups, the last member of each group, and its
+    // number.
     launches(5, Strategy::Auto, text, "r = histogram(wordify(text));");
     let pairs = "pairs = {(rem(i, 100), i > 5) : i in k};";
-    // Hashes; groups; those that only share a hash; the last of each.
+    // The launches compute hashes, groups, groups among elements that only share a hash, and the
+    // last of each.
     launches(4, Strategy::Auto, pairs, "r = remove_duplicates(pairs);");
 }
 
-/// The bytes that a form allocates at the most, on top of what there was.
+/// Returns the number of bytes that a form allocates at most, in addition to what was allocated
+/// before.
 fn allocates(n: usize, text: &str) -> u64 {
     let mut session = session(n, "", Strategy::Auto);
     let counters = session.stats().counters;
-    // What comes on top is seen once there is as much as there ever was.
+    // An additional allocation shows in the peak only after the bytes in use have reached the
+    // previous peak.
     let room = (counters.peak_bytes - counters.bytes) / 8 + 1;
     last(&mut session, &format!("ballast = {{i : i in [0:{room}]}};"));
     let (usage, before) = usage(&mut session, text);
@@ -177,13 +183,13 @@ fn what_is_used_up_at_once_is_not_stored() {
 #[test]
 fn what_is_written_to_places_is_not_stored_before() {
     for strategy in [Strategy::Auto, Strategy::Always(Version::Flattened)] {
-        // What is written to, and the writes.
+        // The launches compute the target array and the writes.
         launches(2, strategy, "", "r = dist(0.0, n) <- {(i, x * 2.0) : i in k; x in a};");
         launches(2, strategy, "", "r = dist(f, n) <- {(i, t) : i in k | i > 5};");
-        // The lengths of the rows; what is written to; the writes.
+        // The launches compute the lengths of the rows, the target array, and the writes.
         let writes = "r = dist(t, n) <- {(m, f) : m in flatten({[p * p:n:p] : p in primes})};";
         launches(3, strategy, "primes = {2 * i + 3 : i in [0:150]};", writes);
-        // Nobody else has it; somebody has.
+        // In the first form the target array has no other user; in the second it has.
         let squares = "let s = {i * i : i in k} in";
         launches(2, strategy, "", &format!("r = {squares} s <- {{(i, 0) : i in k | i > 9}};"));
         launches(3, strategy, "", &format!("r = {squares} (s <- {{(i, 0) : i in k}}, s);"));
@@ -195,7 +201,7 @@ fn what_is_written_to_places_is_not_stored_before() {
     };
     let ballast = "ballast = {i : i in [0:300000]};";
     peak(&mut session, ballast);
-    // Threads note who writes where: a byte for each place.
+    // Threads record the last writer of each index in one byte.
     assert!(peak(&mut session, "r = dist(0, n) <- {(i, i + 1) : i in k | i > 3};") <= 720_000);
     let writes = "q = dist(f, n) <- {(m, t) : m in flatten({[0:n:i + 1] : i in [0:100]})};";
     assert!(peak(&mut session, writes) < 100_000);
@@ -210,7 +216,7 @@ fn what_the_host_does_between_is_no_launch() {
         "r = let s = {x * 2.0 : x in a}; p = print_line(\"s\") in sum(s);",
     );
     launches(1, Strategy::Auto, "", "r = let (s, secs) = time(sum(a)) in s;");
-    // What may fail does not wait: two.
+    // A definition that may fail is not delayed, so there are two launches.
     launches(
         2,
         Strategy::Auto,
@@ -219,7 +225,7 @@ fn what_the_host_does_between_is_no_launch() {
     );
 }
 
-/// What is made of scalars only is no work for a runtime, nor are functions that do nothing else.
+/// Computations on scalars alone do not run on the runtime, nor do functions that consist of them.
 #[test]
 fn texts_are_made_by_the_host() {
     let report = "function report(s, x) : ([char], float) -> bool =
@@ -228,7 +234,7 @@ fn texts_are_made_by_the_host() {
         if i == 0 then x
         else let p = print_line(@i) in rounds(i - 1, {y * 0.5 : y in x});";
     let mut session = session(1_000_000, &format!("{report} {rounds}"), Strategy::Auto);
-    session.settings_mut().trials = true;
+    session.settings_mut().interpret_first = true;
     for text in [
         "r = print_line(\"sum \" ++ @sum({x * x : x in a}));",
         "r = let s = sum({x * x : x in a}); p = report(\"sum\", s); q = report(\"root\", sqrt(s)) in q;",
@@ -240,7 +246,7 @@ fn texts_are_made_by_the_host() {
     assert_eq!(usage.launches, 4);
 }
 
-/// A session that computes definitions of sequences when somebody asks.
+/// Makes a session that evaluates definitions of sequences lazily.
 fn lazy(text: &str) -> Session {
     let mut session = session(100_000, "", Strategy::Auto);
     session.settings_mut().lazy = true;
@@ -252,7 +258,8 @@ fn lazy(text: &str) -> Session {
     session
 }
 
-/// The launches of some entries, one after the other, and whether `x` is there afterwards.
+/// Checks the number of launches of each entry in turn, and whether `x` has been computed
+/// afterwards.
 fn entries(definitions: &str, entries: &[(&str, u64, bool)]) {
     let mut session = lazy("");
     session.enter("program.nesl", definitions, &mut |_| {});
@@ -273,15 +280,15 @@ fn definitions_are_computed_with_what_asks() {
         &[
             ("x = {e * 2.0 : e in a};", 0, false),
             ("s = sum(x);", 1, false),
-            // The second to ask has it computed.
+            // The second form that uses `x` has it computed.
             ("s = max_val(x);", 2, true),
             ("s = min_val(x);", 1, true),
         ],
     );
-    // One after the other, of sequences that are known to be equally long.
+    // A chain of definitions of sequences whose lengths are known to be equal is fused.
     let chain = "y = {p + q : p in a; q in b}; z = {p in y | p > 10.0};";
     entries(chain, &[("x = {e * 2.0 : e in z};", 0, false), ("s = sum(x);", 1, false)]);
-    // Two that use the same, in one program.
+    // Two definitions that use the same sequence are fused in one program.
     let both = "y = {p + 1.0 : p in a}; x = {p * 2.0 : p in y};";
     entries(both, &[("s = sum({p * q : p in x; q in y});", 1, false)]);
 }
@@ -302,7 +309,7 @@ fn a_definition_means_what_it_meant() {
     assert_eq!(last(&mut session, "u = sum(x);").value, "0.0");
 }
 
-/// What may fail, draws random numbers or prints is done where it stands.
+/// A definition that may fail, draws random numbers or prints is evaluated where it stands.
 #[test]
 fn what_could_be_noticed_is_not_put_off() {
     for text in [

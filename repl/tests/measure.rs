@@ -1,10 +1,10 @@
-//! `--time`, `--stats` and `--json`: what forms and sessions took.
+//! Tests the options `--time`, `--stats` and `--json`, which report the cost of forms and sessions.
 
 use assert_cmd::Command;
 use serde_json::Value;
 use std::process::Output;
 
-// Enough to do that it is compiled.
+// The program does enough work to be compiled.
 const PROGRAM: &str = "\
 function twice(x) : int -> int = x + x;
 xs = {twice(i) : i in [0:100000]};
@@ -12,7 +12,7 @@ sum({x : x in xs});
 print_line(\"hello\");
 ";
 
-/// Runs with a program on standard input.
+/// Runs `nesl` with a program on standard input.
 fn nesl(arguments: &[&str], input: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nesl"));
     command.args(arguments).write_stdin(input).output().expect("it runs")
@@ -22,7 +22,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The objects on standard output.
+/// Parses the JSON objects on standard output.
 fn objects(output: &Output) -> Vec<Value> {
     text(&output.stdout)
         .lines()
@@ -66,7 +66,7 @@ fn json_is_one_object_a_form() {
 fn quiet_leaves_sequences_unread() {
     let forms = objects(&nesl(&["run", "--json", "--quiet", "-"], PROGRAM));
     assert_eq!(forms[0]["value"], Value::Null);
-    // None of its elements.
+    // No elements were transferred.
     assert!(forms[0]["transferred"].as_u64() <= Some(8), "{}", forms[0]);
     assert_eq!(forms[1]["value"], "9999900000");
 }
@@ -76,7 +76,7 @@ fn stats_tell_what_is_where() {
     let ran = nesl(&["run", "--stats", "--quiet", "-"], PROGRAM);
     let told = text(&ran.stderr);
     let lines: Vec<&str> = told.lines().collect();
-    // Nobody has looked at the sequence: it was computed with its sum, and not stored.
+    // Nothing needed the sequence itself, so it was fused with its sum and not stored.
     assert!(lines[0].starts_with("runtime cpu: 1 launch; 1 module compiled in "), "{told}");
     assert!(lines[1].starts_with("arrays: 0 bytes, "), "{told}");
     assert!(lines[2].starts_with("on host  on runtime  name  "), "{told}");
@@ -113,7 +113,7 @@ fn a_value_nobody_can_name_any_more_is_let_go() {
         "xs = {i : i in [0:1000000]};\nxs = {i + 1 : i in [0:1000000]};\nys = {i : i in xs};\n";
     let forms = objects(&nesl(&["run", "--json", "--quiet", "-"], program));
     let bytes: Vec<_> = forms.iter().map(|form| form["bytes"].as_u64().expect("bytes")).collect();
-    // While the second is made the first is still there; the third shares its elements.
+    // While the second array is computed, the first still exists; the third shares its elements.
     assert_eq!(bytes, [8_000_000, 16_000_000, 8_000_000]);
 }
 

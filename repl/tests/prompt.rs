@@ -1,4 +1,4 @@
-//! The interactive session, through a pseudo-terminal.
+//! Tests the interactive session through a pseudo-terminal.
 
 use rexpect::process::PtyProcess;
 use rexpect::session::{PtySession, spawn_command};
@@ -9,15 +9,15 @@ use std::process::Command;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// Longer than anything here takes.
+/// The time limit for each expected output, in milliseconds; nothing in these tests takes as long.
 const PATIENCE: u64 = 20_000;
 
-/// A session in a folder of its own, at its first prompt.
+/// Starts a session in a folder and waits for its first prompt.
 fn start(folder: &Path) -> PtySession {
     start_with(folder, &[], ":help")
 }
 
-/// A session that is given arguments; something is to be seen before its first prompt.
+/// Starts a session with arguments and waits for `seen`, which precedes the first prompt.
 fn start_with(folder: &Path, arguments: &[&str], seen: &str) -> PtySession {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nesl"));
     command.args(arguments).current_dir(folder).env("TERM", "xterm").env("NO_COLOR", "1");
@@ -28,14 +28,14 @@ fn start_with(folder: &Path, arguments: &[&str], seen: &str) -> PtySession {
     session
 }
 
-/// Types a line; its result is printed.
+/// Types a line and waits for its result.
 fn say(session: &mut PtySession, line: &str, result: &str) {
     session.send_line(line).expect("it listens");
     session.exp_string(result).unwrap_or_else(|e| panic!("{line}: {e}"));
     session.exp_string("nesl> ").unwrap_or_else(|e| panic!("{line}: {e}"));
 }
 
-/// Types without pressing Enter.
+/// Types text without pressing Enter.
 fn type_in(session: &mut PtySession, text: &str) {
     session.send(text).expect("it listens");
     session.flush().expect("it listens");
@@ -93,7 +93,7 @@ fn a_form_may_take_several_lines() {
     session.send_line("let a = 1;").expect("it listens");
     session.send_line("b = 2").expect("it listens");
     say(&mut session, "in a + twice(b);", "it = 5 : int");
-    // A blank line ends what cannot be finished.
+    // A blank line ends a form that cannot be completed.
     session.send_line("(1 + ").expect("it listens");
     say(&mut session, "", "Syntax error");
     session.send_control('d').expect("it listens");
@@ -114,7 +114,7 @@ fn ctrl_c_stops_a_computation_and_keeps_the_session() {
     assert!(pressed.elapsed() < Duration::from_secs(2), "{:?}", pressed.elapsed());
     session.exp_string("nesl> ").expect("a prompt");
     say(&mut session, "x + 1", "it = 42 : int");
-    // At the prompt it only drops the line.
+    // At the prompt, Ctrl-C only discards the line.
     type_in(&mut session, "1 + ");
     session.send_control('c').expect("it listens");
     session.exp_string("nesl> ").expect("a prompt");

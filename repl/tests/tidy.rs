@@ -52,41 +52,19 @@ const CRATES: [&str; 7] = ["runtime", "runtime-cpu", "core", "engine", "server",
 
 /// Circles of imports that are still to be dissolved: the files of each.
 const CIRCLES: &[&[&str]] = &[
-    &["runtime/src/kir/reference/launch.rs", "runtime/src/kir/reference/sinks.rs"],
-    &["runtime/src/random.rs", "runtime/src/scalar.rs"],
-    &[
-        "runtime-cpu/src/arena.rs",
-        "runtime-cpu/src/codegen/mod.rs",
-        "runtime-cpu/src/launch/plan.rs",
-        "runtime-cpu/src/launch/settle.rs",
-        "runtime-cpu/src/launch/work.rs",
-    ],
-    &["runtime-cpu/src/codegen/kernel.rs", "runtime-cpu/src/codegen/live.rs"],
-    &[
-        "runtime-cpu/src/codegen/vector/control.rs",
-        "runtime-cpu/src/codegen/vector/jam.rs",
-        "runtime-cpu/src/codegen/vector/lanes.rs",
-        "runtime-cpu/src/codegen/vector/ops.rs",
-        "runtime-cpu/src/codegen/vector/shape.rs",
-        "runtime-cpu/src/codegen/vector/strands.rs",
-    ],
     &["core/src/ide/hints.rs", "core/src/ide/outline.rs"],
-    &["core/src/ide/shape.rs", "core/src/ide/stage.rs"],
-    &["core/src/lower/layout.rs", "core/src/lower/sequential/delayed.rs"],
     &["engine/src/evaluate/host.rs", "engine/src/evaluate/launch.rs"],
     &["engine/src/host/picture.rs", "engine/src/host/svg.rs"],
-    &["engine/src/session/run.rs", "engine/src/session/watch.rs"],
-    &["engine/src/session.rs", "engine/src/sources.rs"],
     &["server/src/cost.rs", "server/src/run.rs"],
 ];
 
 /// The number of doc lines of each crate that are no sentences. Lower it with the number; never
 /// raise it.
 const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
-    ("runtime", 289),
-    ("runtime-cpu", 210),
-    ("core", 871),
-    ("engine", 183),
+    ("runtime", 200),
+    ("runtime-cpu", 125),
+    ("core", 623),
+    ("engine", 179),
     ("server", 80),
     ("repl", 119),
     ("xtask", 3),
@@ -96,13 +74,31 @@ const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
 /// raise it.
 const VAGUE_CONSTANTS: [(&str, usize); 7] = [
     ("runtime", 6),
-    ("runtime-cpu", 23),
-    ("core", 14),
+    ("runtime-cpu", 16),
+    ("core", 13),
     ("engine", 17),
     ("server", 2),
     ("repl", 5),
     ("xtask", 0),
 ];
+
+/// The parts of the system whose decisions depend on the machine: they ask
+/// `core/src/strategy/thresholds.rs` for every number.
+const WITHOUT_TUNING_CONSTANTS: [&str; 10] = [
+    "core/src/strategy",
+    "engine/src/arrays",
+    "engine/src/constants.rs",
+    "engine/src/exec",
+    "engine/src/execute.rs",
+    "engine/src/frame",
+    "engine/src/interpret_first.rs",
+    "engine/src/kernels",
+    "engine/src/runner",
+    "engine/src/session/lazy.rs",
+];
+
+/// A smaller number in code counts parts or operands, and tunes nothing.
+const MIN_TUNING_NUMBER: u64 = 8;
 
 #[test]
 fn every_file_says_what_it_is_for() {
@@ -124,6 +120,30 @@ fn no_file_is_too_long() {
         .filter(|(_, lines)| *lines > MAX_FILE_LINES)
         .collect();
     assert!(long.is_empty(), "split these: {long:#?}");
+}
+
+#[test]
+fn tuning_constants_stand_in_one_file() {
+    let mut wrong = Vec::new();
+    for (path, text) in sources() {
+        let decides = WITHOUT_TUNING_CONSTANTS.iter().any(|part| path.starts_with(part));
+        if !decides || path.ends_with("thresholds.rs") {
+            continue;
+        }
+        for (number, line) in code_lines(&text) {
+            if numbers(line).any(|n| n >= MIN_TUNING_NUMBER) || line.contains("1 << ") {
+                wrong.push(format!("{}:{number}: {}", path.display(), line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "these numbers belong into strategy/thresholds.rs: {wrong:#?}");
+}
+
+/// The whole numbers of a line of code.
+fn numbers(line: &str) -> impl Iterator<Item = u64> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| word.starts_with(|c: char| c.is_ascii_digit()))
+        .filter_map(|word| word.replace('_', "").parse().ok())
 }
 
 #[test]
@@ -176,7 +196,7 @@ fn no_circle_of_imports() {
         let files = Crate::read(&Path::new(folder).join("src"), sources.iter());
         for circle in files.circles() {
             let within = |listed: &&[&str]| circle.iter().all(|file| is_listed(file, listed));
-            match CIRCLES.iter().position(|listed| within(&listed)) {
+            match CIRCLES.iter().position(|listed| within(listed)) {
                 Some(at) => needed[at] = true,
                 None => wrong += &format!("a circle of imports:\n{}", files.describe(&circle)),
             }

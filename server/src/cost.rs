@@ -19,8 +19,8 @@ use tokio::io::AsyncWriteExt;
 use tokio::process::Command;
 use tower_lsp_server::ls_types::Position;
 
-/// Longer than this nobody waits.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// The time after which a measurement is given up.
+const MAX_MEASURING_TIME: Duration = Duration::from_secs(10);
 
 /// What was measured so far, by form and its text: a hover tells it, too.
 #[derive(Default)]
@@ -108,10 +108,10 @@ impl Asked {
     /// Measures it.
     pub async fn measure(self, executable: &Path) -> CostResult {
         let subject = self.subject.clone();
-        let text = match tokio::time::timeout(PATIENCE, self.measured(executable)).await {
+        let text = match tokio::time::timeout(MAX_MEASURING_TIME, self.measured(executable)).await {
             Ok(Ok(text)) => text,
             Ok(Err(why)) => why,
-            Err(_) => format!("it takes longer than {} seconds", PATIENCE.as_secs()),
+            Err(_) => format!("it takes longer than {} seconds", MAX_MEASURING_TIME.as_secs()),
         };
         CostResult { subject, text }
     }

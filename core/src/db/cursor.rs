@@ -1,4 +1,4 @@
-//! Which form, token and expression stand at a place.
+//! A position in a file, and the form, token and expression at it.
 
 use super::{Database, FileId, Form};
 use crate::base::{ItemId, Span, TextRange, TextSize, shorten};
@@ -6,46 +6,46 @@ use crate::syntax::ast::{self, ExprId, PatId};
 use crate::syntax::{Kind, Parsed, Token};
 use std::sync::Arc;
 
-/// A form and a place in it.
+/// A position in a form.
 #[derive(Clone, Copy)]
 pub struct Cursor<'a> {
-    /// The database.
+    /// The database that the form belongs to.
     pub db: &'a Database,
-    /// The file.
+    /// The file that contains the form.
     pub file: FileId,
-    /// The form.
+    /// The identity of the form.
     pub item: ItemId,
-    /// Where the form begins in its file.
+    /// The byte of the file at which the form begins.
     pub start: TextSize,
-    /// Its parse.
+    /// The parse of the form.
     pub parsed: &'a Parsed,
-    /// Its syntax.
+    /// The syntax of the form.
     pub ast: &'a Arc<ast::Item>,
-    /// The place, from the beginning of the form.
+    /// The position, in bytes from the beginning of the form.
     pub at: TextSize,
 }
 
 impl<'a> Cursor<'a> {
-    /// The form at a place of a file; `None` if there is none, as in an empty text.
+    /// The cursor at a byte of a file; `None` if there is no form, as in an empty text.
     pub fn new(db: &'a Database, file: FileId, offset: TextSize) -> Option<Cursor<'a>> {
         let (item, start) = db.item_at(file, offset)?;
         let (parsed, ast) = (db.parsed(item), db.ast(item));
         Some(Cursor { db, file, item, start, parsed, ast, at: offset.checked_sub(start)? })
     }
 
-    /// All of the form from its first token to its terminator, in the file; `None` if it has none.
+    /// The bytes of the file from the form's first token to its terminator; `None` if it has no tokens.
     pub fn extent(&self) -> Option<TextRange> {
         let (first, last) = (self.parsed.tokens.first()?, self.parsed.tokens.last()?);
         Some(first.range.cover(last.range) + self.start)
     }
 
-    /// The bytes of a span of the form, in the file.
+    /// The bytes of the file that a span of the form covers.
     pub fn range(&self, span: Span) -> TextRange {
         self.parsed.range(span) + self.start
     }
 
-    /// The significant token at the cursor with its number; of two that touch there, the one that
-    /// is a word.
+    /// The significant token at the cursor with its number; if two tokens touch there, the one that is a
+    /// word.
     pub fn token(&self) -> Option<(u32, Token)> {
         let touching = |token: &Token| token.range.contains_inclusive(self.at);
         // Tokens are in order: those that touch are neighbours.
@@ -80,7 +80,7 @@ impl<'a> Cursor<'a> {
         span.start < span.end && self.range(span).contains_range(range)
     }
 
-    /// A span without the parentheses around it: they belong to what stands in them.
+    /// A span without the parentheses around it, which are a part of the expression's span.
     pub fn bare(&self, span: Span) -> Span {
         bare(self.parsed, span)
     }
@@ -96,7 +96,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// A span without the parentheses around it.
+/// A span without the parentheses around it, which are a part of the expression's span.
 pub(crate) fn bare(parsed: &Parsed, span: Span) -> Span {
     let Span { mut start, mut end } = span;
     let kind = |at: u32| parsed.tokens.get(at as usize).map(|token| token.kind);
@@ -109,8 +109,8 @@ pub(crate) fn bare(parsed: &Parsed, span: Span) -> Span {
     Span { start, end }
 }
 
-/// The forms of a file, in order; of a part of it, those that touch it. A form is parsed when it is
-/// reached.
+/// The forms of a file in order, or those that touch a part of it. The iterator parses each form when it
+/// reaches it.
 pub(crate) fn forms<'a>(
     db: &'a Database,
     file: FileId,
@@ -119,8 +119,8 @@ pub(crate) fn forms<'a>(
     forms_where(db, file, move |_, text| part.is_none_or(|part| part.intersect(text).is_some()))
 }
 
-/// The forms of a file that are wanted, by their sort and the bytes where they stand, in order. Only
-/// those are parsed, when they are reached.
+/// The forms of a file that are selected by their sort and their bytes, in order. The iterator parses only
+/// those, when it reaches them.
 pub(crate) fn forms_where<'a>(
     db: &'a Database,
     file: FileId,
@@ -147,7 +147,7 @@ fn smallest<T>(
     spans.filter(|(_, span)| covers(*span)).min_by_key(|(_, span)| span.end - span.start)
 }
 
-/// Whether a token is a word: a name, a keyword, a literal.
+/// Returns true for words: names, keywords and literals.
 fn is_word(kind: Kind) -> bool {
     let keyword = (Kind::FunctionKw..=Kind::ReservedKw).contains(&kind);
     keyword || matches!(kind, Kind::Name | Kind::Int | Kind::Float | Kind::Char | Kind::Text)

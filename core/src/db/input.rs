@@ -22,9 +22,9 @@ pub(crate) struct File {
     #[returns(copy)]
     pub before: Option<(File, u32)>,
     /// The number of files visible from this one, and a skip pointer to one far back among them
-    /// (`scope::shortcut`).
+    /// (`scope::skip_pointer`).
     #[returns(copy)]
-    pub shortcut: (u32, Option<File>),
+    pub skip_pointer: (u32, Option<File>),
     /// Its forms; replaced only when their order, names or sorts change.
     pub outline: Arc<Outline>,
     /// The byte at which each of its forms begins; their texts tile the file. Only diagnostics and

@@ -115,18 +115,25 @@ impl Database {
 
     fn add(&mut self, name: &str, text: &str, before: Option<Before>, library: bool) -> FileId {
         let before = before.map(|b| (self.input(b.file), b.position));
-        let shortcut = scope::shortcut(self, before.map(|(file, _)| file));
+        let skip_pointer = scope::skip_pointer(self, before.map(|(file, _)| file));
         let (outline, starts) = (Arc::default(), Arc::default());
         let empty = "".into();
-        let file =
-            input::File::builder(name.into(), empty, library, before, shortcut, outline, starts)
-                .durability(TEXTS)
-                // No query has read these yet: filling them in must not invalidate the queries that
-                // depend on inputs of high durability only.
-                .text_durability(Durability::LOW)
-                .outline_durability(Durability::LOW)
-                .starts_durability(Durability::LOW)
-                .new(self);
+        let file = input::File::builder(
+            name.into(),
+            empty,
+            library,
+            before,
+            skip_pointer,
+            outline,
+            starts,
+        )
+        .durability(TEXTS)
+        // No query has read these yet: filling them in must not invalidate the queries that
+        // depend on inputs of high durability only.
+        .text_durability(Durability::LOW)
+        .outline_durability(Durability::LOW)
+        .starts_durability(Durability::LOW)
+        .new(self);
         let id = {
             let mut files = self.files.lock().unwrap_or_else(|e| e.into_inner());
             files.push(file);
@@ -174,9 +181,9 @@ impl Database {
             input.set_name(self).with_durability(TEXTS).to(name.into());
         }
         if input.before(self) != before {
-            let shortcut = scope::shortcut(self, before.map(|(file, _)| file));
+            let skip_pointer = scope::skip_pointer(self, before.map(|(file, _)| file));
             input.set_before(self).with_durability(TEXTS).to(before);
-            input.set_shortcut(self).with_durability(TEXTS).to(shortcut);
+            input.set_skip_pointer(self).with_durability(TEXTS).to(skip_pointer);
         }
     }
 

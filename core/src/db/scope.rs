@@ -131,9 +131,9 @@ pub(super) fn lookup_at(
     }
     let mut here = file;
     while let Some((before, position)) = here.before(db) {
-        let (_, far) = here.shortcut(db);
+        let (_, far) = here.skip_pointer(db);
         here = match far {
-            Some(far) if !passed_over(db, here).contains(name) => far,
+            Some(far) if !skipped_names(db, here).contains(name) => far,
             _ => {
                 if let Some(item) = latest(db, before, position, name) {
                     return found(item);
@@ -149,12 +149,12 @@ pub(super) fn lookup_at(
 /// leads to: a session of ten thousand entries is not searched one by one for a name that the first
 /// entry defines. The distances of the skip pointers are those of skew-binary numbers (Myers, "An
 /// applicative random-access stack", 1983), so any file is reached in about log₂ n steps.
-pub(super) fn shortcut(db: &dyn Db, before: Option<File>) -> (u32, Option<File>) {
+pub(super) fn skip_pointer(db: &dyn Db, before: Option<File>) -> (u32, Option<File>) {
     let Some(before) = before else { return (0, None) };
-    let (depth, far) = before.shortcut(db);
+    let (depth, far) = before.skip_pointer(db);
     if let Some(far) = far
-        && let (middle, Some(farther)) = far.shortcut(db)
-        && depth - middle == middle - farther.shortcut(db).0
+        && let (middle, Some(farther)) = far.skip_pointer(db)
+        && depth - middle == middle - farther.skip_pointer(db).0
     {
         return (depth + 1, Some(farther));
     }
@@ -162,11 +162,11 @@ pub(super) fn shortcut(db: &dyn Db, before: Option<File>) -> (u32, Option<File>)
 }
 
 /// The names that may be defined in the files before a file, up to and including that of its
-/// shortcut; perhaps some more.
+/// skip pointer; perhaps some more.
 #[salsa::tracked]
-pub(crate) fn passed_over(db: &dyn Db, file: File) -> FxHashSet<Name> {
+pub(crate) fn skipped_names(db: &dyn Db, file: File) -> FxHashSet<Name> {
     let mut names = FxHashSet::default();
-    let (Some((before, _)), (_, Some(far))) = (file.before(db), file.shortcut(db)) else {
+    let (Some((before, _)), (_, Some(far))) = (file.before(db), file.skip_pointer(db)) else {
         return names;
     };
     let mut todo = vec![before];
@@ -174,11 +174,11 @@ pub(crate) fn passed_over(db: &dyn Db, file: File) -> FxHashSet<Name> {
         names.extend(index::index(db, file).keys().cloned());
         todo.extend(index::loads(db, file).iter().map(|(_, loaded)| *loaded));
     }
-    // Either the file before is the shortcut, or two leaps from it lead there.
+    // Either the file before is the target, or two skips from it lead there.
     let mut here = before;
     while here != far {
-        names.extend(passed_over(db, here).iter().cloned());
-        let (_, Some(next)) = here.shortcut(db) else { break };
+        names.extend(skipped_names(db, here).iter().cloned());
+        let (_, Some(next)) = here.skip_pointer(db) else { break };
         here = next;
     }
     names

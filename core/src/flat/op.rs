@@ -1,13 +1,78 @@
-//! The operations of flat programs, each declared once, with its properties.
+//! The steps of flat programs, and their operations, each declared once, with its properties.
 //!
 //! An operation's operands, blocks, [`Class`] and [`Cost`] stand here and nowhere else: passes ask
 //! [`Op`] and [`Let`] instead of keeping lists of their own. A match over all operations stands only
 //! where the meaning of each differs: interpretation, printing, fusion, lowering.
 
-use super::data::{Block, Let, SpaceId};
-use crate::ir::{self, Atom, Class, FunId, Ty, Var};
+use super::space::SpaceId;
+use crate::ir::{self, Atom, Class, FunId, Site, Ty, Var};
 use crate::prim::{Cost, ReduceOp, SeqOp};
 use nesl_runtime::fault::FaultCode;
+
+/// Steps, and a result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// The result.
+    pub result: Atom,
+}
+
+/// A step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Makes an index space.
+    Space(SpaceId),
+    /// Computes a value.
+    Let(Let),
+    /// Computes several values in one launch.
+    Kernel(Kernel),
+}
+
+/// The computation of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Let {
+    /// The variable that is bound.
+    pub var: Var,
+    /// The type of the value at each element.
+    pub ty: Ty,
+    /// Its index space.
+    pub ctx: SpaceId,
+    /// The operation.
+    pub op: Op,
+    /// The source location blamed for a fault.
+    pub site: Site,
+}
+
+/// The steps of one launch; made by [`mod@crate::fuse`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// A number unique in the program.
+    pub id: u32,
+    /// The index space of the launch. The index spaces of its values are this one, its masks
+    /// ([`SpaceKind::Filter`]), and, for what it reduces, those around it.
+    pub space: SpaceId,
+    /// The values computed, in order.
+    pub lets: Vec<Let>,
+    /// The filters of its index space that are made here, as masks.
+    pub masks: Vec<SpaceId>,
+    /// The values that are used later, and so are stored, each with the index space that it is
+    /// stored for: its own, or that of a mask.
+    pub stores: Vec<(Var, SpaceId)>,
+    /// The masks that are used later: the number of their elements is stored.
+    pub counts: Vec<SpaceId>,
+    /// Those of `counts` whose elements are used later: their indices are stored, too.
+    pub filter_indices: Vec<SpaceId>,
+}
+
+/// A version of the code for a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// Each element of the index space is computed by one thread, by sequential code.
+    Sequential,
+    /// Each step is computed for all elements at once.
+    Flattened,
+}
 
 /// An operation of a step.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,7 +5,6 @@ use super::scalar::is_scalar_op;
 use crate::base::with_stack;
 use crate::flat::{self, SpaceId, SpaceKind};
 use crate::ir::{self, Atom, Block, Let, Op, Site, Ty, Var};
-use crate::prim::SeqOp;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::FaultCode;
@@ -188,7 +187,7 @@ impl Flattener<'_> {
     }
 
     /// The elements of an index space for which a flag is set.
-    fn kept(&mut self, of: SpaceId, flag: Var, site: Site) -> SpaceId {
+    pub(super) fn kept(&mut self, of: SpaceId, flag: Var, site: Site) -> SpaceId {
         if let Some(known) = self.filters.get(&(of, flag)) {
             return *known;
         }
@@ -218,7 +217,7 @@ impl Flattener<'_> {
     }
 
     /// The length of a sequence, where it follows from how it was made.
-    fn length(&mut self, of: Var, site: Site) -> Option<Atom> {
+    pub(super) fn length(&mut self, of: Var, site: Site) -> Option<Atom> {
         let home = self.env[&of].0;
         let from = self.context_of(of, home)?;
         match self.spaces[from.0 as usize].kind {
@@ -236,7 +235,14 @@ impl Flattener<'_> {
         }
     }
 
-    fn scalar(&mut self, op: ScalarOp, a: Atom, b: Atom, ctx: SpaceId, site: Site) -> Atom {
+    pub(super) fn scalar(
+        &mut self,
+        op: ScalarOp,
+        a: Atom,
+        b: Atom,
+        ctx: SpaceId,
+        site: Site,
+    ) -> Atom {
         self.compute(flat::Op::Map(Op::Scalar(op, vec![a, b])), Ty::Int, ctx, site)
     }
 

@@ -1,137 +1,139 @@
-//! Which step joins which kernel.
+//! The second sub-pass: steps over one index space become kernels.
+//!
+//! One forward walk over a block. A step joins the last kernel over its index space, or over one of
+//! that kernel's masks, that comes after everything the step needs; if there is none, it begins a
+//! kernel. Elements and positions are not computed where they are bound but read in each kernel that
+//! uses them ([`Clustering::reads`]).
+//!
+//! Invariants: a step comes after every step that it depends on; the check of a length comes before the
+//! elements that it guards are read; a new array is used by later kernels only.
 
+use super::{FusionState, variable};
 use crate::base::with_stack;
-use crate::flat::{Block, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step};
-use crate::ir::{self, Atom, Var};
+use crate::flat::{Block, Function, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step};
+use crate::ir::{self, Var};
 use crate::prim::Cost;
+use nesl_runtime::bug;
 use rustc_hash::FxHashMap;
 
-/// What all blocks of a program share.
-#[derive(Clone)]
-pub(super) struct State {
-    /// How many more steps may join, or be done again.
-    pub(super) fuel: u32,
-    /// Filters of what a filter keeps are masks of one kernel.
-    pub(super) nested: bool,
-    /// The number of the next kernel.
-    pub(super) next: u32,
-}
-
-/// Where something comes from.
+/// The step that makes a value or an index space.
 #[derive(Clone, Copy)]
-struct Source {
-    /// Which step.
-    at: usize,
-    /// Whether it is at hand in the kernel that makes it.
-    inside: bool,
+struct Producer {
+    /// The number of the step.
+    step: usize,
+    /// True if the step is a kernel in which later steps can use it.
+    in_kernel: bool,
 }
 
-struct Grouping<'c, 's> {
+struct Clustering<'c, 's> {
     spaces: &'c [IndexSpace],
-    state: &'s mut State,
+    state: &'s mut FusionState,
     steps: Vec<Step>,
-    vars: FxHashMap<Var, Source>,
-    ctxs: FxHashMap<SpaceId, Source>,
-    /// What is read where it is needed: elements and positions.
-    delayed: FxHashMap<Var, Let>,
+    /// The producers of the values so far.
+    values: FxHashMap<Var, Producer>,
+    /// The producers of the index spaces so far.
+    made_spaces: FxHashMap<SpaceId, Producer>,
+    /// Elements and positions, which the kernels that use them read.
+    reads: FxHashMap<Var, Let>,
 }
 
-/// Groups the steps of a block, and of those inside.
-pub(super) fn block(block: &Block, spaces: &[IndexSpace], state: &mut State) -> Block {
-    inner_block(block, spaces, state, &FxHashMap::default())
+/// Returns the body of a function with its steps in kernels.
+pub(super) fn run(function: &Function, state: &mut FusionState) -> Block {
+    inner_block(&function.body, &function.spaces, state, &FxHashMap::default())
 }
 
 fn inner_block(
     block: &Block,
     spaces: &[IndexSpace],
-    state: &mut State,
-    delayed: &FxHashMap<Var, Let>,
+    state: &mut FusionState,
+    reads: &FxHashMap<Var, Let>,
 ) -> Block {
     with_stack(|| {
-        let mut grouping = Grouping {
+        let mut clustering = Clustering {
             spaces,
             state,
             steps: Vec::new(),
-            vars: FxHashMap::default(),
-            ctxs: FxHashMap::default(),
-            delayed: delayed.clone(),
+            values: FxHashMap::default(),
+            made_spaces: FxHashMap::default(),
+            reads: reads.clone(),
         };
         for step in &block.steps {
             match step {
-                Step::Space(ctx) => grouping.context(*ctx),
-                Step::Let(binding) => grouping.binding(binding),
-                Step::Kernel(_) => unreachable!("programs are fused once"),
+                Step::Space(ctx) => clustering.index_space(*ctx),
+                Step::Let(binding) => clustering.binding(binding),
+                Step::Kernel(_) => bug!("a program is fused once"),
             }
         }
-        grouping.settle(var(block.result));
-        Block { steps: grouping.steps, result: block.result }
+        clustering.store_read(variable(block.result));
+        Block { steps: clustering.steps, result: block.result }
     })
 }
 
-impl Grouping<'_, '_> {
-    /// A filter is a mask of the kernel that finds its flags.
-    fn context(&mut self, ctx: SpaceId) {
+impl Clustering<'_, '_> {
+    /// Adds an index space. A filter becomes a mask of the kernel that computes its flag.
+    fn index_space(&mut self, ctx: SpaceId) {
         let space = self.spaces[ctx.0 as usize].kind;
         match space {
-            SpaceKind::Elements { sequence, .. } => self.settle(Some(sequence)),
-            SpaceKind::Count { count, .. } => self.settle(var(count)),
-            SpaceKind::Filter { flag, .. } => self.settle(Some(flag)),
+            SpaceKind::Elements { sequence, .. } => self.store_read(Some(sequence)),
+            SpaceKind::Count { count, .. } => self.store_read(variable(count)),
+            SpaceKind::Filter { flag, .. } => self.store_read(Some(flag)),
             SpaceKind::Caller | SpaceKind::Concat { .. } => {}
         }
         if let SpaceKind::Filter { of, flag, .. } = space
-            && let Some(source) = self.vars.get(&flag).copied()
-            && source.inside
-            && let Step::Kernel(kernel) = &mut self.steps[source.at]
-            && (kernel.space == of || self.state.nested && kernel.masks.contains(&of))
+            && let Some(producer) = self.values.get(&flag).copied()
+            && producer.in_kernel
+            && let Step::Kernel(kernel) = &mut self.steps[producer.step]
+            && (kernel.space == of || self.state.nested_masks && kernel.masks.contains(&of))
             && self.state.fuel > 0
         {
             self.state.fuel -= 1;
             kernel.masks.push(ctx);
-            self.ctxs.insert(ctx, Source { at: source.at, inside: true });
+            self.made_spaces.insert(ctx, Producer { step: producer.step, in_kernel: true });
             return;
         }
         self.steps.push(Step::Space(ctx));
-        self.ctxs.insert(ctx, Source { at: self.steps.len() - 1, inside: false });
+        self.made_spaces.insert(ctx, Producer { step: self.steps.len() - 1, in_kernel: false });
     }
 
+    /// Adds a step: control flow by itself, everything else to a kernel.
     fn binding(&mut self, binding: &Let) {
         let mut binding = binding.clone();
         match &mut binding.op {
             Op::Branch { cond, then, otherwise } => {
                 let cond = *cond;
                 for (_, side) in [then, otherwise] {
-                    *side = inner_block(side, self.spaces, self.state, &self.delayed);
+                    *side = inner_block(side, self.spaces, self.state, &self.reads);
                 }
-                self.settle(Some(cond));
-                return self.alone(binding);
+                self.store_read(Some(cond));
+                return self.add_step(binding);
             }
             Op::Versions { sequential, flattened } => {
                 for side in [sequential, flattened] {
-                    *side = inner_block(side, self.spaces, self.state, &self.delayed);
+                    *side = inner_block(side, self.spaces, self.state, &self.reads);
                 }
-                return self.alone(binding);
+                return self.add_step(binding);
             }
             Op::Call(_, args) => {
-                let args: Vec<Var> = args.iter().filter_map(|a| var(*a)).collect();
-                args.into_iter().for_each(|arg| self.settle(Some(arg)));
-                return self.alone(binding);
+                let args: Vec<Var> = args.iter().filter_map(|a| variable(*a)).collect();
+                args.into_iter().for_each(|arg| self.store_read(Some(arg)));
+                return self.add_step(binding);
             }
             Op::Collect { value, from } => {
-                let (value, from) = (var(*value), *from);
-                self.settle_in(value, from);
-                return self.alone(binding);
+                let (value, from) = (variable(*value), *from);
+                self.store_read_for(value, from);
+                return self.add_step(binding);
             }
             Op::Element { .. } | Op::Position => {
-                self.delayed.insert(binding.var, binding);
+                self.reads.insert(binding.var, binding);
                 return;
             }
             _ => {}
         }
-        self.join(binding);
+        self.add_to_kernel(binding);
     }
 
-    /// Moves what is nothing but descriptors, and what it is made of, to the first place where it
-    /// can stand: a context, or the sequence of the values of a context.
+    /// Moves a step that only makes descriptors (an index space, or the sequence of the values of
+    /// one), and those that it depends on, to the first place where they can stand.
     fn hoist(&mut self, at: usize) {
         let (value, ctx) = match &self.steps[at] {
             Step::Space(ctx) => {
@@ -141,24 +143,26 @@ impl Grouping<'_, '_> {
                     space => (space.made_of(), context.around()),
                 }
             }
-            Step::Let(Let { op: Op::Collect { value, from }, .. }) => (var(*value), Some(*from)),
+            Step::Let(Let { op: Op::Collect { value, from }, .. }) => {
+                (variable(*value), Some(*from))
+            }
             Step::Let(_) | Step::Kernel(_) => return,
         };
-        let value_of = |known: &Self| value.and_then(|var| known.vars.get(&var)).copied();
-        let ctx_of = |known: &Self| ctx.and_then(|ctx| known.ctxs.get(&ctx)).copied();
+        let value_of = |known: &Self| value.and_then(|var| known.values.get(&var)).copied();
+        let ctx_of = |known: &Self| ctx.and_then(|ctx| known.made_spaces.get(&ctx)).copied();
         let mut first = 0;
-        for source in [&value_of as &dyn Fn(&Self) -> Option<Source>, &ctx_of] {
-            if let Some(Source { at, inside: false }) = source(self) {
-                self.hoist(at);
+        for producer in [&value_of as &dyn Fn(&Self) -> Option<Producer>, &ctx_of] {
+            if let Some(Producer { step, in_kernel: false }) = producer(self) {
+                self.hoist(step);
             }
         }
-        for source in [value_of(self), ctx_of(self)].into_iter().flatten() {
-            first = first.max(source.at + 1);
+        for producer in [value_of(self), ctx_of(self)].into_iter().flatten() {
+            first = first.max(producer.step + 1);
         }
         if first < at {
             self.steps[first..=at].rotate_right(1);
-            for source in self.vars.values_mut().chain(self.ctxs.values_mut()) {
-                source.at = match source.at {
+            for producer in self.values.values_mut().chain(self.made_spaces.values_mut()) {
+                producer.step = match producer.step {
                     moved if moved == at => first,
                     behind if (first..at).contains(&behind) => behind + 1,
                     other => other,
@@ -167,45 +171,28 @@ impl Grouping<'_, '_> {
         }
     }
 
-    /// Puts a value into a kernel.
-    fn join(&mut self, binding: Let) {
-        // What is written to need not wait for what is written.
+    /// Adds a step to the last kernel that it can join, or to a new one.
+    fn add_to_kernel(&mut self, binding: Let) {
+        // The sequence that is written to is needed later than the elements that are written.
         if let Op::Scatter { of, .. } = binding.op
-            && let Some(Source { at, inside: false }) = self.vars.get(&of).copied()
+            && let Some(Producer { step, in_kernel: false }) = self.values.get(&of).copied()
         {
-            self.hoist(at);
+            self.hoist(step);
         }
         let (combines, ctx) = (binding.combines(), binding.points());
-        // Elements of the same context are read here; others, once and for all.
-        let mut delayed: Vec<Let> = Vec::new();
-        binding.op.each_use(&mut |var| delayed.extend(self.delayed.get(&var).cloned()));
-        delayed.sort_by_key(|read| read.var);
-        delayed.dedup_by_key(|read| read.var);
-        let (reads, others): (Vec<Let>, Vec<Let>) = delayed.into_iter().partition(|read| {
+        // Elements of the same index space are read in the kernel; others are stored.
+        let mut elements: Vec<Let> = Vec::new();
+        binding.op.each_use(&mut |var| elements.extend(self.reads.get(&var).cloned()));
+        elements.sort_by_key(|read| read.var);
+        elements.dedup_by_key(|read| read.var);
+        let (reads, others): (Vec<Let>, Vec<Let>) = elements.into_iter().partition(|read| {
             read.ctx == ctx
                 || matches!(self.spaces[ctx.0 as usize].kind,
                 SpaceKind::Filter { of, .. } if of == read.ctx && self.is_mask(ctx))
         });
-        others.into_iter().for_each(|read| self.settle_for_good(&read));
-        // The first step it can be a part of, or come right behind.
-        let mut from = 0;
-        let mut inside = true;
-        let mut needs: Vec<Source> = Vec::new();
-        binding.op.each_use(&mut |var| needs.extend(self.vars.get(&var)));
-        needs.extend(self.check_of(&binding));
-        for read in &reads {
-            read.op.each_use(&mut |var| needs.extend(self.vars.get(&var)));
-            needs.extend(self.check_of(read));
-            needs.extend(self.ctxs.get(&read.ctx));
-        }
-        needs.extend(self.ctxs.get(&ctx));
-        for need in needs {
-            if need.at > from || (need.at == from && inside) {
-                (from, inside) =
-                    (need.at, if need.at > from { need.inside } else { inside && need.inside });
-            }
-        }
-        // An element, or a position, is found by a kernel over the context where it lives.
+        others.into_iter().for_each(|read| self.store_read_for_all(&read));
+        let (from, inside) = self.earliest(&binding, &reads);
+        // Only a kernel over the index space of an element or a position can read it.
         let joins = |step: &Step| {
             matches!(step, Step::Kernel(kernel)
             if (kernel.space == ctx || kernel.masks.contains(&ctx) && may_be_masked(&binding))
@@ -213,91 +200,109 @@ impl Grouping<'_, '_> {
         };
         let first = if inside { from } else { from + 1 };
         let found = (first..self.steps.len()).rev().find(|at| joins(&self.steps[*at]));
-        // Code that a point does by itself ends up in a kernel of its own: what it gives may be
-        // of any shape.
+        // Sequential code that makes arrays begins a kernel: its results may have any shape.
         let found = found.filter(|_| self.state.fuel > 0 && !makes_arrays(&binding));
         if found.is_none() && reads.iter().any(|read| read.ctx != ctx) {
             let away = reads.into_iter().filter(|read| read.ctx != ctx);
-            away.for_each(|read| self.settle_for_good(&read));
-            return self.join(binding);
+            away.for_each(|read| self.store_read_for_all(&read));
+            return self.add_to_kernel(binding);
         }
-        let (var, at) = (
-            binding.var,
-            match found {
-                Some(at) => {
-                    self.state.fuel -= 1;
-                    let Step::Kernel(kernel) = &mut self.steps[at] else {
-                        unreachable!("only kernels are joined")
-                    };
-                    for read in reads.into_iter().chain([binding]) {
-                        if kernel.lets.iter().all(|known| known.var != read.var) {
-                            kernel.lets.push(read);
-                        }
+        let var = binding.var;
+        let at = match found {
+            Some(at) => {
+                self.state.fuel -= 1;
+                let Step::Kernel(kernel) = &mut self.steps[at] else {
+                    bug!("a step joins a kernel")
+                };
+                for read in reads.into_iter().chain([binding]) {
+                    if kernel.lets.iter().all(|known| known.var != read.var) {
+                        kernel.lets.push(read);
                     }
-                    at
                 }
-                None => {
-                    let mut lets = reads;
-                    lets.push(binding);
-                    self.steps.push(Step::Kernel(Kernel {
-                        id: self.state.next,
-                        space: ctx,
-                        lets,
-                        masks: Vec::new(),
-                        stores: Vec::new(),
-                        counts: Vec::new(),
-                        filter_indices: Vec::new(),
-                    }));
-                    self.state.next += 1;
-                    self.steps.len() - 1
-                }
-            },
-        );
-        self.vars.insert(var, Source { at, inside: !combines });
+                at
+            }
+            None => {
+                let lets = reads.into_iter().chain([binding]).collect();
+                self.new_kernel(ctx, lets)
+            }
+        };
+        self.values.insert(var, Producer { step: at, in_kernel: !combines });
     }
 
-    /// The check that must come before a sequence is read.
-    fn check_of(&self, read: &Let) -> Option<&Source> {
+    /// Adds a kernel over an index space; returns the number of the step.
+    fn new_kernel(&mut self, space: SpaceId, lets: Vec<Let>) -> usize {
+        self.steps.push(Step::Kernel(Kernel {
+            id: self.state.next_kernel,
+            space,
+            lets,
+            masks: Vec::new(),
+            stores: Vec::new(),
+            counts: Vec::new(),
+            filter_indices: Vec::new(),
+        }));
+        self.state.next_kernel += 1;
+        self.steps.len() - 1
+    }
+
+    /// Returns the first step that a binding and the elements it reads can be a part of (true), or
+    /// come right after (false).
+    fn earliest(&self, binding: &Let, reads: &[Let]) -> (usize, bool) {
+        let mut needs: Vec<Producer> = Vec::new();
+        binding.op.each_use(&mut |var| needs.extend(self.values.get(&var)));
+        needs.extend(self.check_of(binding));
+        for read in reads {
+            read.op.each_use(&mut |var| needs.extend(self.values.get(&var)));
+            needs.extend(self.check_of(read));
+            needs.extend(self.made_spaces.get(&read.ctx));
+        }
+        needs.extend(self.made_spaces.get(&binding.points()));
+        let from = needs.iter().map(|need| need.step).max().unwrap_or(0);
+        let last = needs.iter().filter(|need| need.step == from);
+        (from, last.into_iter().all(|need| need.in_kernel))
+    }
+
+    /// Returns the producer of the check that must come before an element is read.
+    fn check_of(&self, read: &Let) -> Option<&Producer> {
         match read.op {
-            Op::Element { checked: Some(check), .. } => self.vars.get(&check),
+            Op::Element { checked: Some(check), .. } => self.values.get(&check),
             _ => None,
         }
     }
 
-    /// Whether a context is a mask of some kernel.
+    /// Returns true if an index space is a mask of some kernel.
     fn is_mask(&self, ctx: SpaceId) -> bool {
-        self.ctxs.get(&ctx).is_some_and(|source| source.inside)
+        self.made_spaces.get(&ctx).is_some_and(|producer| producer.in_kernel)
     }
 
-    /// What was to be read where it is needed is needed outside of kernels.
-    fn settle(&mut self, var: Option<Var>) {
-        let Some(read) = var.and_then(|var| self.delayed.get(&var)) else { return };
+    /// Stores an element or a position for control flow or descriptors, which no kernel reads for.
+    fn store_read(&mut self, var: Option<Var>) {
+        let Some(read) = var.and_then(|var| self.reads.get(&var)) else { return };
         let read = read.clone();
-        // Positions are found anywhere, even if they are stored for somebody.
+        // Positions cost nothing: kernels compute them even if they are stored too.
         if !matches!(read.op, Op::Position) {
-            self.delayed.remove(&read.var);
+            self.reads.remove(&read.var);
         }
-        self.join(read);
+        self.add_to_kernel(read);
     }
 
-    /// It is not read anywhere else any more.
-    fn settle_for_good(&mut self, read: &Let) {
-        self.settle(Some(read.var));
-        self.delayed.remove(&read.var);
+    /// Stores an element or a position for all later uses: kernels no longer read it themselves.
+    fn store_read_for_all(&mut self, read: &Let) {
+        self.store_read(Some(read.var));
+        self.reads.remove(&read.var);
     }
 
-    /// What was to be read where it is needed is stored for the points of a context: those
-    /// that a mask keeps are picked in the kernel whose mask it is.
-    fn settle_in(&mut self, var: Option<Var>, ctx: SpaceId) {
-        let Some(read) = var.and_then(|var| self.delayed.get(&var)) else { return };
-        let mut after = self.check_of(read).map_or(0, |source| source.at + 1);
+    /// Stores an element or a position for the elements of an index space. The kernel of which that
+    /// is a mask packs it.
+    fn store_read_for(&mut self, var: Option<Var>, ctx: SpaceId) {
+        let Some(read) = var.and_then(|var| self.reads.get(&var)) else { return };
+        let mut after = self.check_of(read).map_or(0, |producer| producer.step + 1);
         read.op.each_use(&mut |var| {
-            after = after.max(self.vars.get(&var).map_or(0, |source| source.at + 1));
+            after = after.max(self.values.get(&var).map_or(0, |producer| producer.step + 1));
         });
-        if let Some(source) = self.ctxs.get(&ctx)
-            && source.inside
-            && after <= source.at
-            && let Step::Kernel(kernel) = &mut self.steps[source.at]
+        if let Some(producer) = self.made_spaces.get(&ctx)
+            && producer.in_kernel
+            && after <= producer.step
+            && let Step::Kernel(kernel) = &mut self.steps[producer.step]
             && kernel.space == read.ctx
         {
             if kernel.lets.iter().all(|known| known.var != read.var) {
@@ -305,18 +310,19 @@ impl Grouping<'_, '_> {
             }
             return;
         }
-        self.settle(var);
+        self.store_read(var);
     }
 
-    fn alone(&mut self, binding: Let) {
+    /// Adds a step outside of kernels.
+    fn add_step(&mut self, binding: Let) {
         let var = binding.var;
         self.steps.push(Step::Let(binding));
-        self.vars.insert(var, Source { at: self.steps.len() - 1, inside: false });
+        self.values.insert(var, Producer { step: self.steps.len() - 1, in_kernel: false });
     }
 }
 
-/// Whether a step can be done under a mask: it gives scalars or writes elements, and does not ask
-/// how many points came before.
+/// Returns true if a step can be done under a mask: its values are scalars or it writes elements,
+/// and it does not depend on the number of elements before.
 fn may_be_masked(binding: &Let) -> bool {
     match binding.op {
         Op::Element { .. } | Op::Position => false,
@@ -348,12 +354,4 @@ fn only_views(block: &ir::Block) -> bool {
             op => !binding.ty.has_sequence() && !op.has_blocks(),
         })
     })
-}
-
-/// An operand as a variable.
-pub(super) fn var(atom: Atom) -> Option<Var> {
-    match atom {
-        Atom::Var(var) => Some(var),
-        Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
-    }
 }

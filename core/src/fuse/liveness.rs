@@ -1,57 +1,63 @@
-//! Which values are used afterwards, and so must be stored; what nobody uses goes.
+//! The last sub-pass: liveness, which decides what kernels store, and removal of dead code.
 //!
-//! Backwards, since what is used is known once everything behind has been seen.
+//! One backward walk (Aho et al., *Compilers*, section 9.2.5): a value that is used after its kernel
+//! is stored by it; a step whose value nobody uses goes, unless it may fault. Uses of a sequence's
+//! length alone do not make it live: lengths are known from the index space that it was collected
+//! from. Of a filter, three things can be live: the number of elements that it keeps, their indices,
+//! and the values at them.
 
-use super::cluster::var;
+use super::{FusionState, variable};
 use crate::base::with_stack;
-use crate::flat::{Block, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step, is_within};
+use crate::flat::{self, Block, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step, is_within};
 use crate::ir::{self, Atom, Var};
 use crate::prim::SeqOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What is used behind a place.
+/// The values and index spaces that later steps use.
 #[derive(Clone, Default)]
 struct Live {
-    /// Values.
+    /// The values of which elements, or scalars, are used.
     vars: FxHashSet<Var>,
-    /// Sequences of which only the lengths are.
-    shapes: FxHashSet<Var>,
-    /// Contexts.
-    ctxs: FxHashSet<SpaceId>,
-    /// Contexts of which it matters which points they have, not only how many.
-    places: FxHashSet<SpaceId>,
-    /// Values at some of the points where they live.
+    /// The sequences of which the lengths are used.
+    lengths: FxHashSet<Var>,
+    /// The index spaces whose number of elements is used.
+    spaces: FxHashSet<SpaceId>,
+    /// The index spaces of which it matters which elements they have.
+    indices: FxHashSet<SpaceId>,
+    /// The values that are used at the elements that a filter keeps.
     packed: FxHashSet<(Var, SpaceId)>,
-    /// Values that are stored for some of their points, by the kernel at hand.
+    /// The values that the kernel at hand itself needs: packed by it, or of a known length.
     within: FxHashSet<Var>,
 }
 
-/// Says of each kernel in a block and those inside what it stores.
-pub(super) fn block(block: Block, spaces: &[IndexSpace]) -> Block {
+/// Returns the body of a function whose kernels store what is live after them.
+pub(super) fn run(function: &flat::Function, _state: &mut FusionState) -> Block {
+    let body = function.body.clone();
     let mut homes = FxHashMap::default();
-    block.each_let(&mut |binding| {
+    body.each_let(&mut |binding| {
         homes.insert(binding.var, binding.ctx);
     });
-    let function = Function { spaces, homes };
-    function.backwards(block, &FxHashSet::default(), &mut Live::default())
+    let walk = Liveness { spaces: &function.spaces, homes };
+    walk.block(body, &FxHashSet::default(), &mut Live::default())
 }
 
-struct Function<'c> {
+struct Liveness<'c> {
     spaces: &'c [IndexSpace],
-    /// Where each value lives.
+    /// The index space of each value.
     homes: FxHashMap<Var, SpaceId>,
 }
 
-impl Function<'_> {
-    /// What the blocks around it bind may be computed again in a block, but is stored by them.
-    fn backwards(&self, block: Block, around: &FxHashSet<Var>, live: &mut Live) -> Block {
+impl Liveness<'_> {
+    /// Walks over a block. Values that the blocks around it bind (`around`) may be rematerialised in
+    /// it, but are not stored by it.
+    fn block(&self, block: Block, around: &FxHashSet<Var>, live: &mut Live) -> Block {
         with_stack(|| {
-            live.vars.extend(var(block.result));
+            live.vars.extend(variable(block.result));
             let mut steps = Vec::with_capacity(block.steps.len());
             let mut left = block.steps;
             while let Some(step) = left.pop() {
                 match step {
-                    Step::Space(ctx) if live.ctxs.contains(&ctx) => {
+                    Step::Space(ctx) if live.spaces.contains(&ctx) => {
                         live.unpack(ctx);
                         live.space(&self.spaces[ctx.0 as usize].kind);
                         steps.push(step);
@@ -59,7 +65,8 @@ impl Function<'_> {
                     Step::Space(_) => {}
                     Step::Let(binding) => {
                         let before = || {
-                            let before = left.iter().flat_map(bound_by).map(|binding| binding.var);
+                            let before =
+                                left.iter().flat_map(bindings_of).map(|binding| binding.var);
                             around.iter().copied().chain(before).collect()
                         };
                         steps.extend(self.value(binding, &before, live).map(Step::Let));
@@ -74,7 +81,7 @@ impl Function<'_> {
         })
     }
 
-    /// A value outside of kernels.
+    /// Walks over a step outside of kernels.
     fn value(
         &self,
         mut binding: Let,
@@ -84,19 +91,19 @@ impl Function<'_> {
         let used = live.vars.contains(&binding.var);
         match &mut binding.op {
             Op::Collect { value, from } => {
-                if !used && !live.shapes.contains(&binding.var) {
+                if !used && !live.lengths.contains(&binding.var) {
                     return None;
                 }
-                live.ctxs.insert(*from);
+                live.spaces.insert(*from);
                 if !used {
-                    // Only how long the sequences are.
+                    // Only the lengths of the sequences are used.
                     *value = Atom::Unit;
                 }
-                if let Some(value) = var(*value) {
-                    // In a context around, it is the same for all points of a segment, or a filter
-                    // has thinned it out.
+                if let Some(value) = variable(*value) {
+                    // A value of a space around is the same for a whole segment, unless filters are
+                    // all that is between.
                     match self.homes.get(&value) {
-                        Some(home) if home != from && self.thins(*from, *home) => {
+                        Some(home) if home != from && self.is_filtered(*from, *home) => {
                             live.packed.insert((value, *from));
                         }
                         _ => {
@@ -108,12 +115,12 @@ impl Function<'_> {
             Op::Branch { cond, then, otherwise } => {
                 let before = before();
                 for (ctx, side) in [then, otherwise] {
-                    live.places.insert(*ctx);
-                    live.ctxs.insert(*ctx);
-                    // A side may be left out: what it stores may be missing behind it.
+                    live.indices.insert(*ctx);
+                    live.spaces.insert(*ctx);
+                    // A side without elements is not run: values it stores may be missing later.
                     let mut inside = live.clone();
                     *side =
-                        self.backwards(std::mem::replace(side, nothing()), &before, &mut inside);
+                        self.block(std::mem::replace(side, empty_block()), &before, &mut inside);
                     live.join(inside);
                 }
                 live.vars.insert(*cond);
@@ -124,7 +131,7 @@ impl Function<'_> {
                 for side in [sequential, flattened] {
                     let mut inside = live.clone();
                     *side =
-                        self.backwards(std::mem::replace(side, nothing()), &before, &mut inside);
+                        self.block(std::mem::replace(side, empty_block()), &before, &mut inside);
                     live.join(inside);
                 }
             }
@@ -132,30 +139,25 @@ impl Function<'_> {
                 live.vars.insert(var);
             }),
         }
-        live.point(binding.ctx);
+        live.elements_of(binding.ctx);
         Some(binding)
     }
 
+    /// Walks over a kernel: decides what it stores, and removes what is dead in it.
     fn kernel(
         &self,
         mut kernel: Kernel,
         around: &FxHashSet<Var>,
         live: &mut Live,
     ) -> Option<Kernel> {
+        unpack_from_memory(&kernel, live);
+        // Only of collected sequences are the lengths known without the elements.
         for binding in &kernel.lets {
-            let away =
-                |(var, ctx): &(Var, SpaceId)| *var == binding.var && !kernel.masks.contains(ctx);
-            let away: Vec<SpaceId> =
-                live.packed.iter().filter(|p| away(p)).map(|(_, ctx)| *ctx).collect();
-            away.into_iter().for_each(|ctx| live.unpack(ctx));
-        }
-        // Only of what was collected are the lengths known without the elements.
-        for binding in &kernel.lets {
-            if live.shapes.contains(&binding.var) {
+            if live.lengths.contains(&binding.var) {
                 live.vars.insert(binding.var);
             }
         }
-        // What lives around the kernel is computed again here, and stored by another.
+        // Values of the spaces around the kernel are rematerialised here, and stored by another.
         let own = |binding: &&Let| {
             let here = binding.ctx == kernel.space
                 || kernel.masks.contains(&binding.ctx)
@@ -169,27 +171,24 @@ impl Function<'_> {
             .iter()
             .filter(|binding| own.contains(&binding.var) && live.vars.contains(&binding.var));
         kernel.stores = stored.map(|binding| (binding.var, binding.ctx)).collect();
-        for mask in &kernel.masks {
-            let inside = |var: &Var| kernel.lets.iter().any(|binding| binding.var == *var);
-            let mut packed: Vec<Var> =
-                live.packed.iter().filter(|(_, ctx)| ctx == mask).map(|(var, _)| *var).collect();
-            packed.sort_unstable();
-            for var in packed {
-                live.packed.remove(&(var, *mask));
-                if inside(&var) {
-                    kernel.stores.push((var, *mask));
-                    live.within.insert(var);
-                } else {
-                    live.vars.insert(var);
-                    live.places.insert(*mask);
-                }
-            }
+        store_packed(&mut kernel, live);
+        self.keep_live_masks(&mut kernel, live);
+        let lets = std::mem::take(&mut kernel.lets);
+        kernel.lets = live_lets(lets, &kernel.masks, &own, live);
+        if kernel.lets.is_empty() && kernel.counts.is_empty() {
+            return None;
         }
+        live.elements_of(kernel.space);
+        Some(kernel)
+    }
+
+    /// Removes the masks that nobody uses, and says of which others the number or the indices of the
+    /// elements are stored.
+    fn keep_live_masks(&self, kernel: &mut Kernel, live: &mut Live) {
         let masks = std::mem::take(&mut kernel.masks);
-        // Of a filter somebody may want to know how many points there are, or which.
-        kernel.counts = masks.iter().copied().filter(|mask| live.ctxs.contains(mask)).collect();
+        kernel.counts = masks.iter().copied().filter(|mask| live.spaces.contains(mask)).collect();
         kernel.filter_indices =
-            kernel.counts.iter().copied().filter(|c| live.places.contains(c)).collect();
+            kernel.counts.iter().copied().filter(|c| live.indices.contains(c)).collect();
         let needed = |mask: &SpaceId| {
             kernel.counts.contains(mask)
                 || kernel.lets.iter().any(|binding| is_within(self.spaces, binding.points(), *mask))
@@ -199,62 +198,10 @@ impl Function<'_> {
         for mask in kernel.masks.iter().rev() {
             live.space(&self.spaces[mask.0 as usize].kind);
         }
-        let mut lets = Vec::with_capacity(kernel.lets.len());
-        let repeated = kernel.lets.iter().map(|binding| binding.var);
-        let behind: FxHashSet<Var> = repeated.filter(|var| live.vars.contains(var)).collect();
-        let mut here: FxHashSet<Var> = FxHashSet::default();
-        for binding in kernel.lets.into_iter().rev() {
-            let within = live.within.remove(&binding.var);
-            let used = if own.contains(&binding.var) {
-                // It is here that those behind get it from.
-                live.vars.remove(&binding.var)
-            } else {
-                let used = here.contains(&binding.var);
-                if used && !behind.contains(&binding.var) {
-                    live.vars.remove(&binding.var);
-                }
-                used
-            };
-            if !used && !within && !binding.may_fault() {
-                continue;
-            }
-            binding.op.each_use(&mut |var| {
-                here.insert(var);
-            });
-            match &binding.op {
-                // Lengths are known without the elements.
-                Op::SameLength(a, b, _) => {
-                    live.shapes.extend([*a, *b]);
-                    live.within.extend([*a, *b]);
-                }
-                Op::Map(ir::Op::Seq(SeqOp::Length, args)) => {
-                    let args: Vec<Var> = args.iter().filter_map(|a| var(*a)).collect();
-                    live.shapes.extend(&args);
-                    live.within.extend(args);
-                }
-                op => op.each_use(&mut |var| {
-                    live.vars.insert(var);
-                }),
-            }
-            if binding.combines() && !kernel.masks.contains(&binding.points()) {
-                live.ctxs.insert(binding.points());
-            }
-            if own.contains(&binding.var) && !kernel.masks.contains(&binding.ctx) {
-                live.point(binding.ctx);
-            }
-            lets.push(binding);
-        }
-        lets.reverse();
-        kernel.lets = lets;
-        if kernel.lets.is_empty() && kernel.counts.is_empty() {
-            return None;
-        }
-        live.point(kernel.space);
-        Some(kernel)
     }
 
-    /// Whether some of the points of a context are missing in one inside, with segments or not.
-    fn thins(&self, inner: SpaceId, outer: SpaceId) -> bool {
+    /// Returns true if only filters lie between two index spaces.
+    fn is_filtered(&self, inner: SpaceId, outer: SpaceId) -> bool {
         let mut at = inner;
         while at != outer {
             match self.spaces[at.0 as usize].kind {
@@ -266,8 +213,84 @@ impl Function<'_> {
     }
 }
 
-/// What a step binds, but for what is inside of its blocks.
-fn bound_by(step: &Step) -> &[Let] {
+/// Values that filters outside of the kernel keep are packed from memory, so they are stored.
+fn unpack_from_memory(kernel: &Kernel, live: &mut Live) {
+    for binding in &kernel.lets {
+        let outside =
+            |(var, space): &(Var, SpaceId)| *var == binding.var && !kernel.masks.contains(space);
+        let spaces: Vec<SpaceId> =
+            live.packed.iter().filter(|p| outside(p)).map(|(_, space)| *space).collect();
+        spaces.into_iter().for_each(|space| live.unpack(space));
+    }
+}
+
+/// Values of the kernel that its own masks keep are packed by it; others are packed from memory.
+fn store_packed(kernel: &mut Kernel, live: &mut Live) {
+    for mask in &kernel.masks {
+        let mut packed: Vec<Var> =
+            live.packed.iter().filter(|(_, space)| space == mask).map(|(var, _)| *var).collect();
+        packed.sort_unstable();
+        for var in packed {
+            live.packed.remove(&(var, *mask));
+            if kernel.lets.iter().any(|binding| binding.var == var) {
+                kernel.stores.push((var, *mask));
+                live.within.insert(var);
+            } else {
+                live.vars.insert(var);
+                live.indices.insert(*mask);
+            }
+        }
+    }
+}
+
+/// Returns the values of a kernel that are used, by itself or later, or that may fault; their operands
+/// become live. `own` are the values that this kernel stores if they are live after it.
+fn live_lets(all: Vec<Let>, masks: &[SpaceId], own: &FxHashSet<Var>, live: &mut Live) -> Vec<Let> {
+    let mut lets = Vec::with_capacity(all.len());
+    let repeated = all.iter().map(|binding| binding.var);
+    let live_after: FxHashSet<Var> = repeated.filter(|var| live.vars.contains(var)).collect();
+    let mut used_here: FxHashSet<Var> = FxHashSet::default();
+    for binding in all.into_iter().rev() {
+        let within = live.within.remove(&binding.var);
+        let used = if own.contains(&binding.var) {
+            live.vars.remove(&binding.var)
+        } else {
+            let used = used_here.contains(&binding.var);
+            if used && !live_after.contains(&binding.var) {
+                live.vars.remove(&binding.var);
+            }
+            used
+        };
+        if !used && !within && !binding.may_fault() {
+            continue;
+        }
+        binding.op.each_use(&mut |var| {
+            used_here.insert(var);
+        });
+        match &binding.op {
+            Op::SameLength(a, b, _) => live.lengths_of(&[*a, *b]),
+            Op::Map(ir::Op::Seq(SeqOp::Length, args)) => {
+                let args: Vec<Var> = args.iter().filter_map(|a| variable(*a)).collect();
+                live.lengths_of(&args);
+            }
+            op => op.each_use(&mut |var| {
+                live.vars.insert(var);
+            }),
+        }
+        if binding.combines() && !masks.contains(&binding.points()) {
+            live.spaces.insert(binding.points());
+        }
+        if own.contains(&binding.var) && !masks.contains(&binding.ctx) {
+            live.elements_of(binding.ctx);
+        }
+        lets.push(binding);
+    }
+    lets.reverse();
+    lets
+}
+
+/// Returns the values that a step binds, not those inside of its blocks.
+fn bindings_of(step: &Step) -> &[Let] {
     match step {
         Step::Space(_) => &[],
         Step::Let(binding) => std::slice::from_ref(binding),
@@ -275,56 +298,62 @@ fn bound_by(step: &Step) -> &[Let] {
     }
 }
 
-fn nothing() -> Block {
+fn empty_block() -> Block {
     Block { steps: Vec::new(), result: Atom::Unit }
 }
 
 impl Live {
-    /// The points of a filter are picked from where the values lie.
+    /// The values that a filter keeps are packed from memory.
     fn unpack(&mut self, ctx: SpaceId) {
         let packed: Vec<Var> =
             self.packed.iter().filter(|(_, c)| *c == ctx).map(|(var, _)| *var).collect();
         for var in packed {
             self.packed.remove(&(var, ctx));
             self.vars.insert(var);
-            self.places.insert(ctx);
+            self.indices.insert(ctx);
         }
     }
 
-    /// What is used by either.
+    /// The lengths of some sequences are used.
+    fn lengths_of(&mut self, sequences: &[Var]) {
+        self.lengths.extend(sequences);
+        self.within.extend(sequences);
+    }
+
+    /// Adds what other steps use.
     fn join(&mut self, other: Live) {
         self.vars.extend(other.vars);
-        self.shapes.extend(other.shapes);
-        self.ctxs.extend(other.ctxs);
-        self.places.extend(other.places);
+        self.lengths.extend(other.lengths);
+        self.spaces.extend(other.spaces);
+        self.indices.extend(other.indices);
         self.packed.extend(other.packed);
     }
 
-    /// Something is computed at the points of a context.
-    fn point(&mut self, ctx: SpaceId) {
-        self.ctxs.insert(ctx);
-        self.places.insert(ctx);
+    /// Some value is computed at the elements of an index space.
+    fn elements_of(&mut self, ctx: SpaceId) {
+        self.spaces.insert(ctx);
+        self.indices.insert(ctx);
     }
 
-    /// What a context is made of.
+    /// An index space is used: so is what determines its elements.
     fn space(&mut self, space: &SpaceKind) {
         match space {
             SpaceKind::Caller => {}
             SpaceKind::Elements { of, sequence } => {
-                self.point(*of);
-                self.shapes.insert(*sequence);
+                self.elements_of(*of);
+                self.lengths.insert(*sequence);
             }
             SpaceKind::Count { of, count } => {
-                self.point(*of);
-                self.vars.extend(var(*count));
+                self.elements_of(*of);
+                self.vars.extend(variable(*count));
             }
             SpaceKind::Filter { of, flag, .. } => {
-                self.point(*of);
+                self.elements_of(*of);
                 self.vars.insert(*flag);
             }
             SpaceKind::Concat { of, inner } => {
-                self.point(*of);
-                self.point(*inner);
+                self.elements_of(*of);
+                self.elements_of(*inner);
             }
         }
     }

@@ -1,41 +1,50 @@
-//! What is computed again rather than stored.
+//! The third sub-pass: rematerialisation (Briggs, Cooper and Torczon, *Rematerialization*, PLDI 1992).
 //!
-//! A value that a few cheap operations make of what is at hand anyway need not go through memory:
-//! each kernel that uses it computes it for itself, and the kernel that made it is often left with
-//! nothing to do. That holds for values of the spaces around a kernel (the mean of a row, needed
-//! at each element of it), and for values of its own context that are made of at most one other.
-//! Nothing that may fault is done again, nor what the host computes once ([`SpaceId::CALLER`]).
+//! A value that a few cheap operations compute from values in registers need not go through memory:
+//! each kernel that uses it computes it repeated, and liveness then often finds the kernel that made it
+//! to be dead. That holds for values of the index spaces around a kernel (the mean of a row, used for
+//! each of its elements), and for values of its own index space that depend on at most one other.
+//!
+//! ```text
+//! kernel 0 over s1 stores m { … m = div(s, n) }        kernel 0 over s1 { }
+//! kernel 1 over s2 stores d { … d = sub(x, m) }   →    kernel 1 over s2 stores d { … m = div(s, n)
+//!                                                                                   d = sub(x, m) }
+//! ```
+//!
+//! Invariant: no operation is repeated that may fault, nor one that the host does once
+//! ([`SpaceId::CALLER`]).
 
-use super::cluster::{State, var};
+use super::{FusionState, variable};
 use crate::base::with_stack;
-use crate::flat::{Block, IndexSpace, Kernel, Let, Op, SpaceId, Step, is_within};
+use crate::flat::{Block, Function, IndexSpace, Kernel, Let, Op, SpaceId, Step, is_within};
 use crate::ir::{self, Atom, Var};
 use crate::prim::SeqOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// So many operations are cheaper than a stored value.
-const FEW: usize = 8;
+/// The most operations that together cost less than a store and a load of their result.
+const MAX_REMATERIALISED_OPS: usize = 8;
 
-/// Values by name.
-type Known = FxHashMap<Var, Let>;
+/// The cheap values of the kernels so far.
+type CheapValues = FxHashMap<Var, Let>;
 
-/// Has the kernels of a block and of those inside compute again what they can.
-pub(super) fn block(block: &Block, spaces: &[IndexSpace], state: &mut State) -> Block {
+/// Returns the body of a function whose kernels compute cheap values repeated.
+pub(super) fn run(function: &Function, state: &mut FusionState) -> Block {
+    let spaces = &function.spaces;
     let mut elements = FxHashSet::default();
-    read(block, spaces, &mut elements);
-    let mut again = Again { spaces, state, elements, stored: FxHashSet::default() };
-    again.stored(block);
-    again.block(block, Known::default())
+    add_used_elements(&function.body, spaces, &mut elements);
+    let mut pass = Rematerialisation { spaces, state, elements, stored: FxHashSet::default() };
+    pass.add_stored(&function.body);
+    pass.block(&function.body, CheapValues::default())
 }
 
-/// Notes the values of a block, and of those inside, of which elements are used.
-fn read(block: &Block, spaces: &[IndexSpace], into: &mut FxHashSet<Var>) {
+/// Adds the values of a block, and of those inside, of which more than the length is used.
+fn add_used_elements(block: &Block, spaces: &[IndexSpace], into: &mut FxHashSet<Var>) {
     with_stack(|| {
         let op = |op: &Op, into: &mut FxHashSet<Var>| match op {
             Op::SameLength(..) | Op::Map(ir::Op::Seq(SeqOp::Length, _)) => {}
             Op::Branch { .. } | Op::Versions { .. } => {
-                into.extend(op.operands().into_iter().filter_map(var));
-                op.blocks().for_each(|inner| read(inner, spaces, into));
+                into.extend(op.operands().into_iter().filter_map(variable));
+                op.blocks().for_each(|inner| add_used_elements(inner, spaces, into));
             }
             op => op.each_use(&mut |var| {
                 into.insert(var);
@@ -48,24 +57,24 @@ fn read(block: &Block, spaces: &[IndexSpace], into: &mut FxHashSet<Var>) {
                 Step::Let(binding) => op(&binding.op, into),
             }
         }
-        into.extend(var(block.result));
+        into.extend(variable(block.result));
     });
 }
 
-struct Again<'c, 's> {
+struct Rematerialisation<'c, 's> {
     spaces: &'c [IndexSpace],
-    state: &'s mut State,
-    /// Values of which more is used than how long they are.
+    state: &'s mut FusionState,
+    /// The values of which more than the length is used.
     elements: FxHashSet<Var>,
-    /// Values that somebody needs in memory.
+    /// The values that are used outside of kernels, and so are in memory anyway.
     stored: FxHashSet<Var>,
 }
 
-impl Again<'_, '_> {
-    /// Notes what is used outside of kernels.
-    fn stored(&mut self, block: &Block) {
+impl Rematerialisation<'_, '_> {
+    /// Adds the values that are used outside of kernels.
+    fn add_stored(&mut self, block: &Block) {
         with_stack(|| {
-            self.stored.extend(var(block.result));
+            self.stored.extend(variable(block.result));
             for step in &block.steps {
                 match step {
                     Step::Space(ctx) => {
@@ -76,16 +85,17 @@ impl Again<'_, '_> {
                         let idle = matches!(binding.op, Op::Collect { .. })
                             && !self.elements.contains(&binding.var);
                         if !idle {
-                            self.stored.extend(binding.op.operands().into_iter().filter_map(var));
+                            self.stored
+                                .extend(binding.op.operands().into_iter().filter_map(variable));
                         }
-                        binding.op.blocks().for_each(|block| self.stored(block));
+                        binding.op.blocks().for_each(|block| self.add_stored(block));
                     }
                 }
             }
         });
     }
 
-    fn block(&mut self, block: &Block, mut known: Known) -> Block {
+    fn block(&mut self, block: &Block, mut known: CheapValues) -> Block {
         with_stack(|| {
             let mut steps = Vec::with_capacity(block.steps.len());
             for step in &block.steps {
@@ -112,11 +122,13 @@ impl Again<'_, '_> {
         })
     }
 
+    /// Returns true for a value that may be computed more than once.
     fn may_be_repeated(&self, binding: &Let) -> bool {
         binding.ctx != SpaceId::CALLER && binding.is_cheap() && !binding.ty.has_sequence()
     }
 
-    fn kernel(&mut self, kernel: &Kernel, known: &Known) -> Kernel {
+    /// Returns a kernel that computes the cheap values it uses.
+    fn kernel(&mut self, kernel: &Kernel, known: &CheapValues) -> Kernel {
         let mut waiting: FxHashSet<Var> = kernel.lets.iter().map(|binding| binding.var).collect();
         let mut read: FxHashSet<Var> = FxHashSet::default();
         let mut lets: Vec<Let> = Vec::with_capacity(kernel.lets.len());
@@ -127,43 +139,43 @@ impl Again<'_, '_> {
                 if self.stored.contains(&var) || self.state.fuel == 0 {
                     continue;
                 }
-                let mut more = Repeated::default();
+                let mut more = Repetition::default();
                 let (over, before) = (kernel.space, &lets[..]);
-                let place = Place { over, known, before, waiting: &waiting, read: &read };
-                if self.expand(var, &place, &mut more)
-                    && more.lets.len() <= FEW
+                let at = Insertion { over, known, before, waiting: &waiting, read: &read };
+                if self.expand(var, &at, &mut more)
+                    && more.lets.len() <= MAX_REMATERIALISED_OPS
                     && more.own.len() <= 1
                     && !more.blocked
                 {
                     self.state.fuel -= 1;
-                    for again in more.lets {
-                        read_by(&again, &lets, &mut read);
-                        lets.push(again);
+                    for repeated in more.lets {
+                        add_loads(&repeated, &lets, &mut read);
+                        lets.push(repeated);
                     }
                 }
             }
-            read_by(binding, &lets, &mut read);
+            add_loads(binding, &lets, &mut read);
             waiting.remove(&binding.var);
             lets.push(binding.clone());
         }
         Kernel { lets, ..kernel.clone() }
     }
 
-    /// What it takes to compute a value once more; whether that can be done at all.
-    fn expand(&self, var: Var, place: &Place<'_>, more: &mut Repeated) -> bool {
-        if place.before.iter().chain(&more.lets).any(|binding| binding.var == var) {
+    /// Adds the operations that compute a value again; returns false if that cannot be done.
+    fn expand(&self, var: Var, at: &Insertion<'_>, more: &mut Repetition) -> bool {
+        if at.before.iter().chain(&more.lets).any(|binding| binding.var == var) {
             return true;
         }
-        if place.waiting.contains(&var) {
+        if at.waiting.contains(&var) {
             more.blocked = true;
             return true;
         }
-        let known = place.known.get(&var).filter(|_| !place.read.contains(&var));
+        let known = at.known.get(&var).filter(|_| !at.read.contains(&var));
         let Some(binding) = known else { return false };
         let taken = matches!(binding.op, Op::Element { .. } | Op::Position);
-        if !is_within(self.spaces, place.over, binding.ctx)
-            || taken && binding.ctx != place.over
-            || more.lets.len() > FEW
+        if !is_within(self.spaces, at.over, binding.ctx)
+            || taken && binding.ctx != at.over
+            || more.lets.len() > MAX_REMATERIALISED_OPS
         {
             return false;
         }
@@ -172,10 +184,10 @@ impl Again<'_, '_> {
         } else {
             for atom in binding.op.operands() {
                 if let Atom::Var(operand) = atom
-                    && !self.expand(operand, place, more)
-                    && binding.ctx == place.over
+                    && !self.expand(operand, at, more)
+                    && binding.ctx == at.over
                 {
-                    // It is read as it lies.
+                    // The operand is loaded from memory.
                     more.own.insert(operand);
                 }
             }
@@ -185,20 +197,21 @@ impl Again<'_, '_> {
     }
 }
 
-/// Where something is to be computed again.
-struct Place<'a> {
+/// The position in a kernel where a value is to be computed again.
+struct Insertion<'a> {
+    /// The kernel's index space.
     over: SpaceId,
-    known: &'a Known,
-    /// What the kernel has computed there.
+    known: &'a CheapValues,
+    /// The values that the kernel has computed there.
     before: &'a [Let],
-    /// What it computes, but not yet.
+    /// The values that the kernel computes later.
     waiting: &'a FxHashSet<Var>,
-    /// What it has read from memory.
+    /// The values that the kernel has loaded from memory.
     read: &'a FxHashSet<Var>,
 }
 
-/// Notes what a value is read for that was not computed before.
-fn read_by(binding: &Let, before: &[Let], read: &mut FxHashSet<Var>) {
+/// Adds the operands of a value that the kernel loads from memory.
+fn add_loads(binding: &Let, before: &[Let], read: &mut FxHashSet<Var>) {
     binding.op.each_use(&mut |var| {
         if before.iter().all(|binding| binding.var != var) {
             read.insert(var);
@@ -206,13 +219,13 @@ fn read_by(binding: &Let, before: &[Let], read: &mut FxHashSet<Var>) {
     });
 }
 
-/// Values to be computed again.
+/// The operations that compute a value again.
 #[derive(Default)]
-struct Repeated {
-    /// In order.
+struct Repetition {
+    /// The operations, in order.
     lets: Vec<Let>,
-    /// What is read for them at each point.
+    /// The values loaded for them for each element of the kernel.
     own: FxHashSet<Var>,
-    /// Something that it takes comes too late.
+    /// True if an operand is computed later in the kernel.
     blocked: bool,
 }

@@ -1,47 +1,52 @@
-//! What is made of the values that points find by themselves joins them.
+//! The first sub-pass: sinks the consumers of a multi-versioned value into both versions.
 //!
-//! A value that has two forms ([`Op::Versions`]) is the end of a kernel: which kernel, is known when
-//! the points have been counted. Tables that are filled with such values, and other reductions of
-//! them, become the end of both forms, so that they are one kernel with what finds the values:
+//! A value with two versions ([`Op::Versions`]) ends a kernel, since which kernel computes it is known
+//! only when the elements have been counted. Histograms and scatters of such a value, and other
+//! reductions beside them, are moved to the end of both versions, so that each becomes one kernel
+//! with the computation of the value:
 //!
 //! ```text
-//! k: int in s1 = versions { whole … } or { … }           t = versions { k: int in s1 = whole …
-//! p: int in s1 = mul(k, w)                                          p = mul(k, w)
-//! t: [float] in s0 = histogram_sum v to p … from s1  →              t = histogram_sum v to p … }
-//!                                                          or { … the same at its end }
+//! k: int in s1 = versions { … } or { … }               t = versions { k: int in s1 = …
+//! p: int in s1 = mul(k, w)                                            p = mul(k, w)
+//! t: [float] in s0 = histogram_sum v to p … from s1  →                t = histogram_sum v to p … }
+//!                                                            or { … the same at its end }
 //! ```
 //!
-//! What somebody else needs of the values leaves it as a sequence.
+//! If other steps use the value too, it leaves the versions as a sequence beside the reductions; the
+//! results of the versions are then nested pairs.
 
-use super::cluster::{State, var};
+use super::{FusionState, variable};
 use crate::base::with_stack;
 use crate::flat::{Block, Function, IndexSpace, Let, Op, SpaceId, SpaceKind, Step, segments_of};
 use crate::ir::{self, Atom, Ty, Var};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Moves what fills tables to where what it needs is found, in a function.
-pub(super) fn moved(function: &Function, state: &mut State) -> Block {
-    let mut tails = Tails { spaces: &function.spaces, state, next: unused(function) };
-    tails.block(&function.body)
+/// Returns the body of a function with the consumers of multi-versioned values in the versions.
+pub(super) fn run(function: &Function, state: &mut FusionState) -> Block {
+    let mut sinking = Sinking { spaces: &function.spaces, state, next_var: first_unused(function) };
+    sinking.block(&function.body)
 }
 
-struct Tails<'f, 's> {
+struct Sinking<'f, 's> {
     spaces: &'f [IndexSpace],
-    state: &'s mut State,
-    next: u32,
+    state: &'s mut FusionState,
+    /// The number of the next new variable.
+    next_var: u32,
 }
 
-/// The end of a value with two forms.
-struct Tail {
-    /// What is done at its points, and the reductions, in order.
+/// The consumers that are moved into the versions of a value.
+struct Consumers {
+    /// The cheap steps over the value's index space, and the reductions, in order.
     lets: Vec<Let>,
-    /// Which steps these are that are done nowhere else: the reductions.
-    taken: Vec<usize>,
-    /// Somebody else needs the value.
+    /// The positions of the reductions, which are removed; cheap steps stay for other uses.
+    removed: Vec<usize>,
+    /// True if other steps use the value, or a cheap step's.
     kept: bool,
 }
 
-impl Tails<'_, '_> {
+impl Sinking<'_, '_> {
     fn block(&mut self, block: &Block) -> Block {
         with_stack(|| {
             let mut steps = block.steps.clone();
@@ -53,14 +58,16 @@ impl Tails<'_, '_> {
                     }
                 }
                 if self.state.fuel > 0
-                    && let Some(tail) = self.tail(&steps, at, block.result)
+                    && let Some(consumers) = self.consumers(&steps, at, block.result)
                 {
                     self.state.fuel -= 1;
-                    let Step::Let(head) = steps[at].clone() else { unreachable!("it has a tail") };
-                    for taken in tail.taken.iter().rev() {
-                        steps.remove(*taken);
+                    let Step::Let(head) = steps[at].clone() else {
+                        bug!("a step with consumers is a value")
+                    };
+                    for removed in consumers.removed.iter().rev() {
+                        steps.remove(*removed);
                     }
-                    let joined = self.joined(&head, &tail);
+                    let joined = self.joined(&head, &consumers);
                     let count = joined.len();
                     steps.splice(at..=at, joined.into_iter().map(Step::Let));
                     at += count;
@@ -72,8 +79,9 @@ impl Tails<'_, '_> {
         })
     }
 
-    /// What comes behind a value with two forms, and can be done where it is found.
-    fn tail(&self, steps: &[Step], at: usize, result: Atom) -> Option<Tail> {
+    /// Returns the consumers of a multi-versioned value that can be moved into its versions, if there
+    /// is a histogram or a scatter among them.
+    fn consumers(&self, steps: &[Step], at: usize, result: Atom) -> Option<Consumers> {
         let Step::Let(Let { var: head, ctx, op: Op::Versions { sequential, .. }, .. }) = &steps[at]
         else {
             return None;
@@ -84,38 +92,7 @@ impl Tails<'_, '_> {
         if !by_itself || is_filter || segments_of(self.spaces, *ctx).is_none() {
             return None;
         }
-        let mut later: FxHashSet<Var> = FxHashSet::default();
-        for step in &steps[at..] {
-            if let Step::Let(binding) = step {
-                later.insert(binding.var);
-            }
-        }
-        // What is at hand at the points: the value, and what is made of it and of what was there.
-        let mut here = FxHashSet::from_iter([*head]);
-        let (mut lets, mut taken) = (Vec::new(), Vec::new());
-        for (place, step) in steps.iter().enumerate().skip(at + 1) {
-            let Step::Let(binding) = step else { continue };
-            let mut there = true;
-            binding.op.each_use(&mut |var| there &= here.contains(&var) || !later.contains(&var));
-            let checked = match &binding.op {
-                Op::Element { checked: Some(check), .. } => !later.contains(check),
-                _ => true,
-            };
-            if !there || !checked || binding.points() != *ctx {
-                continue;
-            }
-            if binding.combines() && segments_of(self.spaces, *ctx) != Some(binding.ctx) {
-                continue;
-            }
-            if binding.combines() {
-                taken.push(place);
-            } else if binding.is_cheap() {
-                here.insert(binding.var);
-            } else {
-                continue;
-            }
-            lets.push(binding.clone());
-        }
+        let (lets, removed, here) = self.movable(steps, at, *head, *ctx);
         let fills = |binding: &Let| {
             let mut uses = false;
             binding.op.each_use(&mut |var| uses |= here.contains(&var));
@@ -124,12 +101,69 @@ impl Tails<'_, '_> {
         if !lets.iter().any(fills) {
             return None;
         }
+        let kept = self.used_elsewhere(steps, at, result, &here, &removed);
+        Some(Consumers { lets, removed, kept })
+    }
+
+    /// Returns the steps after a value that can be moved into its versions, the positions of the
+    /// reductions among them, and the variables that are then bound there.
+    fn movable(
+        &self,
+        steps: &[Step],
+        at: usize,
+        head: Var,
+        space: SpaceId,
+    ) -> (Vec<Let>, Vec<usize>, FxHashSet<Var>) {
+        let mut later: FxHashSet<Var> = FxHashSet::default();
+        for step in &steps[at..] {
+            if let Step::Let(binding) = step {
+                later.insert(binding.var);
+            }
+        }
+        // The value, and what cheap steps compute from it and from earlier values.
+        let mut here = FxHashSet::from_iter([head]);
+        let (mut lets, mut removed) = (Vec::new(), Vec::new());
+        for (place, step) in steps.iter().enumerate().skip(at + 1) {
+            let Step::Let(binding) = step else { continue };
+            let mut there = true;
+            binding.op.each_use(&mut |var| there &= here.contains(&var) || !later.contains(&var));
+            let checked = match &binding.op {
+                Op::Element { checked: Some(check), .. } => !later.contains(check),
+                _ => true,
+            };
+            if !there || !checked || binding.points() != space {
+                continue;
+            }
+            if binding.combines() && segments_of(self.spaces, space) != Some(binding.ctx) {
+                continue;
+            }
+            if binding.combines() {
+                removed.push(place);
+            } else if binding.is_cheap() {
+                here.insert(binding.var);
+            } else {
+                continue;
+            }
+            lets.push(binding.clone());
+        }
+        (lets, removed, here)
+    }
+
+    /// Returns true if steps that are not moved, or the block's result, use one of some variables.
+    fn used_elsewhere(
+        &self,
+        steps: &[Step],
+        at: usize,
+        result: Atom,
+        here: &FxHashSet<Var>,
+        removed: &[usize],
+    ) -> bool {
         let mut kept = false;
         let mut outside = |var: Var| kept |= here.contains(&var);
-        var(result).into_iter().for_each(&mut outside);
+        variable(result).into_iter().for_each(&mut outside);
         for (place, step) in steps.iter().enumerate().skip(at + 1) {
             match step {
-                Step::Let(binding) if here.contains(&binding.var) || taken.contains(&place) => {}
+                Step::Let(binding) if here.contains(&binding.var) || removed.contains(&place) => {}
                 Step::Let(binding) => {
                     binding.op.each_use(&mut outside);
                     for inside in binding.op.blocks() {
@@ -143,24 +177,26 @@ impl Tails<'_, '_> {
                     let made_of = self.spaces[ctx.0 as usize].kind.made_of();
                     made_of.into_iter().for_each(&mut outside);
                 }
-                Step::Kernel(_) => unreachable!("programs are fused once"),
+                Step::Kernel(_) => bug!("a program is fused once"),
             }
         }
-        Some(Tail { lets, taken, kept })
+        kept
     }
 
-    /// A value with its tail, and what is called by the names that were used for it.
-    fn joined(&mut self, head: &Let, tail: &Tail) -> Vec<Let> {
+    /// Returns the value with its consumers in both versions, and steps that bind the variables that
+    /// these bound before.
+    fn joined(&mut self, head: &Let, consumers: &Consumers) -> Vec<Let> {
         let Op::Versions { sequential, flattened } = &head.op else {
-            unreachable!("it has two forms")
+            bug!("a value with consumers has two versions")
         };
         let (site, inner) = (head.site, head.ctx);
-        let home = segments_of(self.spaces, inner).expect("it has segments");
-        // Both forms use the same names.
-        let names: Vec<Var> = tail.lets.iter().map(|_| self.fresh()).collect();
-        let collected = tail.kept.then(|| self.fresh());
+        let home =
+            segments_of(self.spaces, inner).or_bug("the index space of the value has segments");
+        // Both versions bind the same variables.
+        let names: Vec<Var> = consumers.lets.iter().map(|_| self.fresh()).collect();
+        let collected = consumers.kept.then(|| self.fresh());
         let mut parts: Vec<(Var, Ty, Var)> = Vec::new();
-        for (binding, name) in tail.lets.iter().zip(&names) {
+        for (binding, name) in consumers.lets.iter().zip(&names) {
             if binding.combines() {
                 parts.push((*name, binding.ty.clone(), binding.var));
             }
@@ -172,7 +208,7 @@ impl Tails<'_, '_> {
         let side = |side: &Block| {
             let mut steps = side.steps.clone();
             let mut known = FxHashMap::from_iter([(head.var, side.result)]);
-            for (binding, name) in tail.lets.iter().zip(&names) {
+            for (binding, name) in consumers.lets.iter().zip(&names) {
                 let mut binding = binding.clone();
                 rename(&mut binding.op, &known);
                 known.insert(std::mem::replace(&mut binding.var, *name), Atom::Var(*name));
@@ -184,7 +220,7 @@ impl Tails<'_, '_> {
             if let Some(name) = collected {
                 bind(name, all.clone(), Op::Collect { value: side.result, from: inner });
             }
-            let (last, before) = parts.split_last().expect("there is a table");
+            let (last, before) = parts.split_last().or_bug("a reduction is among the consumers");
             let (mut result, mut ty) = (last.0, last.1.clone());
             for ((name, part, _), pair) in before.iter().rev().zip(&pairs) {
                 ty = Ty::pair(part.clone(), ty);
@@ -199,14 +235,14 @@ impl Tails<'_, '_> {
         let mut lets =
             vec![Let { var, ty, ctx: home, op: Op::Versions { sequential, flattened }, site }];
         self.parts_of(var, &parts, home, &mut lets);
-        if tail.kept {
+        if consumers.kept {
             let op = Op::Element { of: values, checked: None };
             lets.push(Let { op, ..head.clone() });
         }
         lets
     }
 
-    /// Gives the parts of nested pairs names.
+    /// Binds the parts of nested pairs to variables.
     fn parts_of(
         &mut self,
         sequential: Var,
@@ -220,7 +256,9 @@ impl Tails<'_, '_> {
         for (_, part, name) in before {
             let first = Op::Map(ir::Op::First(rest));
             lets.push(Let { var: *name, ty: part.clone(), ctx, op: first, site });
-            let Ty::Pair(_, behind) = ty else { unreachable!("it is a pair") };
+            let Ty::Pair(_, behind) = ty else {
+                bug!("the results of the versions are nested pairs")
+            };
             ty = *behind;
             let (var, op) = (self.fresh(), Op::Map(ir::Op::Second(rest)));
             lets.push(Let { var, ty: ty.clone(), ctx, op, site });
@@ -230,9 +268,10 @@ impl Tails<'_, '_> {
         lets.push(Let { var: last.2, ty: last.1.clone(), ctx, op, site });
     }
 
+    /// Returns a new variable.
     fn fresh(&mut self) -> Var {
-        self.next += 1;
-        Var(self.next - 1)
+        self.next_var += 1;
+        Var(self.next_var - 1)
     }
 }
 
@@ -248,8 +287,8 @@ fn rename(op: &mut Op, known: &FxHashMap<Var, Atom>) {
     });
 }
 
-/// A number from which on no variable of a function has one.
-fn unused(function: &Function) -> u32 {
+/// Returns a number that is larger than those of all variables of a function.
+fn first_unused(function: &Function) -> u32 {
     let mut next = function.params.iter().map(|(var, _)| var.0 + 1).max().unwrap_or(0);
     function.body.each_let(&mut |binding| {
         let mut note = |var: Var| next = next.max(var.0 + 1);

@@ -10,7 +10,7 @@ use crate::ir::{self, Atom, Effects, FunId, Let, Op, Program, Site, Ty, Var};
 use nesl_runtime::bug;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A simplified program that has effects, as a script.
+/// Makes a host program of a simplified program with effects.
 pub fn host_program(program: &Program) -> HostProgram {
     let (effects, host_only) = (Effects::of(program), HostOnly::of(program));
     let functions = program.functions.iter().enumerate().map(|(id, function)| {

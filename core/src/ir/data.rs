@@ -5,49 +5,10 @@
 //! and optional arguments are gone; a record is its contents, a function value is the tuple of
 //! the variables it captured. The one parallel construct is [`Nest`].
 
-use super::op::Op;
-use crate::base::{ItemId, Span};
+use super::op::Block;
+use super::value::{FunId, Site, Ty, Var};
+use crate::base::ItemId;
 use smol_str::SmolStr;
-
-/// A monomorphic type.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Ty {
-    /// The type without information, of a function value without captured variables.
-    Unit,
-    /// `int`
-    Int,
-    /// `float`
-    Float,
-    /// `bool`
-    Bool,
-    /// `char`
-    Char,
-    /// A pair.
-    Pair(Box<Ty>, Box<Ty>),
-    /// A sequence.
-    Sequence(Box<Ty>),
-}
-
-/// A variable, unique in its function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Var(pub u32);
-
-/// A function of the program, an index into [`Program::functions`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FunId(pub u32);
-
-/// A top-level variable, an index into [`Program::globals`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GlobalId(pub u32);
-
-/// The location in the source that an operation comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Site {
-    /// The top-level form.
-    pub item: ItemId,
-    /// The tokens, as a part of the form.
-    pub span: Span,
-}
 
 /// A whole program: one top-level form with the functions that it needs.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,43 +83,4 @@ pub enum CostTerm {
     Size(u32),
     /// The size of the result.
     SizeOfResult,
-}
-
-/// A straight line of bindings and the value it ends in.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Block {
-    /// The bindings, in order of evaluation.
-    pub lets: Vec<Let>,
-    /// The result.
-    pub result: Atom,
-}
-
-/// One binding.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Let {
-    /// The variable that is bound.
-    pub var: Var,
-    /// The type of the value.
-    pub ty: Ty,
-    /// The operation.
-    pub op: Op,
-    /// The source location blamed for a fault.
-    pub site: Site,
-}
-
-/// An operand: a variable or a constant.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Atom {
-    /// A variable.
-    Var(Var),
-    /// The one value of `Unit`.
-    Unit,
-    /// An int.
-    Int(i64),
-    /// A float.
-    Float(f64),
-    /// A bool.
-    Bool(bool),
-    /// A char.
-    Char(u8),
 }

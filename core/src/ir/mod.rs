@@ -14,14 +14,16 @@ pub(crate) mod parse;
 pub(crate) mod print;
 mod rng_keys;
 pub mod signature;
+mod value;
 mod verify;
 mod walk;
 
 pub use builder::FunctionBuilder;
 pub use data::*;
 pub use effects::Effects;
-pub use op::{Class, Nest, Op};
+pub use op::{Block, Class, Let, Nest, Op};
 pub use parse::parse;
 pub use print::{print, print_function, print_located, print_with_sites};
 pub use rng_keys::split_rng_keys;
+pub use value::{Atom, FunId, GlobalId, Site, Ty, Var};
 pub use verify::verify;

@@ -14,12 +14,34 @@
 //! Class::Effects    is noticed outside of the program
 //! ```
 
-use super::data::{Atom, Block, FunId, GlobalId, Let, Ty, Var};
+use super::value::{Atom, FunId, GlobalId, Site, Ty, Var};
 use crate::base::with_stack;
 use crate::prim::{Cost, HostOp, ScalarProperties, SeqOp, Trap};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::ScalarOp;
 use smol_str::SmolStr;
+
+/// A straight line of bindings and the value it ends in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The bindings, in order of evaluation.
+    pub lets: Vec<Let>,
+    /// The result.
+    pub result: Atom,
+}
+
+/// One binding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Let {
+    /// The variable that is bound.
+    pub var: Var,
+    /// The type of the value.
+    pub ty: Ty,
+    /// The operation.
+    pub op: Op,
+    /// The source location blamed for a fault.
+    pub site: Site,
+}
 
 /// An operation.
 #[derive(Clone, Debug, PartialEq)]

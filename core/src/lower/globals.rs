@@ -1,18 +1,20 @@
-//! Top-level variables as parameters: what a function reads, itself or through its calls, is
-//! passed to it.
+//! ir → ir: top-level variables become parameters (lambda lifting of globals).
+//!
+//! Every function takes the globals that it reads, itself or through its calls, as parameters behind
+//! its own, and every call passes them on; afterwards no [`Op::Global`] is left.
 
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunctionBuilder, GlobalId, Op, Program, Var};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// The program without [`Op::Global`]: each global that is read is a parameter of `main`, behind
-/// the others, in order. Gives those.
+/// Returns the program without [`Op::Global`], and the globals that are now parameters of `main`, in
+/// the order of these.
 pub fn as_parameters(program: &Program) -> (Program, Vec<GlobalId>) {
     some_as_parameters(program, &|_| true)
 }
 
-/// The same for some of the globals; the others stay.
+/// Does the same for the globals that `which` selects; the others stay [`Op::Global`].
 pub(crate) fn some_as_parameters(
     program: &Program,
     which: &dyn Fn(GlobalId) -> bool,
@@ -34,7 +36,7 @@ pub(crate) fn some_as_parameters(
     (program, main)
 }
 
-/// Which globals each function reads, itself or through its calls.
+/// Returns the globals that each function reads, itself or through its calls.
 fn needs(program: &Program, which: &dyn Fn(GlobalId) -> bool) -> Vec<BTreeSet<GlobalId>> {
     let mut needs: Vec<BTreeSet<GlobalId>> = vec![BTreeSet::new(); program.functions.len()];
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
@@ -61,6 +63,7 @@ fn needs(program: &Program, which: &dyn Fn(GlobalId) -> bool) -> Vec<BTreeSet<Gl
     needs
 }
 
+/// Replaces reads of globals by parameters, and passes them on in calls.
 fn pass(block: &mut Block, vars: &FxHashMap<GlobalId, Var>, needs: &[BTreeSet<GlobalId>]) {
     with_stack(|| {
         for binding in &mut block.lets {

@@ -1,120 +1,48 @@
-//! ir → kir.
+//! ir and flat programs → kir, the code that runtimes execute.
 //!
-//! [`sequential()`] writes a program as code that one instance executes by itself: loops for nests,
-//! calls for calls, sequences in the memory of the instance. It is what a kernel does at each
-//! point when a nest is kept whole, what finishes a recursion whose pieces have become small, and
-//! how programs of many small operations run.
+//! Two ways lead to kir. [`sequential()`] lowers a whole program to the code of one thread;
+//! [`kernel::kernel`] lowers one kernel of a flat program, whose threads each compute the values at
+//! one index. Both generate scalar code and loops with the same `sequential` module, and agree on
+//! the representation of values that `repr` defines. What to fuse was decided before, by
+//! [`fuse`](mod@crate::fuse).
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `layout`, `data` | how values lie in kir: structures of arrays, views |
+//! | `repr` | the representation of values: structures of arrays, views, fused sequences |
+//! | `sequential` | the sequential code of one thread |
+//! | [`mod@kernel`] | the kernels of flat programs, in variants |
 //! | `globals` | top-level variables as parameters |
-//! | `scalar` | scalar operations, with their checks |
-//! | `random`, `math` | random numbers, mathematical functions |
-//! | `sequential` | everything else a point does by itself |
-//! | [`mod@kernel`] | kernels of flat programs |
+//! | `fault_site` | the meaning of the fault sites of generated code |
 //! | `unsupported` | the reasons why something has no kir |
 
-mod data;
+mod fault_site;
 mod globals;
 pub mod kernel;
-mod layout;
-mod math;
-mod random;
-mod scalar;
+mod repr;
 mod sequential;
 mod unsupported;
 
 pub(crate) use globals::some_as_parameters;
 
-pub use data::{Part, parts_of, value_of};
+pub use fault_site::{Detail, FaultSite};
 pub use globals::as_parameters as globals_as_parameters;
-pub use layout::{columns, parts};
-pub use sequential::sequential;
+pub use repr::{HostPart, columns, parts, parts_of, value_of};
+pub use sequential::{prepare as prepare_sequential, sequential};
 pub use unsupported::Unsupported;
 
-use crate::ir::{GlobalId, Site};
-use nesl_runtime::fault::{Fault, FaultCode};
+use crate::ir::GlobalId;
 use nesl_runtime::kir;
-use smol_str::SmolStr;
 
-/// A program as kir.
+/// A program as sequential kir.
 #[derive(Clone, Debug)]
 pub struct Lowered {
-    /// One kernel, over a single point. Its parameters are the number of points (1); the key, if
-    /// the program draws random numbers; the parts of the globals ([`parts`]); and an array for
-    /// each scalar among the parts of the result, in whose first element it is stored. The arrays
-    /// among them are its outputs, in order.
+    /// One kernel, over an index space of one element. Its parameters are the number of elements
+    /// (1); the random key, if the program draws random numbers; the parts of the globals
+    /// ([`parts`]); and an array of one element for each scalar among the parts of the result. The
+    /// arrays among these are the kernel's outputs, in order.
     pub module: kir::Module,
-    /// The globals it takes.
+    /// The globals that the kernel takes, in the order of its parameters.
     pub globals: Vec<GlobalId>,
-    /// What each [`kir::Site`] is.
+    /// The meaning of each [`kir::Site`], by its number.
     pub fault_sites: Vec<FaultSite>,
-}
-
-/// Why and where a check fails.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct FaultSite {
-    /// Why.
-    pub code: FaultCode,
-    /// The message of a [`FaultCode::Message`].
-    pub message: SmolStr,
-    /// What the details say.
-    pub detail: Detail,
-    /// Where.
-    pub site: Site,
-    /// It stands in the library: the first detail is the [`kir::Site`] of the call that left the
-    /// user's program.
-    pub library: bool,
-}
-
-/// What the details of a failed check say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Detail {
-    /// Nothing.
-    None,
-    /// An index and a length.
-    Bounds,
-    /// Two lengths.
-    Lengths,
-    /// An index that occurs twice.
-    Twice,
-    /// Start, end and stride of a range.
-    Range,
-    /// A length.
-    Length,
-    /// A count.
-    Count,
-    /// The sum of some counts, and a length.
-    Sum,
-    /// Start, end and length of what was to be cut.
-    Cut,
-    /// Digits after the point.
-    Digits,
-}
-
-impl FaultSite {
-    /// The fault, as the direct interpreter words it.
-    pub fn fault(&self, detail: &[i64], text: Option<&[u8]>) -> Fault {
-        let detail = if self.library { detail.get(1..).unwrap_or_default() } else { detail };
-        if let Some(text) = text {
-            return Fault::with(self.code, String::from_utf8_lossy(text).into_owned());
-        }
-        let words = match (self.detail, detail) {
-            (Detail::Bounds, [index, length]) => format!("index {index}, length {length}"),
-            (Detail::Lengths, [first, second]) => format!("lengths {first} and {second}"),
-            (Detail::Twice, [index]) => format!("index {index} occurs twice"),
-            (Detail::Range, [start, end, stride]) => format!("[{start}:{end}:{stride}]"),
-            (Detail::Length, [length]) => format!("length {length}"),
-            (Detail::Count, [count]) => format!("a count of {count}"),
-            (Detail::Sum, [sum, length]) => format!("counts sum to {sum}, length {length}"),
-            (Detail::Cut, [start, end, length]) => {
-                format!("from {start} to {end}, length {length}")
-            }
-            (Detail::Digits, [digits]) => format!("{digits} digits"),
-            _ if self.message.is_empty() => return Fault::new(self.code),
-            _ => self.message.to_string(),
-        };
-        Fault::with(self.code, words)
-    }
 }

@@ -19,7 +19,7 @@ pub enum Unsupported {
 }
 
 impl Unsupported {
-    /// All reasons.
+    /// All reasons, for tables of counts.
     pub const ALL: [Unsupported; 3] = [
         Unsupported::HostOperation,
         Unsupported::HistogramPerSegment,

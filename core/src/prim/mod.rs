@@ -70,8 +70,9 @@ impl Prim {
 
 const fn joined() -> [PrimRow; COUNT] {
     let mut all = [scalars::ROWS[0]; COUNT];
-    let parts = [scalars::ROWS, ops::sequence::NAMES, reductions::ROWS, special::ROWS];
-    let (mut part, mut at) = (0, 0);
+    let mut at = 0;
+    let parts = [scalars::ROWS, reductions::ROWS, special::ROWS];
+    let mut part = 0;
     while part < parts.len() {
         let mut i = 0;
         while i < parts[part].len() {
@@ -80,6 +81,14 @@ const fn joined() -> [PrimRow; COUNT] {
             at += 1;
         }
         part += 1;
+    }
+    let mut i = 0;
+    while i < ops::sequence::NAMES.len() {
+        let ops::sequence::SeqName { name, scheme, op, doc, example, cost } =
+            ops::sequence::NAMES[i];
+        all[at] = PrimRow { name, scheme, kind: PrimKind::Seq(op), doc, example, cost };
+        i += 1;
+        at += 1;
     }
     all
 }

@@ -41,7 +41,7 @@ pub fn simplify(program: &Program) -> Program {
         let mut function =
             rewrite::function(program, *id, &simplified, &calls, &|id| keyed.makes_groups(id));
         dead::remove(&mut function);
-        nests::join(&mut function, &effects);
+        nests::fuse(&mut function, &effects);
         keyed.reduce(*id, &mut function);
         simplified[id.0 as usize] = Some(function);
     }
@@ -51,7 +51,7 @@ pub fn simplify(program: &Program) -> Program {
         if keyed.concerns(function) {
             let mut function = rewrite::again(function, &simplified, &calls);
             dead::remove(&mut function);
-            nests::join(&mut function, &effects);
+            nests::fuse(&mut function, &effects);
             simplified[id.0 as usize] = Some(function);
         }
     }
@@ -61,9 +61,9 @@ pub fn simplify(program: &Program) -> Program {
     reached_only(Program { functions, globals: program.globals.clone(), main: program.main })
 }
 
-/// What is done with each element of a short list that is written out, `{f(half) : half in [low,
-/// high]}` say, becomes written out too: for a single instance, which does one after the other
-/// anyway and need not make the list.
+/// Unrolls an apply-to-each over a short list that is written out, such as `{f(half) : half in [low,
+/// high]}`: for sequential code, which executes the iterations one after the other anyway and need
+/// not make the list.
 pub(crate) fn unroll(program: &Program) -> Program {
     let calls = calls::Calls::of(program);
     let unrolled = |at: usize| {

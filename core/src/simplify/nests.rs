@@ -1,6 +1,18 @@
-//! Fuses an apply-to-each with the one that makes its sequence: `{g(y) : y in {f(x) : x in xs}}` is
-//! `{g(f(x)) : x in xs}`, if nobody else looks at the elements. What `f` makes, sequences
-//! perhaps, is then used up where it is made.
+//! Vertical fusion of maps on the core language: an apply-to-each over the result of another becomes
+//! one, if nothing else uses that result.
+//!
+//! ```text
+//! v1: [int] = each v2 in v0 { f(v2) }
+//! v3: [int] = each v4 in v1 { g(v4) }      →      v3: [int] = each v2 in v0 { v4 = f(v2); g(v4) }
+//! ```
+//!
+//! It stands among the simplifications, and not with the other fusions in [`fuse`](mod@crate::fuse),
+//! because it feeds them: recognition of reduce-by-key looks for the body of one nest, and flattening
+//! makes one index space of it. It is the map/map law of Bird and Meertens (deforestation: Wadler,
+//! 1990).
+//!
+//! Invariants: lengths are still compared in the order of the program; a nest whose body may fault is
+//! not moved behind a step with effects; nests marked serial stay apart.
 
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, Effects, Function, Let, Nest, Op, Var};
@@ -8,8 +20,8 @@ use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
 
-/// Joins the nests of a function.
-pub(super) fn join(function: &mut Function, effects: &Effects) {
+/// Fuses the nests of a function.
+pub(super) fn fuse(function: &mut Function, effects: &Effects) {
     let mut uses: FxHashMap<Var, usize> = FxHashMap::default();
     count(&function.body, &mut uses);
     block(&mut function.body, &uses, effects);
@@ -37,7 +49,7 @@ fn block(block: &mut Block, uses: &FxHashMap<Var, usize>, effects: &Effects) {
                 while let Some(inner) = producer(nest, &lets, uses, effects) {
                     let inner = lets.remove(inner);
                     binding.site = if nest.binders.len() == 1 { inner.site } else { binding.site };
-                    take_in(nest, inner);
+                    fuse_into(nest, inner);
                 }
             }
             binding.op.blocks_mut().for_each(|inner| self::block(inner, uses, effects));
@@ -47,8 +59,8 @@ fn block(block: &mut Block, uses: &FxHashMap<Var, usize>, effects: &Effects) {
     });
 }
 
-/// The index of the binding of a nest that only this one runs over. A nest that may fault is not
-/// moved across effects.
+/// Returns the position of a binding before a nest that is a nest too and has no other use. One that
+/// may fault is not moved behind a binding with effects.
 fn producer(
     nest: &Nest,
     lets: &[Let],
@@ -59,7 +71,7 @@ fn producer(
     let found = lets.iter().rposition(|binding| {
         let Op::Nest(inner) = &binding.op else { return false };
         let over = nest.binders.iter().any(|(.., atom)| *atom == Atom::Var(binding.var));
-        // That sequences are equally long is checked at one place.
+        // One of the nests has one source, so that all lengths are compared at one site.
         let one = nest.binders.len() == 1 || inner.binders.len() == 1;
         over && one
             && uses.get(&binding.var) == Some(&1)
@@ -72,15 +84,15 @@ fn producer(
     passes.then_some(found)
 }
 
-/// Puts the body of a nest before that of the nest that runs over its elements.
-fn take_in(nest: &mut Nest, inner: Let) {
+/// Puts the body of the producer before the body of the nest that consumes its elements.
+fn fuse_into(nest: &mut Nest, inner: Let) {
     let (Let { var, op: Op::Nest(inner), site, .. }, binders) = (inner, &mut nest.binders) else {
-        bug!("the binding is a nest")
+        bug!("the producer is a nest")
     };
     let at = binders.iter().position(|(.., atom)| *atom == Atom::Var(var));
-    let at = at.or_bug("the nest runs over the sequence");
+    let at = at.or_bug("the consumer runs over the producer's result");
     let (element, ty, _) = binders.remove(at);
-    // In its place: who finds the lengths different says them in order.
+    // In its place, so that a length mismatch names the lengths in the order of the program.
     binders.splice(at..at, inner.binders);
     let mut lets = inner.body.lets;
     lets.push(Let { var: element, ty, op: Op::Copy(inner.body.result), site });

@@ -79,7 +79,7 @@ pub fn format_form(text: &str, parsed: &Parsed) -> Option<String> {
     let start = TextSize::new(own.start as u32);
     let moved = |token: &Token| Token { kind: token.kind, range: token.range - start };
     let tokens: Vec<Token> = parsed.tokens.iter().map(moved).collect();
-    relaid(&text[own], parsed, &tokens)
+    reformatted(&text[own], parsed, &tokens)
 }
 
 /// The range of a form's own tokens in its text; `None` if it has none.
@@ -100,11 +100,11 @@ fn significant(text: &str) -> (usize, usize) {
 /// Lays out a form without its surroundings; `None` if the layout is the present one.
 fn form(text: &str) -> Option<String> {
     let parsed = parse_item(text);
-    relaid(text, &parsed, &parsed.tokens)
+    reformatted(text, &parsed, &parsed.tokens)
 }
 
 /// The new text of a form, if it differs; `tokens` have their ranges in the present text.
-fn relaid(text: &str, parsed: &Parsed, tokens: &[Token]) -> Option<String> {
+fn reformatted(text: &str, parsed: &Parsed, tokens: &[Token]) -> Option<String> {
     if !parsed.diagnostics.is_empty() {
         return None;
     }

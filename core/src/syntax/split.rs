@@ -124,13 +124,13 @@ fn end_of_form(tokens: &[Token], start: usize, text: &str, by_lines: bool) -> En
             }
             // A broken string or comment contains the terminator of its line.
             Kind::OpenText => return End::At(i + 1),
-            Kind::ForeignComment if open.is_empty() && seen && broke_off(tokens, i, text) => {
+            Kind::ForeignComment if open.is_empty() && seen && ends_early(tokens, i, text) => {
                 return End::At(i + 1);
             }
             Kind::Semi | Kind::Dollar | Kind::ForeignComment
                 if line_end.is_none()
                     && (matches!(token.kind, Kind::Semi | Kind::Dollar)
-                        || seen && broke_off(tokens, i, text))
+                        || seen && ends_early(tokens, i, text))
                     && ends_a_line(tokens, i, text) =>
             {
                 if by_lines {
@@ -193,7 +193,7 @@ fn ends_a_line(tokens: &[Token], i: usize, text: &str) -> bool {
 
 /// Returns true if the text of an unclosed string or comment ends with a terminator and the next token
 /// begins a line.
-fn broke_off(tokens: &[Token], i: usize, text: &str) -> bool {
+fn ends_early(tokens: &[Token], i: usize, text: &str) -> bool {
     text[tokens[i].range].trim_end().ends_with([';', '$']) && ends_a_line(tokens, i, text)
 }
 

@@ -66,7 +66,7 @@ impl Unifier {
     }
 
     /// The location that determined the outermost constructor of a type that was a variable.
-    pub(super) fn because(&self, ty: &Ty) -> Option<Loc> {
+    pub(super) fn cause(&self, ty: &Ty) -> Option<Loc> {
         let mut ty = ty;
         let mut place = None;
         while let Ty::Var(v) = ty {
@@ -108,7 +108,7 @@ impl Unifier {
     }
 
     /// Substitutes all bound variables of a type and leaves the free ones.
-    pub(super) fn known(&self, ty: &Ty) -> Ty {
+    pub(super) fn resolved(&self, ty: &Ty) -> Ty {
         self.resolve(ty, &mut Ty::Var)
     }
 
@@ -159,7 +159,7 @@ impl Unifier {
     fn bind(&mut self, var: u32, ty: &Ty, at: Loc) -> Result<(), Clash> {
         let class = self.class(var);
         if !contains(class, ty) {
-            return Err(Clash::NotIn(self.known(ty), class));
+            return Err(Clash::NotIn(self.resolved(ty), class));
         }
         if self.occurs(var, ty) {
             return Err(Clash::Infinite);

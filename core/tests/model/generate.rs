@@ -1,7 +1,7 @@
-//! Random well-typed programs of the core language.
+//! Generates random well-typed programs of the core language.
 //!
-//! Everything is drawn from one seed. Functions call only earlier ones, so programs end; they may
-//! fault. Draws have dummy keys, as elaboration leaves them.
+//! The seed determines the program. Functions call only earlier functions, so programs terminate;
+//! they may fault. Random draws have dummy keys, as after elaboration.
 
 use nesl_core::base::{ItemId, Span};
 use nesl_core::interp::{Sequence, Value};
@@ -14,7 +14,7 @@ use nesl_runtime::fault::FaultCode;
 use nesl_runtime::random;
 use nesl_runtime::scalar::ScalarOp;
 
-/// Random choices from a seed.
+/// Random choices determined by a seed.
 pub struct Choices {
     seed: u64,
     count: i64,
@@ -25,7 +25,7 @@ impl Choices {
         Choices { seed, count: 0 }
     }
 
-    /// A number below `bound`.
+    /// Chooses a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.count += 1;
         random::uniform_int(random::bits(self.seed, self.count), bound as i64) as usize
@@ -97,7 +97,7 @@ impl Choices {
     }
 }
 
-/// A program and values for its globals.
+/// Generates a program and values of its globals.
 pub fn program(seed: u64) -> (Program, Vec<Value>) {
     let mut choices = Choices::new(seed);
     let mut globals = Vec::new();
@@ -231,7 +231,7 @@ impl Writer<'_> {
         types.iter().map(|ty| self.operand(ty)).collect()
     }
 
-    /// A block with bindings of its own and a result of type `ty`.
+    /// Generates a block with bindings of its own and a result of type `ty`.
     fn block(&mut self, ty: &Ty) -> Block {
         let outside = self.scope.len();
         self.builder.begin();

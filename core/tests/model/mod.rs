@@ -80,7 +80,7 @@ pub fn well_formed(text: &str) -> Program {
     program
 }
 
-/// `lets` as the body of a `main` that ends in `result`.
+/// Returns the text of a `main` with the bindings `lets` and the given result.
 pub fn main(ty: &str, lets: &str, result: &str) -> String {
     format!("main \"main\"\nfn \"main\"() -> {ty} {{\n{lets}\n{result}\n}}\n")
 }
@@ -102,7 +102,7 @@ pub fn value(text: &str) -> Value {
     run_text(text).0.unwrap_or_else(|f| panic!("{f:?}")).value
 }
 
-/// Applies one operation on sequences.
+/// Applies one sequence operation.
 pub fn apply(op: SeqOp, args: &[(Ty, Value)], options: &Options<'_>) -> Result<Outcome, Fault> {
     let mut builder = FunctionBuilder::new();
     let mut globals = Vec::new();
@@ -130,7 +130,7 @@ pub fn apply(op: SeqOp, args: &[(Ty, Value)], options: &Options<'_>) -> Result<O
     Ok(outcome)
 }
 
-/// Equality in which NaN equals NaN and the zeros differ.
+/// Compares values such that NaN equals NaN and the two zeros differ.
 pub fn same(a: &Value, b: &Value) -> bool {
     format!("{a:?}") == format!("{b:?}")
 }

@@ -393,7 +393,7 @@ pub fn sequence(
             return Ok(Value::pair(last, count));
         }
         SeqOp::SameText => return Ok(Value::Bool(args[0] == args[1])),
-        // Routines of the runtime on texts are tested where they are written.
+        // These operations are tested where they are implemented.
         op => {
             let types: Vec<Ty> = args.iter().map(type_of_flat).collect();
             let args: Vec<(Ty, Value)> = types.into_iter().zip(args.iter().cloned()).collect();
@@ -469,7 +469,8 @@ fn combine(with: ReduceOp, a: &Value, b: &Value, precision: Precision) -> Value 
         ReduceOp::Or => ScalarOp::Or,
         ReduceOp::Xor => ScalarOp::Xor,
     };
-    // The new element first: if it is a NaN, `max` and `min` give the second operand.
+    // The new element is the first operand: if it is NaN, `max` and `min` return the second
+    // operand.
     value(eval(op, &[scalar(b), scalar(a)], precision).unwrap())
 }
 

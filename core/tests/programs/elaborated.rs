@@ -53,7 +53,7 @@ impl Definitions for Program<'_> {
     }
 }
 
-/// The programs of the expressions and bindings of a text.
+/// Returns the programs of the expressions and bindings of a text.
 pub fn forms(db: &mut Database, text: &str) -> Result<Vec<ir::Program>, String> {
     Ok(items(db, text)?.into_iter().map(|(_, program)| program).collect())
 }

@@ -8,7 +8,7 @@ pub fn program(tape: &mut Tape<'_>) -> String {
     (0..=tape.below(3)).map(|_| form(tape) + "\n").collect()
 }
 
-/// One form with its terminator.
+/// Generates one form with its terminator.
 pub fn form(tape: &mut Tape<'_>) -> String {
     let end = tape.of(&[";", " ;", "$"]);
     let form = match tape.below(9) {
@@ -167,7 +167,7 @@ fn applied(tape: &mut Tape<'_>) -> &'static str {
 /// An expression that can be the argument of a juxtaposition.
 fn argument(tape: &mut Tape<'_>, depth: usize) -> String {
     match primary(tape, depth) {
-        // `a [i]` is an index.
+        // `a [i]` would be an index, so a list is put in parentheses.
         list if list.starts_with('[') && !list.starts_with("[]") => format!("({list})"),
         other => other,
     }

@@ -10,7 +10,7 @@ use nesl_core::syntax::lex;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// The examples and the library.
+/// The examples and the library, with their names.
 pub static FILES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for folder in ["examples", "core/prelude"] {
@@ -68,14 +68,14 @@ impl Tape<'_> {
         Tape { rest: bytes, fresh: 0 }
     }
 
-    /// A number below `n`.
+    /// Chooses a number below `n`, which is at most 256.
     pub fn below(&mut self, n: usize) -> usize {
         let Some((byte, rest)) = self.rest.split_first() else { return 0 };
         self.rest = rest;
         usize::from(*byte) % n
     }
 
-    /// A number below `n`, which may be large.
+    /// Chooses a number below `n`, which may exceed 256.
     pub fn wide(&mut self, n: usize) -> usize {
         (self.below(256) << 8 | self.below(256)) % n
     }
@@ -84,7 +84,7 @@ impl Tape<'_> {
         all[self.below(all.len())]
     }
 
-    /// A name that no pattern has bound.
+    /// Returns a name that no pattern has bound.
     pub fn fresh(&mut self) -> String {
         self.fresh += 1;
         format!("x{}", self.fresh)

@@ -14,9 +14,10 @@ use super::scan::{expected, float, float_text, int, located};
 use csv::{ByteRecord, QuoteStyle, ReaderBuilder, WriterBuilder};
 use nesl_core::interp::Value;
 use nesl_core::ir::Ty;
+use nesl_runtime::bug;
 use nesl_runtime::scalar::Precision;
 
-/// What stands in a column.
+/// The type of the fields of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Int,
@@ -184,11 +185,11 @@ fn flatten(value: &Value, row: &Ty, precision: Precision, fields: &mut Vec<Vec<u
         (Value::Bool(b), _) => fields.push(if *b { b"T" } else { b"F" }.to_vec()),
         (Value::Char(c), _) => fields.push(vec![*c]),
         (Value::Sequence(text), _) => fields.push(super::chars(text).to_vec()),
-        (other, ty) => unreachable!("{other:?} is not a row of type {ty:?}"),
+        (other, ty) => bug!("{other:?} is not a row of type {ty:?}"),
     }
 }
 
-/// Where a field begins, given where its record does.
+/// The position of a field, given that of its record.
 fn field_start(text: &[u8], record: usize, index: usize) -> usize {
     let mut at = record;
     if at == 0 && text.starts_with(b"\xEF\xBB\xBF") {

@@ -6,16 +6,16 @@ use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// More than this is not read into one string; a device that never ends must not take all memory.
-pub(super) const LARGEST: usize = 1 << 31;
+pub(super) const MAX_FILE_BYTES: usize = 1 << 31;
 
 /// The bytes of a file.
 pub(super) fn read(name: &[u8]) -> Result<Vec<u8>, String> {
     let file = File::open(path(name)).map_err(|e| complaint("open", name, &e))?;
     let mut bytes = Vec::new();
-    file.take(LARGEST as u64 + 1)
+    file.take(MAX_FILE_BYTES as u64 + 1)
         .read_to_end(&mut bytes)
         .map_err(|e| complaint("read", name, &e))?;
-    if bytes.len() > LARGEST {
+    if bytes.len() > MAX_FILE_BYTES {
         return Err(complaint("read", name, &too_large()));
     }
     Ok(bytes)

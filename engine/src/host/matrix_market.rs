@@ -14,6 +14,7 @@
 
 use super::scan::{expected, float, float_text, int, is_blank, located};
 use nesl_core::interp::{Sequence, Value};
+use nesl_runtime::bug;
 use nesl_runtime::scalar::Precision;
 use std::io::Write;
 use std::sync::Arc;
@@ -65,7 +66,7 @@ pub fn read(text: &[u8], name: &str, precision: Precision) -> Result<Matrix, Str
 pub fn write(matrix: &Value, precision: Precision) -> Result<Vec<u8>, String> {
     let halves = |value: &Value| match value {
         Value::Pair(pair) => (pair.0.clone(), pair.1.clone()),
-        other => unreachable!("{other:?} is not a pair"),
+        other => bug!("{other:?} is not a pair"),
     };
     let (shape, entries) = halves(matrix);
     let (rows, columns) = halves(&shape);
@@ -87,7 +88,7 @@ pub fn write(matrix: &Value, precision: Precision) -> Result<Vec<u8>, String> {
         }
         let x = match x {
             Value::Float(x) => float_text(x, precision),
-            other => unreachable!("{other:?} is not a float"),
+            other => bug!("{other:?} is not a float"),
         };
         let _ = writeln!(out, "{} {} {x}", i + 1, j + 1);
     }
@@ -129,7 +130,7 @@ impl<'a> Reader<'a> {
         Ok(Matrix { rows, columns, entries })
     }
 
-    /// Whether the format is that of coordinates, and of what.
+    /// True for the format of coordinates, with the kind of the entries.
     fn header(&mut self) -> Result<(bool, Field, Symmetry), String> {
         let end = self.text.iter().position(|c| *c == b'\n').unwrap_or(self.text.len());
         let words = words(self.text, 0, end);

@@ -14,6 +14,7 @@ use super::csv::shown;
 use header::{Header, Kind};
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
+use nesl_runtime::bug;
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
@@ -93,7 +94,7 @@ pub fn write(array: &Value, ty: &Ty, precision: Precision) -> Result<Vec<u8>, St
     Ok(file)
 }
 
-/// How many levels of sequences there are, and of what.
+/// The number of levels of sequences, and the type of their elements.
 fn rank(ty: &Ty) -> Result<(usize, &Ty), String> {
     let mut rank = 0;
     let mut inner = ty;
@@ -222,7 +223,7 @@ fn nest(flat: Sequence, shape: &[usize], ty: &Ty) -> Value {
     let Some((first, rest)) = shape.split_first() else {
         return flat.at(0);
     };
-    let Ty::Sequence(element) = ty else { unreachable!("{ty:?} has as many levels as the array") };
+    let Ty::Sequence(element) = ty else { bug!("{ty:?} has as many levels as the array") };
     if rest.is_empty() {
         return Value::Sequence(flat);
     }
@@ -251,6 +252,6 @@ fn put(elements: &Sequence, precision: Precision, data: &mut Vec<u8>) {
         }
         (Sequence::Bools(v), _) => data.extend(v.iter().map(|b| u8::from(*b))),
         (Sequence::Chars(v), _) => data.extend(v.iter()),
-        (Sequence::Values(v), _) => unreachable!("{v:?} are not scalars"),
+        (Sequence::Values(v), _) => bug!("{v:?} are not scalars"),
     }
 }

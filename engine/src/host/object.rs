@@ -15,6 +15,7 @@ use super::scan::{Scanner, float, float_text, int};
 use nesl_core::base::with_stack;
 use nesl_core::interp::{Sequence, Value};
 use nesl_core::ir::Ty;
+use nesl_runtime::bug;
 use nesl_runtime::scalar::Precision;
 use std::io::Write;
 use std::sync::Arc;
@@ -46,7 +47,7 @@ impl Writer {
             Ty::Pair(a, b) => {
                 let halves = values.iter().map(|value| match value {
                     Value::Pair(pair) => (&pair.0, &pair.1),
-                    other => unreachable!("{other:?} is not a pair"),
+                    other => bug!("{other:?} is not a pair"),
                 });
                 let (firsts, seconds): (Vec<_>, Vec<_>) = halves.unzip();
                 with_stack(|| {

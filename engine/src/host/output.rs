@@ -8,9 +8,9 @@ use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 /// As much is kept, at most.
-const BUFFER: usize = 64 * 1024;
+const BUFFER_BYTES: usize = 64 * 1024;
 /// As long, at most, as long as the program goes on printing.
-const PATIENCE: Duration = Duration::from_millis(100);
+const MAX_DELAY: Duration = Duration::from_millis(100);
 
 pub(super) enum Output {
     Process { buffer: Vec<u8>, flushed: Instant, terminal: bool },
@@ -39,7 +39,7 @@ impl Output {
             Output::Process { buffer, flushed, terminal } => {
                 buffer.extend_from_slice(text);
                 let line = *terminal && text.contains(&b'\n');
-                if line || buffer.len() >= BUFFER || flushed.elapsed() >= PATIENCE {
+                if line || buffer.len() >= BUFFER_BYTES || flushed.elapsed() >= MAX_DELAY {
                     self.flush();
                 }
             }

@@ -11,9 +11,9 @@
 use super::svg;
 
 /// Pixels a window has at most, across and up.
-pub const LARGEST: i64 = 16_384;
+pub const MAX_SIDE_PIXELS: i64 = 16_384;
 /// Windows of one session.
-const WINDOWS: usize = 1_000;
+const MAX_WINDOWS: usize = 1_000;
 /// Numbers and chars that the shapes of one picture hold together.
 const ROOM: usize = 1 << 24;
 /// The colour that inverts what it is drawn over.
@@ -29,7 +29,7 @@ pub struct Pictures {
     all: Vec<Picture>,
 }
 
-/// What was drawn on one window.
+/// The drawing on one window.
 #[derive(Clone, Debug)]
 pub struct Picture {
     pub(super) title: String,
@@ -47,7 +47,7 @@ pub struct Picture {
 /// The operands of a drawing operation, as the library gives them.
 #[derive(Clone, Copy, Debug)]
 pub struct Mark<'a> {
-    /// Which shape: the table is at [`nesl_core::prim::HostOp::Draw`].
+    /// The number of the shape: the table is at [`nesl_core::prim::HostOp::Draw`].
     pub shape: i64,
     /// The colour's number.
     pub colour: i64,
@@ -88,7 +88,7 @@ pub(super) struct Shape {
     pub text: String,
 }
 
-/// What a shape is; the numbers of each are described at [`nesl_core::prim::HostOp::Draw`].
+/// The kind of a shape; the numbers of each are described at [`nesl_core::prim::HostOp::Draw`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Points,
@@ -101,7 +101,7 @@ pub(super) enum Kind {
     CentredText,
 }
 
-/// What a mark asks for.
+/// The request that a mark makes.
 enum Request {
     Add(Kind),
     Clear,
@@ -128,10 +128,10 @@ impl Pictures {
         [width, height]: [i64; 2],
         background: i64,
     ) -> Result<i64, String> {
-        if self.all.len() >= WINDOWS {
-            return Err(format!("a session has at most {WINDOWS} windows"));
+        if self.all.len() >= MAX_WINDOWS {
+            return Err(format!("a session has at most {MAX_WINDOWS} windows"));
         }
-        let sizes = 1..=LARGEST;
+        let sizes = 1..=MAX_SIDE_PIXELS;
         if !sizes.contains(&width) || !sizes.contains(&height) {
             return Err(format!("a window of {width} by {height} pixels cannot be made"));
         }
@@ -194,7 +194,7 @@ impl Picture {
         (self.width, self.height)
     }
 
-    /// Whether the last entry made the window or drew on it.
+    /// Returns true if the last entry made the window or drew on it.
     pub fn changed(&self) -> bool {
         self.changed
     }
@@ -257,7 +257,7 @@ impl Picture {
             last.numbers.extend_from_slice(numbers);
             return Ok(());
         }
-        let (numbers, text) = (numbers.to_vec(), crate::decode(text.to_vec()));
+        let (numbers, text) = (numbers.to_vec(), super::text::decode(text.to_vec()));
         self.shapes.push(Shape { kind, frame, colour, size, numbers, text });
         Ok(())
     }
@@ -270,7 +270,7 @@ impl Shape {
 }
 
 impl Kind {
-    /// How many numbers make one of them.
+    /// The number of numbers that make one shape.
     fn numbers(self) -> usize {
         match self {
             Kind::Segments | Kind::Outlines | Kind::Rectangles => 4,
@@ -278,7 +278,7 @@ impl Kind {
         }
     }
 
-    /// Whether the numbers of two such shapes, one after the other, are both.
+    /// Returns true if the numbers of two such shapes, one after the other, are those of both.
     fn joins(self) -> bool {
         match self {
             Kind::Points | Kind::Segments | Kind::Outlines | Kind::Rectangles => true,
@@ -380,7 +380,7 @@ mod tests {
     fn nonsense_is_refused() {
         let mut pictures = Pictures::default();
         assert!(pictures.draw(0, mark(0, &[])).is_err());
-        for sizes in [[0, 1], [1, -1], [LARGEST + 1, 1]] {
+        for sizes in [[0, 1], [1, -1], [MAX_SIDE_PIXELS + 1, 1]] {
             assert!(pictures.open(String::new(), sizes, 0).is_err());
         }
         pictures.open(String::new(), [10, 10], 0).expect("a window");

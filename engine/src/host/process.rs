@@ -15,7 +15,7 @@ pub(super) struct Spawned {
     pub(super) errors: ChildStderr,
 }
 
-/// What a command prints when it is given `input`. That it fails is its own affair: it says so on
+/// The output of a command that is given `input`. That it fails is its own affair: it says so on
 /// standard error, which is ours. The wish to stop ends it.
 pub(super) fn shell(
     command: &[u8],

@@ -48,7 +48,7 @@ impl<'a> Scanner<'a> {
         Err(self.expected(&format!("`{}`", char::from(bracket)), token))
     }
 
-    /// Whether a bracket comes next; if so it is taken.
+    /// Takes a bracket if it comes next; returns true if so.
     pub(super) fn take(&mut self, bracket: u8) -> bool {
         self.skip_blanks();
         let there = self.text.get(self.at) == Some(&bracket);
@@ -72,7 +72,7 @@ impl<'a> Scanner<'a> {
         byte
     }
 
-    /// Where the next byte is.
+    /// The line and column of the next byte.
     pub(super) fn position(&self) -> usize {
         self.at
     }

@@ -2,7 +2,7 @@
 //! what is written to it is gone), the others were opened. A number is never used twice, so a
 //! stream that was closed cannot be taken for another.
 
-use super::file::{LARGEST, complaint, path, reason, too_large};
+use super::file::{MAX_FILE_BYTES, complaint, path, reason, too_large};
 use super::process;
 use super::wait::{Interrupt, Pump};
 use nesl_core::interp::Value;
@@ -17,7 +17,7 @@ pub(super) struct Streams {
     next: i64,
     /// Standard input; the process's if there is no other.
     input: Option<Box<dyn BufRead + Send>>,
-    /// Whether some of the line that the terminal gave last is still to be read.
+    /// True if some of the line that the terminal gave last is still to be read.
     line_left: bool,
     /// Something was written that may not have gone out.
     dirty: bool,
@@ -30,7 +30,7 @@ enum Stream {
     Output(Box<dyn Write + Send>),
 }
 
-/// What ended a piece of text.
+/// The reason for which a piece of text ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum End {
     Delimiter(u8),
@@ -59,11 +59,11 @@ impl Streams {
         self.input = Some(input);
     }
 
-    /// Whether an operation is about to wait for standard input.
+    /// Returns true if an operation is about to wait for standard input.
     pub(super) fn reads_input(&self, op: HostOp, args: &[Value]) -> bool {
         match op {
             HostOp::ReadChar | HostOp::ReadLine | HostOp::ReadWord => args[0].int() == 0,
-            HostOp::ReadText => super::spread::<_, 3>(args)[2].int() == 0,
+            HostOp::ReadText => super::operations::spread::<_, 3>(args)[2].int() == 0,
             _ => false,
         }
     }
@@ -299,7 +299,7 @@ fn until(
         text.extend_from_slice(buffer);
         let read = buffer.len();
         reader.consume(read);
-        if text.len() > LARGEST {
+        if text.len() > MAX_FILE_BYTES {
             return Err(too_large());
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn write(picture: &Picture) -> String {
     svg.out
 }
 
-/// Where a shape is cut off; a text is not.
+/// The largest coordinate of a shape, in pixels, beyond which it is cut off; a text is not.
 fn cut(shape: &Shape) -> Option<Frame> {
     let margin = match shape.kind {
         Kind::Points | Kind::Segments | Kind::Lines | Kind::Outlines => shape.size as f64 / 2.0,

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-/// How long a wish to stop may go unnoticed.
-const PATIENCE: Duration = Duration::from_millis(20);
+/// The time for which a request to stop may go unnoticed.
+const INTERRUPT_POLL: Duration = Duration::from_millis(20);
 
 /// The wish to stop.
 #[derive(Clone, Default)]
@@ -31,7 +31,7 @@ impl Interrupt {
             if self.wished() {
                 return Err(stopped());
             }
-            if let Some(done) = done(PATIENCE) {
+            if let Some(done) = done(INTERRUPT_POLL) {
                 return Ok(done);
             }
         }

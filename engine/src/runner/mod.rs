@@ -1,72 +1,70 @@
-//! Running a form: who does what.
+//! Running the program of a form, on the direct interpreter or on a runtime.
 //!
-//! A program without effects is tried by the direct interpreter ([`trial`](crate::interpret_first)), and
-//! else goes to the runtime ([`execute`](crate::execute)). One that does something only a host can
-//! do is a script ([`nesl_core::host_program`]): its steps are performed here in order, and what lies
-//! between them are programs without effects. So nothing that can be noticed is ever done by a
-//! trial, or twice. Without a runtime, or where there is nothing to compile, the direct interpreter
-//! does all.
+//! A program without effects is interpreted first ([`crate::interpret_first`]) and then goes to the
+//! runtime ([`crate::execute`]). One with effects becomes a host program
+//! ([`nesl_core::host_program`]): its steps are performed here in order, and the pure regions
+//! between them are programs without effects. So nothing that can be noticed is ever done in vain,
+//! or twice. Without a runtime, or where there is nothing to compile, the direct interpreter runs
+//! the whole program.
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
-//! | `perform` | the steps of scripts |
+//! | `perform` | the steps of host programs |
 
 mod perform;
 
-use crate::execute::{Executor, Inputs, Prepared, worth_compiling};
+use crate::execute::{Executor, Inputs, Prepared};
 use crate::host::System;
-use crate::interpret_first::{Allowance, Trials, near};
+use crate::interpret_first::{InterpretFirst, values_on_host};
 use crate::resident::ResidentValue;
-use nesl_core::host_program::HostOnly;
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir::{Effects, Op, Program};
-use nesl_core::strategy::Strategy;
+use nesl_core::strategy::eligibility::{left_to_interpreter, worth_compiling};
+use nesl_core::strategy::{InterpretBudget, Strategy, Thresholds};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::runtime;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long to look for the calls that led to a failure.
-const PATIENCE: Duration = Duration::from_millis(300);
-
 /// Runs the programs of one form.
 pub(crate) struct Runner<'a> {
-    /// What programs run on, if not the direct interpreter.
+    /// The runtime that programs run on, if not the direct interpreter.
     pub(crate) executor: Option<&'a Executor>,
-    /// There are trials.
-    pub(crate) trials: Option<&'a mut Trials>,
+    /// The memory of programs interpreted first; `None` if none is.
+    pub(crate) interpret_first: Option<&'a mut InterpretFirst>,
     pub(crate) host: &'a mut System,
     pub(crate) options: interp::Options<'a>,
     pub(crate) strategy: Strategy,
-    /// Time spent on trials that came to nothing.
-    pub(crate) tried: Duration,
-    /// Whether anything ran on the runtime.
+    /// Time spent on interpreting programs that were compiled in the end.
+    pub(crate) interpreted_in_vain: Duration,
+    /// Something ran on the runtime.
     pub(crate) on_runtime: bool,
 }
 
 /// A value, and the work and depth of computing it where they were counted.
 pub(crate) type Done = (ResidentValue, Option<(u64, u64)>);
 
-/// What may go wrong.
+/// The reason why a form has no value.
 #[derive(Debug)]
-pub(crate) enum Trouble {
+pub(crate) enum FormError {
     /// The program failed.
     Program(Failure),
-    /// The runtime did.
+    /// The runtime failed.
     Runtime(runtime::Failure),
 }
 
-impl From<runtime::Failure> for Trouble {
-    fn from(failure: runtime::Failure) -> Trouble {
-        Trouble::Runtime(failure)
+impl From<runtime::Failure> for FormError {
+    fn from(failure: runtime::Failure) -> FormError {
+        FormError::Runtime(failure)
     }
 }
 
 /// A program without effects that may be run more than once.
 struct Work<'p> {
     program: &'p Program,
-    allowance: Option<Allowance>,
-    /// Made for a seed; none if it is for the direct interpreter.
+    /// The budget left for interpreting the program; counted when it is first needed.
+    budget: Option<InterpretBudget>,
+    /// The program prepared for a seed; `None` inside if it is left to the direct interpreter.
     prepared: Option<(u64, Option<Prepared>)>,
     /// See [`nesl_core::host_program::PureRegion::small`].
     small: bool,
@@ -74,7 +72,7 @@ struct Work<'p> {
 
 impl<'p> Work<'p> {
     fn of(program: &'p Program, small: bool) -> Work<'p> {
-        Work { program, allowance: None, prepared: None, small }
+        Work { program, budget: None, prepared: None, small }
     }
 }
 
@@ -85,14 +83,14 @@ impl Runner<'_> {
         program: &Program,
         globals: &[ResidentValue],
         key: i64,
-    ) -> Result<Done, Trouble> {
+    ) -> Result<Done, FormError> {
         self.host.set_precision(self.options.precision);
         let done = match self.executor {
             None => self.interpret(program, globals, key),
             Some(_) if !Effects::of(program).in_function(program.main) => {
                 self.compute(&mut Work::of(program, false), globals, key)
             }
-            Some(executor) if self.is_for_host(executor, program, globals) => {
+            Some(executor) if self.is_left_to_interpreter(executor, program, globals) => {
                 self.interpret(program, globals, key)
             }
             Some(executor) => self.perform(executor, program, globals, key),
@@ -101,31 +99,31 @@ impl Runner<'_> {
         done
     }
 
-    /// Whether there is nothing for a runtime in a program that has effects.
-    fn is_for_host(
+    /// Returns true if a program that has effects has no work for a runtime.
+    fn is_left_to_interpreter(
         &self,
         executor: &Executor,
         program: &Program,
         globals: &[ResidentValue],
     ) -> bool {
         !worth_compiling(program)
-            || self.trials.is_some()
-                && HostOnly::of(program).function(program.main)
-                && near(globals, &*executor.runtime).is_some()
+            || self.interpret_first.is_some()
+                && left_to_interpreter(program)
+                && values_on_host(globals, &*executor.runtime, &executor.limits).is_some()
     }
 
-    /// Has the direct interpreter run a program.
+    /// Runs a program on the direct interpreter.
     pub(crate) fn interpret(
         &mut self,
         program: &Program,
         globals: &[ResidentValue],
         key: i64,
-    ) -> Result<Done, Trouble> {
+    ) -> Result<Done, FormError> {
         let values = self.values(globals)?;
         let done = interp::run(program, &values, key, self.host, &self.options);
-        let outcome = done.map_err(Trouble::Program)?;
+        let outcome = done.map_err(FormError::Program)?;
         let cost = Some((outcome.work, outcome.depth));
-        Ok((held(program, outcome.value), cost))
+        Ok((host_value(program, outcome.value), cost))
     }
 
     /// Runs a program without effects.
@@ -134,31 +132,12 @@ impl Runner<'_> {
         work: &mut Work<'_>,
         globals: &[ResidentValue],
         key: i64,
-    ) -> Result<Done, Trouble> {
+    ) -> Result<Done, FormError> {
         let program = work.program;
         let Some(executor) = self.executor else { return self.interpret(program, globals, key) };
-        let runtime = &*executor.runtime;
-        if let Some(trials) = &mut self.trials {
-            let tried = if work.small {
-                near(globals, runtime).map(|globals| {
-                    let run = interp::run(program, &globals, key, self.host, &self.options);
-                    run.map(|outcome| outcome.value)
-                })
-            } else {
-                let began = Instant::now();
-                let allowance = work.allowance.get_or_insert_with(|| Allowance::of(program));
-                let (host, options) = (&mut *self.host, &self.options);
-                let tried = trials
-                    .values(allowance, globals, runtime)
-                    .and_then(|values| trials.run(program, allowance, &values, key, host, options));
-                if tried.is_none() {
-                    self.tried += began.elapsed();
-                }
-                tried
-            };
-            if let Some(done) = tried {
-                return Ok((held(program, done.map_err(Trouble::Program)?), None));
-            }
+        let (runtime, limits) = (&*executor.runtime, &executor.limits);
+        if let Some(done) = self.interpret_within_budget(work, globals, key, runtime, limits) {
+            return Ok((host_value(program, done.map_err(FormError::Program)?), None));
         }
         let (precision, seed) = (self.options.precision, self.host.seed());
         let (strategy, max_depth) = (self.strategy, self.options.max_depth);
@@ -174,39 +153,75 @@ impl Runner<'_> {
             }
         };
         match prepared.as_ref().and_then(|prepared| executor.run(prepared, &inputs)) {
-            Some(Ok(held)) => {
+            Some(Ok(value)) => {
                 self.on_runtime = true;
-                Ok((held, None))
+                Ok((value, None))
             }
-            Some(Err(failure)) => Err(self.traced(program, globals, key, failure)),
+            Some(Err(failure)) => Err(self.locate_failure(
+                program,
+                globals,
+                key,
+                failure,
+                Duration::from_millis(limits.max_trace_search_ms),
+            )),
             None => self.interpret(program, globals, key),
         }
     }
 
-    /// A failure on a runtime, with the calls that led there. Compiled code does not keep track of
-    /// them: the direct interpreter runs the program again (it has no effects), and if it fails
-    /// at the same place within [`PATIENCE`], it knows.
-    fn traced(
+    /// Interprets a program without effects for as long as its budget lasts; `None` if it is to be
+    /// compiled.
+    fn interpret_within_budget(
+        &mut self,
+        work: &mut Work<'_>,
+        globals: &[ResidentValue],
+        key: i64,
+        runtime: &dyn runtime::Runtime,
+        limits: &Thresholds,
+    ) -> Option<Result<Value, Failure>> {
+        let (program, host, options) = (work.program, &mut *self.host, &self.options);
+        let interpret_first = self.interpret_first.as_mut()?;
+        if work.small {
+            let globals = values_on_host(globals, runtime, limits)?;
+            let run = interp::run(program, &globals, key, host, options);
+            return Some(run.map(|outcome| outcome.value));
+        }
+        let began = Instant::now();
+        let budget = work.budget.get_or_insert_with(|| InterpretBudget::of(program, limits));
+        let values = interpret_first.globals(budget, globals, runtime, limits);
+        let done = values.and_then(|values| {
+            interpret_first.run(program, (budget, limits), &values, key, host, options)
+        });
+        if done.is_none() {
+            self.interpreted_in_vain += began.elapsed();
+        }
+        done
+    }
+
+    /// Returns a failure on a runtime with the calls that led there. Compiled code does not keep
+    /// track of them: the direct interpreter runs the program again (it has no effects), and if it
+    /// fails at the same place in time, it knows.
+    fn locate_failure(
         &mut self,
         program: &Program,
         globals: &[ResidentValue],
         key: i64,
         failure: Failure,
-    ) -> Trouble {
+        max_search: Duration,
+    ) -> FormError {
         let mut called = false;
         for function in &program.functions {
             function.body.for_each_op(&mut |op| called |= matches!(op, Op::Call(..)));
         }
         let (true, false, Ok(globals)) = (called, failure.trace.is_empty(), self.values(globals))
         else {
-            return Trouble::Program(failure);
+            return FormError::Program(failure);
         };
         let enough = AtomicBool::new(false);
         let options = interp::Options { interrupt: Some(&enough), ..self.options.clone() };
         let host = &mut *self.host;
         let again = std::thread::scope(|scope| {
             let timer = scope.spawn(|| {
-                std::thread::park_timeout(PATIENCE);
+                std::thread::park_timeout(max_search);
                 enough.store(true, Ordering::Relaxed);
             });
             let again = interp::run(program, &globals, key, host, &options);
@@ -216,26 +231,26 @@ impl Runner<'_> {
         let own = |failure: &Failure| {
             failure.trace.iter().find(|(_, library)| !library).map(|(site, _)| *site)
         };
-        Trouble::Program(match again {
+        FormError::Program(match again {
             Err(again) if again.fault == failure.fault && own(&again) == own(&failure) => again,
             _ => failure,
         })
     }
 
-    /// Values, read from the runtime where they are there.
+    /// Returns values on the host, read from the runtime if necessary.
     fn values(&self, globals: &[ResidentValue]) -> Result<Vec<Value>, runtime::Failure> {
         let runtime = self.executor.map(|executor| &*executor.runtime);
-        globals.iter().map(|held| held.value(runtime).cloned()).collect()
+        globals.iter().map(|global| global.value(runtime).cloned()).collect()
     }
 
-    /// Whether the person asked to stop.
+    /// Returns the fault of an interruption if the user asked for one.
     fn interrupted(&self) -> Option<FaultCode> {
         let asked = self.options.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed));
         asked.then_some(FaultCode::Interrupted)
     }
 }
 
-/// The value of a program.
-fn held(program: &Program, value: Value) -> ResidentValue {
+/// Returns the value of a program on the host.
+fn host_value(program: &Program, value: Value) -> ResidentValue {
     ResidentValue::value_of(value, program.functions[program.main.0 as usize].result.clone())
 }

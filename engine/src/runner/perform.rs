@@ -1,46 +1,48 @@
-//! The steps of scripts, in order.
+//! The steps of host programs, in order.
 //!
-//! Values are held where they were made, and read only for who needs them here. A piece is done
-//! when its step is: whatever fails in it has failed before the next step is taken.
+//! Values stay where they were made, and are read only for steps that need them on the host. A pure
+//! region is finished when its step is: its failures are reported before the next step is taken.
 
-use super::{Done, Runner, Trouble, Work};
-use crate::evaluate::Trace;
+use super::{Done, FormError, Runner, Work};
 use crate::execute::Executor;
-use crate::interpret_first::near;
+use crate::interpret_first::values_on_host;
 use crate::resident::ResidentValue;
+use crate::trace::CallTrace;
 use nesl_core::base::with_stack;
 use nesl_core::elaborate;
 use nesl_core::host_program::{self, Action, Block, Function, HostProgram, Input, PureRegion};
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir::{Atom, FunId, Program, Site, Ty, Var};
 use nesl_core::simplify::simplify;
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
 use rustc_hash::FxHashMap;
 use std::time::{Duration, Instant};
 
 /// A call under way.
-struct Frame<'s> {
+struct HostFrame<'s> {
     function: &'s Function,
     vars: FxHashMap<Var, ResidentValue>,
-    trace: Trace,
+    trace: CallTrace,
 }
 
-/// What a block comes to.
-enum Outcome {
+/// The end of a block.
+enum HostOutcome {
     Value(ResidentValue),
-    /// A call that takes its place.
-    Tail(FunId, Vec<ResidentValue>, Trace),
+    /// A call in tail position, which takes the place of the call around.
+    Tail(FunId, Vec<ResidentValue>, CallTrace),
 }
 
 struct Performer<'r, 'a, 's> {
     runner: &'r mut Runner<'a>,
     executor: &'s Executor,
-    script: &'s HostProgram,
+    program: &'s HostProgram,
     /// The values of the program's top-level variables.
     globals: &'s [ResidentValue],
-    /// The pieces that were computed before.
+    /// The pure regions that were computed before, by their addresses.
     works: FxHashMap<*const PureRegion, Work<'s>>,
-    /// Calls under way.
+    /// The number of calls under way.
     depth: usize,
 }
 
@@ -52,9 +54,9 @@ impl Runner<'_> {
         program: &Program,
         globals: &[ResidentValue],
         key: i64,
-    ) -> Result<Done, Trouble> {
+    ) -> Result<Done, FormError> {
         let began = Instant::now();
-        let script = host_program::host_program(&simplify(program));
+        let host_program = host_program::host_program(&simplify(program));
         executor.translated(began.elapsed());
         let takes_key = !program.functions[program.main.0 as usize].params.is_empty();
         let key = ResidentValue::value_of(Value::Int(self.options.precision.wrap(key)), Ty::Int);
@@ -62,12 +64,12 @@ impl Runner<'_> {
         let mut performer = Performer {
             runner: self,
             executor,
-            script: &script,
+            program: &host_program,
             globals,
             works: FxHashMap::default(),
             depth: 0,
         };
-        performer.call(script.main, args, Trace::default()).map(|held| (held, None))
+        performer.call(host_program.main, args, CallTrace::default()).map(|value| (value, None))
     }
 }
 
@@ -76,8 +78,8 @@ impl<'s> Performer<'_, '_, 's> {
         &mut self,
         id: FunId,
         args: Vec<ResidentValue>,
-        trace: Trace,
-    ) -> Result<ResidentValue, Trouble> {
+        trace: CallTrace,
+    ) -> Result<ResidentValue, FormError> {
         let outside = self.depth;
         let result = with_stack(|| self.call_here(id, args, trace));
         self.depth = outside;
@@ -88,35 +90,34 @@ impl<'s> Performer<'_, '_, 's> {
         &mut self,
         id: FunId,
         args: Vec<ResidentValue>,
-        trace: Trace,
-    ) -> Result<ResidentValue, Trouble> {
+        trace: CallTrace,
+    ) -> Result<ResidentValue, FormError> {
         let (mut id, mut args, mut trace) = (id, args, trace);
         loop {
-            let script = self.script;
-            let function =
-                script.functions[id.0 as usize].as_ref().expect("what is called has effects");
+            let function = self.program.functions[id.0 as usize].as_ref();
+            let function = function.or_bug("a function that is called has effects");
             let vars = function.params.iter().copied().zip(args).collect();
-            let mut frame = Frame { function, vars, trace };
+            let mut frame = HostFrame { function, vars, trace };
             match self.block(&mut frame, &function.body, true)? {
-                Outcome::Value(value) => return Ok(value),
-                Outcome::Tail(next, with, from) => (id, args, trace) = (next, with, from),
+                HostOutcome::Value(value) => return Ok(value),
+                HostOutcome::Tail(next, with, from) => (id, args, trace) = (next, with, from),
             }
         }
     }
 
-    /// Performs a block; `tail` says that the function ends with it.
+    /// Performs a block; `tail` if the function ends with it.
     fn block(
         &mut self,
-        frame: &mut Frame<'s>,
+        frame: &mut HostFrame<'s>,
         block: &'s Block,
         tail: bool,
-    ) -> Result<Outcome, Trouble> {
+    ) -> Result<HostOutcome, FormError> {
         with_stack(|| {
             for (at, step) in block.steps.iter().enumerate() {
                 let last = tail && at + 1 == block.steps.len();
                 let ends = |var: Var| last && block.result == Atom::Var(var);
                 match &step.action {
-                    Action::Compute(piece) => self.compute(frame, piece)?,
+                    Action::Compute(region) => self.compute(frame, region)?,
                     Action::Global(var, id) => {
                         frame.vars.insert(*var, self.globals[id.0 as usize].clone());
                     }
@@ -137,21 +138,23 @@ impl<'s> Performer<'_, '_, 's> {
                         let yes = self.value(&frame.atom(*cond))? == Value::Bool(true);
                         let side = if yes { then } else { otherwise };
                         match self.block(frame, side, ends(*var))? {
-                            Outcome::Value(value) => {
+                            HostOutcome::Value(value) => {
                                 frame.vars.insert(*var, value);
                             }
                             tail => return Ok(tail),
                         }
                     }
-                    Action::Call { host_only: Some(piece), .. } if self.is_near(frame, piece) => {
-                        self.compute(frame, piece)?;
+                    Action::Call { host_only: Some(region), .. }
+                        if self.is_on_host(frame, region) =>
+                    {
+                        self.compute(frame, region)?;
                     }
                     Action::Call { var, callee, args, .. } => {
                         let args = args.iter().map(|arg| frame.atom(*arg)).collect();
                         let trace = frame.trace.under(step.site, frame.function.library);
-                        self.enter(frame, step.site)?;
+                        self.begin_call(frame, step.site)?;
                         if ends(*var) {
-                            return Ok(Outcome::Tail(*callee, args, trace));
+                            return Ok(HostOutcome::Tail(*callee, args, trace));
                         }
                         let value = self.call(*callee, args, trace)?;
                         frame.vars.insert(*var, value);
@@ -161,12 +164,12 @@ impl<'s> Performer<'_, '_, 's> {
                     frame.vars.remove(var);
                 }
             }
-            Ok(Outcome::Value(frame.atom(block.result)))
+            Ok(HostOutcome::Value(frame.atom(block.result)))
         })
     }
 
-    /// Another call, one that takes the place of another too, as the direct interpreter counts.
-    fn enter(&mut self, frame: &Frame<'s>, site: Site) -> Result<(), Trouble> {
+    /// Begins a call. One in tail position counts as well, as on the direct interpreter.
+    fn begin_call(&mut self, frame: &HostFrame<'s>, site: Site) -> Result<(), FormError> {
         if let Some(code) = self.runner.interrupted() {
             return Err(frame.failed(Fault::new(code), site));
         }
@@ -178,33 +181,39 @@ impl<'s> Performer<'_, '_, 's> {
         Ok(())
     }
 
-    fn inputs(&self, frame: &Frame<'s>, piece: &PureRegion) -> Vec<ResidentValue> {
+    fn inputs(&self, frame: &HostFrame<'s>, region: &PureRegion) -> Vec<ResidentValue> {
         let input = |input: &Input| match input {
             Input::Global(id) => self.globals[id.0 as usize].clone(),
             Input::Var(var) => frame.vars[var].clone(),
         };
-        piece.inputs.iter().map(input).collect()
+        region.inputs.iter().map(input).collect()
     }
 
-    /// Whether nothing that a piece takes is a long one on the runtime.
-    fn is_near(&self, frame: &Frame<'s>, piece: &PureRegion) -> bool {
-        let tries = self.runner.trials.is_some();
-        tries && near(&self.inputs(frame, piece), &*self.executor.runtime).is_some()
+    /// Returns true if no input of a region is a large one on the runtime.
+    fn is_on_host(&self, frame: &HostFrame<'s>, region: &PureRegion) -> bool {
+        let Executor { runtime, limits, .. } = self.executor;
+        let inputs = self.inputs(frame, region);
+        self.runner.interpret_first.is_some()
+            && values_on_host(&inputs, &**runtime, limits).is_some()
     }
 
-    /// Computes a piece, and binds what it gives.
-    fn compute(&mut self, frame: &mut Frame<'s>, piece: &'s PureRegion) -> Result<(), Trouble> {
-        let inputs = self.inputs(frame, piece);
-        let done = if piece.effects {
-            self.runner.interpret(&piece.program, &inputs, 0)
+    /// Computes a pure region, and binds its outputs.
+    fn compute(
+        &mut self,
+        frame: &mut HostFrame<'s>,
+        region: &'s PureRegion,
+    ) -> Result<(), FormError> {
+        let inputs = self.inputs(frame, region);
+        let done = if region.effects {
+            self.runner.interpret(&region.program, &inputs, 0)
         } else {
-            let work = self.works.entry(std::ptr::from_ref(piece));
-            let work = work.or_insert_with(|| Work::of(&piece.program, piece.small));
+            let work = self.works.entry(std::ptr::from_ref(region));
+            let work = work.or_insert_with(|| Work::of(&region.program, region.small));
             self.runner.compute(work, &inputs, 0)
         };
-        let (value, _) = done.map_err(|trouble| frame.under(trouble))?;
-        let count = piece.outputs.len();
-        for (at, var) in piece.outputs.iter().enumerate() {
+        let (value, _) = done.map_err(|error| frame.with_calls(error))?;
+        let count = region.outputs.len();
+        for (at, var) in region.outputs.iter().enumerate() {
             let mut way = vec![elaborate::Projection::Second; at];
             if at + 1 < count {
                 way.push(elaborate::Projection::First);
@@ -214,13 +223,16 @@ impl<'s> Performer<'_, '_, 's> {
         Ok(())
     }
 
-    /// The value of a block, and the seconds that its work took: what it took to make code for it
-    /// does not count.
-    fn time(&mut self, frame: &mut Frame<'s>, body: &'s Block) -> Result<ResidentValue, Trouble> {
+    /// Returns the value of a block, and the seconds that its work took, without compilation.
+    fn time(
+        &mut self,
+        frame: &mut HostFrame<'s>,
+        body: &'s Block,
+    ) -> Result<ResidentValue, FormError> {
         let (began, before) = (self.runner.host.clock(), self.overhead());
         let value = match self.block(frame, body, false)? {
-            Outcome::Value(value) => value,
-            Outcome::Tail(..) => unreachable!("no call takes the place of what is timed"),
+            HostOutcome::Value(value) => value,
+            HostOutcome::Tail(..) => bug!("a call took the place of a block that is timed"),
         };
         let overhead = self.overhead() - before;
         let seconds = self.runner.host.clock() - began - overhead.as_secs_f64();
@@ -230,18 +242,18 @@ impl<'s> Performer<'_, '_, 's> {
         Ok(ResidentValue::pair(&value, &seconds, &*self.executor.runtime, precision)?)
     }
 
-    /// Time spent so far on other things than the work of the program.
+    /// Returns the time spent so far on other things than the work of the program.
     fn overhead(&self) -> Duration {
         let compiling = Duration::from_nanos(self.executor.runtime.counters().compile_ns);
-        self.executor.translating() + compiling + self.runner.tried
+        self.executor.translating() + compiling + self.runner.interpreted_in_vain
     }
 
-    fn value(&self, held: &ResidentValue) -> Result<Value, Trouble> {
-        Ok(held.value(Some(&*self.executor.runtime))?.clone())
+    fn value(&self, resident: &ResidentValue) -> Result<Value, FormError> {
+        Ok(resident.value(Some(&*self.executor.runtime))?.clone())
     }
 }
 
-impl Frame<'_> {
+impl HostFrame<'_> {
     fn atom(&self, atom: Atom) -> ResidentValue {
         let (value, ty) = match atom {
             Atom::Var(var) => return self.vars[&var].clone(),
@@ -254,25 +266,25 @@ impl Frame<'_> {
         ResidentValue::value_of(value, ty)
     }
 
-    /// A failure of a step.
-    fn failed(&self, fault: Fault, site: Site) -> Trouble {
+    /// Returns the failure of a step.
+    fn failed(&self, fault: Fault, site: Site) -> FormError {
         let mut trace = vec![(site, self.function.library)];
         trace.extend(self.trace.sites());
-        Trouble::Program(Failure { fault, trace })
+        FormError::Program(Failure { fault, trace })
     }
 
-    /// What went wrong in a piece, with the calls that led there. What stands in this function is of
+    /// Returns an error inside a region with the calls around it. A place in this function is in
     /// the library if the function is.
-    fn under(&self, trouble: Trouble) -> Trouble {
-        match trouble {
-            Trouble::Program(mut failure) => {
+    fn with_calls(&self, error: FormError) -> FormError {
+        match error {
+            FormError::Program(mut failure) => {
                 for (site, library) in &mut failure.trace {
                     *library |= self.function.library && site.item == self.function.site.item;
                 }
                 failure.trace.extend(self.trace.sites());
-                Trouble::Program(failure)
+                FormError::Program(failure)
             }
-            Trouble::Runtime(_) => trouble,
+            FormError::Runtime(_) => error,
         }
     }
 }

@@ -5,9 +5,10 @@ use nesl_core::base::{Diagnostic, Kind, with_stack};
 use nesl_core::db::{Before, FileId, Form};
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{Command, CommandArg, ItemKind};
+use nesl_runtime::bug::OrBug;
 use std::path::{Path, PathBuf};
 
-/// How many files may be inside each other.
+/// The number of files that may be loading inside each other.
 const MAX_LOADS: usize = 64;
 
 impl Session {
@@ -30,7 +31,7 @@ impl Session {
         }
     }
 
-    /// Puts the text that a `load` form names behind it, unless it is being loaded already.
+    /// Inserts the text that a `load` form names behind it, unless it is being loaded already.
     fn attach(&mut self, at: Before, form: &Form, path: &Path, text: &str) -> Option<FileId> {
         if self.is_loading(path) {
             return None;
@@ -112,7 +113,7 @@ impl Session {
         self.loading.pop();
     }
 
-    /// The text that a `load` form means when it runs. That may not be what was there when the
+    /// Returns the file that a `load` form names when it runs. Its text may have changed since the
     /// file with the form was read: forms before this one can have written it.
     fn find_loaded(&mut self, form: &Form, command: &Command) -> Result<(PathBuf, FileId), String> {
         let Some(name) = loaded_name(command) else {
@@ -128,8 +129,9 @@ impl Session {
         if let Some(file) = known {
             return Ok((path, file));
         }
-        let at = self.last.expect("a form that runs has a place");
-        let file = self.attach(at, form, &path, &text).expect("it is not being loaded");
+        let at = self.last.or_bug("a form that runs has a place");
+        let file =
+            self.attach(at, form, &path, &text).or_bug("a file that is loading was refused before");
         self.check_again();
         Ok((path, file))
     }
@@ -221,16 +223,16 @@ fn loaded_name(command: &Command) -> Option<String> {
     })
 }
 
-/// A path by which to tell whether two files are the same.
+/// Returns a path that is equal for two names of the same file.
 fn same(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// The file that `load "name"` means: with `.nesl` added, then as it is.
+/// Reads the file of `load "name"`: the name with `.nesl` added, or else as it is.
 fn read(name: &str) -> Option<(PathBuf, String)> {
     for path in [PathBuf::from(format!("{name}.nesl")), PathBuf::from(name)] {
         if let Ok(bytes) = std::fs::read(&path) {
-            return Some((path, crate::decode(bytes)));
+            return Some((path, crate::host::text::decode(bytes)));
         }
     }
     None

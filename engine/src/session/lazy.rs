@@ -1,57 +1,55 @@
-//! Definitions that are put off until somebody asks.
+//! Definitions that are deferred until they are used.
 //!
-//! A definition of a sequence whose value is not shown is kept as the program that computes it. Who
-//! goes over it takes that program in, so that fusion sees both and the sequence is never stored.
-//! Who needs it as a whole, or is the second to ask, has it computed, and then it is there like
-//! any other: nothing is computed more than twice.
+//! A definition of a sequence whose value is not shown is kept as the program that computes it. The
+//! first form that only iterates over the sequence is linked with that program, so that fusion sees
+//! both and the sequence is never stored. A form that needs it as a whole, and the second form that
+//! uses it, have it computed: nothing is computed more than twice.
 //!
-//! Nobody can notice: only what cannot fail, whatever its size, is put off, and what draws random
-//! numbers or does something outside is not. A definition captures the values it uses, so what
-//! takes their names later does not matter.
+//! Nobody can notice: a definition is deferred only if it cannot fail, whatever its size, draws no
+//! random numbers and has no effects. It captures the values that it uses, so that a later
+//! definition of their names does not matter.
 
 use super::{FileRange, Session, place};
 use crate::resident::ResidentValue;
-use crate::runner::Trouble;
+use crate::runner::FormError;
 use nesl_core::base::{Diagnostic, ItemId, Name};
 use nesl_core::ir::{Effects, Global, GlobalId, Op, Program, Ty};
 use nesl_core::link::{self, Fact, Unit, cannot_fail, link, only_iterates};
 use nesl_core::simplify::simplify;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::Precision;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
-/// Definitions that would make a program larger than this are computed.
-const LARGE: usize = 200;
-
-/// The value of a variable, computed or not.
+/// The value of a variable, computed or deferred.
 #[derive(Clone)]
 pub(super) enum Value {
-    ResidentValue(ResidentValue),
+    Computed(ResidentValue),
     Deferred(Rc<Deferred>),
 }
 
-/// A definition that was put off.
+/// A deferred definition.
 pub(super) struct Deferred {
     item: ItemId,
     name: Name,
-    /// Simplified.
+    /// The program that computes the value, simplified.
     program: Program,
     /// The values of its globals, until it is computed.
     captured: RefCell<Vec<Value>>,
     precision: Precision,
     fact: Fact,
-    /// Operations of this and of what it captured.
+    /// The number of operations of the program and of the deferred definitions that it captured.
     size: usize,
-    /// Somebody has taken it in.
+    /// A form was linked with the program.
     asked: Cell<bool>,
     value: OnceCell<ResidentValue>,
 }
 
 impl Value {
-    /// The value, if it is there.
+    /// Returns the value if it was computed.
     pub(super) fn computed(&self) -> Option<&ResidentValue> {
         match self {
-            Value::ResidentValue(held) => Some(held),
+            Value::Computed(held) => Some(held),
             Value::Deferred(deferred) => deferred.value.get(),
         }
     }
@@ -60,24 +58,24 @@ impl Value {
         match (self.computed(), self) {
             (Some(held), _) => held.fact(),
             (None, Value::Deferred(deferred)) => deferred.fact,
-            (None, Value::ResidentValue(_)) => Fact::Nothing,
+            (None, Value::Computed(_)) => Fact::Nothing,
         }
     }
 
     fn size(&self) -> usize {
         match self {
             Value::Deferred(deferred) if deferred.value.get().is_none() => deferred.size,
-            Value::Deferred(_) | Value::ResidentValue(_) => 0,
+            Value::Deferred(_) | Value::Computed(_) => 0,
         }
     }
 }
 
-/// A program and those it takes in.
+/// A program, and the deferred definitions that it is linked with.
 #[derive(Default)]
 struct Linking {
-    /// Each after those it takes in.
+    /// The programs, each after those that it is linked with.
     programs: Vec<(Program, Vec<link::Source>)>,
-    /// Which of them are deferred definitions.
+    /// The deferred definitions among the programs, each with its index there.
     known: Vec<(Rc<Deferred>, usize)>,
     globals: Vec<Global>,
     values: Vec<ResidentValue>,
@@ -86,7 +84,7 @@ struct Linking {
 type Result<T> = std::result::Result<T, Vec<Diagnostic<FileRange>>>;
 
 impl Session {
-    /// Puts a definition off, if nobody will notice.
+    /// Defers a definition if nobody will notice.
     pub(super) fn defer(
         &self,
         item: ItemId,
@@ -111,7 +109,8 @@ impl Session {
         let known = |id: GlobalId| values[id.0 as usize].fact();
         let limit = self.settings.max_length as u64;
         let fact = cannot_fail(&program, &known, limit)?;
-        (loops && size <= LARGE).then(|| {
+        let max_operations = self.executor.as_ref()?.limits.max_deferred_operations;
+        (loops && size <= max_operations).then(|| {
             Value::Deferred(Rc::new(Deferred {
                 item,
                 name: name.clone(),
@@ -126,8 +125,8 @@ impl Session {
         })
     }
 
-    /// A program with what it takes in of deferred definitions, if there is some and it may, and
-    /// the values of its globals.
+    /// Links a program with the deferred definitions that it uses, if there are any and `may` is
+    /// true; returns the linked program, and the values of its globals.
     pub(super) fn with_deferred(
         &mut self,
         item: ItemId,
@@ -155,7 +154,7 @@ impl Session {
         Ok((Some(link(&units, linking.globals)), linking.values))
     }
 
-    /// Adds a program, behind those it takes in; `simple` is it simplified.
+    /// Adds a program behind those that it is linked with; `simple` is the program simplified.
     fn add(
         &mut self,
         linking: &mut Linking,
@@ -187,7 +186,7 @@ impl Session {
                 }
                 self.force(deferred, item)?;
             }
-            let held = value.computed().expect("it was computed").clone();
+            let held = value.computed().or_bug("a value is computed or deferred").clone();
             sources.push(link::Source::Global(GlobalId(linking.values.len() as u32)));
             linking.globals.push(program.globals[number].clone());
             linking.values.push(held);
@@ -196,7 +195,7 @@ impl Session {
         Ok(linking.programs.len() - 1)
     }
 
-    /// Computes a deferred definition, for a form.
+    /// Computes a deferred definition because a form uses it.
     fn force(&mut self, deferred: &Rc<Deferred>, asked_by: ItemId) -> Result<()> {
         let captured = deferred.captured.borrow().clone();
         let mut linking = Linking::default();
@@ -210,11 +209,11 @@ impl Session {
         let done = runner.run(&program, &linking.values, 0);
         let held = match done {
             Ok((held, _)) => held,
-            Err(trouble) => {
+            Err(error) => {
                 let item = deferred.item;
-                let diagnostic = match trouble {
-                    Trouble::Program(failure) => self.failure(item, &failure),
-                    Trouble::Runtime(failure) => self.trouble(item, failure),
+                let diagnostic = match error {
+                    FormError::Program(failure) => self.failure(item, &failure),
+                    FormError::Runtime(failure) => self.runtime_failure(item, failure),
                 };
                 let asked_by = place(self.db.whole(asked_by));
                 let words = format!("`{}` is computed for this", deferred.name);
@@ -225,19 +224,19 @@ impl Session {
         if let Some(Value::Deferred(known)) = self.values.get(&key)
             && Rc::ptr_eq(known, deferred)
         {
-            self.values.insert(key, Value::ResidentValue(held.clone()));
+            self.values.insert(key, Value::Computed(held.clone()));
         }
         let _ = deferred.value.set(held);
         deferred.captured.borrow_mut().clear();
         Ok(())
     }
 
-    /// Computes all that was put off: for a change of runtime.
+    /// Computes all deferred definitions, before a change of runtime.
     pub(super) fn force_all(&mut self) {
         let all: Vec<Value> = self.values.values().cloned().collect();
         for value in all {
             if let Value::Deferred(deferred) = value {
-                // What cannot be computed any more is lost with its runtime.
+                // A value that cannot be computed any more is lost with its runtime.
                 let _ = self.force(&deferred, deferred.item);
             }
         }

@@ -1,4 +1,4 @@
-//! What forms take, and what a session holds: time, launches, memory.
+//! Measurements of forms and of the session: time, launches, memory.
 //!
 //! Counts are the runtime's own, exact ones ([`Counters`]); of a form, the difference between
 //! before and after.
@@ -6,19 +6,20 @@
 use super::Session;
 use crate::execute::Executor;
 use crate::resident::ResidentValue;
+use crate::unsupported::Unsupported;
 use nesl_core::names::Resolution;
 use nesl_runtime::runtime::Counters;
 use std::time::{Duration, Instant};
 
-/// What evaluating a form took. All zero for one that only defines.
+/// The cost of evaluating a form. All zero for one that only defines.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// Seconds in all, compilation included; showing the value is not.
+    /// Seconds in all, with compilation, without showing the value.
     pub seconds: f64,
     /// Of these, seconds in which it waited for code, from elaboration to the machine's own: what
     /// another thread made meanwhile does not count.
     pub compile_seconds: f64,
-    /// Whether it ran on the session's runtime, not on the direct interpreter.
+    /// The form ran on the session's runtime, not on the direct interpreter.
     pub on_runtime: bool,
     /// Kernels executed.
     pub launches: u64,
@@ -28,19 +29,19 @@ pub struct Usage {
     pub transferred: u64,
     /// Bytes of the runtime's arrays afterwards.
     pub bytes: u64,
-    /// The most there were at a time, since the session began.
+    /// The most bytes of arrays at a time since the session began.
     pub peak_bytes: u64,
 }
 
-/// What a session did and holds.
+/// The counters of a session, and the places of its values.
 #[derive(Clone, Debug)]
 pub struct Stats {
     /// The runtime's name; none if programs run on the direct interpreter.
     pub runtime: Option<String>,
     /// The runtime's counters since the session began.
     pub counters: Counters,
-    /// Programs whose shape flat form does not know, so that one instance ran each of them.
-    pub unflattened: u64,
+    /// The number of programs that were not run in flattened form but by one thread, by reason.
+    pub unsupported: Vec<(Unsupported, u64)>,
     /// The top-level variables, by name.
     pub variables: Vec<Variable>,
 }
@@ -48,9 +49,9 @@ pub struct Stats {
 /// A top-level variable and where its value is: on the host, on the runtime, or both.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
-    /// Its name.
+    /// The name of the variable.
     pub name: String,
-    /// Its type as printed.
+    /// The type of its value as printed.
     pub ty: String,
     /// Bytes of its value on the host, if it is there.
     pub host_bytes: Option<u64>,
@@ -68,7 +69,7 @@ pub(super) struct Meter {
 }
 
 impl Session {
-    /// What was done so far, and what is held where.
+    /// Returns the counters so far, and the places of all variables.
     pub fn stats(&self) -> Stats {
         let mut variables: Vec<Variable> = self
             .values
@@ -88,7 +89,7 @@ impl Session {
         Stats {
             runtime: self.runtime().map(|runtime| runtime.caps().name.clone()),
             counters: self.counters(),
-            unflattened: self.executor.as_ref().map_or(0, Executor::unflattened),
+            unsupported: self.executor.as_ref().map(Executor::unsupported).unwrap_or_default(),
             variables,
         }
     }
@@ -102,7 +103,8 @@ impl Session {
         Meter { started: Instant::now(), before: self.counters() }
     }
 
-    /// What was used since a meter was made; `translating` is the time spent on making kernels.
+    /// Returns the cost since a meter was made; `translating` is the time spent on compilation
+    /// before the runtime's own part.
     pub(super) fn usage(&self, meter: &Meter, translating: Duration, on_runtime: bool) -> Usage {
         let (seconds, before, after) = (meter.started.elapsed(), meter.before, self.counters());
         let compiled = Duration::from_nanos(after.compile_ns - before.compile_ns);
@@ -118,7 +120,7 @@ impl Session {
         }
     }
 
-    /// Time spent so far on making kernels, the runtime's own part left out.
+    /// Returns the time spent on compilation so far, without the runtime's own part.
     pub(super) fn translating(&self) -> Duration {
         self.executor.as_ref().map(Executor::translating).unwrap_or_default()
     }

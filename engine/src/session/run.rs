@@ -1,10 +1,11 @@
 //! Running the forms of a text, in order.
 
+use super::shown::show_preview;
 use super::watch::Watcher;
 use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, lazy, located, place};
-use crate::preview::Glimpse;
+use crate::preview::Preview;
 use crate::resident::ResidentValue;
-use crate::runner::{Done, Runner, Trouble};
+use crate::runner::{Done, FormError, Runner};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
 use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Projection};
@@ -16,6 +17,7 @@ use nesl_core::strategy::Strategy;
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{self, ItemKind};
 use nesl_core::types::{ItemTypes, Scheme, Signature, Ty, print_scheme};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::runtime;
 use nesl_runtime::scalar::ScalarOp;
@@ -23,15 +25,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What came of a form.
+/// The value of a form, and what evaluating it took.
 pub(super) struct Computed {
-    /// Its value.
+    /// The value, computed or deferred.
     value: lazy::Value,
     /// Work and depth, where they were counted.
     cost: Option<(u64, u64)>,
-    /// Time spent on making kernels, the runtime's own part left out.
+    /// Time spent on compilation, without the runtime's own part.
     translating: Duration,
-    /// It ran on the session's runtime.
+    /// The form ran on the session's runtime.
     on_runtime: bool,
 }
 
@@ -183,16 +185,16 @@ impl Session {
             let expression = matches!(ast.kind, ItemKind::Expr(_));
             let value = computed.value.computed().map_or(Ok(None), |held| {
                 let unread = !self.settings.show_sequences && held.ty().has_sequence();
-                let seen = || held.glimpse(self.settings.print_length, self.runtime());
+                let seen = || held.preview(self.settings.print_length, self.preview_limit());
                 (!unread).then(seen).transpose()
             });
             let value = match value {
                 Ok(Some(seen)) => self.show(&seen, &elaborated.ty),
                 Ok(None) => String::new(),
                 Err(failure) => {
-                    let trouble = self.trouble(item, failure);
+                    let diagnostic = self.runtime_failure(item, failure);
                     summary.errors += 1;
-                    sink(Event::Diagnostic(trouble));
+                    sink(Event::Diagnostic(diagnostic));
                     return;
                 }
             };
@@ -212,9 +214,9 @@ impl Session {
     fn keep(&mut self, item: ItemId, ast: &ast::Item, value: &lazy::Value) -> Result<(), String> {
         let stored = matches!(ast.kind, ItemKind::Binding { stored: true, .. });
         let held = match value {
-            lazy::Value::ResidentValue(held) => held,
+            lazy::Value::Computed(held) => held,
             lazy::Value::Deferred(_) => {
-                let name = deferrable(ast).expect("it was put off");
+                let name = deferrable(ast).or_bug("a deferred form binds one name");
                 self.values.insert((item, name), value.clone());
                 return Ok(());
             }
@@ -225,13 +227,13 @@ impl Session {
                 let value = part.value(self.runtime()).map_err(|failure| words(&failure))?;
                 self.stored.write(item, name, value, part.ty())?;
             } else {
-                self.values.insert((item, name), lazy::Value::ResidentValue(part));
+                self.values.insert((item, name), lazy::Value::Computed(part));
             }
         }
         Ok(())
     }
 
-    /// Elaborates and runs a form; its value may be put off if it is that of a name.
+    /// Elaborates and runs a form; the value of a `name` may be deferred.
     fn compute(
         &mut self,
         item: ItemId,
@@ -276,30 +278,32 @@ impl Session {
         };
         let (held, cost) = match done {
             Ok(done) => done,
-            Err(Trouble::Program(failure)) => return Err(vec![self.failure(item, &failure)]),
-            Err(Trouble::Runtime(failure)) => return Err(vec![self.trouble(item, failure)]),
+            Err(FormError::Program(failure)) => return Err(vec![self.failure(item, &failure)]),
+            Err(FormError::Runtime(failure)) => {
+                return Err(vec![self.runtime_failure(item, failure)]);
+            }
         };
         let translating = elaborating + (self.translating() - before);
         // What others have defined is not this form's work.
         let cost = cost.filter(|_| linked.is_none());
-        let value = lazy::Value::ResidentValue(held);
+        let value = lazy::Value::Computed(held);
         Ok((elaborated, Computed { value, cost, translating, on_runtime }))
     }
 
-    /// What runs programs, by the settings.
+    /// Returns a runner for the settings.
     pub(super) fn runner(&mut self) -> Runner<'_> {
         let plain = self.settings.strategy == Strategy::Auto && self.settings.fuel.is_none();
-        let trials = self.settings.trials && plain;
+        let interpret_first = self.settings.interpret_first && plain;
         if let Some(executor) = &self.executor {
             executor.set_fuel(self.settings.fuel);
         }
         Runner {
             executor: self.executor.as_ref(),
-            trials: trials.then_some(&mut self.trials),
+            interpret_first: interpret_first.then_some(&mut self.interpret_first),
             host: &mut self.host,
             options: options(&self.settings, &self.interrupt),
             strategy: self.settings.strategy,
-            tried: Duration::ZERO,
+            interpreted_in_vain: Duration::ZERO,
             on_runtime: false,
         }
     }
@@ -311,7 +315,7 @@ impl Session {
         elaborated: &Elaborated,
         globals: &[ResidentValue],
         key: i64,
-    ) -> Result<Done, Trouble> {
+    ) -> Result<Done, FormError> {
         let values = globals.iter().map(|held| held.value(self.runtime()).cloned());
         let values: Vec<Value> = values.collect::<Result<_, _>>()?;
         self.host.set_precision(self.settings.precision);
@@ -323,7 +327,7 @@ impl Session {
         let run = interp::run_watched(program, &values, key, host, &options, &mut watcher);
         host.print(watcher.profile().as_bytes());
         host.flush();
-        let outcome = run.map_err(Trouble::Program)?;
+        let outcome = run.map_err(FormError::Program)?;
         let ty = program.functions[program.main.0 as usize].result.clone();
         Ok((ResidentValue::value_of(outcome.value, ty), Some((outcome.work, outcome.depth))))
     }
@@ -353,7 +357,7 @@ impl Session {
                     let read = self.stored.read(global.item, &name, &global.ty, precision);
                     if let Some(Ok(value)) = read {
                         let held = ResidentValue::value_of(value, global.ty.clone());
-                        values.push(lazy::Value::ResidentValue(held));
+                        values.push(lazy::Value::Computed(held));
                         continue;
                     }
                     let at = place(self.db.whole(item));
@@ -390,8 +394,8 @@ impl Session {
         diagnostic
     }
 
-    /// What a runtime could not do for a form.
-    pub(super) fn trouble(
+    /// Returns the diagnostic for a failure of the runtime during a form.
+    pub(super) fn runtime_failure(
         &self,
         item: ItemId,
         failure: runtime::Failure,
@@ -400,28 +404,14 @@ impl Session {
     }
 
     /// A value as text.
-    fn show(&self, seen: &Glimpse, ty: &Ty) -> String {
-        show_seen(&self.db, &self.settings, &self.interrupt, seen, ty)
+    fn show(&self, seen: &Preview, ty: &Ty) -> String {
+        show_preview(&self.db, &self.settings, &self.interrupt, seen, ty)
     }
 
     fn shown_type(&self, item: ItemId, ty: &Ty) -> String {
         let vars = self.db.types(item).vars.clone();
         print_scheme(&Scheme { vars, ty: ty.clone() })
     }
-}
-
-/// A value as text, by the settings; cut short once `interrupt` is set.
-pub(super) fn show_seen(
-    db: &Database,
-    settings: &Settings,
-    interrupt: &AtomicBool,
-    seen: &Glimpse,
-    ty: &Ty,
-) -> String {
-    let content = |record: &nesl_core::types::Record, args: &[Ty]| {
-        nesl_core::types::record_content(db.signature(record.item), args)
-    };
-    crate::show::show(seen, ty, &content, settings.print_length, settings.precision, interrupt)
 }
 
 /// The program as the elaborator sees it: the database, with the session's redefinitions.
@@ -507,7 +497,7 @@ pub(super) fn names_of(ast: &ast::Item) -> Vec<(Name, Vec<Projection>)> {
     }
 }
 
-/// How the direct interpreter runs programs, by the settings.
+/// Returns the options of the direct interpreter, by the settings.
 fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> interp::Options<'a> {
     interp::Options {
         precision: settings.precision,

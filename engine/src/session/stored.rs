@@ -16,10 +16,10 @@ use std::path::PathBuf;
 /// The stored variables of a session.
 #[derive(Default)]
 pub(super) struct Stored {
-    /// Made when first needed.
+    /// The folder of the files, made when it is first needed.
     folder: Option<PathBuf>,
     files: FxHashMap<(ItemId, Name), PathBuf>,
-    /// Files written so far.
+    /// The number of files written so far.
     written: usize,
 }
 
@@ -79,14 +79,14 @@ impl Stored {
                 Err(error) => return Err(error),
             }
         }
-        unreachable!("some number is free")
+        nesl_runtime::bug!("every number is taken by a folder")
     }
 }
 
 impl Drop for Stored {
     fn drop(&mut self) {
         if let Some(folder) = &self.folder {
-            // What cannot be removed is left to whoever clears temporary files.
+            // A folder that cannot be removed is left to whoever clears temporary files.
             let _ = std::fs::remove_dir_all(folder);
         }
     }

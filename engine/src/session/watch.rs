@@ -6,7 +6,7 @@
 //! program prints there waits for the end of the apply-to-each.
 
 use super::{Session, Settings};
-use crate::preview::Glimpse;
+use crate::preview::Preview;
 use nesl_core::base::Name;
 use nesl_core::db::Database;
 use nesl_core::elaborate::{Mark, Watched, WatchedBinding};
@@ -24,16 +24,16 @@ const ARGUMENTS: u8 = 2;
 const BINDINGS: u8 = 3;
 const NESTED: u8 = 4;
 
-/// No line is indented by more levels than that.
-const DEEPEST: usize = 40;
+/// The number of levels by which a line is indented at most.
+const MAX_INDENT_LEVELS: usize = 40;
 
-/// What is watched of a function.
+/// The things that are shown of a function.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Watch {
     /// 0: nothing; 1: calls; 2: arguments and results, too; 3: bindings, too; 4: those inside
     /// apply-to-each, too.
     pub(super) trace: u8,
-    /// Whether bindings are timed.
+    /// Bindings are timed.
     pub(super) profile: bool,
 }
 
@@ -107,19 +107,19 @@ pub(super) struct Watcher<'a> {
     pub(super) interrupt: &'a AtomicBool,
     pub(super) watches: &'a FxHashMap<Name, Watch>,
     pub(super) watched: &'a Watched,
-    /// Watched calls in progress.
+    /// The number of watched calls in progress.
     calls: usize,
-    /// When the bindings in progress began.
+    /// The bindings in progress, each with the time at which it began, in seconds.
     begun: Vec<(Site, f64)>,
     times: FxHashMap<Site, Timed>,
-    /// The bindings timed, in order of first completion.
+    /// The bindings that were timed, in the order in which they were first completed.
     order: Vec<(Site, String, String)>,
 }
 
-/// The time of a binding.
+/// The time of all executions of a binding.
 #[derive(Default)]
 struct Timed {
-    /// In progress: what a recursive call spends is part of the outermost.
+    /// The number of executions in progress: the time of a recursive call is part of the outermost.
     open: usize,
     done: u64,
     seconds: f64,
@@ -146,7 +146,7 @@ impl<'a> Watcher<'a> {
         }
     }
 
-    /// What the bindings of profiled functions took, function by function.
+    /// Returns the times of the bindings of profiled functions as text, function by function.
     pub(super) fn profile(&self) -> String {
         let mut out = String::new();
         let mut functions: Vec<&str> = self.order.iter().map(|(_, name, _)| &**name).collect();
@@ -177,17 +177,17 @@ impl<'a> Watcher<'a> {
     }
 
     fn show(&self, value: &Value, ty: &Ty) -> String {
-        super::run::show_seen(
+        super::shown::show_preview(
             self.db,
             self.settings,
             self.interrupt,
-            &Glimpse::Whole(value.clone()),
+            &Preview::Whole(value.clone()),
             ty,
         )
     }
 
     fn line(&self, host: &mut dyn Host, text: &str) {
-        let indent = "  ".repeat(self.calls.min(DEEPEST));
+        let indent = "  ".repeat(self.calls.min(MAX_INDENT_LEVELS));
         host.print(format!("{indent}{text}\n").as_bytes());
     }
 

@@ -1,14 +1,14 @@
-//! Random inputs from a seed.
+//! Generates random inputs from a seed.
 //!
-//! Numbers and chars come from few, so that equal ones are common, with the extremes among them;
-//! sequences are short. The first inputs of a batch have fixed shapes: all sequences empty, then
-//! of one element, then of equal elements.
+//! Numbers and chars are drawn from small sets that include the extreme values, so that equal ones
+//! are common. Sequences are short. The first inputs of a batch have fixed shapes: all sequences
+//! are empty, then have one element, then consist of equal elements.
 
 use crate::value::{Char, Nesl};
 use nesl_engine::Precision;
 use nesl_runtime::random;
 
-/// What the sequences of an input are like.
+/// The shape of the sequences of an input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
     Empty,
@@ -17,13 +17,13 @@ pub enum Shape {
     Any,
 }
 
-/// Random choices.
+/// A source of random choices.
 pub struct Choices {
     seed: u64,
     count: i64,
-    /// That of the session.
+    /// The precision of the session.
     pub precision: Precision,
-    /// For the input being made.
+    /// The shape of the input under construction.
     pub shape: Shape,
 }
 
@@ -32,13 +32,13 @@ impl Choices {
         Choices { seed, count: 0, precision, shape: Shape::Any }
     }
 
-    /// A number below `bound`.
+    /// Chooses a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.count += 1;
         random::uniform_int(random::bits(self.seed, self.count), bound as i64) as usize
     }
 
-    /// True once in `n` times.
+    /// Returns true once in `n` times on average.
     pub fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
@@ -47,7 +47,7 @@ impl Choices {
         from[self.below(from.len())].clone()
     }
 
-    /// An int, often a small one.
+    /// Chooses an int, often a small one.
     pub fn int(&mut self) -> i64 {
         let (least, most) = (self.precision.min_int(), self.precision.max_int());
         match self.below(16) {
@@ -59,7 +59,7 @@ impl Choices {
         }
     }
 
-    /// An int between these, seldom an extreme one.
+    /// Chooses an int between `low` and `high`, rarely an extreme one.
     pub fn int_from(&mut self, low: i64, high: i64) -> i64 {
         match self.below(16) {
             0 => self.precision.min_int(),
@@ -93,7 +93,7 @@ impl Choices {
         Char(self.pick(b"aaabbcAZz09 \n\t`\"\\%_\0\xff"))
     }
 
-    /// The length of a sequence.
+    /// Chooses the length of a sequence.
     pub fn length(&mut self) -> usize {
         match self.shape {
             Shape::Empty => 0,
@@ -103,7 +103,7 @@ impl Choices {
         }
     }
 
-    /// Mostly `n`, sometimes one more or less: for a length that should be another's.
+    /// Chooses a length that should equal `n`: mostly `n` itself, sometimes one more or less.
     pub fn near(&mut self, n: usize) -> usize {
         match self.below(10) {
             0 => n + 1,
@@ -112,13 +112,13 @@ impl Choices {
         }
     }
 
-    /// A sequence.
+    /// Chooses a sequence.
     pub fn seq<T: Nesl>(&mut self) -> Vec<T> {
         let length = self.length();
         self.seq_of(length)
     }
 
-    /// A sequence of this length.
+    /// Chooses a sequence of the given length.
     pub fn seq_of<T: Nesl>(&mut self, length: usize) -> Vec<T> {
         if self.shape == Shape::Equal {
             vec![T::random(self); length]
@@ -127,13 +127,13 @@ impl Choices {
         }
     }
 
-    /// A sequence of some values; of none, an empty one.
+    /// Chooses a sequence of elements from a set; from an empty set, an empty sequence.
     pub fn seq_from<T: Clone>(&mut self, from: &[T]) -> Vec<T> {
         let length = if from.is_empty() { 0 } else { self.length() };
         (0..length).map(|_| self.pick(from)).collect()
     }
 
-    /// The ints below `n` in some order.
+    /// Chooses a permutation of the ints below `n`.
     pub fn permutation(&mut self, n: usize) -> Vec<i64> {
         let mut places: Vec<i64> = (0..n as i64).collect();
         for i in (1..n).rev() {
@@ -143,7 +143,7 @@ impl Choices {
         places
     }
 
-    /// As many places in a sequence of length `n`, now and then one outside it.
+    /// Chooses indices into a sequence of length `n`, occasionally including one out of bounds.
     pub fn places(&mut self, how_many: usize, n: usize) -> Vec<i64> {
         let wrong = n == 0 || self.once_in(8);
         let mut places: Vec<i64> = (0..how_many).map(|_| self.below(n.max(1)) as i64).collect();
@@ -154,7 +154,7 @@ impl Choices {
         places
     }
 
-    /// Text with lines and words in it.
+    /// Chooses a text with several lines and words.
     pub fn text(&mut self) -> Vec<Char> {
         let pieces: Vec<&str> = match self.shape {
             Shape::Empty => Vec::new(),

@@ -1,4 +1,4 @@
-//! Laws of `higher_order.nesl`.
+//! Models of the functions in `higher_order.nesl`.
 
 use crate::choices::Choices;
 use crate::law::Laws;
@@ -9,7 +9,7 @@ pub fn laws(laws: &mut Laws) {
     let precision = laws.precision;
     scan::<i64>(laws, "'+", "0", 0, move |a, b| precision.wrap(a.wrapping_add(b)));
     scan::<i64>(laws, "'max", "min_int", precision.min_int(), i64::max);
-    // Neither commutes.
+    // Neither of these operators is commutative.
     scan::<Text>(laws, "(a, b) => a ++ b", "\"\"", Vec::new(), |a, b| [a, b].concat());
     scan::<Vec<Vec<i64>>>(laws, "(a, b) => a ++ b", "[] [int]", Vec::new(), |a, b| [a, b].concat());
 }
@@ -25,7 +25,7 @@ fn map(laws: &mut Laws) {
     laws.expression(&["map"], "v", "map(s => (#s, s), v)", Choices::seq::<Text>, |v| {
         Ok(v.into_iter().map(|s| (s.len() as i64, s)).collect::<Vec<_>>())
     });
-    // A variable of the surroundings.
+    // The function argument captures a variable.
     let choose = |c: &mut Choices| (c.seq::<Vec<i64>>(), c.int());
     laws.expression(&["map"], "(v, x)", "map(s => s ++ [x], v)", choose, |(v, x)| {
         Ok(v.into_iter().map(|s| [s, vec![x]].concat()).collect::<Vec<_>>())

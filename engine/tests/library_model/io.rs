@@ -1,4 +1,4 @@
-//! Laws of `io.nesl`, as far as it can be said without files: values, and what is printed.
+//! Models of the functions in `io.nesl` that need no files: their values and their output.
 
 use crate::choices::Choices;
 use crate::law::{Laws, for_any, new_session, value};
@@ -19,7 +19,7 @@ pub fn laws(laws: &mut Laws) {
     for_any!(laws; values);
 }
 
-/// They give the value, whatever they print.
+/// The functions return the value, whatever they print.
 fn values<T: Nesl>(laws: &mut Laws) {
     laws.function("print", T::random, |x: T| Ok(x));
     laws.function("printl", T::random, |x: T| Ok(x));
@@ -28,7 +28,7 @@ fn values<T: Nesl>(laws: &mut Laws) {
     laws.function("read_check", choose, |(x, _, _)| Ok(x));
 }
 
-/// Remembers what is printed.
+/// Collects the output.
 #[derive(Clone, Default)]
 struct Screen(Arc<Mutex<Vec<u8>>>);
 
@@ -43,7 +43,7 @@ impl Write for Screen {
     }
 }
 
-/// Prints something in every way.
+/// Prints values with every printing function and checks the output.
 pub fn check_printed(choices: &mut Choices) {
     let (n, s, c) = (choices.int(), choices.text(), choices.char());
     let flag = choices.once_in(2);

@@ -1,43 +1,43 @@
-//! A law: an expression, and what it gives.
+//! A law is an expression together with a model that computes its expected value.
 
 use crate::choices::{Choices, Shape};
 use crate::value::Nesl;
 use nesl_engine::{Event, Precision, Session, Settings};
 
-/// Inputs in a batch.
+/// The number of inputs in a batch.
 const BATCH: usize = 16;
-/// Inputs of a batch that must fail and are run: each is a form of its own.
+/// The maximum number of inputs of a batch that must fail; each of them runs as a form of its own.
 const FAILURES: usize = 2;
-/// How long a sequence may be in the sessions here.
+/// The maximum length of a sequence in the test sessions.
 pub const MAX_LENGTH: i64 = 10_000;
 
-/// A result, or how the message begins.
+/// An expected result, or the beginning of the expected error message.
 pub type Outcome<R> = Result<R, &'static str>;
 
 /// A law about functions of the library.
 pub struct Law {
-    /// The functions.
+    /// The names of the functions.
     pub names: Vec<&'static str>,
-    /// The type of what goes in, to tell the laws of a polymorphic function apart.
+    /// The type of the input, which distinguishes the laws of a polymorphic function.
     ty: String,
-    /// How the input is bound.
+    /// The pattern to which the input is bound.
     pattern: &'static str,
     body: String,
     batch: Box<dyn Fn(&mut Choices) -> Batch>,
 }
 
-/// Inputs, as expressions, and what must come out.
+/// A batch of inputs, as expressions, and their expected outcomes.
 struct Batch {
     inputs: Vec<String>,
     shown: Vec<String>,
-    /// All that comes out, shown as one sequence.
+    /// The expected results of the whole batch, printed as one sequence.
     together: String,
     failures: Vec<(String, &'static str)>,
 }
 
-/// Laws, as they are collected.
+/// A collection of laws.
 pub struct Laws {
-    /// For models that depend on it.
+    /// The precision of the session, on which some models depend.
     pub precision: Precision,
     pub all: Vec<Law>,
 }
@@ -47,7 +47,7 @@ impl Laws {
         Laws { precision, all: Vec::new() }
     }
 
-    /// A law about a call of a function with some input.
+    /// Adds a law about a call of a function.
     pub fn function<A: Nesl, R: Nesl>(
         &mut self,
         name: &'static str,
@@ -57,7 +57,7 @@ impl Laws {
         self.expression(&[name], "x", &format!("{name}(x)"), choose, model);
     }
 
-    /// A law about an expression, in which a pattern is bound to the input.
+    /// Adds a law about an expression in which a pattern is bound to the input.
     pub fn expression<A: Nesl, R: Nesl>(
         &mut self,
         names: &[&'static str],
@@ -107,7 +107,7 @@ impl Laws {
 }
 
 impl Law {
-    /// Puts a batch through the law; says what is wrong.
+    /// Tests the law with a batch of inputs; an error describes what is wrong.
     pub fn check(&self, session: &mut Session, choices: &mut Choices) -> Result<(), String> {
         let batch = (self.batch)(choices);
         let single = |input: &str| format!("let {} = {input} in {}", self.pattern, self.body);
@@ -131,7 +131,7 @@ impl Law {
         for (input, reason) in batch.failures.iter().take(FAILURES) {
             let source = single(input);
             let found = value(session, &source);
-            // Particulars may follow in place of the full stop.
+            // Details may follow the expected message in place of its full stop.
             if !found.starts_with(&format!("error: {}", reason.trim_end_matches('.'))) {
                 return Err(self.complaint(&source, reason, &found));
             }
@@ -145,7 +145,7 @@ impl Law {
     }
 }
 
-/// A session that shows all of every value.
+/// Makes a session that prints values in full.
 pub fn new_session(precision: Precision) -> Session {
     let mut session = Session::new(Settings {
         precision,
@@ -158,7 +158,7 @@ pub fn new_session(precision: Precision) -> Session {
     session
 }
 
-/// The value of an expression as it is shown, or the first line of what is wrong.
+/// Returns the printed value of an expression, or the first line of its error message.
 pub fn value(session: &mut Session, source: &str) -> String {
     let mut shown = String::new();
     session.enter("law", &format!("{source};"), &mut |event| match event {
@@ -169,7 +169,7 @@ pub fn value(session: &mut Session, source: &str) -> String {
     shown
 }
 
-/// Adds the laws of a function that takes anything, for types of every make.
+/// Adds the laws of a function of any type, for a selection of types.
 macro_rules! for_any {
     ($laws:expr; $($law:ident),+) => {
         $(
@@ -182,7 +182,7 @@ macro_rules! for_any {
     };
 }
 
-/// Adds the laws of a function that takes what has an order.
+/// Adds the laws of a function of ordinal types, for each of these types.
 macro_rules! for_ordinals {
     ($laws:expr; $($law:ident),+) => {
         $(

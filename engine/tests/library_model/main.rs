@@ -1,9 +1,9 @@
-//! The library that is written in NESL against plain models in Rust.
+//! Compares the library, which is written in NESL, with simple models in Rust.
 //!
-//! A law is an expression that calls a function of the library and a Rust function that says what
-//! it gives; laws are collected by theme, a file each. A random batch of inputs is put through a
-//! law at once, in an apply-to-each, and one of them on its own; inputs that must fail are run one
-//! by one, and the message is compared.
+//! A law is an expression that calls a library function, together with a Rust function that
+//! computes its expected value. Each file contains the laws of one theme. A random batch of inputs
+//! is tested at once, in an apply-to-each, and one of them also on its own. Inputs that must fail
+//! are run one by one, and the message is compared.
 
 mod choices;
 mod higher_order;
@@ -27,7 +27,7 @@ use nesl_engine::Precision;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The themes: what adds the laws of each.
+/// The functions that add the laws of each theme.
 const THEMES: &[fn(&mut Laws)] = &[
     scalars::laws,
     sequences::laws,
@@ -40,7 +40,7 @@ const THEMES: &[fn(&mut Laws)] = &[
     io::laws,
 ];
 
-/// What has no law, and why.
+/// The functions without a law, each with the reason.
 const NO_LAW: &[(&[&str], &str)] = &[
     (
         &["hash_table", "stream", "stdin", "stdout", "stderr", "nullstr"],
@@ -85,7 +85,7 @@ const NO_LAW: &[(&[&str], &str)] = &[
     ),
 ];
 
-/// Puts a batch through every law of some themes.
+/// Tests every law of some themes with a batch of inputs.
 fn check(themes: &[fn(&mut Laws)], seed: u64, narrow: bool) {
     let precision = if narrow { Precision::Bits32 } else { Precision::Bits64 };
     let mut laws = Laws::new(precision);
@@ -98,8 +98,8 @@ fn check(themes: &[fn(&mut Laws)], seed: u64, narrow: bool) {
 }
 
 proptest! {
-    // A smaller seed is not a smaller input: there is nothing to shrink. And what a seed gives
-    // changes with every law that is added: there is nothing to keep.
+    // Shrinking is off, because a smaller seed does not mean a smaller input. Failing seeds are not
+    // kept, because every new law changes the inputs of a seed.
     #![proptest_config(ProptestConfig {
         max_shrink_iters: 0,
         failure_persistence: None,
@@ -160,7 +160,7 @@ fn every_function_has_a_law_or_a_reason() {
     for file in db.library() {
         for name in db.outline(file).forms.iter().flat_map(|form| form.names.iter()) {
             let shown = prelude::shown(name.folded());
-            // Pictures are compared with pictures, in tests of their own.
+            // Drawing functions have tests of their own, which compare pictures.
             let draws = shown.starts_with("w_") || shown == "display";
             if !prim::is_internal(shown) && !draws {
                 public.insert(shown.to_owned());

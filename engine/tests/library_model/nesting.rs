@@ -1,4 +1,4 @@
-//! Laws of `nesting.nesl`.
+//! Models of the functions in `nesting.nesl`.
 
 use crate::choices::Choices;
 use crate::law::{Laws, for_any, for_ordinals};
@@ -91,7 +91,7 @@ fn group_by<T: Nesl>(laws: &mut Laws) {
     });
 }
 
-/// Ascending, nan last.
+/// Compares in ascending order, with NaN last.
 fn ascending<T: PartialOrd>(a: &T, b: &T) -> Ordering {
     let is_nan = |x: &T| x.partial_cmp(x).is_none();
     a.partial_cmp(b).unwrap_or_else(|| is_nan(a).cmp(&is_nan(b)))
@@ -135,7 +135,7 @@ fn find<T: Nesl>(laws: &mut Laws) {
 
 fn search<T: Nesl>(laws: &mut Laws) {
     let choose = |c: &mut Choices| {
-        // Of two values, so that it happens.
+        // The elements are drawn from two values, so that matches occur.
         let letters = [T::random(c), T::random(c)];
         let s = c.seq_from(&letters);
         let word = match c.below(4) {

@@ -1,4 +1,4 @@
-//! Laws of `sequences.nesl`: moving elements to places.
+//! Models of the functions in `sequences.nesl` that move elements to given indices.
 
 use crate::choices::Choices;
 use crate::law::{Laws, Outcome, for_any};
@@ -8,7 +8,7 @@ pub fn laws(laws: &mut Laws) {
     for_any!(laws; put, cond_put, join, flag_merge, unpack);
 }
 
-/// Writes elements into their places, in order.
+/// Writes elements to their indices, in order.
 fn write<T>(mut into: Vec<T>, writes: impl Iterator<Item = (i64, T)>) -> Outcome<Vec<T>> {
     for (place, x) in writes {
         let place = usize::try_from(place).ok().and_then(|place| into.get_mut(place));

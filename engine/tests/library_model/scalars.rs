@@ -1,4 +1,4 @@
-//! Laws of `scalars.nesl`.
+//! Models of the functions in `scalars.nesl`.
 
 use crate::choices::Choices;
 use crate::law::{Laws, for_any};
@@ -54,7 +54,7 @@ fn logic(laws: &mut Laws) {
     );
 }
 
-/// A primitive on one float; nothing where it fails.
+/// Applies a primitive to one float; returns none where it fails.
 fn primitive(op: ScalarOp, x: f64, precision: Precision) -> Option<f64> {
     match eval(op, &[Scalar::Float(x)], precision) {
         Ok(Scalar::Float(y)) => Some(y),
@@ -84,7 +84,8 @@ fn powers(laws: &mut Laws) {
         if p < 0 {
             return Err(NEGATIVE);
         }
-        // Wrapping, one may multiply in any order: by the binary digits of the power.
+        // With wrapping arithmetic the order of multiplication does not matter, so the model uses
+        // the binary digits of the exponent.
         let digits = (0..63).rev().map(|digit| p >> digit & 1 == 1);
         let power = digits.fold(1i64, |power, one| {
             let square = power.wrapping_mul(power);
@@ -92,7 +93,7 @@ fn powers(laws: &mut Laws) {
         });
         Ok(precision.wrap(power))
     });
-    // Few enough digits for every product to be exact.
+    // The numbers have so few digits that every product is exact.
     let choose = |c: &mut Choices| {
         let base = c.pick(&[0.0, -0.0, 1.0, -1.0, 0.5, -1.5, 2.0, f64::INFINITY, f64::NAN]);
         (base, c.int_from(-1, 8).min(8))
@@ -133,7 +134,7 @@ fn divisors(laws: &mut Laws) {
             (common * c.below(40) as i64, common * (c.below(40) as i64 - 20))
         }
     };
-    // The sign is not defined.
+    // The sign of the result is unspecified.
     laws.expression(&["gcd"], "(a, b)", "abs(gcd(a, b))", choose, move |(a, b)| {
         let (mut a, mut b) = (a.unsigned_abs(), b.unsigned_abs());
         while a != 0 && b != 0 {

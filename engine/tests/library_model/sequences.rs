@@ -1,4 +1,4 @@
-//! Laws of `sequences.nesl`: making sequences and taking them apart.
+//! Models of the functions in `sequences.nesl` that build sequences and take them apart.
 
 use crate::choices::Choices;
 use crate::law::{Laws, MAX_LENGTH, Outcome, for_any, for_ordinals};
@@ -125,14 +125,14 @@ fn ends<T: Nesl>(laws: &mut Laws) {
     );
 }
 
-/// A sequence and a number that is often within its length.
+/// Chooses a sequence and a number that is often within its length.
 fn with_part<T: Nesl>(c: &mut Choices) -> (Vec<T>, i64) {
     let v = c.seq();
     let n = v.len() as i64;
     (v, c.int_from(-n - 1, n + 1))
 }
 
-/// Where a part of `n` elements ends or, for a negative one, begins.
+/// Returns the index at which a part of `n` elements ends or, for negative `n`, begins.
 fn cut(length: usize, n: i64, reason: &'static str) -> Outcome<usize> {
     let n = i128::from(n);
     let cut = if n < 0 { length as i128 + n } else { n };
@@ -203,7 +203,7 @@ fn shifts<T: Nesl>(laws: &mut Laws) {
     );
 }
 
-/// The place of an element that no other one beats; the leftmost.
+/// Returns the leftmost index whose element no other element beats.
 fn best<T>(v: &[T], beats: fn(&T, &T) -> bool, reason: &'static str) -> Outcome<i64> {
     let best = (0..v.len()).find(|i| v.iter().all(|other| !beats(other, &v[*i])));
     best.map(|i| i as i64).ok_or(reason)
@@ -223,7 +223,7 @@ fn extremes<T: Nesl + PartialOrd>(laws: &mut Laws) {
     });
 }
 
-/// With a nan in a sequence there is no greatest element, but some place comes out.
+/// A sequence that contains NaN has no greatest element, but the function still returns an index.
 fn extremes_with_nan(laws: &mut Laws) {
     for (name, reason) in [
         ("max_index", "Empty sequence in function MAX_INDEX."),

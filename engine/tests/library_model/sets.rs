@@ -1,4 +1,4 @@
-//! Laws of `sets.nesl`.
+//! Models of the functions in `sets.nesl`.
 
 use crate::choices::Choices;
 use crate::law::{Laws, for_any};
@@ -10,7 +10,8 @@ pub fn laws(laws: &mut Laws) {
     many::<Text>(laws);
 }
 
-/// Places of the last occurrences. (A value with a nan in it is equal to none, not even itself.)
+/// Returns the indices of the last occurrences. (A value that contains NaN is not equal to any
+/// value, not even to itself.)
 pub fn lasts<T: PartialEq>(a: &[T]) -> Vec<usize> {
     (0..a.len()).filter(|i| !a[i + 1..].contains(&a[*i])).collect()
 }
@@ -74,7 +75,7 @@ fn groups<T: Nesl>(laws: &mut Laws) {
     });
 }
 
-/// Enough elements for hashes to collide round after round.
+/// The sequences have enough elements for hash collisions to occur repeatedly.
 fn many<T: Nesl>(laws: &mut Laws) {
     let choose = |c: &mut Choices| {
         let (few, n) = (c.seq::<T>(), 20 + c.below(60));

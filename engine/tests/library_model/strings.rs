@@ -1,4 +1,4 @@
-//! Laws of `strings.nesl`.
+//! Models of the functions in `strings.nesl`.
 
 use crate::choices::Choices;
 use crate::law::{Laws, MAX_LENGTH};
@@ -64,7 +64,7 @@ fn words(s: &[Char]) -> Vec<Text> {
 fn pieces(laws: &mut Laws) {
     laws.function("linify", Choices::text, |s: Text| {
         let mut lines: Vec<Text> = s.split(|c| c.0 == b'\n').map(<[Char]>::to_vec).collect();
-        // What follows the last newline, or all of an empty text.
+        // An empty rest after the last newline is not a line.
         lines.pop_if(|last| last.is_empty());
         Ok(lines)
     });
@@ -72,7 +72,7 @@ fn pieces(laws: &mut Laws) {
     laws.function("wordify", Choices::seq::<Char>, |s: Text| Ok(words(&s)));
 }
 
-/// The number at the front of a text, if it is an int, and whether that is all there is.
+/// Returns the int at the beginning of a text, if there is one, and true if the text ends after it.
 fn int_in_front(s: &str, precision: Precision) -> (Option<i64>, bool) {
     let (sign, rest) = match s.split_at_checked(1) {
         Some(("-", rest)) => (-1, rest),
@@ -80,7 +80,7 @@ fn int_in_front(s: &str, precision: Precision) -> (Option<i64>, bool) {
         _ => (1, s),
     };
     let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
-    // Texts here are short enough.
+    // The texts are short enough for an `i128`.
     let value = sign * rest[..end].parse::<i128>().unwrap_or(0);
     let range = i128::from(precision.min_int())..=i128::from(precision.max_int());
     let value = range.contains(&value).then_some(value as i64);
@@ -104,7 +104,7 @@ fn parsing(laws: &mut Laws) {
         let fits = int_in_front(&s, precision).0.is_some();
         (text(&s), fits)
     };
-    // What comes out for a number that is no int is not defined.
+    // The result for a number that is not an int is unspecified.
     let body = "let (n, whole) = parse_int(s) in (if fits then n else 0), whole";
     laws.expression(&["parse_int"], "(s, fits)", body, choose, move |(s, _)| {
         let s: String = s.iter().map(|c| char::from(c.0)).collect();

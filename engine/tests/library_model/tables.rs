@@ -1,4 +1,4 @@
-//! Laws of `tables.nesl`: a table is a list of entries whose keys differ.
+//! Models of the functions in `tables.nesl`: a table is a list of entries with distinct keys.
 
 use crate::choices::Choices;
 use crate::law::{Laws, Outcome, for_any};
@@ -10,13 +10,13 @@ pub fn laws(laws: &mut Laws) {
     values_of_other_types(laws);
 }
 
-/// The last entry for each key.
+/// Returns the last entry for each key.
 fn table<K: Nesl, V: Nesl>(kv: &[(K, V)]) -> Vec<(K, V)> {
     let keys: Vec<K> = kv.iter().map(|(key, _)| key.clone()).collect();
     lasts(&keys).into_iter().map(|i| kv[i].clone()).collect()
 }
 
-/// What a table holds, and what is found in it.
+/// The entries of a table, and the results of lookups in it.
 type Look<K, V> = (Vec<(K, V)>, Vec<(V, bool)>);
 
 fn look<K: Nesl, V: Nesl>(table: Vec<(K, V)>, wanted: Vec<K>) -> Look<K, V> {
@@ -30,7 +30,7 @@ fn look<K: Nesl, V: Nesl>(table: Vec<(K, V)>, wanted: Vec<K>) -> Look<K, V> {
 
 const LOOK: &str = "in (table_entries(table), search_table(wanted, table))";
 
-/// Entries, and keys that are in part theirs.
+/// Chooses entries, and keys of which some occur in the entries.
 fn entries<K: Nesl, V: Nesl>(c: &mut Choices) -> (Vec<(K, V)>, Vec<K>) {
     let kv: Vec<(K, V)> = c.seq();
     let mut wanted: Vec<K> = c.seq();

@@ -1,30 +1,31 @@
-//! Rust's values as NESL's: how they are written and how they are shown.
+//! Rust values as NESL values: their literals and their printed form.
 //!
-//! Rust's `==` on them is what `eql` must be: nan equals nothing, the zeros are equal.
+//! The operator `==` of these Rust types agrees with NESL's `eql`: NaN equals nothing, and the two
+//! zeros are equal.
 
 use crate::choices::Choices;
 use nesl_engine::Precision;
 use nesl_engine::show::show_float;
 
-/// A type that NESL has, too.
+/// A Rust type that corresponds to a NESL type.
 pub trait Nesl: Clone + PartialEq + 'static {
-    /// NESL's name of the type.
+    /// Returns the name of the type in NESL.
     fn ty() -> String;
-    /// The value as an expression.
+    /// Returns a NESL expression for the value.
     fn literal(&self) -> String;
-    /// The value as the prompt shows it.
+    /// Returns the value as the prompt prints it.
     fn shown(&self, precision: Precision) -> String;
-    /// Some value.
+    /// Chooses a random value.
     fn random(choices: &mut Choices) -> Self;
-    /// `identity`.
+    /// Returns the value of NESL's `identity` for the type.
     fn zero() -> Self;
 
-    /// The value within a tuple that ends with it.
+    /// Returns the printed form of the value as the last component of a tuple.
     fn shown_last(&self, precision: Precision) -> String {
         self.shown(precision)
     }
 
-    /// A sequence of values as an expression.
+    /// Returns a NESL expression for a sequence of values.
     fn literals(items: &[Self]) -> String {
         if items.is_empty() {
             return format!("[] {}", Self::ty());
@@ -32,7 +33,7 @@ pub trait Nesl: Clone + PartialEq + 'static {
         format!("[{}]", items.iter().map(Nesl::literal).collect::<Vec<_>>().join(", "))
     }
 
-    /// A sequence of values as the prompt shows it.
+    /// Returns a sequence of values as the prompt prints it.
     fn shown_all(items: &[Self], precision: Precision) -> String {
         let items: Vec<String> = items.iter().map(|item| item.shown(precision)).collect();
         format!("[{}]", items.join(", "))
@@ -46,7 +47,7 @@ impl Nesl for i64 {
 
     fn literal(&self) -> String {
         if *self == i64::MIN || *self == i64::from(i32::MIN) {
-            // Without its sign it is out of range.
+            // Without its sign the number would be out of range.
             format!("(-{} - 1)", -(self + 1))
         } else {
             self.to_string()
@@ -120,14 +121,14 @@ impl Nesl for bool {
     }
 }
 
-/// A char, which is a byte.
+/// A NESL char, which is a byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Char(pub u8);
 
-/// A text.
+/// A NESL string.
 pub type Text = Vec<Char>;
 
-/// A text from Rust's.
+/// Converts a Rust string to a NESL string.
 pub fn text(s: &str) -> Text {
     s.bytes().map(Char).collect()
 }
@@ -170,7 +171,8 @@ impl Nesl for Char {
     }
 }
 
-/// Bytes that are not ASCII are shown as Latin-1; those used here are not UTF-8 together.
+/// Prints a string literal. Bytes that are not ASCII are shown as Latin-1; the bytes used here do
+/// not form valid UTF-8.
 fn quoted(items: &[Char]) -> String {
     let mut quoted = String::from("\"");
     for c in items {
@@ -205,7 +207,7 @@ impl<T: Nesl> Nesl for Vec<T> {
     }
 }
 
-/// A tuple: a pair whose second part may be a pair is a longer one.
+/// Implements tuples: a tuple is a pair whose second component may be a pair.
 macro_rules! tuple {
     ($($name:ident $part:tt),+; $last:ident $end:tt) => {
         impl<$($name: Nesl,)+ $last: Nesl> Nesl for ($($name,)+ $last) {

@@ -1,6 +1,7 @@
 //! `nesl check FILE…`
 
-use crate::cli::{FAILED, Global, OK};
+use crate::cli::Global;
+use crate::exit::{FAILED, OK};
 use crate::report::Reporter;
 use crate::{json, source};
 use anyhow::Result;

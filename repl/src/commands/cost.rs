@@ -2,8 +2,9 @@
 
 mod growth;
 
-use super::run::worse;
-use crate::cli::{CostArgs, FAILED, Global, INTERRUPTED, OK};
+use crate::cli::{CostArgs, Global};
+use crate::exit::worse;
+use crate::exit::{FAILED, INTERRUPTED, OK};
 use crate::prompt::complete::close;
 use crate::report::Reporter;
 use crate::source::{self, Lines, own_start};

@@ -1,7 +1,8 @@
 //! `nesl eval 'EXPR'…`
 
-use super::run::worse;
-use crate::cli::{Global, OK};
+use crate::cli::Global;
+use crate::exit::OK;
+use crate::exit::worse;
 use crate::prompt::complete::close;
 use crate::report::Reporter;
 use anyhow::Result;

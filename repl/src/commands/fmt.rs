@@ -1,6 +1,7 @@
 //! `nesl fmt FILE…`
 
-use crate::cli::{FAILED, Global, OK};
+use crate::cli::Global;
+use crate::exit::{FAILED, OK};
 use crate::output::Output;
 use crate::source::{self, STDIN};
 use anyhow::{Context, Result};

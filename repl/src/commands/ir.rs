@@ -1,6 +1,7 @@
 //! `nesl ir FILE --stage STAGE`
 
-use crate::cli::{FAILED, Global, OK};
+use crate::cli::Global;
+use crate::exit::{FAILED, OK};
 use crate::report::Reporter;
 use crate::source;
 use anyhow::Result;

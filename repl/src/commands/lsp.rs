@@ -1,7 +1,7 @@
 //! `nesl lsp`
 
 use crate::allocator;
-use crate::cli::OK;
+use crate::exit::OK;
 use anyhow::{Context, Result};
 
 /// Serves an editor until it says goodbye.

@@ -1,10 +1,10 @@
 //! `nesl run FILE…`
 
-use crate::cli::{FAILED, Global, INTERRUPTED, Measures, OK};
+use crate::cli::{Global, Measures};
+use crate::exit::{OK, worse};
 use crate::report::Reporter;
 use crate::source;
 use anyhow::Result;
-use nesl_engine::Summary;
 use std::path::PathBuf;
 
 /// Runs files in order in one session.
@@ -24,15 +24,4 @@ pub fn run(global: &Global, files: &[PathBuf], measures: Measures) -> Result<u8>
     reporter.stats(&session);
     reporter.write_pictures(&session)?;
     Ok(code)
-}
-
-/// The exit code after one more entry.
-pub fn worse(code: u8, summary: &Summary) -> u8 {
-    if summary.interrupted {
-        INTERRUPTED
-    } else if summary.errors > 0 {
-        FAILED
-    } else {
-        code
-    }
 }

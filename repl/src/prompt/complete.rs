@@ -3,7 +3,7 @@
 use nesl_core::base::Severity;
 use nesl_core::syntax;
 
-/// What to do when Enter is pressed.
+/// The action for Enter, by what was typed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typed {
     /// Run it.
@@ -46,7 +46,7 @@ fn is_blank(text: &str) -> bool {
     text.trim().is_empty()
 }
 
-/// Whether all that is wrong with a text is that something is missing before its terminator.
+/// Returns true if all that is wrong with a text is that something is missing before its terminator.
 fn lacks_its_end(text: &str) -> bool {
     let mut errors = syntax::split(text).into_iter().flat_map(|item| {
         let start = usize::from(item.range.start());

@@ -3,8 +3,8 @@
 //! Expressions at top level are left out: a session is for trying what a file defines, and what it
 //! computes may take long. They become blanks, so that everything else keeps its place.
 
-use crate::cli::OK;
-use crate::commands::worse;
+use crate::exit::OK;
+use crate::exit::worse;
 use crate::report::Reporter;
 use crate::source;
 use anyhow::Result;
@@ -12,13 +12,13 @@ use nesl_core::syntax::{RawKind, split};
 use nesl_engine::Session;
 use std::path::PathBuf;
 
-/// So many names are listed; of more it is said how many there are.
-const LISTED: usize = 12;
+/// The number of names listed for a file; of the others the number is given.
+const MAX_LISTED_NAMES: usize = 12;
 
 /// The files of a session.
 pub struct Files(Vec<PathBuf>);
 
-/// What is said of the files' definitions, besides what is wrong with them.
+/// The report on the files' definitions, besides their errors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// Nothing.
@@ -35,7 +35,7 @@ impl Files {
         Ok(Files(paths.iter().map(|path| path.canonicalize().unwrap_or(path.clone())).collect()))
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no files.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -75,7 +75,9 @@ impl Files {
 fn listed(names: &[String]) -> String {
     match names.len() {
         0 => "no definitions".to_owned(),
-        n if n > LISTED => format!("{}, and {} more", names[..LISTED].join(", "), n - LISTED),
+        n if n > MAX_LISTED_NAMES => {
+            format!("{}, and {} more", names[..MAX_LISTED_NAMES].join(", "), n - MAX_LISTED_NAMES)
+        }
         _ => names.join(", "),
     }
 }

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Most candidates for a completion that are shown with their types.
-const SHOWN: usize = 500;
+/// The number of candidates for a completion that are shown, with their types, at most.
+const MAX_CANDIDATES: usize = 500;
 
 /// Answers the line editor from the session.
 pub struct Helper {
@@ -61,7 +61,7 @@ impl Completer for Helper {
             return Ok((pos, Vec::new()));
         }
         let found = self.session.borrow_mut().complete(&prefix.to_lowercase());
-        let candidates = found.into_iter().take(SHOWN).map(|known| Pair {
+        let candidates = found.into_iter().take(MAX_CANDIDATES).map(|known| Pair {
             display: format!("{} : {}", known.name, known.ty),
             replacement: known.name,
         });

@@ -4,10 +4,10 @@
 use super::Flow;
 use super::complete::close;
 use super::definitions::{Files, Shown};
-use crate::commands::unknown;
 use crate::measure;
 use crate::report::Reporter;
 use crate::source;
+use crate::unknown::unknown;
 use nesl_engine::Session;
 use std::path::Path;
 
@@ -115,7 +115,7 @@ pub fn complete(before: &str) -> Option<Vec<String>> {
     )
 }
 
-/// Whether a file name is being typed.
+/// Returns true if a file name is being typed.
 pub fn wants_file(before: &str) -> bool {
     parse(before).is_some_and(|command| expand(command.name) == Some(":load"))
 }

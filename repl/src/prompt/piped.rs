@@ -1,6 +1,6 @@
 //! Forms from a pipe: each is run as soon as it is whole, without banner or prompt.
 
-use crate::commands::worse;
+use crate::exit::worse;
 use crate::report::Reporter;
 use crate::source::decode;
 use anyhow::{Context, Result};

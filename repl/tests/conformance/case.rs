@@ -1,4 +1,4 @@
-//! One case: run it, judge what it printed.
+//! Runs a recorded case and judges its output.
 
 use crate::value::{Type, Value, differ, find_result};
 use crate::{fresh, wanted};
@@ -9,14 +9,14 @@ use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// After this long a case has failed.
+/// The time limit of a case.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A recorded case.
 pub struct Case {
-    /// Its name.
+    /// The unique name of the case.
     pub id: String,
-    /// What it is about.
+    /// The topics of the case, and the built-ins and constructs that it uses.
     pub features: Vec<String>,
     source: String,
     outcome: Outcome,
@@ -28,14 +28,15 @@ enum Outcome {
     Value { value: Value, ty: Type },
 }
 
-/// What a run left.
+/// The result of a run.
 struct Ran {
     status: ExitStatus,
     out: String,
     err: String,
 }
 
-/// The recorded cases, with our decisions in place of what the original did.
+/// Loads the recorded cases; where this implementation deliberately differs, its own expectation
+/// replaces that of the original.
 pub fn load(folder: &Path) -> Vec<Case> {
     let decided: HashMap<String, Json> =
         lines(&folder.join("decided.jsonl")).map(|case| (text(&case, "id"), case)).collect();
@@ -92,12 +93,12 @@ impl Case {
         }
     }
 
-    /// Runs the case; says what is wrong.
+    /// Runs the case; an error describes what is wrong.
     pub fn run(&self, command: &[String]) -> Result<(), String> {
         let (top, work) = fresh();
         let path = top.path().join("case.nesl");
         let source = self.source.replace("@TMP@", &work.display().to_string()) + "\n";
-        // The original read bytes.
+        // The original system reads bytes, so the source is written as Latin-1.
         let latin1: Vec<u8> = source.chars().map(|c| u8::try_from(c).unwrap_or(b'?')).collect();
         std::fs::write(&path, latin1).map_err(|e| e.to_string())?;
         let ran = run(command, &path, top.path(), &work)?;
@@ -129,7 +130,8 @@ impl Case {
     }
 }
 
-/// An error must end the program by its exit code, with a place and its kind on standard error.
+/// Checks a case that must fail: the exit code must say so, and standard error must contain a
+/// position and the kind of the error.
 fn judge_error(kinds: &[String], ran: &Ran) -> Result<(), String> {
     let wanted = kinds.join(" or ");
     match ran.status.code() {
@@ -149,7 +151,7 @@ fn judge_error(kinds: &[String], ran: &Ran) -> Result<(), String> {
     }
 }
 
-/// Whether there is a `12:34` somewhere.
+/// Returns true if a text contains a position such as `12:34`.
 fn has_place(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

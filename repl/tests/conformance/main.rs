@@ -1,7 +1,7 @@
-//! Every recorded case of `tests/conformance/open.jsonl` through the program.
+//! Runs every recorded case of `tests/conformance/open.jsonl` through the program.
 //!
 //! `NESL_CONFORMANCE_CMD='other run {file}'` tests another implementation, and
-//! `NESL_CONFORMANCE_ONLY=text` only the cases whose id or features contain the text.
+//! `NESL_CONFORMANCE_ONLY=text` runs only the cases whose id or features contain the text.
 
 mod case;
 mod value;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Cases run at the same time.
+/// The number of cases that run at the same time.
 const AT_ONCE: usize = 2;
 
 #[test]
@@ -43,7 +43,7 @@ fn every_recorded_case_behaves_as_recorded() {
     assert!(failures.is_empty(), "{} conformance cases failed", failures.len());
 }
 
-/// The program and its arguments; `{file}` stands for the case's file.
+/// Returns the program and its arguments, in which `{file}` stands for the file of the case.
 fn command() -> Vec<String> {
     match std::env::var("NESL_CONFORMANCE_CMD") {
         Ok(command) => command.split_whitespace().map(String::from).collect(),
@@ -51,7 +51,7 @@ fn command() -> Vec<String> {
     }
 }
 
-/// The cases that are asked for.
+/// Returns true for the cases selected by `NESL_CONFORMANCE_ONLY`.
 fn wanted(case: &Case) -> bool {
     match std::env::var("NESL_CONFORMANCE_ONLY") {
         Ok(part) => case.id.contains(&part) || case.features.iter().any(|f| f.contains(&part)),
@@ -59,7 +59,7 @@ fn wanted(case: &Case) -> bool {
     }
 }
 
-/// A fresh folder for a case, gone afterwards.
+/// Makes a new temporary folder for a case, which is deleted afterwards.
 fn fresh() -> (tempfile::TempDir, PathBuf) {
     let top = tempfile::Builder::new().prefix("neslcase.").tempdir().expect("a temporary folder");
     let work = top.path().join("w");

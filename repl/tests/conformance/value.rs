@@ -1,11 +1,12 @@
-//! Printed values and types, read back and compared by structure.
+//! Parses printed values and types and compares them by structure.
 //!
-//! A pair in the last place of a tuple or record is the same as more components; ints compare
-//! exactly, floats to a relative 1e-9; types compare up to the names of variables.
+//! A pair as the last component of a tuple or record counts as further components. Ints must be
+//! equal, floats may differ by a relative error of 1e-9, and types are compared up to the names of
+//! type variables.
 
 use std::collections::HashMap;
 
-/// The relative error a float may have.
+/// The relative error allowed for floats.
 const TOLERANCE: f64 = 1e-9;
 
 /// A printed value.
@@ -50,18 +51,18 @@ pub enum Type {
 
 /// The last `it = VALUE : TYPE` of an output.
 pub struct Found<'a> {
-    /// The value.
+    /// The parsed value.
     pub value: Value,
-    /// The type.
+    /// The parsed type.
     pub ty: Type,
-    /// The type as printed.
+    /// The text of the type.
     pub ty_text: &'a str,
-    /// What was printed before it.
+    /// The output before this line.
     pub before: &'a str,
 }
 
 impl Value {
-    /// Reads a whole text as a value.
+    /// Parses a text as a value.
     pub fn parse(text: &str) -> Result<Value, String> {
         let mut reader = Reader { text, at: 0 };
         let value = reader.value()?;
@@ -71,7 +72,7 @@ impl Value {
 }
 
 impl Type {
-    /// Reads a whole text as a type.
+    /// Parses a text as a type.
     pub fn parse(text: &str) -> Result<Type, String> {
         let mut reader = Reader { text, at: 0 };
         let ty = reader.scheme()?;
@@ -104,7 +105,7 @@ pub fn find_result(out: &str) -> Result<Found<'_>, String> {
     Err(problem)
 }
 
-/// What differs, in a line.
+/// Describes in one line how two values differ.
 pub fn differ(want: &Value, got: &Value, place: &str) -> Option<String> {
     let parts = |want: &[Value], got: &[Value]| {
         if want.len() != got.len() {
@@ -233,7 +234,7 @@ impl<'a> Reader<'a> {
         Err("a string without end".into())
     }
 
-    /// `-7`, `2.5`, `1.0E-5`, `inf`, `nan`.
+    /// Parses a number: `-7`, `2.5`, `1.0E-5`, `inf`, `nan`.
     fn number(&mut self) -> Option<Value> {
         let rest = self.rest();
         let sign = usize::from(rest.starts_with(['+', '-']));
@@ -285,7 +286,7 @@ impl<'a> Reader<'a> {
         Ok(word.to_ascii_lowercase())
     }
 
-    /// A type and its context.
+    /// Parses a type and the classes of its variables.
     fn scheme(&mut self) -> Read<Type> {
         let mut ty = self.tuple_type()?;
         let mut classes = HashMap::new();
@@ -348,7 +349,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A pair in the last place is more components.
+/// Turns a pair in the last position into further components.
 fn unnest(mut parts: Vec<Value>) -> Vec<Value> {
     while let Some(Value::Tuple(last)) = parts.last_mut() {
         let last = std::mem::take(last);
@@ -398,7 +399,7 @@ fn number_variables(ty: &mut Type, classes: &HashMap<String, String>, seen: &mut
     }
 }
 
-/// `a`, `b12`, `7`: a variable that no context mentions.
+/// Returns true for a type variable such as `a`, `b12` or `7`, which may lack a class.
 fn looks_variable(name: &str) -> bool {
     let digits = name.trim_start_matches(|c: char| c.is_ascii_lowercase());
     name.len() - digits.len() <= 1 && digits.bytes().all(|b| b.is_ascii_digit())

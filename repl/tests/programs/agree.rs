@@ -1,4 +1,4 @@
-//! Running a program on every runtime, and comparing what comes of it.
+//! Runs a program on every runtime and compares the results.
 
 use super::tree::{Entry, Program};
 use nesl_engine::session::{Strategy, Version};
@@ -7,10 +7,10 @@ use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{Options, Runtime};
 use nesl_runtime_cpu::Cpu;
 
-/// Work that is too much for a test.
+/// Programs with more work than this are skipped.
 const MUCH: u64 = 1_000_000;
 
-/// What a comparison gives.
+/// The result of a comparison.
 pub enum Verdict {
     Agree,
     TooLarge,
@@ -19,7 +19,8 @@ pub enum Verdict {
 
 type Make = fn(Options) -> Box<dyn Runtime>;
 
-/// A way of running a program. Small programs have little to flatten, unless they must.
+/// A configuration: name, constructor of the runtime, and strategy. Random programs are small, so
+/// flattened code is exercised only if the strategy forces it.
 type Way = (&'static str, Make, Strategy);
 
 const FLAT: Strategy = Strategy::Always(Version::Flattened);
@@ -35,14 +36,15 @@ fn cpu(options: Options) -> Box<dyn Runtime> {
     Box::new(Cpu::new(options).expect("code can be made for this machine"))
 }
 
-/// What came of an entry.
+/// The outcome of an entry.
 #[derive(Debug, PartialEq)]
 enum Outcome {
     Value { value: String, ty: String },
     Failure { message: String, at: String },
 }
 
-/// The outcomes of the entries, and the work of all; none for the direct interpreter.
+/// Runs a program and returns the outcomes of its entries and their total work. Without a
+/// configuration, the direct interpreter runs it.
 fn run(text: &str, precision: Precision, way: Option<Way>) -> (Vec<Outcome>, u64) {
     let (make, strategy) = way.map(|(_, make, strategy)| (make, strategy)).unzip();
     let settings = Settings {
@@ -51,8 +53,8 @@ fn run(text: &str, precision: Precision, way: Option<Way>) -> (Vec<Outcome>, u64
         print_length: None,
         max_depth: 10_000,
         max_length: 1 << 20,
-        // Nothing is left to the direct interpreter that can be compiled.
-        trials: false,
+        // Interpret-first is off, so everything that can be compiled is compiled.
+        interpret_first: false,
         ..Settings::default()
     };
     let mut session = Session::new(settings);
@@ -76,7 +78,7 @@ fn run(text: &str, precision: Precision, way: Option<Way>) -> (Vec<Outcome>, u64
     (outcomes, work)
 }
 
-/// Whether all runtimes give what the direct interpreter gives.
+/// Checks that all runtimes compute the same results as the direct interpreter.
 pub fn verdict(program: &Program, precision: Precision) -> Verdict {
     let entries = program.entries();
     let text = program.text();
@@ -106,7 +108,7 @@ pub fn verdict(program: &Program, precision: Precision) -> Verdict {
     Verdict::Agree
 }
 
-/// Whether what was made is what was meant: well typed, failing only where it may.
+/// Checks the generator: the program must be well typed and fail only where it may.
 fn promised(entries: &[Entry], outcomes: &[Outcome]) -> Result<(), String> {
     if entries.len() != outcomes.len() {
         return Err(format!("{} entries gave {outcomes:#?}", entries.len()));
@@ -119,14 +121,14 @@ fn promised(entries: &[Entry], outcomes: &[Outcome]) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether two outcomes of an entry are the same, as far as they must be.
+/// Returns true if two outcomes of an entry agree as far as they must.
 fn agree(entry: &Entry, expected: &Outcome, given: &Outcome, precision: Precision) -> bool {
     match (expected, given) {
         (Outcome::Value { value: a, ty: b }, Outcome::Value { value: c, ty: d }) => {
             b == d && (a == c || entry.near && near(a, c, precision))
         }
         (Outcome::Failure { message: a, at: b }, Outcome::Failure { message: c, at: d }) => {
-            // Of several instances that fail, any may be the first.
+            // If several iterations fail, any of these failures may be reported.
             let reason = |message: &'_ str| message.split(" (").next().map(str::to_owned);
             b == d && (a == c || entry.loose && reason(a) == reason(c))
         }
@@ -134,8 +136,8 @@ fn agree(entry: &Entry, expected: &Outcome, given: &Outcome, precision: Precisio
     }
 }
 
-/// Whether two texts of a value are the same but for the last digits of floats: sums of numbers
-/// that are not negative, in any order.
+/// Returns true if two printed values are equal up to the last digits of floats. The floats are
+/// sums of non-negative numbers in any order, so the relative error is small.
 fn near(a: &str, b: &str, precision: Precision) -> bool {
     let tolerance = match precision {
         Precision::Bits64 => 1e-12,
@@ -155,7 +157,7 @@ fn near(a: &str, b: &str, precision: Precision) -> bool {
         })
 }
 
-/// A program with what the direct interpreter makes of it.
+/// Returns a program together with the results of the direct interpreter.
 pub fn transcript(program: &Program, precision: Precision) -> String {
     let entries = program.entries();
     let (outcomes, work) = run(&program.text(), precision, None);

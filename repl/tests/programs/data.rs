@@ -1,4 +1,4 @@
-//! Constants, and the data that programs start from.
+//! Generates constants, and the top-level data that random programs compute with.
 
 use super::generate::Generator;
 use super::tree::{Expr, Shape, Ty};
@@ -32,10 +32,10 @@ const FLOATS: [&str; 12] = [
     "nan",
 ];
 
-/// A small constant of a type.
+/// Generates a small constant of a type.
 pub fn literal(g: &mut Generator, ty: &Ty) -> Expr {
     let text = match ty {
-        // The small ones more often.
+        // The minimum of two draws prefers the constants at the front, which are small.
         Ty::Int => INTS[g.rng.below(INTS.len()).min(g.rng.below(INTS.len()))],
         Ty::Float => FLOATS[g.rng.below(FLOATS.len()).min(g.rng.below(FLOATS.len()))],
         Ty::Near => ["0.5", "3.0"][g.rng.below(2)],
@@ -66,7 +66,7 @@ pub fn literal(g: &mut Generator, ty: &Ty) -> Expr {
     Expr::literal(ty.clone(), text)
 }
 
-/// A value to work on: nested as a rule.
+/// Generates a top-level value, which is usually nested.
 pub fn value(g: &mut Generator) -> Expr {
     let levels = [1, 1, 2, 2, 2, 3][g.rng.below(6)];
     let mut ty = match g.rng.below(8) {
@@ -85,7 +85,7 @@ pub fn value(g: &mut Generator) -> Expr {
     if all.is_empty() { Expr::simplest(&ty) } else { Expr::new(ty, Shape::List, all) }
 }
 
-/// A sequence long enough to be cut in pieces by those who work on it together.
+/// Generates a sequence that is long enough for an operation to divide it among threads.
 pub fn wide(g: &mut Generator) -> Expr {
     let length = [64, 100, 257][g.rng.below(3)];
     let length = Expr::literal(Ty::Int, length.to_string());

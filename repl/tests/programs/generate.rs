@@ -1,8 +1,8 @@
-//! Random programs: data, functions, forms.
+//! Generates random programs: data, functions and forms.
 //!
-//! A program ends, and is small enough to be interpreted: recursion burns fuel, and nests are not
-//! put around what is large. What may fail is kept apart: a form has one such place at most, so
-//! that every order of evaluation finds the same failure.
+//! Every program terminates and is small enough to be interpreted: recursion consumes fuel, and
+//! expensive expressions are not put inside nests. Operations that may fail are kept apart: a form
+//! contains at most one, so that every order of evaluation finds the same failure.
 
 use super::data;
 use super::recursion;
@@ -10,10 +10,10 @@ use super::rows::{Bound, RISKY, Row, SAFE, admits};
 use super::tree::{Expr, Form, Function, Pattern, Program, Shape, Ty};
 use std::collections::HashMap;
 
-/// Instances that nests may have, all in all.
+/// The largest number of iterations of all nested apply-to-each expressions together.
 const INSTANCES: usize = 3_000;
 
-/// A source of choices (xorshift).
+/// A source of random choices (xorshift).
 pub struct Rng(u64);
 
 impl Rng {
@@ -46,7 +46,7 @@ impl Rng {
 pub struct Variable {
     pub name: String,
     pub ty: Ty,
-    /// The sequence it is a place of.
+    /// The name of the sequence for which the variable is a valid index, if any.
     place_of: Option<String>,
     /// The variable that holds the side of the squares it is an index of, or, of a square, its side.
     side: Option<String>,
@@ -64,19 +64,19 @@ pub struct Callable {
     pub name: String,
     pub params: Vec<Ty>,
     pub result: Ty,
-    /// Its first parameter is how deep it goes.
+    /// True if its first parameter limits the depth of recursion.
     pub recursive: bool,
     pub risky: bool,
 }
 
-/// Whether something may fail in what is being made.
+/// The permission to generate an operation that may fail.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Risk {
     Never,
     Possible,
-    /// Here.
+    /// The expression itself contains the operation that may fail.
     Taken,
-    /// In a function.
+    /// A called function contains the operation that may fail.
     Called,
 }
 
@@ -84,16 +84,16 @@ pub struct Generator {
     pub rng: Rng,
     names: usize,
     pub scope: Vec<Variable>,
-    /// How many scalars a variable holds, at most, about.
+    /// The approximate maximum number of scalars that each variable holds.
     sizes: HashMap<String, usize>,
     pub callable: Vec<Callable>,
     pub risk: Risk,
-    /// Instances of the nests around.
+    /// The number of iterations of the enclosing nests together.
     instances: usize,
     nests: usize,
 }
 
-/// The program of a seed.
+/// Generates the program for a seed.
 pub fn program(seed: u64) -> Program {
     let mut g = Generator {
         rng: Rng::new(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15)),
@@ -182,7 +182,7 @@ impl Generator {
         });
     }
 
-    /// An expression with some variables more in scope.
+    /// Generates an expression with additional variables in scope.
     pub fn within<T>(
         &mut self,
         declare: impl FnOnce(&mut Self),
@@ -195,7 +195,7 @@ impl Generator {
         made
     }
 
-    /// A function without recursion.
+    /// Generates a function without recursion.
     fn plain_function(&mut self, functions: &mut Vec<Function>) {
         let params: Vec<(String, Ty)> =
             (0..1 + self.rng.below(3)).map(|_| (self.fresh('v'), self.some_ty(2))).collect();
@@ -215,7 +215,7 @@ impl Generator {
         functions.push(Function { name, params, body });
     }
 
-    /// The body of a function, which may be called often.
+    /// Generates the body of a function, which may be executed many times.
     pub fn function_body(
         &mut self,
         params: &[(String, Ty)],
@@ -232,7 +232,7 @@ impl Generator {
         body
     }
 
-    /// How many scalars a value has, about, at most.
+    /// Returns an approximate upper bound of the number of scalars in a value.
     pub fn size(&self, expr: &Expr) -> usize {
         if expr.ty.is_scalar() {
             return 1;
@@ -255,7 +255,7 @@ impl Generator {
         size.clamp(1, 1 << 20)
     }
 
-    /// A type of at most some levels of nesting.
+    /// Chooses a type with at most the given levels of nesting.
     pub fn some_ty(&mut self, levels: usize) -> Ty {
         match self.rng.below(if levels == 0 { 11 } else { 22 }) {
             0..=3 => Ty::Int,
@@ -271,7 +271,7 @@ impl Generator {
         }
     }
 
-    /// What a form gives: by preference sequences of what is there.
+    /// Chooses the result type of a form, preferably a sequence type that occurs in the data.
     fn result_ty(&mut self) -> Ty {
         match self.rng.below(6) {
             0 => self.some_ty(3),
@@ -282,7 +282,7 @@ impl Generator {
         }
     }
 
-    /// A type in a class, one that is in scope by preference.
+    /// Chooses a type in a type class, preferably that of a variable in scope.
     fn ty_in(&mut self, class: char) -> Ty {
         let mut known: Vec<Ty> = Vec::new();
         for variable in &self.scope {
@@ -305,7 +305,7 @@ impl Generator {
         }
     }
 
-    /// An expression of a type, of about as many operations as the budget says.
+    /// Generates an expression of a type with about as many operations as the budget allows.
     pub fn expr(&mut self, ty: &Ty, budget: usize) -> Expr {
         if budget == 0 || self.rng.percent(8) {
             return self.leaf(ty);
@@ -343,11 +343,11 @@ impl Generator {
         }
     }
 
-    /// A variable, or something small.
+    /// Generates a variable or a constant.
     fn leaf(&mut self, ty: &Ty) -> Expr {
         let fit = |v: &&Variable| v.ty == *ty;
         let known: Vec<Variable> = self.scope.iter().filter(fit).cloned().collect();
-        // An element of what a place is a place of.
+        // An index variable can be used to take an element of the sequence it belongs to.
         let places: Vec<Variable> =
             self.scope.iter().filter(|v| v.place_of.is_some()).cloned().collect();
         for place in places {
@@ -367,7 +367,8 @@ impl Generator {
             return element;
         }
         if !known.is_empty() && self.rng.percent(85) {
-            // Later ones more often: they are bound further in.
+            // The maximum of two draws prefers variables that were bound later, which are nested
+            // more deeply.
             let at = self.rng.below(known.len()).max(self.rng.below(known.len()));
             return Expr::var(ty.clone(), &known[at].name);
         }
@@ -485,7 +486,7 @@ impl Generator {
         Some(Expr::op(ty.clone(), template, args))
     }
 
-    /// An operation of the table.
+    /// Generates an operation from the table.
     fn operation(&mut self, ty: &Ty, budget: usize) -> Expr {
         match self.row(&SAFE, ty, budget, false) {
             Some(made) => made,
@@ -519,7 +520,7 @@ impl Generator {
         Some(Expr::op(ty.clone(), row.template, args))
     }
 
-    /// `let`
+    /// Generates a `let`.
     fn bind(&mut self, ty: &Ty, budget: usize) -> Expr {
         let of = self.ty_in('a');
         let value = self.expr(&of, budget / 2);
@@ -531,7 +532,7 @@ impl Generator {
         Expr::new(ty.clone(), Shape::Let(pattern), vec![value, body])
     }
 
-    /// A pattern for a type; its names are in scope from now on.
+    /// Generates a pattern for a type and declares its variables.
     fn pattern(&mut self, ty: &Ty, size: usize) -> Pattern {
         match ty {
             Ty::Pair(first, second) if self.rng.percent(65) => {
@@ -550,7 +551,7 @@ impl Generator {
         }
     }
 
-    /// A call of one of the program's functions.
+    /// Generates a call of one of the functions of the program.
     fn call(&mut self, ty: &Ty, budget: usize) -> Option<Expr> {
         let room = INSTANCES / self.instances;
         let risk = self.risk;
@@ -582,7 +583,7 @@ impl Generator {
         Some(Expr::new(ty.clone(), Shape::Call(callable.name), args))
     }
 
-    /// A nest whose result is not a sequence: reduced, or indexed.
+    /// Generates an apply-to-each whose result is reduced or indexed, so that it is not a sequence.
     fn reduced(&mut self, ty: &Ty, budget: usize) -> Expr {
         let template: &[&str] = match ty {
             Ty::Int => &["sum($0)", "max_val($0)", "parity($0)", "product($0)", "min_val($0)"],
@@ -597,7 +598,7 @@ impl Generator {
         Expr::op(ty.clone(), template, vec![of])
     }
 
-    /// An apply-to-each whose body has a type.
+    /// Generates an apply-to-each whose body has the given type.
     pub fn each(&mut self, element: &Ty, budget: usize) -> Expr {
         if self.instances * SIDE <= INSTANCES
             && self.rng.percent(50)
@@ -610,7 +611,7 @@ impl Generator {
         let fits = |v: &&Variable| v.ty.levels() > 0 && self.sizes[&v.name] <= room;
         let known: Vec<Variable> =
             self.scope.iter().filter(fits).filter(|v| v.ty.element().is_some()).cloned().collect();
-        // What it runs over.
+        // First, the sequence it goes over is chosen.
         let mut value = None;
         let of = if !known.is_empty() && self.rng.percent(75) {
             let at = self.rng.below(known.len()).max(self.rng.below(known.len()));
@@ -638,7 +639,7 @@ impl Generator {
         let mut sources = Vec::new();
         let mut places = false;
         if let Shape::Var(_) = of.shape {
-            // The others are as long as it is.
+            // The other sequences must have the same length.
             places = self.rng.percent(15);
             sources.push(if places {
                 Expr::op(Ty::seq(Ty::Int), "index(#$0)", vec![of.clone().fixed()]).fixed()
@@ -684,7 +685,7 @@ impl Generator {
         }
     }
 
-    /// A sequence as long as the one that a variable holds.
+    /// Generates a sequence with the same length as the one in a variable.
     fn as_long_as(&mut self, of: &Expr, budget: usize) -> Expr {
         let whole = of.clone().fixed();
         let ints = Ty::seq(Ty::Int);

@@ -1,19 +1,20 @@
-//! Random programs: well typed, nested, over nested data. Every runtime gives what the direct
-//! interpreter gives, value by value and failure by failure.
+//! Tests that every runtime computes the same values and failures as the direct interpreter, on
+//! random well-typed programs with nested parallelism over nested data.
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
-//! | `tree` | programs as typed trees, and as text |
-//! | `rows` | the operations |
-//! | `data` | constants |
-//! | `generate` | programs at random: data, functions, forms |
-//! | `recursion` | functions that call themselves |
-//! | `shrink` | smaller programs of the same meaning |
-//! | `agree` | running them, comparing what comes of it |
+//! | `tree` | programs as typed trees, and their text |
+//! | `rows` | the table of operations |
+//! | `data` | constants and top-level data |
+//! | `generate` | generation of random data, functions and forms |
+//! | `recursion` | generation of recursive functions |
+//! | `shrink` | shrinking of failing programs |
+//! | `agree` | execution on all runtimes and comparison of the results |
 //!
-//! `PROPTEST_CASES=10000` makes a long run, `PROPTEST_RNG_SEED=7` the same run again. A failing
-//! program is made small and printed; put it into `tests/run/`. With `PROGRAM_FILE=some.nesl` the
-//! program that runs can be found there, should it never end, or end the process.
+//! `PROPTEST_CASES=10000` makes a long run, and `PROPTEST_RNG_SEED=7` a reproducible one with
+//! another seed. A failing program is shrunk and printed; add it to `tests/run/`. With
+//! `PROGRAM_FILE=some.nesl` the program being run is written to that file, in case it does not
+//! terminate or ends the process.
 
 mod agree;
 mod data;
@@ -32,13 +33,13 @@ use shrink::Programs;
 use std::collections::BTreeSet;
 use tree::{Expr, Program, Shape};
 
-/// So many programs, unless `PROPTEST_CASES` says how many.
+/// Configures proptest to run `cases` programs, unless `PROPTEST_CASES` is set.
 fn config(cases: u32) -> ProptestConfig {
     let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
     if std::env::var_os("PROPTEST_CASES").is_none() {
         config.cases = cases;
     }
-    // The same programs each time, so that a failure is that of the change which is tested.
+    // The seed is fixed, so that a new failure is caused by the change that is tested.
     if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
         config.rng_seed = RngSeed::Fixed(1);
     }
@@ -78,7 +79,7 @@ fn runtimes_agree_at_32_bits() {
     all_agree(Precision::Bits32, 100);
 }
 
-/// Some programs and what comes of them, to look at.
+/// Prints some programs and their results, for inspection.
 #[test]
 #[ignore = "it checks nothing"]
 fn what_they_look_like() {
@@ -89,7 +90,8 @@ fn what_they_look_like() {
     }
 }
 
-/// Every operation, every shape of expression and nests three deep occur.
+/// The random programs contain every operation, every shape of expression, and nests three levels
+/// deep.
 #[test]
 fn programs_are_varied() {
     let mut templates = BTreeSet::new();
@@ -123,7 +125,7 @@ fn look(expr: &Expr, nests: usize, at: &mut dyn FnMut(&Expr, usize)) {
     expr.args.iter().for_each(|arg| look(arg, inner, at));
 }
 
-/// What is left of a program when it is enough that a scan stands in a nest.
+/// Checks the shrinker on the artificial failure "the program contains a scan inside a nest".
 #[test]
 fn programs_shrink_to_what_matters() {
     let wanted = |program: &Program| {
@@ -135,7 +137,7 @@ fn programs_shrink_to_what_matters() {
         }
         found
     };
-    // How small it gets depends on where it begins.
+    // The size of the result depends on the initial program, so the seed is fixed.
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(1), ..config(2_000) };
     let mut runner = TestRunner::new(config);
     let result = runner.run(&Programs, |program| {

@@ -1,10 +1,10 @@
-//! Functions that call themselves, or each other. The first parameter is fuel: it is smaller in
-//! every call, and nothing is called when it has run out.
+//! Generates recursive and mutually recursive functions. The first parameter is fuel: it decreases
+//! with every call, and when it has run out, no further call is made.
 
 use super::generate::{Callable, Generator};
 use super::tree::{Expr, Function, Pattern, Shape, Ty};
 
-/// One of the kinds of recursive functions.
+/// Generates one function, or one pair of functions, of a random kind of recursion.
 pub fn functions(g: &mut Generator, out: &mut Vec<Function>) {
     match g.rng.below(6) {
         0 | 1 => divide_and_conquer(g, out),
@@ -15,7 +15,7 @@ pub fn functions(g: &mut Generator, out: &mut Vec<Function>) {
     }
 }
 
-/// A function in the making: its name, the fuel, the other parameters.
+/// A function under construction: its name, the fuel parameter, and the other parameters.
 struct Recursive {
     name: String,
     params: Vec<(String, Ty)>,
@@ -33,23 +33,24 @@ impl Recursive {
         self.param(0)
     }
 
-    /// A parameter, in a place where it must stay.
+    /// Refers to a parameter in a position that shrinking must not change.
     fn param(&self, at: usize) -> Expr {
         Expr::var(self.params[at].1.clone(), &self.params[at].0).fixed()
     }
 
-    /// A call with less fuel.
+    /// Makes a recursive call with the given fuel.
     fn again(&self, fuel: Expr, mut args: Vec<Expr>) -> Expr {
         args.insert(0, fuel);
         Expr::new(self.result.clone(), Shape::Call(self.name.clone()), args)
     }
 
-    /// The fuel of a call from the function itself.
+    /// The fuel that a call from the function itself passes on.
     fn less(&self) -> Expr {
         Expr::op(Ty::Int, "$0 - 1", vec![self.fuel()]).fixed()
     }
 
-    /// `if` there is nothing more to do `then … else …`.
+    /// Makes the function: a conditional that returns a simple result when there is nothing more to
+    /// do, and otherwise evaluates the body.
     fn finish(
         self,
         g: &mut Generator,
@@ -57,7 +58,8 @@ impl Recursive {
         step: impl FnOnce(&mut Generator, &Recursive) -> Expr,
         out: &mut Vec<Function>,
     ) {
-        // Of other functions that call themselves a call could lead back here, with more fuel.
+        // Other recursive functions must not be called here: they might call this function again
+        // with more fuel.
         let others = g.callable.clone();
         g.callable.retain(|callable| !callable.recursive);
         let body = g.function_body(&self.params, |g| {
@@ -77,7 +79,7 @@ impl Recursive {
     }
 }
 
-/// What a recursive function gives.
+/// Chooses the result type of a recursive function.
 fn result(g: &mut Generator) -> Ty {
     match g.rng.below(6) {
         0 | 1 => Ty::Int,
@@ -87,13 +89,14 @@ fn result(g: &mut Generator) -> Ty {
     }
 }
 
-/// Not longer than some elements.
+/// Limits the length of a sequence to a few elements.
 fn cut(sequence: Expr) -> Expr {
     let ty = sequence.ty.clone();
     Expr::op(ty, "(let q = $0 in take(q, min(#q, 6)))", vec![sequence]).fixed()
 }
 
-/// Like quicksort: the parts of a sequence in an apply-to-each, then everything together.
+/// Generates a divide-and-conquer function in the manner of quicksort: recursive calls on the parts
+/// of a sequence in an apply-to-each, and a combination of their results.
 fn divide_and_conquer(g: &mut Generator, out: &mut Vec<Function>) {
     let element = [Ty::Int, Ty::Int, Ty::Float, Ty::seq(Ty::Int)][g.rng.below(4)].clone();
     let of = Ty::seq(element.clone());
@@ -124,7 +127,7 @@ fn divide_and_conquer(g: &mut Generator, out: &mut Vec<Function>) {
     own.finish(g, stop, step, out);
 }
 
-/// One result of several, in a variable.
+/// Combines the results of several calls, which are in a variable, into one result.
 fn together(g: &mut Generator, result: &Ty, name: &str, parts: &Ty) -> Expr {
     let plain = match result {
         Ty::Int => Some("sum($0)"),
@@ -140,7 +143,8 @@ fn together(g: &mut Generator, result: &Ty, name: &str, parts: &Ty) -> Expr {
     }
 }
 
-/// A loop: two accumulators, calls in the tails of a conditional.
+/// Generates a tail-recursive loop with two accumulators, whose calls are in tail position of a
+/// conditional.
 fn tail(g: &mut Generator, out: &mut Vec<Function>) {
     let (result, other) = (result(g), g.some_ty(2));
     let own = Recursive::new(g, &[result.clone(), other], result);
@@ -164,7 +168,7 @@ fn tail(g: &mut Generator, out: &mut Vec<Function>) {
     own.finish(g, stop, step, out);
 }
 
-/// A call that something is done with.
+/// Generates a function whose recursive call is not in tail position.
 fn body(g: &mut Generator, out: &mut Vec<Function>) {
     let (result, other) = (result(g), g.some_ty(2));
     let own = Recursive::new(g, &[other], result);
@@ -173,7 +177,7 @@ fn body(g: &mut Generator, out: &mut Vec<Function>) {
     own.finish(g, stop, step, out);
 }
 
-/// A call of `callee` from `own`, and something done with its result.
+/// Makes a call of `callee` from `own` and computes something from its result.
 fn again_and_more(g: &mut Generator, own: &Recursive, callee: &Recursive) -> Expr {
     let args = callee.params[1..].iter().map(|(_, ty)| {
         let arg = g.expr(ty, 3);
@@ -189,7 +193,7 @@ fn again_and_more(g: &mut Generator, own: &Recursive, callee: &Recursive) -> Exp
     Expr::bind(&name, again, body)
 }
 
-/// A call for each of the elements, as deep as they say.
+/// Generates a function with one recursive call for each element; the elements determine the depth.
 fn tree(g: &mut Generator, out: &mut Vec<Function>) {
     let of = Ty::seq(Ty::Int);
     let result = result(g);
@@ -212,12 +216,12 @@ fn tree(g: &mut Generator, out: &mut Vec<Function>) {
     own.finish(g, stop, step, out);
 }
 
-/// Two functions that call each other.
+/// Generates two mutually recursive functions.
 fn mutual(g: &mut Generator, out: &mut Vec<Function>) {
     let (result, other) = (result(g), g.some_ty(1));
     let first = Recursive::new(g, std::slice::from_ref(&other), result.clone());
     let second = Recursive::new(g, std::slice::from_ref(&other), result.clone());
-    // To be called from the second, whose making uses up the first.
+    // The second function calls this one, whose construction consumes `first`.
     let callee = Recursive { name: first.name.clone(), params: first.params.clone(), result };
     let stop = Expr::op(Ty::Bool, "($0 <= 0)", vec![first.fuel()]);
     first.finish(g, stop, |g, own| again_and_more(g, own, &second), out);

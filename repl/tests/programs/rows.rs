@@ -1,20 +1,21 @@
-//! The operations that programs are made of: one row each, found by the type that is wanted.
+//! The table of operations that random programs consist of; the generator looks them up by result
+//! type.
 //!
-//! Types are written shortly: `i` int, `f` float, `~` a float near enough, `b` bool, `c` char,
-//! `r` the record `duo`; `a` and `d` any type, `e` and `h` any that can be compared, `n` number,
-//! `o` ordinal, `l` logical.
+//! Types are abbreviated: `i` int, `f` float, `~` a float that is compared approximately, `b` bool,
+//! `c` char, `r` the record `duo`; `a` and `d` stand for any type, `e` and `h` for any type that
+//! can be compared, `n` for a number, `o` for an ordinal, `l` for a logical type.
 
 use super::tree::Ty;
 use std::sync::LazyLock;
 
-/// An operation.
+/// An operation with its types and its template.
 pub struct Row {
     pub result: Code,
     pub template: &'static str,
     pub args: Vec<Code>,
 }
 
-/// A type with variables.
+/// A type that may contain type variables.
 pub enum Code {
     Known(Ty),
     Var(char),
@@ -22,10 +23,10 @@ pub enum Code {
     Seq(Box<Code>),
 }
 
-/// Those that never fail.
+/// The operations that never fail.
 pub static SAFE: LazyLock<Vec<Row>> = LazyLock::new(|| rows(SAFE_ROWS));
 
-/// Those that may.
+/// The operations that may fail.
 pub static RISKY: LazyLock<Vec<Row>> = LazyLock::new(|| rows(RISKY_ROWS));
 
 fn rows(rows: &[(&str, &'static str, &str)]) -> Vec<Row> {
@@ -68,7 +69,7 @@ fn next_code(chars: &mut std::str::Chars<'_>) -> Code {
     }
 }
 
-/// Whether a type is in the class that a variable stands for.
+/// Returns true if a type is in the class that a type variable stands for.
 pub fn admits(var: char, ty: &Ty) -> bool {
     match var {
         'a' | 'd' => true,
@@ -80,11 +81,11 @@ pub fn admits(var: char, ty: &Ty) -> bool {
     }
 }
 
-/// What the variables stand for.
+/// The types bound to type variables.
 pub type Bound = Vec<(char, Ty)>;
 
 impl Code {
-    /// Whether a type has this form.
+    /// Returns true if a type has this form, and binds the variables in it.
     pub fn matches(&self, ty: &Ty, bound: &mut Bound) -> bool {
         match (self, ty) {
             (Code::Known(own), ty) => own == ty,
@@ -103,7 +104,7 @@ impl Code {
         }
     }
 
-    /// The type; `choose` says what an open variable is.
+    /// Returns the type; `choose` selects a type for each unbound variable.
     pub fn ty(&self, bound: &mut Bound, choose: &mut dyn FnMut(char) -> Ty) -> Ty {
         match self {
             Code::Known(ty) => ty.clone(),
@@ -126,7 +127,7 @@ impl Code {
 
 #[rustfmt::skip]
 const SAFE_ROWS: &[(&str, &str, &str)] = &[
-    // Scalars.
+    // Operations on scalars.
     ("n", "($0 + $1)", "n n"),
     ("n", "($0 - $1)", "n n"),
     ("n", "($0 * $1)", "n n"),
@@ -176,7 +177,7 @@ const SAFE_ROWS: &[(&str, &str, &str)] = &[
     ("c", "code_char(97 + mod($0, 26))", "i"),
     ("c", "uppercase($0)", "c"),
     ("a", "select($0, $1, $2)", "b a a"),
-    // Floats that depend on the order.
+    // Reductions of floats, whose results depend on the order of evaluation.
     ("~", "sum({abs(j) : j in $0})", "[f]"),
     ("~", "product({(if j > 0.5 and j < 2.0 then j else 1.25) : j in $0})", "[f]"),
     ("~", "sum($0)", "[~]"),
@@ -187,7 +188,7 @@ const SAFE_ROWS: &[(&str, &str, &str)] = &[
     ("~", "(min($0, 1.0e6) * min($1, 1.0e6))", "~ ~"),
     ("[~]", "plus_scan({abs(j) : j in $0})", "[f]"),
     ("[~]", "plus_scan($0)", "[~]"),
-    // Reductions.
+    // Reductions with exact results.
     ("i", "(#$0)", "[a]"),
     ("i", "sum($0)", "[i]"),
     ("i", "product($0)", "[i]"),
@@ -218,13 +219,13 @@ const SAFE_ROWS: &[(&str, &str, &str)] = &[
     ("[i]", "char_rank($0)", "[c]"),
     ("[i]", "sort($0)", "[i]"),
     ("[f]", "sort({(if j == j then j + 0.5 else 0.5) : j in $0})", "[f]"),
-    // Ints in rows.
+    // Ranges and sequences of ints.
     ("[i]", "[0:mod($0, 6)]", "i"),
     ("[i]", "(let q = mod($0, 20) in [q:q + mod($1, 5)])", "i i"),
     ("[i]", "(let q = mod($0, 9) - 4 in [q:q + 7:1 + mod($1, 3)])", "i i"),
     ("[i]", "index(mod($0, 5))", "i"),
     ("[i]", "search_for_subseqs($0, $1)", "[e] [e]"),
-    // Sequences of anything.
+    // Operations on sequences of any element type.
     ("a", "(let q = $0 in if #q == 0 then $2 else q[mod($1, #q)])", "[a] i a"),
     ("a", "last_or($0, $1)", "[a] a"),
     ("[a]", "($0 ++ $1)", "[a] [a]"),
@@ -263,7 +264,7 @@ const SAFE_ROWS: &[(&str, &str, &str)] = &[
     ("[n]", "each_of(j => j * $1, $0)", "[n] n"),
     ("n", "repeated(mod($2, 4), j => j + $1, $0)", "n n i"),
     ("[i]", "(let (q, p) = scan((j, k) => max(j, k), min_int, cons($1, $0)) in snoc(q, p))", "[i] i"),
-    // Nesting.
+    // Operations that change the nesting.
     ("[[a]]", "(let q = $0 in partition(q, [#q / 2, 0, #q - #q / 2]))", "[a]"),
     ("[[a]]", "(let q = $0 in partition(q, {1 : j in q}))", "[a]"),
     ("[[a]]", "(let q = $0; p = {mod(j, 3) : j in $1}; k = sum(p) in if k <= #q then partition(q, p ++ [#q - k]) else [q])", "[a] [i]"),
@@ -293,7 +294,7 @@ const SAFE_ROWS: &[(&str, &str, &str)] = &[
     ("[(e,[a])]", "collect($0)", "[(e,a)]"),
     ("[(i,[a])]", "int_collect($0)", "[(i,a)]"),
     ("[(e,i)]", "histogram($0)", "[e]"),
-    // Strings.
+    // Operations on strings.
     ("[c]", "(@$0)", "e"),
     ("[c]", "($0 || mod($1, 6))", "[c] i"),
     ("[c]", "{uppercase(j) : j in $0}", "[c]"),

@@ -1,10 +1,10 @@
-//! Programs for proptest: made at random, made smaller by what they mean.
+//! Generates random programs for proptest and shrinks them by their structure.
 //!
-//! A smaller program has a form less, a form that is a part of what it was, or an expression
-//! replaced: by the simplest of its type, by
-//! a part of it that has the same type, a list by a shorter one, an apply-to-each by one with
-//! fewer sequences or no sieve, a `let` by its body with the value in place. All of these are
-//! again well typed, and fail in no place where the program did not.
+//! A shrunk program lacks a form, or has a form replaced by a part of it, or an expression
+//! replaced: by the simplest expression of its type, by a part with the same type, a list by a
+//! shorter one, an apply-to-each by one with fewer sequences or without its filter, or a `let` by
+//! its body with the value substituted. The result is always well typed and fails only where the
+//! original program may fail.
 
 use super::generate::program;
 use super::tree::{Expr, Pattern, Program, Shape};
@@ -13,7 +13,7 @@ use proptest::strategy::{NewTree, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::collections::BTreeSet;
 
-/// Any program.
+/// The strategy that generates random programs.
 #[derive(Debug)]
 pub struct Programs;
 
@@ -27,11 +27,11 @@ impl Strategy for Programs {
     }
 }
 
-/// A program that is being made smaller.
+/// The state of shrinking a program.
 pub struct Smaller {
-    /// The smallest known to fail.
+    /// The smallest program that is known to fail.
     base: Program,
-    /// What is tried.
+    /// The candidate that is being tested.
     current: Program,
     changes: Vec<Change>,
     next: usize,
@@ -40,7 +40,7 @@ pub struct Smaller {
 
 enum Change {
     DropForm(usize),
-    /// In the form, variable or function of this number, at this place.
+    /// Replaces the expression at a path in the form, variable or function with this number.
     Replace(usize, Vec<usize>, Expr),
 }
 
@@ -103,7 +103,7 @@ fn body_mut(program: &mut Program, root: usize) -> &mut Expr {
     }
 }
 
-/// All ways to make a program smaller, those that make it much smaller first.
+/// Lists all ways to shrink a program, those with the largest effect first.
 fn changes(program: &Program) -> Vec<Change> {
     let mut all: Vec<(usize, Change)> = Vec::new();
     if program.forms.len() > 1 {
@@ -126,7 +126,7 @@ fn changes(program: &Program) -> Vec<Change> {
             }
         });
     }
-    // A form may have any type.
+    // A form may be replaced by an expression of any type.
     let first = program.data.len() + program.functions.len();
     for (at, form) in program.forms.iter().enumerate() {
         let mut inside = Vec::new();
@@ -140,8 +140,8 @@ fn changes(program: &Program) -> Vec<Change> {
     all.into_iter().map(|(_, change)| change).collect()
 }
 
-/// How much there is to read. The simplest expressions cost the least, variables more: one less
-/// is one thing less to know.
+/// Measures how much a reader has to read. The simplest expressions cost least; a variable costs
+/// more, because removing it leaves the reader one thing less to look up.
 fn cost(expr: &Expr) -> usize {
     let own = match &expr.shape {
         Shape::Literal(text) if *text == Expr::simplest(&expr.ty).to_string() => 1,
@@ -213,7 +213,7 @@ fn replacements(node: &Expr) -> Vec<Expr> {
     all
 }
 
-/// The wanted parts of `node` that use nothing that is bound between.
+/// Collects the wanted parts of `node` that use no variable bound between `node` and the part.
 fn parts(
     node: &Expr,
     bound: &BTreeSet<String>,
@@ -230,7 +230,7 @@ fn parts(
     }
 }
 
-/// An apply-to-each with fewer sequences, or without its sieve.
+/// Offers an apply-to-each with fewer sequences, or without its filter.
 fn fewer(node: &Expr, patterns: &[Pattern], out: &mut Vec<Expr>) {
     if node.args.len() > patterns.len() + 1 {
         let mut all = node.clone();

@@ -1,8 +1,8 @@
-//! Programs as typed trees, printed as text.
+//! Programs as typed trees, and their text.
 //!
-//! Every expression knows its type; every name is bound once in a program, so that a part may be
-//! moved to wherever the names it uses are in scope. What a template binds itself (`q`, `p`, `j`,
-//! `k`, `m`) is not seen by its operands, or hidden from them by nothing they use.
+//! Every expression has a type. Every name is bound only once in a program, so an expression may be
+//! moved to any position where the names it uses are in scope. The names that a template binds
+//! itself (`q`, `p`, `j`, `k`, `m`) are either not visible to its operands or do not occur in them.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
@@ -11,10 +11,10 @@ use std::fmt::{self, Write};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ty {
     Int,
-    /// A float that is the same wherever it is computed.
+    /// A float that has the same value on every runtime.
     Float,
-    /// A float that depends on the order of a reduction: it is not compared, converted or
-    /// subtracted, so that it stays near.
+    /// A float that depends on the order of a reduction. It is never compared, converted or
+    /// subtracted, so that the error stays small.
     Near,
     Bool,
     Char,
@@ -40,7 +40,7 @@ impl Ty {
         }
     }
 
-    /// Whether values of the type are the same on all runtimes.
+    /// Returns true if values of the type are equal on all runtimes.
     pub fn is_exact(&self) -> bool {
         match self {
             Ty::Near => false,
@@ -78,7 +78,7 @@ impl fmt::Display for Ty {
     }
 }
 
-/// What a value is bound to.
+/// The pattern that a value is bound to.
 #[derive(Clone)]
 pub enum Pattern {
     Name(String),
@@ -108,30 +108,30 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// An expression.
+/// An expression with its type.
 #[derive(Clone)]
 pub struct Expr {
     pub ty: Ty,
     pub shape: Shape,
     pub args: Vec<Expr>,
-    /// It stays what it is when the program is made smaller: something around it would fail, or
-    /// not end, with another. Its operands may change.
+    /// True if shrinking must not replace the expression, because the expression around it would
+    /// then fail or not terminate. Its operands may be replaced.
     pub fixed: bool,
 }
 
-/// What an expression is, less its operands.
+/// The kind of an expression, without its operands.
 #[derive(Clone)]
 pub enum Shape {
     Literal(String),
     Var(String),
-    /// `$0`, `$1`, … stand for the operands.
+    /// A template, in which `$0`, `$1`, … stand for the operands.
     Op(&'static str),
     List,
     Call(String),
-    /// The value, then what is computed with it.
+    /// A `let`; its operands are the value and the body.
     Let(Pattern),
     If,
-    /// The sequences, the body, and the sieve if there is one.
+    /// An apply-to-each; its operands are the sequences, the body, and the filter if there is one.
     Each(Vec<Pattern>),
 }
 
@@ -166,7 +166,7 @@ impl Expr {
         self
     }
 
-    /// The simplest expression of a type.
+    /// Returns the simplest expression of a type.
     pub fn simplest(ty: &Ty) -> Expr {
         let text = match ty {
             Ty::Int => "0".to_owned(),
@@ -184,7 +184,7 @@ impl Expr {
         Expr::literal(ty.clone(), text)
     }
 
-    /// The names it binds itself, not those bound inside.
+    /// Returns the names that the expression itself binds, without those bound inside its operands.
     pub fn binds(&self) -> BTreeSet<String> {
         let mut names = BTreeSet::new();
         match &self.shape {
@@ -195,7 +195,7 @@ impl Expr {
         names
     }
 
-    /// The names of variables and functions in it.
+    /// Collects the names of the variables and functions in the expression.
     pub fn mentions(&self, out: &mut BTreeSet<String>) {
         match &self.shape {
             Shape::Var(name) | Shape::Call(name) => drop(out.insert(name.clone())),
@@ -210,13 +210,13 @@ impl Expr {
         !mentioned.is_disjoint(names)
     }
 
-    /// How many times a variable occurs.
+    /// Returns the number of occurrences of a variable.
     pub fn occurrences(&self, of: &str) -> usize {
         let here = matches!(&self.shape, Shape::Var(name) if name == of);
         usize::from(here) + self.args.iter().map(|arg| arg.occurrences(of)).sum::<usize>()
     }
 
-    /// With a value for a variable, where that may stand.
+    /// Substitutes a value for a variable wherever this is allowed.
     pub fn with(&self, name: &str, value: &Expr) -> Expr {
         if matches!(&self.shape, Shape::Var(own) if own == name) && !self.fixed {
             return value.clone();
@@ -284,7 +284,7 @@ impl fmt::Display for Expr {
     }
 }
 
-/// A function.
+/// A function definition.
 #[derive(Clone)]
 pub struct Function {
     pub name: String,
@@ -295,16 +295,17 @@ pub struct Function {
 /// A top-level variable or expression.
 #[derive(Clone)]
 pub struct Form {
-    /// Its name, if it has one.
+    /// The name of the variable; none for an expression.
     pub name: Option<String>,
     pub body: Expr,
-    /// It may fail at one place.
+    /// True if the form may fail, at a single place.
     pub risky: bool,
-    /// That place is in a function: which instance fails first depends on the order of calls.
+    /// True if that place is in a function, so that the order of calls determines which iteration
+    /// fails first.
     pub loose: bool,
 }
 
-/// A program.
+/// A random program.
 #[derive(Clone)]
 pub struct Program {
     pub data: Vec<Form>,
@@ -327,17 +328,17 @@ const COMMON: [(&str, &str); 8] = [
     ("repeated", "function repeated(n, g, x) = if n <= 0 then x else repeated(n - 1, g, g(x));"),
 ];
 
-/// Something that is entered, and how what comes of it is to be compared.
+/// A text to be entered into a session, and the way to compare its outcome.
 pub struct Entry {
     pub text: String,
-    /// Floats may differ a little.
+    /// True if floats need only agree approximately.
     pub near: bool,
     pub risky: bool,
     pub loose: bool,
 }
 
 impl Program {
-    /// What is entered, in order; each has one event.
+    /// Lists the entries in order; each of them produces one event.
     pub fn entries(&self) -> Vec<Entry> {
         let plain = |text: String| Entry { text, near: false, risky: false, loose: false };
         let entry = |form: &Form| Entry {
@@ -372,7 +373,7 @@ impl Program {
         self.entries().iter().map(|entry| format!("{}\n", entry.text)).collect()
     }
 
-    /// Without what no form needs.
+    /// Removes the definitions that no form needs.
     pub fn without_unused(mut self) -> Program {
         let mut needed = BTreeSet::new();
         self.forms.iter().for_each(|form| form.body.mentions(&mut needed));

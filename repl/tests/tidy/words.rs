@@ -60,7 +60,7 @@ fn is_sentence(doc: &str) -> bool {
 pub fn vague_constants(text: &str) -> Vec<(usize, &str)> {
     let mut found = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        let mut words = line.trim_start().split_whitespace();
+        let mut words = line.split_whitespace();
         let name = words.by_ref().find(|word| !word.starts_with("pub"));
         let Some("const" | "static") = name else { continue };
         let Some(name) = words.next().and_then(|word| word.strip_suffix(':')) else { continue };

@@ -11,11 +11,11 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::alias::Provenance;
 use nesl_runtime::kir::{self, Block, Extern, Inst, Op, Site, Ty};
 
-/// No array has more elements.
-const MANY: i64 = 1 << 44;
+/// The largest length of an array, in elements.
+const MAX_ARRAY_ELEMENTS: i64 = 1 << 44;
 
 impl<'a> FunctionEmitter<'a, '_> {
-    /// The instructions of a block.
+    /// Emits the instructions of a block.
     pub fn block(&mut self, block: &'a Block) {
         for inst in &block.insts {
             self.inst(inst);
@@ -26,7 +26,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         values.iter().map(|v| self.get(*v)).collect()
     }
 
-    /// One instruction.
+    /// Emits an instruction.
     pub fn inst(&mut self, inst: &'a Inst) {
         let result = match &inst.op {
             Op::Const(literal) => {
@@ -94,7 +94,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.set(inst.results[0], result);
     }
 
-    /// Notes which check did not hold; gives the status.
+    /// Writes the failure of a check to the environment; returns the status.
     fn failed(&mut self, site: Site, detail: &[ir::Value]) -> ir::Value {
         let site = self.int(i64::from(site.0));
         self.env_store(site, offset::SITE);
@@ -119,7 +119,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.switch_to_block(dead);
     }
 
-    /// A new array: by moving a pointer, if there is room.
+    /// Emits an allocation: moves a pointer if there is room, else calls the runtime.
     fn alloc(&mut self, ty: Ty, length: ir::Value) -> ir::Value {
         let shift = i64::from(ty.size().trailing_zeros());
         let none = self.int(0);
@@ -143,7 +143,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.jump(done, &[next]);
 
         self.b.switch_to_block(slow);
-        let huge = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, length, MANY);
+        let huge = self.b.ins().icmp_imm_s(IntCC::SignedGreaterThan, length, MAX_ARRAY_ELEMENTS);
         let minus = self.int(-1);
         let bytes = self.b.ins().select(huge, minus, bytes);
         let args = [self.env, bytes];
@@ -190,14 +190,14 @@ impl<'a> FunctionEmitter<'a, '_> {
             self.jump(join, &yields);
         }
         self.b.switch_to_block(join);
-        self.bind(&inst.results, join, 0);
+        let params = self.b.block_params(join).to_vec();
+        self.bind(&inst.results, &params);
     }
 
-    /// Names the parameters of a block from one on.
-    pub fn bind(&mut self, names: &[kir::Value], block: ir::Block, from: usize) {
-        for (n, name) in names.iter().enumerate() {
-            let param = self.b.block_params(block)[from + n];
-            self.set(*name, param);
+    /// Defines kir values.
+    pub fn bind(&mut self, names: &[kir::Value], values: &[ir::Value]) {
+        for (name, value) in names.iter().zip(values) {
+            self.set(*name, *value);
         }
     }
 
@@ -209,25 +209,19 @@ impl<'a> FunctionEmitter<'a, '_> {
         cond: &'a Block,
         body: &'a Block,
     ) {
-        let types: Vec<Type> = init.iter().map(|v| self.clif_of(*v)).collect();
-        let head = self.block_with(types);
-        let (again, done) = (self.b.create_block(), self.b.create_block());
         let init = self.all(init);
-        self.jump(head, &init);
-        self.b.switch_to_block(head);
-        self.bind(carried, head, 0);
+        let looped = self.begin_loop(&init);
+        self.bind(carried, &looped.carried);
         self.poll();
         self.loops += 1;
         self.block(cond);
         let going = self.get(cond.yields[0]);
-        self.go_on_if(going, again, done);
-        self.b.switch_to_block(again);
+        self.loop_while(&looped, going);
         self.block(body);
         self.loops -= 1;
         let next = self.all(&body.yields);
-        self.jump(head, &next);
-        self.b.switch_to_block(done);
-        self.bind(&inst.results, head, 0);
+        self.end_loop(&looped, &next);
+        self.bind(&inst.results, &looped.carried);
     }
 
     fn for_op(&mut self, inst: &'a Inst) {
@@ -245,17 +239,12 @@ impl<'a> FunctionEmitter<'a, '_> {
         if let Some(begun) = self.vector_for(inst, count) {
             start = begun;
         }
-        let types: Vec<Type> = start.iter().map(|v| self.b.func.dfg.value_type(*v)).collect();
-        let head = self.block_with(types);
-        let (again, done) = (self.b.create_block(), self.b.create_block());
-        self.jump(head, &start);
-        self.b.switch_to_block(head);
-        self.set(*index, self.b.block_params(head)[0]);
-        self.bind(carried, head, 1);
+        let looped = self.begin_loop(&start);
+        self.set(*index, looped.carried[0]);
+        self.bind(carried, &looped.carried[1..]);
         let at = self.get(*index);
         let going = self.b.ins().icmp(IntCC::SignedLessThan, at, count);
-        self.go_on_if(going, again, done);
-        self.b.switch_to_block(again);
+        self.loop_while(&looped, going);
         self.poll();
         self.loops += 1;
         let outer = std::mem::replace(&mut self.reduced, reduced);
@@ -265,13 +254,12 @@ impl<'a> FunctionEmitter<'a, '_> {
         let mut next = vec![self.b.ins().iadd_imm_s(at, 1)];
         next.extend(self.all(&body.yields[..init.len()]));
         for (n, (combine, ty)) in reduce.iter().zip(&elements).enumerate() {
-            let acc = self.b.block_params(head)[1 + init.len() + n];
+            let acc = looped.carried[1 + init.len() + n];
             let x = self.get(reduced[n]);
             next.push(self.combine(*combine, *ty, acc, x));
         }
-        self.jump(head, &next);
-        self.b.switch_to_block(done);
-        self.bind(&inst.results, head, 1);
+        self.end_loop(&looped, &next);
+        self.bind(&inst.results, &looped.carried[1..]);
     }
 
     fn call_op(&mut self, inst: &Inst, callee: u32, args: &[kir::Value]) {
@@ -295,7 +283,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.create_sized_stack_slot(data)
     }
 
-    /// Services write their results, as 8 bytes each, where they are told.
+    /// Emits a call of an intrinsic, which writes its results to memory, 8 bytes each.
     fn extern_op(&mut self, inst: &Inst, service: Extern, args: &[kir::Value]) {
         let keys = self.element_ty(args[0]);
         let mut all = self.all(args);
@@ -350,10 +338,11 @@ impl<'a> FunctionEmitter<'a, '_> {
             .collect();
         self.jump(done, &moved);
         self.b.switch_to_block(done);
-        self.bind(&inst.results, done, 0);
+        let params = self.b.block_params(done).to_vec();
+        self.bind(&inst.results, &params);
     }
 
-    /// The end of an thread that may have allocated.
+    /// Frees the memory of a work item that may have allocated.
     pub fn reset_arena(&mut self) {
         let grown = self.env_load(types::I64, offset::GROWN);
         let (fast, slow, done) =
@@ -372,9 +361,9 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 }
 
-/// Whether a branch only chooses between values that are there, one side's being constants. What a
-/// reduction is made of is chosen in this way (the index of the least, how many are so), and which
-/// side it is cannot be foreseen. Elsewhere it can, as a rule, and what follows does not wait for it.
+/// Returns true if a branch only selects between values, those of one side being constants. Reductions
+/// select so (an argmin, a count), and their branch cannot be predicted. Other branches mostly can, and
+/// prediction takes the selection off the critical path.
 fn is_choice(then: &Block, otherwise: &Block) -> bool {
     let short = |block: &Block| block.insts.iter().all(|inst| matches!(inst.op, Op::Const(_)));
     let own = |block: &Block, v: &kir::Value| block.insts.iter().any(|i| i.results.contains(v));

@@ -1,10 +1,9 @@
-//! Code under construction: one machine function, the values it has so far, and how it ends
-//! early.
+//! The emitter of one machine function: Cranelift's builder, the values so far, loops, early exits.
 //!
 //! A kir scalar is a scalar of Cranelift (bools and chars are `i8`, bools 0 or 1), an array is
-//! the address of its first element. Compiled functions are given the [`Env`](crate::arena::Env)
-//! and how deep they may still call, and give a [`Status`] before their results; whoever calls
-//! one hands on any status that is not [`Status::Done`].
+//! the address of its first element. Compiled functions take the [`Env`](crate::abi::Env) and the
+//! number of calls that may still nest, and return a [`Status`] before their results; a caller
+//! returns any status but [`Status::Done`] at once.
 
 use super::unit::Unit;
 use crate::abi::{Status, offset};
@@ -18,12 +17,12 @@ use nesl_runtime::kir::alias::Provenance;
 use nesl_runtime::kir::{self, Literal, Ty, ValueTy};
 use rustc_hash::FxHashMap;
 
-/// All our addresses are good ones, but vectors are not aligned.
+/// The flags of memory accesses: addresses are valid, but vectors are not aligned.
 pub fn flags() -> MemFlagsData {
     MemFlagsData::new().with_notrap()
 }
 
-/// The type in registers.
+/// The register type of a scalar.
 pub fn clif(ty: Ty) -> Type {
     match ty {
         Ty::I32 => types::I32,
@@ -34,7 +33,7 @@ pub fn clif(ty: Ty) -> Type {
     }
 }
 
-/// The type in registers of anything.
+/// The register type of a value.
 pub fn clif_value(ty: ValueTy) -> Type {
     match ty {
         ValueTy::Scalar(ty) => clif(ty),
@@ -42,7 +41,7 @@ pub fn clif_value(ty: ValueTy) -> Type {
     }
 }
 
-/// What leads out of the code before its end.
+/// The way in which code is left before its end.
 pub enum Exit {
     /// Returns a status, and zeros for results.
     Function(Vec<Type>),
@@ -50,40 +49,52 @@ pub enum Exit {
     Kernel(ir::Block),
 }
 
-/// One machine function under construction.
+/// The blocks of a loop under construction.
+pub struct Loop {
+    /// The block that takes the carried values and decides about another iteration.
+    pub head: ir::Block,
+    /// The block of an iteration.
+    body: ir::Block,
+    /// The block behind the loop.
+    pub exit: ir::Block,
+    /// The carried values, in the head, the body and behind the loop.
+    pub carried: Vec<ir::Value>,
+}
+
+/// The emitter of one machine function.
 pub struct FunctionEmitter<'a, 'f> {
-    /// Cranelift's half.
+    /// Cranelift's builder.
     pub b: FunctionBuilder<'f>,
-    /// What is compiled together.
+    /// The module under compilation.
     pub unit: &'a Unit<'a>,
-    /// The functions called.
+    /// The functions that the code calls, by index.
     pub callees: &'a FxHashMap<u32, FuncRef>,
     /// The types of the kir values.
     pub types: &'a [ValueTy],
-    /// What they are here.
+    /// The machine values of the kir values, where they are defined.
     pub values: Vec<Option<ir::Value>>,
-    /// Those that are constants.
+    /// The kir values that are constants.
     pub constants: FxHashMap<kir::Value, Literal>,
-    /// The arrays of which it is known which they are.
+    /// The arrays of known provenance.
     pub provenance: FxHashMap<kir::Value, Provenance>,
-    /// The environment.
+    /// The address of the environment.
     pub env: ir::Value,
-    /// Where the flag is that asks to stop.
+    /// The address of the interrupt flag.
     pub interrupt: ir::Value,
-    /// How many calls within calls there may be.
+    /// The number of calls that may still nest.
     pub depth: ir::Value,
-    /// How to leave.
+    /// The way to leave early.
     pub exit: Exit,
-    /// The element at hand, in a kernel.
+    /// The index of the element under execution, in a kernel.
     pub element: Option<ir::Value>,
-    /// How many loops of the code are around what is made.
+    /// The number of loops around the code that is emitted.
     pub loops: usize,
-    /// What the loop at hand puts together.
+    /// The elements that the innermost loop reduces.
     pub reduced: &'a [kir::Value],
 }
 
 impl<'a, 'f> FunctionEmitter<'a, 'f> {
-    /// An emitter in the entry block of a function, and the parameters of that.
+    /// Returns an emitter in the entry block of a function, and the parameters of that block.
     pub fn new(
         mut b: FunctionBuilder<'f>,
         unit: &'a Unit<'a>,
@@ -114,17 +125,17 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         (emitter, params)
     }
 
-    /// What a value is.
+    /// The machine value of a kir value.
     pub fn get(&self, value: kir::Value) -> ir::Value {
         self.values[value.0 as usize].or_bug("kir defines values before their use")
     }
 
-    /// Defines a value.
+    /// Defines a kir value.
     pub fn set(&mut self, value: kir::Value, to: ir::Value) {
         self.values[value.0 as usize] = Some(to);
     }
 
-    /// The scalar type of a value, or that of its elements.
+    /// The type of a scalar, or of the elements of an array.
     pub fn element_ty(&self, value: kir::Value) -> Ty {
         match self.types[value.0 as usize] {
             ValueTy::Scalar(ty) | ValueTy::Array(ty) => ty,
@@ -132,17 +143,17 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         }
     }
 
-    /// The type of a value in registers.
+    /// The register type of a kir value.
     pub fn clif_of(&self, value: kir::Value) -> Type {
         clif_value(self.types[value.0 as usize])
     }
 
-    /// An `i64`.
+    /// Emits an `i64` constant.
     pub fn int(&mut self, x: i64) -> ir::Value {
         self.b.ins().iconst(types::I64, x)
     }
 
-    /// A constant.
+    /// Emits a constant.
     pub fn literal(&mut self, literal: Literal) -> ir::Value {
         let ins = self.b.ins();
         match literal {
@@ -155,7 +166,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         }
     }
 
-    /// 0 of a type in registers, scalar or vector.
+    /// Emits 0 of a register type, scalar or vector.
     pub fn zero(&mut self, ty: Type) -> ir::Value {
         if ty.is_vector() {
             let lane = self.zero(ty.lane_type());
@@ -168,7 +179,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         }
     }
 
-    /// The address of an element.
+    /// Emits the address of an element.
     pub fn address(&mut self, array: ir::Value, index: ir::Value, ty: Ty) -> ir::Value {
         let shift = ty.size().trailing_zeros();
         let bytes =
@@ -176,20 +187,20 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         self.b.ins().iadd(array, bytes)
     }
 
-    /// Reads a field of the environment.
+    /// Emits a load of a field of the environment.
     pub fn env_load(&mut self, ty: Type, offset: i32) -> ir::Value {
         let env = self.env;
         self.b.ins().load(ty, flags(), env, offset)
     }
 
-    /// Writes a field of the environment.
+    /// Emits a store to a field of the environment.
     pub fn env_store(&mut self, value: ir::Value, offset: i32) {
         let env = self.env;
         self.b.ins().store(flags(), value, env, offset);
     }
 
-    /// Goes on only if a condition (an `i8`, not 0) holds; else leaves after `cold` with what it
-    /// says.
+    /// Goes on only if a condition (an `i8`, not 0) holds; else executes `cold` and leaves with the
+    /// status that it returns.
     pub fn leave_unless(&mut self, cond: ir::Value, cold: impl FnOnce(&mut Self) -> ir::Value) {
         let (out, on) = (self.b.create_block(), self.b.create_block());
         self.b.set_cold_block(out);
@@ -211,7 +222,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         self.b.switch_to_block(on);
     }
 
-    /// Leaves, which ends the block at hand.
+    /// Leaves with a status, which ends the current block.
     pub fn leave(&mut self, status: ir::Value) {
         match &self.exit {
             Exit::Function(results) => {
@@ -228,7 +239,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         }
     }
 
-    /// Leaves if somebody wants this to stop.
+    /// Leaves if the interrupt flag is set.
     pub fn poll(&mut self) {
         let at = self.interrupt;
         // An ordinary load would be done once, before a loop that writes nothing.
@@ -236,12 +247,12 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         self.leave_if(flag, Status::Interrupted);
     }
 
-    /// Loads what every function needs of its environment; at its beginning.
+    /// Loads the fields of the environment that every function needs; at its beginning.
     pub fn enter(&mut self) {
         self.interrupt = self.env_load(types::I64, offset::INTERRUPT);
     }
 
-    /// Calls a function of the runtime.
+    /// Emits a call of a function of the runtime.
     pub fn call_host(
         &mut self,
         function: *const u8,
@@ -260,7 +271,7 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         self.b.inst_results(call).first().copied()
     }
 
-    /// Calls a function of the runtime that gives a status, and leaves if that is not good.
+    /// Emits a call of a function of the runtime that returns a status; leaves unless it is `Done`.
     pub fn call_host_checked(&mut self, function: *const u8, args: &[ir::Value]) {
         let status = self
             .call_host(function, args, Some(types::I32))
@@ -268,13 +279,13 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         self.leave_unless_done(status);
     }
 
-    /// Leaves if a status is not good.
+    /// Leaves unless a status is `Done`.
     pub fn leave_unless_done(&mut self, status: ir::Value) {
         let done = self.b.ins().icmp_imm_s(IntCC::Equal, status, 0);
         self.leave_unless(done, |_| status);
     }
 
-    /// A block with parameters of these types.
+    /// Creates a block with parameters of these types.
     pub fn block_with(&mut self, types: impl IntoIterator<Item = Type>) -> ir::Block {
         let block = self.b.create_block();
         for ty in types {
@@ -283,21 +294,70 @@ impl<'a, 'f> FunctionEmitter<'a, 'f> {
         block
     }
 
-    /// Goes to a block.
+    /// Jumps to a block.
     pub fn jump(&mut self, block: ir::Block, args: &[ir::Value]) {
         let args = block_args(args);
         self.b.ins().jump(block, &args);
     }
 
-    /// Stays in a loop if a condition (an `i8`, not 0) holds, or leaves it. The way out comes
-    /// first: Cranelift walks over the blocks behind the second target before, and moves nothing
-    /// out of a loop any more once it has been outside.
+    /// Goes to `on` if a condition (an `i8`, not 0) holds, else to `out`. The exit is the first target:
+    /// Cranelift visits the second one first, and hoists nothing out of a loop once it has visited a
+    /// block outside of it.
     pub fn go_on_if(&mut self, cond: ir::Value, on: ir::Block, out: ir::Block) {
         let not = self.b.ins().icmp_imm_s(IntCC::Equal, cond, 0);
         self.b.ins().brif(not, out, &[], on, &[]);
     }
 
-    /// Goes to one of two blocks.
+    /// Begins a loop with these carried values: what follows is its head, which computes the
+    /// condition for [`FunctionEmitter::loop_while`].
+    pub fn begin_loop(&mut self, init: &[ir::Value]) -> Loop {
+        let head = self.block_like(init);
+        let (body, exit) = (self.b.create_block(), self.b.create_block());
+        self.begin(head, body, exit, init)
+    }
+
+    /// Begins a loop that leaves to a block which exists already.
+    pub fn begin_loop_to(&mut self, exit: ir::Block, init: &[ir::Value]) -> Loop {
+        let head = self.block_like(init);
+        let body = self.b.create_block();
+        self.begin(head, body, exit, init)
+    }
+
+    fn begin(
+        &mut self,
+        head: ir::Block,
+        body: ir::Block,
+        exit: ir::Block,
+        init: &[ir::Value],
+    ) -> Loop {
+        self.jump(head, init);
+        self.b.switch_to_block(head);
+        Loop { head, body, exit, carried: self.b.block_params(head).to_vec() }
+    }
+
+    /// Leaves a loop unless a condition (an `i8`, not 0) holds: what follows is its body.
+    pub fn loop_while(&mut self, looped: &Loop, cond: ir::Value) {
+        self.go_on_if(cond, looped.body, looped.exit);
+        self.b.switch_to_block(looped.body);
+    }
+
+    /// Ends the body of a loop with the next carried values: what follows is executed behind it.
+    pub fn end_loop(&mut self, looped: &Loop, next: &[ir::Value]) {
+        self.jump(looped.head, next);
+        self.b.switch_to_block(looped.exit);
+    }
+
+    /// Creates a block with parameters of the types of these values.
+    pub fn block_like(&mut self, values: &[ir::Value]) -> ir::Block {
+        let block = self.b.create_block();
+        for value in values {
+            let ty = self.b.func.dfg.value_type(*value);
+            self.b.append_block_param(block, ty);
+        }
+        block
+    }
+
+    /// Branches to one of two blocks.
     pub fn branch(
         &mut self,
         cond: ir::Value,

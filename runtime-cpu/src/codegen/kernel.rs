@@ -1,8 +1,8 @@
-//! Kernels: a machine function for each phase, over a chunk of elements.
+//! Kernels: a machine function for each pass, over a chunk of elements.
 //!
 //! ```text
 //! flat                        segments
-//! for element in chunk          for segment in chunk
+//! for element in chunk        for segment in chunk
 //!   stage 0, its sinks          for element in segment ∩ chunk
 //!   stage 1, its sinks            stage 0, its sinks      ┐ a group: stages up to one
 //!   …                           reductions of stage 0     ┘ with a reduction's result
@@ -10,9 +10,9 @@
 //!                                 stage 0 again, stage 1, its sinks
 //! ```
 //!
-//! A later group does again what it needs of the earlier stages, without their effects. A chunk
-//! may begin and end within a segment, if no stage wants a reduction's result: reductions of
-//! such parts go to the chunk, where the launcher puts them together.
+//! A later group recomputes the values that it needs of the earlier stages, without their effects.
+//! A chunk may begin and end within a segment, if no stage reads a reduction's result: the partial
+//! reductions go to the chunk, where the launcher combines them.
 
 use super::emitter::{FunctionEmitter, clif, flags};
 use super::phases::{self, Phase, Role, Task};
@@ -23,17 +23,17 @@ use cranelift_codegen::ir::{self, InstBuilder, Type, types};
 use nesl_runtime::kir::liveness::live_insts;
 use nesl_runtime::kir::{Inst, Kernel, Scope, Sink, Space, Ty};
 
-/// The stages whose elements are run in one loop.
+/// The stages whose elements are executed in one loop.
 pub struct StageGroup<'a> {
-    /// For each stage, what of its code is needed.
+    /// The live instructions of each stage.
     pub code: Vec<Vec<&'a Inst>>,
     /// The sinks, by stage.
     pub tasks: Vec<Task<'a>>,
-    /// The first stage that is not done again.
+    /// The first stage that is not recomputed.
     pub own: usize,
 }
 
-/// What a loop over elements has at hand.
+/// The elements of a loop.
 #[derive(Clone, Copy, Debug)]
 pub struct ElementRange {
     /// The first element.
@@ -44,23 +44,23 @@ pub struct ElementRange {
     pub segment: Option<(ir::Value, ir::Value)>,
 }
 
-/// A kernel under construction.
+/// The builder of a pass of a kernel.
 pub struct KernelBuilder<'a, 'f> {
-    /// The code.
+    /// The emitter of its function.
     pub c: FunctionEmitter<'a, 'f>,
     /// The kernel.
     pub kernel: &'a Kernel,
-    /// Whether threads may allocate.
+    /// True if work items may allocate.
     pub allocates: bool,
-    /// The chunk.
+    /// The address of the chunk's state.
     pub chunk: ir::Value,
-    /// Its tag.
+    /// The chunk's tag; an `i8`.
     pub tag: ir::Value,
-    /// The most elements that are run together.
+    /// The largest number of elements that are executed together.
     pub group_elements: usize,
 }
 
-/// Splits the stages a phase runs into groups.
+/// Splits the stages of a pass into groups.
 pub fn groups(kernel: &Kernel, phase: Phase) -> Vec<StageGroup<'_>> {
     let last = match phase {
         Phase::Local(stage) => stage,
@@ -105,7 +105,7 @@ pub fn groups(kernel: &Kernel, phase: Phase) -> Vec<StageGroup<'_>> {
 }
 
 impl<'a> KernelBuilder<'a, '_> {
-    /// The whole function; the entry block is at hand, with the address of the parameters.
+    /// Emits the whole function, from its entry block on; `params` is the address of the parameters.
     pub fn run(&mut self, params: ir::Value, phase: Phase) {
         self.c.enter();
         self.c.depth = self.c.env_load(types::I64, offset::MAX_DEPTH);
@@ -168,7 +168,7 @@ impl<'a> KernelBuilder<'a, '_> {
         clif(self.c.sink_neutral(task.sink).ty())
     }
 
-    /// What a sink over the whole space begins with.
+    /// The initial state of a sink over the whole space.
     fn start(&mut self, task: &Task<'_>) -> ir::Value {
         let carried = match task.sink {
             Sink::Scan { .. } | Sink::Pack { .. } => task.role != Role::Total,
@@ -182,7 +182,7 @@ impl<'a> KernelBuilder<'a, '_> {
         self.c.literal(neutral)
     }
 
-    /// The loop over segments.
+    /// Emits the loop over segments.
     fn segments(
         &mut self,
         groups: &[StageGroup<'a>],
@@ -195,18 +195,13 @@ impl<'a> KernelBuilder<'a, '_> {
             _ => None,
         };
         let place = |task: &Task<'a>| tasks.iter().position(|t| t.number == task.number);
-        let types: Vec<Type> = outer.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
-        let head = self.c.block_with(std::iter::once(types::I64).chain(types));
-        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
         let mut start = vec![begin];
         start.extend(outer);
-        self.c.jump(head, &start);
-        self.c.b.switch_to_block(head);
-        let params = self.c.b.block_params(head).to_vec();
+        let looped = self.c.begin_loop(&start);
+        let params = looped.carried.clone();
         let (segment, outer) = (params[0], &params[1..]);
         let going = self.c.b.ins().icmp(IntCC::SignedLessThan, segment, end);
-        self.c.go_on_if(going, again, done);
-        self.c.b.switch_to_block(again);
+        self.c.loop_while(&looped, going);
         let (start, stop) = self.c.bounds(&self.kernel.space, segment);
         let lo = self.c.b.ins().smax(start, first);
         let hi = self.c.b.ins().smin(stop, last);
@@ -246,8 +241,7 @@ impl<'a> KernelBuilder<'a, '_> {
         let following = self.c.b.ins().iadd_imm_s(segment, 1);
         let mut next = vec![following];
         next.extend(outer_next);
-        self.c.jump(head, &next);
-        self.c.b.switch_to_block(done);
+        self.c.end_loop(&looped, &next);
         if let Some(join) = join {
             self.c.jump(join, &[]);
             self.c.b.switch_to_block(join);
@@ -255,7 +249,7 @@ impl<'a> KernelBuilder<'a, '_> {
         outer.to_vec()
     }
 
-    /// Whether the chunk holds the whole segment.
+    /// Emits a bool: true if the chunk holds the whole segment.
     fn whole(&mut self, range: ElementRange, stop: ir::Value) -> ir::Value {
         let start = range.segment.map_or(range.lo, |(_, start)| start);
         let from = self.c.b.ins().icmp(IntCC::Equal, range.lo, start);
@@ -263,8 +257,8 @@ impl<'a> KernelBuilder<'a, '_> {
         self.c.b.ins().band(from, to)
     }
 
-    /// What a sink over segments begins with: neutral, or at the chunk's first segment what was
-    /// before the chunk.
+    /// The initial state of a sink over segments: the neutral element, or in the chunk's first segment
+    /// the carry of the chunks before.
     fn segment_start(
         &mut self,
         task: &Task<'a>,
@@ -319,7 +313,7 @@ impl<'a> KernelBuilder<'a, '_> {
         }
     }
 
-    /// Writes what a segment came to: to its array, or to the chunk if it is not whole.
+    /// Writes the result of a segment: to its array, or to the chunk if the segment is not whole.
     fn segment_store(
         &mut self,
         task: &Task<'a>,
@@ -339,7 +333,7 @@ impl<'a> KernelBuilder<'a, '_> {
         self.c.b.ins().store(flags(), value, place, 0);
     }
 
-    /// The loop over elements: vectors of them first, if that is possible, then one by one.
+    /// Emits the loop over elements: groups of elements first, if the code is vectorised, then single ones.
     fn elements(
         &mut self,
         group: &StageGroup<'a>,
@@ -349,18 +343,13 @@ impl<'a> KernelBuilder<'a, '_> {
         let range =
             ElementRange { lo: self.interleave_rows(group, range).unwrap_or(range.lo), ..range };
         let (lo, state) = self.vector_elements(group, range, state);
-        let types: Vec<Type> = state.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
-        let head = self.c.block_with(std::iter::once(types::I64).chain(types));
-        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
         let mut start = vec![lo];
         start.extend(state);
-        self.c.jump(head, &start);
-        self.c.b.switch_to_block(head);
-        let params = self.c.b.block_params(head).to_vec();
+        let looped = self.c.begin_loop(&start);
+        let params = looped.carried.clone();
         let index = params[0];
         let going = self.c.b.ins().icmp(IntCC::SignedLessThan, index, range.hi);
-        self.c.go_on_if(going, again, done);
-        self.c.b.switch_to_block(again);
+        self.c.loop_while(&looped, going);
         self.c.element = Some(index);
         self.bind_indices(range, index);
         self.c.poll();
@@ -382,12 +371,11 @@ impl<'a> KernelBuilder<'a, '_> {
         if self.allocates {
             self.c.reset_arena();
         }
-        self.c.jump(head, &next);
-        self.c.b.switch_to_block(done);
+        self.c.end_loop(&looped, &next);
         params[1..].to_vec()
     }
 
-    /// Names the indices of a element.
+    /// Defines the indices of an element.
     fn bind_indices(&mut self, range: ElementRange, index: ir::Value) {
         let names = &self.kernel.indices;
         match range.segment {
@@ -403,7 +391,7 @@ impl<'a> KernelBuilder<'a, '_> {
 }
 
 impl FunctionEmitter<'_, '_> {
-    /// Where a segment of a space begins and ends.
+    /// Emits the first index of a segment, and the index behind its last.
     pub fn bounds(&mut self, space: &Space, segment: ir::Value) -> (ir::Value, ir::Value) {
         match space {
             Space::Segmented { offsets, .. } => {

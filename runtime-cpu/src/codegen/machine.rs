@@ -1,8 +1,8 @@
-//! The machine that code is made for, and who chooses its registers.
+//! The target machine: its instruction set and the register allocator.
 //!
-//! Cranelift's usual allocator of registers makes the better code; of functions that are very
-//! long, however, it takes time that grows much faster than they do: a minute for what somebody
-//! writes down in one. Those go to its allocator that looks at each instruction once.
+//! Cranelift's usual register allocator (backtracking) makes the better code; but its time grows much
+//! faster than the length of a function: it takes a minute for a long one that a user writes in a
+//! minute. Very long functions go to the allocator that visits each instruction once.
 
 use cranelift_codegen::Context;
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -11,35 +11,38 @@ use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Module as _, ModuleReloc};
 use nesl_runtime::bug::OrBug;
 
-/// Functions of more of Cranelift's instructions than this are long: of more than there are in
-/// that run for long.
-const LONG: usize = 8000;
+/// The size of a vector register, in bytes.
+pub const VECTOR_BYTES: usize = 16;
 
-/// The machine at hand.
+/// Functions of more than this many instructions of Cranelift are given to the allocator that is
+/// linear in their length; functions whose running time matters are shorter.
+const MAX_BACKTRACKING_INSTRUCTIONS: usize = 8000;
+
+/// The target machine.
 #[derive(Clone)]
 pub struct Machine {
-    /// For most functions, and for what does not depend on the allocator of registers.
+    /// The target with the backtracking register allocator, for most functions.
     pub isa: OwnedTargetIsa,
-    /// For long ones.
+    /// The target with the single-pass register allocator, for very long functions.
     long: OwnedTargetIsa,
 }
 
 impl Machine {
-    /// The machine; an error where Cranelift does not know it.
+    /// The machine that this process runs on; an error where Cranelift does not support it.
     pub fn new() -> Result<Machine, String> {
         Ok(Machine { isa: isa("backtracking")?, long: isa("single_pass")? })
     }
 
     /// Compiles a function.
     pub fn compile(&self, context: &mut Context) -> Result<(), String> {
-        let short = context.func.dfg.num_insts() <= LONG;
+        let short = context.func.dfg.num_insts() <= MAX_BACKTRACKING_INSTRUCTIONS;
         let isa = if short { &self.isa } else { &self.long };
         let code = context.compile(&**isa, &mut Default::default());
         code.map(|_| ()).map_err(|e| format!("{:?}", e.inner))
     }
 }
 
-/// Adds a function that was compiled to the module.
+/// Adds a compiled function to the module.
 pub fn put(jit: &mut JITModule, id: FuncId, context: &Context) -> Result<(), String> {
     let code = context.compiled_code().or_bug("a function is compiled before it is defined");
     let relocs = code.buffer.relocs().iter();

@@ -1,16 +1,14 @@
 //! Rows that elements add to a table: vectors of elements first, then one by one.
 
 use super::emitter::{FunctionEmitter, clif, flags};
+use super::machine::VECTOR_BYTES;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, InstBuilder, types};
+use cranelift_codegen::ir::{self, InstBuilder};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Combine, Ty};
 
-/// Bytes of a vector.
-const VECTOR: usize = 16;
-
-/// Vectors in a iteration of the widest loop.
-const WIDE: usize = 4;
+/// The number of vectors that an iteration of the unrolled loop adds.
+const UNROLLED_VECTORS: usize = 4;
 
 impl FunctionEmitter<'_, '_> {
     /// `table[i] := combine(table[i], row[i])` for each `i` below a length that is 0 or more. Both
@@ -26,8 +24,8 @@ impl FunctionEmitter<'_, '_> {
         let mut at = self.int(0);
         // What is not added may have to look for a NaN in the table.
         if combine == Combine::Add {
-            let lanes = VECTOR / ty.size();
-            at = self.row_loop((combine, ty), WIDE, lanes, [table, row, length], at);
+            let lanes = VECTOR_BYTES / ty.size();
+            at = self.row_loop((combine, ty), UNROLLED_VECTORS, lanes, [table, row, length], at);
             at = self.row_loop((combine, ty), 1, lanes, [table, row, length], at);
         }
         self.row_loop((combine, ty), 1, 1, [table, row, length], at);
@@ -47,15 +45,11 @@ impl FunctionEmitter<'_, '_> {
         } else {
             clif(ty).by(lanes as u32).or_bug("a vector register has a whole number of elements")
         };
-        let head = self.block_with([types::I64]);
-        let (again, done) = (self.b.create_block(), self.b.create_block());
-        self.jump(head, &[from]);
-        self.b.switch_to_block(head);
-        let at = self.b.block_params(head)[0];
+        let looped = self.begin_loop(&[from]);
+        let at = looped.carried[0];
         let next = self.b.ins().iadd_imm_s(at, (vectors * lanes) as i64);
         let going = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, next, length);
-        self.go_on_if(going, again, done);
-        self.b.switch_to_block(again);
+        self.loop_while(&looped, going);
         let (to, from) = (self.address(table, at, ty), self.address(row, at, ty));
         let mut sums = Vec::with_capacity(vectors);
         for vector in 0..vectors {
@@ -71,8 +65,7 @@ impl FunctionEmitter<'_, '_> {
         for (sum, offset) in sums {
             self.b.ins().store(flags(), sum, to, offset);
         }
-        self.jump(head, &[next]);
-        self.b.switch_to_block(done);
+        self.end_loop(&looped, &[next]);
         at
     }
 }

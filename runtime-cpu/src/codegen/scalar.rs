@@ -7,7 +7,7 @@ use nesl_runtime::bug;
 use nesl_runtime::kir::{Binary, Combine, Literal, Ty, Unary};
 
 impl FunctionEmitter<'_, '_> {
-    /// One operand.
+    /// Emits a unary operation.
     pub fn unary(&mut self, op: Unary, ty: Ty, a: ir::Value) -> ir::Value {
         match op {
             Unary::Neg if ty.is_float() => self.b.ins().fneg(a),
@@ -24,7 +24,7 @@ impl FunctionEmitter<'_, '_> {
         }
     }
 
-    /// Two operands; the second may be known.
+    /// Emits a binary operation; `known` is the second operand if it is a constant.
     pub fn binary(
         &mut self,
         op: Binary,
@@ -67,8 +67,8 @@ impl FunctionEmitter<'_, '_> {
         }
     }
 
-    /// "At least 0, and below something" as one comparison, which is what bounds are compared by:
-    /// without sign, what is below 0 is above everything.
+    /// Emits "at least 0, and below a bound" (a bounds check) as one unsigned comparison: a negative
+    /// number is then above every bound.
     fn within(&mut self, a: ir::Value, b: ir::Value) -> Option<ir::Value> {
         let dfg = &self.b.func.dfg;
         let made = |value| dfg.value_def(value).inst().map(|inst| dfg.insts[inst]);
@@ -90,7 +90,7 @@ impl FunctionEmitter<'_, '_> {
         Some(self.b.ins().icmp(IntCC::UnsignedLessThan, index, end))
     }
 
-    /// The divisor if dividing by it is safe, 1 if it is 0 or -1; and whether it is -1.
+    /// The divisor if dividing by it is safe, else 1; and a bool, true if it is -1.
     fn divisor(&mut self, b: ir::Value) -> (ir::Value, ir::Value) {
         let ty = self.b.func.dfg.value_type(b);
         // 0 and -1 are what is at most 1 when 1 is added, without sign.
@@ -119,7 +119,7 @@ impl FunctionEmitter<'_, '_> {
         self.b.ins().srem(a, safe)
     }
 
-    /// To another scalar type.
+    /// Emits a conversion to another scalar type.
     pub fn convert(&mut self, to: Ty, from: Ty, a: ir::Value) -> ir::Value {
         if to == from {
             return a;
@@ -147,7 +147,7 @@ impl FunctionEmitter<'_, '_> {
         }
     }
 
-    /// The same bits as another type.
+    /// Emits a reinterpretation of the bits as another type.
     pub fn bits(&mut self, to: Ty, a: ir::Value) -> ir::Value {
         if self.b.func.dfg.value_type(a) == clif(to) {
             return a;
@@ -155,8 +155,7 @@ impl FunctionEmitter<'_, '_> {
         self.b.ins().bitcast(clif(to), ir::MemFlagsData::new(), a)
     }
 
-    /// What two values combine to, scalars or vectors of lanes. `acc` is no NaN where NaNs are
-    /// skipped.
+    /// Combines two values, scalars or vectors of lanes. `acc` must not be a NaN where NaNs are skipped.
     pub fn combine(&mut self, op: Combine, ty: Ty, acc: ir::Value, x: ir::Value) -> ir::Value {
         let binary = match op {
             Combine::Add => Binary::Add,
@@ -181,7 +180,7 @@ impl FunctionEmitter<'_, '_> {
         self.binary(binary, ty, acc, x, None)
     }
 
-    /// What two values combine to, when the first may be a NaN.
+    /// Combines two values; the first may be a NaN.
     pub fn combine_any(&mut self, op: Combine, ty: Ty, acc: ir::Value, x: ir::Value) -> ir::Value {
         let combined = self.combine(op, ty, acc, x);
         if ty.is_float() && matches!(op, Combine::Min | Combine::Max) {
@@ -191,20 +190,20 @@ impl FunctionEmitter<'_, '_> {
         combined
     }
 
-    /// Reads an element.
+    /// Emits a load of an element.
     pub fn load(&mut self, array: ir::Value, index: ir::Value, ty: Ty) -> ir::Value {
         let address = self.address(array, index, ty);
         self.b.ins().load(clif(ty), flags(), address, 0)
     }
 
-    /// Writes an element.
+    /// Emits a store of an element.
     pub fn store(&mut self, array: ir::Value, index: ir::Value, ty: Ty, value: ir::Value) {
         let address = self.address(array, index, ty);
         self.b.ins().store(flags(), value, address, 0);
     }
 }
 
-/// Flags for seeing a vector as another of the same width.
+/// The flags of a bitcast between vectors of one width.
 pub fn little() -> ir::MemFlagsData {
     ir::MemFlagsData::new().with_endianness(ir::Endianness::Little)
 }
@@ -217,7 +216,7 @@ fn is_safe_divisor(known: Option<Literal>) -> bool {
     }
 }
 
-/// A comparison of floats.
+/// The condition code of a comparison of floats.
 pub fn float_cc(op: Binary) -> FloatCC {
     match op {
         Binary::Eq => FloatCC::Equal,
@@ -229,7 +228,7 @@ pub fn float_cc(op: Binary) -> FloatCC {
     }
 }
 
-/// A comparison of what is not a float.
+/// The condition code of a comparison of ints, chars or bools.
 pub fn int_cc(op: Binary, ty: Ty) -> IntCC {
     let signed = match op {
         Binary::Eq => IntCC::Equal,

@@ -1,4 +1,4 @@
-//! The code of sinks at one element.
+//! Emission of sinks for one element.
 
 use super::emitter::{FunctionEmitter, clif, flags};
 use super::phases::{Role, Task};
@@ -9,19 +9,19 @@ use cranelift_codegen::ir::{self, AtomicRmwOp, InstBuilder, MemFlagsData, types}
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Literal, Sink, Ty, Value};
 
-/// What the sinks need that is the same at all elements.
+/// The values that sinks need and that are the same for all elements of a loop.
 #[derive(Clone, Copy, Debug)]
 pub struct SinkContext {
-    /// The chunk.
+    /// The address of the chunk's state.
     pub chunk: ir::Value,
-    /// What its tags are: its number and 1.
+    /// The chunk's tag: its number and 1; an `i8`.
     pub tag: ir::Value,
-    /// The index of the element, if there is one by itself.
+    /// The index of the element, if there is a single one.
     pub index: ir::Value,
 }
 
 impl FunctionEmitter<'_, '_> {
-    /// The neutral element of a sink with state; the type of that.
+    /// The neutral element of a sink with state; 0 for a pack.
     pub fn sink_neutral(&self, sink: &Sink) -> Literal {
         match sink {
             Sink::Reduce { combine, value, .. } | Sink::Scan { combine, value, .. } => {
@@ -34,7 +34,7 @@ impl FunctionEmitter<'_, '_> {
         }
     }
 
-    /// A sink at one element. Takes the state and gives the next.
+    /// Emits a sink for one element; takes its state and returns the next.
     pub fn sink(
         &mut self,
         task: &Task<'_>,
@@ -101,7 +101,7 @@ impl FunctionEmitter<'_, '_> {
         }
     }
 
-    /// Does something if a condition holds, or always.
+    /// Executes code if a condition holds, or always.
     pub fn when(&mut self, when: Option<ir::Value>, f: impl FnOnce(&mut Self)) {
         let Some(when) = when else { return f(self) };
         let (then, done) = (self.b.create_block(), self.b.create_block());
@@ -112,8 +112,8 @@ impl FunctionEmitter<'_, '_> {
         self.b.switch_to_block(done);
     }
 
-    /// Packs one element; gives the next position. What is not kept is written aside, which is
-    /// quicker than a branch that goes either way.
+    /// Packs one element; returns the next position. An element that is not kept is written aside, which
+    /// is cheaper than a branch that cannot be predicted.
     pub fn pack_one(
         &mut self,
         task: &Task<'_>,
@@ -133,7 +133,7 @@ impl FunctionEmitter<'_, '_> {
         self.b.ins().iadd(position, one)
     }
 
-    /// Scatters one value (or tags the place). With tags only the last chunk that writes to a
+    /// Scatters one element, or tags its place. Where there are tags only the last chunk that writes to a
     /// place does so.
     pub fn scatter_one(
         &mut self,

@@ -4,8 +4,8 @@
 //! function is shown on the first example of its documentation whose arguments are written out,
 //! else on those of a call in its file, else on values that are made up for its types.
 
+use super::BUDGET_NS;
 use super::draw::show;
-use super::record::BUDGET_NS;
 use crate::base::shorten;
 use crate::base::{ItemId, Name};
 use crate::db::Database;

@@ -24,6 +24,9 @@ use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use nesl_runtime::scalar::Precision;
 
+/// The time that the direct interpreter may take for the values of an example.
+const BUDGET_NS: u64 = 20_000_000;
+
 /// How the elements of one level are cut into segments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level {

@@ -2,12 +2,12 @@
 
 use super::draw::{self, drawn};
 use super::example::Example;
-use super::{SegmentStep, names};
+use super::{BUDGET_NS, SegmentStep, names};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use crate::explain::summary::{Reader, plain};
-use crate::flat::interp::{self, Done, Frame, Limits, Version, Watch};
-use crate::flat::{self, Block, Function, Let, Op, Program, SpaceId, SpaceKind, Step};
+use crate::flat::interp::{self, Done, Frame, Limits, Watch};
+use crate::flat::{self, Block, Function, Let, Op, Program, SpaceId, SpaceKind, Step, Version};
 use crate::ir::{self, Atom, Site, Var};
 use crate::prim::ScalarProperties;
 use nesl_runtime::scalar::Precision;
@@ -15,9 +15,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Steps that are shown.
 const MOST: usize = 24;
-
-/// The time that the direct interpreter may take for the values of an example.
-pub(super) const BUDGET_NS: u64 = 20_000_000;
 
 /// More cannot be drawn.
 const LIMITS: Limits = Limits { max_elements: 200, max_call_depth: 40, budget_ns: BUDGET_NS };

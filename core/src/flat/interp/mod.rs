@@ -6,14 +6,14 @@
 //! element computes for itself ([`Op::Map`], [`Op::Sequential`]) is executed by the direct
 //! interpreter of the core language, as a program whose globals are the values that it reads.
 //!
-//! A fused program means the same: a kernel is its steps, in order, and its masks come into being
+//! A fused program means the same: a kernel is its steps, in order, and its masks are made
 //! when their flags are known.
 
 mod frame;
 
 pub(crate) use frame::Frame;
 
-use super::{Block, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
+use super::{Block, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step, Version};
 use crate::base::with_stack;
 use crate::interp::{self, Host, Options, Sequence, Value};
 use crate::ir::{self, Atom, FunId, Global, GlobalId, Site, Ty, Var};
@@ -74,16 +74,6 @@ impl fmt::Display for Stop {
 }
 
 type Outcome<T> = Result<T, Stop>;
-
-/// The version of a multi-versioned computation that is executed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Version {
-    /// The sequential code, by each element for itself.
-    Sequential,
-    /// The flattened steps, for all elements at once.
-    #[default]
-    Flattened,
-}
 
 /// An observer of a run.
 pub(crate) trait Watch {
@@ -214,7 +204,7 @@ impl<'p> Interpreter<'p, '_> {
         Ok(())
     }
 
-    /// The steps of a kernel; a mask comes into being as soon as its flag is known.
+    /// The steps of a kernel; a mask is made as soon as its flag is known.
     fn kernel(&mut self, frame: &mut Frame<'p>, kernel: &'p Kernel, watched: bool) -> Outcome<()> {
         let mut waiting: Vec<SpaceId> = kernel.masks.clone();
         for binding in &kernel.lets {

@@ -1,164 +1,206 @@
-//! What a kernel reads: at the place that a point has in the context where it lives.
+//! The inputs of a kernel: values at the index that a thread has in the index space where they live.
+//!
+//! First the inputs are listed ([`Inputs`]), then they become parameters ([`InputParams`]), and at
+//! the beginning of the code each value is loaded at its index.
 
-use super::super::layout::{self, Columns, Rep, Sequence, Stored};
-use super::super::sequential::rebuild_columns;
-use super::{Lowering, Take};
+use super::super::repr::{
+    self, Columns, LoweredSequence, LoweredValue, StoredSequence, columns_from_parts, element_ty,
+};
+use super::{KernelLowering, KernelParam};
 use crate::flat::{Let, Op, SpaceId, SpaceKind};
 use crate::ir::{Atom, Ty, Var};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Space as KirSpace, Value, ValueTy};
 use rustc_hash::FxHashSet;
 
 const INT: ValueTy = ValueTy::Scalar(kir::Ty::I64);
 const INTS: ValueTy = ValueTy::Array(kir::Ty::I64);
 
-/// The parameters of what is read.
-pub(super) struct Reads {
+/// The values that a kernel reads and does not compute.
+#[derive(Default)]
+struct Inputs {
+    /// Values, in the order of their first use.
+    values: Vec<Var>,
+    /// Sequences whose elements the threads are: only the columns of the elements are read.
+    pools: Vec<Var>,
+    /// True if something depends on the segment of a thread or on its position there.
+    segments: bool,
+    /// Index spaces of sequences that are written to.
+    written: Vec<SpaceId>,
+}
+
+/// Adds a variable to a list unless it is there.
+fn add(list: &mut Vec<Var>, var: Var) {
+    if !list.contains(&var) {
+        list.push(var);
+    }
+}
+
+/// The parameters of what a kernel reads.
+pub(super) struct InputParams {
     space: KirSpace,
+    /// The parts of each value.
     values: Vec<(Var, Vec<Value>)>,
+    /// The columns of the elements of each sequence.
     pools: Vec<(Var, Vec<Value>)>,
     /// Sequences that are read as values too: their elements are in the same arrays.
     shared: Vec<Var>,
     maps: Vec<(SpaceId, Value)>,
 }
 
-impl<'a> Lowering<'a> {
-    /// One more parameter.
-    pub(super) fn param(&mut self, ty: ValueTy) -> Value {
+impl<'a> KernelLowering<'a> {
+    /// Adds a kir parameter.
+    pub(super) fn kir_param(&mut self, ty: ValueTy) -> Value {
         let value = self.builder.param(ty);
-        self.params.push(value);
+        self.kir_params.push(value);
         value
     }
 
-    /// How many values are parameters.
-    pub(super) fn takes_in_kir(&mut self) -> u32 {
-        // The next value is the first that is none.
-        let next = self.builder.body.value(INT);
-        next.0
+    /// Returns the number of the next kir value: all parameters so far have smaller ones.
+    pub(super) fn next_value(&mut self) -> u32 {
+        self.builder.body.value(INT).0
     }
 
-    pub(super) fn take_inputs(&mut self, lets: &'a [Let]) -> Reads {
-        let own: FxHashSet<Var> = lets.iter().map(|binding| binding.var).collect();
-        let mut values: Vec<Var> = Vec::new();
-        let mut pools: Vec<Var> = Vec::new();
-        let mut segments = false;
-        // Where sequences live that are written to.
-        let mut rows: Vec<SpaceId> = Vec::new();
-        let read = |var: Var, list: &mut Vec<Var>| {
-            if !own.contains(&var) && self.values.contains_key(&var) && !list.contains(&var) {
-                list.push(var);
-            }
-        };
-        for binding in lets {
-            match &binding.op {
-                Op::Element { of: sequence, .. } => {
-                    let home = self.values[sequence].0;
-                    let tiled = self.single(home) && self.outer().is_none()
-                        || self.variant.tiled.contains(sequence);
-                    if tiled {
-                        read(*sequence, &mut pools);
-                    } else {
-                        segments = true;
-                        read(*sequence, &mut values);
-                    }
-                }
-                Op::Position => segments = true,
-                Op::Reduce { .. } | Op::Scan { .. } => segments = true,
-                // There is one segment.
-                Op::Histogram { .. } => binding.op.each_use(&mut |var| read(var, &mut values)),
-                Op::Scatter { of, place, value, .. } => {
-                    let stored = self.kernel.stores.iter().any(|(var, _)| *var == binding.var);
-                    let kept = Some(*of).filter(|_| !stored).map(Atom::Var);
-                    for atom in [*place, *value].into_iter().chain(kept) {
-                        if let Atom::Var(var) = atom {
-                            read(var, &mut values);
-                        }
-                    }
-                    rows.push(binding.ctx);
-                }
-                op => op.each_use(&mut |var| read(var, &mut values)),
-            }
-            if let Op::Reduce { value, .. } | Op::Scan { value, .. } = &binding.op
-                && let Atom::Var(var) = value
-            {
-                read(*var, &mut values);
-            }
-        }
-        for mask in &self.kernel.masks {
-            if let SpaceKind::Filter { flag, .. } = self.function.context(*mask).kind {
-                read(flag, &mut values);
-            }
-        }
-        for (var, _) in &self.kernel.stores {
-            read(*var, &mut values);
-        }
-        segments |= !self.kernel.counts.is_empty();
+    /// Adds the parameters of all that the kernel reads.
+    pub(super) fn add_inputs(&mut self, lets: &'a [Let]) -> InputParams {
+        let Inputs { values, pools, mut segments, written } = self.inputs_of(lets);
         let (shared, pools): (Vec<Var>, Vec<Var>) =
             pools.into_iter().partition(|var| values.contains(var));
-        let homes = values.iter().map(|var| self.values[var].0).chain(rows);
-        let (maps, through) = self.maps(homes);
-        segments |= through;
-        let over = self.kernel.space;
-        let space = match self.outer() {
-            Some(_) if segments && self.variant.regular => {
-                self.takes.extend([Take::Segments, Take::Length]);
-                KirSpace::Regular { segments: self.param(INT), length: self.param(INT) }
-            }
-            Some(_) if segments => {
-                self.takes.extend([Take::Segments, Take::Offsets]);
-                KirSpace::Segmented { segments: self.param(INT), offsets: self.param(INTS) }
-            }
-            Some(_) | None => {
-                self.takes.push(Take::Count);
-                KirSpace::Flat { count: self.param(INT) }
-            }
-        };
-        debug_assert!(self.function.spaces.len() > over.0 as usize);
-        let maps = maps
-            .into_iter()
-            .map(|ctx| {
-                self.takes.push(Take::Map(ctx));
-                (ctx, self.param(INTS))
-            })
-            .collect();
-        let values = values
-            .into_iter()
-            .map(|var| {
-                let (home, ty) = &self.values[&var];
-                let parts = if self.single(*home) {
-                    layout::parts(ty, self.precision)
-                } else {
-                    layout::columns(ty, self.precision)
-                };
-                self.takes.push(Take::Value(var));
-                (var, parts.into_iter().map(|part| self.param(part)).collect())
-            })
-            .collect();
-        let pools = pools
-            .into_iter()
-            .map(|var| {
-                let element = self.values[&var].1.element().expect("types were checked");
-                let parts = layout::columns(element, self.precision);
-                self.takes.push(Take::Pool(var));
-                (var, parts.into_iter().map(|part| self.param(part)).collect())
-            })
-            .collect();
-        Reads { space, values, pools, shared, maps }
+        let homes = values.iter().map(|var| self.values[var].0).chain(written);
+        let (maps, through_segments) = self.maps_to(homes);
+        segments |= through_segments;
+        let space = self.add_space(segments);
+        let maps = maps.into_iter().map(|space| (space, self.add_map(space))).collect();
+        let values = values.into_iter().map(|var| (var, self.add_value(var))).collect();
+        let pools = pools.into_iter().map(|var| (var, self.add_pool(var))).collect();
+        InputParams { space, values, pools, shared, maps }
     }
 
-    /// The spaces whose maps lead to those where values live, and whether the first step is
-    /// over the segments of the kernel.
-    fn maps(&self, homes: impl Iterator<Item = SpaceId>) -> (Vec<SpaceId>, bool) {
+    /// Lists what the kernel reads and does not compute itself.
+    fn inputs_of(&self, lets: &[Let]) -> Inputs {
+        let own: FxHashSet<Var> = lets.iter().map(|binding| binding.var).collect();
+        let outside = |var: Var| !own.contains(&var) && self.values.contains_key(&var);
+        let mut inputs = Inputs::default();
+        for binding in lets {
+            self.add_inputs_of(binding, &outside, &mut inputs);
+        }
+        let flags =
+            self.kernel.masks.iter().filter_map(|mask| match self.function.context(*mask).kind {
+                SpaceKind::Filter { flag, .. } => Some(flag),
+                SpaceKind::Caller
+                | SpaceKind::Elements { .. }
+                | SpaceKind::Count { .. }
+                | SpaceKind::Concat { .. } => None,
+            });
+        let stores = self.kernel.stores.iter().map(|(var, _)| *var);
+        for var in flags.chain(stores).filter(|var| outside(*var)) {
+            add(&mut inputs.values, var);
+        }
+        inputs.segments |= !self.kernel.counts.is_empty();
+        inputs
+    }
+
+    fn add_inputs_of(&self, binding: &Let, outside: &dyn Fn(Var) -> bool, inputs: &mut Inputs) {
+        let Inputs { values, pools, segments, written } = inputs;
+        let mut read = |var: Var| {
+            if outside(var) {
+                add(values, var);
+            }
+        };
+        match &binding.op {
+            Op::Element { of: sequence, .. } => {
+                let home = self.values[sequence].0;
+                let contiguous = self.single(home) && self.outer().is_none()
+                    || self.variant.tiled.contains(sequence);
+                if !contiguous {
+                    *segments = true;
+                    read(*sequence);
+                } else if outside(*sequence) {
+                    add(pools, *sequence);
+                }
+            }
+            Op::Position => *segments = true,
+            Op::Reduce { value, .. } | Op::Scan { value, .. } => {
+                *segments = true;
+                if let Atom::Var(var) = value {
+                    read(*var);
+                }
+            }
+            Op::Scatter { of, place, value, .. } => {
+                // A sequence that is written to and stored is a parameter of its own.
+                let checked = Some(*of).filter(|_| !self.is_stored(binding)).map(Atom::Var);
+                for atom in [*place, *value].into_iter().chain(checked) {
+                    if let Atom::Var(var) = atom {
+                        read(var);
+                    }
+                }
+                written.push(binding.ctx);
+            }
+            // There is one segment.
+            Op::Histogram { .. } => binding.op.each_use(&mut read),
+            op => op.each_use(&mut read),
+        }
+    }
+
+    /// Adds the parameters of the kernel's index space.
+    fn add_space(&mut self, segments: bool) -> KirSpace {
+        match self.outer() {
+            Some(_) if segments && self.variant.regular => {
+                self.params.extend([KernelParam::Segments, KernelParam::Length]);
+                KirSpace::Regular { segments: self.kir_param(INT), length: self.kir_param(INT) }
+            }
+            Some(_) if segments => {
+                self.params.extend([KernelParam::Segments, KernelParam::Offsets]);
+                KirSpace::Segmented { segments: self.kir_param(INT), offsets: self.kir_param(INTS) }
+            }
+            Some(_) | None => {
+                self.params.push(KernelParam::Count);
+                KirSpace::Flat { count: self.kir_param(INT) }
+            }
+        }
+    }
+
+    fn add_map(&mut self, space: SpaceId) -> Value {
+        self.params.push(KernelParam::Map(space));
+        self.kir_param(INTS)
+    }
+
+    fn add_value(&mut self, var: Var) -> Vec<Value> {
+        let (home, ty) = &self.values[&var];
+        let parts = if self.single(*home) {
+            repr::parts(ty, self.precision)
+        } else {
+            repr::columns(ty, self.precision)
+        };
+        self.params.push(KernelParam::Value(var));
+        parts.into_iter().map(|part| self.kir_param(part)).collect()
+    }
+
+    fn add_pool(&mut self, var: Var) -> Vec<Value> {
+        let parts = repr::columns(element_ty(&self.values[&var].1), self.precision);
+        self.params.push(KernelParam::Pool(var));
+        parts.into_iter().map(|part| self.kir_param(part)).collect()
+    }
+
+    /// Returns true if the kernel stores a value that it computes.
+    pub(super) fn is_stored(&self, binding: &Let) -> bool {
+        self.kernel.stores.iter().any(|(var, _)| *var == binding.var)
+    }
+
+    /// Returns the index spaces whose maps lead to those where values live, and true if some way there
+    /// begins with the segment of a thread.
+    fn maps_to(&self, homes: impl Iterator<Item = SpaceId>) -> (Vec<SpaceId>, bool) {
         let over = self.kernel.space;
-        let (mut maps, mut through) = (Vec::new(), false);
+        let (mut maps, mut through_segments) = (Vec::new(), false);
         for home in homes {
             let mut at = over;
             while at != home && !self.single(home) {
-                if at == over && self.by_segment(at, home) {
-                    through = true;
-                    at = self.function.segments_of(at).expect("there is a context around");
+                if at == over && self.leads_by_segment(at, home) {
+                    through_segments = true;
+                    at = self.segments_of(at);
                     continue;
                 }
-                // The points of joined segments are those inside.
+                // The elements of concatenated segments are those of the inner space.
                 if !matches!(self.function.context(at).kind, SpaceKind::Concat { .. })
                     && !maps.contains(&at)
                 {
@@ -167,160 +209,162 @@ impl<'a> Lowering<'a> {
                 at = self.step(at);
             }
         }
-        (maps, through)
+        (maps, through_segments)
     }
 
-    /// Whether the way from what a kernel goes over to a context begins with the segment.
-    fn by_segment(&self, over: SpaceId, home: SpaceId) -> bool {
+    /// Returns true if the way from the kernel's index space to another begins with the segment.
+    fn leads_by_segment(&self, over: SpaceId, home: SpaceId) -> bool {
         match self.function.context(over).kind {
-            // A filter has its own segments: what lives around those of its base is found there.
+            // A filter has segments of its own, with the spaces around its base around them.
             SpaceKind::Filter { .. } => {
                 let outer = self.function.segments_of(over);
                 outer.is_some_and(|outer| self.function.is_within(outer, home))
             }
             SpaceKind::Elements { .. } | SpaceKind::Count { .. } => true,
-            // What lives inside of the joined spaces is not found by the joined segment.
+            // A concatenated segment does not determine the segment inside.
             SpaceKind::Concat { of, .. } => self.function.is_within(of, home),
             SpaceKind::Caller => false,
         }
     }
 
-    /// The context that the map of another leads to.
+    /// Returns the index space that the map of another leads to.
     fn step(&self, ctx: SpaceId) -> SpaceId {
         match self.function.context(ctx).kind {
             SpaceKind::Concat { inner, .. } => inner,
-            _ => self.function.context(ctx).around().expect("the way ends at the caller"),
+            _ => self
+                .function
+                .context(ctx)
+                .around()
+                .or_bug("all index spaces are inside the caller's"),
         }
     }
 
-    /// Begins the code: the place of the point in each context, and the values it reads there.
-    pub(super) fn enter(&mut self, reads: Reads) {
+    /// Returns the index space with an element for each segment of another.
+    fn segments_of(&self, space: SpaceId) -> SpaceId {
+        self.function.segments_of(space).or_bug("the caller's index space has no segments")
+    }
+
+    /// Begins the code of a thread: its index and segment, and the values that it reads.
+    pub(super) fn begin_code(&mut self, inputs: InputParams) {
         let over = self.kernel.space;
-        let point = self.builder.over(reads.space);
-        self.thread.body = std::mem::take(&mut self.builder.body);
-        let index = *point.last().expect("every point has an index");
-        self.places.insert(over, index);
-        let mut inner = over;
-        while let SpaceKind::Concat { inner: points, .. } = self.function.context(inner).kind {
-            inner = points;
-            self.places.insert(inner, index);
+        let element = self.builder.over(inputs.space);
+        self.code.body = std::mem::take(&mut self.builder.body);
+        let index = *element.last().or_bug("every element has an index");
+        self.indices.insert(over, index);
+        let mut at = over;
+        while let SpaceKind::Concat { inner, .. } = self.function.context(at).kind {
+            at = inner;
+            self.indices.insert(at, index);
         }
-        let (segment, position) = match point[..] {
+        let (segment, position) = match element[..] {
             [segment, position, _] => (Some(segment), position),
             _ => (None, index),
         };
         self.segment = segment;
         self.position = Some(position);
-        self.maps = reads.maps.into_iter().collect();
-        for (var, parts) in reads.values {
-            let (home, ty) = &self.values[&var];
-            let mut parts = parts.into_iter();
-            let shared = reads.shared.contains(&var);
-            let rep = if self.single(*home) {
-                let rep = self.thread.rebuild(ty, &mut parts);
-                if let (true, Rep::Sequence(Sequence::Stored(stored))) = (shared, &rep) {
-                    self.pools.insert(var, stored.columns.clone());
-                }
-                rep
-            } else {
-                let extent = self.zero();
-                let columns = rebuild_columns(ty, extent, &mut parts);
-                if let (true, Columns::Segments(segments)) = (shared, &columns) {
-                    self.pools.insert(var, segments.pool.clone());
-                }
-                let place = self.place(*home);
-                self.thread.at(&columns, place)
-            };
-            self.thread.env.insert(var, (rep, ty));
+        self.maps = inputs.maps.into_iter().collect();
+        for (var, parts) in inputs.values {
+            self.load_value(var, parts, inputs.shared.contains(&var));
         }
-        for (var, parts) in reads.pools {
-            let element = self.values[&var].1.element().expect("types were checked");
+        for (var, parts) in inputs.pools {
+            let element = element_ty(&self.values[&var].1);
             let extent = self.zero();
-            let columns = rebuild_columns(element, extent, &mut parts.into_iter());
+            let columns = columns_from_parts(element, extent, &mut parts.into_iter());
             self.pools.insert(var, columns);
         }
     }
 
-    /// The place of the point at hand in a context.
-    pub(super) fn place(&mut self, home: SpaceId) -> Value {
-        if let Some(place) = self.places.get(&home) {
-            return *place;
+    /// Loads an input at the thread's index. The elements of a `shared` one are read in the order of
+    /// the threads too.
+    fn load_value(&mut self, var: Var, parts: Vec<Value>, shared: bool) {
+        let (home, ty) = &self.values[&var];
+        let mut parts = parts.into_iter();
+        let value = if self.single(*home) {
+            let value = self.code.assemble(ty, &mut parts);
+            if let (true, LoweredValue::Sequence(LoweredSequence::Stored(stored))) =
+                (shared, &value)
+            {
+                self.pools.insert(var, stored.columns.clone());
+            }
+            value
+        } else {
+            let extent = self.zero();
+            let columns = columns_from_parts(ty, extent, &mut parts);
+            if let (true, Columns::Views(views)) = (shared, &columns) {
+                self.pools.insert(var, views.pool.clone());
+            }
+            let index = self.index_in(*home);
+            self.code.row(&columns, index)
+        };
+        self.code.env.insert(var, (value, ty));
+    }
+
+    /// Returns the thread's index in an index space around the kernel's.
+    pub(super) fn index_in(&mut self, home: SpaceId) -> Value {
+        if let Some(index) = self.indices.get(&home) {
+            return *index;
         }
-        // The spaces on the way, from the inside.
         let over = self.kernel.space;
-        let mut way = vec![over];
-        let mut at = over;
+        let (mut at, mut index) = (over, self.indices[&over]);
         while at != home {
-            at = if at == over && self.by_segment(at, home) {
-                self.function.segments_of(at).expect("there is a context around")
-            } else {
-                self.step(at)
-            };
-            way.push(at);
-        }
-        let mut place = self.places[&over];
-        for pair in way.windows(2) {
-            let [inner, outer] = pair else { unreachable!("pairs") };
-            place = match self.places.get(outer) {
+            let by_segment = at == over && self.leads_by_segment(over, home);
+            let outer = if by_segment { self.segments_of(at) } else { self.step(at) };
+            index = match self.indices.get(&outer) {
                 Some(known) => *known,
-                None if *inner == over && self.by_segment(over, home) => {
-                    self.segment.expect("it goes over segments")
+                None if by_segment => {
+                    self.segment.or_bug("a kernel that needs segments iterates by segments")
                 }
-                // The points of joined segments are those inside.
-                None if matches!(self.function.context(*inner).kind, SpaceKind::Concat { .. }) => {
-                    place
-                }
+                // The elements of concatenated segments are those of the inner space.
+                None if matches!(self.function.context(at).kind, SpaceKind::Concat { .. }) => index,
                 None => {
-                    let map = self.maps[inner];
-                    self.thread.body.load(map, place)
+                    let map = self.maps[&at];
+                    self.code.body.load(map, index)
                 }
             };
-            self.places.insert(*outer, place);
+            self.indices.insert(outer, index);
+            at = outer;
         }
-        place
+        index
     }
 
-    /// The position of the point in its segment.
-    pub(super) fn position(&mut self) -> Value {
-        self.position.expect("the code was begun")
+    /// Returns the position of the thread's element in its segment.
+    pub(super) fn position(&self) -> Value {
+        self.position.or_bug("the code of the kernel was begun")
     }
 
-    /// The element of a sequence.
-    pub(super) fn element(&mut self, sequence: Var) -> Rep<'a> {
+    /// Returns the thread's element of a sequence.
+    pub(super) fn element(&mut self, sequence: Var) -> LoweredValue<'a> {
         if let Some(pool) = self.pools.get(&sequence).cloned() {
-            let index = self.places[&self.kernel.space];
-            return self.thread.at(&pool, index);
+            let index = self.indices[&self.kernel.space];
+            return self.code.row(&pool, index);
         }
-        let of = self.thread.atom(Atom::Var(sequence)).sequence();
+        let of = self.code.atom(Atom::Var(sequence)).sequence();
         let position = self.position();
-        self.thread.element(&of, position)
+        self.code.element(&of, position)
     }
 
-    /// Whether an array, or a length, is one that the kernel was given: the same at all points.
-    pub(super) fn is_given(&self, value: Value) -> bool {
-        value.0 < self.fixed
+    /// Returns true for an array or a length that is an input, the same in all threads.
+    pub(super) fn is_input(&self, value: Value) -> bool {
+        value.0 < self.inputs
     }
 
-    /// Whether all arrays of some columns were given.
-    pub(super) fn are_given(&self, columns: &Columns) -> bool {
+    /// Returns true if all arrays and extents of some columns are inputs.
+    pub(super) fn are_inputs(&self, columns: &Columns) -> bool {
         match columns {
             Columns::Unit => true,
-            Columns::Scalars(leaf) => self.is_given(leaf.array) && self.is_given(leaf.extent),
-            Columns::Pair(both) => self.are_given(&both.0) && self.are_given(&both.1),
-            Columns::Segments(segments) => {
-                self.is_given(segments.starts.array)
-                    && self.is_given(segments.lengths.array)
-                    && self.is_given(segments.extent)
-                    && self.are_given(&segments.pool)
+            Columns::Scalars(column) => self.is_input(column.array) && self.is_input(column.extent),
+            Columns::Pair(both) => self.are_inputs(&both.0) && self.are_inputs(&both.1),
+            Columns::Views(views) => {
+                self.is_input(views.starts.array)
+                    && self.is_input(views.lengths.array)
+                    && self.is_input(views.extent)
+                    && self.are_inputs(&views.pool)
             }
         }
     }
 
-    /// A sequence as it lies in memory.
-    pub(super) fn stored(&mut self, rep: &Rep<'a>, ty: &'a Ty) -> Stored {
-        match self.thread.settle(rep, ty) {
-            Rep::Sequence(Sequence::Stored(stored)) => stored,
-            _ => unreachable!("it is a stored sequence"),
-        }
+    /// Returns the value of a sequence in memory.
+    pub(super) fn stored(&mut self, value: &LoweredValue<'a>, ty: &'a Ty) -> StoredSequence {
+        self.code.materialise(value, ty).stored_sequence()
     }
 }

@@ -1,148 +1,158 @@
-//! What a kernel stores.
+//! The results of a kernel and the sinks that store them.
 //!
-//! A scalar is stored at the place of its point; an element of a sequence whose elements lie as the
-//! points do is there already. A sequence that was cut from a pool which the
-//! kernel was given stays there: its start and its length are stored. Other sequences leave the
-//! kernel one behind the other.
+//! A scalar is stored at the index of its thread; the element of a sequence whose elements are in
+//! the order of the threads is in memory already. A sequence that was cut from an input pool stays
+//! there: its start and its length are stored. Other sequences are emitted, one behind the other.
 
 use super::super::Unsupported;
-use super::super::layout::{self, Columns, Leaf, Rep, Segments, Sequence, Stored};
-use super::super::sequential::{common_start, rebuild_columns};
-use super::{Give, Lowering, Part, Places, Take};
+use super::super::repr::{
+    self, Column, Columns, LoweredSequence, LoweredValue, StoredSequence, Views,
+    columns_from_parts, element_ty, ill_typed, scalar_ty,
+};
+use super::{FilterResult, KernelLowering, KernelParam, KernelResult, ResultPart};
 use crate::base::with_stack;
 use crate::flat::{Let, Op, SpaceId};
 use crate::ir::{Atom, Ty, Var};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Output, Sink, Value, ValueTy};
 use std::rc::Rc;
 
-impl<'a> Lowering<'a> {
-    /// One more parameter, after the code was begun; gives its number too.
-    fn late(&mut self, take: Take, ty: kir::Ty) -> (Value, usize) {
-        self.builder.body = std::mem::take(&mut self.thread.body);
-        let value = self.param(ValueTy::Array(ty));
-        self.thread.body = std::mem::take(&mut self.builder.body);
-        self.takes.push(take);
-        (value, self.params.len() - 1)
+impl<'a> KernelLowering<'a> {
+    /// Adds an array parameter after the code was begun; returns its number too.
+    fn array_param(&mut self, param: KernelParam, ty: kir::Ty) -> (Value, usize) {
+        self.builder.body = std::mem::take(&mut self.code.body);
+        let value = self.kir_param(ValueTy::Array(ty));
+        self.code.body = std::mem::take(&mut self.builder.body);
+        self.params.push(param);
+        (value, self.kir_params.len() - 1)
     }
 
-    /// An array with an element for each point of a context.
+    /// Adds an array to be written, with an element for each element of an index space.
     fn array(&mut self, ctx: SpaceId, ty: kir::Ty) -> (Value, usize) {
-        let take = if self.single(ctx) { Take::One(ty) } else { Take::Out(ctx, ty) };
-        self.late(take, ty)
+        let param = if self.single(ctx) { KernelParam::One(ty) } else { KernelParam::Out(ctx, ty) };
+        self.array_param(param, ty)
     }
 
+    /// Adds an array to be written, with one element.
     fn one(&mut self, ty: kir::Ty) -> (Value, usize) {
-        self.late(Take::One(ty), ty)
+        self.array_param(KernelParam::One(ty), ty)
     }
 
-    /// Where a reduction goes, if it is stored.
-    pub(super) fn reduced(&mut self, binding: &Let) -> Option<Value> {
-        if !self.kernel.stores.iter().any(|(var, _)| *var == binding.var) {
+    /// Adds the array that a reduction is stored in, if it is stored.
+    pub(super) fn reduction_slot(&mut self, binding: &Let) -> Option<Value> {
+        if !self.is_stored(binding) {
             return None;
         }
-        let ty = layout::scalar(&binding.ty, self.precision).expect("reductions are of scalars");
+        let ty = scalar_ty(&binding.ty, self.precision);
         let (array, at) = self.array(binding.ctx, ty);
-        let part = if self.single(binding.ctx) { Part::First(at) } else { Part::Array(at) };
-        self.gives.push(Give { var: binding.var, ctx: binding.ctx, parts: vec![part] });
+        let part =
+            if self.single(binding.ctx) { ResultPart::First(at) } else { ResultPart::Array(at) };
+        self.results.push(KernelResult { var: binding.var, space: binding.ctx, parts: vec![part] });
         Some(array)
     }
 
-    /// The table that a histogram fills, if it is stored.
+    /// Adds the table that a histogram fills, if it is stored.
     pub(super) fn table(
         &mut self,
         binding: &Let,
         size: Atom,
         combine: kir::Combine,
     ) -> Option<(Value, kir::Ty)> {
-        if !self.kernel.stores.iter().any(|(var, _)| *var == binding.var) {
+        if !self.is_stored(binding) {
             return None;
         }
-        let element = binding.ty.element().expect("a table is a sequence");
-        let ty = layout::scalar(element, self.precision).expect("reductions are of scalars");
-        let (array, at) = self.late(Take::Table(size, combine, ty), ty);
-        let parts = vec![Part::Length(at), Part::Array(at)];
-        self.gives.push(Give { var: binding.var, ctx: binding.ctx, parts });
+        let element = element_ty(&binding.ty);
+        let ty = scalar_ty(element, self.precision);
+        let (array, at) = self.array_param(KernelParam::Table(size, combine, ty), ty);
+        let parts = vec![ResultPart::Length(at), ResultPart::Array(at)];
+        self.results.push(KernelResult { var: binding.var, space: binding.ctx, parts });
         Some((array, ty))
     }
 
-    /// The sequence that points write to, if the result is stored; it lies there then.
-    pub(super) fn target(&mut self, binding: &Let, of: Var) -> Option<Sequence<'a>> {
-        if !self.kernel.stores.iter().any(|(var, _)| *var == binding.var) {
+    /// Adds the sequence that threads write to, if the result is stored.
+    pub(super) fn scatter_target(&mut self, binding: &Let, of: Var) -> Option<LoweredSequence<'a>> {
+        if !self.is_stored(binding) {
             return None;
         }
         let ty = &self.values[&of].1;
         let single = self.single(binding.ctx);
         let types = match single {
-            true => layout::parts(ty, self.precision),
-            false => layout::columns(ty, self.precision),
+            true => repr::parts(ty, self.precision),
+            false => repr::columns(ty, self.precision),
         };
-        let first = self.params.len();
-        self.builder.body = std::mem::take(&mut self.thread.body);
-        let params: Vec<Value> = types.iter().map(|ty| self.param(*ty)).collect();
-        self.thread.body = std::mem::take(&mut self.builder.body);
-        self.takes.push(Take::Own(of));
+        let first = self.kir_params.len();
+        self.builder.body = std::mem::take(&mut self.code.body);
+        let params: Vec<Value> = types.iter().map(|ty| self.kir_param(*ty)).collect();
+        self.code.body = std::mem::take(&mut self.builder.body);
+        self.params.push(KernelParam::Own(of));
         let parts = (first..).zip(&types).map(|(at, ty)| match ty {
-            ValueTy::Array(_) => Part::Array(at),
-            ValueTy::Scalar(_) | ValueTy::Mark => Part::Same(at),
+            ValueTy::Array(_) => ResultPart::Array(at),
+            ValueTy::Scalar(_) | ValueTy::Mark => ResultPart::Same(at),
         });
-        self.gives.push(Give { var: binding.var, ctx: binding.ctx, parts: parts.collect() });
-        let rep = if single {
-            self.thread.rebuild(ty, &mut params.into_iter())
+        self.results.push(KernelResult {
+            var: binding.var,
+            space: binding.ctx,
+            parts: parts.collect(),
+        });
+        let value = if single {
+            self.code.assemble(ty, &mut params.into_iter())
         } else {
             let extent = self.zero();
-            let columns = rebuild_columns(ty, extent, &mut params.into_iter());
-            let place = self.place(binding.ctx);
-            self.thread.at(&columns, place)
+            let columns = columns_from_parts(ty, extent, &mut params.into_iter());
+            let index = self.index_in(binding.ctx);
+            self.code.row(&columns, index)
         };
-        Some(rep.sequence())
+        Some(value.sequence())
     }
 
-    /// Stores everything else, and the filters.
-    pub(super) fn deliver(&mut self, lets: &'a [Let]) -> Result<Vec<Places>, Unsupported> {
+    /// Stores the values of the kernel's index space that are not stored by sinks already.
+    pub(super) fn store_values(&mut self, lets: &'a [Let]) {
         let over = self.kernel.space;
-        for (var, ctx) in &self.kernel.stores {
+        for (var, space) in &self.kernel.stores {
             let binding = lets.iter().find(|binding| binding.var == *var);
-            if binding.is_some_and(Let::combines) {
+            if *space != over || binding.is_some_and(Let::combines) {
                 continue;
             }
-            if *ctx == over {
-                let mut parts = Vec::new();
-                if let Some(pool) = binding.and_then(|binding| self.lying(binding)) {
-                    self.columns_as_given(&pool, &mut parts);
-                    self.gives.push(Give { var: *var, ctx: *ctx, parts });
-                    continue;
-                }
-                let (rep, ty) = self.stored_value(*var);
+            let mut parts = Vec::new();
+            if let Some(pool) = binding.and_then(|binding| self.in_memory(binding)) {
+                self.input_columns(&pool, &mut parts);
+            } else {
+                let (value, ty) = self.materialised(*var);
                 if self.single(over) {
-                    self.give_one(&rep, ty, &mut parts);
+                    self.store_one(&value, ty, &mut parts);
                 } else {
-                    self.give_each(&rep, ty, &mut parts);
+                    self.store_each(&value, ty, &mut parts);
                 }
-                self.gives.push(Give { var: *var, ctx: *ctx, parts });
             }
+            self.results.push(KernelResult { var: *var, space: *space, parts });
         }
-        let masks = self.kernel.masks.clone();
-        let mut all = Vec::new();
-        for mask in masks {
-            let stores = self.kernel.stores.iter().filter(|(_, ctx)| *ctx == mask);
+    }
+
+    /// Stores the filters that somebody uses: the number of elements, their indices, their values.
+    pub(super) fn store_filters(&mut self) -> Result<Vec<FilterResult>, Unsupported> {
+        let over = self.kernel.space;
+        let mut filters = Vec::new();
+        for mask in &self.kernel.masks {
+            let stores = self.kernel.stores.iter().filter(|(_, space)| space == mask);
             let stores: Vec<Var> = stores.map(|(var, _)| *var).collect();
-            if stores.is_empty() && !self.kernel.counts.contains(&mask) {
+            if stores.is_empty() && !self.kernel.counts.contains(mask) {
                 continue;
             }
-            let keep = self.mask(mask).expect("it is a mask");
-            let index = self.places[&over];
+            let keep = self.mask(*mask).or_bug("a mask of the kernel has a flag");
+            let index = self.indices[&over];
             let mut columns = Vec::new();
-            let mut number = None;
-            if self.kernel.filter_indices.contains(&mask) {
-                let (places, at) = self.late(Take::Out(over, kir::Ty::I64), kir::Ty::I64);
-                columns.push((index, places));
-                number = Some(at);
+            let mut indices = None;
+            if self.kernel.filter_indices.contains(mask) {
+                let param = KernelParam::Out(over, kir::Ty::I64);
+                let (array, at) = self.array_param(param, kir::Ty::I64);
+                columns.push((index, array));
+                indices = Some(at);
             }
             for var in stores {
-                let (rep, ty) = self.stored_value(var);
+                let (value, ty) = self.materialised(var);
                 let mut parts = Vec::new();
-                self.pack(&rep, ty, &mut columns, &mut parts)?;
-                self.gives.push(Give { var, ctx: mask, parts });
+                self.pack(&value, ty, &mut columns, &mut parts)?;
+                self.results.push(KernelResult { var, space: *mask, parts });
             }
             let scope = self.scope();
             let (count, counts) = match self.outer() {
@@ -150,226 +160,245 @@ impl<'a> Lowering<'a> {
                 None => self.one(kir::Ty::I64),
             };
             self.sink(Sink::Pack { keep, columns, count, scope });
-            all.push(Places { ctx: mask, places: number, counts });
+            filters.push(FilterResult { space: *mask, indices, counts });
         }
-        Ok(all)
+        Ok(filters)
     }
 
-    /// The elements of a sequence that lie as the points do: they need not be stored again.
-    fn lying(&self, binding: &Let) -> Option<Columns> {
+    /// Returns the columns of a value that is in memory already, in the order of the threads: the
+    /// elements of an input.
+    fn in_memory(&self, binding: &Let) -> Option<Columns> {
         match binding.op {
             Op::Element { of, .. } => self.pools.get(&of).cloned(),
             _ => None,
         }
     }
 
-    fn stored_value(&mut self, var: Var) -> (Rep<'a>, &'a Ty) {
-        let (rep, ty) = self.thread.env[&var].clone();
-        (self.thread.settle(&rep, ty), ty)
+    /// Returns a value with its sequences in memory, and its type.
+    fn materialised(&mut self, var: Var) -> (LoweredValue<'a>, &'a Ty) {
+        let (value, ty) = self.code.env[&var].clone();
+        (self.code.materialise(&value, ty), ty)
     }
 
-    /// A value at the points that are kept.
+    /// Adds the columns of a value that a filter keeps.
     fn pack(
         &mut self,
-        rep: &Rep<'a>,
+        value: &LoweredValue<'a>,
         ty: &'a Ty,
         columns: &mut Vec<(Value, Value)>,
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<ResultPart>,
     ) -> Result<(), Unsupported> {
         let over = self.kernel.space;
         with_stack(|| {
-            match (rep, ty) {
-                (Rep::Unit, _) => {}
-                (Rep::Scalar(value), _) => {
-                    let ty = self.thread.body.element(*value);
-                    let (array, at) = self.late(Take::Out(over, ty), ty);
+            match (value, ty) {
+                (LoweredValue::Unit, _) => {}
+                (LoweredValue::Scalar(value), _) => {
+                    let ty = self.code.body.element(*value);
+                    let (array, at) = self.array_param(KernelParam::Out(over, ty), ty);
                     columns.push((*value, array));
-                    parts.push(Part::Array(at));
+                    parts.push(ResultPart::Array(at));
                 }
-                (Rep::Pair(both), Ty::Pair(first, second)) => {
+                (LoweredValue::Pair(both), Ty::Pair(first, second)) => {
                     self.pack(&both.0, first, columns, parts)?;
                     self.pack(&both.1, second, columns, parts)?;
                 }
-                (Rep::Sequence(_), _) => {
-                    let stored = self.stored(rep, ty);
+                (LoweredValue::Sequence(_), _) => {
+                    let stored = self.stored(value, ty);
                     let start = self.view(&stored).ok_or(Unsupported::FilterOfNewSequences)?;
                     for value in [start, stored.length] {
-                        let (array, at) = self.late(Take::Out(over, kir::Ty::I64), kir::Ty::I64);
+                        let (array, at) =
+                            self.array_param(KernelParam::Out(over, kir::Ty::I64), kir::Ty::I64);
                         columns.push((value, array));
-                        parts.push(Part::Array(at));
+                        parts.push(ResultPart::Array(at));
                     }
-                    self.pool_as_given(&stored, parts);
+                    self.input_pool(&stored, parts);
                 }
-                (Rep::Pair(_), _) => unreachable!("types were checked"),
+                (LoweredValue::Pair(_), _) => ill_typed("a value of the type"),
             }
             Ok(())
         })
     }
 
-    /// A value at each of many points.
-    fn give_each(&mut self, rep: &Rep<'a>, ty: &'a Ty, parts: &mut Vec<Part>) {
+    /// Stores a value of each of many threads.
+    fn store_each(&mut self, value: &LoweredValue<'a>, ty: &'a Ty, parts: &mut Vec<ResultPart>) {
         let over = self.kernel.space;
-        let index = self.places[&over];
-        with_stack(|| match (rep, ty) {
-            (Rep::Unit, _) => {}
-            (Rep::Scalar(value), _) => {
-                let ty = self.thread.body.element(*value);
+        let index = self.indices[&over];
+        with_stack(|| match (value, ty) {
+            (LoweredValue::Unit, _) => {}
+            (LoweredValue::Scalar(value), _) => {
+                let ty = self.code.body.element(*value);
                 let (array, at) = self.array(over, ty);
-                self.thread.body.store(array, index, *value);
-                parts.push(Part::Array(at));
+                self.code.body.store(array, index, *value);
+                parts.push(ResultPart::Array(at));
             }
-            (Rep::Pair(both), Ty::Pair(first, second)) => {
-                self.give_each(&both.0, first, parts);
-                self.give_each(&both.1, second, parts);
+            (LoweredValue::Pair(both), Ty::Pair(first, second)) => {
+                self.store_each(&both.0, first, parts);
+                self.store_each(&both.1, second, parts);
             }
-            (Rep::Sequence(_), Ty::Sequence(element)) => {
-                let stored = self.stored(rep, ty);
+            (LoweredValue::Sequence(_), Ty::Sequence(element)) => {
+                let stored = self.stored(value, ty);
                 match self.view(&stored) {
                     Some(start) => {
                         for value in [start, stored.length] {
                             let (array, at) = self.array(over, kir::Ty::I64);
-                            self.thread.body.store(array, index, value);
-                            parts.push(Part::Array(at));
+                            self.code.body.store(array, index, value);
+                            parts.push(ResultPart::Array(at));
                         }
-                        self.pool_as_given(&stored, parts);
+                        self.input_pool(&stored, parts);
                     }
                     None => self.emit_each(&stored, element, parts),
                 }
             }
-            (Rep::Pair(_) | Rep::Sequence(_), _) => unreachable!("types were checked"),
+            (LoweredValue::Pair(_) | LoweredValue::Sequence(_), _) => {
+                ill_typed("a value of the type")
+            }
         });
     }
 
-    /// Where a sequence starts in the pool that the kernel was given, if it lies in one.
-    fn view(&mut self, stored: &Stored) -> Option<Value> {
-        if !self.are_given(&stored.columns) || has_no_leaf(&stored.columns) {
+    /// Returns the start of a sequence in an input pool, if it is a view of one.
+    fn view(&mut self, stored: &StoredSequence) -> Option<Value> {
+        if !self.are_inputs(&stored.columns) || has_no_column(&stored.columns) {
             return None;
         }
-        let start = common_start(&stored.columns)?;
+        let start = stored.columns.common_start()?;
         Some(start.unwrap_or_else(|| self.zero()))
     }
 
-    /// The extent and the columns of a pool that was given.
-    fn pool_as_given(&mut self, stored: &Stored, parts: &mut Vec<Part>) {
+    /// Adds the extent and the columns of an input pool.
+    fn input_pool(&mut self, stored: &StoredSequence, parts: &mut Vec<ResultPart>) {
         let mut extent = None;
-        stored.columns.each_leaf(&mut |leaf| extent = Some(leaf.extent));
-        let extent = extent.expect("it has a leaf");
-        parts.push(Part::Same(self.number(extent)));
-        self.columns_as_given(&stored.columns, parts);
+        stored.columns.each_column(&mut |column| extent = Some(column.extent));
+        let extent = extent.or_bug("a view has a column");
+        parts.push(ResultPart::Same(self.param_number(extent)));
+        self.input_columns(&stored.columns, parts);
     }
 
-    fn columns_as_given(&self, columns: &Columns, parts: &mut Vec<Part>) {
+    /// Adds the columns of an input pool.
+    fn input_columns(&self, columns: &Columns, parts: &mut Vec<ResultPart>) {
         with_stack(|| match columns {
             Columns::Unit => {}
-            Columns::Scalars(leaf) => parts.push(Part::Alias(self.number(leaf.array), None)),
-            Columns::Pair(both) => {
-                self.columns_as_given(&both.0, parts);
-                self.columns_as_given(&both.1, parts);
+            Columns::Scalars(column) => {
+                parts.push(ResultPart::Alias(self.param_number(column.array), None))
             }
-            Columns::Segments(segments) => {
-                parts.push(Part::Alias(self.number(segments.starts.array), None));
-                parts.push(Part::Alias(self.number(segments.lengths.array), None));
-                parts.push(Part::Same(self.number(segments.extent)));
-                self.columns_as_given(&segments.pool, parts);
+            Columns::Pair(both) => {
+                self.input_columns(&both.0, parts);
+                self.input_columns(&both.1, parts);
+            }
+            Columns::Views(views) => {
+                parts.push(ResultPart::Alias(self.param_number(views.starts.array), None));
+                parts.push(ResultPart::Alias(self.param_number(views.lengths.array), None));
+                parts.push(ResultPart::Same(self.param_number(views.extent)));
+                self.input_columns(&views.pool, parts);
             }
         });
     }
 
-    fn number(&self, value: Value) -> usize {
-        self.params.iter().position(|param| *param == value).expect("it was given")
+    /// Returns the number of the kir parameter that a value is.
+    fn param_number(&self, value: Value) -> usize {
+        self.kir_params.iter().position(|param| *param == value).or_bug("an input is a parameter")
     }
 
-    /// Sequences that leave the kernel one behind the other.
-    fn emit_each(&mut self, stored: &Stored, element: &Ty, parts: &mut Vec<Part>) {
+    /// Emits the sequences of the threads one behind the other.
+    fn emit_each(&mut self, stored: &StoredSequence, element: &Ty, parts: &mut Vec<ResultPart>) {
         let (lengths, at) = self.array(self.kernel.space, kir::Ty::I64);
-        parts.extend([Part::Starts(at), Part::Array(at), Part::Sum(at)]);
+        parts.extend([ResultPart::Starts(at), ResultPart::Array(at), ResultPart::Sum(at)]);
         self.emit_all(stored, element, lengths, parts);
     }
 
-    fn emit_all(&mut self, stored: &Stored, element: &Ty, lengths: Value, parts: &mut Vec<Part>) {
+    /// Emits the columns of a sequence, and those of its pools; the lengths go to an array.
+    fn emit_all(
+        &mut self,
+        stored: &StoredSequence,
+        element: &Ty,
+        lengths: Value,
+        parts: &mut Vec<ResultPart>,
+    ) {
         with_stack(|| {
             let mut columns = Vec::new();
             self.emit_columns(&stored.columns, stored.length, element, &mut columns, parts);
             if columns.is_empty() {
-                let index = self.places[&self.kernel.space];
-                self.thread.body.store(lengths, index, stored.length);
+                let index = self.indices[&self.kernel.space];
+                self.code.body.store(lengths, index, stored.length);
             } else {
                 self.sink(Sink::Emit { columns, length: stored.length, lengths });
             }
         });
     }
 
+    /// Emits the columns of a sequence of `count` elements.
     fn emit_columns(
         &mut self,
         columns: &Columns,
         count: Value,
         element: &Ty,
         out: &mut Vec<(Value, Output)>,
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<ResultPart>,
     ) {
         match (columns, element) {
             (Columns::Unit, _) => {}
-            (Columns::Scalars(leaf), _) => parts.push(self.emit(*leaf, out)),
+            (Columns::Scalars(column), _) => {
+                parts.push(ResultPart::Output(self.emit(*column, out)))
+            }
             (Columns::Pair(both), Ty::Pair(first, second)) => {
                 self.emit_columns(&both.0, count, first, out, parts);
                 self.emit_columns(&both.1, count, second, out, parts);
             }
-            (Columns::Segments(segments), Ty::Sequence(inner)) => {
-                // The pieces of all points lie behind one another too, in the same order.
-                let pool = self.thread.tiled(segments, count);
-                let output = match self.emit(segments.lengths, out) {
-                    Part::Output(at) => at,
-                    _ => unreachable!("it was put into an output"),
-                };
-                parts.extend([Part::StartsOf(output), Part::Output(output), Part::SumOf(output)]);
+            (Columns::Views(views), Ty::Sequence(inner)) => {
+                // The segments of all threads are contiguous too, in the same order.
+                let pool = self.code.contiguous(views, count);
+                let output = self.emit(views.lengths, out);
+                parts.extend([
+                    ResultPart::StartsOf(output),
+                    ResultPart::Output(output),
+                    ResultPart::SumOf(output),
+                ]);
                 let (lengths, _) = self.array(self.kernel.space, kir::Ty::I64);
                 self.emit_all(&pool, inner, lengths, parts);
             }
-            (Columns::Pair(_) | Columns::Segments(_), _) => {
-                unreachable!("types were checked")
-            }
+            (Columns::Pair(_) | Columns::Views(_), _) => ill_typed("a value of the type"),
         }
     }
 
-    fn emit(&mut self, leaf: Leaf, out: &mut Vec<(Value, Output)>) -> Part {
-        let array = self.thread.array_of(leaf);
-        let output = self.builder.output(self.thread.body.element(array));
+    /// Adds an output for a column; returns its number.
+    fn emit(&mut self, column: Column, out: &mut Vec<(Value, Output)>) -> usize {
+        let array = self.code.array_of(column);
+        let output = self.builder.output(self.code.body.element(array));
         out.push((array, output));
-        Part::Output(output.0 as usize)
+        output.0 as usize
     }
 
-    /// A value at the only point.
-    fn give_one(&mut self, rep: &Rep<'a>, ty: &'a Ty, parts: &mut Vec<Part>) {
-        with_stack(|| match (rep, ty) {
-            (Rep::Unit, _) => {}
-            (Rep::Scalar(value), _) => parts.push(self.first(*value)),
-            (Rep::Pair(both), Ty::Pair(first, second)) => {
-                self.give_one(&both.0, first, parts);
-                self.give_one(&both.1, second, parts);
+    /// Stores the value of the only thread.
+    fn store_one(&mut self, value: &LoweredValue<'a>, ty: &'a Ty, parts: &mut Vec<ResultPart>) {
+        with_stack(|| match (value, ty) {
+            (LoweredValue::Unit, _) => {}
+            (LoweredValue::Scalar(value), _) => parts.push(ResultPart::First(self.first(*value))),
+            (LoweredValue::Pair(both), Ty::Pair(first, second)) => {
+                self.store_one(&both.0, first, parts);
+                self.store_one(&both.1, second, parts);
             }
-            (Rep::Sequence(_), _) => {
-                let stored = self.stored(rep, ty);
-                self.give_stored(&stored, parts);
+            (LoweredValue::Sequence(_), _) => {
+                let stored = self.stored(value, ty);
+                self.store_sequence(&stored, parts);
             }
-            (Rep::Pair(_), _) => unreachable!("types were checked"),
+            (LoweredValue::Pair(_), _) => ill_typed("a value of the type"),
         });
     }
 
-    /// A scalar of the only point.
-    fn first(&mut self, value: Value) -> Part {
-        let ty = self.thread.body.element(value);
+    /// Stores a scalar of the only thread; returns the number of the array.
+    fn first(&mut self, value: Value) -> usize {
+        let ty = self.code.body.element(value);
         let (array, at) = self.one(ty);
         let zero = self.zero();
-        self.thread.body.store(array, zero, value);
-        Part::First(at)
+        self.code.body.store(array, zero, value);
+        at
     }
 
-    /// The length and the columns of a sequence of the only point.
-    fn give_stored(&mut self, stored: &Stored, parts: &mut Vec<Part>) {
+    /// Stores the length and the columns of a sequence of the only thread.
+    fn store_sequence(&mut self, stored: &StoredSequence, parts: &mut Vec<ResultPart>) {
         with_stack(|| {
-            parts.push(self.first(stored.length));
+            parts.push(ResultPart::First(self.first(stored.length)));
             let mut emitted = Vec::new();
-            self.give_columns(&stored.columns, stored.length, &mut emitted, parts);
+            self.store_columns(&stored.columns, stored.length, &mut emitted, parts);
             if !emitted.is_empty() {
                 let (lengths, _) = self.one(kir::Ty::I64);
                 self.sink(Sink::Emit { columns: emitted, length: stored.length, lengths });
@@ -377,102 +406,108 @@ impl<'a> Lowering<'a> {
         });
     }
 
-    fn give_columns(
+    fn store_columns(
         &mut self,
         columns: &Columns,
         count: Value,
         emitted: &mut Vec<(Value, Output)>,
-        parts: &mut Vec<Part>,
+        parts: &mut Vec<ResultPart>,
     ) {
         with_stack(|| match columns {
             Columns::Unit => {}
-            Columns::Scalars(leaf) => {
-                let part = self.leaf(*leaf, emitted);
+            Columns::Scalars(column) => {
+                let part = self.store_column(*column, emitted);
                 parts.push(part);
             }
             Columns::Pair(both) => {
-                self.give_columns(&both.0, count, emitted, parts);
-                self.give_columns(&both.1, count, emitted, parts);
+                self.store_columns(&both.0, count, emitted, parts);
+                self.store_columns(&both.1, count, emitted, parts);
             }
-            Columns::Segments(segments) if self.are_given(&segments.pool) => {
-                for leaf in [segments.starts, segments.lengths] {
-                    let part = self.leaf(leaf, emitted);
+            Columns::Views(views) if self.are_inputs(&views.pool) => {
+                for column in [views.starts, views.lengths] {
+                    let part = self.store_column(column, emitted);
                     parts.push(part);
                 }
-                let extent = self.rest(segments);
-                parts.push(self.first(extent));
-                self.given_pool(&segments.pool, parts);
+                let extent = self.rest(views);
+                parts.push(ResultPart::First(self.first(extent)));
+                self.input_pool_from_start(&views.pool, parts);
             }
-            Columns::Segments(segments) => {
-                let (starts, lengths, pool) = self.tile(segments, count);
-                for leaf in [starts, lengths] {
-                    let part = self.emit(leaf, emitted);
-                    parts.push(part);
+            Columns::Views(views) => {
+                let (starts, lengths, pool) = self.contiguous_views(views, count);
+                for column in [starts, lengths] {
+                    parts.push(ResultPart::Output(self.emit(column, emitted)));
                 }
-                self.give_stored(&pool, parts);
+                self.store_sequence(&pool, parts);
             }
         });
     }
 
-    /// A column of the only point.
-    fn leaf(&mut self, leaf: Leaf, emitted: &mut Vec<(Value, Output)>) -> Part {
-        if self.is_given(leaf.array) { self.alias(leaf) } else { self.emit(leaf, emitted) }
-    }
-
-    fn alias(&mut self, leaf: Leaf) -> Part {
-        let start = leaf.start.map(|start| match self.first(start) {
-            Part::First(at) => at,
-            _ => unreachable!("it is a scalar"),
-        });
-        Part::Alias(self.number(leaf.array), start)
-    }
-
-    /// How many elements of a pool there are from where it starts.
-    fn rest(&mut self, segments: &Segments) -> Value {
-        let mut start = None;
-        segments.pool.each_leaf(&mut |leaf| start = leaf.start);
-        match start {
-            None => segments.extent,
-            Some(start) => self.thread.body.binary(kir::Binary::Sub, segments.extent, start),
+    /// Stores a column of the only thread, unless it is an input.
+    fn store_column(&mut self, column: Column, emitted: &mut Vec<(Value, Output)>) -> ResultPart {
+        if self.is_input(column.array) {
+            self.alias(column)
+        } else {
+            ResultPart::Output(self.emit(column, emitted))
         }
     }
 
-    /// The columns of a pool that was given, from where they start.
-    fn given_pool(&mut self, columns: &Columns, parts: &mut Vec<Part>) {
+    /// Returns the place of a column that is part of an input array.
+    fn alias(&mut self, column: Column) -> ResultPart {
+        let start = column.start.map(|start| self.first(start));
+        ResultPart::Alias(self.param_number(column.array), start)
+    }
+
+    /// Returns the number of elements of a pool from its start on.
+    fn rest(&mut self, views: &Views) -> Value {
+        let mut start = None;
+        views.pool.each_column(&mut |column| start = column.start);
+        match start {
+            None => views.extent,
+            Some(start) => self.code.body.binary(kir::Binary::Sub, views.extent, start),
+        }
+    }
+
+    /// Adds the columns of an input pool from its start on.
+    fn input_pool_from_start(&mut self, columns: &Columns, parts: &mut Vec<ResultPart>) {
         with_stack(|| match columns {
             Columns::Unit => {}
-            Columns::Scalars(leaf) => {
-                let part = self.alias(*leaf);
+            Columns::Scalars(column) => {
+                let part = self.alias(*column);
                 parts.push(part);
             }
             Columns::Pair(both) => {
-                self.given_pool(&both.0, parts);
-                self.given_pool(&both.1, parts);
+                self.input_pool_from_start(&both.0, parts);
+                self.input_pool_from_start(&both.1, parts);
             }
-            Columns::Segments(segments) => {
-                for leaf in [segments.starts, segments.lengths] {
-                    let part = self.alias(leaf);
+            Columns::Views(views) => {
+                for column in [views.starts, views.lengths] {
+                    let part = self.alias(column);
                     parts.push(part);
                 }
-                let extent = self.rest(segments);
-                parts.push(self.first(extent));
-                self.given_pool(&segments.pool, parts);
+                let extent = self.rest(views);
+                parts.push(ResultPart::First(self.first(extent)));
+                self.input_pool_from_start(&views.pool, parts);
             }
         });
     }
 
-    /// Segments one behind the other: their starts and lengths, and the pool.
-    fn tile(&mut self, segments: &Rc<Segments>, count: Value) -> (Leaf, Leaf, Stored) {
-        let pool = self.thread.tiled(segments, count);
-        let from = self.thread.array_of(segments.lengths);
-        let starts = self.thread.ends_before(from, count);
-        let leaf = |array| Leaf { array, start: None, extent: count };
-        (leaf(starts), leaf(from), pool)
+    /// Makes segments contiguous: returns their starts, their lengths and the pool.
+    fn contiguous_views(
+        &mut self,
+        views: &Rc<Views>,
+        count: Value,
+    ) -> (Column, Column, StoredSequence) {
+        let pool = self.code.contiguous(views, count);
+        let from = self.code.array_of(views.lengths);
+        let starts = self.code.exclusive_sums(from, count);
+        let column = |array| Column { array, start: None, extent: count };
+        (column(starts), column(from), pool)
     }
 }
 
-fn has_no_leaf(columns: &Columns) -> bool {
+/// Returns true if a sequence has no columns of its own: its elements are units.
+fn has_no_column(columns: &Columns) -> bool {
     let mut none = true;
-    columns.each_leaf(&mut |_| none = false);
+    columns.each_column(&mut |_| none = false);
     none
 }

@@ -1,9 +1,10 @@
-//! Lists, texts, reductions, scans, ranks.
+//! Lists, texts, reductions, scans, ranks, sorts.
 
 use super::super::Detail;
-use super::super::layout::{Columns, Leaf, Rep, Sequence, Stored};
-use super::delayed::{Form, is_filter};
-use super::{Helper, Thread};
+use super::super::repr::{
+    Column, Columns, LoweredSequence, LoweredValue, StoredSequence, element_ty, scalar_ty,
+};
+use super::function::{FunctionLowering, Helper};
 use crate::ir::{Atom, Site, Ty};
 use crate::prim::ReduceOp;
 use nesl_runtime::fault::FaultCode;
@@ -14,47 +15,58 @@ use nesl_runtime::scalar::Precision;
 
 const INT: ValueTy = ValueTy::Scalar(kir::Ty::I64);
 
-impl<'a> Thread<'a> {
-    /// `[a, b, …]`
-    pub(super) fn list(&mut self, args: &[Atom], ty: &'a Ty) -> Rep<'a> {
-        let element = ty.element().expect("types were checked");
+/// The characters that the longest int takes: `-9223372036854775808`.
+const INT_TEXT_BYTES: i64 = 20;
+
+/// The characters that the longest float takes in `@`.
+const FLOAT_TEXT_BYTES: i64 = 32;
+
+/// The characters that the longest float takes in `exp_string`.
+const EXP_TEXT_BYTES: i64 = 64;
+
+impl<'a> FunctionLowering<'a> {
+    /// Lowers `[a, b, …]`.
+    pub(super) fn list(&mut self, args: &[Atom], ty: &'a Ty) -> LoweredValue<'a> {
+        let element = element_ty(ty);
         let length = self.body.i64(args.len() as i64);
-        let mut rows = self.rows_of(element, length);
+        let mut rows = self.rows(element, length);
         for (place, atom) in args.iter().enumerate() {
             let place = self.body.i64(place as i64);
-            let rep = self.atom(*atom);
-            rows.put(self, &rep, place, args.len() == 1);
+            let value = self.atom(*atom);
+            rows.put(self, &value, place, args.len() == 1);
         }
-        Rep::Sequence(Sequence::Stored(Stored { length, columns: rows.columns() }))
+        LoweredValue::Sequence(LoweredSequence::Stored(StoredSequence {
+            length,
+            columns: rows.columns(),
+        }))
     }
 
-    /// A string constant.
-    pub(super) fn text(&mut self, text: &[u8]) -> Rep<'a> {
+    /// Lowers a string constant.
+    pub(super) fn text(&mut self, text: &[u8]) -> LoweredValue<'a> {
         let length = self.body.i64(text.len() as i64);
-        let leaf = Leaf { array: self.body.text(text), start: None, extent: length };
-        Rep::stored(length, Columns::Scalars(leaf))
+        let column = Column { array: self.body.text(text), start: None, extent: length };
+        LoweredValue::stored(length, Columns::Scalars(column))
     }
 
-    /// What all elements combine to: one loop, whatever the sequence is made of.
-    pub(super) fn reduce(&mut self, with: ReduceOp, of: Atom) -> Rep<'a> {
+    /// Lowers a reduction: one loop, also over a fused sequence.
+    pub(super) fn reduce(&mut self, with: ReduceOp, of: Atom) -> LoweredValue<'a> {
         let combine = combine(with);
         let element = self.element_ty(of);
-        let ty = super::layout::scalar(element, self.precision).expect("types were checked");
+        let ty = scalar_ty(element, self.precision);
         let sequence = self.atom(of).sequence();
-        let count = self.length_of(&sequence);
+        let count = sequence.length();
         let neutral = self.body.literal(combine.neutral(ty));
         let index = self.body.value(INT);
         let mark = self.body.mark();
         let allocations = self.allocations;
         self.body.begin();
-        let value = match &sequence {
-            Sequence::Delayed(delayed) if is_filter(&sequence) => {
-                let Form::Filter(of, keep) = &delayed.form else { unreachable!("it is one") };
+        let value = match sequence.as_filter() {
+            Some((of, keep)) => {
                 let flag = self.element(keep, index).scalar();
-                let (of, neutral) = (of.clone(), Rep::Scalar(neutral));
-                self.choice(flag, element, |t| t.element(&of, index), |_| neutral)
+                let neutral = LoweredValue::Scalar(neutral);
+                self.conditional(flag, element, |t| t.element(of, index), |_| neutral)
             }
-            other => self.element(other, index),
+            None => self.element(&sequence, index),
         };
         if self.allocations > allocations {
             self.body.compact(mark, Vec::new());
@@ -62,16 +74,16 @@ impl<'a> Thread<'a> {
         let body = self.body.end(vec![value.scalar()]);
         let (init, carried) = (Vec::new(), Vec::new());
         let op = Op::For { count, index, init, carried, reduce: vec![combine], body };
-        Rep::Scalar(self.body.push(op, &[ValueTy::Scalar(ty)])[0])
+        LoweredValue::Scalar(self.body.push(op, &[ValueTy::Scalar(ty)])[0])
     }
 
-    /// The exclusive scan.
-    pub(super) fn scan(&mut self, with: ReduceOp, of: Atom) -> Rep<'a> {
+    /// Lowers an exclusive scan.
+    pub(super) fn scan(&mut self, with: ReduceOp, of: Atom) -> LoweredValue<'a> {
         let combine = combine(with);
         let element = self.element_ty(of);
-        let ty = super::layout::scalar(element, self.precision).expect("types were checked");
+        let ty = scalar_ty(element, self.precision);
         let sequence = self.streamed(of);
-        let count = self.length_of(&sequence);
+        let count = sequence.length();
         let out = self.alloc(ty, count);
         let neutral = self.body.literal(combine.neutral(ty));
         let index = self.body.value(INT);
@@ -89,9 +101,10 @@ impl<'a> Thread<'a> {
         let (init, carried, reduce) = (vec![neutral], vec![before], Vec::new());
         self.body
             .push(Op::For { count, index, init, carried, reduce, body }, &[ValueTy::Scalar(ty)]);
-        Rep::stored(count, Columns::Scalars(out))
+        LoweredValue::stored(count, Columns::Scalars(out))
     }
 
+    /// Combines two values as a reduction does.
     pub(super) fn combined(&mut self, combine: Combine, sum: Value, x: Value) -> Value {
         let float = self.body.element(sum).is_float();
         let op = match combine {
@@ -112,126 +125,127 @@ impl<'a> Thread<'a> {
         self.body.binary(op, sum, x)
     }
 
-    /// The stable rank of each element.
-    pub(super) fn rank(&mut self, service: Extern, of: Atom) -> Rep<'a> {
+    /// Lowers the stable rank of each element.
+    pub(super) fn rank(&mut self, service: Extern, of: Atom) -> LoweredValue<'a> {
         let of = self.stored(of);
-        let keys = self.array_of(of.columns.leaf());
+        let keys = self.array_of(of.columns.scalars());
         let out = self.alloc(kir::Ty::I64, of.length);
         self.body.service(service, vec![keys, of.length, out.array]);
         self.as_ints(out, of.length)
     }
 
-    /// Places as ints of the program.
-    pub(super) fn as_ints(&mut self, places: Leaf, length: Value) -> Rep<'a> {
+    /// Converts a column of `i64` indices to NESL ints.
+    pub(super) fn as_ints(&mut self, indices: Column, length: Value) -> LoweredValue<'a> {
         if self.precision == Precision::Bits64 {
-            return Rep::stored(length, Columns::Scalars(places));
+            return LoweredValue::stored(length, Columns::Scalars(indices));
         }
         let narrow = self.collect(length, &Ty::Int, |t, i| {
-            let place = t.body.load(places.array, i);
-            Rep::Scalar(t.int_of(place))
+            let index = t.body.load(indices.array, i);
+            LoweredValue::Scalar(t.int_of(index))
         });
-        Rep::Sequence(Sequence::Stored(narrow))
+        LoweredValue::Sequence(LoweredSequence::Stored(narrow))
     }
 
-    /// The last element equal to each, and how many there are.
-    pub(super) fn groups(&mut self, of: Atom) -> Rep<'a> {
+    /// Lowers `groups`: the last element equal to each, and the number of these.
+    pub(super) fn groups(&mut self, of: Atom) -> LoweredValue<'a> {
         let of = self.stored(of);
         let [last, count] = [(); 2].map(|()| self.alloc(kir::Ty::I64, of.length));
         match &of.columns {
-            Columns::Segments(texts) => {
+            Columns::Views(texts) => {
                 let [starts, lengths] = [texts.starts, texts.lengths].map(|x| self.array_of(x));
-                let chars = self.array_of(texts.pool.leaf());
+                let chars = self.array_of(texts.pool.scalars());
                 let args = vec![starts, of.length, lengths, chars, last.array, count.array];
                 self.body.service(Extern::TextGroups, args);
             }
             ints => {
-                let ints = self.array_of(ints.leaf());
+                let ints = self.array_of(ints.scalars());
                 let args = vec![ints, of.length, last.array, count.array];
                 self.body.service(Extern::Groups, args);
             }
         }
         let [last, count] = [last, count].map(|found| self.as_ints(found, of.length));
-        Rep::pair(last, count)
+        LoweredValue::pair(last, count)
     }
 
-    /// The elements in the order of their ranks.
-    pub(super) fn sort(&mut self, service: Extern, of: Atom) -> Rep<'a> {
+    /// Lowers a permutation by ranks: the elements sorted.
+    pub(super) fn sort(&mut self, service: Extern, of: Atom) -> LoweredValue<'a> {
         let of = self.stored(of);
-        let keys = self.array_of(of.columns.leaf());
+        let keys = self.array_of(of.columns.scalars());
         let out = self.alloc(self.body.element(keys), of.length);
         self.body.service(service, vec![keys, of.length, out.array]);
-        Rep::stored(of.length, Columns::Scalars(out))
+        LoweredValue::stored(of.length, Columns::Scalars(out))
     }
 
-    /// A hash of a text.
-    pub(super) fn hash_text(&mut self, of: Atom, salt: Atom) -> Rep<'a> {
+    /// Lowers the hash of a text.
+    pub(super) fn hash_text(&mut self, of: Atom, salt: Atom) -> LoweredValue<'a> {
         let text = self.stored(of);
-        let array = self.array_of(text.columns.leaf());
+        let array = self.array_of(text.columns.scalars());
         let salt = self.atom(salt).scalar();
-        let salt = self.position(salt);
+        let salt = self.index_of(salt);
         let hash = self.body.service(Extern::HashText, vec![array, text.length, salt])[0];
-        Rep::Scalar(self.int_of(hash))
+        LoweredValue::Scalar(self.int_of(hash))
     }
 
-    /// Whether two texts are the same.
-    pub(super) fn same_text(&mut self, a: Atom, b: Atom) -> Rep<'a> {
+    /// Lowers the comparison of two texts for equality.
+    pub(super) fn same_text(&mut self, a: Atom, b: Atom) -> LoweredValue<'a> {
         let (a, b) = (self.stored(a), self.stored(b));
-        let [from, to] = [&a, &b].map(|text| self.array_of(text.columns.leaf()));
+        let [from, to] = [&a, &b].map(|text| self.array_of(text.columns.scalars()));
         let args = vec![from, a.length, to, b.length];
-        Rep::Scalar(self.body.service(Extern::SameText, args)[0])
+        LoweredValue::Scalar(self.body.service(Extern::SameText, args)[0])
     }
 
-    /// An int in decimal.
-    pub(super) fn int_text(&mut self, of: Atom) -> Rep<'a> {
+    /// Lowers the text of an int, in decimal.
+    pub(super) fn int_text(&mut self, of: Atom) -> LoweredValue<'a> {
         let number = self.atom(of).scalar();
-        let number = self.position(number);
-        let room = self.body.i64(20);
-        let leaf = self.alloc(kir::Ty::U8, room);
+        let number = self.index_of(number);
+        let room = self.body.i64(INT_TEXT_BYTES);
+        let column = self.alloc(kir::Ty::U8, room);
         let function = self.helper(Helper::IntText, int_text);
-        let start = self.body.call(function, vec![number, leaf.array], &[INT])[0];
+        let start = self.body.call(function, vec![number, column.array], &[INT])[0];
         let length = self.body.binary(Binary::Sub, room, start);
-        Rep::stored(length, Columns::Scalars(Leaf { start: Some(start), ..leaf }))
+        LoweredValue::stored(length, Columns::Scalars(Column { start: Some(start), ..column }))
     }
 
-    /// A float as `@` prints it.
-    pub(super) fn float_text(&mut self, of: Atom) -> Rep<'a> {
+    /// Lowers the text of a float as `@` prints it.
+    pub(super) fn float_text(&mut self, of: Atom) -> LoweredValue<'a> {
         let number = self.atom(of).scalar();
         let service = match self.precision {
             Precision::Bits64 => Extern::FloatText,
             Precision::Bits32 => Extern::FloatText32,
         };
         let number = self.body.convert(kir::Ty::F64, number);
-        let room = self.body.i64(32);
-        let leaf = self.alloc(kir::Ty::U8, room);
-        let length = self.body.service(service, vec![number, leaf.array])[0];
-        Rep::stored(length, Columns::Scalars(leaf))
+        let room = self.body.i64(FLOAT_TEXT_BYTES);
+        let column = self.alloc(kir::Ty::U8, room);
+        let length = self.body.service(service, vec![number, column.array])[0];
+        LoweredValue::stored(length, Columns::Scalars(column))
     }
 
-    /// `exp_string`
-    pub(super) fn exp_text(&mut self, of: Atom, digits: Atom, site: Site) -> Rep<'a> {
+    /// Lowers `exp_string`, the text of a float with an exponent.
+    pub(super) fn exp_text(&mut self, of: Atom, digits: Atom, site: Site) -> LoweredValue<'a> {
         let number = self.atom(of).scalar();
         let number = self.body.convert(kir::Ty::F64, number);
         let digits = self.atom(digits).scalar();
-        let digits = self.position(digits);
-        let room = self.body.i64(64);
-        let leaf = self.alloc(kir::Ty::U8, room);
-        let results = self.body.service(Extern::ExpText, vec![number, digits, leaf.array]);
+        let digits = self.index_of(digits);
+        let room = self.body.i64(EXP_TEXT_BYTES);
+        let column = self.alloc(kir::Ty::U8, room);
+        let results = self.body.service(Extern::ExpText, vec![number, digits, column.array]);
         let detail = (Detail::Digits, &[digits][..]);
         self.check_detail(results[1], FaultCode::ExpString, site, detail);
-        Rep::stored(results[0], Columns::Scalars(leaf))
+        LoweredValue::stored(results[0], Columns::Scalars(column))
     }
 
-    /// `parse_float`
-    pub(super) fn parse_float(&mut self, of: Atom) -> Rep<'a> {
+    /// Lowers `parse_float`: the value of a text, and a flag that says if it is a float.
+    pub(super) fn parse_float(&mut self, of: Atom) -> LoweredValue<'a> {
         let text = self.stored(of);
-        let array = self.array_of(text.columns.leaf());
+        let array = self.array_of(text.columns.scalars());
         let results = self.body.service(Extern::ParseFloat, vec![array, text.length]);
         let ty = self.float_ty();
         let value = self.body.convert(ty, results[0]);
-        Rep::pair(Rep::Scalar(value), Rep::Scalar(results[1]))
+        LoweredValue::pair(LoweredValue::Scalar(value), LoweredValue::Scalar(results[1]))
     }
 }
 
+/// Returns the kir operator of a reduction.
 pub(in crate::lower) fn combine(with: ReduceOp) -> Combine {
     match with {
         ReduceOp::Sum => Combine::Add,
@@ -244,7 +258,8 @@ pub(in crate::lower) fn combine(with: ReduceOp) -> Combine {
     }
 }
 
-/// `(x, out: 20 chars) -> where the digits begin`: they are written from the end.
+/// Returns the helper `(x: i64, out: [u8; INT_TEXT_BYTES]) -> i64` that writes the digits of `x` to
+/// the end of `out` and returns the index of the first.
 fn int_text(name: &str) -> Function {
     let mut function = FunctionBuilder::new(name);
     let x = function.param(INT);
@@ -253,9 +268,9 @@ fn int_text(name: &str) -> Function {
     let (zero, one, ten) = (body.i64(0), body.i64(1), body.i64(10));
     let negative = body.binary(Binary::Lt, x, zero);
     let opposite = body.unary(Unary::Neg, x);
-    // Below zero there is one number more.
+    // Negative numbers: there is one more of them than of positive ones.
     let below = body.select(negative, x, opposite);
-    let end = body.i64(20);
+    let end = body.i64(INT_TEXT_BYTES);
     let going = body.bool(true);
     let results = body.repeat_while(
         vec![going, below, end],

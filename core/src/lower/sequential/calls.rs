@@ -1,125 +1,121 @@
 //! Functions and calls.
 //!
-//! A function that calls itself last becomes a loop. Its parameters that such calls pass on as
-//! they are stay outside the loop.
+//! A function that calls itself in tail position becomes a loop; its parameters that all such calls
+//! pass on unchanged are loop invariants. The base case of any other recursive function is inlined
+//! into its callers if it is tiny, which halves the number of calls of a binary recursion.
 
-use super::super::layout::{self, Rep};
-use super::{Shared, Thread, uses};
+use super::super::repr::{self, LoweredValue};
+use super::function::{FunctionLowering, ModuleState};
 use crate::base::with_stack;
+use crate::fuse::sequential::{SequentialPlan, verify};
 use crate::ir::{self, Atom, Block, FunId, Let, Op, Program, Site, Ty, Var};
 use crate::prim::SeqOp;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Function, FunctionBuilder, FunctionId, Value, ValueTy};
 use nesl_runtime::scalar::Precision;
-use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
-/// A function, lowered.
+/// The most operations in the condition, and in the value, of a base case that callers inline: no
+/// more work than a call.
+const MAX_INLINED_BASE_CASE_OPS: usize = 8;
+
+/// Lowers a function. A library function has the site of the call that left the user's program as
+/// its first parameter.
 pub(in crate::lower) fn function<'a>(
     program: &'a Program,
     id: FunId,
     precision: Precision,
-    shared: &'a RefCell<Shared>,
+    shared: &'a RefCell<ModuleState>,
 ) -> Function {
     let function = &program.functions[id.0 as usize];
     let mut builder = FunctionBuilder::new(function.name.to_string());
     let origin = function.library.then(|| builder.param(ValueTy::Scalar(kir::Ty::I64)));
     let mut params = Vec::new();
     for (var, ty) in &function.params {
-        let parts = layout::parts(ty, precision);
+        let parts = repr::parts(ty, precision);
         let values: Vec<Value> = parts.into_iter().map(|part| builder.param(part)).collect();
         params.push((*var, ty, values));
     }
-    let mut thread = Thread {
-        body: std::mem::take(&mut builder.body),
-        precision,
-        program,
-        shared,
-        env: FxHashMap::default(),
-        uses: uses::Uses::of(&function.body),
-        joint: super::joint::Joint::default(),
-        origin,
-        sorted_by: FxHashMap::default(),
-        allocations: 0,
-    };
+    let body = std::mem::take(&mut builder.body);
+    let mut code = FunctionLowering::new(body, program, precision, shared);
+    code.plan = SequentialPlan::of(&function.body);
+    debug_assert_eq!(verify(&function.name, &function.body, &code.plan), Ok(()));
+    code.origin = origin;
     for (var, ty, values) in &params {
-        let rep = thread.rebuild(ty, &mut values.iter().copied());
-        thread.env.insert(*var, (rep, ty));
+        let value = code.assemble(ty, &mut values.iter().copied());
+        code.env.insert(*var, (value, ty));
     }
-    let mark = thread.body.mark();
-    let results = if calls_itself_last(&function.body, id) {
-        thread.tail_loop(id, &function.body, &function.result)
+    let mark = code.body.mark();
+    let results = if has_tail_call(&function.body, id) {
+        code.tail_loop(id, &function.body, &function.result)
     } else {
-        let rep = thread.block(&function.body);
-        thread.parts(&rep, &function.result)
+        let value = code.block(&function.body);
+        code.parts(&value, &function.result)
     };
-    let results = if thread.allocations > 0 {
-        thread.keep(mark, &results, &function.result)
+    let results = if code.allocations > 0 {
+        code.release_all_but_parts(mark, &results, &function.result)
     } else {
         results
     };
-    builder.body = thread.body;
+    builder.body = code.body;
     builder.finish(results)
 }
 
-impl<'a> Thread<'a> {
-    /// A call.
-    pub(super) fn call(&mut self, callee: FunId, args: &[Atom], ty: &'a Ty, site: Site) -> Rep<'a> {
+impl<'a> FunctionLowering<'a> {
+    /// Lowers a call.
+    pub(super) fn call(
+        &mut self,
+        callee: FunId,
+        args: &[Atom],
+        ty: &'a Ty,
+        site: Site,
+    ) -> LoweredValue<'a> {
         let function = &self.program.functions[callee.0 as usize];
         let mut parts = Vec::new();
         if function.library {
             let origin = match self.origin {
                 Some(origin) => origin,
-                None => self.origin_at(site),
+                None => self.call_site(site),
             };
             parts.push(origin);
         }
-        let mut reps = Vec::new();
+        let mut values = Vec::new();
         for (atom, (_, ty)) in args.iter().zip(&function.params) {
-            let rep = self.atom(*atom);
-            let rep = self.settle(&rep, ty);
-            parts.extend(self.parts(&rep, ty));
-            reps.push(rep);
+            let value = self.atom(*atom);
+            let value = self.materialise(&value, ty);
+            parts.extend(self.parts(&value, ty));
+            values.push(value);
         }
-        // What it makes lies in the memory of the instance.
+        // Its result lies in the memory of the thread.
         self.allocations += 1;
-        let types = layout::parts(&function.result, self.precision);
+        let types = repr::parts(&function.result, self.precision);
         let called = |t: &mut Self| {
             let results = t.body.call(FunctionId(callee.0), parts, &types);
-            t.rebuild(ty, &mut results.into_iter())
+            t.assemble(ty, &mut results.into_iter())
         };
         let Some(base) = BaseCase::of(function, callee) else { return called(self) };
-        let params = function.params.iter().zip(reps).map(|((var, ty), rep)| (*var, (rep, ty)));
+        // The callee numbers its variables by itself: what is known of the caller's waits.
+        let params = function.params.iter().zip(values).map(|((var, ty), v)| (*var, (v, ty)));
         let caller = std::mem::replace(&mut self.env, params.collect());
+        let plan = std::mem::take(&mut self.plan);
+        let reduced = std::mem::take(&mut self.reduced);
         base.before.iter().for_each(|binding| self.binding(binding));
         let cond = self.atom(base.cond).scalar();
         let small = |t: &mut Self| {
             let value = t.block(base.value);
-            t.settle(&value, ty)
+            t.materialise(&value, ty)
         };
         let result = match base.when {
-            true => self.join(cond, small, called),
-            false => self.join(cond, called, small),
+            true => self.join_branches(cond, small, called),
+            false => self.join_branches(cond, called, small),
         };
-        self.env = caller;
+        (self.env, self.plan, self.reduced) = (caller, plan, reduced);
         result
     }
 
-    /// The site of a call that leaves the user's program, as a value.
-    fn origin_at(&mut self, site: Site) -> Value {
-        let code = nesl_runtime::fault::FaultCode::Message;
-        let cause = super::FaultSite {
-            code,
-            message: "".into(),
-            detail: super::Detail::None,
-            site,
-            library: false,
-        };
-        let site = self.site(cause);
-        self.body.i64(i64::from(site.0))
-    }
-
-    /// Lets go of what was allocated since a mark, but for a value.
-    pub(super) fn keep(&mut self, mark: Value, parts: &[Value], ty: &Ty) -> Vec<Value> {
+    /// Releases the memory allocated since a mark, but for the arrays among some parts; returns the
+    /// parts, with these arrays where they lie then.
+    fn release_all_but_parts(&mut self, mark: Value, parts: &[Value], ty: &Ty) -> Vec<Value> {
         let mut extents = Vec::new();
         add_extents(ty, parts, &mut 0, &mut extents);
         let arrays = parts.iter().filter(|v| matches!(self.body.ty(**v), ValueTy::Array(_)));
@@ -128,27 +124,32 @@ impl<'a> Thread<'a> {
         let mut all = Vec::new();
         for part in parts {
             let is_array = matches!(self.body.ty(*part), ValueTy::Array(_));
-            all.push(if is_array { kept.next().expect("one for each") } else { *part });
+            all.push(if is_array {
+                kept.next().or_bug("every array that is kept has a new place")
+            } else {
+                *part
+            });
         }
         all
     }
 
-    /// The body of a function that calls itself last.
+    /// Lowers the body of a tail-recursive function as a loop that carries a flag (true while it
+    /// goes on), the parameters that change, and the result; returns the parts of the result.
     fn tail_loop(&mut self, id: FunId, body: &'a Block, result: &'a Ty) -> Vec<Value> {
         let function = &self.program.functions[id.0 as usize];
-        let mut steady = vec![true; function.params.len()];
-        find_steady(body, id, &function.params, &mut steady);
-        let moving: Vec<(Var, &'a Ty)> = function
+        let mut invariant = vec![true; function.params.len()];
+        find_invariants(body, id, &function.params, &mut invariant);
+        let varying: Vec<(Var, &'a Ty)> = function
             .params
             .iter()
-            .zip(&steady)
-            .filter_map(|((var, ty), steady)| (!steady).then_some((*var, ty)))
+            .zip(&invariant)
+            .filter_map(|((var, ty), invariant)| (!invariant).then_some((*var, ty)))
             .collect();
         let going = self.body.bool(true);
         let mut init = vec![going];
-        for (var, ty) in &moving {
-            let rep = self.env[var].0.clone();
-            init.extend(self.parts(&rep, ty));
+        for (var, ty) in &varying {
+            let value = self.env[var].0.clone();
+            init.extend(self.parts(&value, ty));
         }
         let first_result = init.len();
         init.extend(self.zero_parts(result));
@@ -160,24 +161,24 @@ impl<'a> Thread<'a> {
             })
             .collect();
         let mut parts = carried[1..first_result].iter().copied();
-        for (var, ty) in &moving {
-            let rep = self.rebuild(ty, &mut parts);
-            self.env.insert(*var, (rep, ty));
+        for (var, ty) in &varying {
+            let value = self.assemble(ty, &mut parts);
+            self.env.insert(*var, (value, ty));
         }
         self.body.begin();
         let cond = self.body.end(vec![carried[0]]);
         let mark = self.body.mark();
         let allocations = self.allocations;
         self.body.begin();
-        let step = Step { id, moving: &moving, carried: &carried, first_result, result };
-        let next = self.tail(body, &step);
+        let tail_loop = TailLoop { id, varying: &varying, carried: &carried, first_result, result };
+        let next = self.tail(body, &tail_loop);
         let next = if self.allocations > allocations {
             let mut kept = vec![next[0]];
             let mut at = 1;
-            // All that goes on is kept together.
-            let tuple = moving.iter().map(|(_, ty)| (*ty).clone());
+            // One release for all that the next iteration needs.
+            let tuple = varying.iter().map(|(_, ty)| (*ty).clone());
             let all = Ty::tuple(tuple.chain([result.clone()]));
-            let rest = self.keep(mark, &next[at..], &all);
+            let rest = self.release_all_but_parts(mark, &next[at..], &all);
             at += rest.len();
             debug_assert_eq!(at, next.len());
             kept.extend(rest);
@@ -191,80 +192,78 @@ impl<'a> Thread<'a> {
         self.body.push(op, &types)[first_result..].to_vec()
     }
 
-    /// A block in tail position: whether to go on, the next parameters, the result.
-    fn tail(&mut self, block: &'a Block, step: &Step<'_, 'a>) -> Vec<Value> {
+    /// Lowers a block in tail position; returns what the loop carries: the flag, the next parameters,
+    /// the result.
+    fn tail(&mut self, block: &'a Block, tail_loop: &TailLoop<'_, 'a>) -> Vec<Value> {
         with_stack(|| {
             let last = block.lets.last().filter(|last| block.result == Atom::Var(last.var));
             let Some(last) = last else {
-                let rep = self.block(block);
-                return self.done(&rep, step);
+                let value = self.block(block);
+                return self.leave_loop(&value, tail_loop);
             };
-            self.joint.block(block, &self.uses);
             let before = &block.lets[..block.lets.len() - 1];
             match &last.op {
-                Op::Call(callee, args) if *callee == step.id => {
+                Op::Call(callee, args) if *callee == tail_loop.id => {
                     for binding in before {
                         self.binding(binding);
                     }
                     let mut next = vec![self.body.bool(true)];
-                    let params = &self.program.functions[step.id.0 as usize].params;
+                    let params = &self.program.functions[tail_loop.id.0 as usize].params;
                     for (atom, (var, ty)) in args.iter().zip(params) {
-                        if step.moving.iter().any(|(moving, _)| moving == var) {
-                            let rep = self.atom(*atom);
-                            next.extend(self.parts(&rep, ty));
+                        if tail_loop.varying.iter().any(|(varying, _)| varying == var) {
+                            let value = self.atom(*atom);
+                            next.extend(self.parts(&value, ty));
                         }
                     }
-                    next.extend(&step.carried[step.first_result..]);
+                    next.extend(&tail_loop.carried[tail_loop.first_result..]);
                     next
                 }
                 Op::If { cond, then, otherwise }
-                    if has_call(then, step.id) || has_call(otherwise, step.id) =>
+                    if has_tail_call(then, tail_loop.id)
+                        || has_tail_call(otherwise, tail_loop.id) =>
                 {
                     for binding in before {
                         self.binding(binding);
                     }
                     let cond = self.atom(*cond).scalar();
                     self.body.begin();
-                    let yields = self.tail(then, step);
+                    let yields = self.tail(then, tail_loop);
                     let types: Vec<ValueTy> = yields.iter().map(|v| self.body.ty(*v)).collect();
                     let then = self.body.end(yields);
                     self.body.begin();
-                    let yields = self.tail(otherwise, step);
+                    let yields = self.tail(otherwise, tail_loop);
                     let otherwise = self.body.end(yields);
                     self.body.push(kir::Op::If { cond, then, otherwise }, &types)
                 }
                 _ => {
-                    let rep = self.block(block);
-                    self.done(&rep, step)
+                    let value = self.block(block);
+                    self.leave_loop(&value, tail_loop)
                 }
             }
         })
     }
 
-    fn done(&mut self, rep: &Rep<'a>, step: &Step<'_, 'a>) -> Vec<Value> {
+    fn leave_loop(&mut self, value: &LoweredValue<'a>, tail_loop: &TailLoop<'_, 'a>) -> Vec<Value> {
         let mut next = vec![self.body.bool(false)];
-        next.extend(&step.carried[1..step.first_result]);
-        next.extend(self.parts(rep, step.result));
+        next.extend(&tail_loop.carried[1..tail_loop.first_result]);
+        next.extend(self.parts(value, tail_loop.result));
         next
     }
 }
 
-/// What a recursive function does where the recursion ends, if that is next to nothing: callers do
-/// it for themselves, which makes half as many calls.
+/// The base case of a recursive function, if it takes next to no work.
 struct BaseCase<'a> {
-    /// What the condition needs.
+    /// The bindings that the condition depends on.
     before: &'a [Let],
     cond: Atom,
-    /// What the condition is there.
+    /// The value of the condition in the base case.
     when: bool,
     value: &'a Block,
 }
 
 impl<'a> BaseCase<'a> {
-    /// Of the function with this number.
+    /// Returns the base case of the function with this number.
     fn of(function: &'a ir::Function, id: FunId) -> Option<BaseCase<'a>> {
-        /// So many operations are no more than a call.
-        const FEW: usize = 8;
         let (last, before) = function.body.lets.split_last()?;
         let Op::If { cond, then, otherwise } = &last.op else { return None };
         let tiny = |lets: &[Let]| {
@@ -273,7 +272,7 @@ impl<'a> BaseCase<'a> {
                     matches!(binding.op, Op::Copy(_) | Op::Scalar(..) | Op::Seq(SeqOp::Length, _));
                 plain && !binding.ty.has_sequence() && !binding.may_fault()
             };
-            lets.len() <= FEW && lets.iter().all(plain)
+            lets.len() <= MAX_INLINED_BASE_CASE_OPS && lets.iter().all(plain)
         };
         let calls = |block: &Block| {
             let mut found = false;
@@ -291,16 +290,16 @@ impl<'a> BaseCase<'a> {
     }
 }
 
-/// A loop in the making.
-struct Step<'s, 'a> {
+/// The loop that a tail-recursive function becomes.
+struct TailLoop<'s, 'a> {
     id: FunId,
-    moving: &'s [(Var, &'a Ty)],
+    varying: &'s [(Var, &'a Ty)],
     carried: &'s [Value],
     first_result: usize,
     result: &'a Ty,
 }
 
-/// How long each array among the parts of a value is.
+/// Adds the number of elements of each array among the parts of a value.
 fn add_extents(ty: &Ty, parts: &[Value], at: &mut usize, out: &mut Vec<Value>) {
     with_stack(|| match ty {
         Ty::Unit => {}
@@ -344,37 +343,33 @@ fn add_column_extents(
     });
 }
 
-/// Whether a block ends in a call of the function it is the body of.
-fn calls_itself_last(block: &Block, id: FunId) -> bool {
+/// Returns true if a block ends in a call of the function with this number.
+fn has_tail_call(block: &Block, id: FunId) -> bool {
     with_stack(|| {
         let last = block.lets.last().filter(|last| block.result == Atom::Var(last.var));
         match last.map(|last| &last.op) {
             Some(Op::Call(callee, _)) => *callee == id,
             Some(Op::If { then, otherwise, .. }) => {
-                calls_itself_last(then, id) || calls_itself_last(otherwise, id)
+                has_tail_call(then, id) || has_tail_call(otherwise, id)
             }
             _ => false,
         }
     })
 }
 
-fn has_call(block: &Block, id: FunId) -> bool {
-    calls_itself_last(block, id)
-}
-
-/// Which parameters every call in tail position passes on as they are.
-fn find_steady(block: &Block, id: FunId, params: &[(Var, Ty)], steady: &mut [bool]) {
+/// Clears the flags of the parameters that some call in tail position changes.
+fn find_invariants(block: &Block, id: FunId, params: &[(Var, Ty)], invariant: &mut [bool]) {
     with_stack(|| {
         let last = block.lets.last().filter(|last| block.result == Atom::Var(last.var));
         match last.map(|last| &last.op) {
             Some(Op::Call(callee, args)) if *callee == id => {
-                for ((atom, (var, _)), steady) in args.iter().zip(params).zip(steady) {
-                    *steady &= *atom == Atom::Var(*var);
+                for ((atom, (var, _)), invariant) in args.iter().zip(params).zip(invariant) {
+                    *invariant &= *atom == Atom::Var(*var);
                 }
             }
             Some(Op::If { then, otherwise, .. }) => {
-                find_steady(then, id, params, steady);
-                find_steady(otherwise, id, params, steady);
+                find_invariants(then, id, params, invariant);
+                find_invariants(otherwise, id, params, invariant);
             }
             _ => {}
         }

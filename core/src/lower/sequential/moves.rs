@@ -1,25 +1,26 @@
-//! The operations on sequences: which is which, and those that move elements.
+//! The operations on sequences: the dispatch, and those that move elements.
 
 use super::super::Detail;
-use super::super::layout::{Columns, Leaf, Rep, Segments, Sequence, Stored};
-use super::Thread;
-use super::collect::is_flat;
-use super::delayed::{Form, is_faulty, is_filter};
+use super::super::repr::{
+    Column, Columns, IndexFunction, LoweredSequence, LoweredValue, StoredSequence, Views,
+};
+use super::function::FunctionLowering;
 use crate::ir::{Atom, Site};
 use crate::prim::SeqOp;
 use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{self, Binary, Combine, Extern, Value};
 use std::rc::Rc;
 
-impl<'a> Thread<'a> {
-    /// An operation on sequences.
-    pub(super) fn sequence(&mut self, op: SeqOp, args: &[Atom], site: Site) -> Rep<'a> {
+impl<'a> FunctionLowering<'a> {
+    /// Lowers an operation on sequences.
+    pub(super) fn sequence(&mut self, op: SeqOp, args: &[Atom], site: Site) -> LoweredValue<'a> {
         match op {
             SeqOp::Length => {
-                let of = self.any(args[0]);
-                let length = self.length_of(&of);
-                Rep::Scalar(self.int_of(length))
+                let of = self.random_access(args[0]);
+                let length = of.length();
+                LoweredValue::Scalar(self.int_of(length))
             }
             SeqOp::Index => self.index(args[0], args[1], site),
             SeqOp::Range => self.range(args, site),
@@ -27,8 +28,8 @@ impl<'a> Thread<'a> {
             SeqOp::Gather => {
                 let of = self.stored(args[0]);
                 let places = self.streamed(args[1]);
-                let length = self.length_of(&places);
-                Self::delayed(length, true, Form::Gather(of, places, site))
+                let length = places.length();
+                LoweredValue::fused(length, true, IndexFunction::Gather(of, places, site))
             }
             SeqOp::Scatter => self.scatter(args[0], args[1], site),
             SeqOp::Replace => self.replace(args, site),
@@ -54,49 +55,32 @@ impl<'a> Thread<'a> {
         }
     }
 
-    /// The rank of each text.
-    fn rank_texts(&mut self, of: Atom) -> Rep<'a> {
+    /// Lowers `rank_texts`: the rank of each text.
+    fn rank_texts(&mut self, of: Atom) -> LoweredValue<'a> {
         let of = self.stored(of);
-        let Columns::Segments(texts) = &of.columns else { bug!("texts are segments of chars") };
+        let Columns::Views(texts) = &of.columns else { bug!("texts are views of chars") };
         let [starts, lengths] = [texts.starts, texts.lengths].map(|x| self.array_of(x));
-        let chars = self.array_of(texts.pool.leaf());
+        let chars = self.array_of(texts.pool.scalars());
         let out = self.alloc(kir::Ty::I64, of.length);
         let args = vec![starts, of.length, lengths, chars, out.array];
         self.body.service(Extern::RankTexts, args);
         self.as_ints(out, of.length)
     }
 
-    /// A sequence of which any element may be asked for, or none: nothing is lost if not all are.
-    fn any(&mut self, atom: Atom) -> Sequence<'a> {
-        let sequence = self.atom(atom).sequence();
-        if is_filter(&sequence) || is_faulty(&sequence) {
-            return Sequence::Stored(self.stored(atom));
-        }
-        sequence
-    }
-
-    /// A sequence whose elements will be asked for one by one, all of them.
-    pub(super) fn streamed(&mut self, atom: Atom) -> Sequence<'a> {
-        let sequence = self.atom(atom).sequence();
-        if is_filter(&sequence) {
-            return Sequence::Stored(self.stored(atom));
-        }
-        sequence
-    }
-
-    fn index(&mut self, of: Atom, index: Atom, site: Site) -> Rep<'a> {
-        let of = self.any(of);
+    /// Lowers `sequence[index]`, which faults out of bounds.
+    fn index(&mut self, of: Atom, index: Atom, site: Site) -> LoweredValue<'a> {
+        let of = self.random_access(of);
         let index = self.atom(index).scalar();
-        let index = self.position(index);
-        let length = self.length_of(&of);
+        let index = self.index_of(index);
+        let length = of.length();
         self.in_bounds(index, length, FaultCode::Index, site);
         self.element(&of, index)
     }
 
-    /// `[start:end:stride]`
-    pub(in crate::lower) fn range(&mut self, args: &[Atom], site: Site) -> Rep<'a> {
+    /// Lowers `[start:end:stride]`, which is fused with its consumer.
+    pub(in crate::lower) fn range(&mut self, args: &[Atom], site: Site) -> LoweredValue<'a> {
         let [start, stride, end] = [0, 1, 2].map(|i| self.atom(args[i]).scalar());
-        let [from, step, to] = [start, stride, end].map(|x| self.position(x));
+        let [from, step, to] = [start, stride, end].map(|x| self.index_of(x));
         let one = self.body.i64(1);
         let zero = self.body.i64(0);
         let forward = self.body.binary(Binary::Ge, to, from);
@@ -115,22 +99,29 @@ impl<'a> Thread<'a> {
             let none = self.body.binary(Binary::Eq, distance, zero);
             self.body.select(none, zero, steps)
         };
-        Self::delayed(length, false, Form::Range(start, stride))
+        LoweredValue::fused(length, false, IndexFunction::Range(start, stride))
     }
 
-    pub(in crate::lower) fn dist(&mut self, value: Atom, length: Atom, site: Site) -> Rep<'a> {
+    /// Lowers `dist(value, length)`, which is fused with its consumer.
+    pub(in crate::lower) fn dist(
+        &mut self,
+        value: Atom,
+        length: Atom,
+        site: Site,
+    ) -> LoweredValue<'a> {
         let ty = self.ty(value);
         let value = self.atom(value);
-        let value = self.settle(&value, ty);
+        let value = self.materialise(&value, ty);
         let length = self.atom(length).scalar();
-        let length = self.position(length);
+        let length = self.index_of(length);
         let zero = self.body.i64(0);
         let fine = self.body.binary(Binary::Ge, length, zero);
         self.check_detail(fine, FaultCode::NegativeLength, site, (Detail::Length, &[length]));
-        Self::delayed(length, false, Form::Dist(value))
+        LoweredValue::fused(length, false, IndexFunction::Dist(value))
     }
 
-    /// Where the element at each place comes from; -1 from nowhere.
+    /// Returns, for each index below `length`, the number of the last of `writes` writes that goes
+    /// there, or -1. `once` says that a second write to an index faults.
     fn sources(
         &mut self,
         length: Value,
@@ -139,7 +130,7 @@ impl<'a> Thread<'a> {
         code: FaultCode,
         once: bool,
         site: Site,
-    ) -> Leaf {
+    ) -> Column {
         let from = self.alloc(kir::Ty::I64, length);
         let minus = self.body.i64(-1);
         let fill = self.open_loop();
@@ -160,16 +151,16 @@ impl<'a> Thread<'a> {
         from
     }
 
-    /// `sequence <- writes`: where two writes meet, the last one wins.
-    fn scatter(&mut self, of: Atom, writes: Atom, site: Site) -> Rep<'a> {
+    /// Lowers `sequence <- writes`: of two writes to one index, the later one wins.
+    fn scatter(&mut self, of: Atom, writes: Atom, site: Site) -> LoweredValue<'a> {
         let element = self.element_ty(of);
         let of = self.stored(of);
         let writes = self.stored(writes);
-        let Columns::Pair(both) = &writes.columns else { unreachable!("writes are pairs") };
-        let (places, values) = (both.0.leaf(), both.1.clone());
+        let (places, values) = writes.columns.halves();
+        let (places, values) = (places.scalars(), values.clone());
         let place_of = |t: &mut Self, k| {
             let place = t.load(places, k);
-            t.position(place)
+            t.index_of(place)
         };
         let code = FaultCode::Scatter;
         let from = self.sources(of.length, writes.length, place_of, code, false, site);
@@ -178,67 +169,66 @@ impl<'a> Thread<'a> {
             let source = t.body.load(from.array, i);
             let zero = t.body.i64(0);
             let written = t.body.binary(Binary::Ge, source, zero);
-            t.choice(written, element, |t| t.at(&values, source), |t| t.at(&of.columns, i))
+            t.conditional(written, element, |t| t.row(&values, source), |t| t.row(&of.columns, i))
         });
-        Rep::Sequence(Sequence::Stored(chosen))
+        LoweredValue::Sequence(LoweredSequence::Stored(chosen))
     }
 
-    /// `rep(sequence, value, place)`
-    fn replace(&mut self, args: &[Atom], site: Site) -> Rep<'a> {
+    /// Lowers `rep(sequence, value, index)`.
+    fn replace(&mut self, args: &[Atom], site: Site) -> LoweredValue<'a> {
         let element = self.element_ty(args[0]);
         let of = self.stored(args[0]);
         let value = self.atom(args[1]);
-        let value = self.settle(&value, element);
+        let value = self.materialise(&value, element);
         let place = self.atom(args[2]).scalar();
-        let place = self.position(place);
+        let place = self.index_of(place);
         self.in_bounds(place, of.length, FaultCode::Replace, site);
-        if is_flat(element) {
+        if !element.has_sequence() {
             let copy = self.copy(&of);
             self.overwrite(&copy.columns, &value, place);
-            return Rep::Sequence(Sequence::Stored(copy));
+            return LoweredValue::Sequence(LoweredSequence::Stored(copy));
         }
         let length = of.length;
         let changed = self.collect(length, element, |t, i| {
             let here = t.body.binary(Binary::Eq, i, place);
-            t.choice(here, element, |_| value.clone(), |t| t.at(&of.columns, i))
+            t.conditional(here, element, |_| value.clone(), |t| t.row(&of.columns, i))
         });
-        Rep::Sequence(Sequence::Stored(changed))
+        LoweredValue::Sequence(LoweredSequence::Stored(changed))
     }
 
-    /// A copy of a flat sequence, with arrays of its own.
-    fn copy(&mut self, of: &Stored) -> Stored {
+    /// Copies a sequence whose elements contain no sequences into new arrays.
+    fn copy(&mut self, of: &StoredSequence) -> StoredSequence {
         let length = of.length;
-        let columns = of.columns.map(&mut |leaf| {
-            let from = self.array_of(leaf);
-            let to = self.alloc(self.body.element(leaf.array), length);
+        let columns = of.columns.map(&mut |column| {
+            let from = self.array_of(column);
+            let to = self.alloc(self.body.element(column.array), length);
             self.body.copy(from, to.array, length);
             to
         });
-        Stored { length, columns }
+        StoredSequence { length, columns }
     }
 
-    fn overwrite(&mut self, columns: &Columns, value: &Rep<'a>, place: Value) {
+    /// Stores an element that contains no sequence.
+    fn overwrite(&mut self, columns: &Columns, value: &LoweredValue<'a>, place: Value) {
         match (columns, value) {
-            (Columns::Scalars(leaf), Rep::Scalar(value)) => {
-                self.body.store(leaf.array, place, *value);
+            (Columns::Scalars(column), LoweredValue::Scalar(value)) => {
+                self.body.store(column.array, place, *value);
             }
-            (Columns::Pair(columns), Rep::Pair(both)) => {
+            (Columns::Pair(columns), LoweredValue::Pair(both)) => {
                 self.overwrite(&columns.0, &both.0, place);
                 self.overwrite(&columns.1, &both.1, place);
             }
             (Columns::Unit, _) => {}
-            (Columns::Scalars(_) | Columns::Pair(_) | Columns::Segments(_), _) => {
-                unreachable!("only what is flat is overwritten")
+            (Columns::Scalars(_) | Columns::Pair(_) | Columns::Views(_), _) => {
+                bug!("elements that contain no sequences are overwritten column by column")
             }
         }
     }
 
-    /// Element `k` goes to place `places[k]`; every place is hit once.
-    fn permute(&mut self, of: Atom, places: Atom, site: Site) -> Rep<'a> {
-        if let Atom::Var(var) = places
-            && let Some(rank) = self.sorted_by.get(&var)
-        {
-            let up = *rank == SeqOp::RankUp;
+    /// Lowers `sequence -> indices`: element `k` goes to `indices[k]`, and every index occurs once.
+    fn permute(&mut self, of: Atom, places: Atom, site: Site) -> LoweredValue<'a> {
+        if let Some(rank) = self.sort_of(places) {
+            let up = rank == SeqOp::RankUp;
             return self.sort(if up { Extern::SortUp } else { Extern::SortDown }, of);
         }
         let element = self.element_ty(of);
@@ -247,74 +237,79 @@ impl<'a> Thread<'a> {
         let same = self.body.binary(Binary::Eq, of.length, places.length);
         let detail = (Detail::Lengths, &[of.length, places.length][..]);
         self.check_detail(same, FaultCode::Permute, site, detail);
-        let column = places.columns.leaf();
+        let column = places.columns.scalars();
         let place_of = |t: &mut Self, k| {
             let place = t.load(column, k);
-            t.position(place)
+            t.index_of(place)
         };
         let code = FaultCode::Permute;
         let from = self.sources(of.length, of.length, place_of, code, true, site);
         let moved = self.collect(of.length, element, |t, i| {
             let source = t.body.load(from.array, i);
-            t.at(&of.columns, source)
+            t.row(&of.columns, source)
         });
-        Rep::Sequence(Sequence::Stored(moved))
+        LoweredValue::Sequence(LoweredSequence::Stored(moved))
     }
 
-    fn pack(&mut self, of: Atom, flags: Atom, site: Site) -> Rep<'a> {
-        let of = self.any(of);
+    /// Lowers `pack`, which is fused with its consumer.
+    fn pack(&mut self, of: Atom, flags: Atom, site: Site) -> LoweredValue<'a> {
+        let of = self.random_access(of);
         let keep = self.streamed(flags);
-        let length = self.length_of(&of);
-        let other = self.length_of(&keep);
+        let length = of.length();
+        let other = keep.length();
         let same = self.body.binary(Binary::Eq, length, other);
         self.check_detail(same, FaultCode::PackLength, site, (Detail::Lengths, &[length, other]));
-        let faulty = is_faulty(&keep);
-        Self::delayed(length, faulty, Form::Filter(of, keep))
+        let may_fault = keep.may_fault();
+        LoweredValue::fused(length, may_fault, IndexFunction::Filter(of, keep))
     }
 
-    /// `a ++ b`
-    fn append_both(&mut self, a: Atom, b: Atom) -> Rep<'a> {
+    /// Lowers `a ++ b`.
+    fn append_both(&mut self, a: Atom, b: Atom) -> LoweredValue<'a> {
         let element = self.element_ty(a);
-        if is_flat(element) {
-            let [a, b] = [a, b].map(|atom| match self.atom(atom).sequence() {
-                filter if is_filter(&filter) => Sequence::Stored(self.stored(atom)),
-                sequence => sequence,
-            });
-            let before = self.length_of(&a);
-            let behind = self.length_of(&b);
+        if !element.has_sequence() {
+            let [a, b] = [a, b].map(|atom| self.streamed(atom));
+            let before = a.length();
+            let behind = b.length();
             let length = self.body.binary(Binary::Add, before, behind);
-            let mut rows = self.rows_of(element, length);
+            let mut rows = self.rows(element, length);
             let zero = self.body.i64(0);
             rows.fill(self, &a, zero);
             rows.fill(self, &b, before);
             let columns = rows.columns();
-            return Rep::Sequence(Sequence::Stored(Stored { length, columns }));
+            return LoweredValue::Sequence(LoweredSequence::Stored(StoredSequence {
+                length,
+                columns,
+            }));
         }
         let (a, b) = (self.stored(a), self.stored(b));
         let length = self.body.binary(Binary::Add, a.length, b.length);
         let joined = self.collect(length, element, |t, i| {
             let first = t.body.binary(Binary::Lt, i, a.length);
             let behind = t.body.binary(Binary::Sub, i, a.length);
-            t.choice(first, element, |t| t.at(&a.columns, i), |t| t.at(&b.columns, behind))
+            t.conditional(first, element, |t| t.row(&a.columns, i), |t| t.row(&b.columns, behind))
         });
-        Rep::Sequence(Sequence::Stored(joined))
+        LoweredValue::Sequence(LoweredSequence::Stored(joined))
     }
 
-    /// One level of nesting less.
-    fn flatten(&mut self, of: Atom) -> Rep<'a> {
+    /// Lowers `flatten`: one level of nesting less.
+    fn flatten(&mut self, of: Atom) -> LoweredValue<'a> {
         let of = self.stored(of);
-        let segments = of.columns.segments();
-        Rep::Sequence(Sequence::Stored(self.tiled(&segments, of.length)))
+        let views = of.columns.views();
+        LoweredValue::Sequence(LoweredSequence::Stored(self.contiguous(&views, of.length)))
     }
 
-    /// The elements of `count` segments behind one another: a part of the pool itself where the
-    /// segments tile it.
-    pub(in crate::lower) fn tiled(&mut self, segments: &Rc<Segments>, count: Value) -> Stored {
+    /// Returns the elements of `count` segments one behind the other: a part of the pool itself if
+    /// that is how they lie, else a copy.
+    pub(in crate::lower) fn contiguous(
+        &mut self,
+        views: &Rc<Views>,
+        count: Value,
+    ) -> StoredSequence {
         let zero = self.body.i64(0);
-        // Where they begin, how many elements they have, and whether each begins where the one
-        // before it ends.
+        // The start of the first, the number of elements, and whether each segment starts where the
+        // one before it ends.
         let some = self.body.binary(Binary::Gt, count, zero);
-        let (starts, lengths) = (segments.starts, segments.lengths);
+        let (starts, lengths) = (views.starts, views.lengths);
         let begin = self.body.branch(
             some,
             |body| {
@@ -344,37 +339,34 @@ impl<'a> Thread<'a> {
         let results = self.body.push(op, &[i64_ty, bool_ty]);
         let (end, tiled) = (results[0], results[1]);
         let length = self.body.binary(Binary::Sub, end, begin);
-        let pool = segments.pool.clone();
-        let joined = self.join(
+        let pool = views.pool.clone();
+        let joined = self.join_branches(
             tiled,
-            |t| Rep::stored(length, t.cut(&pool, begin)),
-            |t| Rep::stored(length, t.gather_segments(count, segments, length)),
+            |t| LoweredValue::stored(length, t.columns_from(&pool, begin)),
+            |t| LoweredValue::stored(length, t.copy_contiguous(count, views, length)),
         );
-        match joined {
-            Rep::Sequence(Sequence::Stored(stored)) => stored,
-            _ => unreachable!("both sides are stored"),
-        }
+        joined.stored_sequence()
     }
 
-    /// The elements of segments, copied behind one another.
-    fn gather_segments(&mut self, count: Value, segments: &Rc<Segments>, length: Value) -> Columns {
+    /// Copies the elements of `count` segments one behind the other; `length` is their number.
+    fn copy_contiguous(&mut self, count: Value, views: &Rc<Views>, length: Value) -> Columns {
         let zero = self.body.i64(0);
-        let columns = segments.pool.map(&mut |leaf| {
-            let ty = self.body.element(leaf.array);
+        let columns = views.pool.map(&mut |column| {
+            let ty = self.body.element(column.array);
             self.alloc(ty, length)
         });
         let index = self.body.value(kir::ValueTy::Scalar(kir::Ty::I64));
         let place = self.body.value(kir::ValueTy::Scalar(kir::Ty::I64));
         self.body.begin();
-        let start = self.load(segments.starts, index);
-        let number = self.load(segments.lengths, index);
+        let start = self.load(views.starts, index);
+        let number = self.load(views.lengths, index);
         let mut to = Vec::new();
-        columns.each_leaf(&mut |leaf| to.push(leaf));
+        columns.each_column(&mut |column| to.push(column));
         let mut to = to.into_iter();
-        let part = self.cut(&segments.pool, start);
-        part.each_leaf(&mut |leaf| {
-            let from = self.array_of(leaf);
-            let to = to.next().expect("both have the same columns");
+        let part = self.columns_from(&views.pool, start);
+        part.each_column(&mut |column| {
+            let from = self.array_of(column);
+            let to = to.next().or_bug("a copy has the columns of its original");
             let to = self.body.slice(to.array, place);
             self.body.copy(from, to, number);
         });
@@ -392,11 +384,11 @@ impl<'a> Thread<'a> {
         columns
     }
 
-    /// Consecutive pieces of the given lengths: views.
-    fn partition(&mut self, of: Atom, counts: Atom, site: Site) -> Rep<'a> {
+    /// Lowers `partition`: consecutive views of the given lengths.
+    fn partition(&mut self, of: Atom, counts: Atom, site: Site) -> LoweredValue<'a> {
         let of = self.stored(of);
         let counts = self.streamed(counts);
-        let number = self.length_of(&counts);
+        let number = counts.length();
         let starts = self.alloc(kir::Ty::I64, number);
         let lengths = self.alloc(kir::Ty::I64, number);
         let zero = self.body.i64(0);
@@ -404,12 +396,12 @@ impl<'a> Thread<'a> {
         let place = self.body.value(kir::ValueTy::Scalar(kir::Ty::I64));
         self.body.begin();
         let count = self.element(&counts, index).scalar();
-        let count = self.position(count);
+        let count = self.index_of(count);
         let fits = self.body.binary(Binary::Ge, count, zero);
         self.check_detail(fits, FaultCode::Partition, site, (Detail::Count, &[count]));
         self.body.store(starts.array, index, place);
         self.body.store(lengths.array, index, count);
-        // More than any length stays more than any length.
+        // A sum that overflows stays larger than any length.
         let next = self.body.binary(Binary::Add, place, count);
         let most = self.body.i64(i64::MAX);
         let more = self.body.binary(Binary::Lt, next, place);
@@ -427,15 +419,15 @@ impl<'a> Thread<'a> {
         let all = self.body.binary(Binary::Eq, end, of.length);
         self.check_detail(all, FaultCode::Partition, site, (Detail::Sum, &[end, of.length]));
         let (pool, extent) = (of.columns, of.length);
-        let columns = Columns::Segments(Rc::new(Segments { starts, lengths, pool, extent }));
-        Rep::stored(number, columns)
+        let columns = Columns::Views(Rc::new(Views { starts, lengths, pool, extent }));
+        LoweredValue::stored(number, columns)
     }
 
-    /// The elements from a start up to an end: a view.
-    fn subseq(&mut self, args: &[Atom], site: Site) -> Rep<'a> {
+    /// Lowers `subseq`: a view of the elements from a start up to an end.
+    fn subseq(&mut self, args: &[Atom], site: Site) -> LoweredValue<'a> {
         let of = self.stored(args[0]);
         let [start, end] = [1, 2].map(|i| self.atom(args[i]).scalar());
-        let [start, end] = [start, end].map(|x| self.position(x));
+        let [start, end] = [start, end].map(|x| self.index_of(x));
         let zero = self.body.i64(0);
         let low = self.body.binary(Binary::Ge, start, zero);
         let order = self.body.binary(Binary::Le, start, end);
@@ -445,16 +437,17 @@ impl<'a> Thread<'a> {
         let detail = (Detail::Cut, &[start, end, of.length][..]);
         self.check_detail(fits, FaultCode::Subseq, site, detail);
         let length = self.body.binary(Binary::Sub, end, start);
-        Rep::stored(length, self.cut(&of.columns, start))
+        LoweredValue::stored(length, self.columns_from(&of.columns, start))
     }
 
-    /// Opens the body of a counted loop that carries nothing; gives the index.
+    /// Opens the body of a counted loop that carries nothing; returns the index.
     pub(super) fn open_loop(&mut self) -> Value {
         let index = self.body.value(kir::ValueTy::Scalar(kir::Ty::I64));
         self.body.begin();
         index
     }
 
+    /// Closes a loop that [`Self::open_loop`] opened, with its number of iterations.
     pub(super) fn close_loop(&mut self, index: Value, count: Value) {
         let body = self.body.end(Vec::new());
         let (init, carried, reduce) = (Vec::new(), Vec::new(), Vec::new());

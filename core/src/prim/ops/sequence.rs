@@ -6,7 +6,6 @@
 //! reach an operation by the names in [`NAMES`], or through the library (`core/prelude/`).
 
 use super::{Cost, Signature, signature};
-use crate::prim::table::{PrimKind, PrimRow};
 
 /// The operator of a reduction, a scan or a histogram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -391,6 +390,23 @@ impl ReduceOp {
     }
 }
 
+/// A name of an operation in programs.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::prim) struct SeqName {
+    /// The name. One that begins with `_` is known only to the prelude.
+    pub name: &'static str,
+    /// The type in NESL's notation.
+    pub scheme: &'static str,
+    /// The operation.
+    pub op: SeqOp,
+    /// The documentation, for people.
+    pub doc: &'static str,
+    /// An expression and its value, `3 + 4 → 7`; empty for internal names.
+    pub example: &'static str,
+    /// Work and depth, `W = S(result), D = 1`.
+    pub cost: &'static str,
+}
+
 const fn seq(
     name: &'static str,
     scheme: &'static str,
@@ -398,8 +414,8 @@ const fn seq(
     doc: &'static str,
     example: &'static str,
     cost: &'static str,
-) -> PrimRow {
-    PrimRow { name, scheme, kind: PrimKind::Seq(op), doc, example, cost }
+) -> SeqName {
+    SeqName { name, scheme, op, doc, example, cost }
 }
 
 const LENGTH: &str = "[a] -> int :: (a in any)";
@@ -408,7 +424,7 @@ const SCATTER: &str = "([a], [(int, a)]) -> [a] :: (a in any)";
 
 /// The names of the operations in programs, but for reductions and scans, with what people are told
 /// about them.
-pub(in crate::prim) const NAMES: &[PrimRow] = &[
+pub(in crate::prim) const NAMES: &[SeqName] = &[
     seq("#", LENGTH, SeqOp::Length, "The length of a sequence.", "#\"abc\" → 3", "W = 1, D = 1"),
     seq(
         "length",

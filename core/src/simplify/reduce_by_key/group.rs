@@ -1,5 +1,5 @@
-//! What is done with a group, written anew for its key: how many members there are, and what they
-//! come to, are read from tables.
+//! The code for a group, rewritten for its key: the number of members and their reductions are read
+//! from tables.
 
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunctionBuilder, Let, Nest, Op, Site, Ty, Var};

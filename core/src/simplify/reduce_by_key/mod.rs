@@ -239,8 +239,8 @@ impl Reducer<'_> {
         Some(Apart { keys, made: Some(made), values: Atom::Var(var) })
     }
 
-    /// What it takes to make a value that is part of what a nest makes, if that is little and
-    /// cannot fault.
+    /// The part of a nest that computes one component of its value, if that is cheap and cannot
+    /// fault.
     fn slice(&mut self, nest: &Nest, value: Atom) -> Option<Nest> {
         let mut needed = FxHashSet::from_iter(var(value));
         let mut lets = Vec::new();
@@ -298,8 +298,8 @@ impl Reducer<'_> {
         Source { keys, values, pairs: Some(pairs), width, slots, size }
     }
 
-    /// How long the first row is, if members are rows, how many keys there may be, and how many
-    /// elements a table has for these.
+    /// The length of the first row, if members are rows, the bound of keys, and the number of
+    /// elements of a table for these.
     fn extent(&mut self, values: Atom, call: &Let) -> (Option<Atom>, Atom, Atom) {
         let (b, site) = (&mut self.builder, call.site);
         let count = b.seq(SeqOp::Length, vec![values], site);

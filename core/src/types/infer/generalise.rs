@@ -118,7 +118,7 @@ impl Infer<'_> {
             };
             if let Some(message) = report {
                 let mut report = Diagnostic::error(Kind::Type, declared.at, message);
-                if let Some(place) = self.unifier.because(&declared.ty) {
+                if let Some(place) = self.unifier.cause(&declared.ty) {
                     report = report.label(place, "because of this");
                 }
                 body.diagnostics.push(report.hint("make the annotation fit, or leave it out"));
@@ -223,7 +223,7 @@ impl Infer<'_> {
         if self.too_large(ty) {
             return "a type that is too long".to_owned();
         }
-        let known = self.unifier.known(ty);
+        let known = self.unifier.resolved(ty);
         print_with(&known, &|v| {
             let class = self.unifier.class(v);
             (class != Class::Any).then_some(class)

@@ -31,7 +31,7 @@ impl Infer<'_> {
         }
         if let Some(Resolution::Local(pat)) = body.member.names.values.get(expr)
             && let Some(pat_ty) = body.pats.get(*pat)
-            && let Some(place) = self.unifier.because(pat_ty)
+            && let Some(place) = self.unifier.cause(pat_ty)
             && let Pat::Name(name) = &body.member.item.pats[*pat]
             && place != body.at(expr)
         {
@@ -128,7 +128,7 @@ impl Infer<'_> {
             }
             Resolution::Item(item, _) => {
                 if let Some(own) = self.functions.get(item) {
-                    let ty = self.unifier.known(&own.ty);
+                    let ty = self.unifier.resolved(&own.ty);
                     return Some((self.show(&ty), arity(&ty)));
                 }
                 match &*self.environment.signature(*item) {
@@ -139,7 +139,7 @@ impl Infer<'_> {
                 }
             }
             Resolution::Local(pat) => {
-                let ty = self.unifier.known(body.pats.get(*pat)?);
+                let ty = self.unifier.resolved(body.pats.get(*pat)?);
                 Some((self.show(&ty), arity(&ty)))
             }
             Resolution::Optional(_) | Resolution::Unknown => None,
@@ -427,7 +427,7 @@ impl Infer<'_> {
                         article(&wanted)
                     ),
                 );
-                match self.unifier.because(declared) {
+                match self.unifier.cause(declared) {
                     Some(place) => report.label(place, format!("needs {} here", article(&wanted))),
                     None => report,
                 }

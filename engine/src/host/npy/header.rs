@@ -4,7 +4,7 @@
 //! \x93NUMPY 1 0 len {'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }
 //! ```
 
-/// What the elements are.
+/// The kind of the elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Int,
@@ -197,7 +197,8 @@ impl Dictionary<'_> {
     }
 }
 
-/// What `<f8` and its like mean: kind, size, whether the most significant byte comes first.
+/// Reads a type such as `<f8`: its kind, its size in bytes, and true if the most significant byte comes
+/// first.
 fn element_type(descr: &str) -> Result<(Kind, usize, bool), String> {
     let unknown = || format!("elements of type `{descr}` cannot be read");
     let (order, rest) = match descr.as_bytes() {

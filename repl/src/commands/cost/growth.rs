@@ -4,7 +4,8 @@
 //! numbers are drawn, several seeds are tried and the means are shown and fitted.
 
 use super::{failed, measure, parallelism};
-use crate::cli::{CostArgs, OK};
+use crate::cli::CostArgs;
+use crate::exit::OK;
 use crate::report::Reporter;
 use crate::table::{Table, grouped, ratio};
 use anyhow::{Result, bail};
@@ -26,7 +27,7 @@ struct Runs {
     depths: Vec<f64>,
 }
 
-/// What came of measuring at a size.
+/// The outcome of measuring at a size.
 enum Measured {
     Runs(Runs),
     /// A run failed, or was interrupted.
@@ -202,6 +203,6 @@ mod tests {
         let leading = Term { shape: "1", coefficient: 7.0 };
         let law = Growth::Law(Law { leading, second: None, error: 0.0 });
         assert_eq!(sentence("depth", &law), "depth = 7");
-        assert_eq!(sentence("work ", &Growth::NoLaw), "work: no law fits within 10 %");
+        assert_eq!(sentence("work ", &Growth::NoLaw), "work: no law fits within 15 %");
     }
 }

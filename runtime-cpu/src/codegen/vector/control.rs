@@ -11,14 +11,14 @@ use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Block, Combine, Inst, Literal, Op, Ty, Value, ValueTy};
 
 impl<'a> VectorEmitter<'_, 'a, '_> {
-    /// The instructions of a block.
+    /// Emits the instructions of a block.
     pub fn block(&mut self, block: &'a Block) {
         for inst in &block.insts {
             self.inst(inst);
         }
     }
 
-    /// An instruction.
+    /// Emits an instruction.
     pub fn inst(&mut self, inst: &'a Inst) {
         let writes = !inst.op.is_read_only();
         if writes {
@@ -78,7 +78,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
     }
 
-    /// Leaves the vectors if a element at work fails.
+    /// Leaves the vector code if a check fails for an element that takes part.
     fn check(&mut self, cond: &Lanes) {
         let on = self.c.b.create_block();
         let bail = self.bail;
@@ -155,7 +155,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
     }
 
-    /// Eight chars or bools, as an `i64`.
+    /// Packs eight chars or bools into an `i64`.
     fn bytes(&mut self, value: &Lanes, ty: Ty) -> ir::Value {
         let two = match ty {
             Ty::Bool => self.mask(value, 32),
@@ -179,13 +179,13 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         self.c.types[value.0 as usize]
     }
 
-    /// The types of values as they are handed to a block.
+    /// The types of values as block parameters.
     fn types(&self, values: &[Value]) -> Vec<Type> {
         let each = |v: &Value| self.flat_types(self.value_ty(*v), self.shape(*v));
         values.iter().flat_map(each).collect()
     }
 
-    /// Values as they are handed to a block whose parameters are named `names`.
+    /// Values as arguments for block parameters named `names`.
     fn hand(&mut self, values: &[Value], names: &[Value]) -> Vec<ir::Value> {
         let mut out = Vec::new();
         for (value, name) in values.iter().zip(names) {
@@ -196,17 +196,22 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         out
     }
 
-    /// Names what a block was handed.
-    fn take(&mut self, block: ir::Block, from: usize, names: &[Value]) {
-        let params = self.c.b.block_params(block).to_vec();
-        let mut params = params.into_iter().skip(from);
+    /// Defines values from block parameters.
+    fn take(&mut self, params: &[ir::Value], names: &[Value]) {
+        let mut params = params.iter().copied();
         for name in names {
             let lanes = self.unflatten(&mut params, self.value_ty(*name), self.shape(*name));
             self.set(*name, lanes);
         }
     }
 
-    /// A branch that all elements take.
+    /// Defines values from the parameters of a block.
+    fn take_params(&mut self, block: ir::Block, names: &[Value]) {
+        let params = self.c.b.block_params(block).to_vec();
+        self.take(&params, names);
+    }
+
+    /// A uniform branch.
     fn branch(&mut self, inst: &'a Inst, cond: ir::Value, then: &'a Block, otherwise: &'a Block) {
         let join = self.types(&inst.results);
         let join = self.c.block_with(join);
@@ -219,11 +224,11 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             self.c.jump(join, &yields);
         }
         self.c.b.switch_to_block(join);
-        self.take(join, 0, &inst.results);
+        self.take_params(join, &inst.results);
     }
 
-    /// Whether a branch is made twice, for groups that go one way together and for those that do
-    /// not. Each level makes what is inside once more: there are few, of little.
+    /// Returns true if a branch is duplicated, for groups that go one way together and for those that
+    /// diverge. Each level of nesting duplicates the code inside once more: there are few, of little code.
     fn is_worth_both(&self, then: &Block, otherwise: &Block) -> bool {
         if self.duplicated_branches >= MAX_DUPLICATED_BRANCHES
             || (is_if_convertible(then) && is_if_convertible(otherwise))
@@ -236,8 +241,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         size <= MAX_DUPLICATED_INSTRUCTIONS
     }
 
-    /// A branch of which few elements take the first side: where none does, all take the second
-    /// together.
+    /// A branch whose first side few elements take: a group of which none does executes only the second.
     fn rarely_taken(
         &mut self,
         inst: &'a Inst,
@@ -261,14 +265,14 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let yields = self.hand(&inst.results, &inst.results);
         self.c.jump(join, &yields);
         self.c.b.switch_to_block(join);
-        self.take(join, 0, &inst.results);
+        self.take_params(join, &inst.results);
         // What the results were chosen from is not known here.
         for result in &inst.results {
             self.choices.remove(result);
         }
     }
 
-    /// A branch that each element takes by itself: both sides, each for its elements.
+    /// A divergent branch: both sides under masks, or both for all elements (if-conversion).
     fn masked(&mut self, inst: &'a Inst, cond: &Lanes, then: &'a Block, otherwise: &'a Block) {
         let outer = self.active.clone();
         let cheap = is_if_convertible(then) && is_if_convertible(otherwise);
@@ -296,7 +300,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             let yields = self.hand(&block.yields, &inst.results);
             self.c.jump(join, &yields);
             self.c.b.switch_to_block(join);
-            self.take(join, 0, &inst.results);
+            self.take_params(join, &inst.results);
             sides.push(inst.results.iter().map(|v| self.get(*v)).collect());
         }
         let mut sides = sides.into_iter();
@@ -331,21 +335,16 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let by_point = self.shape(cond.yields[0]) != Uniformity::Uniform;
         let bits = self.mask_bits();
         let outer = self.active.clone();
-        let mut types = self.types(carried);
         let mut start = self.hand(init, carried);
-        let values = types.len();
+        let values = start.len();
         if by_point {
             // Which elements are still at it.
             let on = self.at_work(bits);
-            types.extend(on.iter().map(|v| self.c.b.func.dfg.value_type(*v)));
             start.extend(on);
         }
-        let head = self.c.block_with(types);
-        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
-        self.c.jump(head, &start);
-        self.c.b.switch_to_block(head);
-        self.take(head, 0, carried);
-        let going: Vectors = self.c.b.block_params(head)[values..].iter().copied().collect();
+        let looped = self.c.begin_loop(&start);
+        self.take(&looped.carried, carried);
+        let going: Vectors = looped.carried[values..].iter().copied().collect();
         if by_point {
             self.active = Some(Lanes::Mask(bits, going));
         }
@@ -354,31 +353,28 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let goes_on = self.get(cond.yields[0]);
         if !by_point {
             let goes_on = self.uniform(cond.yields[0]);
-            self.c.go_on_if(goes_on, again, done);
-            self.c.b.switch_to_block(again);
+            self.c.loop_while(&looped, goes_on);
             self.block(body);
             let next = self.hand(&body.yields, carried);
-            self.c.jump(head, &next);
+            self.c.end_loop(&looped, &next);
         } else {
             let active = self.active.clone();
             let goes_on = Lanes::Mask(bits, self.mask(&goes_on, bits));
             let going = self.both(&active, &goes_on);
             let vectors = self.mask_as_is(&going, bits);
             let any = self.any(&vectors);
-            self.c.go_on_if(any, again, done);
-            self.c.b.switch_to_block(again);
+            self.c.loop_while(&looped, any);
             self.active = Some(going.clone());
             self.block(body);
             let mut next = self.keep(&going, &body.yields, carried);
             next.extend(vectors);
-            self.c.jump(head, &next);
+            self.c.end_loop(&looped, &next);
         }
         self.active = outer;
-        self.c.b.switch_to_block(done);
-        self.take(head, 0, &inst.results);
+        self.take(&looped.carried, &inst.results);
     }
 
-    /// The elements at work, as masks.
+    /// The elements that take part, as masks.
     fn at_work(&mut self, bits: u8) -> Vectors {
         let on = match self.active.clone() {
             Some(active) => active,
@@ -387,8 +383,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         self.mask(&on, bits)
     }
 
-    /// A loop that carries its condition: where it is true, a element is still at it. What nobody
-    /// looks at behind the loop need not be kept for the elements that are done.
+    /// A loop that carries its condition, the loop predicate: it masks the elements that stay. Carried
+    /// values with dead lanes need no blend for the elements that have left.
     fn predicated_loop(
         &mut self,
         inst: &'a Inst,
@@ -407,24 +403,18 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         };
         let (names, nexts, results) =
             (others(carried), others(&body.yields), others(&inst.results));
-        let mut types = self.types(&names);
         let mut start = self.hand(&others(init), &names);
-        let values = types.len();
+        let values = start.len();
         let begin = self.get(init[at]);
         let begin = Lanes::Mask(bits, self.mask(&begin, bits));
         let begin = self.both(&outer, &begin);
         let begin = self.mask_as_is(&begin, bits);
-        types.extend(begin.iter().map(|v| self.c.b.func.dfg.value_type(*v)));
         start.extend(begin);
-        let head = self.c.block_with(types);
-        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
-        self.c.jump(head, &start);
-        self.c.b.switch_to_block(head);
-        self.take(head, 0, &names);
-        let going: Vectors = self.c.b.block_params(head)[values..].iter().copied().collect();
+        let looped = self.c.begin_loop(&start);
+        self.take(&looped.carried, &names);
+        let going: Vectors = looped.carried[values..].iter().copied().collect();
         let any = self.any(&going);
-        self.c.go_on_if(any, again, done);
-        self.c.b.switch_to_block(again);
+        self.c.loop_while(&looped, any);
         let going = Lanes::Mask(bits, going);
         self.active = Some(going.clone());
         self.c.poll();
@@ -442,15 +432,14 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let goes_on = Lanes::Mask(bits, self.mask(&goes_on, bits));
         let goes_on = self.both(&Some(going), &goes_on);
         next.extend(self.mask_as_is(&goes_on, bits));
-        self.c.jump(head, &next);
+        self.c.end_loop(&looped, &next);
         self.active = outer;
-        self.c.b.switch_to_block(done);
-        self.take(head, 0, &results);
+        self.take(&looped.carried, &results);
         let off = self.c.b.ins().iconst(types::I8, 0);
         self.set(inst.results[at], Lanes::Uniform(off));
     }
 
-    /// The next values of those carried, where elements are at work, else those they have.
+    /// The next carried values: new for the elements that take part, unchanged for the others.
     fn keep(&mut self, going: &Lanes, yields: &[Value], carried: &[Value]) -> Vec<ir::Value> {
         let mut next = Vec::new();
         for (value, name) in yields.iter().zip(carried) {
@@ -477,7 +466,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         next
     }
 
-    /// A counted loop; where counts differ, until no element goes on.
+    /// A counted loop; with divergent counts, until no element is left.
     fn counted(&mut self, inst: &'a Inst) {
         let Op::For { count, index, init, carried, reduce, body } = &inst.op else {
             bug!("only counted loops are executed as such")
@@ -487,9 +476,6 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let by_point = self.shape(*count) != Uniformity::Uniform;
         let outer = self.active.clone();
         let counts = self.get(*count);
-        let mut types = vec![types::I64];
-        types.extend(self.types(carried));
-        types.extend(self.types(reduced));
         let mut start = vec![self.c.int(0)];
         start.extend(self.hand(init, carried));
         for (combine, result) in reduce.iter().zip(reduced) {
@@ -498,14 +484,11 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             let shape = self.shape(*result);
             start.extend(self.flatten(&Lanes::Uniform(neutral), ty, shape));
         }
-        let head = self.c.block_with(types);
-        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
-        self.c.jump(head, &start);
-        self.c.b.switch_to_block(head);
-        let at = self.c.b.block_params(head)[0];
+        let looped = self.c.begin_loop(&start);
+        let at = looped.carried[0];
         self.set(*index, Lanes::Uniform(at));
         let all: Vec<Value> = carried.iter().chain(reduced).copied().collect();
-        self.take(head, 1, &all);
+        self.take(&looped.carried[1..], &all);
         let mut going = None;
         if by_point {
             let here = self.c.b.ins().splat(types::I64X2, at);
@@ -515,14 +498,13 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             let on = self.both(&outer, &less);
             let vectors = self.mask_as_is(&on, 64);
             let any = self.any(&vectors);
-            self.c.go_on_if(any, again, done);
+            self.c.loop_while(&looped, any);
             going = Some(on);
         } else {
             let count = self.uniform(*count);
             let less = self.c.b.ins().icmp(IntCC::SignedLessThan, at, count);
-            self.c.go_on_if(less, again, done);
+            self.c.loop_while(&looped, less);
         }
-        self.c.b.switch_to_block(again);
         if by_point {
             self.active = going.clone();
         }
@@ -543,13 +525,12 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             }
             next.extend(self.flatten(&sum, ty, shape));
         }
-        self.c.jump(head, &next);
+        self.c.end_loop(&looped, &next);
         self.active = outer;
-        self.c.b.switch_to_block(done);
-        self.take(head, 1, &inst.results);
+        self.take(&looped.carried[1..], &inst.results);
     }
 
-    /// What values combine to, element by element.
+    /// Combines the values of each element.
     pub fn combine(&mut self, op: Combine, ty: Ty, acc: &Lanes, x: &Lanes) -> Lanes {
         if let (Lanes::Uniform(acc), Lanes::Uniform(x)) = (acc, x) {
             return Lanes::Uniform(self.c.combine(op, ty, *acc, *x));
@@ -566,7 +547,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         Lanes::Varying(acc.iter().zip(&x).map(each).collect())
     }
 
-    /// Values of a type as vectors of a group.
+    /// Values of a type from vectors.
     pub fn lanes_of(&self, ty: Ty, vectors: Vectors) -> Lanes {
         match ty {
             Ty::Bool => Lanes::Mask(self.mask_bits(), vectors),
@@ -574,7 +555,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
     }
 
-    /// The elements of a group combined with each other until so many are left.
+    /// Combines the elements of a group with each other until `elements` are left.
     pub fn folded(&mut self, op: Combine, ty: Ty, lanes: &Lanes, elements: usize) -> Lanes {
         let mut vectors = self.flatten(lanes, ty, Uniformity::Varying);
         let as_lane = if ty == Ty::U8 { Ty::I32 } else { ty };
@@ -587,7 +568,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         self.lanes_of(ty, vectors)
     }
 
-    /// What the elements come to together.
+    /// Reduces the elements of a group to one.
     pub fn across(&mut self, op: Combine, ty: Ty, lanes: &Lanes) -> ir::Value {
         let mut vectors = match ty {
             Ty::Bool => {
@@ -617,8 +598,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     }
 }
 
-/// So many branches within one another are made twice: the edges of a plane or of a space.
+/// The largest depth of duplicated branches: the borders of a plane or a space.
 const MAX_DUPLICATED_BRANCHES: u32 = 6;
 
-/// Branches with more instructions than this are not.
+/// The largest number of instructions of a duplicated branch.
 const MAX_DUPLICATED_INSTRUCTIONS: usize = 400;

@@ -1,14 +1,14 @@
-//! Elements that each go through a row of memory, side by side.
+//! Row interleaving (multi-row reduction): elements that each reduce a contiguous row, several at a time.
 //!
 //! ```text
 //! one after the other    row 0 ▸━━━━━━━━━━ row 1 ▸━━━━━━━━━━ row 2 …
-//! side by side           row 0 ▸━━━━━━━━━━ row 1 ▸━━━━━━━━━━ …
+//! interleaved            row 0 ▸━━━━━━━━━━ row 1 ▸━━━━━━━━━━ …
 //!                        row n ▸━━━━━━━━━━ row n + 1 ▸━━━━━━ …
 //! ```
 //!
-//! What `multiple_accumulators` are for one long row, for many that are too short to be divided: a block of elements
-//! is divided into as many stretches, and those of all stretches take iterations. Only where all rows
-//! iteration out to be equally long; that is seen before.
+//! As `multiple_accumulators` does for one long row, for many rows that are too short to be divided: the
+//! elements are divided into streams of consecutive rows, and a row of each stream is reduced at a time.
+//! All rows must have one length; code before the loop compares them.
 
 use super::super::kernel::{ElementRange, KernelBuilder, StageGroup};
 use super::super::phases::Role;
@@ -18,19 +18,19 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, types};
 use nesl_runtime::kir::{Op, Value};
 
-/// Rows of less have no time to be read side by side, ...
-const SHORT: i64 = 128;
+/// Shorter rows give prefetching no time.
+const MIN_ROW_ELEMENTS: i64 = 128;
 
-/// ... and those of more are divided.
-const LONG: i64 = multiple_accumulators::LONG;
+/// Longer rows are divided into streams themselves.
+const MAX_ROW_ELEMENTS: i64 = multiple_accumulators::MIN_STREAMED_ELEMENTS;
 
-/// A stretch has so many elements, about: more than prefetching needs to begin, and so few that
-/// stretches are near each other. (Stretches of a quarter of what a thread does gained nothing.)
-const STRETCH: i64 = 8192;
+/// The number of array elements of a stream, approximately: enough for prefetching, and so few that the
+/// streams are near each other. (Streams of a quarter of a thread's elements gained nothing.)
+const STREAM_ELEMENTS: i64 = 8192;
 
 impl<'a> KernelBuilder<'a, '_> {
-    /// The elements of a range side by side, as far as that goes, if each only reduces a row of
-    /// memory. Gives where the elements begin that are left.
+    /// Emits the elements of a range interleaved, if each only reduces a contiguous row. Returns the first
+    /// element that is left.
     pub fn interleave_rows(
         &mut self,
         group: &StageGroup<'a>,
@@ -43,11 +43,11 @@ impl<'a> KernelBuilder<'a, '_> {
         if !last || range.segment.is_some() || group.tasks.iter().any(|t| t.role != Role::Skip) {
             return None;
         }
-        let (plan, most) = JamPlan::of_points(&stage.body.insts, &self.c)?;
+        let (plan, most) = JamPlan::of_elements(&stage.body.insts, &self.c)?;
         let index = self.kernel.indices[0];
-        let interleave_rows = multiple_accumulators::STREAMS as i64;
+        let streams = multiple_accumulators::STREAMS as i64;
 
-        // Where a element fails, or is unlike the others, all are left.
+        // Where an element fails, or is unlike the others, all are left.
         let (bail, join) = (self.c.b.create_block(), self.c.block_with([types::I64]));
         let [some, fits, alike, done] = [(); 4].map(|()| self.c.b.create_block());
         let any = self.c.b.ins().icmp(IntCC::SignedLessThan, range.lo, range.hi);
@@ -56,16 +56,20 @@ impl<'a> KernelBuilder<'a, '_> {
         let outside = self.c.values.clone();
         let count = self.count_at(&plan, index, range.lo, bail);
         self.c.values = outside;
-        let long = self.c.b.ins().iadd_imm_s(count, -SHORT);
-        let good = self.c.b.ins().icmp_imm_u(IntCC::UnsignedLessThan, long, LONG - SHORT);
+        let long = self.c.b.ins().iadd_imm_s(count, -MIN_ROW_ELEMENTS);
+        let good = self.c.b.ins().icmp_imm_u(
+            IntCC::UnsignedLessThan,
+            long,
+            MAX_ROW_ELEMENTS - MIN_ROW_ELEMENTS,
+        );
         self.c.go_on_if(good, fits, bail);
 
         self.c.b.switch_to_block(fits);
         // An odd number: the stretches lie in different sets of the caches.
-        let stretch = self.c.int(STRETCH);
+        let stretch = self.c.int(STREAM_ELEMENTS);
         let part = self.c.b.ins().udiv(stretch, count);
         let part = self.c.b.ins().bor_imm_s(part, 1);
-        let block = self.c.b.ins().imul_imm_s(part, interleave_rows);
+        let block = self.c.b.ins().imul_imm_s(part, streams);
         let elements = self.c.b.ins().isub(range.hi, range.lo);
         let blocks = self.c.b.ins().udiv(elements, block);
         let all = self.c.b.ins().imul(blocks, block);
@@ -73,18 +77,14 @@ impl<'a> KernelBuilder<'a, '_> {
         self.alike(&plan, index, (range.lo, end), count, alike, bail);
 
         self.c.b.switch_to_block(alike);
-        let head = self.c.block_with([types::I64; 2]);
-        let again = self.c.b.create_block();
         let none = self.c.int(0);
-        self.c.jump(head, &[range.lo, none]);
-        self.c.b.switch_to_block(head);
-        let [begin, row] = [0, 1].map(|n| self.c.b.block_params(head)[n]);
+        let looped = self.c.begin_loop_to(done, &[range.lo, none]);
+        let [begin, row] = [0, 1].map(|n| looped.carried[n]);
         let going = self.c.b.ins().icmp(IntCC::SignedLessThan, begin, end);
-        self.c.go_on_if(going, again, done);
-        self.c.b.switch_to_block(again);
+        self.c.loop_while(&looped, going);
         let mut at = self.c.b.ins().iadd(begin, row);
         let mut elements = Vec::new();
-        for _ in 0..interleave_rows {
+        for _ in 0..streams {
             elements.push(at);
             at = self.c.b.ins().iadd(at, part);
         }
@@ -95,9 +95,7 @@ impl<'a> KernelBuilder<'a, '_> {
         let row = self.c.b.ins().select(ends, none, row);
         let next = self.c.b.ins().iadd(begin, block);
         let next = self.c.b.ins().select(ends, next, begin);
-        self.c.jump(head, &[next, row]);
-
-        self.c.b.switch_to_block(done);
+        self.c.end_loop(&looped, &[next, row]);
         self.c.jump(join, &[end]);
         self.c.b.switch_to_block(bail);
         self.c.jump(join, &[range.lo]);
@@ -105,7 +103,7 @@ impl<'a> KernelBuilder<'a, '_> {
         Some(self.c.b.block_params(join)[0])
     }
 
-    /// How long the row of a element is.
+    /// Emits the length of an element's row.
     fn count_at(
         &mut self,
         plan: &JamPlan<'a>,
@@ -119,7 +117,7 @@ impl<'a> KernelBuilder<'a, '_> {
         self.c.get(plan.count)
     }
 
-    /// Goes on where the rows of all elements are so long.
+    /// Goes to `alike` if the rows of all elements have `count` elements, else to `bail`.
     fn alike(
         &mut self,
         plan: &JamPlan<'a>,
@@ -129,14 +127,11 @@ impl<'a> KernelBuilder<'a, '_> {
         alike: ir::Block,
         bail: ir::Block,
     ) {
-        let head = self.c.block_with([types::I64]);
-        let [again, on] = [(); 2].map(|()| self.c.b.create_block());
-        self.c.jump(head, &[begin]);
-        self.c.b.switch_to_block(head);
-        let at = self.c.b.block_params(head)[0];
+        let looped = self.c.begin_loop_to(alike, &[begin]);
+        let on = self.c.b.create_block();
+        let at = looped.carried[0];
         let going = self.c.b.ins().icmp(IntCC::SignedLessThan, at, end);
-        self.c.go_on_if(going, again, alike);
-        self.c.b.switch_to_block(again);
+        self.c.loop_while(&looped, going);
         let outside = self.c.values.clone();
         let other = self.count_at(plan, index, at, bail);
         self.c.values = outside;
@@ -144,6 +139,6 @@ impl<'a> KernelBuilder<'a, '_> {
         self.c.go_on_if(same, on, bail);
         self.c.b.switch_to_block(on);
         let next = self.c.b.ins().iadd_imm_s(at, 1);
-        self.c.jump(head, &[next]);
+        self.c.end_loop(&looped, &[next]);
     }
 }

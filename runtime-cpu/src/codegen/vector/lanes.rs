@@ -1,8 +1,8 @@
-//! Values at several neighbouring elements, and how one representation becomes another.
+//! The values of a group of neighbouring elements, and conversions between their representations.
 //!
-//! A group has [`Lanes::elements`](VectorEmitter) elements. An `f64` is there as half as many vectors of
-//! two, an `f32` as a quarter as many of four; a char is 32 bits, a bool a mask of all ones or
-//! zeros as wide as what it was found by comparing. Where there are only chars and bools, both are
+//! A group has [`VectorEmitter::elements`] elements. An `f64` is half as many vectors of two, an `f32` a
+//! quarter as many vectors of four; a char has lanes of 32 bits, and a bool is a mask of all ones or
+//! zeros as wide as the lanes whose comparison gave it. Where all lanes are chars and bools, both have
 //! 8 bits.
 
 use super::super::emitter::{FunctionEmitter, clif};
@@ -20,67 +20,66 @@ use smallvec::SmallVec;
 /// Vectors, in the order of the elements.
 pub type Vectors = SmallVec<[ir::Value; 4]>;
 
-/// A value at the elements of a group.
+/// The value of each element of a group.
 #[derive(Clone, Debug)]
 pub enum Lanes {
-    /// The same everywhere: a scalar.
+    /// A scalar: the same for all elements.
     Uniform(ir::Value),
-    /// An `i64`, and one more at each further element.
+    /// An `i64`, the value of the first element, and one more for each further one.
     Affine(ir::Value),
-    /// Anything.
+    /// Vectors of any values.
     Varying(Vectors),
-    /// A bool, as masks of so many bits.
+    /// A bool, as masks of this many bits.
     Mask(u8, Vectors),
 }
 
-/// Code for a group of elements.
+/// The emitter of code for a group of elements.
 pub struct VectorEmitter<'c, 'a, 'f> {
-    /// The function.
+    /// The emitter of the function.
     pub c: &'c mut FunctionEmitter<'a, 'f>,
-    /// What values are.
+    /// The facts about the vectorised code.
     pub facts: VectorFacts,
-    /// How many elements.
+    /// The number of elements of the group.
     pub elements: usize,
-    /// What was defined here; the rest is the same for all elements.
+    /// The values that the code defines; others are the same for all elements.
     pub values: Vec<Option<Lanes>>,
-    /// How far the last of the elements is from the first, of which it matters what is true
-    /// everywhere; the elements of a group if it is not given.
+    /// The distance of the last element from the first, for implied predicates; that of a group's last
+    /// element if it is not given.
     pub last: Option<ir::Value>,
-    /// Which elements are at work; `None` when all are.
+    /// The mask of the elements that take part; `None` when all do.
     pub active: Option<Lanes>,
-    /// Where the code goes to do the group again, one by one.
+    /// The block that executes the group again, one element at a time.
     pub bail: ir::Block,
-    /// Scalars that are true only where bools are true at all elements.
+    /// Scalars that are true only if a bool is true for all elements.
     pub all: FxHashMap<kir::Value, ir::Value>,
-    /// The bools that compare ints: how, and what.
+    /// The comparisons of ints that bools come from: operator and operands.
     pub compared: FxHashMap<kir::Value, (kir::Binary, kir::Value, kir::Value)>,
-    /// Where ints were loaded from side by side, as long as nothing has been written since.
+    /// The addresses from which varying ints were loaded with unit stride, until something is written.
     pub sources: FxHashMap<kir::Value, ir::Value>,
-    /// Scalars that are true only where bools are true at no element.
+    /// Scalars that are true only if a bool is true for no element.
     pub none: FxHashMap<kir::Value, ir::Value>,
-    /// How many branches around are made twice.
+    /// The number of duplicated branches around the code.
     pub duplicated_branches: u32,
-    /// What branches that each element takes by itself chose from.
+    /// The sides from which the results of divergent branches were chosen.
     pub choices: FxHashMap<kir::Value, Choice>,
-    /// Whether nothing is written in the loop that the code is in: what is read at its places is a
-    /// value like others, and read where it is needed. Otherwise all that a iteration reads is there
-    /// before anything is done with it, in more registers than there are.
+    /// True if the innermost loop writes nothing: a load may then be moved to its use. Otherwise all
+    /// loads of an iteration precede its computations, which takes more registers than there are.
     pub read_only: bool,
 }
 
-/// A result of a branch: of its two sides the value, and what that is.
+/// A result of a divergent branch: the value that each side yields, and its lanes.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// Which elements take the first side.
+    /// The mask of the elements that take the first side.
     pub cond: Lanes,
-    /// The first side's.
+    /// The value of the first side.
     pub then: (kir::Value, Lanes),
-    /// The second side's.
+    /// The value of the second side.
     pub otherwise: (kir::Value, Lanes),
 }
 
 impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
-    /// Code for so many elements, in which nothing is defined yet.
+    /// An emitter for groups of `elements` elements, in which nothing is defined yet.
     pub fn new(
         c: &'c mut FunctionEmitter<'a, 'f>,
         facts: VectorFacts,
@@ -109,7 +108,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         }
     }
 
-    /// The vector type of lanes.
+    /// The vector type for lanes of a scalar type.
     pub fn lane(&self, ty: Ty) -> Type {
         match ty {
             Ty::U8 | Ty::Bool if self.facts.only_byte_lanes => types::I8X16,
@@ -120,7 +119,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         }
     }
 
-    /// What a value is.
+    /// The value of each element.
     pub fn get(&self, value: kir::Value) -> Lanes {
         match &self.values[value.0 as usize] {
             Some(lanes) => lanes.clone(),
@@ -133,7 +132,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         self.values[value.0 as usize] = Some(lanes);
     }
 
-    /// What a value is that is known to be uniform.
+    /// The scalar of a value that is known to be uniform.
     pub fn uniform(&self, value: kir::Value) -> ir::Value {
         match self.get(value) {
             Lanes::Uniform(value) | Lanes::Affine(value) => value,
@@ -169,7 +168,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         }
     }
 
-    /// The places of the elements in the group, as many vectors of ints of so many bits.
+    /// The positions of the elements in the group, as vectors of ints of `bits` bits.
     fn places(&mut self, bits: u8) -> Vectors {
         let (ty, size) = match bits {
             8 => (types::I8X16, 1),
@@ -187,7 +186,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         out
     }
 
-    /// How what is one more at each element from `base` on, without wrapping, compares with `other`.
+    /// Compares the affine value from `base` on, which does not overflow, with the scalar `other`.
     pub fn compare_places(&mut self, cc: IntCC, base: ir::Value, other: ir::Value) -> Lanes {
         let bits = match (self.facts.only_byte_lanes, self.elements) {
             (true, _) => 8,
@@ -217,7 +216,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         Lanes::Mask(bits, on)
     }
 
-    /// The bits of a mask, those of the first element lowest, as an `i64`.
+    /// The bits of a mask as an `i64`, that of the first element lowest.
     pub fn bits(&mut self, mask: &Lanes) -> ir::Value {
         let bits = match mask {
             Lanes::Mask(bits, _) => *bits,
@@ -244,7 +243,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         self.c.b.ins().vconst(types::I64X2, constant)
     }
 
-    /// The width masks have where it does not follow from anything.
+    /// The width of masks where no comparison determines it, in bits.
     pub fn mask_bits(&self) -> u8 {
         match (self.facts.has_wide_lanes, self.facts.only_byte_lanes) {
             (true, _) => 64,
@@ -253,7 +252,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         }
     }
 
-    /// A bool as masks of a width.
+    /// A bool as masks of this many bits.
     pub fn mask(&mut self, lanes: &Lanes, bits: u8) -> Vectors {
         let count = self.elements * usize::from(bits) / 128;
         match lanes {
@@ -275,7 +274,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         }
     }
 
-    /// `i32`s, sign-extended.
+    /// Sign-extends `i32`s to `i64`s.
     pub fn widen(&mut self, vectors: &[ir::Value]) -> Vectors {
         let mut out = Vectors::new();
         for vector in vectors {
@@ -292,7 +291,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         self.shuffle(two[0], second, bytes, types::I32X4)
     }
 
-    /// Bytes of two vectors.
+    /// Shuffles the bytes of two vectors.
     pub fn shuffle(&mut self, a: ir::Value, b: ir::Value, bytes: [u8; 16], to: Type) -> ir::Value {
         let (a, b) = (self.cast(types::I8X16, a), self.cast(types::I8X16, b));
         let mask = self.c.b.func.dfg.immediates.push(ConstantData::from(&bytes[..]));
@@ -300,7 +299,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         self.cast(to, mixed)
     }
 
-    /// The same bits as another type of vector.
+    /// Reinterprets the bits of a vector as another type.
     pub fn cast(&mut self, to: Type, vector: ir::Value) -> ir::Value {
         if self.c.b.func.dfg.value_type(vector) == to {
             return vector;
@@ -308,7 +307,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         self.c.b.ins().bitcast(to, little(), vector)
     }
 
-    /// The scalar at one element.
+    /// The scalar of one element.
     pub fn extract(&mut self, lanes: &Lanes, ty: Ty, element: usize) -> ir::Value {
         match lanes {
             Lanes::Uniform(value) => *value,
@@ -336,7 +335,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         }
     }
 
-    /// Scalars, one for each element.
+    /// Assembles vectors of scalars, one for each element.
     pub fn assemble(&mut self, scalars: &[ir::Value], ty: Ty) -> Lanes {
         let vector = self.lane(ty);
         let count = vector.lane_count() as usize;
@@ -369,7 +368,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         }
     }
 
-    /// The bits of a value as they are handed to a block: of a bool, masks of the usual width.
+    /// The values that represent a value as parameters of a block: of a bool, masks of the usual width.
     pub fn flatten(&mut self, lanes: &Lanes, ty: Ty, shape: Uniformity) -> Vectors {
         match (shape, ty, lanes) {
             (Uniformity::Uniform, _, Lanes::Uniform(value)) => SmallVec::from_elem(*value, 1),
@@ -401,7 +400,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         }
     }
 
-    /// Takes as many parameters as [`VectorEmitter::flatten`] gives.
+    /// Takes as many block parameters as [`VectorEmitter::flatten`] returns.
     pub fn unflatten(
         &self,
         params: &mut impl Iterator<Item = ir::Value>,
@@ -417,7 +416,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         }
     }
 
-    /// Whether any lane of a mask is on, as an `i8`.
+    /// An `i8`, not 0 if any lane of a mask is set.
     pub fn any(&mut self, vectors: &[ir::Value]) -> ir::Value {
         let mut all = vectors[0];
         for vector in &vectors[1..] {
@@ -426,7 +425,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         self.c.b.ins().vany_true(all)
     }
 
-    /// `a and b` of masks, as wide as the second.
+    /// The conjunction of masks, as wide as the second.
     pub fn both(&mut self, a: &Option<Lanes>, b: &Lanes) -> Lanes {
         let Some(a) = a else { return b.clone() };
         let bits = match b {
@@ -438,7 +437,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         Lanes::Mask(bits, both)
     }
 
-    /// `not b`, of masks.
+    /// The negation of a mask.
     pub fn not(&mut self, lanes: &Lanes) -> Lanes {
         match lanes {
             Lanes::Mask(bits, vectors) => {
@@ -450,7 +449,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         }
     }
 
-    /// `a` where the mask is on, else `b`.
+    /// Selects `a` where the mask is set, else `b`.
     pub fn choose(&mut self, cond: &Lanes, a: &Lanes, b: &Lanes, ty: Ty) -> Lanes {
         if let (Lanes::Uniform(cond), Lanes::Uniform(a), Lanes::Uniform(b)) = (cond, a, b) {
             return Lanes::Uniform(self.c.b.ins().select(*cond, *a, *b));
@@ -481,7 +480,7 @@ impl<'c, 'a, 'f> VectorEmitter<'c, 'a, 'f> {
         Lanes::Varying(chosen)
     }
 
-    /// The chars or bools that are not 0.
+    /// The mask of the chars or bools that are not 0.
     pub fn not_zero(&mut self, vectors: &[ir::Value]) -> Lanes {
         let lane = self.lane(Ty::Bool);
         let zero = self.c.zero(lane);

@@ -1,15 +1,15 @@
-//! Iterations of a counted loop, several at a time.
+//! Vectorised loops: the iterations of a counted loop in groups (strip-mining).
 //!
-//! What is left over of whole groups is done a vector at a time, and then one by one. A loop that
-//! adds up rows is done in tiles (`tile`), one whose iterations have loops of their own, and share what
-//! these read, some iterations side by side (`jam`).
+//! The rest of whole groups is done a vector at a time, and then one by one. A loop that adds up rows is
+//! done in tiles (`tile`); one whose iterations have inner loops that share loads is unrolled and jammed
+//! (`unroll_and_jam`).
 
 use super::super::emitter::FunctionEmitter;
 use super::super::kernel::ElementRange;
 use super::lanes::{Lanes, VectorEmitter};
 use super::target::converts;
 use super::tile::{self, TilePlan};
-use super::{elements, multiple_accumulators};
+use super::{group_elements, multiple_accumulators};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder, Type};
 use cranelift_codegen::packed_option::ReservedValue;
@@ -19,12 +19,12 @@ use nesl_runtime::kir::vectorize::{Analysis, Surroundings, is_wide};
 use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{self, Block, Combine, Inst, Op, Ty, ValueTy};
 
-/// A loop of at most so many instructions is short.
-const SHORT: usize = 32;
+/// A loop of at most this many instructions has a second vector loop for its rest.
+const MAX_REST_VECTOR_INSTRUCTIONS: usize = 32;
 
 impl<'a> FunctionEmitter<'a, '_> {
-    /// The iterations of a counted loop that only reduces, or fills arrays, in groups as far as that
-    /// goes. Gives where the single iterations begin, and the reductions there.
+    /// Emits the iterations of a counted loop that only reduces, or fills arrays, in groups while a whole
+    /// group is left. Returns the first single iteration, and the reductions there.
     pub fn vector_for(&mut self, inst: &'a Inst, count: ir::Value) -> Option<Vec<ir::Value>> {
         let Op::For { index, init, reduce, body, .. } = &inst.op else { return None };
         let may_store = iterations_are_independent(body, &self.provenance);
@@ -49,13 +49,14 @@ impl<'a> FunctionEmitter<'a, '_> {
             let space = tile::Space { names: &[*index], range, elements: false };
             return Some(vec![self.tiles(&plan, &facts, space)]);
         }
-        let most = elements(&facts);
+        let most = group_elements(&facts);
         // What is left over is done a vector at a time, if that is little code.
         let mut length = 0;
         walk::each_inst(body, &mut |_| length += 1);
         let wide = body.yields.iter().all(|v| is_wide(self.element_ty(*v)));
         let least = facts.min_elements.max(if wide { 2 } else { 4 });
-        let mut sizes = vec![most, if length <= SHORT { least } else { most }];
+        let mut sizes =
+            vec![most, if length <= MAX_REST_VECTOR_INSTRUCTIONS { least } else { most }];
         sizes.dedup();
         let mut vector = VectorEmitter::new(self, facts, most, ir::Block::reserved_value());
         vector.read_only = body.insts.iter().all(|inst| inst.op.is_read_only());
@@ -81,16 +82,16 @@ impl<'a> FunctionEmitter<'a, '_> {
         vector.c.branch(enough, (many, &[]), (join, &nothing));
         vector.c.b.switch_to_block(many);
         // A loop within a loop is rarely long, and would have to ask each time.
-        let with_multiple_accumulators = match (&reduced[..], vector.c.loops) {
+        let streamed = match (&reduced[..], vector.c.loops) {
             ([(_, ty)], 0) => {
-                multiple_accumulators::elements(body.insts.iter(), &vector.facts, *ty)
+                multiple_accumulators::elements_per_stream(body.insts.iter(), &vector.facts, *ty)
             }
             _ => None,
         };
-        if let ([reduced], Some(elements)) = (&reduced[..], with_multiple_accumulators) {
+        if let ([reduced], Some(elements)) = (&reduced[..], streamed) {
             let lanes;
             (at, lanes) =
-                vector.multiple_accumulators([at, count], elements, *reduced, &mut |vector, at| {
+                vector.with_streams([at, count], elements, *reduced, &mut |vector, at| {
                     vector.set(*index, Lanes::Affine(at));
                     vector.block(body);
                     vector.get(body.yields[0])
@@ -104,7 +105,7 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
             vector.elements = elements;
             vector.bail = vector.c.b.create_block();
-            (at, accs) = vector.iterations(*index, body, count, at, (&reduced, &accs));
+            (at, accs) = vector.vector_loop(*index, body, count, at, (&reduced, &accs));
         }
         let mut out = vec![at];
         for ((combine, ty), acc) in reduced.iter().zip(&accs) {
@@ -117,16 +118,16 @@ impl<'a> FunctionEmitter<'a, '_> {
 }
 
 impl<'a> VectorEmitter<'_, 'a, '_> {
-    /// A count; none if it is less than that.
-    pub fn unless_few(&mut self, count: ir::Value, few: usize) -> ir::Value {
+    /// Returns a count; 0 if it is less than `few`.
+    pub fn zero_if_fewer(&mut self, count: ir::Value, few: usize) -> ir::Value {
         let less = self.c.b.ins().icmp_imm_s(IntCC::SignedLessThan, count, few as i64);
         let none = self.c.int(0);
         self.c.b.ins().select(less, none, count)
     }
 
-    /// The iterations of a loop in groups, from one on and with sums so far, while a whole group is left
-    /// and none of it fails. Gives where that ends, and the sums there.
-    fn iterations(
+    /// Emits groups of iterations, from `begin` and the sums so far, while a whole group is left and no
+    /// check fails. Returns the iteration where that ends, and the sums there.
+    fn vector_loop(
         &mut self,
         index: kir::Value,
         body: &'a Block,
@@ -138,12 +139,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         for ((_, ty), sum) in reduced.iter().zip(sums) {
             start.extend(self.flatten(sum, *ty, Uniformity::Varying));
         }
-        let types: Vec<Type> = start.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
-        let head = self.c.block_with(types);
-        let again = self.c.b.create_block();
-        self.c.jump(head, &start);
-        self.c.b.switch_to_block(head);
-        let params = self.c.b.block_params(head).to_vec();
+        let looped = self.c.begin_loop_to(self.bail, &start);
+        let params = looped.carried.clone();
         let at = params[0];
         let mut rest = params[1..].iter().copied();
         let accs: Vec<Lanes> = reduced
@@ -152,9 +149,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             .collect();
         let after = self.c.b.ins().iadd_imm_s(at, self.elements as i64);
         let whole = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, after, count);
-        let bail = self.bail;
-        self.c.go_on_if(whole, again, bail);
-        self.c.b.switch_to_block(again);
+        self.c.loop_while(&looped, whole);
         self.c.poll();
         self.set(index, Lanes::Affine(at));
         self.block(body);
@@ -164,8 +159,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             let sum = self.combine(*combine, *ty, &accs[n], &x);
             next.extend(self.flatten(&sum, *ty, Uniformity::Varying));
         }
-        self.c.jump(head, &next);
-        self.c.b.switch_to_block(bail);
+        self.c.end_loop(&looped, &next);
         (at, accs)
     }
 }

@@ -1,15 +1,21 @@
-//! Several elements, or iterations of a loop, at a time.
+//! Vector code: several elements, or iterations of a loop, at a time.
 //!
 //! ```text
-//! vectors of elements   while a whole group is left and none of it fails
-//! then one by one     the rest; a group in which a element fails, to find the first
+//! groups of elements    while a whole group is left and no check of it fails
+//! single elements       the rest; a group in which a check fails, to find the first
 //! ```
 //!
-//! `shape` finds what can be done so and is worth it; `lanes` are values at a group of elements;
-//! `ops` and `control` are the instructions; `iterations` are loops within a element, `jam` some iterations of
-//! a loop that have loops of their own, and `tile` elements or iterations that go through memory together;
-//! in `multiple_accumulators` a reduction goes through several stretches of memory, and `interleave_rows` are elements that
-//! each reduce a row.
+//! | module | |
+//! |---|---|
+//! | [`kir::vectorize`](nesl_runtime::kir::vectorize) | the analysis: what can be vectorised, and pays off |
+//! | `target` | the vector instructions of the machine |
+//! | `lanes` | values of a group of elements |
+//! | `ops`, `control` | instructions on them; divergent control under masks |
+//! | `loops` | vectorised loops (strip-mining) |
+//! | `unroll_and_jam` | several iterations of an outer loop that share the loads of an inner one |
+//! | `multiple_accumulators` | a long reduction in independent streams |
+//! | `interleave_rows` | the reductions of several rows at a time |
+//! | `tile`, `interleave_segments` | cache blocking of column sums |
 
 mod control;
 mod interleave_rows;
@@ -27,7 +33,7 @@ use super::kernel::{ElementRange, KernelBuilder, StageGroup};
 use super::phases::{Role, Task};
 use super::sinks::SinkContext;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, Type, types};
+use cranelift_codegen::ir::{self, InstBuilder, StackSlotData, StackSlotKind, types};
 use lanes::{Lanes, VectorEmitter};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
@@ -41,14 +47,14 @@ use tile::TilePlan;
 
 /// The state of a sink in the loop over groups.
 enum SinkState {
-    /// As for single elements.
+    /// The state of single elements.
     Scalar(ir::Value),
-    /// Each lane by itself, put together at the end.
+    /// A state for each lane; the lanes are combined at the end.
     PerLane(Combine, Ty, Lanes),
 }
 
-/// How many elements a group has: so many vectors for each value as there are registers for.
-fn elements(facts: &VectorFacts) -> usize {
+/// The number of elements of a group: as many vectors for each value as there are registers for.
+fn group_elements(facts: &VectorFacts) -> usize {
     if facts.only_byte_lanes {
         return match facts.register_pressure {
             0..=3 => 64,
@@ -64,23 +70,23 @@ fn elements(facts: &VectorFacts) -> usize {
     }
 }
 
-/// Where elements go through memory together, the least that makes pages and prefetching worth it,
-/// in lines of the cache.
-const LINES: usize = 8;
+/// The least contiguous memory that elements executed together read, in cache lines: less is not
+/// worth pages and prefetching.
+const MIN_STREAM_CACHE_LINES: usize = 8;
 
-/// How many elements go through memory together.
-fn stream(facts: &VectorFacts) -> usize {
-    LINES * if facts.has_wide_lanes { 8 } else { 16 }
+/// The number of elements that are executed together where they stream through memory.
+fn streamed_elements(facts: &VectorFacts) -> usize {
+    MIN_STREAM_CACHE_LINES * if facts.has_wide_lanes { 8 } else { 16 }
 }
 
-/// Elements of tiles that one thread does, at least, if there are so many: a stretch of memory, of two
-/// pages or more. (Of 2,048 columns, shared among eight chunks, each read half a page of every row,
-/// and took half as long again.)
-const TOGETHER: usize = 1024;
+/// The least number of elements of tiles for a thread, if there are so many: contiguous memory of two
+/// pages or more. (Of 2,048 columns in eight chunks each read half a page of every row, and took half
+/// as long again.)
+const MIN_TILED_ELEMENTS: usize = 1024;
 
 impl<'a> KernelBuilder<'a, '_> {
-    /// The elements of a range in groups, as far as that goes. Gives where the single elements begin,
-    /// and the state of the sinks there.
+    /// Emits groups of the elements of a range, while a whole group is left. Returns the first single
+    /// element, and the state of the sinks there.
     pub fn vector_elements(
         &mut self,
         group: &StageGroup<'a>,
@@ -92,15 +98,15 @@ impl<'a> KernelBuilder<'a, '_> {
         let code = group.code.iter().flatten().copied();
         let tiles = TilePlan::of(code, &facts, &self.c);
         if let Some(plan) = tiles.filter(|_| group.tasks.iter().all(|t| t.role == Role::Skip)) {
-            self.group_elements = self.group_elements.max(TOGETHER);
+            self.group_elements = self.group_elements.max(MIN_TILED_ELEMENTS);
             let space = tile::Space { names: &self.kernel.indices, range, elements: true };
             return (self.c.tiles(&plan, &facts, space), state);
         }
         let (mut lo, mut state) = (range.lo, state);
-        let mut sizes = vec![elements(&facts)];
+        let mut sizes = vec![group_elements(&facts)];
         if facts.streams && !facts.only_byte_lanes && !group.tasks.iter().any(Task::has_state) {
             // Each element that is left over goes through all of the memory by itself.
-            let most = stream(&facts);
+            let most = streamed_elements(&facts);
             sizes = vec![most, most / 4, most / 16];
             self.group_elements = self.group_elements.max(most);
         }
@@ -111,8 +117,8 @@ impl<'a> KernelBuilder<'a, '_> {
         (lo, state)
     }
 
-    /// The elements of a reduction in stretches, if it waits for memory: where those that are left
-    /// begin, and the lanes so far.
+    /// Emits a reduction with multiple accumulators, if it is bound by memory. Returns the first element
+    /// that is left, and the lanes of the reduction so far.
     fn with_multiple_accumulators(
         vector: &mut VectorEmitter<'_, 'a, '_>,
         names: &[Value],
@@ -124,22 +130,18 @@ impl<'a> KernelBuilder<'a, '_> {
         let Sink::Reduce { combine, value, .. } = task.sink else { return None };
         let code = || group.code.iter().flatten().copied();
         let reduced = (*combine, vector.c.element_ty(*value));
-        let elements = multiple_accumulators::elements(code(), &vector.facts, reduced.1)?;
+        let elements =
+            multiple_accumulators::elements_per_stream(code(), &vector.facts, reduced.1)?;
         vector.c.element = Some(range.lo);
-        Some(vector.multiple_accumulators(
-            [range.lo, range.hi],
-            elements,
-            reduced,
-            &mut |vector, index| {
-                vector.at(names, range, index);
-                code().for_each(|inst| vector.inst(inst));
-                vector.get(*value)
-            },
-        ))
+        Some(vector.with_streams([range.lo, range.hi], elements, reduced, &mut |vector, index| {
+            vector.at(names, range, index);
+            code().for_each(|inst| vector.inst(inst));
+            vector.get(*value)
+        }))
     }
 
-    /// The elements of several segments in one tile, if that is possible and they fit one. Gives where
-    /// the code goes on if so; what is written next is for when they do not, or one fails.
+    /// Emits the elements of several segments in one tile, if they may share one. Returns the block behind
+    /// that; the code emitted next is executed if they do not fit, or a check fails.
     pub fn interleaved(
         &mut self,
         group: &StageGroup<'a>,
@@ -157,7 +159,7 @@ impl<'a> KernelBuilder<'a, '_> {
         Some(self.c.interleaved(&plan, &facts, &kernel.indices, all))
     }
 
-    /// The elements of a range in groups of so many.
+    /// Emits groups of `elements` elements.
     fn groups_of(
         &mut self,
         elements: usize,
@@ -200,12 +202,8 @@ impl<'a> KernelBuilder<'a, '_> {
             }
             kinds.push(wide);
         }
-        let types: Vec<Type> = start.iter().map(|v| vector.c.b.func.dfg.value_type(*v)).collect();
-        let head = vector.c.block_with(types);
-        let again = vector.c.b.create_block();
-        vector.c.jump(head, &start);
-        vector.c.b.switch_to_block(head);
-        let params = vector.c.b.block_params(head).to_vec();
+        let looped = vector.c.begin_loop_to(bail, &start);
+        let params = looped.carried.clone();
         let index = params[0];
         let mut rest = params[1..].iter().copied();
         let mut states = Vec::new();
@@ -223,9 +221,7 @@ impl<'a> KernelBuilder<'a, '_> {
         }
         let next_index = vector.c.b.ins().iadd_imm_s(index, elements as i64);
         let whole = vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next_index, range.hi);
-        vector.c.go_on_if(whole, again, bail);
-
-        vector.c.b.switch_to_block(again);
+        vector.c.loop_while(&looped, whole);
         vector.c.element = Some(index);
         vector.at(names, range, index);
         vector.c.poll();
@@ -241,10 +237,8 @@ impl<'a> KernelBuilder<'a, '_> {
                 next.extend(vector.sink(task, state, around));
             }
         }
-        vector.c.jump(head, &next);
-
-        // Behind the last whole group, or where a element of one fails.
-        vector.c.b.switch_to_block(bail);
+        // Behind the last whole group, or where an element of one fails.
+        vector.c.end_loop(&looped, &next);
         let mut out = Vec::new();
         for (before, found) in state.iter().zip(&states) {
             out.push(match found {
@@ -258,7 +252,7 @@ impl<'a> KernelBuilder<'a, '_> {
         (index, out)
     }
 
-    /// The facts of the code of a group of stages, if it is to be vectorised.
+    /// The facts about the code of a group of stages, if it is to be vectorised.
     fn facts(&self, group: &StageGroup<'a>) -> Result<VectorFacts, NotVectorizable> {
         let names = &self.kernel.indices;
         let indices = if names.len() == 1 { &names[..] } else { &names[1..] };
@@ -314,7 +308,7 @@ impl<'a> KernelBuilder<'a, '_> {
 }
 
 impl<'a> VectorEmitter<'_, 'a, '_> {
-    /// Names the indices of a group of elements.
+    /// Defines the indices of a group of elements.
     fn at(&mut self, names: &[Value], range: ElementRange, index: ir::Value) {
         match range.segment {
             None => self.set(names[0], Lanes::Affine(index)),
@@ -327,7 +321,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
     }
 
-    /// A sink at the elements of a group; gives its next state.
+    /// Emits a sink for the elements of a group; returns its next state.
     fn sink(
         &mut self,
         task: &Task<'a>,
@@ -381,8 +375,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
 }
 
 impl<'a> VectorEmitter<'_, 'a, '_> {
-    /// Packs a group of many elements: those that are kept are found by the bits of the mask, and the
-    /// others cost nothing. Gives the next position.
+    /// Packs a group of bytes: the bits of the mask lead to the elements that are kept, so that the others
+    /// cost nothing. Returns the next position.
     fn pack(
         &mut self,
         task: &Task<'a>,
@@ -396,8 +390,6 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             let count = self.c.b.ins().popcnt(bits);
             return self.c.b.ins().iadd(position, count);
         }
-        let head = self.c.block_with([types::I64, types::I64]);
-        let (some, done) = (self.c.b.create_block(), self.c.b.create_block());
         let mut values = Vec::new();
         for (value, array) in columns {
             let (lanes, ty) = (self.get(*value), self.c.element_ty(*array));
@@ -413,13 +405,11 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             };
             values.push((lanes, self.c.get(*array), ty));
         }
-        self.c.jump(head, &[bits, position]);
-        self.c.b.switch_to_block(head);
-        let params = self.c.b.block_params(head).to_vec();
+        let looped = self.c.begin_loop(&[bits, position]);
+        let params = looped.carried.clone();
         let (bits, position) = (params[0], params[1]);
         let any = self.c.b.ins().icmp_imm_s(IntCC::NotEqual, bits, 0);
-        self.c.go_on_if(any, some, done);
-        self.c.b.switch_to_block(some);
+        self.c.loop_while(&looped, any);
         let place = self.c.b.ins().ctz(bits);
         for (column, array, ty) in values {
             let value = match column {
@@ -439,12 +429,11 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         let less = self.c.b.ins().iadd_imm_s(bits, -1);
         let rest = self.c.b.ins().band(bits, less);
         let next = self.c.b.ins().iadd_imm_s(position, 1);
-        self.c.jump(head, &[rest, next]);
-        self.c.b.switch_to_block(done);
+        self.c.end_loop(&looped, &[rest, next]);
         position
     }
 
-    /// Vectors of bytes in memory.
+    /// Stores vectors of bytes in the stack frame; returns their address.
     fn aside(&mut self, vectors: &[ir::Value]) -> ir::Value {
         let data = StackSlotData::new(StackSlotKind::ExplicitSlot, 16 * vectors.len() as u32, 4);
         let slot = self.c.b.create_sized_stack_slot(data);
@@ -456,12 +445,12 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
     }
 }
 
-/// Where a pack finds the values of a column.
+/// The source of the values of a packed column.
 enum Column {
-    /// It is the same for all.
+    /// One value for all elements.
     Same(ir::Value),
-    /// The first, and one more at each element.
+    /// The value of the first element, and one more for each further one.
     From(ir::Value),
-    /// A byte for each element, at an address.
+    /// The address of a byte for each element.
     At(ir::Value),
 }

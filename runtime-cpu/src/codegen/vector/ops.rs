@@ -12,7 +12,7 @@ use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::{Binary, Inst, Literal, Op, Ty, Unary, Value};
 
 impl<'a> VectorEmitter<'_, 'a, '_> {
-    /// An operation on scalars, lane by lane.
+    /// An operation on scalars, done lane by lane.
     fn by_lane(
         &mut self,
         operands: &[(&Lanes, Ty)],
@@ -28,7 +28,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         self.assemble(&results, to)
     }
 
-    /// An instruction without control, memory or failure.
+    /// Emits an elementwise instruction.
     pub fn pure(&mut self, inst: &'a Inst) {
         let result = inst.results[0];
         let lanes = match &inst.op {
@@ -117,7 +117,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         self.set(result, lanes);
     }
 
-    /// The one operand of an operation on bits.
+    /// The operand of a reinterpretation of bits.
     fn operand(&self, inst: &'a Inst) -> &'a Value {
         match &inst.op {
             Op::Bits(_, a) => a,
@@ -137,8 +137,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
     }
 
-    /// A scalar that is true only if a comparison of consecutive numbers holds at all elements (or
-    /// several do): it does at all if it does at the ends, and the numbers do not wrap.
+    /// A scalar that is true only if an implied predicate holds for all elements: it holds for all if it
+    /// holds for the first and last, and the affine operand does not overflow between them.
     fn everywhere(&mut self, op: Binary, a: Value, b: Value) -> Option<ir::Value> {
         if op == Binary::And && self.c.element_ty(a) == Ty::Bool {
             if let Some(all) = self.within(a, b) {
@@ -180,9 +180,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
     }
 
-    /// A scalar that is true only if ints are not negative (the first bool) and below one that is
-    /// the same at all elements (the second): no sign is set, neither theirs nor that of what is left
-    /// up to the last.
+    /// A scalar that is true only if ints are not negative (the first bool) and below a uniform bound (the
+    /// second): neither they nor their distances to the last allowed value have a sign bit.
     fn within(&mut self, a: Value, b: Value) -> Option<ir::Value> {
         let (Binary::Ge, x, zero) = *self.compared.get(&a)? else { return None };
         let (Binary::Lt, y, limit) = *self.compared.get(&b)? else { return None };
@@ -210,8 +209,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         Some(self.c.b.ins().icmp_imm_s(IntCC::Equal, signs, 0))
     }
 
-    /// A scalar that is true if no element of the group is the one that an index is compared with: of
-    /// most groups none is.
+    /// A scalar that is true if no element of the group is the one that an index is compared with, as is
+    /// so for most groups.
     fn nowhere(&mut self, op: Binary, a: Value, b: Value) -> Option<ir::Value> {
         let (base, other) = match (op, self.get(a), self.get(b)) {
             (Binary::Eq, Lanes::Affine(base), Lanes::Uniform(other)) => (base, other),
@@ -290,7 +289,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         }
     }
 
-    /// An operation on two vectors; comparisons give masks.
+    /// An operation on two vectors; comparisons return masks.
     fn two(&mut self, op: Binary, ty: Ty, x: ir::Value, y: ir::Value) -> ir::Value {
         if op.compares() {
             return match ty.is_float() {
@@ -304,7 +303,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         self.c.binary(op, ty, x, y, None)
     }
 
-    /// An operation on two bools.
+    /// A logical operation on two bools.
     fn logic(&mut self, op: Binary, x: &Lanes, y: &Lanes) -> Lanes {
         let bits = match (x, y) {
             (Lanes::Mask(bits, _), _) | (_, Lanes::Mask(bits, _)) => *bits,
@@ -347,7 +346,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         Lanes::Mask(bits, out)
     }
 
-    /// To another scalar type.
+    /// A conversion to another scalar type.
     pub fn convert(&mut self, to: Ty, from: Ty, a: &Lanes) -> Lanes {
         if let Lanes::Uniform(a) = a {
             return Lanes::Uniform(self.c.convert(to, from, *a));
@@ -440,7 +439,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         Lanes::Varying(out)
     }
 
-    /// 1 where the mask is on.
+    /// 1 where the mask is set, else 0.
     fn ones(&mut self, to: Ty, a: &Lanes) -> Lanes {
         let one = match to {
             Ty::I32 | Ty::U8 | Ty::Bool => Literal::I32(1),
@@ -460,8 +459,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         Lanes::Varying(out)
     }
 
-    /// The address of an element. Where the index is a sum, its first part is what loops leave as it
-    /// is, and is added to the array outside of them.
+    /// The address of an element. Of an index that is a sum the first summand, which loops mostly leave
+    /// invariant, is added to the array first, so that it can be hoisted.
     pub fn address(&mut self, array: ir::Value, index: ir::Value, ty: Ty) -> ir::Value {
         let dfg = &self.c.b.func.dfg;
         if let Some(inst) = dfg.value_def(index).inst()
@@ -474,7 +473,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         self.c.address(array, index, ty)
     }
 
-    /// The element that a element finds; what is read for elements not at work is anything.
+    /// The array elements at an index; those of elements that do not take part are undefined.
     fn load(&mut self, array: Value, index: Value) -> Lanes {
         let ty = self.c.element_ty(array);
         let at = self.uniform(array);

@@ -2,9 +2,6 @@
 
 use nesl_runtime::kir::Ty;
 
-/// The size of a vector register, in bytes.
-pub const VECTOR_BYTES: usize = 16;
-
 /// Returns true if vectors are converted from one type to another by vector instructions.
 pub fn converts(from: Ty, to: Ty) -> bool {
     match (from, to) {

@@ -1,17 +1,16 @@
-//! Elements that go through memory together: tiles of rows by elements.
+//! Cache blocking of column sums: tiles of rows by neighbouring elements.
 //!
 //! ```text
-//! for a tile of neighbouring elements        as many as their sums have room for in the first cache
-//!   what comes before the loop
-//!   for four iterations of the loop at a time   what is the same at all elements, or consecutive: once
-//!     for a few of the tile's elements       the sums are read, four elements added, and written
-//!   what comes behind the loop, for each of its elements
+//! for a tile of neighbouring elements      as many as their sums have room for in the L1 cache
+//!   the code before the loop
+//!   for four iterations of the loop        uniform and affine values: once
+//!     for a group of the tile's elements   load the sums, add four elements, store them
+//!   the code behind the loop, for each of its elements
 //! ```
 //!
-//! Each row is read in a long stretch, as memory likes it, and a sum goes through the first cache
-//! once in four iterations. No element is left over to go through all of the memory by itself: the last
-//! ones of a tile are done under a mask, and what is read beyond them is within the border that
-//! memory has.
+//! Each row is read in a long contiguous stretch, and a sum goes through the L1 cache once in four
+//! iterations. No element is left over that would go through all of the memory by itself: the last ones
+//! of a tile are done under a mask, and loads beyond them lie within the padding of memory.
 
 use super::super::emitter::{FunctionEmitter, flags};
 use super::super::kernel::ElementRange;
@@ -23,32 +22,32 @@ use nesl_runtime::kir::vectorize::VectorFacts;
 use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value};
 
-/// Iterations of the loop that are done together.
-pub const ROWS: usize = 4;
+/// The number of iterations of the loop that are executed together.
+pub const UNROLLED_ROWS: usize = 4;
 
-/// Room for the sums of a tile, in bytes.
-const ROOM: usize = 8 << 10;
+/// The room for the sums of a tile, in bytes.
+const TILE_BYTES: usize = 8 << 10;
 
-/// Elements that are done together, of 64 bits and of 32.
-const COLUMNS: [usize; 2] = [8, 16];
+/// The number of elements executed together, of 64 bits and of 32.
+const GROUP_ELEMENTS: [usize; 2] = [8, 16];
 
-/// Code that can be done in tiles.
+/// Code that can be executed in tiles.
 pub struct TilePlan<'a> {
-    /// What comes before the loop.
+    /// The code before the loop.
     pub before: Vec<&'a Inst>,
-    /// How many iterations it has; the same for all elements.
+    /// The number of iterations; the same for all elements.
     pub count: Value,
     index: Value,
     body: &'a Block,
-    /// How the reductions combine, their types, elements and results.
+    /// The operators of the reductions, their types, elements and results.
     pub reduce: Vec<(Combine, Ty, Value, Value)>,
-    /// What comes behind the loop.
+    /// The code behind the loop.
     after: Vec<&'a Inst>,
 }
 
 impl<'a> TilePlan<'a> {
-    /// How to do code in tiles, if that is possible: reductions in one loop, which is the same for
-    /// all elements, and what it reads of what was before it is the same, too, or consecutive.
+    /// Plans code in tiles, if that is possible: reductions in one loop with a uniform count, which reads
+    /// only uniform and affine values from before it.
     pub fn of(
         code: impl Iterator<Item = &'a Inst>,
         facts: &VectorFacts,
@@ -92,10 +91,10 @@ impl<'a> TilePlan<'a> {
         Some(TilePlan { before, count, index, body, reduce: sums, after })
     }
 
-    /// How many elements a tile has at most.
+    /// The largest number of elements of a tile.
     pub fn elements(&self) -> usize {
         let bytes: usize = self.reduce.iter().map(|(_, ty, ..)| ty.size()).sum();
-        ROOM / bytes.max(1) / COLUMNS[1] * COLUMNS[1]
+        TILE_BYTES / bytes.max(1) / GROUP_ELEMENTS[1] * GROUP_ELEMENTS[1]
     }
 }
 
@@ -103,20 +102,20 @@ fn defines(insts: &[Inst], value: Value) -> bool {
     insts.iter().any(|inst| inst.results.contains(&value))
 }
 
-/// What is done in tiles.
+/// The elements that are executed in tiles.
 #[derive(Clone, Copy)]
 pub struct Space<'n> {
-    /// The names of an index, or of a element's indices.
+    /// The name of the index, or the names of the indices of an element.
     pub names: &'n [Value],
-    /// From where to where.
+    /// The range of the elements.
     pub range: ElementRange,
-    /// Whether they are the elements of a kernel, which leave it when they are stopped.
+    /// True for the elements of a kernel, where an interrupt reports one.
     pub elements: bool,
 }
 
 impl<'a> FunctionEmitter<'a, '_> {
-    /// All elements of a range (or iterations of a loop, which have one index), in tiles, up to the first
-    /// tile in which one fails. Gives where the single ones begin.
+    /// Emits the elements of a range (or the iterations of a loop, which have one index) in tiles, up to
+    /// the first tile in which a check fails. Returns the first element that is left.
     pub fn tiles(
         &mut self,
         plan: &TilePlan<'a>,
@@ -131,28 +130,28 @@ impl<'a> FunctionEmitter<'a, '_> {
     }
 }
 
-/// Values at the beginning of a tile.
+/// Values for the first element of a tile.
 type Known = Vec<(Value, Lanes)>;
 
-/// The code of tiles.
+/// The emitter of tiles.
 pub struct Tile<'p, 'n, 'c, 'a, 'f> {
-    /// Code for some of its elements.
+    /// The emitter for a group of the tile's elements.
     pub vector: VectorEmitter<'c, 'a, 'f>,
-    /// What is done.
+    /// The code.
     pub plan: &'p TilePlan<'a>,
-    /// The names of an index, or of a element's indices.
+    /// The name of the index, or the names of the indices of an element.
     names: &'n [Value],
-    /// From where to where.
+    /// The range of the elements.
     pub range: ElementRange,
-    /// Whether they are the elements of a kernel.
+    /// True for the elements of a kernel.
     elements: bool,
     columns: usize,
-    /// Where the sums are.
+    /// The addresses of the sums.
     pub sums: Vec<ir::Value>,
 }
 
 impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
-    /// The code of tiles of elements; it goes to a block if one of them fails.
+    /// An emitter of tiles, which goes to `bail` if a check fails.
     pub fn new(
         c: &'c mut FunctionEmitter<'a, 'f>,
         plan: &'p TilePlan<'a>,
@@ -160,7 +159,7 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         (names, range): (&'n [Value], ElementRange),
         bail: ir::Block,
     ) -> Self {
-        let columns = COLUMNS[usize::from(!facts.has_wide_lanes)];
+        let columns = GROUP_ELEMENTS[usize::from(!facts.has_wide_lanes)];
         let mut sums = Vec::new();
         for (_, ty, ..) in &plan.reduce {
             let bytes = (plan.elements() * ty.size()) as u32;
@@ -173,15 +172,10 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
     }
 
     fn all(&mut self, most: usize) -> ir::Value {
-        let bail = self.vector.bail;
-        let head = self.vector.c.block_with([types::I64]);
-        let again = self.vector.c.b.create_block();
-        self.vector.c.jump(head, &[self.range.lo]);
-        self.vector.c.b.switch_to_block(head);
-        let lo = self.vector.c.b.block_params(head)[0];
+        let looped = self.vector.c.begin_loop_to(self.vector.bail, &[self.range.lo]);
+        let lo = looped.carried[0];
         let going = self.vector.c.b.ins().icmp(IntCC::SignedLessThan, lo, self.range.hi);
-        self.vector.c.go_on_if(going, again, bail);
-        self.vector.c.b.switch_to_block(again);
+        self.vector.c.loop_while(&looped, going);
         if self.elements {
             self.vector.c.element = Some(lo);
         }
@@ -197,16 +191,15 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         self.clear(width);
         let begin = self.vector.c.int(0);
         let end = self.vector.uniform(self.plan.count);
-        let begin = self.rows(ROWS, (begin, end), width);
+        let begin = self.rows(UNROLLED_ROWS, (begin, end), width);
         self.rows(1, (begin, end), width);
         self.all_behind(lo, width);
         let next = self.vector.c.b.ins().iadd(lo, width);
-        self.vector.c.jump(head, &[next]);
-        self.vector.c.b.switch_to_block(bail);
+        self.vector.c.end_loop(&looped, &[next]);
         lo
     }
 
-    /// Names the indices of elements from one on.
+    /// Defines the indices of the elements from `index` on.
     pub fn name_elements(&mut self, index: ir::Value) {
         match self.range.segment {
             None => self.vector.set(self.names[0], Lanes::Affine(index)),
@@ -219,8 +212,8 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         }
     }
 
-    /// A loop over the elements of a tile, as many at a time as the vectors have: while so many are
-    /// left, or while any is. Gives where it ends.
+    /// Emits a loop over the elements of a tile, a group at a time: while a whole group is left, or
+    /// (`partly`) while any element is. Returns the first element that is left.
     fn over(
         &mut self,
         begin: ir::Value,
@@ -228,25 +221,20 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         partly: bool,
         body: impl FnOnce(&mut Self, ir::Value),
     ) -> ir::Value {
-        let head = self.vector.c.block_with([types::I64]);
-        let (again, done) = (self.vector.c.b.create_block(), self.vector.c.b.create_block());
-        self.vector.c.jump(head, &[begin]);
-        self.vector.c.b.switch_to_block(head);
-        let at = self.vector.c.b.block_params(head)[0];
+        let looped = self.vector.c.begin_loop(&[begin]);
+        let at = looped.carried[0];
         let next = self.vector.c.b.ins().iadd_imm_s(at, self.vector.elements as i64);
         let going = match partly {
             true => self.vector.c.b.ins().icmp(IntCC::SignedLessThan, at, width),
             false => self.vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next, width),
         };
-        self.vector.c.go_on_if(going, again, done);
-        self.vector.c.b.switch_to_block(again);
+        self.vector.c.loop_while(&looped, going);
         body(self, at);
-        self.vector.c.jump(head, &[next]);
-        self.vector.c.b.switch_to_block(done);
+        self.vector.c.end_loop(&looped, &[next]);
         at
     }
 
-    /// All sums are neutral.
+    /// Sets all sums to the neutral element.
     pub fn clear(&mut self, width: ir::Value) {
         let begin = self.vector.c.int(0);
         self.over(begin, width, true, |tile, at| {
@@ -283,7 +271,7 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         }
     }
 
-    /// So many iterations of the loop at a time, as long as there are so many. Gives where it ends.
+    /// Emits `rows` iterations of the loop at a time, while so many are left. Returns the first that is left.
     pub fn rows(
         &mut self,
         rows: usize,
@@ -291,15 +279,11 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         width: ir::Value,
     ) -> ir::Value {
         let plan = self.plan;
-        let head = self.vector.c.block_with([types::I64]);
-        let (again, done) = (self.vector.c.b.create_block(), self.vector.c.b.create_block());
-        self.vector.c.jump(head, &[begin]);
-        self.vector.c.b.switch_to_block(head);
-        let at = self.vector.c.b.block_params(head)[0];
+        let looped = self.vector.c.begin_loop(&[begin]);
+        let at = looped.carried[0];
         let next = self.vector.c.b.ins().iadd_imm_s(at, rows as i64);
         let whole = self.vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next, end);
-        self.vector.c.go_on_if(whole, again, done);
-        self.vector.c.b.switch_to_block(again);
+        self.vector.c.loop_while(&looped, whole);
         self.vector.c.poll();
         // What is the same at all elements of the tile, or consecutive.
         let mut known: Vec<Known> = Vec::new();
@@ -329,12 +313,11 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         self.vector.elements = self.vector.facts.min_elements;
         self.over(begin, width, true, |tile, at| tile.add(&known, at));
         self.vector.elements = self.columns;
-        self.vector.c.jump(head, &[next]);
-        self.vector.c.b.switch_to_block(done);
+        self.vector.c.end_loop(&looped, &[next]);
         at
     }
 
-    /// Adds the elements of some iterations to the sums of some elements.
+    /// Adds the elements of several iterations to the sums of a group.
     fn add(&mut self, rows: &[Known], at: ir::Value) {
         let plan = self.plan;
         let defined = plan.before.iter().flat_map(|inst| &inst.results).chain(self.names);
@@ -365,7 +348,7 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         }
     }
 
-    /// Values as they are so many elements behind the beginning of the tile.
+    /// Defines values for the elements `by` behind the beginning of the tile.
     fn moved(&mut self, known: &Known, by: ir::Value) {
         for (value, lanes) in known {
             let lanes = match lanes {
@@ -376,7 +359,7 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         }
     }
 
-    /// What comes behind the loop, for all elements of a tile.
+    /// Emits the code behind the loop, for all elements of a tile.
     pub fn all_behind(&mut self, lo: ir::Value, width: ir::Value) {
         self.vector.last = None;
         let begin = self.vector.c.int(0);
@@ -386,8 +369,8 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         self.vector.elements = self.columns;
     }
 
-    /// What comes behind the loop. What comes before it is done again, for what is not the same
-    /// at all elements.
+    /// Emits the code behind the loop for whole groups, or (`partly`) under a mask. The code before the
+    /// loop is repeated, for its varying values.
     fn behind(
         &mut self,
         lo: ir::Value,

@@ -1,12 +1,12 @@
-//! Iterations of a loop side by side that have a loop of their own, over the same elements: the
-//! distances of one element from several others. What all of them read is read once.
+//! Unroll-and-jam: several iterations of an outer loop jammed_vector_loop, so that the loads that they share in
+//! an inner loop are done once, as in the distances of several points from one another.
 //!
 //! ```text
 //! for four iterations at a time
-//!   what comes before the inner loop     of each iteration; if one fails they are done one by one
-//!   for a few iterations of the inner loop    vectors: of each iteration of the outer one
-//!   for a single iteration                    what is left over
-//!   what comes behind                    of each iteration
+//!   code before the inner loop                of each; if a check fails they are done one by one
+//!   for a group of inner iterations           vectors, for each outer iteration
+//!   for a single inner iteration              the rest
+//!   code behind the inner loop                of each
 //! ```
 
 use super::super::emitter::FunctionEmitter;
@@ -14,24 +14,24 @@ use super::lanes::{Lanes, VectorEmitter};
 use super::multiple_accumulators;
 use super::target::converts;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{self, InstBuilder, Type, types};
+use cranelift_codegen::ir::{self, InstBuilder};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::{Analysis, Surroundings, VectorFacts, is_wide};
 use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value, ValueTy};
 
-/// How many iterations are done side by side: while there are so many, then what is left.
-const TURNS: [usize; 3] = [4, 3, 2];
+/// The numbers of outer iterations executed jammed_vector_loop: the largest first, while so many are left.
+const UNROLL_FACTORS: [usize; 3] = [4, 3, 2];
 
-/// Vectors of sums that registers have room for.
-const VECTORS: usize = 8;
+/// The number of vectors of sums that fit the registers.
+const MAX_SUM_VECTORS: usize = 8;
 
-/// A loop whose iterations can be done side by side.
+/// A loop, or kernel, that can be unrolled and jammed.
 pub(super) struct JamPlan<'a> {
-    /// What comes before the inner loop.
+    /// The code before the inner loop.
     pub before: &'a [Inst],
-    /// The inner loop: its count, the same for all iterations, and the rest.
+    /// The number of iterations of the inner loop; the same for all outer iterations.
     pub count: Value,
     index: Value,
     body: &'a Block,
@@ -41,7 +41,7 @@ pub(super) struct JamPlan<'a> {
     facts: VectorFacts,
 }
 
-/// What values are in one of the iterations.
+/// The machine values of one outer iteration.
 type Copy = Vec<Option<ir::Value>>;
 
 impl<'a> JamPlan<'a> {
@@ -65,15 +65,16 @@ impl<'a> JamPlan<'a> {
         (shares && !differs.contains(&count)).then_some(plan)
     }
 
-    /// Elements of a kernel that each do no more than reduce what lies side by side, and how much of
-    /// it at a time.
-    pub fn of_points(
+    /// Plans elements of a kernel that only reduce a contiguous row each; also returns the number of
+    /// inner iterations that are executed jammed_vector_loop.
+    pub fn of_elements(
         insts: &'a [Inst],
         c: &FunctionEmitter<'a, '_>,
     ) -> Option<(JamPlan<'a>, usize)> {
         let plan = JamPlan::of_turn(insts, c, true)?;
         let [(_, ty)] = &plan.sums[..] else { return None };
-        let most = multiple_accumulators::elements(plan.body.insts.iter(), &plan.facts, *ty)?;
+        let most =
+            multiple_accumulators::elements_per_stream(plan.body.insts.iter(), &plan.facts, *ty)?;
         Some((plan, most))
     }
 
@@ -113,8 +114,8 @@ impl<'a> JamPlan<'a> {
 }
 
 impl<'a> FunctionEmitter<'a, '_> {
-    /// The iterations of a loop side by side, if they share what inner loops read. Gives where single
-    /// iterations begin, and the reductions there.
+    /// Emits the iterations of a loop unrolled and jammed, if their inner loops share loads. Returns the
+    /// first single iteration, and the reductions there.
     pub fn unroll_and_jam(
         &mut self,
         inst: &'a Inst,
@@ -130,14 +131,14 @@ impl<'a> FunctionEmitter<'a, '_> {
             let neutral = combine.neutral(self.element_ty(*value));
             state.push(self.literal(neutral));
         }
-        for iterations in TURNS {
-            state = self.side_by_side(&plan, iterations, (*index, count), state, &reduced);
+        for iterations in UNROLL_FACTORS {
+            state = self.jam_iterations(&plan, iterations, (*index, count), state, &reduced);
         }
         Some(state)
     }
 
-    /// So many iterations at a time, while there are so many and none fails.
-    fn side_by_side(
+    /// Emits `iterations` outer iterations at a time, while so many are left and no check fails.
+    fn jam_iterations(
         &mut self,
         plan: &JamPlan<'a>,
         iterations: usize,
@@ -145,20 +146,16 @@ impl<'a> FunctionEmitter<'a, '_> {
         state: Vec<ir::Value>,
         reduced: &[(Combine, Value)],
     ) -> Vec<ir::Value> {
-        let types: Vec<Type> = state.iter().map(|v| self.b.func.dfg.value_type(*v)).collect();
-        let head = self.block_with(types);
-        let (again, bail) = (self.b.create_block(), self.b.create_block());
-        self.jump(head, &state);
-        self.b.switch_to_block(head);
-        let state = self.b.block_params(head).to_vec();
+        let looped = self.begin_loop(&state);
+        let bail = looped.exit;
+        let state = looped.carried.clone();
         let following = self.b.ins().iadd_imm_s(state[0], iterations as i64);
         let whole = self.b.ins().icmp(IntCC::SignedLessThanOrEqual, following, count);
-        self.go_on_if(whole, again, bail);
-        self.b.switch_to_block(again);
+        self.loop_while(&looped, whole);
         let at = |iteration| self.b.ins().iadd_imm_s(state[0], iteration as i64);
         let elements: Vec<ir::Value> = (0..iterations).map(at).collect();
         let lanes = if plan.facts.has_wide_lanes { 2 } else { 4 };
-        let inner = (None, VECTORS / iterations * lanes);
+        let inner = (None, MAX_SUM_VECTORS / iterations * lanes);
         let mut next = vec![following];
         next.extend(&state[1..]);
         self.each_of(plan, index, &elements, inner, bail, &mut |emitter| {
@@ -167,14 +164,13 @@ impl<'a> FunctionEmitter<'a, '_> {
                 *so_far = emitter.combine(*combine, ty, *so_far, x);
             }
         });
-        self.jump(head, &next);
-        self.b.switch_to_block(bail);
+        self.end_loop(&looped, &next);
         state
     }
 
-    /// Emits several iterations (or work items) side by side. Their inner loops have `count`
-    /// iterations each, `most` of which are emitted at a time; without a count they have as many as
-    /// the first of them computes, which is the same for all. Then calls `then` for each, with its values.
+    /// Emits several outer iterations (or work items) side by side, then calls `then` for each with
+    /// its values. Their inner loops have `count` iterations, up to `most` of which are emitted at a
+    /// time; without a count they have as many as the first of them computes, which is the same for all.
     pub(super) fn each_of(
         &mut self,
         plan: &JamPlan<'a>,
@@ -195,7 +191,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         // The code before the inner loop may be what defines the count.
         let count = count.or_else(|| copies.first()?[plan.count.0 as usize]);
         self.set(plan.count, count.or_bug("kir defines a count before the loop"));
-        let sums = self.inner(plan, &mut copies, bail, most);
+        let sums = self.jammed_inner_loop(plan, &mut copies, bail, most);
         for (values, sums) in copies.into_iter().zip(sums) {
             self.values = values;
             for (result, sum) in plan.results.iter().zip(sums) {
@@ -207,7 +203,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.values = outside;
     }
 
-    /// An instruction; where a check does not hold, the iterations are done one by one.
+    /// Emits an instruction; where a check does not hold, goes to `bail` to do the iterations one by one.
     pub(super) fn or_bail(&mut self, inst: &'a Inst, bail: ir::Block) {
         let Op::Check { cond, .. } = &inst.op else { return self.inst(inst) };
         let on = self.b.create_block();
@@ -216,8 +212,8 @@ impl<'a> FunctionEmitter<'a, '_> {
         self.b.switch_to_block(on);
     }
 
-    /// The inner loops of all iterations; what each of them comes to.
-    fn inner(
+    /// Emits the jammed inner loop; returns the reductions of each outer iteration.
+    fn jammed_inner_loop(
         &mut self,
         plan: &JamPlan<'a>,
         copies: &mut [Copy],
@@ -240,24 +236,24 @@ impl<'a> FunctionEmitter<'a, '_> {
         let mut sizes = vec![most, least];
         sizes.dedup();
         let count = vector.c.get(plan.count);
-        let count = vector.unless_few(count, 4 * lanes);
+        let count = vector.zero_if_fewer(count, 4 * lanes);
         for elements in sizes {
             for ((combine, ty), sum) in plan.sums.iter().cycle().zip(&mut sums) {
                 *sum = vector.folded(*combine, *ty, sum, elements);
             }
             vector.elements = elements;
-            (at, sums) = vector.together(plan, copies, (at, count), &sums);
+            (at, sums) = vector.jammed_vector_loop(plan, copies, (at, count), &sums);
         }
         let mut all = Vec::new();
         for ((combine, ty), sum) in plan.sums.iter().cycle().zip(&sums) {
             all.push(vector.across(*combine, *ty, sum));
         }
-        let all = self.one_by_one(plan, copies, at, all, bail);
+        let all = self.jammed_scalar_loop(plan, copies, at, all, bail);
         all.chunks(plan.sums.len()).map(<[ir::Value]>::to_vec).collect()
     }
 
-    /// What is left over of the inner loops.
-    fn one_by_one(
+    /// Emits the rest of the jammed inner loop, one iteration at a time.
+    fn jammed_scalar_loop(
         &mut self,
         plan: &JamPlan<'a>,
         copies: &mut [Copy],
@@ -265,18 +261,13 @@ impl<'a> FunctionEmitter<'a, '_> {
         sums: Vec<ir::Value>,
         bail: ir::Block,
     ) -> Vec<ir::Value> {
-        let types: Vec<Type> = sums.iter().map(|v| self.b.func.dfg.value_type(*v)).collect();
-        let head = self.block_with(std::iter::once(types::I64).chain(types));
-        let (again, done) = (self.b.create_block(), self.b.create_block());
         let mut start = vec![begin];
         start.extend(sums);
-        self.jump(head, &start);
-        self.b.switch_to_block(head);
-        let params = self.b.block_params(head).to_vec();
+        let looped = self.begin_loop(&start);
+        let params = looped.carried.clone();
         let count = self.get(plan.count);
         let going = self.b.ins().icmp(IntCC::SignedLessThan, params[0], count);
-        self.go_on_if(going, again, done);
-        self.b.switch_to_block(again);
+        self.loop_while(&looped, going);
         let mut next = vec![self.b.ins().iadd_imm_s(params[0], 1)];
         for (copy, sums) in copies.iter_mut().zip(params[1..].chunks(plan.sums.len())) {
             std::mem::swap(&mut self.values, copy);
@@ -288,16 +279,15 @@ impl<'a> FunctionEmitter<'a, '_> {
             }
             std::mem::swap(&mut self.values, copy);
         }
-        self.jump(head, &next);
-        self.b.switch_to_block(done);
+        self.end_loop(&looped, &next);
         params[1..].to_vec()
     }
 }
 
 impl<'a> VectorEmitter<'_, 'a, '_> {
-    /// The inner loops of several iterations in one, in groups, while a whole group is left. Gives where
-    /// that ends, and the sums there.
-    fn together(
+    /// Emits the jammed inner loop in groups, while a whole group is left. Returns the iteration where that
+    /// ends, and the sums there.
+    fn jammed_vector_loop(
         &mut self,
         plan: &JamPlan<'a>,
         copies: &mut [Copy],
@@ -308,12 +298,8 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
         for ((_, ty), sum) in plan.sums.iter().cycle().zip(sums) {
             start.extend(self.flatten(sum, *ty, Uniformity::Varying));
         }
-        let types: Vec<Type> = start.iter().map(|v| self.c.b.func.dfg.value_type(*v)).collect();
-        let head = self.c.block_with(types);
-        let (again, done) = (self.c.b.create_block(), self.c.b.create_block());
-        self.c.jump(head, &start);
-        self.c.b.switch_to_block(head);
-        let params = self.c.b.block_params(head).to_vec();
+        let looped = self.c.begin_loop(&start);
+        let params = looped.carried.clone();
         let mut rest = params[1..].iter().copied();
         let each = plan.sums.iter().cycle().take(sums.len());
         let sums: Vec<Lanes> = each
@@ -321,8 +307,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             .collect();
         let following = self.c.b.ins().iadd_imm_s(params[0], self.elements as i64);
         let whole = self.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, following, count);
-        self.c.go_on_if(whole, again, done);
-        self.c.b.switch_to_block(again);
+        self.c.loop_while(&looped, whole);
         self.c.poll();
         let mut next = vec![following];
         for (copy, sums) in copies.iter_mut().zip(sums.chunks(plan.sums.len())) {
@@ -336,8 +321,7 @@ impl<'a> VectorEmitter<'_, 'a, '_> {
             }
             std::mem::swap(&mut self.c.values, copy);
         }
-        self.c.jump(head, &next);
-        self.c.b.switch_to_block(done);
+        self.c.end_loop(&looped, &next);
         (params[0], sums)
     }
 }

@@ -1,0 +1,48 @@
+//! Fusion in sequential code: which sequences are not materialised, and which reductions share a
+//! loop.
+//!
+//! Sequential code runs a whole function, or a nest that a kernel keeps, in one thread: nests and
+//! operations on sequences become loops. This pass decides, before any code is generated, how these
+//! loops are fused; [`lower`](mod@crate::lower) obeys. The decisions are a table beside the ir, a
+//! [`SequentialPlan`], printed behind the ir's text by [`print()`] and checked by [`verify()`]:
+//!
+//! ```text
+//! fn "main"(v0: [float], v1: [float]) -> (float, float) {        plan "main" {
+//!   v2: [(float, float)] = each v3 in v0, v4 in v1 { … }            fuse v2
+//!   v5: [float] = each v6 in v2 { … }                         →     fuse v5
+//!   v7: float = reduce_sum(v5)                                      fuse v8
+//!   v8: [float] = each v9 in v2 { … }                               loop over v2: v7 v10
+//!   v10: float = reduce_sum(v8)                                   }
+//!   …
+//! ```
+//!
+//! * *Vertical* fusion ("fuse"): a sequence whose one consumer asks for the elements one by one is
+//!   not materialised; the consumer's loop computes them. Its elements may fault only if its
+//!   consumer asks for all of them, so that no fault is lost.
+//! * *Horizontal* fusion ("loop"): reductions over one sequence, or over maps of it, share one loop
+//!   with an accumulator for each.
+//! * A rank whose one use is to permute what it ranks is a sort ("sort").
+//!
+//! Sources: Robinson, Lippmeier and Chakravarty, *Fusing filters with integer linear programming*
+//! (FHPC 2014), for vertical and horizontal fusion over a graph of array operations; Keller et al.,
+//! *Regular, Shape-polymorphic, Parallel Arrays in Haskell* (ICFP 2010), section 4, for fused
+//! sequences as index functions.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `plan` | the decisions, by one forward walk over a block |
+//! | `shared_loop` | the reductions of a block that share a loop |
+//! | `uses` | the number, the depth and the block of each variable's uses |
+//! | `print` | the plans of a program as text behind its ir |
+//! | `verify` | the invariants that a plan keeps |
+
+mod plan;
+mod print;
+mod shared_loop;
+mod uses;
+mod verify;
+
+pub use plan::SequentialPlan;
+pub use print::print;
+pub use shared_loop::{LoopMember, SharedLoop};
+pub use verify::verify;

@@ -1,0 +1,110 @@
+//! The number, the nesting depth and the block of the uses of each variable.
+
+use crate::base::with_stack;
+use crate::ir::{Atom, Block, Op, Var};
+use crate::prim::SeqOp;
+use rustc_hash::FxHashMap;
+
+/// The uses of the variables of a function or of one block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Uses {
+    of: FxHashMap<Var, VarUses>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct VarUses {
+    count: usize,
+    /// The number of nests around the definition.
+    definition_depth: usize,
+    /// The number of nests around the last use.
+    use_depth: usize,
+    /// The number of the block that defines it, in preorder.
+    definition_block: usize,
+    /// The number of the block of the last use.
+    use_block: usize,
+    /// The sequence that is permuted by it.
+    permutes: Option<Atom>,
+    /// True if some use takes one half of it.
+    halved: bool,
+}
+
+impl Uses {
+    /// Returns the uses in a block and the blocks inside.
+    pub(super) fn of(body: &Block) -> Uses {
+        let mut uses = Uses::default();
+        let mut blocks = 0;
+        uses.block(body, 0, &mut blocks);
+        uses
+    }
+
+    /// Returns true if a variable is used once, and not inside a nest that its definition is
+    /// outside of: computing it at its use does no work twice.
+    pub(super) fn once(&self, var: Var) -> bool {
+        let at_same_depth = |uses: &VarUses| uses.use_depth == uses.definition_depth;
+        self.of.get(&var).is_some_and(|uses| uses.count == 1 && at_same_depth(uses))
+    }
+
+    /// Returns the sequence permuted by a variable that is used for nothing else.
+    pub(super) fn permutes(&self, var: Var) -> Option<Atom> {
+        self.of.get(&var).filter(|_| self.once(var)).and_then(|uses| uses.permutes)
+    }
+
+    /// Returns true if a variable is used, the last time in the block that defines it.
+    pub(super) fn in_defining_block(&self, var: Var) -> bool {
+        let same_block = |uses: &VarUses| uses.definition_block == uses.use_block;
+        self.of.get(&var).is_some_and(|uses| uses.count > 0 && same_block(uses))
+    }
+
+    /// Returns true if a pair goes undivided to its one use, which is in the block that defines it.
+    pub(super) fn undivided(&self, var: Var) -> bool {
+        self.once(var) && self.in_defining_block(var) && !self.of[&var].halved
+    }
+
+    /// Returns the number of uses of a variable.
+    pub(super) fn count(&self, var: Var) -> usize {
+        self.of.get(&var).map_or(0, |uses| uses.count)
+    }
+
+    fn block(&mut self, block: &Block, depth: usize, blocks: &mut usize) {
+        let here = *blocks;
+        *blocks += 1;
+        with_stack(|| {
+            for binding in &block.lets {
+                let halved = matches!(binding.op, Op::First(_) | Op::Second(_));
+                for atom in binding.op.operands() {
+                    self.used(atom, depth, here, halved);
+                }
+                if let Op::Seq(SeqOp::Permute, args) = &binding.op
+                    && let [of, Atom::Var(indices)] = args[..]
+                {
+                    self.of.entry(indices).or_default().permutes = Some(of);
+                }
+                let inner = depth + usize::from(matches!(binding.op, Op::Nest(_)));
+                if let Op::Nest(nest) = &binding.op {
+                    for (var, ..) in &nest.binders {
+                        self.defined(*var, inner, *blocks);
+                    }
+                }
+                for block in binding.op.blocks() {
+                    self.block(block, inner, blocks);
+                }
+                self.defined(binding.var, depth, here);
+            }
+            self.used(block.result, depth, here, false);
+        });
+    }
+
+    fn defined(&mut self, var: Var, depth: usize, block: usize) {
+        let entry = self.of.entry(var).or_default();
+        (entry.definition_depth, entry.definition_block) = (depth, block);
+    }
+
+    fn used(&mut self, atom: Atom, depth: usize, block: usize, halved: bool) {
+        if let Atom::Var(var) = atom {
+            let entry = self.of.entry(var).or_default();
+            entry.count += 1;
+            (entry.use_depth, entry.use_block) = (depth, block);
+            entry.halved |= halved;
+        }
+    }
+}

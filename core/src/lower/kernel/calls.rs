@@ -1,0 +1,77 @@
+//! The functions that a kernel calls, renumbered so that its module holds no others.
+
+use crate::base::with_stack;
+use crate::flat::{Let, Op};
+use crate::ir::{self, Block, FunId, Program};
+use crate::simplify::{renumber_calls, unroll};
+use nesl_runtime::bug::OrBug;
+
+/// Returns the functions that some values call, directly or not, and the values with the new numbers
+/// of these functions.
+pub(super) fn needed(program: &Program, lets: &[Let]) -> (Program, Vec<Let>) {
+    let mut order: Vec<FunId> = Vec::new();
+    let note = |op: &ir::Op, order: &mut Vec<FunId>| {
+        if let ir::Op::Call(callee, _) = op
+            && !order.contains(callee)
+        {
+            order.push(*callee);
+        }
+    };
+    for binding in lets {
+        each_op(binding, &mut |op| note(op, &mut order));
+    }
+    let mut at = 0;
+    while let Some(id) = order.get(at).copied() {
+        program.functions[id.0 as usize].body.for_each_op(&mut |op| note(op, &mut order));
+        at += 1;
+    }
+    let place = |id: FunId| {
+        FunId(order.iter().position(|known| *known == id).or_bug("every callee was found") as u32)
+    };
+    let mut functions: Vec<ir::Function> =
+        order.iter().map(|id| program.functions[id.0 as usize].clone()).collect();
+    functions.iter_mut().for_each(|function| renumber_calls(&mut function.body, &place));
+    let mut lets = lets.to_vec();
+    for binding in &mut lets {
+        if let Op::Sequential(block) = &mut binding.op {
+            renumber_calls(block, &place);
+        } else if let Op::Map(op) = &binding.op {
+            let lets = vec![core_binding(binding, op)];
+            let mut block = Block { lets, result: ir::Atom::Unit };
+            renumber_calls(&mut block, &place);
+            binding.op = Op::Map(block.lets.remove(0).op);
+        }
+    }
+    let needed = Program { functions, globals: Vec::new(), main: FunId(0) };
+    let needed = if needed.functions.is_empty() { needed } else { unroll(&needed) };
+    (needed, lets)
+}
+
+/// Visits the operations of the core language in a value.
+fn each_op(binding: &Let, visit: &mut dyn FnMut(&ir::Op)) {
+    with_stack(|| match &binding.op {
+        Op::Sequential(block) => block.for_each_op(&mut |op| visit(op)),
+        Op::Map(op) => {
+            visit(op);
+            op.blocks().for_each(|block| block.for_each_op(&mut |op| visit(op)));
+        }
+        _ => {}
+    });
+}
+
+/// Returns, for each value that is an operation of the core language, a block with that operation.
+pub(super) fn map_blocks(lets: &[Let]) -> Vec<Option<Block>> {
+    let block = |binding: &Let| match &binding.op {
+        Op::Map(op) => {
+            let binding = core_binding(binding, op);
+            Some(Block { result: ir::Atom::Var(binding.var), lets: vec![binding] })
+        }
+        _ => None,
+    };
+    lets.iter().map(block).collect()
+}
+
+/// Returns a binding of the core language for an operation that each thread does by itself.
+pub(super) fn core_binding(binding: &Let, op: &ir::Op) -> ir::Let {
+    ir::Let { var: binding.var, ty: binding.ty.clone(), op: op.clone(), site: binding.site }
+}

@@ -1,0 +1,283 @@
+//! Values in host memory ↔ the parts that a launch takes and gives.
+//!
+//! The order of the parts is that of [`parts`](super::parts()). Nested sequences become segments that
+//! lie one behind the other in their pool; when a value is read, its segments may lie anywhere.
+
+use super::{ill_typed, scalar_ty};
+use crate::base::with_stack;
+use crate::interp::{Sequence, SequenceBuilder, Value};
+use crate::ir::Ty;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::{self, Literal};
+use nesl_runtime::scalar::Precision;
+use std::sync::Arc;
+
+/// A part of a value in host memory.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HostPart {
+    /// A scalar; or the length of a sequence or the extent of a pool, an `i64`.
+    Scalar(Literal),
+    /// The type and the elements of an array, as bytes in the machine's order.
+    Array(kir::Ty, Vec<u8>),
+}
+
+/// Returns the parts of a value, in the order of [`parts`](super::parts()).
+pub fn parts_of(value: &Value, ty: &Ty, precision: Precision) -> Vec<HostPart> {
+    let mut out = Vec::new();
+    add(value, ty, precision, &mut out);
+    out
+}
+
+fn add(value: &Value, ty: &Ty, precision: Precision, out: &mut Vec<HostPart>) {
+    with_stack(|| match (value, ty) {
+        (Value::Pair(both), Ty::Pair(first, second)) => {
+            add(&both.0, first, precision, out);
+            add(&both.1, second, precision, out);
+        }
+        (Value::Sequence(sequence), Ty::Sequence(element)) => {
+            out.push(length(sequence.len()));
+            add_columns(&[sequence], element, precision, out);
+        }
+        (Value::Int(x), _) => out.push(HostPart::Scalar(match precision {
+            Precision::Bits64 => Literal::I64(*x),
+            Precision::Bits32 => Literal::I32(*x as i32),
+        })),
+        (Value::Float(x), _) => out.push(HostPart::Scalar(match precision {
+            Precision::Bits64 => Literal::F64(x.to_bits()),
+            Precision::Bits32 => Literal::F32((*x as f32).to_bits()),
+        })),
+        (Value::Bool(x), _) => out.push(HostPart::Scalar(Literal::Bool(*x))),
+        (Value::Char(x), _) => out.push(HostPart::Scalar(Literal::U8(*x))),
+        (Value::Unit | Value::Pair(_) | Value::Sequence(_), _) => {}
+    });
+}
+
+fn length(n: usize) -> HostPart {
+    HostPart::Scalar(Literal::I64(n as i64))
+}
+
+/// Adds the columns of the concatenation of some sequences.
+fn add_columns(
+    sequences: &[&Sequence],
+    element: &Ty,
+    precision: Precision,
+    out: &mut Vec<HostPart>,
+) {
+    with_stack(|| match element {
+        Ty::Unit => {}
+        Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+            let mut bytes = Vec::new();
+            sequences.iter().for_each(|s| add_bytes(s, precision, &mut bytes));
+            out.push(HostPart::Array(scalar_ty(element, precision), bytes));
+        }
+        Ty::Pair(first, second) => {
+            for (element, half) in [(first, true), (second, false)] {
+                let halves: Vec<Sequence> = sequences
+                    .iter()
+                    .map(|sequence| {
+                        let mut builder = SequenceBuilder::new(element, sequence.len());
+                        for value in sequence.iter() {
+                            let (first, second) = pair(&value);
+                            builder.push(if half { first.clone() } else { second.clone() });
+                        }
+                        builder.finish()
+                    })
+                    .collect();
+                add_columns(&halves.iter().collect::<Vec<_>>(), element, precision, out);
+            }
+        }
+        Ty::Sequence(inner) => {
+            let values: Vec<Value> = sequences.iter().flat_map(|s| s.iter()).collect();
+            let segments: Vec<&Sequence> = values.iter().map(sequence).collect();
+            let (mut starts, mut lengths, mut end) = (Vec::new(), Vec::new(), 0_i64);
+            for segment in &segments {
+                starts.extend(end.to_ne_bytes());
+                lengths.extend((segment.len() as i64).to_ne_bytes());
+                end += segment.len() as i64;
+            }
+            out.push(HostPart::Array(kir::Ty::I64, starts));
+            out.push(HostPart::Array(kir::Ty::I64, lengths));
+            out.push(length(end as usize));
+            add_columns(&segments, inner, precision, out);
+        }
+    });
+}
+
+fn pair(value: &Value) -> (&Value, &Value) {
+    value.as_pair().unwrap_or_else(|| ill_typed("a pair"))
+}
+
+fn sequence(value: &Value) -> &Sequence {
+    value.as_sequence().unwrap_or_else(|| ill_typed("a sequence"))
+}
+
+fn add_bytes(sequence: &Sequence, precision: Precision, out: &mut Vec<u8>) {
+    match (sequence, precision) {
+        (Sequence::Ints(xs), Precision::Bits64) => {
+            xs.iter().for_each(|x| out.extend(x.to_ne_bytes()));
+        }
+        (Sequence::Ints(xs), Precision::Bits32) => {
+            xs.iter().for_each(|x| out.extend((*x as i32).to_ne_bytes()));
+        }
+        (Sequence::Floats(xs), Precision::Bits64) => {
+            xs.iter().for_each(|x| out.extend(x.to_ne_bytes()));
+        }
+        (Sequence::Floats(xs), Precision::Bits32) => {
+            xs.iter().for_each(|x| out.extend((*x as f32).to_ne_bytes()));
+        }
+        (Sequence::Bools(xs), _) => xs.iter().for_each(|x| out.push(u8::from(*x))),
+        (Sequence::Chars(xs), _) => out.extend_from_slice(xs),
+        (Sequence::Values(_), _) => ill_typed("a value of the type"),
+    }
+}
+
+/// Returns the value that has these parts.
+///
+/// # Panics
+/// If the parts are those of another type.
+pub fn value_of(ty: &Ty, parts: impl IntoIterator<Item = HostPart>, precision: Precision) -> Value {
+    PartReader { parts: &mut parts.into_iter(), precision }.value(ty)
+}
+
+struct PartReader<'p> {
+    parts: &'p mut dyn Iterator<Item = HostPart>,
+    precision: Precision,
+}
+
+/// The columns of a sequence in host memory.
+enum HostColumn {
+    Unit,
+    Scalars(Sequence),
+    Pair(Box<(HostColumn, HostColumn)>),
+    /// The starts and the lengths of the segments, and the columns of the pool.
+    Segments(Vec<i64>, Vec<i64>, Box<HostColumn>),
+}
+
+impl PartReader<'_> {
+    fn value(&mut self, ty: &Ty) -> Value {
+        with_stack(|| match ty {
+            Ty::Unit => Value::Unit,
+            Ty::Pair(first, second) => {
+                let first = self.value(first);
+                Value::pair(first, self.value(second))
+            }
+            Ty::Sequence(element) => {
+                let length = self.length();
+                Value::Sequence(rows(&self.column(element), element, 0, length))
+            }
+            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => match self.parts.next() {
+                Some(HostPart::Scalar(literal)) => scalar(literal),
+                _ => ill_typed("a scalar part"),
+            },
+        })
+    }
+
+    fn length(&mut self) -> usize {
+        match self.parts.next() {
+            Some(HostPart::Scalar(Literal::I64(length))) => length as usize,
+            _ => ill_typed("a length"),
+        }
+    }
+
+    fn array(&mut self) -> Vec<u8> {
+        match self.parts.next() {
+            Some(HostPart::Array(_, bytes)) => bytes,
+            _ => ill_typed("an array part"),
+        }
+    }
+
+    fn column(&mut self, element: &Ty) -> HostColumn {
+        with_stack(|| match element {
+            Ty::Unit => HostColumn::Unit,
+            Ty::Pair(first, second) => {
+                let first = self.column(first);
+                HostColumn::Pair(Box::new((first, self.column(second))))
+            }
+            Ty::Sequence(inner) => {
+                let (starts, lengths) = (words(&self.array()), words(&self.array()));
+                let _extent = self.length();
+                HostColumn::Segments(starts, lengths, Box::new(self.column(inner)))
+            }
+            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+                let bytes = self.array();
+                HostColumn::Scalars(self.scalars(element, bytes))
+            }
+        })
+    }
+
+    fn scalars(&self, ty: &Ty, bytes: Vec<u8>) -> Sequence {
+        match (ty, self.precision) {
+            (Ty::Int, Precision::Bits64) => Sequence::Ints(Arc::new(words(&bytes))),
+            (Ty::Int, Precision::Bits32) => {
+                let ints = halves(&bytes).map(|bytes| i64::from(i32::from_ne_bytes(bytes)));
+                Sequence::Ints(Arc::new(ints.collect()))
+            }
+            (Ty::Float, Precision::Bits64) => {
+                let (words, _) = bytes.as_chunks::<8>();
+                let floats = words.iter().map(|word| f64::from_ne_bytes(*word));
+                Sequence::Floats(Arc::new(floats.collect()))
+            }
+            (Ty::Float, Precision::Bits32) => {
+                let floats = halves(&bytes).map(|bytes| f64::from(f32::from_ne_bytes(bytes)));
+                Sequence::Floats(Arc::new(floats.collect()))
+            }
+            (Ty::Bool, _) => Sequence::Bools(Arc::new(bytes.iter().map(|x| *x != 0).collect())),
+            (Ty::Char, _) => Sequence::Chars(Arc::new(bytes)),
+            (Ty::Unit | Ty::Pair(..) | Ty::Sequence(_), _) => ill_typed("a scalar"),
+        }
+    }
+}
+
+fn scalar(literal: Literal) -> Value {
+    match literal {
+        Literal::I32(x) => Value::Int(i64::from(x)),
+        Literal::I64(x) => Value::Int(x),
+        Literal::F32(x) => Value::Float(f64::from(f32::from_bits(x))),
+        Literal::F64(x) => Value::Float(f64::from_bits(x)),
+        Literal::Bool(x) => Value::Bool(x),
+        Literal::U8(x) => Value::Char(x),
+    }
+}
+
+/// Returns `count` elements from an index on.
+fn rows(column: &HostColumn, element: &Ty, start: usize, count: usize) -> Sequence {
+    if let HostColumn::Scalars(all) = column
+        && start == 0
+        && count == all.len()
+    {
+        return all.clone();
+    }
+    let mut builder = SequenceBuilder::new(element, count);
+    with_stack(|| match (column, element) {
+        (HostColumn::Unit, _) => (0..count).for_each(|_| builder.push(Value::Unit)),
+        (HostColumn::Scalars(all), _) => {
+            (start..start + count)
+                .for_each(|i| builder.push(all.get(i).or_bug("segments lie within their pool")));
+        }
+        (HostColumn::Pair(both), Ty::Pair(first, second)) => {
+            let first = rows(&both.0, first, start, count);
+            let second = rows(&both.1, second, start, count);
+            for (first, second) in first.iter().zip(second.iter()) {
+                builder.push(Value::pair(first, second));
+            }
+        }
+        (HostColumn::Segments(starts, lengths, pool), Ty::Sequence(inner)) => {
+            let segments = starts.iter().zip(lengths).skip(start).take(count);
+            for (start, length) in segments {
+                let row = rows(pool, inner, *start as usize, *length as usize);
+                builder.push(Value::Sequence(row));
+            }
+        }
+        (HostColumn::Pair(_) | HostColumn::Segments(..), _) => ill_typed("a value of the type"),
+    });
+    builder.finish()
+}
+
+fn words(bytes: &[u8]) -> Vec<i64> {
+    let (words, _) = bytes.as_chunks::<8>();
+    words.iter().map(|word| i64::from_ne_bytes(*word)).collect()
+}
+
+fn halves(bytes: &[u8]) -> impl Iterator<Item = [u8; 4]> {
+    bytes.as_chunks::<4>().0.iter().copied()
+}

@@ -1,0 +1,197 @@
+//! The elements of sequences, stored or fused, and materialisation.
+//!
+//! A fused sequence is an index function: [`FunctionLowering::element`] generates the code of an
+//! element (the body of a nest, say) in the loop of its consumer. Materialising a sequence is a loop
+//! that stores the elements.
+
+use super::super::Detail;
+use super::super::repr::{
+    Column, Columns, FusedSequence, IndexFunction, LoweredSequence, LoweredValue, StoredSequence,
+    element_ty,
+};
+use super::function::FunctionLowering;
+use crate::base::with_stack;
+use crate::ir::{Atom, Nest, Site, Ty};
+use nesl_runtime::bug;
+use nesl_runtime::fault::FaultCode;
+use nesl_runtime::kir::{Binary, Value};
+use std::rc::Rc;
+
+impl<'a> FunctionLowering<'a> {
+    /// Lowers an apply-to-each: its lengths are checked, its body is left to its consumer.
+    pub(super) fn nest(&mut self, nest: &'a Nest, site: Site) -> LoweredValue<'a> {
+        let mut sources: Vec<LoweredSequence<'a>> =
+            nest.binders.iter().map(|(.., atom)| self.atom(*atom).sequence()).collect();
+        if sources.len() > 1 {
+            // The lengths of several filtered sequences are known only when they are in memory.
+            for (source, (.., atom)) in sources.iter_mut().zip(&nest.binders) {
+                if source.is_filter() {
+                    *source = LoweredSequence::Stored(self.stored(*atom));
+                }
+            }
+        }
+        let length = sources[0].length();
+        for source in &sources[1..] {
+            let other = source.length();
+            let same = self.body.binary(Binary::Eq, length, other);
+            let detail = (Detail::Lengths, &[length, other][..]);
+            self.check_detail(same, FaultCode::NestLength, site, detail);
+        }
+        let may_fault = nest.body.may_fault() || sources.iter().any(LoweredSequence::may_fault);
+        // A map over a filter is a filter of the map: elements are computed behind their flags, so
+        // that one that may fault does not meet what was left out.
+        if let [source] = &sources[..]
+            && let Some((of, keep)) = source.as_filter()
+        {
+            let elements = IndexFunction::Map(nest, vec![of.clone()]);
+            let map = Rc::new(FusedSequence { length, may_fault, elements });
+            let filter = IndexFunction::Filter(LoweredSequence::Fused(map), keep.clone());
+            return LoweredValue::fused(length, may_fault, filter);
+        }
+        LoweredValue::fused(length, may_fault, IndexFunction::Map(nest, sources))
+    }
+
+    /// Returns the element of a sequence that is no filter, at an index that is in bounds.
+    pub(in crate::lower) fn element(
+        &mut self,
+        sequence: &LoweredSequence<'a>,
+        index: Value,
+    ) -> LoweredValue<'a> {
+        let fused = match sequence {
+            LoweredSequence::Stored(stored) => return self.row(&stored.columns, index),
+            LoweredSequence::Fused(fused) => fused,
+        };
+        with_stack(|| match &fused.elements {
+            IndexFunction::Map(nest, sources) => {
+                for (source, (var, ty, _)) in sources.iter().zip(&nest.binders) {
+                    let element = self.element(source, index);
+                    self.bind(*var, element, ty);
+                }
+                self.block(&nest.body)
+            }
+            IndexFunction::Range(start, stride) => {
+                let i = self.int_of(index);
+                let step = self.body.binary(Binary::Mul, i, *stride);
+                LoweredValue::Scalar(self.body.binary(Binary::Add, *start, step))
+            }
+            IndexFunction::Dist(value) => value.clone(),
+            IndexFunction::Gather(of, indices, site) => {
+                let from = self.element(indices, index).scalar();
+                let from = self.index_of(from);
+                self.in_bounds(from, of.length, FaultCode::Gather, *site);
+                self.row(&of.columns, from)
+            }
+            IndexFunction::Filter(..) => {
+                bug!("the loop that consumes a filter tests its flags")
+            }
+        })
+    }
+
+    /// Loads the element at an index of stored columns; of nested sequences, a view.
+    pub(in crate::lower) fn row(&mut self, columns: &Columns, index: Value) -> LoweredValue<'a> {
+        match columns {
+            Columns::Unit => LoweredValue::Unit,
+            Columns::Scalars(column) => LoweredValue::Scalar(self.load(*column, index)),
+            Columns::Pair(both) => {
+                let first = self.row(&both.0, index);
+                LoweredValue::pair(first, self.row(&both.1, index))
+            }
+            Columns::Views(views) => {
+                let start = self.load(views.starts, index);
+                let length = self.load(views.lengths, index);
+                LoweredValue::stored(length, self.columns_from(&views.pool, start))
+            }
+        }
+    }
+
+    /// Returns the columns from an element on.
+    pub(super) fn columns_from(&mut self, columns: &Columns, from: Value) -> Columns {
+        columns.map(&mut |column| {
+            let start = match column.start {
+                None => from,
+                Some(start) => self.body.binary(Binary::Add, start, from),
+            };
+            Column { start: Some(start), ..column }
+        })
+    }
+
+    /// Returns an operand for a consumer that asks for some of its elements: a filter, or one whose
+    /// elements may fault, is materialised, so that no fault is lost.
+    pub(super) fn random_access(&mut self, atom: Atom) -> LoweredSequence<'a> {
+        let sequence = self.atom(atom).sequence();
+        if sequence.is_filter() || sequence.may_fault() {
+            return LoweredSequence::Stored(self.stored(atom));
+        }
+        sequence
+    }
+
+    /// Returns an operand for a consumer that asks for all elements in order: a filter is
+    /// materialised.
+    pub(super) fn streamed(&mut self, atom: Atom) -> LoweredSequence<'a> {
+        let sequence = self.atom(atom).sequence();
+        if sequence.is_filter() {
+            return LoweredSequence::Stored(self.stored(atom));
+        }
+        sequence
+    }
+
+    /// Returns a sequence in memory: itself if it is stored.
+    pub(in crate::lower) fn store(
+        &mut self,
+        sequence: &LoweredSequence<'a>,
+        ty: &'a Ty,
+    ) -> LoweredValue<'a> {
+        let stored = self.store_elements(sequence, element_ty(ty));
+        LoweredValue::Sequence(LoweredSequence::Stored(stored))
+    }
+
+    /// Returns a sequence of `element` in memory: itself if it is stored.
+    pub(super) fn store_elements(
+        &mut self,
+        sequence: &LoweredSequence<'a>,
+        element: &'a Ty,
+    ) -> StoredSequence {
+        let length = match sequence {
+            LoweredSequence::Stored(stored) => return stored.clone(),
+            LoweredSequence::Fused(fused) => fused.length,
+        };
+        match sequence.as_filter() {
+            Some((of, keep)) => self.collect_filtered(length, element, of, keep),
+            None => self.collect(length, element, |t, i| t.element(sequence, i)),
+        }
+    }
+
+    /// Returns a value with all its sequences in memory.
+    pub(in crate::lower) fn materialise(
+        &mut self,
+        value: &LoweredValue<'a>,
+        ty: &'a Ty,
+    ) -> LoweredValue<'a> {
+        with_stack(|| match (value, ty) {
+            (LoweredValue::Pair(both), Ty::Pair(first, second)) => {
+                let first = self.materialise(&both.0, first);
+                LoweredValue::pair(first, self.materialise(&both.1, second))
+            }
+            (LoweredValue::Sequence(sequence), ty) => self.store(sequence, ty),
+            (value, _) => value.clone(),
+        })
+    }
+
+    /// Returns a value with those of its sequences in memory whose elements may fault.
+    pub(super) fn materialise_faulting(
+        &mut self,
+        value: &LoweredValue<'a>,
+        ty: &'a Ty,
+    ) -> LoweredValue<'a> {
+        with_stack(|| match (value, ty) {
+            (LoweredValue::Pair(both), Ty::Pair(first, second)) => {
+                let first = self.materialise_faulting(&both.0, first);
+                LoweredValue::pair(first, self.materialise_faulting(&both.1, second))
+            }
+            (LoweredValue::Sequence(sequence), ty) if sequence.may_fault() => {
+                self.store(sequence, ty)
+            }
+            (value, _) => value.clone(),
+        })
+    }
+}

@@ -1,0 +1,354 @@
+//! The pool that the elements of nested sequences are appended to, one sequence behind the other.
+//!
+//! A loop does not know in advance how many elements its sequences have in all, so the arrays of a
+//! pool grow: they are doubled when they are full, which copies each element a constant number of
+//! times on average. As long as all that was appended lies in one pool that existed before the loop,
+//! nothing is copied: the new pool is a view of that one.
+
+use super::super::repr::{
+    Column, Columns, LoweredSequence, LoweredValue, Views, ill_typed, next_part, scalar_ty,
+};
+use super::function::FunctionLowering;
+use crate::base::with_stack;
+use crate::ir::Ty;
+use nesl_runtime::bug;
+use nesl_runtime::kir::{self, Binary, Literal, Op, Value, ValueTy};
+use std::rc::Rc;
+
+/// The least number of elements that a full pool grows to.
+const MIN_POOL_ELEMENTS: i64 = 16;
+
+/// A growing pool. The values are carried by the loop that appends to it.
+#[derive(Clone)]
+pub(super) struct Pool<'a> {
+    /// The number of elements appended so far.
+    used: Value,
+    /// The number of elements that the arrays have room for.
+    capacity: Value,
+    columns: PoolColumns<'a>,
+    /// The columns of the existing pool that the elements lie in, if they do.
+    view: Option<Columns>,
+    /// True once code was generated that appends: only the first such place may make a view.
+    written: bool,
+}
+
+#[derive(Clone)]
+enum PoolColumns<'a> {
+    Unit,
+    Scalars(Value),
+    Pair(Box<(PoolColumns<'a>, PoolColumns<'a>)>),
+    Sequences { starts: Value, lengths: Value, element: &'a Ty, pool: Box<Pool<'a>> },
+}
+
+impl<'a> FunctionLowering<'a> {
+    /// Returns an empty pool for sequences of `element`.
+    pub(super) fn empty_pool(&mut self, element: &'a Ty) -> Pool<'a> {
+        let zero = self.body.i64(0);
+        Pool {
+            used: zero,
+            capacity: zero,
+            columns: self.pool_columns(element, zero),
+            view: None,
+            written: false,
+        }
+    }
+
+    /// Appends a sequence to a pool and returns its start and length there. A sequence whose arrays
+    /// were defined before the kir value with the number `limit` is not copied, if nothing else was
+    /// appended before: the pool becomes a view of that sequence's.
+    pub(super) fn append_to_pool(
+        &mut self,
+        pool: &mut Pool<'a>,
+        sequence: &LoweredSequence<'a>,
+        element: &'a Ty,
+        limit: u32,
+    ) -> (Value, Value) {
+        let sequence = match sequence {
+            // Pools in pools grow too, and a filter has no length yet: it is stored, then copied.
+            LoweredSequence::Fused(_) if element.has_sequence() || sequence.is_filter() => {
+                LoweredSequence::Stored(self.store_elements(sequence, element))
+            }
+            other => other.clone(),
+        };
+        if let LoweredSequence::Stored(stored) = &sequence
+            && !pool.written
+            && stored.columns.older_than(limit)
+            && let Some(start) = stored.columns.common_start()
+        {
+            pool.view = Some(stored.columns.map(&mut |column| Column { start: None, ..column }));
+            pool.written = true;
+            let start = start.unwrap_or_else(|| self.body.i64(0));
+            return (start, stored.length);
+        }
+        pool.written = true;
+        let length = sequence.length();
+        let start = pool.used;
+        let need = self.body.binary(Binary::Add, start, length);
+        self.reserve_in_pool(pool, need);
+        match &sequence {
+            LoweredSequence::Stored(stored) => {
+                let mut columns = std::mem::replace(&mut pool.columns, PoolColumns::Unit);
+                self.copy_to_pool(&mut columns, &stored.columns, start, length);
+                pool.columns = columns;
+            }
+            LoweredSequence::Fused(_) => {
+                let columns = pool.columns.clone();
+                let index = self.open_loop();
+                let value = self.element(&sequence, index);
+                let place = self.body.binary(Binary::Add, start, index);
+                self.store_in_pool(&columns, &value, place);
+                self.close_loop(index, length);
+            }
+        }
+        pool.used = need;
+        (start, length)
+    }
+
+    /// Allocates the columns of a pool with room for `capacity` elements.
+    fn pool_columns(&mut self, element: &'a Ty, capacity: Value) -> PoolColumns<'a> {
+        with_stack(|| match element {
+            Ty::Unit => PoolColumns::Unit,
+            Ty::Int | Ty::Float | Ty::Bool | Ty::Char => {
+                let ty = scalar_ty(element, self.precision);
+                PoolColumns::Scalars(self.alloc(ty, capacity).array)
+            }
+            Ty::Pair(first, second) => {
+                let first = self.pool_columns(first, capacity);
+                PoolColumns::Pair(Box::new((first, self.pool_columns(second, capacity))))
+            }
+            Ty::Sequence(inner) => {
+                let starts = self.alloc(kir::Ty::I64, capacity).array;
+                let lengths = self.alloc(kir::Ty::I64, capacity).array;
+                let pool = Box::new(self.empty_pool(inner));
+                PoolColumns::Sequences { starts, lengths, element: inner, pool }
+            }
+        })
+    }
+
+    /// Grows a pool, if it must, to room for `need` elements. The first allocation has room for
+    /// twice as many, since the sequences of a loop are often about equally long.
+    fn reserve_in_pool(&mut self, pool: &mut Pool<'a>, need: Value) {
+        if self.body.constant(pool.capacity) == Some(Literal::I64(0)) {
+            let room = self.body.binary(Binary::Add, need, need);
+            let mut grown = vec![room];
+            for value in &pool.own_state()[1..] {
+                let ty = self.body.element(*value);
+                grown.push(self.alloc(ty, room).array);
+            }
+            return pool.set_own_state(&mut grown.into_iter());
+        }
+        let enough = self.body.binary(Binary::Le, need, pool.capacity);
+        let before = pool.own_state();
+        self.body.begin();
+        let same = self.body.end(before.clone());
+        let larger = self.grown_pool(pool, &before, need);
+        let types: Vec<ValueTy> = before.iter().map(|v| self.body.ty(*v)).collect();
+        let op = Op::If { cond: enough, then: same, otherwise: larger };
+        let results = self.body.push(op, &types);
+        pool.set_own_state(&mut results.into_iter());
+    }
+
+    /// Returns the block that copies the arrays of a pool into larger ones, and yields the new
+    /// capacity and these.
+    fn grown_pool(&mut self, pool: &Pool<'a>, before: &[Value], need: Value) -> kir::Block {
+        let capacity = pool.capacity;
+        self.body.begin();
+        let two = self.body.i64(2);
+        let least = self.body.i64(MIN_POOL_ELEMENTS);
+        let double = self.body.binary(Binary::Mul, capacity, two);
+        let room = self.body.binary(Binary::Max, double, need);
+        let room = self.body.binary(Binary::Max, room, least);
+        let zero = self.body.i64(0);
+        let first = self.body.binary(Binary::Eq, capacity, zero);
+        let twice = self.body.binary(Binary::Add, need, need);
+        let room = self.body.select(first, twice, room);
+        let mut grown = vec![room];
+        for value in &before[1..] {
+            let ty = self.body.element(*value);
+            let larger = self.alloc(ty, room).array;
+            self.body.copy(*value, larger, pool.used);
+            grown.push(larger);
+        }
+        self.body.end(grown)
+    }
+
+    /// Copies the elements of a stored sequence to an index of a pool.
+    fn copy_to_pool(
+        &mut self,
+        to: &mut PoolColumns<'a>,
+        from: &Columns,
+        start: Value,
+        length: Value,
+    ) {
+        with_stack(|| match (to, from) {
+            (PoolColumns::Unit, _) => {}
+            (PoolColumns::Scalars(array), Columns::Scalars(column)) => {
+                let from = self.array_of(*column);
+                let to = self.body.slice(*array, start);
+                self.body.copy(from, to, length);
+            }
+            (PoolColumns::Pair(to), Columns::Pair(from)) => {
+                self.copy_to_pool(&mut to.0, &from.0, start, length);
+                self.copy_to_pool(&mut to.1, &from.1, start, length);
+            }
+            (PoolColumns::Sequences { starts, lengths, element, pool }, Columns::Views(from)) => {
+                let (starts, lengths, element) = (*starts, *lengths, *element);
+                let from = from.clone();
+                let before = pool.state();
+                let types: Vec<ValueTy> = before.iter().map(|v| self.body.ty(*v)).collect();
+                let inside: Vec<Value> = types.iter().map(|ty| self.body.value(*ty)).collect();
+                pool.set_state(&mut inside.iter().copied());
+                let index = self.body.value(ValueTy::Scalar(kir::Ty::I64));
+                self.body.begin();
+                let inner = self.row(&Columns::Views(from), index).sequence();
+                let (inner_start, inner_length) = self.append_to_pool(pool, &inner, element, 0);
+                let place = self.body.binary(Binary::Add, start, index);
+                self.body.store(starts, place, inner_start);
+                self.body.store(lengths, place, inner_length);
+                let body = self.body.end(pool.state());
+                let reduce = Vec::new();
+                let op =
+                    Op::For { count: length, index, init: before, carried: inside, reduce, body };
+                let results = self.body.push(op, &types);
+                pool.set_state(&mut results.into_iter());
+            }
+            (PoolColumns::Scalars(_) | PoolColumns::Pair(_) | PoolColumns::Sequences { .. }, _) => {
+                ill_typed("columns of the element's type")
+            }
+        });
+    }
+
+    /// Stores an element that contains no sequence at an index of a pool.
+    fn store_in_pool(&mut self, columns: &PoolColumns<'a>, value: &LoweredValue<'a>, place: Value) {
+        match (columns, value) {
+            (PoolColumns::Unit, _) => {}
+            (PoolColumns::Scalars(array), LoweredValue::Scalar(value)) => {
+                self.body.store(*array, place, *value);
+            }
+            (PoolColumns::Pair(columns), LoweredValue::Pair(both)) => {
+                self.store_in_pool(&columns.0, &both.0, place);
+                self.store_in_pool(&columns.1, &both.1, place);
+            }
+            (PoolColumns::Scalars(_) | PoolColumns::Pair(_) | PoolColumns::Sequences { .. }, _) => {
+                bug!("elements that contain no sequences are stored column by column")
+            }
+        }
+    }
+}
+
+impl<'a> Pool<'a> {
+    /// Returns the values that a loop carries: `used`, [`Pool::own_state`], those of inner pools.
+    pub fn state(&self) -> Vec<Value> {
+        let mut state = vec![self.used];
+        state.extend(self.own_state());
+        self.columns.inner_state(&mut state);
+        state
+    }
+
+    /// Sets the values that [`Pool::state`] returns, in its order.
+    pub fn set_state(&mut self, values: &mut dyn Iterator<Item = Value>) {
+        self.used = next_part(values);
+        self.set_own_state(values);
+        self.columns.set_inner_state(values);
+    }
+
+    /// Returns the capacity and the arrays, not those of inner pools.
+    fn own_state(&self) -> Vec<Value> {
+        let mut state = vec![self.capacity];
+        self.columns.clone().each_own(&mut |array| state.push(*array));
+        state
+    }
+
+    fn set_own_state(&mut self, values: &mut dyn Iterator<Item = Value>) {
+        self.capacity = next_part(values);
+        self.columns.each_own(&mut |array| *array = next_part(values));
+    }
+
+    /// Visits the arrays, those of inner pools too, each with its capacity.
+    pub fn each_array(&self, visit: &mut dyn FnMut(Value, Value)) {
+        let capacity = self.capacity;
+        self.columns.clone().each_own(&mut |array| visit(*array, capacity));
+        self.columns.each_inner(&mut |pool| pool.each_array(visit));
+    }
+
+    /// Replaces the arrays, in the order of [`Pool::each_array`].
+    pub fn set_arrays(&mut self, arrays: &mut dyn Iterator<Item = Value>) {
+        self.columns.each_own(&mut |array| *array = next_part(arrays));
+        self.columns.each_inner_mut(&mut |pool| pool.set_arrays(arrays));
+    }
+
+    /// Returns the column of the sequences whose elements were appended.
+    pub fn columns_of(&self, starts: Column, lengths: Column) -> Columns {
+        let (pool, extent) = match &self.view {
+            Some(view) => {
+                let mut extent = self.used;
+                view.each_column(&mut |column| extent = column.extent);
+                (view.clone(), extent)
+            }
+            None => (self.columns.columns(self.used), self.used),
+        };
+        Columns::Views(Rc::new(Views { starts, lengths, pool, extent }))
+    }
+}
+
+impl<'a> PoolColumns<'a> {
+    fn columns(&self, extent: Value) -> Columns {
+        let column = |array| Column { array, start: None, extent };
+        match self {
+            PoolColumns::Unit => Columns::Unit,
+            PoolColumns::Scalars(array) => Columns::Scalars(column(*array)),
+            PoolColumns::Pair(both) => {
+                Columns::pair(both.0.columns(extent), both.1.columns(extent))
+            }
+            PoolColumns::Sequences { starts, lengths, pool, .. } => {
+                pool.columns_of(column(*starts), column(*lengths))
+            }
+        }
+    }
+
+    /// Visits the arrays that have an element for each of the pool, in order.
+    fn each_own(&mut self, visit: &mut dyn FnMut(&mut Value)) {
+        match self {
+            PoolColumns::Unit => {}
+            PoolColumns::Scalars(array) => visit(array),
+            PoolColumns::Pair(both) => {
+                both.0.each_own(visit);
+                both.1.each_own(visit);
+            }
+            PoolColumns::Sequences { starts, lengths, .. } => {
+                visit(starts);
+                visit(lengths);
+            }
+        }
+    }
+
+    fn each_inner(&self, visit: &mut dyn FnMut(&Pool<'a>)) {
+        match self {
+            PoolColumns::Unit | PoolColumns::Scalars(_) => {}
+            PoolColumns::Pair(both) => {
+                both.0.each_inner(visit);
+                both.1.each_inner(visit);
+            }
+            PoolColumns::Sequences { pool, .. } => visit(pool),
+        }
+    }
+
+    fn each_inner_mut(&mut self, visit: &mut dyn FnMut(&mut Pool<'a>)) {
+        match self {
+            PoolColumns::Unit | PoolColumns::Scalars(_) => {}
+            PoolColumns::Pair(both) => {
+                both.0.each_inner_mut(visit);
+                both.1.each_inner_mut(visit);
+            }
+            PoolColumns::Sequences { pool, .. } => visit(pool),
+        }
+    }
+
+    fn inner_state(&self, out: &mut Vec<Value>) {
+        self.each_inner(&mut |pool| out.extend(pool.state()));
+    }
+
+    fn set_inner_state(&mut self, values: &mut dyn Iterator<Item = Value>) {
+        self.each_inner_mut(&mut |pool| pool.set_state(values));
+    }
+}

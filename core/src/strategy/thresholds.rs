@@ -1,0 +1,177 @@
+//! The numbers that decide where and how a program runs, with their units.
+//!
+//! Each field says what it trades against what. The values were found on CPUs by timing the
+//! programs in `bench/nesl` with neighbouring powers of two; where a value was derived instead, its
+//! doc says from what. A runtime whose launches, transfers or threads cost something else gets
+//! other values here, in [`Thresholds::for_machine`], and nowhere else.
+
+use nesl_runtime::runtime::Caps;
+
+/// Limits for every decision of [`crate::strategy`] on one machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thresholds {
+    /// The number of threads that make progress at the same time.
+    ///
+    /// Taken from [`Caps::parallelism`].
+    pub concurrent_threads: u64,
+
+    /// Work items per concurrent thread from which sequential code keeps the machine busy.
+    ///
+    /// Oversubscription: with eight work items for each thread, uneven costs balance. Fewer leave
+    /// threads idle; a higher limit flattens code that would have kept its intermediate values in
+    /// registers.
+    pub min_work_items_per_thread: u64,
+
+    /// Elements read in all below which code is not flattened.
+    ///
+    /// Flattened code takes a launch for each stage. Sixteen thousand elements take a CPU about as
+    /// long as the launches saved.
+    pub min_flattened_elements: u64,
+
+    /// Calls of a recursive function after which the work of one call is extrapolated.
+    ///
+    /// Divide and conquer begins with one large call, a walk along an array with a small one; after
+    /// sixteen calls the two are told apart.
+    pub min_observed_calls: u64,
+
+    /// Work items per call below which a recursion seen [`min_observed_calls`] times is finished by
+    /// one thread.
+    ///
+    /// An eighth of [`min_flattened_elements`]: the recursion goes on for an unknown number of
+    /// calls, and each flattened call costs its launches again.
+    ///
+    /// [`min_observed_calls`]: Thresholds::min_observed_calls
+    /// [`min_flattened_elements`]: Thresholds::min_flattened_elements
+    pub max_sequential_call_work_items: u64,
+
+    /// Operations up to which a side of a conditional inside a map counts as elementwise.
+    ///
+    /// Every thread of a map may compute such a side again for its element; a longer one is better
+    /// computed once for all that need it.
+    pub max_map_side_operations: usize,
+
+    /// Work items that a thread of sequential code counts as when the work of a call is observed.
+    ///
+    /// Such a thread may run loops of its own whose lengths the host does not know.
+    pub sequential_thread_work_items: u64,
+
+    /// Elements up to which the host copies or compares a column itself instead of launching.
+    ///
+    /// A launch on a CPU costs as much as moving about 256 elements. On a device with memory of its
+    /// own each read waits for the device: zero is right there.
+    pub max_host_copied_elements: usize,
+
+    /// Segments up to which the host adds up their lengths itself instead of launching a scan.
+    ///
+    /// The host needs the total in either case, so that a read is not saved by the launch.
+    pub max_host_scanned_segments: usize,
+
+    /// Segments up to which appending segment by segment is one copy by all threads.
+    ///
+    /// The host computes the descriptor of the result. With more segments, each is taken to be
+    /// short, and a kernel with one thread per segment appends them.
+    pub max_host_appended_segments: usize,
+
+    /// The factor by which a pool must exceed its used elements before these are copied out of it.
+    ///
+    /// Copying costs the elements used; keeping costs operations on the whole pool. At two, neither
+    /// is more than twice the best.
+    pub min_pool_waste_factor: usize,
+
+    /// Launches between two checks for failures.
+    ///
+    /// The check waits for the runtime, and allows the log of launches to be emptied.
+    pub launches_per_sync: u64,
+
+    /// Kernels lowered ahead of a run for speculative compilation.
+    ///
+    /// Lowering takes the main thread's time, whether or not the kernel is launched later.
+    pub max_prefetched_kernels: usize,
+
+    /// Bytes of a resident value up to which it is read for the direct interpreter.
+    ///
+    /// A larger one is left on the runtime, and the program runs there.
+    pub max_interpreted_value_bytes: usize,
+
+    /// Bytes of a resident value up to which showing it reads all of it, to be kept on the host.
+    pub max_preview_bytes: u64,
+
+    /// Nanoseconds that compiling one binding takes, about.
+    ///
+    /// With the two costs below, measured on the programs of the conformance tests; they set how
+    /// long a program is interpreted first.
+    pub compile_ns_per_binding: u64,
+
+    /// Nanoseconds that compiling one element of a list literal takes, about.
+    pub compile_ns_per_list_element: u64,
+
+    /// Nanoseconds that compiling one character of a text literal takes, about.
+    pub compile_ns_per_character: u64,
+
+    /// Nanoseconds that every program is interpreted first, at least.
+    ///
+    /// Below a millisecond nobody notices the difference.
+    pub min_interpret_first_ns: u64,
+
+    /// Nanoseconds that a program is interpreted first, at most.
+    pub max_interpret_first_ns: u64,
+
+    /// Programs remembered as too long to be interpreted first; then all are forgotten.
+    pub max_remembered_programs: usize,
+
+    /// Milliseconds for which a failed program is interpreted again to find the calls around the
+    /// failure.
+    ///
+    /// Compiled code keeps no call stack. A person does not wait longer for a longer message.
+    pub max_trace_search_ms: u64,
+
+    /// Elements of a literal up to which code writes them one by one.
+    ///
+    /// A longer literal becomes an input of the program, written to the runtime in one transfer:
+    /// code for each element costs compilation time.
+    pub max_inline_literal_elements: usize,
+
+    /// Operations up to which deferred definitions are linked into the program that reads them.
+    ///
+    /// Linking saves storing a sequence; a larger program takes longer to compile.
+    pub max_deferred_operations: usize,
+}
+
+impl Thresholds {
+    /// Returns the thresholds for a runtime with these capabilities.
+    pub fn for_machine(caps: &Caps) -> Thresholds {
+        Thresholds { concurrent_threads: caps.parallelism as u64, ..Thresholds::default() }
+    }
+}
+
+impl Default for Thresholds {
+    /// Returns the thresholds for one thread of a CPU.
+    fn default() -> Thresholds {
+        Thresholds {
+            concurrent_threads: 1,
+            min_work_items_per_thread: 8,
+            min_flattened_elements: 1 << 14,
+            min_observed_calls: 16,
+            max_sequential_call_work_items: 1 << 11,
+            max_map_side_operations: 16,
+            sequential_thread_work_items: 1 << 10,
+            max_host_copied_elements: 256,
+            max_host_scanned_segments: 256,
+            max_host_appended_segments: 256,
+            min_pool_waste_factor: 2,
+            launches_per_sync: 64,
+            max_prefetched_kernels: 64,
+            max_interpreted_value_bytes: 64 << 10,
+            max_preview_bytes: 64 << 10,
+            compile_ns_per_binding: 50_000,
+            compile_ns_per_list_element: 7_000,
+            compile_ns_per_character: 5_000,
+            min_interpret_first_ns: 1_000_000,
+            max_interpret_first_ns: 1_000_000_000,
+            max_remembered_programs: 4096,
+            max_trace_search_ms: 300,
+            max_inline_literal_elements: 64,
+            max_deferred_operations: 200,
+        }
+    }
+}

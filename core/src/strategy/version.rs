@@ -1,0 +1,260 @@
+//! The choice between the versions of a multi-versioned value.
+//!
+//! The choice is made when the elements of the index space have been counted, by a table of rules
+//! over a few facts; the first rule that applies wins. Where there are elements enough to keep the
+//! machine busy, each thread runs the sequential code for one, and intermediate values stay in
+//! registers; where there are few elements and much inside each, the code is flattened; where there
+//! is little to do in all, flattening costs more than it brings. Flattened code that is a single
+//! launch storing nothing in between ([`is_map`]) loses nothing against sequential code.
+//!
+//! A version executed cooperatively by a warp or a thread block is one more variant of [`Version`]
+//! and one more row of [`RULES`].
+
+use super::Thresholds;
+pub use crate::flat::Version;
+use crate::flat::{Block, Let, Op, Program, SpaceId, Step};
+use crate::ir::{self, Atom, FunId};
+
+/// The policy by which versions are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Strategy {
+    /// By the facts and the machine's thresholds.
+    #[default]
+    Auto,
+    /// Always the same version, whatever it costs: to test both, and to compare them.
+    Always(Version),
+}
+
+/// The facts that a choice between versions depends on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The number of elements of the index space.
+    pub elements: u64,
+    /// True for the one element of the host's own path, whose values are no arrays.
+    pub single: bool,
+    /// The flattened version is a map ([`is_map`]).
+    pub map: bool,
+    /// The observations of the recursion so far, if the value is that of a recursive call.
+    pub recursion: Option<Recursion>,
+    /// The number of elements of all arrays that are read.
+    pub input_elements: u64,
+}
+
+/// The observations of a recursive function since its outermost call began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recursion {
+    /// The number of calls so far, at least one.
+    pub calls: u64,
+    /// The number of work items of all launches during these calls.
+    pub work_items: u64,
+}
+
+/// A row of the table of rules.
+struct Rule {
+    version: Version,
+    applies: fn(&Facts, &Thresholds) -> bool,
+}
+
+/// The rules in order; the first that applies decides, and the last always applies.
+const RULES: [Rule; 7] = [
+    // A recursion on the host's own path that has little to work on is finished by one thread.
+    Rule {
+        version: Version::Sequential,
+        applies: |facts, limits| {
+            has_few_inputs(facts, limits)
+                && work_items_per_call(facts)
+                    .is_some_and(|work_items| work_items < limits.min_flattened_elements)
+        },
+    },
+    // So is one that does little time after time: a walk along an array, say.
+    Rule {
+        version: Version::Sequential,
+        applies: |facts, limits| {
+            let calls = facts.recursion.map_or(0, |recursion| recursion.calls);
+            calls >= limits.min_observed_calls
+                && work_items_per_call(facts)
+                    .is_some_and(|work_items| work_items < limits.max_sequential_call_work_items)
+        },
+    },
+    // One thread alone would leave the rest of the machine idle.
+    Rule { version: Version::Flattened, applies: |facts, _| facts.single },
+    // A map keeps its intermediate values in registers in either version.
+    Rule {
+        version: Version::Flattened,
+        applies: |facts, limits| facts.map && !has_few_inputs(facts, limits),
+    },
+    // Launches for each step would cost more than the work.
+    Rule { version: Version::Sequential, applies: has_few_inputs },
+    // There are elements enough for every thread.
+    Rule {
+        version: Version::Sequential,
+        applies: |facts, limits| {
+            facts.elements >= limits.concurrent_threads * limits.min_work_items_per_thread
+        },
+    },
+    Rule { version: Version::Flattened, applies: |_, _| true },
+];
+
+/// Returns true if the arrays that are read have too few elements for flattened code.
+fn has_few_inputs(facts: &Facts, limits: &Thresholds) -> bool {
+    facts.input_elements < limits.min_flattened_elements
+}
+
+/// Returns the mean number of work items of a call, for a recursion on the host's own path.
+fn work_items_per_call(facts: &Facts) -> Option<u64> {
+    let recursion = facts.recursion.filter(|_| facts.single)?;
+    Some(recursion.work_items / recursion.calls.max(1))
+}
+
+impl Strategy {
+    /// Returns the version to run.
+    pub fn choose(self, facts: &Facts, limits: &Thresholds) -> Version {
+        match self {
+            Strategy::Auto => {
+                let rule = RULES.iter().find(|rule| (rule.applies)(facts, limits));
+                rule.map_or(Version::Flattened, |rule| rule.version)
+            }
+            Strategy::Always(version) => version,
+        }
+    }
+}
+
+/// Returns true if flattened code is a map: descriptors apart, one kernel over all inner elements,
+/// each of which contributes its part of the result by itself. Such code stores nothing that the
+/// sequential version would have kept in registers.
+pub fn is_map(flattened: &Block, limits: &Thresholds) -> bool {
+    let Some(Step::Let(Let { var, ctx: outside, op: Op::Collect { value, from }, .. })) =
+        flattened.steps.last()
+    else {
+        return false;
+    };
+    let mut inner = 0;
+    let plain = flattened.steps.iter().rev().skip(1).all(|step| match step {
+        Step::Space(_) => true,
+        Step::Let(_) => false,
+        Step::Kernel(kernel) if kernel.space == *outside => {
+            kernel.lets.iter().all(|binding| is_elementwise(binding, limits))
+        }
+        Step::Kernel(kernel) => {
+            inner += 1;
+            kernel.space == *from
+                && kernel.masks.is_empty()
+                && kernel.stores.iter().all(|(var, _)| *value == Atom::Var(*var))
+                && kernel
+                    .lets
+                    .iter()
+                    .all(|binding| is_elementwise(binding, limits) && !binding.ty.has_sequence())
+        }
+    });
+    plain && inner == 1 && flattened.result == Atom::Var(*var)
+}
+
+/// Returns true if each element computes a step for itself, with a bounded number of operations.
+fn is_elementwise(binding: &Let, limits: &Thresholds) -> bool {
+    match &binding.op {
+        Op::Map(ir::Op::If { then, otherwise, .. }) => {
+            [then, otherwise].iter().all(|side| side.lets.len() <= limits.max_map_side_operations)
+        }
+        _ => binding.is_local(),
+    }
+}
+
+/// Returns the index space whose elements decide between the versions of a value: that of the
+/// sequential kernel where the value is computed from all elements of a space, and the value's own
+/// otherwise.
+pub fn deciding_space(binding: &Let, sequential: &Block) -> SpaceId {
+    let kernel_space = |step: &Step| match step {
+        Step::Kernel(kernel) => {
+            let sequential = kernel.lets.iter().any(|inner| matches!(inner.op, Op::Sequential(_)));
+            sequential.then_some(kernel.space)
+        }
+        Step::Space(_) | Step::Let(_) => None,
+    };
+    sequential.steps.iter().find_map(kernel_space).unwrap_or(binding.ctx)
+}
+
+/// Returns the function whose call flattened code ends with, if it does.
+pub fn called_function(flattened: &Block) -> Option<FunId> {
+    match flattened.steps.last() {
+        Some(Step::Let(Let { op: Op::Call(callee, _), .. })) => Some(*callee),
+        _ => None,
+    }
+}
+
+/// Returns for each function whether its flattened code can reach a call of itself.
+pub fn recursive(program: &Program) -> Vec<bool> {
+    let count = program.functions.len();
+    let mut calls: Vec<Vec<FunId>> = vec![Vec::new(); count];
+    for (function, calls) in program.functions.iter().zip(&mut calls) {
+        if let Some(function) = function {
+            function.body.each_let(&mut |binding| {
+                if let Op::Call(callee, _) = binding.op {
+                    calls.push(callee);
+                }
+            });
+        }
+    }
+    let reaches_itself = |start: usize| {
+        let mut seen = vec![false; count];
+        let mut open: Vec<FunId> = calls[start].clone();
+        while let Some(at) = open.pop() {
+            let at = at.0 as usize;
+            if at == start {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[at], true) {
+                open.extend(&calls[at]);
+            }
+        }
+        false
+    };
+    (0..count).map(reaches_itself).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Facts, Recursion, Strategy, Version};
+    use crate::strategy::Thresholds;
+
+    const MANY: Facts =
+        Facts { elements: 64, single: false, map: false, recursion: None, input_elements: 1 << 20 };
+
+    fn choose(facts: Facts) -> Version {
+        let limits = Thresholds { concurrent_threads: 8, ..Thresholds::default() };
+        Strategy::Auto.choose(&facts, &limits)
+    }
+
+    #[test]
+    fn enough_elements_for_every_thread_are_not_flattened() {
+        assert_eq!(choose(MANY), Version::Sequential);
+        assert_eq!(choose(Facts { elements: 63, ..MANY }), Version::Flattened);
+    }
+
+    #[test]
+    fn little_work_is_not_flattened() {
+        assert_eq!(choose(Facts { elements: 2, input_elements: 1, ..MANY }), Version::Sequential);
+    }
+
+    #[test]
+    fn a_large_map_is_always_flattened() {
+        assert_eq!(choose(Facts { map: true, ..MANY }), Version::Flattened);
+    }
+
+    #[test]
+    fn the_host_path_leaves_only_small_recursions_to_one_thread() {
+        let single = Facts { elements: 1, single: true, input_elements: 10, ..MANY };
+        assert_eq!(choose(single), Version::Flattened);
+        let recursion = Some(Recursion { calls: 2, work_items: 20 });
+        assert_eq!(choose(Facts { recursion, ..single }), Version::Sequential);
+        let large = Facts { recursion, input_elements: 1 << 20, ..single };
+        assert_eq!(choose(large), Version::Flattened);
+        let walk = Some(Recursion { calls: 16, work_items: 160 });
+        assert_eq!(choose(Facts { recursion: walk, ..large }), Version::Sequential);
+    }
+
+    #[test]
+    fn a_forced_version_ignores_the_facts() {
+        let forced = Strategy::Always(Version::Flattened);
+        assert_eq!(forced.choose(&MANY, &Thresholds::default()), Version::Flattened);
+    }
+}

@@ -1,0 +1,220 @@
+//! Sequences and rows behind each other, and one pool for the rows of several sequences.
+//!
+//! Rows that are cut from the same arrays share a pool already; others are put behind each other,
+//! each with only what it uses.
+
+use super::copy::{ColumnCopy, SegmentMove, copy, move_segments};
+use super::gather::{CompactRows, compact};
+use super::memory::{array, number, slice};
+use super::sequence::{Field, Rows, Sequence, element_columns, fields, row_columns};
+use super::{Memory, Segments, Stepped};
+use nesl_core::ir::Ty;
+use nesl_runtime::runtime::Arg;
+
+/// A column, and the number added to each of its elements.
+pub(super) type Shifted = (Arg, usize);
+
+/// One pool in place of several.
+pub(super) struct OnePool {
+    /// The number of elements of the pool.
+    pub(super) extent: usize,
+    pub(super) columns: Vec<Arg>,
+    /// For each of the pools that it replaces, the starts of the rows there, and the number to be
+    /// added to them.
+    pub(super) starts: Vec<Shifted>,
+}
+
+/// Returns the columns of sequences of `element`s put behind each other.
+pub(super) fn concatenate(
+    memory: &Memory<'_>,
+    all: &[Sequence<'_>],
+    element: &Ty,
+) -> Stepped<Vec<Arg>> {
+    let lengths: Vec<usize> = all.iter().map(|one| one.length).collect();
+    let mut rest: Vec<&[Arg]> = all.iter().map(|one| one.columns).collect();
+    let mut out = Vec::new();
+    for field in fields(element) {
+        match field {
+            Field::Scalar => {
+                let first: Vec<Shifted> = rest.iter().map(|rest| (rest[0].clone(), 0)).collect();
+                out.push(end_to_end(memory, &first, &lengths)?);
+                rest.iter_mut().for_each(|rest| *rest = &rest[1..]);
+            }
+            Field::Sequence(inner) => {
+                let width = row_columns(memory, inner);
+                let rows: Vec<Rows<'_>> = rest
+                    .iter()
+                    .zip(&lengths)
+                    .map(|(rest, count)| Rows { count: *count, columns: &rest[..width] })
+                    .collect();
+                let pool = one_pool(memory, &rows, inner)?;
+                out.push(end_to_end(memory, &pool.starts, &lengths)?);
+                let second: Vec<Shifted> = rest.iter().map(|rest| (rest[1].clone(), 0)).collect();
+                out.push(end_to_end(memory, &second, &lengths)?);
+                out.push(number(pool.extent));
+                out.extend(pool.columns);
+                rest.iter_mut().for_each(|rest| *rest = &rest[width..]);
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Returns one pool for the rows of several sequences.
+pub(super) fn one_pool(memory: &Memory<'_>, all: &[Rows<'_>], element: &Ty) -> Stepped<OnePool> {
+    let pools: Vec<Sequence<'_>> = all.iter().map(|rows| rows.pool()).collect();
+    if let Some(pool) = shared_pool(memory, all, &pools, element) {
+        return Ok(pool);
+    }
+    let mut compacted = Vec::new();
+    for rows in all {
+        compacted.push(compact(memory, *rows, element)?);
+    }
+    let mut starts = Vec::new();
+    let mut extent = 0;
+    let mut parts = Vec::new();
+    for ((rows, pool), compact) in all.iter().zip(&pools).zip(&compacted) {
+        let (start, pool) = match compact {
+            Some(CompactRows { starts, extent, columns }) => {
+                (starts, Sequence { length: *extent, columns })
+            }
+            None => (rows.starts(), *pool),
+        };
+        starts.push((start.clone(), extent));
+        extent += pool.length;
+        parts.push(pool);
+    }
+    Ok(OnePool { extent, columns: concatenate(memory, &parts, element)?, starts })
+}
+
+/// Returns one pool for rows that are all cut from the same arrays, without copying.
+fn shared_pool(
+    memory: &Memory<'_>,
+    all: &[Rows<'_>],
+    pools: &[Sequence<'_>],
+    element: &Ty,
+) -> Option<OnePool> {
+    let own = element_columns(memory, element);
+    let start = |pool: &Sequence<'_>, column: usize| match &pool.columns[column] {
+        Arg::Array(_, at) => *at,
+        Arg::Scalar(_) => 0,
+    };
+    let first = pools.first()?;
+    let lead = own.iter().position(|own| *own)?;
+    let least = pools.iter().min_by_key(|pool| start(pool, lead))?;
+    for pool in pools {
+        for (column, own) in own.iter().enumerate() {
+            let same = match (&first.columns[column], &pool.columns[column]) {
+                (Arg::Array(a, _), Arg::Array(b, _)) => a.is_same(b),
+                (Arg::Scalar(a), Arg::Scalar(b)) => a == b,
+                (Arg::Array(..), Arg::Scalar(_)) | (Arg::Scalar(_), Arg::Array(..)) => false,
+            };
+            let shift = start(pool, lead) - start(least, lead);
+            let shift = if *own { shift } else { 0 };
+            if !same || start(pool, column) != start(least, column) + shift {
+                return None;
+            }
+        }
+    }
+    let before: Vec<usize> =
+        pools.iter().map(|pool| start(pool, lead) - start(least, lead)).collect();
+    let extent = pools.iter().zip(&before).map(|(pool, at)| at + pool.length).max()?;
+    let starts = all.iter().map(|rows| rows.starts().clone()).zip(before).collect();
+    Some(OnePool { extent, columns: least.columns.to_vec(), starts })
+}
+
+/// Returns columns behind each other, with a number added to the elements of each.
+fn end_to_end(memory: &Memory<'_>, columns: &[Shifted], lengths: &[usize]) -> Stepped<Arg> {
+    let ty = array(&columns[0].0).ty();
+    let out = memory.alloc(ty, lengths.iter().sum())?;
+    let mut at = 0;
+    for ((column, add), length) in columns.iter().zip(lengths) {
+        copy(memory, column, &Arg::Array(out.clone(), at), *add, *length)?;
+        at += length;
+    }
+    Ok(Arg::Array(out, 0))
+}
+
+/// Returns the columns of each row of `first` with the same row of `second` behind it.
+pub(crate) fn append_rows(
+    memory: &Memory<'_>,
+    first: Rows<'_>,
+    second: Rows<'_>,
+    element: &Ty,
+) -> Stepped<Vec<Arg>> {
+    let count = first.count;
+    let segments = |rows: Rows<'_>| Segments::of_lengths(memory, count, rows.lengths().clone());
+    let (a, b) = (segments(first)?, segments(second)?);
+    for (here, other) in [(first, &b), (second, &a)] {
+        if other.total == 0 {
+            return Ok(here.columns.to_vec());
+        }
+    }
+    let [x, y] = [first, second].map(|rows| memory.read_ints(rows.lengths(), count));
+    let (x, y) = (x?, y?);
+    let (mut begin, mut behind, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
+    let mut at = 0;
+    for (x, y) in x.iter().zip(&y) {
+        begin.push(at);
+        behind.push(at + x);
+        lengths.push(x + y);
+        at += x + y;
+    }
+    let total = a.total + b.total;
+    let begin = memory.write_indices(&begin)?;
+    let (columns, copies) = joined_columns(memory, first.pool(), second.pool(), total, element)?;
+    let sides = [(first, &a, &begin), (second, &b, &memory.write_indices(&behind)?)];
+    for ((rows, segments, to), copies) in sides.into_iter().zip(&copies) {
+        let moved = SegmentMove {
+            count,
+            offsets: Arg::Array(segments.offsets(memory)?, 0),
+            from: rows.starts().clone(),
+            to: to.clone(),
+        };
+        move_segments(memory, moved, copies)?;
+    }
+    let descriptor = [begin, memory.write_indices(&lengths)?, number(total)];
+    Ok(descriptor.into_iter().chain(columns).collect())
+}
+
+/// Allocates columns for `total` elements of two pools; returns them, and the copies that bring
+/// the elements of each pool there.
+fn joined_columns(
+    memory: &Memory<'_>,
+    first: Sequence<'_>,
+    second: Sequence<'_>,
+    total: usize,
+    element: &Ty,
+) -> Stepped<(Vec<Arg>, [Vec<ColumnCopy>; 2])> {
+    let (mut a, mut b) = (first.columns, second.columns);
+    let mut out = Vec::new();
+    let mut copies = [Vec::new(), Vec::new()];
+    let mut column = |from: [Shifted; 2]| -> Stepped<Arg> {
+        let to = memory.alloc_column(slice(&from[0].0).0.ty(), total)?;
+        for (copies, (from, add)) in copies.iter_mut().zip(from) {
+            copies.push(ColumnCopy { from, to: to.clone(), add });
+        }
+        Ok(to)
+    };
+    for field in fields(element) {
+        match field {
+            Field::Scalar => {
+                out.push(column([(a[0].clone(), 0), (b[0].clone(), 0)])?);
+                (a, b) = (&a[1..], &b[1..]);
+            }
+            Field::Sequence(inner) => {
+                let width = row_columns(memory, inner);
+                let rows = [(first.length, a), (second.length, b)]
+                    .map(|(count, columns)| Rows { count, columns: &columns[..width] });
+                let pool = one_pool(memory, &rows, inner)?;
+                let [x, y] = [&pool.starts[0], &pool.starts[1]];
+                out.push(column([x.clone(), y.clone()])?);
+                out.push(column([(a[1].clone(), 0), (b[1].clone(), 0)])?);
+                out.push(number(pool.extent));
+                out.extend(pool.columns);
+                (a, b) = (&a[width..], &b[width..]);
+            }
+        }
+    }
+    Ok((out, copies))
+}

@@ -1,0 +1,129 @@
+//! Columns copied, filled, converted and scattered.
+
+use super::builtin::{self, Copied};
+use super::memory::{array, number, slice};
+use super::{Memory, Stepped};
+use nesl_runtime::kir::{Literal, Ty};
+use nesl_runtime::runtime::Arg;
+
+/// A column that is copied.
+pub(super) struct ColumnCopy {
+    pub(super) from: Arg,
+    pub(super) to: Arg,
+    /// The number added to each element, which is an int if it is not zero.
+    pub(super) add: usize,
+}
+
+/// Segments that are moved: how long each is, by offsets, and the elements at which each begins in
+/// the source and in the target.
+pub(super) struct SegmentMove {
+    pub(super) count: usize,
+    pub(super) offsets: Arg,
+    pub(super) from: Arg,
+    pub(super) to: Arg,
+}
+
+/// Returns the description of columns for a built-in kernel, and the arguments for them.
+pub(super) fn columns(copies: &[ColumnCopy]) -> (Vec<Copied>, Vec<Arg>) {
+    let column = |copy: &ColumnCopy| Copied {
+        from: array(&copy.from).ty(),
+        to: array(&copy.to).ty(),
+        adds: copy.add != 0,
+    };
+    let args =
+        copies.iter().flat_map(|copy| [copy.from.clone(), copy.to.clone(), number(copy.add)]);
+    (copies.iter().map(column).collect(), args.collect())
+}
+
+/// Returns an array that holds a literal `count` times.
+pub(crate) fn fill(memory: &Memory<'_>, with: Literal, count: usize) -> Stepped<Arg> {
+    let out = memory.alloc_column(with.ty(), count)?;
+    memory.execute(builtin::fill(with), &[number(count), out.clone()])?;
+    Ok(out)
+}
+
+/// Returns `count` ints of the program as lengths.
+pub(crate) fn as_lengths(memory: &Memory<'_>, ints: Arg, count: usize) -> Stepped<Arg> {
+    if array(&ints).ty() != Ty::I32 {
+        return Ok(ints);
+    }
+    let out = memory.alloc_column(Ty::I64, count)?;
+    scatter(memory, None, ints, &out, 0, count)?;
+    Ok(out)
+}
+
+/// Writes the first `count` elements of a column, ints plus `add`, to the given indices of another
+/// column, or in order.
+pub(super) fn scatter(
+    memory: &Memory<'_>,
+    indices: Option<Arg>,
+    from: Arg,
+    to: &Arg,
+    add: usize,
+    count: usize,
+) -> Stepped<()> {
+    let kernel = builtin::scatter(array(&from).ty(), array(to).ty(), indices.is_some());
+    let mut args = vec![number(count), from, to.clone(), number(add)];
+    args.extend(indices);
+    memory.execute(kernel, &args)
+}
+
+/// Copies the first `count` elements of a column, ints plus `add`: by the host if they are few.
+pub(super) fn copy(
+    memory: &Memory<'_>,
+    from: &Arg,
+    to: &Arg,
+    add: usize,
+    count: usize,
+) -> Stepped<()> {
+    if count > memory.limits.max_host_copied_elements || add != 0 {
+        return scatter(memory, None, from.clone(), to, add, count);
+    }
+    let ((source, at), (target, begin)) = (slice(from), slice(to));
+    let mut bytes = vec![0; count * source.ty().size()];
+    memory.runtime.read(source, at, &mut bytes)?;
+    memory.runtime.write(target, begin, &bytes)
+}
+
+/// Writes elements of columns to indices. If `ordered`, an index may occur more than once, and the
+/// last element written there stays.
+pub(super) fn put(
+    memory: &Memory<'_>,
+    indices: &Arg,
+    copies: &[ColumnCopy],
+    count: usize,
+    ordered: bool,
+) -> Stepped<()> {
+    let (columns, mut args) = columns(copies);
+    args.splice(0..0, [number(count), indices.clone()]);
+    memory.execute(builtin::put(array(indices).ty(), &columns, ordered), &args)
+}
+
+/// Copies the elements of segments to where these go.
+pub(super) fn move_segments(
+    memory: &Memory<'_>,
+    segments: SegmentMove,
+    copies: &[ColumnCopy],
+) -> Stepped<()> {
+    let (columns, mut args) = columns(copies);
+    let SegmentMove { count, offsets, from, to } = segments;
+    args.splice(0..0, [number(count), offsets, from, to]);
+    memory.execute(builtin::move_segments(&columns), &args)
+}
+
+/// Returns a column of `count` elements that may be written: the column itself if it is `owned`
+/// and its buffer has no other handle, and a copy otherwise.
+pub(crate) fn writable(
+    memory: &Memory<'_>,
+    column: &Arg,
+    count: usize,
+    owned: bool,
+) -> Stepped<Arg> {
+    let buffer = array(column);
+    if owned && buffer.is_unique() {
+        return Ok(column.clone());
+    }
+    let out = memory.alloc_column(buffer.ty(), count)?;
+    copy(memory, column, &out, 0, count)?;
+    Ok(out)
+}

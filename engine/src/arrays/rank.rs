@@ -1,0 +1,61 @@
+//! Order and equality of elements: sorting, ranks, groups, and indices that occur once.
+
+use super::memory::{array, number};
+use super::sequence::Sequence;
+use super::{FlatValue, Memory, Stepped, builtin};
+use nesl_core::prim::SeqOp;
+use nesl_runtime::kir::{Extern, Ty};
+use nesl_runtime::runtime::Arg;
+
+/// Returns a sequence of scalars in the order of its ranks: ascending for [`SeqOp::RankUp`].
+pub(crate) fn sort(memory: &Memory<'_>, sequence: &FlatValue, rank: SeqOp) -> Stepped<FlatValue> {
+    let Sequence { length, columns } = Sequence::of(sequence);
+    let service = if rank == SeqOp::RankUp { Extern::SortUp } else { Extern::SortDown };
+    let out = memory.alloc_column(array(&columns[0]).ty(), length)?;
+    order(memory, service, &columns[0], length, &out)?;
+    Ok(Sequence::value(length, vec![out]))
+}
+
+/// Returns the rank of each of `count` scalars, as 64-bit ints.
+pub(super) fn ranks(memory: &Memory<'_>, rank: SeqOp, keys: &Arg, count: usize) -> Stepped<Arg> {
+    let service = if rank == SeqOp::RankUp { Extern::RankUp } else { Extern::RankDown };
+    let ranks = memory.alloc_column(Ty::I64, count)?;
+    order(memory, service, keys, count, &ranks)?;
+    Ok(ranks)
+}
+
+/// Has the runtime write `count` keys, or their ranks, in order.
+fn order(memory: &Memory<'_>, service: Extern, keys: &Arg, count: usize, out: &Arg) -> Stepped<()> {
+    let kernel = builtin::intrinsic("order", service, array(keys).ty(), &[array(out).ty()]);
+    memory.execute(kernel, &[number(1), number(count), keys.clone(), out.clone()])
+}
+
+/// Returns for each of `count` ints or texts the index of the last one equal to it, and the number
+/// of those equal to it.
+pub(super) fn groups(memory: &Memory<'_>, columns: &[Arg], count: usize) -> Stepped<[Arg; 2]> {
+    let last = memory.alloc_column(Ty::I64, count)?;
+    let equal = memory.alloc_column(Ty::I64, count)?;
+    // Texts are given by their starts and lengths, and the characters of their pool.
+    let (service, mut others) = match columns {
+        [_, lengths, _, chars] => (Extern::TextGroups, vec![lengths.clone(), chars.clone()]),
+        _ => (Extern::Groups, Vec::new()),
+    };
+    others.extend([last.clone(), equal.clone()]);
+    let types: Vec<Ty> = others.iter().map(|arg| array(arg).ty()).collect();
+    let kernel = builtin::intrinsic("groups", service, array(&columns[0]).ty(), &types);
+    let mut args = vec![number(1), number(count), columns[0].clone()];
+    args.extend(others);
+    memory.execute(kernel, &args)?;
+    Ok([last, equal])
+}
+
+/// Returns the number of different indices among `count` that are all less than `count`.
+pub(super) fn distinct(memory: &Memory<'_>, indices: &Arg, count: usize) -> Stepped<usize> {
+    let marks = memory.alloc_column(Ty::Bool, count)?;
+    memory.execute(builtin::clear_marks(), &[number(count), marks.clone()])?;
+    let args = [number(count), marks.clone(), indices.clone()];
+    memory.execute(builtin::set_marks(array(indices).ty()), &args)?;
+    let all = memory.alloc_column(Ty::I64, 1)?;
+    memory.execute(builtin::count_marks(), &[number(count), marks, all.clone()])?;
+    Ok(memory.read_ints(&all, 1)?[0] as usize)
+}

@@ -1,0 +1,305 @@
+//! Blocks, calls and conditionals of a flat program, step by step.
+
+use super::facts::{RecursionLog, facts};
+use super::host_steps::run_host_steps;
+use super::spaces::{collect, enter};
+use crate::arrays::{FlatValue, Memory, Rows, Side, append_rows, flatten_rows, merge_sides};
+use crate::frame::{CallFrame, Extent, FlatProgram, RunError, RunResult};
+use crate::kernels::{KernelCache, Launcher, filter_sides, prefetch, value_in};
+use crate::trace::CallTrace;
+use nesl_core::base::with_stack;
+use nesl_core::flat::{Block, Kernel, Let, Op, SpaceId, Step};
+use nesl_core::interp::Failure as ProgramFailure;
+use nesl_core::ir::{Atom, FunId, Ty};
+use nesl_core::prim::SeqOp;
+use nesl_core::strategy::eligibility::{Placement, placement};
+use nesl_core::strategy::{Strategy, Version};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::fault::{Fault, FaultCode};
+use nesl_runtime::kir::Literal;
+use nesl_runtime::runtime::Arg;
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// Runs the main function of a program, and returns the parts of its value.
+///
+/// `args` are the parts of each of its arguments, and `max_depth` is the number of calls within
+/// calls after which recursion is too deep.
+pub(crate) fn run(
+    memory: Memory<'_>,
+    program: &FlatProgram,
+    cache: &KernelCache,
+    strategy: Strategy,
+    max_depth: usize,
+    args: Vec<Vec<Arg>>,
+) -> RunResult<Vec<Arg>> {
+    prefetch(memory.runtime, memory.limits, program, cache, strategy);
+    let schedule = Schedule {
+        program,
+        launcher: Launcher::new(memory, program, cache),
+        strategy,
+        recursions: RecursionLog::new(program),
+        depth: Cell::new(0),
+        max_depth,
+    };
+    let result = schedule.main(args).map_err(|error| schedule.launcher.locate(error));
+    memory.runtime.cancel_prefetch();
+    if result.is_err() {
+        // A failure of what is still enqueued belongs to this run, not to the next one.
+        let _ = memory.runtime.sync();
+    }
+    result
+}
+
+/// One run of a flat program.
+struct Schedule<'p> {
+    program: &'p FlatProgram,
+    launcher: Launcher<'p>,
+    strategy: Strategy,
+    recursions: RecursionLog,
+    /// The number of calls under way.
+    depth: Cell<usize>,
+    max_depth: usize,
+}
+
+/// A call to be made.
+struct Call {
+    callee: FunId,
+    /// The elements that the function is called at.
+    elements: Rc<Extent>,
+    args: Vec<Rc<FlatValue>>,
+    trace: CallTrace,
+}
+
+/// The end of a block.
+enum Outcome {
+    Value(Rc<FlatValue>),
+    /// The block ends with a call in tail position, which takes the place of the call around.
+    Tail(Call),
+}
+
+impl<'p> Schedule<'p> {
+    fn main(&self, args: Vec<Vec<Arg>>) -> RunResult<Vec<Arg>> {
+        let args = args.into_iter().map(|parts| Rc::new(FlatValue::new(parts))).collect();
+        let (callee, trace) = (self.program.program.source.main, CallTrace::default());
+        let value = self.call(Call { callee, elements: Rc::new(Extent::single()), args, trace })?;
+        self.launcher.sync(&CallTrace::default())?;
+        Ok(value.parts.clone())
+    }
+
+    fn call(&self, call: Call) -> RunResult<Rc<FlatValue>> {
+        self.depth.set(self.depth.get() + 1);
+        let result = if self.depth.get() > self.max_depth {
+            let (fault, trace) = (Fault::new(FaultCode::TooDeep), call.trace.sites());
+            Err(RunError::Failed(ProgramFailure { fault, trace }))
+        } else {
+            with_stack(|| self.call_and_tail_calls(call))
+        };
+        self.depth.set(self.depth.get() - 1);
+        result
+    }
+
+    /// Makes a call, and those in tail position after it, in one stack frame.
+    fn call_and_tail_calls(&self, call: Call) -> RunResult<Rc<FlatValue>> {
+        let mut call = call;
+        let mut previous = None;
+        loop {
+            let Call { callee, elements, args, trace } = call;
+            let mut frame = CallFrame::new(self.program, callee, elements, args, trace);
+            let repeats = previous.replace(callee) == Some(callee);
+            self.recursions.begin(callee, repeats, self.launcher.work_items());
+            let body = &self.program.function(callee).body;
+            let outcome = self.block(&mut frame, body, SpaceId::CALLER, true);
+            self.recursions.end(callee);
+            call = match outcome? {
+                Outcome::Value(value) => return Ok(value),
+                Outcome::Tail(next) => next,
+            };
+            // A loop of tail calls may go on forever: this notices an interruption.
+            self.launcher.sync(&call.trace)?;
+        }
+    }
+
+    /// Runs a block whose value lives in an index space; `tail` if the function ends with it.
+    fn block(
+        &self,
+        frame: &mut CallFrame<'p>,
+        block: &'p Block,
+        space: SpaceId,
+        tail: bool,
+    ) -> RunResult<Outcome> {
+        with_stack(|| {
+            let last_uses = self.program.last_uses(frame.function, block);
+            for (at, step) in block.steps.iter().enumerate() {
+                frame.begin_step(&last_uses, at);
+                match step {
+                    Step::Space(space) => enter(&self.launcher, frame, *space)?,
+                    Step::Kernel(kernel) => self.kernel(frame, kernel)?,
+                    Step::Let(binding) => {
+                        let last = at + 1 == block.steps.len();
+                        let last = last && block.result == Atom::Var(binding.var);
+                        match self.binding(frame, binding, tail && last)? {
+                            Outcome::Value(value) => frame.bind(binding.var, binding.ctx, value),
+                            tail => return Ok(tail),
+                        }
+                    }
+                }
+                frame.end_step();
+            }
+            Ok(Outcome::Value(value_in(&self.launcher, frame, block.result, space)?))
+        })
+    }
+
+    /// Executes a kernel, wherever it is placed.
+    fn kernel(&self, frame: &mut CallFrame<'p>, kernel: &'p Kernel) -> RunResult<()> {
+        match placement(kernel, frame.extent(kernel.space).single) {
+            Placement::HostSteps => run_host_steps(&self.launcher, frame, kernel),
+            Placement::ArrayOperation(op, args) => self.array_operation(frame, kernel, op, args),
+            Placement::Launch => self.launcher.launch_own(frame, kernel),
+        }
+    }
+
+    /// Has the array library do a kernel, unless there are too many rows for the host to describe.
+    fn array_operation(
+        &self,
+        frame: &mut CallFrame<'p>,
+        kernel: &'p Kernel,
+        op: SeqOp,
+        args: &[Atom],
+    ) -> RunResult<()> {
+        let (memory, count) = (&self.launcher.memory, frame.extent(kernel.space).count);
+        let max_appended = memory.limits.max_host_appended_segments;
+        if count == 0 || (op == SeqOp::Append && count > max_appended) {
+            return self.launcher.launch_own(frame, kernel);
+        }
+        self.launcher.count_work_items(count as u64);
+        let binding = &kernel.lets[0];
+        let mut values = Vec::new();
+        for atom in args {
+            values.push(value_in(&self.launcher, frame, *atom, kernel.space)?);
+        }
+        let element = binding.ty.element().or_bug("an array operation makes a sequence");
+        let rows: Vec<Rows<'_>> =
+            values.iter().map(|value| Rows { count, columns: &value.parts }).collect();
+        let columns = match op {
+            SeqOp::Append => append_rows(memory, rows[0], rows[1], element)?,
+            _ => flatten_rows(memory, rows[0], element)?,
+        };
+        frame.bind(binding.var, binding.ctx, Rc::new(FlatValue::new(columns)));
+        Ok(())
+    }
+
+    fn binding(
+        &self,
+        frame: &mut CallFrame<'p>,
+        binding: &'p Let,
+        tail: bool,
+    ) -> RunResult<Outcome> {
+        let space = binding.ctx;
+        match &binding.op {
+            Op::Collect { value, from } => {
+                let value = collect(&self.launcher, frame, *value, *from, &binding.ty)?;
+                Ok(Outcome::Value(Rc::new(value)))
+            }
+            Op::Call(callee, args) => self.call_step(frame, binding, *callee, args, tail),
+            Op::Versions { sequential, flattened } => {
+                let (limits, work_items) =
+                    (self.launcher.memory.limits, self.launcher.work_items());
+                let versions = (binding, sequential, flattened);
+                let facts =
+                    facts(self.program, frame, &self.recursions, work_items, limits, versions);
+                let block = match self.strategy.choose(&facts, limits) {
+                    Version::Sequential => sequential,
+                    Version::Flattened => flattened,
+                };
+                self.block(frame, block, space, tail)
+            }
+            Op::Branch { cond, then, otherwise } => {
+                let extent = frame.extent(space).clone();
+                if !extent.single {
+                    return self.branch(frame, [then, otherwise], &binding.ty, space);
+                }
+                let cond = value_in(&self.launcher, frame, Atom::Var(*cond), space)?;
+                let yes = matches!(cond.parts[..], [Arg::Scalar(Literal::Bool(true))]);
+                let (inner, side) = if yes { then } else { otherwise };
+                frame.set_extent(*inner, extent);
+                self.block(frame, side, *inner, tail)
+            }
+            Op::Map(_)
+            | Op::Element { .. }
+            | Op::Position
+            | Op::Gather(..)
+            | Op::Extent(..)
+            | Op::SameLength(..)
+            | Op::Reduce { .. }
+            | Op::Histogram { .. }
+            | Op::Scatter { .. }
+            | Op::Scan { .. }
+            | Op::Sequential(_) => bug!("an operation for kernels stands outside of one"),
+        }
+    }
+
+    fn call_step(
+        &self,
+        frame: &mut CallFrame<'p>,
+        binding: &Let,
+        callee: FunId,
+        args: &[Atom],
+        tail: bool,
+    ) -> RunResult<Outcome> {
+        let space = binding.ctx;
+        let args: RunResult<Vec<Rc<FlatValue>>> =
+            args.iter().map(|arg| value_in(&self.launcher, frame, *arg, space)).collect();
+        let elements = Rc::new(frame.extent(space).of_call());
+        let trace = frame.trace.under(binding.site, frame.function.library);
+        let (count, single) = (elements.count, elements.single);
+        let call = Call { callee, elements, args: args?, trace };
+        if tail && (space == SpaceId::CALLER || single) {
+            return Ok(Outcome::Tail(call));
+        }
+        // Recursion ends where there are no elements left.
+        let value = if count == 0 { self.no_value(&binding.ty)? } else { self.call(call)? };
+        Ok(Outcome::Value(value))
+    }
+
+    /// Runs a conditional at many elements: each side for the elements that take it, if any do.
+    fn branch(
+        &self,
+        frame: &mut CallFrame<'p>,
+        sides: [&'p (SpaceId, Block); 2],
+        ty: &Ty,
+        space: SpaceId,
+    ) -> RunResult<Outcome> {
+        let all = frame.extent(space).count;
+        filter_sides(&self.launcher, frame, space, sides.map(|(inner, _)| *inner))?;
+        let mut taken = Vec::new();
+        for (inner, block) in sides {
+            let count = frame.extent(*inner).count;
+            if count == 0 {
+                continue;
+            }
+            let value = match self.block(frame, block, *inner, false)? {
+                Outcome::Value(value) => value,
+                Outcome::Tail(_) => bug!("a call in a side of a conditional took its place"),
+            };
+            if count == all {
+                return Ok(Outcome::Value(value));
+            }
+            let indices = Arg::Array(frame.outer_indices(&self.launcher.memory, *inner)?, 0);
+            taken.push(Side { count, indices, value });
+        }
+        Ok(Outcome::Value(match &taken[..] {
+            [] => self.no_value(ty)?,
+            [then, otherwise] => {
+                Rc::new(merge_sides(&self.launcher.memory, [then, otherwise], ty, all)?)
+            }
+            _ => bug!("some elements took no side of a conditional"),
+        }))
+    }
+
+    /// Returns a value of some type at no element.
+    fn no_value(&self, ty: &Ty) -> RunResult<Rc<FlatValue>> {
+        Ok(Rc::new(FlatValue::new(self.launcher.memory.no_elements(ty)?)))
+    }
+}

@@ -1,0 +1,61 @@
+//! A flat program with what is derived from it once, for all its runs.
+
+use super::last_use::{self, LastUses};
+use nesl_core::flat::{Block, Function, Program};
+use nesl_core::ir::FunId;
+use nesl_core::lower::kernel::{self, Values};
+use nesl_core::strategy;
+use nesl_runtime::bug::OrBug;
+use rustc_hash::FxHashMap;
+use std::cell::{OnceCell, RefCell};
+use std::rc::Rc;
+
+/// A flat program ready to run.
+pub(crate) struct FlatProgram {
+    pub(crate) program: Program,
+    /// For each function, the home and the type of each of its values.
+    homes: Vec<OnceCell<Values>>,
+    /// For each function, whether its flattened code can call it again.
+    recursive: Vec<bool>,
+    /// Last uses by the address of a block. The blocks are never moved or changed: they are on the
+    /// heap, and nobody but this struct owns them.
+    last_uses: RefCell<FxHashMap<*const Block, Rc<LastUses>>>,
+}
+
+impl FlatProgram {
+    pub(crate) fn new(program: Program) -> FlatProgram {
+        FlatProgram {
+            homes: program.functions.iter().map(|_| OnceCell::new()).collect(),
+            recursive: strategy::recursive(&program),
+            last_uses: RefCell::default(),
+            program,
+        }
+    }
+
+    /// Returns the flattened code of a function.
+    pub(crate) fn function(&self, id: FunId) -> &Function {
+        let function = self.program.functions[id.0 as usize].as_ref();
+        function.or_bug("a function that is called was flattened")
+    }
+
+    /// Returns the home and the type of each value of a function.
+    pub(crate) fn homes(&self, id: FunId) -> &Values {
+        self.homes[id.0 as usize].get_or_init(|| kernel::values(self.function(id)))
+    }
+
+    /// Returns true if the flattened code of a function can call it again.
+    pub(crate) fn is_recursive(&self, id: FunId) -> bool {
+        self.recursive[id.0 as usize]
+    }
+
+    /// Returns the values that each step of a block is the last to use.
+    pub(crate) fn last_uses(&self, function: &Function, block: &Block) -> Rc<LastUses> {
+        let key = std::ptr::from_ref(block);
+        if let Some(uses) = self.last_uses.borrow().get(&key) {
+            return uses.clone();
+        }
+        let uses = Rc::new(last_use::last_uses(function, block));
+        self.last_uses.borrow_mut().insert(key, uses.clone());
+        uses
+    }
+}

@@ -1,0 +1,112 @@
+//! The arguments of a launch, in the order of the kernel's parameters.
+
+use crate::arrays::{self, Memory, Segments, gather_segments, length, number, writable};
+use crate::frame::{CallFrame, RunResult};
+use nesl_core::flat::{Kernel, SpaceId};
+use nesl_core::ir::{Atom, Var};
+use nesl_core::lower::kernel::{KernelParam, LoweredKernel};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::runtime::Arg;
+use std::rc::Rc;
+
+/// Returns the arguments of a launch, with new arrays for its results.
+///
+/// Sequences that the kernel overwrites are taken out of the frame after all others were read.
+pub(super) fn arguments(
+    memory: &Memory<'_>,
+    frame: &mut CallFrame<'_>,
+    kernel: &Kernel,
+    code: &LoweredKernel,
+) -> RunResult<Vec<Arg>> {
+    let over = frame.extent(kernel.space).clone();
+    let mut args = Vec::new();
+    let mut overwritten = Vec::new();
+    for take in &code.params {
+        match take {
+            KernelParam::Count => args.push(number(over.count)),
+            KernelParam::Segments => args.push(number(over.segments()?.count)),
+            KernelParam::Length => {
+                let length = over.segments()?.regular;
+                args.push(number(length.or_bug("the variant says that segments are equally long")));
+            }
+            KernelParam::Offsets => args.push(Arg::Array(over.segments()?.offsets(memory)?, 0)),
+            KernelParam::Map(space) => {
+                args.push(Arg::Array(frame.outer_indices(memory, *space)?, 0))
+            }
+            KernelParam::Value(var) => args.extend_from_slice(&frame.value_at_home(*var).parts),
+            KernelParam::Pool(var) => args.extend_from_slice(pool(frame, *var)),
+            KernelParam::Out(space, ty) => {
+                args.push(Arg::Array(memory.alloc(*ty, frame.extent(*space).count)?, 0));
+            }
+            KernelParam::Table(size, combine, ty) => {
+                let size = table_size(memory, frame, kernel, *size);
+                args.push(arrays::fill(memory, combine.neutral(*ty), size)?);
+            }
+            KernelParam::One(ty) => args.push(Arg::Array(memory.alloc(*ty, 1)?, 0)),
+            KernelParam::Own(var) => {
+                let parts = frame.value_at_home(*var).parts.len();
+                overwritten.push((args.len(), *var));
+                args.extend(std::iter::repeat_n(number(0), parts));
+            }
+        }
+    }
+    for (n, (at, var)) in overwritten.iter().enumerate() {
+        let again = overwritten[n + 1..].iter().any(|(_, other)| other == var);
+        let parts = writable_sequence(memory, frame, *var, !again)?;
+        args.splice(*at..*at + parts.len(), parts);
+    }
+    Ok(args)
+}
+
+/// Returns the columns of the elements of a sequence, without its length or descriptor.
+fn pool<'a>(frame: &'a CallFrame<'_>, var: Var) -> &'a [Arg] {
+    let single = frame.extent(frame.home(var)).single;
+    &frame.value_at_home(var).parts[if single { 1 } else { 3 }..]
+}
+
+/// Returns the number of elements of a histogram's table: an int of the host's own path.
+fn table_size(memory: &Memory<'_>, frame: &CallFrame<'_>, kernel: &Kernel, size: Atom) -> usize {
+    let home = frame.function.segments_of(kernel.space).unwrap_or(SpaceId::CALLER);
+    let size = frame.value_in(memory, size, home);
+    let size = size.or_bug("the size of a histogram's table is known to the host");
+    arrays::int(&size.parts[0]).max(0) as usize
+}
+
+/// Returns the parts of a sequence in arrays that a kernel may write to: its own if this is their
+/// `last` use, and copies otherwise.
+fn writable_sequence(
+    memory: &Memory<'_>,
+    frame: &mut CallFrame<'_>,
+    var: Var,
+    last: bool,
+) -> RunResult<Vec<Arg>> {
+    let (home, element) = (frame.home(var), frame.element_ty(var));
+    let last = last && frame.is_last_use(var, home);
+    let value = frame.take(var, home).or_bug("a value is computed before it is used");
+    if frame.extent(home).single {
+        let mut parts = value.parts.clone();
+        match Rc::try_unwrap(value) {
+            Ok(_) if last => {}
+            Ok(value) => frame.bind(var, home, Rc::new(value)),
+            Err(shared) => frame.bind(var, home, shared),
+        }
+        let length = length(&parts[0]);
+        for column in &mut parts[1..] {
+            *column = writable(memory, column, length, true)?;
+        }
+        return Ok(parts);
+    }
+    let [starts, lengths, _, pool @ ..] = &value.parts[..] else {
+        bug!("sequences at many elements have a descriptor")
+    };
+    let segments = match &value.tiles {
+        Some(tiles) => tiles.clone(),
+        None => Segments::of_lengths(memory, frame.extent(home).count, lengths.clone())?,
+    };
+    let offsets = Arg::Array(segments.offsets(memory)?, 0);
+    let pool = gather_segments(memory, &segments, starts, pool, element)?;
+    let descriptor = [offsets, lengths.clone(), number(segments.total)];
+    frame.bind(var, home, value);
+    Ok(descriptor.into_iter().chain(pool).collect())
+}

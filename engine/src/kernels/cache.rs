@@ -1,0 +1,149 @@
+//! The lowered kernels of a program, one for each variant.
+
+use crate::frame::FlatProgram;
+use crate::unsupported::Unsupported;
+use nesl_core::flat::{Kernel, Op, SpaceId};
+use nesl_core::ir::{FunId, Var};
+use nesl_core::lower::kernel::{self, LoweredKernel, ResultPart, Variant};
+use nesl_runtime::bug;
+use nesl_runtime::kir::{self, Literal};
+use nesl_runtime::runtime::{Failure, Loaded, Runtime};
+use nesl_runtime::scalar::Precision;
+use rustc_hash::FxHashMap;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// The identity of a kernel in a function: one of the program's, or one that the engine derives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum KernelKey {
+    /// A kernel of the program, by its number.
+    Program(u32),
+    /// Some steps of a kernel of the program: its number, and that of the first step.
+    Part(u32, usize),
+    /// A variable, broadcast to each element of an index space.
+    Broadcast(Var, SpaceId),
+    /// A constant for each element of an index space.
+    Constant(SpaceId, Literal),
+    /// The length of a sequence for each element of an index space.
+    Length(Var, SpaceId),
+    /// The elements of a filter.
+    Filter(SpaceId),
+    /// The elements of both sides of a conditional.
+    Sides(SpaceId, SpaceId),
+}
+
+/// A kernel as kir, loaded when it is first launched.
+pub(crate) struct CachedKernel {
+    pub(super) code: LoweredKernel,
+    /// The loaded module; `None` if there is nothing to execute, because all results are arguments.
+    module: Option<OnceCell<Loaded>>,
+}
+
+impl CachedKernel {
+    /// Returns the module, compiled by now; `None` if there is nothing to execute.
+    pub(super) fn module(&self, runtime: &dyn Runtime) -> Result<Option<&Loaded>, Failure> {
+        let Some(module) = &self.module else { return Ok(None) };
+        if let Some(loaded) = module.get() {
+            return Ok(Some(loaded));
+        }
+        let loaded = runtime.load(&self.code.module)?;
+        Ok(Some(module.get_or_init(|| loaded)))
+    }
+
+    /// Announces to a runtime that the kernel will probably be launched.
+    pub(super) fn prefetch(&self, runtime: &dyn Runtime) {
+        if self.module.as_ref().is_some_and(|module| module.get().is_none()) {
+            runtime.prefetch(&self.code.module);
+        }
+    }
+}
+
+type Lowered = Result<Rc<CachedKernel>, Unsupported>;
+
+/// The lowered kernels of a program, for one precision and seed.
+pub(crate) struct KernelCache {
+    precision: Precision,
+    seed: u64,
+    kernels: RefCell<FxHashMap<(FunId, KernelKey, Variant), Lowered>>,
+    /// Time spent on lowering since it was last taken.
+    lowering: Cell<Duration>,
+}
+
+impl KernelCache {
+    pub(crate) fn new(precision: Precision, seed: u64) -> KernelCache {
+        let (kernels, lowering) = Default::default();
+        KernelCache { precision, seed, kernels, lowering }
+    }
+
+    /// Returns true before the first kernel was lowered.
+    pub(super) fn is_empty(&self) -> bool {
+        self.kernels.borrow().is_empty()
+    }
+
+    /// Returns the time spent on lowering since the last call of this function.
+    pub(crate) fn take_lowering_time(&self) -> Duration {
+        self.lowering.take()
+    }
+
+    /// Returns a kernel lowered for a variant.
+    pub(super) fn kernel(
+        &self,
+        program: &FlatProgram,
+        id: FunId,
+        key: KernelKey,
+        kernel: &Kernel,
+        variant: Variant,
+    ) -> Lowered {
+        let key = (id, key, variant);
+        if let Some(known) = self.kernels.borrow().get(&key) {
+            return known.clone();
+        }
+        let began = Instant::now();
+        let lowered = self.lower(program, id, kernel, &key.2).map(Rc::new);
+        self.lowering.set(self.lowering.get() + began.elapsed());
+        self.kernels.borrow_mut().insert(key, lowered.clone());
+        lowered
+    }
+
+    fn lower(
+        &self,
+        program: &FlatProgram,
+        id: FunId,
+        kernel: &Kernel,
+        variant: &Variant,
+    ) -> Result<CachedKernel, Unsupported> {
+        let (function, homes) = (program.function(id), program.homes(id));
+        let (precision, seed) = (self.precision, self.seed);
+        let code =
+            kernel::kernel(&program.program, function, homes, kernel, variant, precision, seed);
+        let code = code.map_err(Unsupported::Lowering)?;
+        if is_renaming(kernel, &code) {
+            return Ok(CachedKernel { code, module: None });
+        }
+        if cfg!(debug_assertions)
+            && let Err(violations) = kir::verify(&code.module)
+        {
+            bug!("lowering made malformed kir: {violations:#?}\n{}", kir::print(&code.module));
+        }
+        Ok(CachedKernel { code, module: Some(OnceCell::new()) })
+    }
+}
+
+/// Returns true if a kernel computes nothing: all its results are arguments or views of them.
+fn is_renaming(kernel: &Kernel, code: &LoweredKernel) -> bool {
+    kernel.lets.iter().all(|binding| matches!(binding.op, Op::Element { .. }))
+        && code.filters.is_empty()
+        && code.results.iter().flat_map(|give| &give.parts).all(|part| match part {
+            ResultPart::Alias(_, None) | ResultPart::Same(_) => true,
+            ResultPart::Alias(_, Some(_))
+            | ResultPart::Array(_)
+            | ResultPart::Length(_)
+            | ResultPart::First(_)
+            | ResultPart::Output(_)
+            | ResultPart::Starts(_)
+            | ResultPart::Sum(_)
+            | ResultPart::StartsOf(_)
+            | ResultPart::SumOf(_) => false,
+        })
+}

@@ -1,0 +1,115 @@
+//! A launch, from its kernel to its results.
+
+use super::args::arguments;
+use super::cache::{KernelCache, KernelKey};
+use super::log::LaunchLog;
+use super::results::bind_results;
+use super::variant::variant;
+use crate::arrays::Memory;
+use crate::frame::{CallFrame, FlatProgram, RunError, RunResult};
+use crate::trace::CallTrace;
+use nesl_core::flat::{Kernel, Op};
+use nesl_core::interp::Failure as ProgramFailure;
+use nesl_core::ir::Site;
+use nesl_runtime::fault::Fault;
+use nesl_runtime::runtime::{Failure, Launch};
+use std::cell::Cell;
+
+/// Launches the kernels of one run of a program.
+pub(crate) struct Launcher<'p> {
+    pub(crate) memory: Memory<'p>,
+    program: &'p FlatProgram,
+    cache: &'p KernelCache,
+    log: LaunchLog,
+    /// The number of work items of all launches so far.
+    work_items: Cell<u64>,
+}
+
+impl<'p> Launcher<'p> {
+    pub(crate) fn new(
+        memory: Memory<'p>,
+        program: &'p FlatProgram,
+        cache: &'p KernelCache,
+    ) -> Launcher<'p> {
+        let (log, work_items) = Default::default();
+        Launcher { memory, program, cache, log, work_items }
+    }
+
+    /// Launches a kernel of a call, and binds its results.
+    pub(crate) fn launch(
+        &self,
+        frame: &mut CallFrame<'p>,
+        key: KernelKey,
+        kernel: &Kernel,
+    ) -> RunResult<()> {
+        let variant = variant((frame.function, frame.homes), kernel, frame);
+        let lowered = self.cache.kernel(self.program, frame.id, key, kernel, variant)?;
+        let code = &lowered.code;
+        self.count_work_items(self.work_items_of(frame, kernel));
+        let args = arguments(&self.memory, frame, kernel, code)?;
+        let runtime = self.memory.runtime;
+        let at_call = |failure, frame: &CallFrame<'p>| self.located(failure, &frame.trace);
+        let module = lowered.module(runtime).map_err(|failure| at_call(failure, frame))?;
+        let Some(module) = module else {
+            return bind_results(&self.memory, frame, kernel, code, &args, &[]);
+        };
+        let tag = self.log.record(&lowered, &frame.trace, frame.function.library);
+        let outputs = runtime.launch(&Launch { module, kernel: 0, args: &args, tag });
+        let outputs = outputs.map_err(|failure| at_call(failure, frame))?;
+        bind_results(&self.memory, frame, kernel, code, &args, &outputs)?;
+        if tag.is_multiple_of(self.memory.limits.launches_per_sync) {
+            runtime.sync()?;
+            self.log.clear();
+        }
+        Ok(())
+    }
+
+    /// Launches one of the program's own kernels.
+    pub(crate) fn launch_own(&self, frame: &mut CallFrame<'p>, kernel: &Kernel) -> RunResult<()> {
+        self.launch(frame, KernelKey::Program(kernel.id), kernel)
+    }
+
+    /// Returns the number of work items that a launch counts as.
+    fn work_items_of(&self, frame: &CallFrame<'p>, kernel: &Kernel) -> u64 {
+        let sequential = kernel.lets.iter().any(|binding| matches!(binding.op, Op::Sequential(_)));
+        let each = if sequential { self.memory.limits.sequential_thread_work_items } else { 1 };
+        frame.extent(kernel.space).count as u64 * each
+    }
+
+    /// Counts work items.
+    pub(crate) fn count_work_items(&self, count: u64) {
+        self.work_items.set(self.work_items.get() + count);
+    }
+
+    /// Returns the number of work items of all launches so far.
+    pub(crate) fn work_items(&self) -> u64 {
+        self.work_items.get()
+    }
+
+    /// Waits for all launches, and returns the first failure.
+    pub(crate) fn sync(&self, trace: &CallTrace) -> RunResult<()> {
+        self.memory.runtime.sync().map_err(|failure| self.located(failure, trace))
+    }
+
+    /// Returns the failure of a step of the host, unless a launch before it failed first.
+    pub(crate) fn fault(&self, frame: &CallFrame<'p>, site: Site, fault: Fault) -> RunError {
+        if let Err(error) = self.sync(&frame.trace) {
+            return error;
+        }
+        let mut trace = vec![(site, frame.function.library)];
+        trace.extend(frame.trace.sites());
+        RunError::Failed(ProgramFailure { fault, trace })
+    }
+
+    /// Returns an error with its place in the program, if the runtime reported it.
+    pub(crate) fn locate(&self, error: RunError) -> RunError {
+        match error {
+            RunError::Runtime(failure) => self.located(failure, &CallTrace::default()),
+            RunError::Failed(_) | RunError::Unsupported(_) => error,
+        }
+    }
+
+    fn located(&self, failure: Failure, trace: &CallTrace) -> RunError {
+        self.log.locate_failure(failure, trace)
+    }
+}

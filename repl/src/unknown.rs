@@ -1,0 +1,69 @@
+//! Names that nobody knows: the message, and the names that may be meant.
+
+use nesl_engine::Session;
+
+/// The message for a name nobody knows, with the known names that are near it.
+pub fn unknown(session: &mut Session, name: &str) -> String {
+    let near = nearest(name, session.complete("").into_iter().map(|known| known.name));
+    match near.as_slice() {
+        [] => format!("Name error: nothing is known about `{name}`"),
+        [one] => format!("Name error: nothing is known about `{name}`; did you mean `{one}`?"),
+        [others @ .., last] => {
+            let others = others.join("`, `");
+            format!(
+                "Name error: nothing is known about `{name}`; did you mean `{others}` or `{last}`?"
+            )
+        }
+    }
+}
+
+/// The known names within a few keystrokes of `name`, nearest first, at most three.
+fn nearest(name: &str, known: impl Iterator<Item = String>) -> Vec<String> {
+    let name = name.to_lowercase();
+    let allowed = (name.chars().count() / 3).max(1);
+    let mut near: Vec<(usize, String)> = known
+        .map(|known| (distance(&name, &known.to_lowercase()), known))
+        .filter(|(distance, _)| *distance <= allowed)
+        .collect();
+    near.sort();
+    near.dedup();
+    near.into_iter().take(3).map(|(_, known)| known).collect()
+}
+
+/// The edit distance (Damerau-Levenshtein): the least number of insertions, deletions, replacements
+/// and swaps of neighbours that turn one text into the other.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for (i, row) in rows.iter_mut().enumerate() {
+        row[0] = i;
+    }
+    for (j, cell) in rows[0].iter_mut().enumerate() {
+        *cell = j;
+    }
+    for i in 1..=a.len() {
+        for j in 1..=b.len() {
+            let replaced = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
+            let mut best = replaced.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                best = best.min(rows[i - 2][j - 2] + 1);
+            }
+            rows[i][j] = best;
+        }
+    }
+    rows[a.len()][b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_names_come_first() {
+        let known = ["plus_scan", "max_scan", "min_scan", "sum"].map(String::from);
+        assert_eq!(nearest("plus_sacn", known.clone().into_iter()), ["plus_scan"]);
+        assert_eq!(nearest("mx_scan", known.clone().into_iter()), ["max_scan", "min_scan"]);
+        assert!(nearest("zzz", known.into_iter()).is_empty());
+    }
+}
