@@ -107,6 +107,7 @@ fn compare(program: &Program, globals: &[Value], expected: Option<&Value>) -> Re
     let fused = fuse(&flattened, Fuel(None));
     for (program, name) in [(&flattened, "flattened"), (&fused, "fused")] {
         for version in [Version::Flattened, Version::Sequential] {
+            eprintln!("{name} {version:?}\n{}", nesl_core::flat::print(program));
             let found = interp::run(program, args.clone(), Precision::Bits64, version, LIMITS);
             match (found, expected) {
                 (Ok(found), Some(value)) if format!("{found:?}") == format!("{value:?}") => {}
