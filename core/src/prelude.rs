@@ -40,6 +40,8 @@ pub const ADDED: &[&str] = &[
     "write_matrix_market",
     "hash_table",
     "stream",
+    "string_rank",
+    "string_sort",
     "w_rgb",
     "w_box",
     "w_window",

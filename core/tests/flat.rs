@@ -8,14 +8,12 @@ use nesl_core::flat::{self, parse, print_with_sites, verify};
 use nesl_core::ir::{self, Op};
 use nesl_core::pipeline::{self, Options, Stage};
 use nesl_runtime::scalar::Precision;
+use nesl_runtime::violation::list;
 
 /// Checks that a program is well-formed and equal to the one parsed from its text.
 fn comes_back(program: &flat::Program) -> Result<(), String> {
     let text = print_with_sites(program);
-    let breaches = verify(program);
-    if !breaches.is_empty() {
-        return Err(format!("{breaches:#?}\n{text}"));
-    }
+    verify(program).map_err(|violations| format!("{}\n{text}", list(&violations)))?;
     let back = parse(&text).map_err(|why| format!("{why}\n{text}"))?;
     // Compared as text, since NaN is not equal to itself.
     if format!("{back:?}") != format!("{program:?}") {
@@ -100,11 +98,17 @@ fn mistakes_name_their_line() {
     let text = |body: &str| format!("main \"f\"\n\nfn \"f\"() -> int {{\n  1\n}}\n\n{body}");
     for (body, why) in [
         ("flattened \"g\"() -> int {\n  1\n}", "line 7: there is no function \"g\""),
-        ("flattened \"f\"() -> int {\n  c1 = all v0\n}", "line 8: `all` does not begin a context"),
-        ("flattened \"f\"() -> int {\n  c2 = count 1 for c0\n  1\n}\n", "there is no context c1"),
-        ("flattened \"f\"() -> int {\n  c0 = caller\n  1\n}\n", "c0 comes into being twice"),
         (
-            "flattened \"f\"() -> int {\n  kernel 0 over c0 stores v3 {\n  }\n  1\n}\n",
+            "flattened \"f\"() -> int {\n  s1 = all v0\n}",
+            "line 8: `all` does not begin an index space",
+        ),
+        (
+            "flattened \"f\"() -> int {\n  s2 = count 1 of s0\n  1\n}\n",
+            "there is no index space s1",
+        ),
+        ("flattened \"f\"() -> int {\n  s0 = caller\n  1\n}\n", "s0 is made twice"),
+        (
+            "flattened \"f\"() -> int {\n  kernel 0 over s0 stores v3 {\n  }\n  1\n}\n",
             "kernel 0 does not compute v3",
         ),
         (

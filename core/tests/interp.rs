@@ -126,7 +126,7 @@ proptest! {
             if program.functions[program.main.0 as usize].params.len() > 1 {
                 break;
             }
-            prop_assert_eq!(verify(&program), Vec::<String>::new());
+            prop_assert_eq!(verify(&program), Ok(()));
         }
     }
 }
@@ -593,7 +593,7 @@ fn instances_draw_independently() {
         }"#,
     );
     split_rng_keys(&mut program);
-    assert_eq!(verify(&program), Vec::<String>::new());
+    assert_eq!(verify(&program), Ok(()));
     let draw = |key, seed| {
         let mut host = Recorder { seed, ..Recorder::default() };
         run(&program, &[], key, &mut host, &options()).unwrap().value

@@ -6,12 +6,13 @@ mod programs;
 use nesl_core::db::Database;
 use nesl_core::ir::{self, parse, print, print_with_sites, split_rng_keys, verify};
 use nesl_core::pipeline::simplified;
+use nesl_runtime::violation::list;
 
 /// Checks that a program is well-formed and equal to the one parsed from its text.
 fn comes_back(program: &ir::Program) -> Result<(), String> {
-    let breaches = verify(program);
-    if !breaches.is_empty() {
-        return Err(format!("{breaches:#?}\n{}", print(program)));
+    let violations = verify(program).err().unwrap_or_default();
+    if !violations.is_empty() {
+        return Err(format!("{}\n{}", list(&violations), print(program)));
     }
     let text = print_with_sites(program);
     let back = parse(&text).map_err(|why| format!("{why}\n{text}"))?;
@@ -21,7 +22,7 @@ fn comes_back(program: &ir::Program) -> Result<(), String> {
     }
     let bare = print(program);
     let back = parse(&bare).map_err(|why| format!("{why}\n{bare}"))?;
-    if print(&back) != bare || !verify(&back).is_empty() {
+    if print(&back) != bare || verify(&back).is_err() {
         return Err(format!("without sites it comes back as another program:\n{bare}"));
     }
     Ok(())

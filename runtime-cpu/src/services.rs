@@ -7,9 +7,9 @@ use crate::workers::Workers;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Extern, Ty};
 use nesl_runtime::scalar::Precision;
-use nesl_runtime::services::groups::{Elements, Found, Texts, groups};
+use nesl_runtime::services::groups::{Elements, Found, groups};
 use nesl_runtime::services::sort::{Key, Order, Team, Work, rank, sort};
-use nesl_runtime::services::text;
+use nesl_runtime::services::text::{self, Texts};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
@@ -40,6 +40,7 @@ pub fn address(service: Extern, keys: Ty) -> Address {
         Extern::SortDown => return Address::Checked(sorting::<true>(keys)),
         Extern::Groups => return Address::Checked(grouping(keys)),
         Extern::TextGroups => return Address::Checked(text_groups as *const u8),
+        Extern::RankTexts => return Address::Checked(ranked_texts as *const u8),
         Extern::HashText => hash_text as *const u8,
         Extern::SameText => same_text as *const u8,
         Extern::FloatText | Extern::FloatText32 => float_text as *const u8,
@@ -230,6 +231,26 @@ unsafe extern "C" fn text_groups(
         let found = Found { last: room(last, number), count: room(count, number) };
         status(groups(&texts, found, &Helpers::of(env)))
     }
+}
+
+/// # Safety
+/// `starts`, `lengths` and `out` have `number` elements and do not overlap; each text is in bounds of
+/// the array `chars`; the environment is that of the running code.
+unsafe extern "C" fn ranked_texts(
+    env: *const Env,
+    starts: *const i64,
+    number: i64,
+    lengths: *const i64,
+    chars: *const u8,
+    out: *mut i64,
+) -> i32 {
+    // SAFETY: compiled code calls this with arrays that lowering made as this function requires,
+    // and its own environment.
+    let (texts, out, helpers) = unsafe {
+        let texts = Texts::new(slice(starts, number), slice(lengths, number), chars);
+        (texts, room(out, number), Helpers::of(env))
+    };
+    status(text::rank(texts.len(), &|index| texts.get(index), out, &helpers))
 }
 
 /// # Safety

@@ -94,11 +94,7 @@ pub fn elaborate(
     let mut elaborator = instance::Elaborator::new(definitions, precision, item);
     let (main, ty) = elaborator.main(item);
     let (program, watched) = elaborator.finish(main)?;
-    debug_assert_eq!(
-        ir::verify(&program),
-        Vec::<String>::new(),
-        "elaboration gives a well-formed program"
-    );
+    debug_assert_eq!(ir::verify(&program), Ok(()), "elaboration gives a well-formed program");
     Ok(Elaborated { program, ty, watched })
 }
 

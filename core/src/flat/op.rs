@@ -1,106 +1,171 @@
-//! The operations of flat programs, each declared once, with its properties.
+//! The steps of flat programs, and their operations, each declared once, with its properties.
 //!
 //! An operation's operands, blocks, [`Class`] and [`Cost`] stand here and nowhere else: passes ask
 //! [`Op`] and [`Let`] instead of keeping lists of their own. A match over all operations stands only
 //! where the meaning of each differs: interpretation, printing, fusion, lowering.
 
-use super::data::{Block, Let, SpaceId};
-use crate::ir::{self, Atom, Class, FunId, Ty, Var};
+use super::space::SpaceId;
+use crate::ir::{self, Atom, Class, FunId, Site, Ty, Var};
 use crate::prim::{Cost, ReduceOp, SeqOp};
 use nesl_runtime::fault::FaultCode;
 
-/// What a step computes.
+/// Steps, and a result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The steps, in order.
+    pub steps: Vec<Step>,
+    /// The result.
+    pub result: Atom,
+}
+
+/// A step.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// Makes an index space.
+    Space(SpaceId),
+    /// Computes a value.
+    Let(Let),
+    /// Computes several values in one launch.
+    Kernel(Kernel),
+}
+
+/// The computation of a value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Let {
+    /// The variable that is bound.
+    pub var: Var,
+    /// The type of the value at each element.
+    pub ty: Ty,
+    /// Its index space.
+    pub ctx: SpaceId,
+    /// The operation.
+    pub op: Op,
+    /// The source location blamed for a fault.
+    pub site: Site,
+}
+
+/// The steps of one launch; made by [`mod@crate::fuse`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Kernel {
+    /// A number unique in the program.
+    pub id: u32,
+    /// The index space of the launch. The index spaces of its values are this one, its masks
+    /// ([`SpaceKind::Filter`]), and, for what it reduces, those around it.
+    pub space: SpaceId,
+    /// The values computed, in order.
+    pub lets: Vec<Let>,
+    /// The filters of its index space that are made here, as masks.
+    pub masks: Vec<SpaceId>,
+    /// The values that are used later, and so are stored, each with the index space that it is
+    /// stored for: its own, or that of a mask.
+    pub stores: Vec<(Var, SpaceId)>,
+    /// The masks that are used later: the number of their elements is stored.
+    pub counts: Vec<SpaceId>,
+    /// Those of `counts` whose elements are used later: their indices are stored, too.
+    pub filter_indices: Vec<SpaceId>,
+}
+
+/// A version of the code for a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Version {
+    /// Each element of the index space is computed by one thread, by sequential code.
+    Sequential,
+    /// Each step is computed for all elements at once.
+    Flattened,
+}
+
+/// An operation of a step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
-    /// The same at each point, which does it by itself. Blocks inside see the values in scope.
+    /// An operation that each element executes for itself. Blocks inside see the values in scope.
     Map(ir::Op),
-    /// The element of a sequence of the context around, at each point of a context that has one
-    /// point for each of its elements (or those of a sequence as long).
+    /// The element of a sequence of the index space around, in an index space with an element for
+    /// each of its elements (or for each of a sequence of the same length).
     Element {
         /// The sequence.
         of: Var,
-        /// The check that it is as long, which must come first.
+        /// The check that the lengths are equal, which must come first.
         checked: Option<Var>,
     },
-    /// The position of a point in its segment; an int.
+    /// The position of the element in its segment; an int.
     Position,
-    /// The element at a place of a sequence; faults [`FaultCode::Gather`] out of bounds.
+    /// The element of a sequence at an index; faults [`FaultCode::Gather`] out of bounds.
     Gather(Atom, Atom),
-    /// How many elements a range or a repetition has; faults as that operation does.
+    /// The number of elements of a range or a repetition; faults as that operation does.
     Extent(SeqOp, Vec<Atom>),
-    /// Faults unless two sequences are equally long; true.
+    /// True if two sequences have the same length; faults otherwise.
     SameLength(Var, Var, FaultCode),
-    /// For each point of the context around `from`, the sequence of the values in its segment.
+    /// For each element of the index space around `from`, the sequence of the values in its segment.
     Collect {
         /// A value in `from` or around it.
         value: Atom,
-        /// Whose segments.
+        /// The index space whose segments are combined.
         from: SpaceId,
     },
     /// The values of each segment of `from`, combined.
     Reduce {
-        /// With what.
+        /// The operator.
         with: ReduceOp,
         /// A value in `from` or around it.
         value: Atom,
-        /// Whose segments.
+        /// The index space whose segments are combined.
         from: SpaceId,
     },
-    /// A table for the one point around: for each place below a size, the values that belong
+    /// A table for the one element around: for each index below a size, the values that belong
     /// there, combined ([`SeqOp::Histogram`]).
     Histogram {
-        /// With what.
+        /// The operator.
         with: ReduceOp,
-        /// How many places there are, in the context around.
+        /// The number of elements of the table, in the index space around.
         size: Atom,
-        /// Where to, in `from` or around it.
+        /// The index in the table or sequence, in `from` or around it.
         place: Atom,
         /// A value, or a row of them, in `from` or around it.
         value: Atom,
-        /// The points.
+        /// The index space of the values.
         from: SpaceId,
     },
-    /// For each point around, a sequence there with other elements at some places: what the points
-    /// inside give, of those of one place the last ([`SeqOp::Scatter`]); faults
-    /// [`FaultCode::Scatter`] out of bounds. Nothing is stored but the result, which takes the
-    /// place of the sequence if nobody else uses that.
+    /// For each element around, a sequence there with other elements at some indices: those that the
+    /// elements inside give, the last of those with one index ([`SeqOp::Scatter`]); faults
+    /// [`FaultCode::Scatter`] out of bounds. Nothing is stored but the result, which overwrites the
+    /// sequence if nobody else uses that.
     Scatter {
-        /// The sequence, in the step's context. Its elements contain no sequences.
+        /// The sequence, in the step's index space. Its elements contain no sequences.
         of: Var,
-        /// Where to, in `from` or around it.
+        /// The index in the table or sequence, in `from` or around it.
         place: Atom,
         /// The element, in `from` or around it.
         value: Atom,
-        /// The points; any context inside of the step's.
+        /// The index space of the values; any inside of the step's.
         from: SpaceId,
     },
-    /// The values before each point in its segment, combined.
+    /// The values before each element in its segment, combined.
     Scan {
-        /// With what.
+        /// The operator.
         with: ReduceOp,
-        /// A value in the step's context or around it.
+        /// A value in the step's index space or around it.
         value: Atom,
     },
-    /// A conditional: the points split up, each side is computed for its own, and the values come
-    /// together again. A side without points is not computed.
+    /// A conditional: each side is computed for the elements that take it, and the values are merged.
+    /// A side without elements is not computed.
     Branch {
         /// A bool.
         cond: Var,
-        /// The context where it is true, and what is computed there.
+        /// The index space where it is true, and the steps there.
         then: (SpaceId, Block),
-        /// The context where it is false, and what is computed there.
+        /// The index space where it is false, and the steps there.
         otherwise: (SpaceId, Block),
     },
-    /// A call of the flat form of a function.
+    /// A call of the flattened form of a function.
     Call(FunId, Vec<Atom>),
-    /// Each point does all of this by itself.
+    /// Sequential code that each element executes for itself.
     Sequential(ir::Block),
-    /// One computation in two forms, between which the strategy chooses when the points have been
-    /// counted.
+    /// A multi-versioned computation: the strategy chooses a version when the number of elements is
+    /// known.
     Versions {
-        /// Each point does it by itself ([`Op::Sequential`]).
+        /// Sequential code for each element ([`Op::Sequential`]).
         sequential: Block,
-        /// Step by step, all points at once.
+        /// Flattened steps for all elements at once.
         flattened: Block,
     },
 }

@@ -1,7 +1,7 @@
 //! Reads the text form of flat programs ([`print_with_sites`](super::print_with_sites())).
 //!
-//! For tests, and for whoever writes flat programs by hand. What a point does by itself is read
-//! as in the core language, whose parser this one uses.
+//! For tests, and for people who write flat programs by hand. An operation that each element executes
+//! for itself is parsed as in the core language, by its parser.
 
 use super::{Block, Function, IndexSpace, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
 use crate::base::with_stack;
@@ -31,7 +31,7 @@ pub fn parse(text: &str) -> Result<Program, String> {
 
 struct Parser<'p, 't> {
     inner: &'p mut Inner<'t>,
-    /// Those that were seen, by number.
+    /// The index spaces made so far, by number.
     spaces: Vec<Option<IndexSpace>>,
 }
 
@@ -46,14 +46,15 @@ impl<'t> Parser<'_, 't> {
         }
         let body = self.block()?;
         let spaces = std::mem::take(&mut self.spaces).into_iter().enumerate();
-        let spaces: Parsed<Vec<IndexSpace>> =
-            spaces.map(|(at, c)| c.ok_or_else(|| format!("there is no context c{at}"))).collect();
+        let spaces: Parsed<Vec<IndexSpace>> = spaces
+            .map(|(at, c)| c.ok_or_else(|| format!("there is no index space s{at}")))
+            .collect();
         Ok(Function { name, params, result, spaces: spaces?, body, library })
     }
 
     fn declare(&mut self, ctx: SpaceId, space: SpaceKind, site: Site) -> Parsed<()> {
         let at = ctx.0 as usize;
-        // Contexts are numbered without gaps; this is more than any text has.
+        // Index spaces are numbered without gaps; this is more than any text has.
         if at > 1 << 24 {
             return Err(format!("{ctx} is out of range"));
         }
@@ -62,7 +63,7 @@ impl<'t> Parser<'_, 't> {
         }
         match self.spaces[at].replace(IndexSpace { kind: space, site }) {
             None => Ok(()),
-            Some(_) => Err(format!("{ctx} comes into being twice")),
+            Some(_) => Err(format!("{ctx} is made twice")),
         }
     }
 
@@ -87,9 +88,9 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// Whether a context comes into being here.
+    /// Returns true if the next token makes an index space.
     fn at_context(&self) -> bool {
-        matches!(self.inner.peek(), Some(Token::Word(word)) if numbered(word, 'c').is_some())
+        matches!(self.inner.peek(), Some(Token::Word(word)) if numbered(word, 's').is_some())
     }
 
     fn context(&mut self) -> Parsed<SpaceId> {
@@ -98,28 +99,28 @@ impl<'t> Parser<'_, 't> {
         self.inner.punct('=')?;
         let space = match self.inner.advance()? {
             Token::Word("caller") => SpaceKind::Caller,
-            Token::Word("each") => {
+            Token::Word("elements") => {
                 let sequence = self.variable()?;
-                self.inner.word("for")?;
+                self.inner.word("of")?;
                 SpaceKind::Elements { of: self.ctx()?, sequence }
             }
             Token::Word("count") => {
                 let count = self.inner.atom()?;
-                self.inner.word("for")?;
+                self.inner.word("of")?;
                 SpaceKind::Count { of: self.ctx()?, count }
             }
-            Token::Word("where") => {
+            Token::Word("filter") => {
                 let is = !self.inner.eat(&Token::Word("not"));
                 let flag = self.variable()?;
-                self.inner.word("in")?;
+                self.inner.word("of")?;
                 SpaceKind::Filter { of: self.ctx()?, flag, is }
             }
-            Token::Word("join") => {
+            Token::Word("concat") => {
                 let inner = self.ctx()?;
-                self.inner.word("for")?;
+                self.inner.word("of")?;
                 SpaceKind::Concat { of: self.ctx()?, inner }
             }
-            other => return Err(format!("{other} does not begin a context")),
+            other => return Err(format!("{other} does not begin an index space")),
         };
         self.declare(ctx, space, site)?;
         Ok(ctx)
@@ -129,7 +130,7 @@ impl<'t> Parser<'_, 't> {
         let id = self.inner.number()?;
         self.inner.word("over")?;
         let over = self.ctx()?;
-        // Where a value is stored is not said if it lives there.
+        // The index space that a value is stored for is left out if it is the value's own.
         let mut stores: Vec<(Var, Option<SpaceId>)> = Vec::new();
         if self.inner.eat(&Token::Word("stores")) {
             loop {
@@ -142,7 +143,7 @@ impl<'t> Parser<'_, 't> {
             }
         }
         let counts = self.ctxs("counts")?;
-        let places = self.ctxs("places")?;
+        let places = self.ctxs("indices")?;
         self.inner.punct('{')?;
         let (mut masks, mut lets) = (Vec::new(), Vec::new());
         while !self.inner.eat(&Token::Punct('}')) {
@@ -198,11 +199,11 @@ impl<'t> Parser<'_, 't> {
                 self.inner.advance()?;
                 Ok(Op::Position)
             }
-            "at" => {
+            "element_at" => {
                 self.inner.advance()?;
                 match self.inner.atoms()?[..] {
                     [from, place] => Ok(Op::Gather(from, place)),
-                    _ => Err("an element is at a place of a sequence".to_string()),
+                    _ => Err("a gather takes a sequence and an index".to_string()),
                 }
             }
             "extent" => {
@@ -237,7 +238,7 @@ impl<'t> Parser<'_, 't> {
                 self.inner.advance()?;
                 self.inner.block().map(Op::Sequential)
             }
-            "either" => {
+            "versions" => {
                 self.inner.advance()?;
                 let sequential = self.block()?;
                 self.inner.word("or")?;
@@ -297,7 +298,7 @@ impl<'t> Parser<'_, 't> {
         Ok((ctx, self.block()?))
     }
 
-    /// A value, and the context whose segments it goes over.
+    /// A value, and the index space whose segments it is combined over.
     fn segments(&mut self) -> Parsed<(Atom, SpaceId)> {
         let value = self.inner.atom()?;
         self.inner.word("from")?;
@@ -311,7 +312,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// Contexts behind a word; none if it is not there.
+    /// The index spaces behind a word; none if the word is missing.
     fn ctxs(&mut self, word: &'static str) -> Parsed<Vec<SpaceId>> {
         let mut ctxs = Vec::new();
         if self.inner.eat(&Token::Word(word)) {
@@ -326,15 +327,15 @@ impl<'t> Parser<'_, 't> {
     fn ctx(&mut self) -> Parsed<SpaceId> {
         match self.inner.advance()? {
             Token::Word(word) => {
-                let ctx = numbered(word, 'c').map(SpaceId);
-                ctx.ok_or_else(|| format!("{word} is not a context"))
+                let ctx = numbered(word, 's').map(SpaceId);
+                ctx.ok_or_else(|| format!("{word} is not an index space"))
             }
-            other => Err(format!("expected a context, found {other}")),
+            other => Err(format!("expected an index space, found {other}")),
         }
     }
 }
 
-/// `c12`
+/// The number of an index space: 12 of `s12`.
 fn numbered(word: &str, letter: char) -> Option<u32> {
     word.strip_prefix(letter)?.parse().ok()
 }

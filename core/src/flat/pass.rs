@@ -4,6 +4,7 @@
 //! result of each, and shows it as a stage: a new pass is its file and a row.
 
 use super::Program;
+use nesl_runtime::violation::Violation;
 
 /// A pass from flat programs to flat programs.
 #[derive(Debug)]
@@ -19,7 +20,7 @@ pub struct Pass {
     /// Transforms a program, at most as often as the fuel lasts.
     pub run: fn(&mut Program, &mut Fuel),
     /// Returns every violation of the invariants that hold after the pass.
-    pub verify: fn(&Program) -> Vec<String>,
+    pub verify: fn(&Program) -> Result<(), Vec<Violation>>,
 }
 
 /// The number of optional rewrites that passes may still do. Bisecting over it finds the rewrite

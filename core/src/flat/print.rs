@@ -1,32 +1,32 @@
 //! The text form of flat programs.
 //!
 //! ```text
-//! flat "main"(v0: [[int]]) -> [int] {
-//!   c1 = each v0 for c0
-//!   v1: [int] in c1 = element(v0)
-//!   c2 = each v1 for c1
-//!   v2: int in c2 = element(v1)
-//!   v3: int in c1 = reduce_sum v2 from c2
-//!   v4: [int] in c0 = collect v3 from c1
+//! flattened "main"(v0: [[int]]) -> [int] {
+//!   s1 = elements v0 of s0
+//!   v1: [int] in s1 = element(v0)
+//!   s2 = elements v1 of s1
+//!   v2: int in s2 = element(v1)
+//!   v3: int in s1 = reduce_sum v2 from s2
+//!   v4: [int] in s0 = collect v3 from s1
 //!   v4
 //! }
 //! ```
 //!
-//! A context stands where it comes into being, that of a conditional's side before the side
-//! (`v3: int in c1 = if v2 in c2 { … } else in c3 { … }`), a mask at the head of its kernel:
+//! An index space stands where it is made, that of a conditional's side before the side
+//! (`v3: int in s1 = if v2 in s2 { … } else in s3 { … }`), a mask at the head of its kernel:
 //!
 //! ```text
-//! kernel 0 over c1 stores v5, v2 in c2 counts c2 places c2 {
-//!   c2 = where v3 in c1
+//! kernel 0 over s1 stores v5, v2 in s2 counts s2 indices s2 {
+//!   s2 = filter v3 of s1
 //!   …
 //! }
 //! ```
 //!
-//! stores `v5` where it lives, `v2` at the points that the mask `c2` keeps, how many these are and
-//! where. What a point does by itself is written as in the core language
-//! ([`crate::ir::print()`]). With sites, the program that it was made from comes first, and each
-//! function begins with the spaces that it has no use for (`unused c3 = each v1 for c0`);
-//! [`parse`](super::parse()) reads it back exactly.
+//! stores `v5` for all elements of its index space, `v2` for those that the mask `s2` keeps, the
+//! number of these and their indices. An operation that each element executes for itself is written
+//! as in the core language ([`crate::ir::print()`]). With sites, the program that it was made from
+//! comes first, and each function begins with the index spaces that no step makes
+//! (`unused s3 = elements v1 of s0`); [`parse`](super::parse()) reads it back exactly.
 
 use super::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
 use crate::base::with_stack;
@@ -34,10 +34,11 @@ use crate::ir::Site;
 use crate::ir::mnemonic::Mnemonic;
 use crate::ir::print::{Operand, Printer as Inner, Quoted, write_program};
 use crate::prim::SeqOp;
+use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashSet;
 use std::fmt::{self, Display, Write};
 
-/// A whole program, the flat functions in order, without sites: to be looked at.
+/// A whole program, the flattened functions in order, without sites.
 pub fn print(program: &Program) -> String {
     let functions = program.functions.iter().flatten();
     let texts: Vec<String> = functions.map(|f| print_function(f, program)).collect();
@@ -47,16 +48,16 @@ pub fn print(program: &Program) -> String {
 /// A whole program with everything that [`parse`](super::parse()) needs to read it back exactly.
 pub fn print_with_sites(program: &Program) -> String {
     let mut out = String::new();
-    write_program(&mut out, &program.source, true).expect("writing to a string");
+    write_program(&mut out, &program.source, true).or_bug("a string can be written to");
     for function in program.functions.iter().flatten() {
         out.push('\n');
-        write_function(&mut out, function, program, true).expect("writing to a string");
+        write_function(&mut out, function, program, true).or_bug("a string can be written to");
     }
     out
 }
 
-/// A whole program as [`print()`] shows it, and where in this text what comes from which place of the
-/// source: each step and function, by a byte in its line.
+/// A whole program as [`print()`] shows it, and the site of each step and function with the offset of a
+/// byte in its line.
 pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
     let (mut out, mut notes) = (String::new(), Vec::new());
     for (i, function) in program.functions.iter().flatten().enumerate() {
@@ -65,7 +66,7 @@ pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
         }
         let mut inner = Inner::new(&mut out, &program.source, false);
         inner.notes = Some(&mut notes);
-        Printer { inner, function, program }.function(false).expect("writing to a string");
+        Printer { inner, function, program }.function(false).or_bug("a string can be written to");
     }
     (out, notes)
 }
@@ -73,7 +74,7 @@ pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
 /// One function of a program, without sites.
 pub fn print_function(function: &Function, program: &Program) -> String {
     let mut out = String::new();
-    write_function(&mut out, function, program, false).expect("writing to a string");
+    write_function(&mut out, function, program, false).or_bug("a string can be written to");
     out
 }
 
@@ -111,7 +112,7 @@ impl Printer<'_> {
         writeln!(self.inner.out)
     }
 
-    /// The spaces that do not come into being.
+    /// The index spaces that no step makes.
     fn unused(&mut self) -> fmt::Result {
         let mut used = FxHashSet::from_iter([SpaceId::CALLER]);
         self.function.body.each_context(&mut |ctx| {
@@ -169,17 +170,17 @@ impl Printer<'_> {
         match context.map(|context| &context.kind) {
             None | Some(SpaceKind::Caller) => write!(self.inner.out, "caller"),
             Some(SpaceKind::Elements { of, sequence }) => {
-                write!(self.inner.out, "each v{} for {of}", sequence.0)
+                write!(self.inner.out, "elements v{} of {of}", sequence.0)
             }
             Some(SpaceKind::Count { of, count }) => {
-                write!(self.inner.out, "count {} for {of}", Operand(*count))
+                write!(self.inner.out, "count {} of {of}", Operand(*count))
             }
             Some(SpaceKind::Filter { of, flag, is }) => {
                 let not = if *is { "" } else { "not " };
-                write!(self.inner.out, "where {not}v{} in {of}", flag.0)
+                write!(self.inner.out, "filter {not}v{} of {of}", flag.0)
             }
             Some(SpaceKind::Concat { of, inner }) => {
-                write!(self.inner.out, "join {inner} for {of}")
+                write!(self.inner.out, "concat {inner} of {of}")
             }
         }
     }
@@ -193,7 +194,7 @@ impl Printer<'_> {
                 write!(self.inner.out, " in {ctx}")?;
             }
         }
-        for (list, word) in [(&kernel.counts, " counts "), (&kernel.filter_indices, " places ")] {
+        for (list, word) in [(&kernel.counts, " counts "), (&kernel.filter_indices, " indices ")] {
             for (i, ctx) in list.iter().enumerate() {
                 write!(self.inner.out, "{}{ctx}", if i == 0 { word } else { ", " })?;
             }
@@ -230,7 +231,7 @@ impl Printer<'_> {
                 }
             }
             Op::Position => write!(self.inner.out, "position"),
-            Op::Gather(from, place) => self.inner.operation("at", &[*from, *place]),
+            Op::Gather(from, place) => self.inner.operation("element_at", &[*from, *place]),
             Op::Extent(op, args) => {
                 self.inner.operation(&format!("extent {}", op.mnemonic()), args)
             }
@@ -277,7 +278,7 @@ impl Printer<'_> {
                 self.inner.block(block)
             }
             Op::Versions { sequential, flattened } => {
-                write!(self.inner.out, "either ")?;
+                write!(self.inner.out, "versions ")?;
                 self.block(sequential)?;
                 write!(self.inner.out, " or ")?;
                 self.block(flattened)
@@ -288,6 +289,6 @@ impl Printer<'_> {
 
 impl Display for SpaceId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "c{}", self.0)
+        write!(out, "s{}", self.0)
     }
 }

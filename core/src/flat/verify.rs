@@ -1,18 +1,18 @@
-//! The law of flat programs.
+//! The verifier of flat programs.
 //!
-//! A function is lawful if
+//! A function is well-formed if
 //!
-//! 1. a context comes into being once, after the one around it and what it is made of, in the
-//!    same block or one around it; the spaces of a conditional's sides, which are the points
-//!    where its flag is set and those where it is not, in those sides;
-//! 2. every variable is bound once in a block and those inside it (what is cheap to compute, once
-//!    a kernel), and used only after that, by values in the same context or further inside;
-//! 3. an element is taken in a context inside of the one where the sequence lives; sequences are
-//!    collected, and values reduced, for the context that has a point for each segment;
-//! 4. a kernel's values live in what it goes over, in its masks, or, if it reduces them or computes
-//!    them again, around it; what it stores, and nothing else, is seen behind it. It does not store
-//!    what it computes again. Elements and positions are those of its own points, and places in
-//!    them too.
+//! 1. an index space is made once, after the one around it and the value that determines it, in
+//!    the same block or one around it; the index spaces of the sides of a conditional, which are
+//!    the elements where its flag is set and those where it is not, are made by the conditional;
+//! 2. every variable is bound once in a block and those inside it (a cheap one, once a kernel), and
+//!    used only after that, by values in the same index space or further inside;
+//! 3. an element is read in an index space inside of that of the sequence; sequences are collected,
+//!    and values reduced, for the index space that has an element for each segment;
+//! 4. the values of a kernel belong to its index space, to its masks, or, if it reduces them or
+//!    rematerialises them, to an index space around; the values that it stores, and no others, are
+//!    in scope behind it, and it does not store those that it rematerialises. Elements and
+//!    positions are those of its own index space, and so are filter indices.
 //!
 //! The types of operations are those of the core language, and are not checked again.
 
@@ -20,32 +20,36 @@ use super::{Block, Function, IndexSpace, Kernel, Let, Op, Program, SpaceId, Spac
 use super::{is_within, segments_of};
 use crate::base::with_stack;
 use crate::ir::{Atom, Ty, Var};
+use nesl_runtime::violation::Violation;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Every breach of the law, in words; none if the program is lawful.
-pub fn verify(program: &Program) -> Vec<String> {
-    let mut breaches = Vec::new();
+/// Checks that a program is well-formed.
+///
+/// # Errors
+/// Every violation.
+pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
+    let mut violations = Vec::new();
     for function in program.functions.iter().flatten() {
         let mut checker = Checker {
             function,
-            breaches: &mut breaches,
+            violations: &mut violations,
             vars: function.params.iter().map(|(var, _)| (*var, SpaceId::CALLER)).collect(),
             done: FxHashSet::default(),
             ctxs: FxHashSet::from_iter([SpaceId::CALLER]),
         };
         checker.block(&function.body, SpaceId::CALLER);
     }
-    breaches
+    if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
 struct Checker<'f, 'b> {
     function: &'f Function,
-    breaches: &'b mut Vec<String>,
-    /// Where each variable in scope lives.
+    violations: &'b mut Vec<Violation>,
+    /// The index space of each variable in scope.
     vars: FxHashMap<Var, SpaceId>,
-    /// What came before, whether it can still be seen or not: checks need only that.
+    /// The variables computed so far, in scope or not: a check only has to come first.
     done: FxHashSet<Var>,
-    /// The spaces in scope.
+    /// The index spaces in scope.
     ctxs: FxHashSet<SpaceId>,
 }
 
@@ -71,11 +75,11 @@ impl Checker<'_, '_> {
 
     fn enter(&mut self, ctx: SpaceId) {
         let Some(context) = self.spaces().get(ctx.0 as usize) else {
-            return self.report(format!("there is no context {ctx}"));
+            return self.report(format!("there is no index space {ctx}"));
         };
         let what = ctx.to_string();
         match context.kind {
-            SpaceKind::Caller => self.report(format!("{ctx} comes into being with the call")),
+            SpaceKind::Caller => self.report(format!("{ctx} is made by the call")),
             SpaceKind::Elements { of, sequence } => self.reads(&what, Atom::Var(sequence), of),
             SpaceKind::Count { of, count } => self.reads(&what, count, of),
             SpaceKind::Filter { of, flag, .. } => {
@@ -93,7 +97,7 @@ impl Checker<'_, '_> {
             }
         }
         if !self.ctxs.insert(ctx) {
-            self.report(format!("{ctx} comes into being twice"));
+            self.report(format!("{ctx} is made twice"));
         }
     }
 
@@ -118,7 +122,7 @@ impl Checker<'_, '_> {
             }
             let taken = matches!(binding.op, Op::Element { .. } | Op::Position);
             if taken && home != kernel.space {
-                self.report(format!("v{} is not found by kernel {}", binding.var.0, kernel.id));
+                self.report(format!("v{} is not read by kernel {}", binding.var.0, kernel.id));
             }
             self.binding(binding);
         }
@@ -142,16 +146,16 @@ impl Checker<'_, '_> {
         }
         self.vars = outside;
         if kernel.filter_indices.iter().any(|ctx| !kernel.counts.contains(ctx)) {
-            self.report(format!("kernel {} stores places it does not count", kernel.id));
+            self.report(format!("kernel {} stores filter indices it does not count", kernel.id));
         }
         for place in &kernel.filter_indices {
             if self.spaces()[place.0 as usize].around() != Some(kernel.space) {
-                self.report(format!("kernel {} cannot say which of {place} there are", kernel.id));
+                self.report(format!("kernel {} has no filter indices for {place}", kernel.id));
             }
         }
     }
 
-    /// Whether the flag of a mask is there.
+    /// Returns true if the flag of a mask is in scope.
     fn ready(&self, mask: SpaceId) -> bool {
         match self.spaces()[mask.0 as usize].kind {
             SpaceKind::Filter { of, flag, .. } => {
@@ -169,14 +173,14 @@ impl Checker<'_, '_> {
             Op::Collect { value, from } | Op::Reduce { value, from, .. } => {
                 self.seen(*from);
                 if segments_of(self.spaces(), *from) != Some(ctx) {
-                    self.report(format!("{what}: {from} has no segment for each point of {ctx}"));
+                    self.report(format!("{what}: {from} has no segment for each element of {ctx}"));
                 }
                 self.reads(&what, *value, *from);
             }
             Op::Histogram { size, place, value, from, .. } => {
                 self.seen(*from);
                 if segments_of(self.spaces(), *from) != Some(ctx) {
-                    self.report(format!("{what}: {from} has no segment for each point of {ctx}"));
+                    self.report(format!("{what}: {from} has no segment for each element of {ctx}"));
                 }
                 self.reads(&what, *size, ctx);
                 self.reads(&what, *place, *from);
@@ -245,7 +249,7 @@ impl Checker<'_, '_> {
         op.operands().into_iter().for_each(|atom| self.reads(what, atom, ctx));
     }
 
-    /// Whether a value can be used in a context.
+    /// Reports an operand that cannot be used in an index space.
     fn reads(&mut self, what: &str, atom: Atom, ctx: SpaceId) {
         let Atom::Var(var) = atom else { return };
         match self.vars.get(&var) {
@@ -264,7 +268,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn report(&mut self, breach: String) {
-        self.breaches.push(format!("in {:?}: {breach}", self.function.name));
+    fn report(&mut self, message: String) {
+        let within = format!("flattened function {:?}", self.function.name);
+        self.violations.push(Violation::within(within, message));
     }
 }

@@ -6,7 +6,7 @@ use crate::ir::{self, Atom, Var};
 use rustc_hash::FxHashSet;
 
 impl IndexSpace {
-    /// The context around it; none around that of the caller.
+    /// The index space around it; none around that of the caller.
     pub fn around(&self) -> Option<SpaceId> {
         match self.kind {
             SpaceKind::Caller => None,
@@ -19,7 +19,7 @@ impl IndexSpace {
 }
 
 impl SpaceKind {
-    /// The value that says which points there are.
+    /// The value that determines the elements.
     pub fn made_of(&self) -> Option<Var> {
         match self {
             SpaceKind::Elements { sequence: var, .. }
@@ -31,23 +31,23 @@ impl SpaceKind {
 }
 
 impl Function {
-    /// What a context is.
+    /// The index space of this id.
     pub fn context(&self, ctx: SpaceId) -> &IndexSpace {
         &self.spaces[ctx.0 as usize]
     }
 
-    /// The context that has a point for each segment of this one.
+    /// The index space that has an element for each segment of this one.
     pub fn segments_of(&self, ctx: SpaceId) -> Option<SpaceId> {
         segments_of(&self.spaces, ctx)
     }
 
-    /// Whether a context is another one or somewhere inside it.
+    /// Returns true if an index space is another one or somewhere inside it.
     pub fn is_within(&self, ctx: SpaceId, other: SpaceId) -> bool {
         is_within(&self.spaces, ctx, other)
     }
 }
 
-/// The context that has a point for each segment of this one.
+/// The index space that has an element for each segment of this one.
 pub(crate) fn segments_of(spaces: &[IndexSpace], ctx: SpaceId) -> Option<SpaceId> {
     match spaces[ctx.0 as usize].kind {
         SpaceKind::Caller => None,
@@ -58,8 +58,8 @@ pub(crate) fn segments_of(spaces: &[IndexSpace], ctx: SpaceId) -> Option<SpaceId
     }
 }
 
-/// Whether a context is another one or somewhere inside it. Joined segments are inside of what was
-/// joined, whose points they have.
+/// Returns true if an index space is another one or somewhere inside it. A `Concat` is inside of the
+/// index space whose elements it has.
 pub(crate) fn is_within(spaces: &[IndexSpace], ctx: SpaceId, other: SpaceId) -> bool {
     let mut at = Some(ctx);
     while let Some(here) = at {
@@ -76,7 +76,8 @@ pub(crate) fn is_within(spaces: &[IndexSpace], ctx: SpaceId, other: SpaceId) -> 
 }
 
 impl Let {
-    /// Where the points are whose values it uses: for what combines them, inside of where it lives.
+    /// The index space whose values it uses: for operations that combine values, one inside of its
+    /// own.
     pub fn points(&self) -> SpaceId {
         match self.op {
             Op::Reduce { from, .. } | Op::Histogram { from, .. } | Op::Scatter { from, .. } => from,
@@ -84,7 +85,7 @@ impl Let {
         }
     }
 
-    /// Whether it combines the values of many points.
+    /// Returns true if it combines the values of many elements.
     pub fn combines(&self) -> bool {
         matches!(self.op, Op::Reduce { .. } | Op::Histogram { .. } | Op::Scatter { .. })
     }
@@ -112,7 +113,7 @@ impl Block {
 }
 
 impl Block {
-    /// Visits the spaces that come into being here and in the blocks inside, as masks of kernels
+    /// Visits the index spaces that are made here and in the blocks inside, as masks of kernels
     /// and as sides of conditionals too.
     pub fn each_context(&self, visit: &mut dyn FnMut(SpaceId)) {
         with_stack(|| {
@@ -134,7 +135,7 @@ impl Block {
 }
 
 impl Kernel {
-    /// Where a value that it computes lives.
+    /// The index space of a value that it computes.
     pub(crate) fn home(&self, var: Var) -> Option<SpaceId> {
         let binding = self.lets.iter().find(|binding| binding.var == var);
         binding.map(|binding| binding.ctx)
@@ -164,7 +165,7 @@ impl Op {
 
 impl Block {
     /// Visits the variables that it uses, whether they are bound inside or not, but for those
-    /// that spaces are made of.
+    /// that determine index spaces.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         with_stack(|| {
             for step in &self.steps {

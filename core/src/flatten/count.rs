@@ -1,14 +1,14 @@
-//! Contexts of so many points: those of ranges and repetitions.
+//! Index spaces of a given length: those of ranges and repetitions.
 //!
 //! `[0:#a]` has as many elements as `a`, and `[0:n]` as many as another `[0:n]`: they share a
-//! context. So `{f(x, i) : x in a; i in [0:#a]}` checks nothing and is one computation.
+//! index space. So `{f(x, i) : x in a; i in [0:#a]}` checks nothing and is one computation.
 
 use super::Flattener;
 use crate::flat::{self, SpaceId, SpaceKind};
 use crate::ir::{Atom, Site, Ty, Var};
 use crate::prim::SeqOp;
 
-/// How many points.
+/// The number of elements of an index space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Extent {
     Var(Var),
@@ -27,7 +27,7 @@ impl Extent {
 }
 
 impl Flattener<'_> {
-    /// A context with a point for each element of a range or a repetition.
+    /// An index space with an element for each element of a range or a repetition.
     pub(super) fn counted(
         &mut self,
         op: SeqOp,
@@ -61,7 +61,7 @@ impl Flattener<'_> {
         from
     }
 
-    /// The position of a point in its segment.
+    /// The position of an element in its segment.
     pub(super) fn position(&mut self, ctx: SpaceId, site: Site) -> Atom {
         if let Some(known) = self.positions.get(&ctx) {
             return *known;

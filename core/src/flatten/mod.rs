@@ -1,37 +1,40 @@
-//! ir → flat: nesting becomes spaces.
+//! ir → flat: nested parallelism becomes index spaces.
 //!
-//! An apply-to-each gets a context with a point for each of its elements, and its body is done
-//! at all of them at once; so do ranges, repetitions, filters, reductions and scans, which are
-//! all said in terms of spaces and of elements in them. That makes every step a scalar
-//! computation at each point, a combination over segments, or a matter of descriptors, whatever
-//! the nesting was (Blelloch and Sabot, *Compiling collection-oriented languages onto massively
-//! parallel computers*, 1990), and no step copies what it only reads (the virtual segments of
+//! An apply-to-each gets an index space with an element for each of its iterations, and its body is
+//! executed for all of them at once; so do ranges, repetitions, filters, reductions and scans, which
+//! are all expressed by index spaces and their elements. That makes every step a scalar computation
+//! for each element, a combination over segments, or an operation on descriptors, whatever the
+//! nesting was (Blelloch and Sabot, *Compiling collection-oriented languages onto massively parallel
+//! computers*, 1990), and no step copies a value that it only reads (the virtual segments of
 //! Lippmeier, Chakravarty, Keller, Leshchinskiy and Peyton Jones, *Work efficient higher-order
-//! vectorisation*, 2012, in the form of a path to the context where a value lives).
+//! vectorisation*, 2012, in the form of a path to the index space of a value).
 //!
-//! Not everything should be flattened: whatever has inner parallelism is written in both forms
-//! ([`flat::Op::Versions`]), and what has none is done by each point itself.
+//! Not everything should be flattened: code with inner parallelism is multi-versioned
+//! ([`flat::Op::Versions`]), and code without is executed by each element for itself.
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
-//! | `scalar` | what needs no flattening |
-//! | `block` | the operations |
+//! | `scalar` | code that needs no flattening |
+//! | `block` | blocks and bindings |
+//! | `sequence` | operations on sequences |
 //! | `nest` | apply-to-each and conditionals |
-//! | `count` | spaces of so many points |
-//! | `view` | conditionals between cuts of one sequence |
+//! | `count` | index spaces of a given length |
+//! | `view` | conditionals between views of one sequence |
 
 mod block;
 mod count;
 mod nest;
 mod scalar;
+mod sequence;
 mod view;
 
 use crate::flat::{self, IndexSpace, SpaceId, SpaceKind, Step};
 use crate::ir::{Atom, FunId, Function, Program, Site, Ty, Var};
 use crate::prim::SeqOp;
+use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
 
-/// Flattens a lawful program without globals ([`crate::lower::globals_as_parameters`]) that does
+/// Flattens a well-formed program without globals ([`crate::lower::globals_as_parameters`]) that does
 /// nothing only a host can do.
 pub fn flatten(program: &Program) -> flat::Program {
     let scalar = scalar::functions(program);
@@ -50,38 +53,38 @@ pub fn flatten(program: &Program) -> flat::Program {
 
 /// A function that is being flattened.
 struct Flattener<'p> {
-    /// Per function, whether a call is best left to each point.
+    /// Per function, true if a call is best executed by each element for itself.
     scalar: &'p [bool],
     spaces: Vec<IndexSpace>,
-    /// Where each variable lives, and its type.
+    /// The index space and the type of each variable.
     env: FxHashMap<Var, (SpaceId, Ty)>,
-    /// What a variable is another name of.
+    /// The operands that variables are other names of.
     names: FxHashMap<Var, Atom>,
-    /// For a sequence and the context around its elements: their context, and the element.
+    /// For a sequence and the index space around its elements: their index space, and the element.
     elements: FxHashMap<(Var, SpaceId), (SpaceId, Atom)>,
-    /// The points of a context at which a flag is set.
+    /// The filters of index spaces, by flag.
     filters: FxHashMap<(SpaceId, Var), SpaceId>,
-    /// The spaces with so many points for each point of another.
+    /// The index spaces of a given length for each element of another.
     counted: FxHashMap<(count::Extent, SpaceId), SpaceId>,
-    /// The positions of the points of spaces.
+    /// The positions of the elements of index spaces.
     positions: FxHashMap<SpaceId, Atom>,
-    /// Sequences that are as long as another one.
+    /// The sequences that are as long as another one.
     alike: FxHashMap<Var, Var>,
-    /// What a pair was made of.
+    /// The components of pairs.
     pairs: FxHashMap<Var, (Atom, Atom)>,
-    /// Of which sequence an int is the length.
+    /// The sequences whose length an int is.
     lengths: FxHashMap<Var, Var>,
-    /// Sequences that are cut from others: how.
+    /// The views among the sequences.
     cuts: FxHashMap<Var, view::Cut>,
-    /// Sequences of ranks: in which order, of what.
+    /// The sequences of ranks, with their order and keys.
     ranks: FxHashMap<Var, (SeqOp, Atom)>,
-    /// What was found out about the elements of a sequence, in two sequences: which.
+    /// The pairs of sequences that [`SeqOp::Groups`] gave, with the sequence that was grouped.
     groups: FxHashMap<Var, Atom>,
     /// The first variable that nothing uses yet.
     next: u32,
     /// The blocks that are open.
     open: Vec<Vec<Step>>,
-    /// The functions whose flat form is called.
+    /// The functions whose flattened form is called.
     calls: Vec<FunId>,
 }
 
@@ -126,7 +129,7 @@ impl<'p> Flattener<'p> {
         }
     }
 
-    /// A new context, from here on.
+    /// Makes an index space.
     fn enter(&mut self, space: SpaceKind, site: Site) -> SpaceId {
         let ctx = SpaceId(self.spaces.len() as u32);
         self.spaces.push(IndexSpace { kind: space, site });
@@ -134,7 +137,7 @@ impl<'p> Flattener<'p> {
         ctx
     }
 
-    /// A new value.
+    /// Computes a value under a new name.
     fn compute(&mut self, op: flat::Op, ty: Ty, ctx: SpaceId, site: Site) -> Atom {
         let var = Var(self.next);
         self.next += 1;
@@ -142,7 +145,7 @@ impl<'p> Flattener<'p> {
         Atom::Var(var)
     }
 
-    /// The value of a variable.
+    /// Binds a variable.
     fn define(&mut self, var: Var, op: flat::Op, ty: Ty, ctx: SpaceId, site: Site) {
         self.env.insert(var, (ctx, ty.clone()));
         if let Some(cut) = view::Cut::of(&op, ctx).filter(|_| matches!(ty, Ty::Sequence(_))) {
@@ -152,10 +155,10 @@ impl<'p> Flattener<'p> {
     }
 
     fn push(&mut self, step: Step) {
-        self.open.last_mut().expect("a block is open").push(step);
+        self.open.last_mut().or_bug("a block is open").push(step);
     }
 
-    /// What an operand is called here.
+    /// The present name of an operand.
     fn atom(&self, atom: Atom) -> Atom {
         match atom {
             Atom::Var(var) => self.names.get(&var).copied().unwrap_or(atom),

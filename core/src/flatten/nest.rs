@@ -6,6 +6,7 @@ use crate::base::with_stack;
 use crate::flat::{self, SpaceId, SpaceKind};
 use crate::ir::{Atom, Block, Let, Nest, Op, Ty, Var};
 use crate::prim::SeqOp;
+use nesl_runtime::bug;
 use nesl_runtime::fault::FaultCode;
 use rustc_hash::FxHashMap;
 
@@ -18,10 +19,10 @@ impl Flattener<'_> {
             .iter()
             .map(|(.., atom)| match self.atom(*atom) {
                 Atom::Var(var) => var,
-                other => unreachable!("{other:?} is no sequence"),
+                other => bug!("{other:?} is a sequence, which is a variable"),
             })
             .collect();
-        // A context that is there already, if one of the sequences has one.
+        // An index space that is there already, if one of the sequences has one.
         let known = over.iter().position(|var| self.context_of(*var, ctx).is_some());
         let first = over[known.unwrap_or(0)];
         let code = FaultCode::NestLength;
@@ -34,8 +35,8 @@ impl Flattener<'_> {
             let element = self.element_in(*sequence, inner, check.or(of_first), ctx, site);
             self.names.insert(*var, element);
         }
-        // What is done at the points of joined segments is done where they are joined from: by
-        // the kernel, maybe, that makes what is there.
+        // Steps over a `Concat` are executed over the index space inside, maybe by the kernel that
+        // computes the values there.
         let from = inner;
         let elements: Vec<Atom> =
             nest.binders.iter().map(|(var, ..)| self.atom(Atom::Var(*var))).collect();
@@ -43,9 +44,9 @@ impl Flattener<'_> {
         let value = if is_scalar(&nest.body, self.scalar) || is_run(&nest.body, self.scalar) {
             self.lets(&nest.body, inner)
         } else {
-            let element = binding.ty.element().expect("types were checked").clone();
+            let element = binding.ty.sequence_element().clone();
             if Origins::of(&nest.body, inner, self).shares(nest.body.result) {
-                // Each point by itself would give a copy of its own.
+                // In sequential code each element would make a copy of its own.
                 let value = self.lets(&nest.body, inner);
                 return self.collect(binding.var, binding.ty.clone(), value, from, ctx, site);
             }
@@ -80,7 +81,7 @@ impl Flattener<'_> {
     }
 }
 
-/// Where the values of a block come from that is done at the points of a context.
+/// The origins of the values of a block that is executed for the elements of an index space.
 struct Origins<'a, 'f> {
     lets: FxHashMap<Var, &'a Let>,
     /// The sequences that the nests inside run over.
@@ -102,8 +103,8 @@ impl<'a, 'f> Origins<'a, 'f> {
         origins
     }
 
-    /// Whether a value is, or contains, a sequence of a context around: the same one for many
-    /// points.
+    /// Returns true if a value is, or contains, a sequence of an index space around: the same one
+    /// for many elements.
     fn shares(&self, value: Atom) -> bool {
         let Atom::Var(var) = value else { return false };
         if let Some(sequence) = self.binders.get(&var) {
@@ -142,8 +143,8 @@ impl<'a, 'f> Origins<'a, 'f> {
     }
 }
 
-/// Whether a block comes to a range, or to a scalar so many times: flat, these are descriptors, and
-/// whoever wants the elements makes them.
+/// Returns true if a block ends in a range or a repeated scalar: flattened, these are descriptors, and
+/// the elements are generated where they are used.
 fn is_run(block: &Block, functions: &[bool]) -> bool {
     let Some((last, before)) = block.lets.split_last() else { return false };
     matches!(last.op, Op::Seq(SeqOp::Range | SeqOp::Dist, _))

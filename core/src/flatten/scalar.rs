@@ -1,11 +1,11 @@
-//! What needs no flattening: scalar code, and functions made of it.
+//! Scalar code, and functions made of it: these need no flattening.
 
 use crate::base::with_stack;
 use crate::ir::{Block, Let, Op, Program};
 use crate::prim::Cost;
 
-/// Per function, whether it has no inner parallelism: it works on scalars, and reads from
-/// sequences at most. A call is then best left to each point, where recursion costs nothing.
+/// Per function, true if it has no inner parallelism: it works on scalars, and reads from sequences
+/// at most. A call is then best executed by each element, where recursion costs nothing.
 pub(super) fn functions(program: &Program) -> Vec<bool> {
     let mut scalar = vec![true; program.functions.len()];
     loop {
@@ -22,7 +22,7 @@ pub(super) fn functions(program: &Program) -> Vec<bool> {
     }
 }
 
-/// Whether a block has no inner parallelism.
+/// Returns true if a block has no inner parallelism.
 pub(super) fn is_scalar(block: &Block, functions: &[bool]) -> bool {
     with_stack(|| block.lets.iter().all(|binding| is_scalar_op(binding, functions)))
 }

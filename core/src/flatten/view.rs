@@ -12,7 +12,7 @@ use crate::ir::{Atom, Block, Let, Op, Site, Ty, Var};
 use crate::prim::SeqOp;
 use rustc_hash::FxHashMap;
 
-/// How a sequence is cut from another one.
+/// A sequence as a view of another one.
 #[derive(Clone, Debug)]
 pub(super) enum Cut {
     /// By an operation at a point.
@@ -21,7 +21,7 @@ pub(super) enum Cut {
     Element(Var, SpaceId),
 }
 
-/// Where the elements of a sequence lie: in those of another one, so many levels down.
+/// The pool of a sequence: the elements of another one, so many levels down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Pool {
     of: Var,
@@ -29,7 +29,7 @@ struct Pool {
 }
 
 impl Cut {
-    /// How an operation cuts, if it does.
+    /// The view that an operation makes, if it makes one.
     pub(super) fn of(op: &flat::Op, ctx: SpaceId) -> Option<Cut> {
         match op {
             flat::Op::Map(op @ Op::Seq(SeqOp::Index | SeqOp::Subseq, _)) => {

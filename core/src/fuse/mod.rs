@@ -9,10 +9,10 @@
 //! and nothing is packed unless another kernel needs it.
 //!
 //! ```text
-//! c1 = each v0                                  kernel 0 over c1 stores s {
-//! x: float in c1 = element v0                     x: float in c1 = element v0
-//! p: float in c1 = mul(x, x)              →       p: float in c1 = mul(x, x)
-//! s: float in c0 = reduce_sum p from c1           s: float in c0 = reduce_sum p from c1
+//! s1 = elements v0                                  kernel 0 over s1 stores s {
+//! x: float in s1 = element v0                     x: float in s1 = element v0
+//! p: float in s1 = mul(x, x)              →       p: float in s1 = mul(x, x)
+//! s: float in s0 = reduce_sum p from s1           s: float in s0 = reduce_sum p from s1
 //!                                               }
 //! ```
 //!
@@ -40,6 +40,7 @@ mod sink;
 use crate::base::with_stack;
 use crate::flat::{self, Block, Fuel, Function, IndexSpace, Kernel, Pass, Program, Step};
 use crate::ir::{Atom, Var};
+use nesl_runtime::violation::Violation;
 
 /// The state of fusion that the functions of a program share.
 #[derive(Clone, Debug)]
@@ -124,9 +125,9 @@ fn clustered(function: &Function, state: &mut FusionState) -> Block {
     body
 }
 
-/// Returns the violations of a clustered program once its kernels store what is used after them:
-/// until then, no invariant says what is visible behind a kernel.
-fn verify_when_stored(program: &Program) -> Vec<String> {
+/// Verifies a clustered program once its kernels store the values used after them: until then, no
+/// invariant says what is visible behind a kernel.
+fn verify_when_stored(program: &Program) -> Result<(), Vec<Violation>> {
     let mut program = program.clone();
     each_body(&mut program, &mut Fuel(0), liveness::run);
     flat::verify(&program)

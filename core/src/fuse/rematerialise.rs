@@ -6,8 +6,8 @@
 //! each of its elements), and for values of its own index space that depend on at most one other.
 //!
 //! ```text
-//! kernel 0 over c1 stores m { … m = div(s, n) }        kernel 0 over c1 { }
-//! kernel 1 over c2 stores d { … d = sub(x, m) }   →    kernel 1 over c2 stores d { … m = div(s, n)
+//! kernel 0 over s1 stores m { … m = div(s, n) }        kernel 0 over s1 { }
+//! kernel 1 over s2 stores d { … d = sub(x, m) }   →    kernel 1 over s2 stores d { … m = div(s, n)
 //!                                                                                   d = sub(x, m) }
 //! ```
 //!

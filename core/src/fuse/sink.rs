@@ -6,9 +6,9 @@
 //! with the computation of the value:
 //!
 //! ```text
-//! k: int in c1 = versions { … } or { … }               t = versions { k: int in c1 = …
-//! p: int in c1 = mul(k, w)                                            p = mul(k, w)
-//! t: [float] in c0 = histogram_sum v to p … from c1  →                t = histogram_sum v to p … }
+//! k: int in s1 = versions { … } or { … }               t = versions { k: int in s1 = …
+//! p: int in s1 = mul(k, w)                                            p = mul(k, w)
+//! t: [float] in s0 = histogram_sum v to p … from s1  →                t = histogram_sum v to p … }
 //!                                                            or { … the same at its end }
 //! ```
 //!

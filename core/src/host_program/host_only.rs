@@ -1,19 +1,19 @@
-//! What is no work for a runtime: operations without loops over elements.
+//! Functions that are best interpreted on the host: without loops over elements.
 
 use crate::base::with_stack;
 use crate::ir::{Block, FunId, Let, Op, Program};
 use crate::prim::Cost;
 
-/// Per function of a program, whether all that it does is light, or outside, and so are the
-/// functions it calls. Such a function is best left to the direct interpreter, unless it is given
-/// something that lies elsewhere.
+/// Per function of a program, true if it and the functions that it calls only have effects and
+/// operations without loops over elements. Such a function is best executed by the direct
+/// interpreter, unless its arguments are on a device.
 #[derive(Clone, Debug)]
 pub struct HostOnly {
     functions: Vec<bool>,
 }
 
 impl HostOnly {
-    /// Finds out.
+    /// Determines the functions by iteration to the greatest fixed point.
     pub fn of(program: &Program) -> HostOnly {
         let mut light = HostOnly { functions: vec![true; program.functions.len()] };
         loop {
@@ -30,7 +30,7 @@ impl HostOnly {
         }
     }
 
-    /// Whether a function is light.
+    /// Returns true if a function is best executed by the host.
     pub fn function(&self, id: FunId) -> bool {
         self.functions[id.0 as usize]
     }

@@ -1,10 +1,9 @@
-//! ir → script: programs that do something outside, as what a host does step by step.
+//! ir → host program: a program with effects becomes actions that the host performs in order.
 //!
-//! Printing, files and clocks are the host's, in the order of the program; what lies between is
-//! computed by *pieces*, programs of their own without effects, which go wherever programs go. A
-//! piece is as large as the effects around it allow: what cannot fault is computed with what uses
-//! it, not where it stands, so that a print between a sequence and its sum does not make the
-//! sequence be stored.
+//! The host performs printing, files and clocks in the order of the program. The steps between are
+//! *pure regions*: programs of their own without effects, which runtimes execute. A region is as
+//! large as the effects around it allow: a step that cannot fault is computed with its uses, so that
+//! a print between a sequence and its sum does not force the sequence to be stored.
 //!
 //! ```text
 //! s = {x * x : x in v};                          print "begin"
@@ -12,15 +11,15 @@
 //! ok = print_string(@sum(s));                    compute its text, print that
 //! ```
 //!
-//! What may fault comes before the effects behind it, and an effect before what may fault behind
-//! it: an observer sees what the direct interpreter would have shown. What an apply-to-each does
-//! outside is its own piece, and left to the direct interpreter as a whole. What is made of scalars
-//! only, the text that says what came out, is a piece of its own too: it is no work for a runtime.
+//! A step that may fault and an effect keep their order: an observer sees what the direct interpreter
+//! would have shown. An apply-to-each with effects is a region of its own, which the direct
+//! interpreter executes. Operations on scalars only, such as those that make the text of a result,
+//! form a region of their own, too: they are no work for a runtime.
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
-//! | `host_only` | what is no work for a runtime |
-//! | `plan` | which bindings are computed together, and when |
+//! | `host_only` | functions that are best executed by the host |
+//! | `plan` | the grouping of bindings into regions, and their order with the effects |
 //! | `pure_region` | bindings as a program |
 
 mod host_only;
@@ -47,9 +46,9 @@ pub struct HostProgram {
 pub struct Function {
     /// Its parameters.
     pub params: Vec<Var>,
-    /// What it does.
+    /// The actions.
     pub body: Block,
-    /// Where it is defined.
+    /// The definition in the source.
     pub site: Site,
     /// It belongs to the library: a fault inside is the fault of the call.
     pub library: bool,
@@ -67,15 +66,15 @@ pub struct Block {
 /// A step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// What is done.
+    /// The action.
     pub action: Action,
     /// For whom.
     pub site: Site,
-    /// What this block, or the function if it is its body, binds and nobody asks for any more.
+    /// The variables of this block, or parameters if it is a body, that are dead after the step.
     pub forget: Vec<Var>,
 }
 
-/// What a host does.
+/// An action of the host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Has a piece computed.
@@ -88,7 +87,7 @@ pub enum Action {
         var: Var,
         /// Of which type.
         ty: Ty,
-        /// What.
+        /// The operation.
         op: HostOp,
         /// With what.
         args: Vec<Atom>,
@@ -101,20 +100,20 @@ pub enum Action {
     If {
         /// The value.
         var: Var,
-        /// Which.
+        /// The condition.
         cond: Atom,
-        /// When true.
+        /// The block performed if the condition is true.
         then: Block,
-        /// When false.
+        /// The block performed if the condition is false.
         otherwise: Block,
     },
     /// Performs a function that has effects.
     Call {
         /// The value.
         var: Var,
-        /// Which.
+        /// The function.
         callee: FunId,
-        /// Of what.
+        /// The operands.
         args: Vec<Atom>,
         /// The call as a piece, if the function is light.
         host_only: Option<Box<PureRegion>>,
@@ -128,7 +127,7 @@ pub struct PureRegion {
     pub program: Program,
     /// The values of its globals.
     pub inputs: Vec<Input>,
-    /// What it binds: the parts of its value, `(a, (b, c))`.
+    /// The variables bound to the parts of its value, `(a, (b, c))`.
     pub outputs: Vec<Var>,
     /// It prints or draws at the points of an apply-to-each: it is for the direct interpreter.
     pub effects: bool,
@@ -136,7 +135,7 @@ pub struct PureRegion {
     pub small: bool,
 }
 
-/// What a piece is given.
+/// An input of a pure region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// A top-level variable.

@@ -1,4 +1,4 @@
-//! Which bindings are computed together, and when.
+//! Groups bindings into pure regions, and orders them with the effects.
 //!
 //! Going over a block, what has no effects waits. Before an effect there must be computed what it
 //! takes and what may fault; the rest waits on, for who uses it.
@@ -10,7 +10,7 @@ use crate::ir::{self, Atom, Effects, FunId, Let, Op, Program, Site, Ty, Var};
 use nesl_runtime::bug;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A simplified program that has effects, as a script.
+/// Makes a host program of a simplified program with effects.
 pub fn host_program(program: &Program) -> HostProgram {
     let (effects, host_only) = (Effects::of(program), HostOnly::of(program));
     let functions = program.functions.iter().enumerate().map(|(id, function)| {
@@ -29,12 +29,12 @@ struct Planner<'p> {
     types: FxHashMap<Var, Ty>,
 }
 
-/// What waits to be computed, in a block.
+/// The bindings of a block that wait to be computed.
 struct Waiting<'p> {
     lets: Vec<&'p Let>,
-    /// What was made of scalars alone.
+    /// The variables computed from scalars alone.
     host_only: FxHashSet<Var>,
-    /// Where each variable is used last.
+    /// The index of the last use of each variable.
     last: FxHashMap<Var, usize>,
 }
 
@@ -138,7 +138,8 @@ impl<'p> Planner<'p> {
         waiting.lets = later;
     }
 
-    /// Whether an operation works on scalars and on what was made of them alone, without loops.
+    /// Returns true if an operation works on scalars and values computed from them alone, without
+    /// loops.
     fn is_light(&self, binding: &Let, host_only: &mut FxHashSet<Var>) -> bool {
         let fed = |atom: Atom, host_only: &FxHashSet<Var>| match var(atom) {
             Some(var) => host_only.contains(&var) || !self.types[&var].has_sequence(),
@@ -220,7 +221,7 @@ fn var(atom: Atom) -> Option<Var> {
     }
 }
 
-/// What bindings use.
+/// The variables that bindings use.
 fn uses<'p>(lets: impl IntoIterator<Item = &'p Let>) -> FxHashSet<Var> {
     let mut used = FxHashSet::default();
     for binding in lets {
@@ -231,7 +232,7 @@ fn uses<'p>(lets: impl IntoIterator<Item = &'p Let>) -> FxHashSet<Var> {
     used
 }
 
-/// Where in a block each variable is used last; behind all of it, if it is the result.
+/// The index of the last use of each variable in a block; that of its end for the result.
 fn last_uses(block: &ir::Block) -> FxHashMap<Var, usize> {
     let mut last = FxHashMap::default();
     for (at, binding) in block.lets.iter().enumerate() {

@@ -6,6 +6,7 @@ use crate::ir::{
     Atom, Block, Effects, FunId, Function, Global, GlobalId, Let, Op, Program, Site, Ty, Var,
 };
 use crate::simplify::renumber;
+use nesl_runtime::bug::OrBug;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
@@ -33,8 +34,11 @@ pub(super) fn piece(
         own.push(Global { item: site.item, name: format!("v{}", var.0).into(), ty: ty.clone() });
         body.push(Let { var: *var, ty, op, site });
     }
-    let calls = |id: FunId| FunId(functions.binary_search(&id).expect("it is reached") as u32);
-    let places = |id: GlobalId| GlobalId(globals.binary_search(&id).expect("it is read") as u32);
+    let calls =
+        |id: FunId| FunId(functions.binary_search(&id).or_bug("the function is reached") as u32);
+    let places = |id: GlobalId| {
+        GlobalId(globals.binary_search(&id).or_bug("the top-level variable is read") as u32)
+    };
     let mut computed =
         Block { lets: lets.iter().map(|binding| (*binding).clone()).collect(), result: Atom::Unit };
     renumber(&mut computed, &calls, &places);
@@ -91,7 +95,7 @@ fn reached(program: &Program, lets: &[&Let]) -> (Vec<FunId>, Vec<GlobalId>) {
     (functions.into_iter().collect(), globals.into_iter().collect())
 }
 
-/// What bindings use and do not bind, in the order in which they use it.
+/// The variables that bindings use and do not bind, in the order of their uses.
 fn free(lets: &[&Let]) -> Vec<Var> {
     let mut known: FxHashSet<Var> = lets.iter().map(|binding| binding.var).collect();
     let mut free = Vec::new();

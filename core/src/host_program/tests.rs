@@ -1,4 +1,4 @@
-//! Which steps a program becomes.
+//! Tests of the steps that programs become.
 
 use super::{Action, Block, PureRegion, host_program};
 use crate::ir::{parse, print_function, verify};
@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 fn check(program: &str, expected: &Expect) {
     let program = parse(program).unwrap();
-    assert_eq!(verify(&program), Vec::<String>::new());
+    assert_eq!(verify(&program), Ok(()));
     let script = host_program(&simplify(&program));
     let mut out = String::new();
     for function in script.functions.iter().flatten() {
@@ -51,7 +51,7 @@ fn block(block: &Block, depth: usize, out: &mut String) {
 }
 
 fn compute(piece: &PureRegion, indent: &str, out: &mut String) {
-    assert_eq!(verify(&piece.program), Vec::<String>::new());
+    assert_eq!(verify(&piece.program), Ok(()));
     let outputs: Vec<u32> = piece.outputs.iter().map(|var| var.0).collect();
     let kind = match piece {
         PureRegion { effects: true, .. } => "interpret",
@@ -65,7 +65,7 @@ fn compute(piece: &PureRegion, indent: &str, out: &mut String) {
     }
 }
 
-/// What cannot fail is computed where it is used, what may fail where it stands.
+/// A region that cannot fail is computed where it is used, one that may fail where it stands.
 #[test]
 fn prints_divide_a_program() {
     check(

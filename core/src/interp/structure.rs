@@ -49,6 +49,7 @@ pub(super) fn apply(
         }
         SeqOp::RankUp => rank::rank(args[0].elements(), Order::Up, limits)?,
         SeqOp::RankDown => rank::rank(args[0].elements(), Order::Down, limits)?,
+        SeqOp::RankTexts => rank_texts(args[0].elements(), limits)?,
         SeqOp::Groups => return groups(args[0].elements(), limits),
         SeqOp::HashText => {
             let hash = text::hash(args[0].bytes(), args[1].int());
@@ -67,6 +68,15 @@ pub(super) fn apply(
         }
     };
     Ok(Value::Sequence(sequence))
+}
+
+/// The rank of each text.
+fn rank_texts(texts: &Sequence, limits: &Limits<'_>) -> Result<Sequence, Fault> {
+    let texts: Vec<Value> = texts.iter().collect();
+    let mut ranks = limits.allocate(texts.len() as i128)?;
+    let ranked = text::rank_into(&texts, |text| text.bytes(), &mut ranks, &limits.this_thread());
+    ranked?;
+    Ok(Sequence::Ints(Arc::new(ranks)))
 }
 
 /// Groups equal elements: for each element, the index of the last one equal to it, and the number of

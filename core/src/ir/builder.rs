@@ -17,6 +17,8 @@
 use super::signature;
 use super::{Atom, Block, Charge, Function, Let, Nest, Op, Site, Ty, Var};
 use crate::prim::SeqOp;
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::ScalarOp;
 use smol_str::SmolStr;
 
@@ -60,7 +62,8 @@ impl FunctionBuilder {
 
     /// A fresh variable that something else will bind: the binder of a [`Nest`].
     pub fn fresh(&mut self, ty: Ty) -> Var {
-        let var = Var(u32::try_from(self.types.len()).expect("fewer than 2^32 variables"));
+        let var =
+            Var(u32::try_from(self.types.len()).or_bug("a function has fewer than 2^32 variables"));
         self.types.push(ty);
         var
     }
@@ -112,7 +115,7 @@ impl FunctionBuilder {
     /// # Panics
     /// If none is open.
     pub fn end(&mut self, result: Atom) -> Block {
-        let lets = self.open.pop().expect("a block is open");
+        let lets = self.open.pop().or_bug("a block is open");
         Block { lets, result }
     }
 
@@ -128,7 +131,7 @@ impl FunctionBuilder {
     /// # Panics
     /// If the operands are not of its types.
     pub fn scalar(&mut self, op: ScalarOp, args: Vec<Atom>, site: Site) -> Atom {
-        let ty = signature::scalar(op, &self.types_of(&args)).unwrap_or_else(|why| panic!("{why}"));
+        let ty = signature::scalar(op, &self.types_of(&args)).unwrap_or_else(|why| bug!("{why}"));
         self.bind(ty, Op::Scalar(op, args), site)
     }
 
@@ -137,8 +140,7 @@ impl FunctionBuilder {
     /// # Panics
     /// If the operands are not of its types.
     pub fn seq(&mut self, op: SeqOp, args: Vec<Atom>, site: Site) -> Atom {
-        let ty =
-            signature::sequence(op, &self.types_of(&args)).unwrap_or_else(|why| panic!("{why}"));
+        let ty = signature::sequence(op, &self.types_of(&args)).unwrap_or_else(|why| bug!("{why}"));
         self.bind(ty, Op::Seq(op, args), site)
     }
 
@@ -154,7 +156,7 @@ impl FunctionBuilder {
     /// If it is not a pair.
     pub fn unpair(&mut self, pair: Atom, site: Site) -> (Atom, Atom) {
         let Ty::Pair(first, second) = self.type_of(&pair) else {
-            panic!("not a pair: {:?}", self.type_of(&pair));
+            bug!("not a pair: {:?}", self.type_of(&pair));
         };
         (self.bind(*first, Op::First(pair), site), self.bind(*second, Op::Second(pair), site))
     }
@@ -194,7 +196,7 @@ impl FunctionBuilder {
             .iter()
             .map(|sequence| {
                 let Ty::Sequence(element) = self.type_of(sequence) else {
-                    panic!("not a sequence: {:?}", self.type_of(sequence));
+                    bug!("not a sequence: {:?}", self.type_of(sequence));
                 };
                 (self.fresh((*element).clone()), *element, *sequence)
             })

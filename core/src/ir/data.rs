@@ -5,51 +5,12 @@
 //! and optional arguments are gone; a record is its contents, a function value is the tuple of
 //! the variables it captured. The one parallel construct is [`Nest`].
 
-use super::op::Op;
-use crate::base::{ItemId, Span};
+use super::op::Block;
+use super::value::{FunId, Site, Ty, Var};
+use crate::base::ItemId;
 use smol_str::SmolStr;
 
-/// A monomorphic type.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Ty {
-    /// No information: what a function value without captured variables becomes.
-    Unit,
-    /// `int`
-    Int,
-    /// `float`
-    Float,
-    /// `bool`
-    Bool,
-    /// `char`
-    Char,
-    /// A pair.
-    Pair(Box<Ty>, Box<Ty>),
-    /// A sequence.
-    Sequence(Box<Ty>),
-}
-
-/// A variable, unique in its function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Var(pub u32);
-
-/// A function of the program, an index into [`Program::functions`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct FunId(pub u32);
-
-/// A top-level variable, an index into [`Program::globals`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct GlobalId(pub u32);
-
-/// Where in the source an operation comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Site {
-    /// The top-level form.
-    pub item: ItemId,
-    /// Its tokens.
-    pub span: Span,
-}
-
-/// A whole program: what one top-level form needs to run.
+/// A whole program: one top-level form with the functions that it needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// The functions; calls name them by index.
@@ -66,29 +27,29 @@ pub struct Program {
 pub struct Global {
     /// The form that defines it.
     pub item: ItemId,
-    /// Its name (a form may define several).
+    /// The name (a form may define several).
     pub name: SmolStr,
-    /// Its type.
+    /// The type of the variable.
     pub ty: Ty,
 }
 
 /// A function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// For people: `qsort@[int]`, `qsort.lambda1@int`. Unique in the program.
+    /// The name for people: `qsort@[int]`, `qsort.lambda1@int`. Unique in the program.
     pub name: SmolStr,
-    /// Its parameters.
+    /// The parameters.
     pub params: Vec<(Var, Ty)>,
-    /// The type of its result.
+    /// The type of the result.
     pub result: Ty,
-    /// What it computes.
+    /// The code.
     pub body: Block,
-    /// Where it is defined.
+    /// The definition in the source.
     pub site: Site,
-    /// It belongs to the library: a fault inside is reported at the call that left the user's
+    /// True for a function of the library: a fault inside is reported at the call that left the user's
     /// program, and `charge`, where there is one, is what a call costs.
     pub library: bool,
-    /// The cost a call is charged (work by formula, depth), in place of what its body would.
+    /// The cost that a call is charged (work by formula, depth) instead of that of its body.
     pub charge: Option<Charge>,
     /// The attribute by which a pass recognises it.
     pub role: Option<Role>,
@@ -122,43 +83,4 @@ pub enum CostTerm {
     Size(u32),
     /// The size of the result.
     SizeOfResult,
-}
-
-/// A straight line of bindings and the value it ends in.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Block {
-    /// The bindings, in order of evaluation.
-    pub lets: Vec<Let>,
-    /// The value.
-    pub result: Atom,
-}
-
-/// One binding.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Let {
-    /// What is bound.
-    pub var: Var,
-    /// Its type.
-    pub ty: Ty,
-    /// What is computed.
-    pub op: Op,
-    /// For whom.
-    pub site: Site,
-}
-
-/// An operand: a variable or a constant.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Atom {
-    /// A variable.
-    Var(Var),
-    /// The one value of `Unit`.
-    Unit,
-    /// An int.
-    Int(i64),
-    /// A float.
-    Float(f64),
-    /// A bool.
-    Bool(bool),
-    /// A char.
-    Char(u8),
 }

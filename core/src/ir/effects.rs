@@ -1,9 +1,9 @@
-//! Which parts of a program do something outside of it: print, read a clock or a file.
+//! The effects of a program's parts: printing, reading a clock or a file.
 
 use super::{Block, FunId, Op, Program};
 use crate::base::with_stack;
 
-/// What is known of a program's functions.
+/// The functions of a program that have effects.
 #[derive(Clone, Debug)]
 pub struct Effects {
     functions: Vec<bool>,
@@ -36,12 +36,12 @@ impl Effects {
         effects
     }
 
-    /// Whether a function has some.
+    /// Returns true if a function has effects.
     pub fn in_function(&self, id: FunId) -> bool {
         self.functions[id.0 as usize]
     }
 
-    /// Whether an operation has some, itself, in its blocks, or by what it calls.
+    /// Returns true if an operation has effects, itself, in its blocks, or through its callee.
     pub fn in_op(&self, op: &Op) -> bool {
         match op {
             Op::Host(..) | Op::Time(_) => true,
@@ -50,7 +50,7 @@ impl Effects {
         }
     }
 
-    /// Whether a block has some.
+    /// Returns true if a block has effects.
     pub fn in_block(&self, block: &Block) -> bool {
         with_stack(|| block.lets.iter().any(|binding| self.in_op(&binding.op)))
     }

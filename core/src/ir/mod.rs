@@ -1,9 +1,9 @@
 //! The typed core language: first-order, monomorphic, A-normal.
 //!
-//! `data` describes it; [`print_with_sites()`] and [`parse()`] are inverse to each other, and
-//! [`print()`] is easier to read; [`verify()`] is its law, checked before a program runs in debug
-//! builds. [`FunctionBuilder`] writes it; [`Effects`] says what is done outside; [`split_rng_keys`] is the pass that makes random numbers
-//! pure.
+//! `data` describes programs, and `op` declares the operations with their properties;
+//! [`print_with_sites()`] and [`parse()`] are inverse to each other, and [`print()`] is easier to read;
+//! [`verify()`] checks that a program is well-formed. [`FunctionBuilder`] builds functions; [`Effects`]
+//! finds the parts with effects; [`split_rng_keys`] is the pass that makes random numbers pure.
 
 mod builder;
 mod data;
@@ -14,14 +14,16 @@ pub(crate) mod parse;
 pub(crate) mod print;
 mod rng_keys;
 pub mod signature;
+mod value;
 mod verify;
 mod walk;
 
 pub use builder::FunctionBuilder;
 pub use data::*;
 pub use effects::Effects;
-pub use op::{Class, Nest, Op};
+pub use op::{Block, Class, Let, Nest, Op};
 pub use parse::parse;
 pub use print::{print, print_function, print_located, print_with_sites};
 pub use rng_keys::split_rng_keys;
+pub use value::{Atom, FunId, GlobalId, Site, Ty, Var};
 pub use verify::verify;

@@ -14,12 +14,34 @@
 //! Class::Effects    is noticed outside of the program
 //! ```
 
-use super::data::{Atom, Block, FunId, GlobalId, Let, Ty, Var};
+use super::value::{Atom, FunId, GlobalId, Site, Ty, Var};
 use crate::base::with_stack;
 use crate::prim::{Cost, HostOp, ScalarProperties, SeqOp, Trap};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::ScalarOp;
 use smol_str::SmolStr;
+
+/// A straight line of bindings and the value it ends in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// The bindings, in order of evaluation.
+    pub lets: Vec<Let>,
+    /// The result.
+    pub result: Atom,
+}
+
+/// One binding.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Let {
+    /// The variable that is bound.
+    pub var: Var,
+    /// The type of the value.
+    pub ty: Ty,
+    /// The operation.
+    pub op: Op,
+    /// The source location blamed for a fault.
+    pub site: Site,
+}
 
 /// An operation.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,9 +68,9 @@ pub enum Op {
     If {
         /// The condition.
         cond: Atom,
-        /// When true.
+        /// The block evaluated if the condition is true.
         then: Block,
-        /// When false.
+        /// The block evaluated if the condition is false.
         otherwise: Block,
     },
     /// An apply-to-each.
@@ -57,9 +79,9 @@ pub enum Op {
     Global(GlobalId),
     /// Faults with this code and message unless the condition holds; its value is the condition.
     Check {
-        /// What must hold.
+        /// The condition that must hold.
         cond: Atom,
-        /// Why, if it does not.
+        /// The fault, if it does not hold.
         code: FaultCode,
         /// The message of a [`FaultCode::Message`].
         message: SmolStr,
@@ -72,15 +94,15 @@ pub enum Op {
     Time(Block),
 }
 
-/// `{ body : x in xs; y in ys }`: one instance of the body for each index; the sequences have
+/// `{ body : x in xs; y in ys }`: one iteration of the body for each index; the sequences have
 /// equal lengths (checked) and there is at least one. The body sees all variables in scope.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nest {
     /// The element variable, its type, and the sequence it runs over.
     pub binders: Vec<(Var, Ty, Atom)>,
-    /// What each instance computes.
+    /// The code of each iteration.
     pub body: Block,
-    /// `{* … }`: instances run one after the other (depth adds up).
+    /// True for `{* … }`: iterations run one after the other (depth adds up).
     pub serial: bool,
 }
 

@@ -21,9 +21,10 @@
 use super::mnemonic::Mnemonic;
 use super::{Atom, Block, CostTerm, Function, Op, Program, Role, Site};
 use crate::base::with_stack;
+use nesl_runtime::bug::OrBug;
 use std::fmt::{self, Write};
 
-/// A whole program, without the sites of its operations: to be looked at.
+/// A whole program, without the sites of its operations, for people.
 pub fn print(program: &Program) -> String {
     whole(program, false)
 }
@@ -37,13 +38,13 @@ pub fn print_with_sites(program: &Program) -> String {
 pub fn print_function(function: &Function, program: &Program) -> String {
     let mut out = String::new();
     let mut printer = Printer::new(&mut out, program, false);
-    printer.function(function).expect("writing to a string");
+    printer.function(function).or_bug("a string can be written to");
     out
 }
 
 fn whole(program: &Program, sites: bool) -> String {
     let mut out = String::new();
-    write_program(&mut out, program, sites).expect("writing to a string");
+    write_program(&mut out, program, sites).or_bug("a string can be written to");
     out
 }
 
@@ -51,12 +52,12 @@ fn whole(program: &Program, sites: bool) -> String {
 /// source: each binding and function, by a byte in its line.
 pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
     let (mut out, mut notes) = (String::new(), Vec::new());
-    heading(&mut out, program).expect("writing to a string");
+    heading(&mut out, program).or_bug("a string can be written to");
     for function in &program.functions {
         out.push('\n');
         let mut printer = Printer::new(&mut out, program, false);
         printer.notes = Some(&mut notes);
-        printer.function(function).expect("writing to a string");
+        printer.function(function).or_bug("a string can be written to");
     }
     (out, notes)
 }
@@ -71,7 +72,7 @@ pub(crate) fn write_program(out: &mut String, program: &Program, sites: bool) ->
     Ok(())
 }
 
-/// Which function is the form itself, and what it reads.
+/// The function that is the form itself, and the top-level variables that it reads.
 fn heading(out: &mut String, program: &Program) -> fmt::Result {
     let main = program.functions.get(program.main.0 as usize);
     writeln!(out, "main {}", Quoted(main.map_or("", |main| &main.name).as_bytes()))?;
@@ -87,7 +88,7 @@ pub(crate) struct Printer<'a> {
     pub(crate) out: &'a mut String,
     program: &'a Program,
     sites: bool,
-    /// Where sites are noted instead of being written.
+    /// The sites, collected here instead of being printed.
     pub(crate) notes: Option<&'a mut Vec<(usize, Site)>>,
     pub(crate) indent: usize,
 }

@@ -1,7 +1,7 @@
 //! Making random keys explicit.
 //!
 //! Elaboration writes a draw with a dummy key, `rand(0, bound)`. This pass gives every draw a key of
-//! its own, so that the generator needs no state and instances may run in any order:
+//! its own, so that the generator needs no state and iterations may run in any order:
 //!
 //! ```text
 //! v1: int = rand(0, 100)                 v7: int = split_key(k, 0)
@@ -22,7 +22,7 @@
 //! where `k` is a new first parameter of the function, for every function that draws, be it
 //! through others; `main` is given the key of the whole run. The second operand of `split_key`
 //! is the number of the place in the function, of all its blocks, so that no two places of one
-//! call, and no two instances, share a key; calls hand on keys split off their own, so that no two
+//! call, and no two iterations, share a key; calls hand on keys split off their own, so that no two
 //! calls do.
 
 use super::{
@@ -42,10 +42,10 @@ pub fn split_rng_keys(program: &mut Program) {
     }
 }
 
-/// Which functions draw, themselves or through the functions they call.
+/// Per function, true if it draws, itself or through the functions that it calls.
 fn drawing(program: &Program) -> Vec<bool> {
     let mut draws: Vec<bool> = Vec::new();
-    // Who calls each function.
+    // The callers of each function.
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); program.functions.len()];
     for (caller, function) in program.functions.iter().enumerate() {
         let mut itself = false;
@@ -113,7 +113,7 @@ impl Rewriter<'_> {
         });
     }
 
-    /// Gives every instance of a nest its key.
+    /// Gives every iteration of a nest its key.
     fn nest(&mut self, nest: &mut Nest, lets: &mut Vec<Let>, key: Atom, site: Site) {
         let key = self.place(lets, key, site);
         let (.., sequence) = nest.binders[0];

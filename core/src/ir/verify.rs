@@ -1,6 +1,6 @@
-//! The law of the core language.
+//! The verifier of the core language.
 //!
-//! A program is lawful if
+//! A program is well-formed if
 //!
 //! 1. `main` names a function with no parameter, or with one of type `int`; functions' names are
 //!    unique;
@@ -24,34 +24,39 @@
 use super::signature;
 use super::{Atom, Block, CostTerm, Function, Let, Op, Program, Ty, Var};
 use crate::base::with_stack;
+use nesl_runtime::violation::Violation;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Every breach of the law, in words; none if the program is lawful.
-pub fn verify(program: &Program) -> Vec<String> {
-    let mut breaches = Vec::new();
+/// Checks that a program is well-formed.
+///
+/// # Errors
+/// Every violation.
+pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
+    let mut violations = Vec::new();
     let mut names = FxHashSet::default();
     for function in &program.functions {
         if !names.insert(&function.name) {
-            breaches.push(format!("two functions are called {:?}", function.name));
+            let message = format!("two functions are called {:?}", function.name);
+            violations.push(Violation::of_program(message));
         }
-        Checker::new(program, function, &mut breaches).function();
+        Checker::new(program, function, &mut violations).function();
     }
     match program.functions.get(program.main.0 as usize) {
-        None => breaches.push("main is not a function of the program".to_string()),
+        None => violations.push(Violation::of_program("main is not a function of the program")),
         Some(main) => {
             let types: Vec<&Ty> = main.params.iter().map(|(_, ty)| ty).collect();
             if !matches!(types[..], [] | [Ty::Int]) {
-                breaches.push("main takes nothing, or one int".to_string());
+                violations.push(Violation::of_program("main takes nothing, or one int"));
             }
         }
     }
-    breaches
+    if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
 struct Checker<'p, 'b> {
     program: &'p Program,
     function: &'p Function,
-    breaches: &'b mut Vec<String>,
+    violations: &'b mut Vec<Violation>,
     /// Every variable bound so far, with its type.
     bound: FxHashMap<Var, &'p Ty>,
     /// The variables in scope, in order of binding.
@@ -63,12 +68,12 @@ impl<'p, 'b> Checker<'p, 'b> {
     fn new(
         program: &'p Program,
         function: &'p Function,
-        breaches: &'b mut Vec<String>,
+        violations: &'b mut Vec<Violation>,
     ) -> Checker<'p, 'b> {
         Checker {
             program,
             function,
-            breaches,
+            violations,
             bound: FxHashMap::default(),
             scope: Vec::new(),
             in_scope: FxHashSet::default(),
@@ -127,8 +132,8 @@ impl<'p, 'b> Checker<'p, 'b> {
             Op::Scalar(op, _) => self.signature(&what, signature::scalar(*op, &args), &binding.ty),
             Op::Seq(op, _) => self.signature(&what, signature::sequence(*op, &args), &binding.ty),
             Op::Host(op, _) => {
-                if let Err(breach) = signature::host(*op, &args, &binding.ty) {
-                    self.report(format!("{what}: {breach}"));
+                if let Err(why) = signature::host(*op, &args, &binding.ty) {
+                    self.report(format!("{what}: {why}"));
                 }
             }
             Op::Pair(..) => {
@@ -222,7 +227,7 @@ impl<'p, 'b> Checker<'p, 'b> {
     fn signature(&mut self, what: &str, gives: Result<Ty, String>, ty: &Ty) {
         match gives {
             Ok(gives) => self.expect(what, &gives, ty),
-            Err(breach) => self.report(format!("{what}: {breach}")),
+            Err(why) => self.report(format!("{what}: {why}")),
         }
     }
 
@@ -264,7 +269,8 @@ impl<'p, 'b> Checker<'p, 'b> {
         }
     }
 
-    fn report(&mut self, breach: String) {
-        self.breaches.push(format!("in {:?}: {breach}", self.function.name));
+    fn report(&mut self, message: String) {
+        let within = format!("function {:?}", self.function.name);
+        self.violations.push(Violation::within(within, message));
     }
 }

@@ -2,10 +2,11 @@
 
 use super::{Atom, Block, Let, Op, Site, Ty, Var};
 use crate::base::{ItemId, Span, with_stack};
+use nesl_runtime::bug;
 use std::fmt;
 
 impl Site {
-    /// No place in particular: code that nobody wrote.
+    /// The site of code that nobody wrote.
     pub const NONE: Site = Site { item: ItemId(0), span: Span { start: 0, end: 0 } };
 }
 
@@ -34,13 +35,21 @@ impl Ty {
         }
     }
 
-    /// Whether values of it are sequences, or contain some.
+    /// Returns true if values of this type are sequences or contain some.
     pub fn has_sequence(&self) -> bool {
         with_stack(|| match self {
             Ty::Unit | Ty::Int | Ty::Float | Ty::Bool | Ty::Char => false,
             Ty::Pair(first, second) => first.has_sequence() || second.has_sequence(),
             Ty::Sequence(_) => true,
         })
+    }
+
+    /// The type of the elements of an operand that the verifier has found to be a sequence.
+    pub fn sequence_element(&self) -> &Ty {
+        match self.element() {
+            Some(element) => element,
+            None => bug!("{self} is a sequence type, as the verifier has checked"),
+        }
     }
 
     /// The type of the elements, if this is a sequence.
@@ -81,7 +90,7 @@ impl Op {
 }
 
 impl Block {
-    /// The same, in a block.
+    /// Replaces variables by other operands, in the blocks inside too.
     pub fn rename(&mut self, name: &mut dyn FnMut(Var) -> Atom) {
         with_stack(|| {
             self.lets.iter_mut().for_each(|binding| binding.op.rename(name));

@@ -7,7 +7,7 @@ use expect_test::expect;
 
 fn program(text: &str) -> Program {
     let program = parse(text).unwrap();
-    assert_eq!(verify(&program), Vec::<String>::new());
+    assert_eq!(verify(&program), Ok(()));
     program
 }
 
@@ -68,7 +68,7 @@ fn what_is_taken_in_is_computed_first() {
     ];
     let globals = vec![sum.globals[1].clone(), double.globals[0].clone()];
     let linked = link(&units, globals);
-    assert_eq!(verify(&linked), Vec::<String>::new());
+    assert_eq!(verify(&linked), Ok(()));
     expect![[r#"
         main "main"
         global 0: float = @0 "y"
@@ -102,7 +102,7 @@ fn what_two_take_in_is_computed_once() {
         LinkUnit { program: &sum, sources: &[GlobalSource::Unit(1), GlobalSource::Unit(2)] },
     ];
     let linked = link(&units, vec![double.globals[0].clone(), sum.globals[1].clone()]);
-    assert_eq!(verify(&linked), Vec::<String>::new());
+    assert_eq!(verify(&linked), Ok(()));
     assert_eq!(print(&simplify(&linked)).matches("mul(").count(), 2);
 }
 

@@ -50,6 +50,7 @@ use crate::lower;
 use crate::simplify;
 use nesl_runtime::bug;
 use nesl_runtime::scalar::Precision;
+use nesl_runtime::violation::Violation;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -120,7 +121,7 @@ pub static PASSES: LazyLock<Vec<Pass>> = LazyLock::new(|| {
             title: "Elaborated",
             about: "makes the first-order, monomorphic core language: no patterns, no overloading",
             run: Run::Elaborate,
-            verify: Verify::Ir(core_violations),
+            verify: Verify::Ir(verify_core),
             always_verified: false,
             in_preview: false,
         },
@@ -134,7 +135,7 @@ pub static PASSES: LazyLock<Vec<Pass>> = LazyLock::new(|| {
                 ir::split_rng_keys(&mut program);
                 program
             }),
-            verify: Verify::Ir(core_violations),
+            verify: Verify::Ir(verify_core),
             always_verified: false,
             in_preview: true,
         },
@@ -144,7 +145,7 @@ pub static PASSES: LazyLock<Vec<Pass>> = LazyLock::new(|| {
             title: "Simplified",
             about: "inlines, folds constants, shares, joins loops, removes dead code",
             run: Run::Ir(|program| simplify::simplify(&program)),
-            verify: Verify::Ir(core_violations),
+            verify: Verify::Ir(verify_core),
             always_verified: false,
             in_preview: true,
         },
@@ -244,22 +245,23 @@ fn run(unit: &mut Unit<'_>, from: Stage, to: Stage) {
     });
 }
 
-/// The functions that still read top-level variables.
-fn no_globals(program: &ir::Program) -> Vec<String> {
+/// Verifies that no function reads top-level variables any more.
+fn no_globals(program: &ir::Program) -> Result<(), Vec<Violation>> {
     let mut violations = Vec::new();
     for function in &program.functions {
         function.body.for_each_op(&mut |op| {
             if let ir::Op::Global(id) = op {
-                violations.push(format!("{:?} reads the global {}", function.name, id.0));
+                let message = format!("it reads the global {}", id.0);
+                violations.push(Violation::within(function.name.as_str(), message));
             }
         });
     }
-    violations
+    if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
-/// The violations of a core program. A function that is looked at by itself is the main function of
+/// Verifies a core program. A function that is looked at by itself is the main function of
 /// its program and has its own parameters; nothing is wrong with that here.
-fn core_violations(program: &ir::Program) -> Vec<String> {
+fn verify_core(program: &ir::Program) -> Result<(), Vec<Violation>> {
     let Some(main) = program.functions.get(program.main.0 as usize) else {
         return ir::verify(program);
     };

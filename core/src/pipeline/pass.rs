@@ -5,6 +5,7 @@ use super::kernels::ListedKernel;
 use crate::flat::{self, Fuel};
 use crate::ir::{self, FunId, GlobalId};
 use nesl_runtime::kir;
+use nesl_runtime::violation::{self, Violation};
 use std::borrow::Cow;
 
 /// A pass of the compiler: a row of [`super::PASSES`].
@@ -59,20 +60,20 @@ pub enum Verify {
     /// There is nothing to verify: a text, or what is verified elsewhere.
     Nothing,
     /// The core program.
-    Ir(fn(&ir::Program) -> Vec<String>),
+    Ir(fn(&ir::Program) -> Result<(), Vec<Violation>>),
     /// The core program without globals.
-    Closed(fn(&ir::Program) -> Vec<String>),
+    Closed(fn(&ir::Program) -> Result<(), Vec<Violation>>),
     /// The flat program.
-    Flat(fn(&flat::Program) -> Vec<String>),
+    Flat(fn(&flat::Program) -> Result<(), Vec<Violation>>),
 }
 
 impl Verify {
-    fn violations(self, unit: &Unit<'_>) -> Vec<String> {
+    fn apply(self, unit: &Unit<'_>) -> Result<(), Vec<Violation>> {
         match self {
-            Verify::Nothing => Vec::new(),
+            Verify::Nothing => Ok(()),
             Verify::Ir(verify) => verify(&unit.ir),
-            Verify::Closed(verify) => unit.closed.as_ref().map(verify).unwrap_or_default(),
-            Verify::Flat(verify) => unit.flat.as_ref().map(verify).unwrap_or_default(),
+            Verify::Closed(verify) => unit.closed.as_ref().map_or(Ok(()), verify),
+            Verify::Flat(verify) => unit.flat.as_ref().map_or(Ok(()), verify),
         }
     }
 }
@@ -153,14 +154,14 @@ impl Pass {
             }
         }
         if cfg!(debug_assertions) || self.always_verified {
-            self.check(self.verify.violations(unit));
+            self.check(self.verify.apply(unit));
         }
     }
 
     /// Fails if there are violations: they are a bug of the pass.
-    pub fn check(&self, violations: Vec<String>) {
-        if !violations.is_empty() {
-            let all = violations.join("\n");
+    pub fn check(&self, verified: Result<(), Vec<Violation>>) {
+        if let Err(violations) = verified {
+            let all = violation::list(&violations);
             nesl_runtime::bug!("the pass `{}` broke an invariant: {all}", self.name);
         }
     }
@@ -193,7 +194,7 @@ mod tests {
             title: "Spoilt",
             about: "spoils a program",
             run: Run::Ir(|program| program.into_owned()),
-            verify: Verify::Ir(|_| vec!["it is spoilt".to_owned()]),
+            verify: Verify::Ir(|_| Err(vec![Violation::of_program("it is spoilt")])),
             always_verified: true,
             in_preview: false,
         };

@@ -8,8 +8,8 @@
 //! example and a cost; a name that begins with `_` is for the prelude alone.
 
 pub(crate) mod ops;
+mod reductions;
 mod scalars;
-mod sequences;
 mod special;
 mod table;
 
@@ -22,7 +22,8 @@ pub use table::{Constant, Derived, Prim, PrimKind, PrimRow};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
-const COUNT: usize = scalars::ROWS.len() + sequences::ROWS.len() + special::ROWS.len();
+const COUNT: usize =
+    scalars::ROWS.len() + ops::sequence::NAMES.len() + reductions::ROWS.len() + special::ROWS.len();
 
 /// Every primitive; [`Prim`] is an index into it.
 pub static ROWS: [PrimRow; COUNT] = joined();
@@ -35,7 +36,7 @@ pub fn find(name: &str) -> Option<Prim> {
     BY_NAME.get(name).copied()
 }
 
-/// Whether a name belongs to the prelude alone: programs must not see it.
+/// Returns true for a name that only the prelude may use.
 pub fn is_internal(name: &str) -> bool {
     name.starts_with('_')
 }
@@ -51,17 +52,17 @@ impl Prim {
         (0..).take(COUNT).map(Prim)
     }
 
-    /// Its row.
+    /// The row of the table.
     pub fn row(self) -> &'static PrimRow {
         &ROWS[usize::from(self.0)]
     }
 
-    /// Its name.
+    /// The name.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// What it is.
+    /// The kind of primitive.
     pub fn kind(self) -> PrimKind {
         self.row().kind
     }
@@ -69,8 +70,9 @@ impl Prim {
 
 const fn joined() -> [PrimRow; COUNT] {
     let mut all = [scalars::ROWS[0]; COUNT];
-    let parts = [scalars::ROWS, sequences::ROWS, special::ROWS];
-    let (mut part, mut at) = (0, 0);
+    let mut at = 0;
+    let parts = [scalars::ROWS, reductions::ROWS, special::ROWS];
+    let mut part = 0;
     while part < parts.len() {
         let mut i = 0;
         while i < parts[part].len() {
@@ -79,6 +81,14 @@ const fn joined() -> [PrimRow; COUNT] {
             at += 1;
         }
         part += 1;
+    }
+    let mut i = 0;
+    while i < ops::sequence::NAMES.len() {
+        let ops::sequence::SeqName { name, scheme, op, doc, example, cost } =
+            ops::sequence::NAMES[i];
+        all[at] = PrimRow { name, scheme, kind: PrimKind::Seq(op), doc, example, cost };
+        i += 1;
+        at += 1;
     }
     all
 }

@@ -8,7 +8,7 @@ use nesl_runtime::scalar::ScalarOp;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Prim(pub u16);
 
-/// What a primitive is.
+/// The kinds of primitives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PrimKind {
     /// A scalar operation on one argument, or on a tuple of them.
@@ -50,7 +50,7 @@ pub enum Derived {
 
 /// Constants that depend on the precision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they are what they say")]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Constant {
     Pi,
     MaxInt,
@@ -62,13 +62,13 @@ pub enum Constant {
 /// A row of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct PrimRow {
-    /// Its name. One that begins with `_` is known only to the prelude.
+    /// The name. One that begins with `_` is known only to the prelude.
     pub name: &'static str,
-    /// Its type in NESL's notation: `(a, a) -> a :: (a in number)`.
+    /// The type in NESL's notation: `(a, a) -> a :: (a in number)`.
     pub scheme: &'static str,
-    /// What it is.
+    /// The kind of primitive.
     pub kind: PrimKind,
-    /// What it does, for people.
+    /// The documentation, for people.
     pub doc: &'static str,
     /// An expression and its value, `3 + 4 → 7`; checked by a test. Empty for internal ones.
     pub example: &'static str,

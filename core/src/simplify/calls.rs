@@ -1,8 +1,9 @@
 //! Who calls whom.
 
 use crate::ir::{FunId, Op, Program};
+use nesl_runtime::bug::OrBug;
 
-/// The call graph of what is reached from the form.
+/// The call graph of the functions reached from the form.
 pub(super) struct Calls {
     order: Vec<FunId>,
     recursive: Vec<bool>,
@@ -69,7 +70,7 @@ impl Calls {
                 low[*caller] = low[*caller].min(low[at]);
             }
             if low[at] == number[at] {
-                let group = waiting.iter().rposition(|f| *f == at).expect("it waits");
+                let group = waiting.iter().rposition(|f| *f == at).or_bug("the function waits");
                 let group = waiting.split_off(group);
                 for function in &group {
                     is_waiting[*function] = false;
@@ -80,12 +81,12 @@ impl Calls {
         }
     }
 
-    /// What is reached, callees before callers except inside a group.
+    /// The functions reached, callees before callers except inside a group.
     pub(super) fn callees_first(&self) -> &[FunId] {
         &self.order
     }
 
-    /// Whether a function calls itself, perhaps through others.
+    /// Returns true if a function calls itself, perhaps through others.
     pub(super) fn is_recursive(&self, id: FunId) -> bool {
         self.recursive[id.0 as usize]
     }

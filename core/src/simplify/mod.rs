@@ -27,10 +27,11 @@ mod reduce_by_key;
 mod rewrite;
 
 use crate::ir::{Effects, FunId, Function, Program};
+use nesl_runtime::bug::OrBug;
 
 pub(crate) use rewrite::{renumber, renumber_calls};
 
-/// Simplifies a lawful program; the result is lawful, and means the same.
+/// Simplifies a well-formed program; the result is well-formed, and means the same.
 pub fn simplify(program: &Program) -> Program {
     let calls = calls::Calls::of(program);
     let effects = Effects::of(program);
@@ -60,9 +61,9 @@ pub fn simplify(program: &Program) -> Program {
     reached_only(Program { functions, globals: program.globals.clone(), main: program.main })
 }
 
-/// What is done with each element of a short list that is written out, `{f(half) : half in [low,
-/// high]}` say, becomes written out too: for a single instance, which does one after the other
-/// anyway and need not make the list.
+/// Unrolls an apply-to-each over a short list that is written out, such as `{f(half) : half in [low,
+/// high]}`: for sequential code, which executes the iterations one after the other anyway and need
+/// not make the list.
 pub(crate) fn unroll(program: &Program) -> Program {
     let calls = calls::Calls::of(program);
     let unrolled = |at: usize| {
@@ -79,9 +80,10 @@ fn reached_only(program: Program) -> Program {
     let calls = calls::Calls::of(&program);
     let mut kept: Vec<FunId> = calls.callees_first().to_vec();
     kept.sort_unstable();
-    let place = |id: FunId| FunId(kept.binary_search(&id).expect("it is reached") as u32);
+    let place = |id: FunId| FunId(kept.binary_search(&id).or_bug("the function is reached") as u32);
     let mut functions: Vec<Option<Function>> = program.functions.into_iter().map(Some).collect();
-    let mut take = |id: &FunId| functions[id.0 as usize].take().expect("it is there once");
+    let mut take =
+        |id: &FunId| functions[id.0 as usize].take().or_bug("each function is taken once");
     let mut functions: Vec<Function> = kept.iter().map(&mut take).collect();
     for function in &mut functions {
         rewrite::renumber_calls(&mut function.body, &place);

@@ -6,17 +6,18 @@ use crate::ir::{
     Atom, Block, FunId, Function, FunctionBuilder, GlobalId, Let, Nest, Op, Program, Site, Ty, Var,
 };
 use crate::prim::SeqOp;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::{self, Precision, Scalar, ScalarOp};
 use rustc_hash::FxHashMap;
 
-/// Operations of a function that is put in place of any call of it.
-const SMALL: usize = 40;
+/// The size of a function that is inlined wherever it is called.
+const MAX_INLINED_OPERATIONS: usize = 40;
 
-/// Elements of a list that is written out.
-const FEW: usize = 4;
+/// The length of a list over which nests are unrolled.
+const MAX_UNROLLED_ELEMENTS: usize = 4;
 
-/// Operations after which a function takes in no more.
-const LARGE: usize = 4_000;
+/// The size after which no more functions are inlined into one.
+const MAX_FUNCTION_OPERATIONS: usize = 4_000;
 
 /// A function of a program, but for `kept` with small ones in place of their calls.
 pub(super) fn function(
@@ -100,7 +101,7 @@ pub(crate) fn renumber(
     });
 }
 
-/// What is known of a variable of the new function.
+/// A fact about a variable of the new function.
 enum Known {
     Pair(Atom, Atom),
     /// A sequence of these.
@@ -156,7 +157,7 @@ struct Rewriter<'a> {
     calls: &'a Calls,
     /// Functions that are called where they are called.
     kept: &'a dyn Fn(FunId) -> bool,
-    /// Whether nests over short lists are written out.
+    /// True if nests over short lists are unrolled.
     unroll: bool,
     builder: FunctionBuilder,
     known: FxHashMap<Var, Known>,
@@ -278,8 +279,9 @@ impl Rewriter<'_> {
         let [(.., Atom::Var(list))] = &nest.binders[..] else { return None };
         let Atom::Var(list) = env.atom(Atom::Var(*list)) else { return None };
         let Some(Known::List(elements)) = self.known.get(&list) else { return None };
-        let few = matches!(elements.len(), 1..=FEW) && self.written < LARGE;
-        (self.unroll && few && size(&nest.body) <= SMALL).then(|| elements.clone())
+        let few = matches!(elements.len(), 1..=MAX_UNROLLED_ELEMENTS)
+            && self.written < MAX_FUNCTION_OPERATIONS;
+        (self.unroll && few && size(&nest.body) <= MAX_INLINED_OPERATIONS).then(|| elements.clone())
     }
 
     fn half(&mut self, first: bool, pair: Atom, ty: &Ty, site: Site) -> Atom {
@@ -352,7 +354,7 @@ impl Rewriter<'_> {
             return *atom;
         }
         let atom = self.builder.bind(ty.clone(), op, site);
-        self.scopes.last_mut().expect("a scope is open").insert(key, atom);
+        self.scopes.last_mut().or_bug("a scope is open").insert(key, atom);
         atom
     }
 
@@ -414,12 +416,13 @@ impl Rewriter<'_> {
         site: Site,
         called: Option<Site>,
     ) -> Atom {
-        let small = self.calls.size(callee) <= SMALL || self.calls.times(callee) == 1;
+        let small =
+            self.calls.size(callee) <= MAX_INLINED_OPERATIONS || self.calls.times(callee) == 1;
         if let Some(Some(function)) = self.simplified.get(callee.0 as usize)
             && !self.calls.is_recursive(callee)
             && !(self.kept)(callee)
             && small
-            && self.written < LARGE
+            && self.written < MAX_FUNCTION_OPERATIONS
         {
             let called = called.or(function.library.then_some(site));
             let params = function.params.iter().map(|(var, _)| *var);
@@ -436,7 +439,7 @@ impl Rewriter<'_> {
     }
 }
 
-/// How many operations a block has.
+/// The number of operations of a block.
 fn size(block: &Block) -> usize {
     let mut size = 0;
     block.for_each_op(&mut |_| size += 1);

@@ -1,4 +1,4 @@
-//! What goes and what stays.
+//! Tests of simplification, on programs as text.
 
 use super::simplify;
 use crate::ir::{parse, print, verify};
@@ -6,9 +6,9 @@ use expect_test::{Expect, expect};
 
 fn check(program: &str, expected: &Expect) {
     let program = parse(program).unwrap();
-    assert_eq!(verify(&program), Vec::<String>::new());
+    assert_eq!(verify(&program), Ok(()));
     let simple = simplify(&program);
-    assert_eq!(verify(&simple), Vec::<String>::new());
+    assert_eq!(verify(&simple), Ok(()));
     expected.assert_eq(&print(&simple));
 }
 
@@ -183,7 +183,7 @@ fn "halves"(v0: [int]) -> [int] {
         "#]],
     );
     let one = super::unroll(&parse(text).unwrap());
-    assert_eq!(verify(&one), Vec::<String>::new());
+    assert_eq!(verify(&one), Ok(()));
     expect![[r#"
         main "main"
 

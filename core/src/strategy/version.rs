@@ -11,17 +11,9 @@
 //! and one more row of [`RULES`].
 
 use super::Thresholds;
+pub use crate::flat::Version;
 use crate::flat::{Block, Let, Op, Program, SpaceId, Step};
 use crate::ir::{self, Atom, FunId};
-
-/// A version of the code for a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Version {
-    /// Each element of the index space is computed by one thread, by sequential code.
-    Sequential,
-    /// Each step is computed for all elements at once.
-    Flattened,
-}
 
 /// The policy by which versions are chosen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

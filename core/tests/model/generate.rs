@@ -9,7 +9,7 @@ use nesl_core::ir::{
     Atom, Block, Charge, CostTerm, FunId, Function, FunctionBuilder, Global, GlobalId, Nest, Op,
     Program, Site, Ty, signature,
 };
-use nesl_core::prim::{HostOp, ReduceOp, SeqOp};
+use nesl_core::prim::{HostOp, ReduceOp, SeqOp, TypeClass, TypePattern};
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::random;
 use nesl_runtime::scalar::ScalarOp;
@@ -307,51 +307,35 @@ impl Writer<'_> {
         }
     }
 
+    /// Any operation on sequences, at any types that one of its rules allows.
     fn sequence(&mut self) {
-        use SeqOp::*;
-        let a = self.choices.ty(1);
-        let of = Ty::sequence;
-        let number = self.choices.pick(&[Ty::Int, Ty::Float]).clone();
-        let ordinal = self.choices.pick(&[Ty::Int, Ty::Float, Ty::Char]).clone();
-        let logical = self.choices.pick(&[Ty::Int, Ty::Bool]).clone();
-        let (with, element) = match self.choices.below(7) {
-            0 => (ReduceOp::Sum, number),
-            1 => (ReduceOp::Product, number),
-            2 => (ReduceOp::Max, ordinal.clone()),
-            3 => (ReduceOp::Min, ordinal.clone()),
-            4 => (ReduceOp::And, logical),
-            5 => (ReduceOp::Or, logical),
-            _ => (ReduceOp::Xor, logical),
+        let with = *self.choices.pick(&ReduceOp::ALL);
+        let ops: Vec<SeqOp> =
+            SeqOp::all().filter(|op| op.operator().is_none_or(|other| other == with)).collect();
+        let op = *self.choices.pick(&ops);
+        let rule = self.choices.pick(op.row().signatures);
+        let any = self.choices.ty(1);
+        let class = |class: TypeClass| match class {
+            TypeClass::Reducible => with.class(),
+            class => class,
         };
-        let (op, types) = match self.choices.below(27) {
-            0 => (Length, vec![of(a)]),
-            1 => (Index, vec![of(a), Ty::Int]),
-            2 => (Range, vec![Ty::Int, Ty::Int, Ty::Int]),
-            3 => (Dist, vec![a, Ty::Int]),
-            4 => (Gather, vec![of(a), of(Ty::Int)]),
-            5 => (Scatter, vec![of(a.clone()), of(Ty::pair(Ty::Int, a))]),
-            6 => (Replace, vec![of(a.clone()), a, Ty::Int]),
-            7 => (Permute, vec![of(a), of(Ty::Int)]),
-            8 => (Pack, vec![of(a), of(Ty::Bool)]),
-            9 => (Append, vec![of(a.clone()), of(a)]),
-            10 => (Flatten, vec![of(of(a))]),
-            11 => (Partition, vec![of(a), of(Ty::Int)]),
-            12 => (Subseq, vec![of(a), Ty::Int, Ty::Int]),
-            13 => (Reduce(with), vec![of(element)]),
-            14 => (Scan(with), vec![of(element)]),
-            15 => (RankUp, vec![of(ordinal)]),
-            16 => (RankDown, vec![of(ordinal)]),
-            17 => (IntText, vec![Ty::Int]),
-            18 => (FloatText, vec![Ty::Float]),
-            19 => (ExpText, vec![Ty::Float, Ty::Int]),
-            20 => (Groups, vec![of(Ty::Int)]),
-            21 => (Groups, vec![of(Ty::text())]),
-            22 => (HashText, vec![Ty::text(), Ty::Int]),
-            23 => (SameText, vec![Ty::text(), Ty::text()]),
-            24 => (Histogram(with), vec![Ty::Int, of(Ty::Int), of(element)]),
-            25 => (Histogram(with), vec![Ty::Int, of(Ty::Int), of(of(element))]),
-            _ => (ParseFloat, vec![Ty::text()]),
-        };
+        let mut variable = None;
+        let params = rule.params;
+        let types: Vec<Ty> = params
+            .iter()
+            .map(|param| {
+                instance(param, &mut |found| {
+                    let scalars: &[Ty] = match class(found) {
+                        TypeClass::Any | TypeClass::Reducible => return any.clone(),
+                        TypeClass::Number => &[Ty::Int, Ty::Float],
+                        TypeClass::Ordinal => &[Ty::Int, Ty::Float, Ty::Char],
+                        TypeClass::Logical => &[Ty::Int, Ty::Bool],
+                        TypeClass::Scalar => &[Ty::Int, Ty::Float, Ty::Char, Ty::Bool],
+                    };
+                    variable.get_or_insert_with(|| self.choices.pick(scalars).clone()).clone()
+                })
+            })
+            .collect();
         let result = signature::sequence(op, &types).expect("operands of its types");
         let args = self.operands(&types);
         self.bind(result, Op::Seq(op, args));
@@ -416,6 +400,21 @@ impl Writer<'_> {
                 self.bind(Ty::pair(ty, Ty::Float), Op::Time(block));
             }
             _ => self.scalar(),
+        }
+    }
+}
+
+/// The type that a pattern is, with this type for its variable.
+fn instance(pattern: &TypePattern, variable: &mut dyn FnMut(TypeClass) -> Ty) -> Ty {
+    match pattern {
+        TypePattern::Int => Ty::Int,
+        TypePattern::Float => Ty::Float,
+        TypePattern::Bool => Ty::Bool,
+        TypePattern::Char => Ty::Char,
+        TypePattern::Variable(class) => variable(*class),
+        TypePattern::Sequence(element) => Ty::sequence(instance(element, variable)),
+        TypePattern::Pair(first, second) => {
+            Ty::pair(instance(first, variable), instance(second, variable))
         }
     }
 }

@@ -75,8 +75,8 @@ pub fn options() -> Options<'static> {
 /// Parses a program, which must be well-formed.
 pub fn well_formed(text: &str) -> Program {
     let program = parse(text).unwrap_or_else(|why| panic!("{why}\n{text}"));
-    let breaches = verify(&program);
-    assert!(breaches.is_empty(), "{breaches:#?}\n{text}");
+    let verified = verify(&program);
+    assert!(verified.is_ok(), "{verified:#?}\n{text}");
     program
 }
 
@@ -122,7 +122,7 @@ pub fn apply(op: SeqOp, args: &[(Ty, Value)], options: &Options<'_>) -> Result<O
     let result = builder.seq(op, atoms, Site::NONE);
     let main = builder.finish("main", Site::NONE, result);
     let program = Program { functions: vec![main], globals, main: nesl_core::ir::FunId(0) };
-    assert_eq!(verify(&program), Vec::<String>::new());
+    assert_eq!(verify(&program), Ok(()));
     let ty = program.functions[0].result.clone();
     let outcome = run(&program, &values, 0, &mut Recorder::default(), options);
     let outcome = outcome.map_err(|failure| failure.fault)?;

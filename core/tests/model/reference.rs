@@ -393,8 +393,8 @@ pub fn sequence(
             return Ok(Value::pair(last, count));
         }
         SeqOp::SameText => return Ok(Value::Bool(args[0] == args[1])),
-        SeqOp::HashText | SeqOp::FloatText | SeqOp::ExpText | SeqOp::ParseFloat => {
-            // These operations are tested where they are implemented.
+        // These operations are tested where they are implemented.
+        op => {
             let types: Vec<Ty> = args.iter().map(type_of_flat).collect();
             let args: Vec<(Ty, Value)> = types.into_iter().zip(args.iter().cloned()).collect();
             let mut options = super::options();
@@ -414,6 +414,7 @@ fn type_of_flat(value: &Value) -> Ty {
     match value {
         Value::Int(_) => Ty::Int,
         Value::Float(_) => Ty::Float,
+        Value::Sequence(Sequence::Values(_)) => Ty::sequence(Ty::text()),
         _ => Ty::text(),
     }
 }

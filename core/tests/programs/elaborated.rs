@@ -55,6 +55,11 @@ impl Definitions for Program<'_> {
 
 /// Returns the programs of the expressions and bindings of a text.
 pub fn forms(db: &mut Database, text: &str) -> Result<Vec<ir::Program>, String> {
+    Ok(items(db, text)?.into_iter().map(|(_, program)| program).collect())
+}
+
+/// The expressions and bindings of a text, each with its program.
+pub fn items(db: &mut Database, text: &str) -> Result<Vec<(ItemId, ir::Program)>, String> {
     let file = db.add_file("program.nesl", text, None);
     let mut programs = Vec::new();
     for form in &db.outline(file).forms {
@@ -69,7 +74,7 @@ pub fn forms(db: &mut Database, text: &str) -> Result<Vec<ir::Program>, String> 
         let elaborated = elaborate(item, &Program(db), Precision::Bits64);
         let elaborate::Elaborated { program, .. } =
             elaborated.map_err(|all| format!("it is not elaborated: {}", all[0].message))?;
-        programs.push(program);
+        programs.push((item, program));
     }
     Ok(programs)
 }

@@ -25,7 +25,7 @@ test('the lines of the smallest source around the cursor', () => {
 });
 
 test('coloured pieces are the line', () => {
-  const line = '  v4: int in c1 = mul(v2, "a%b") % note % @7 -1.5e3';
+  const line = '  v4: int in s1 = mul(v2, "a%b") % note % @7 -1.5e3';
   const pieces = highlight(line);
   assert.equal(pieces.map(({ text }) => text).join(''), line);
   const colors = Object.fromEntries(pieces.filter(({ color }) => color).map(({ text, color }) => [text, color]));

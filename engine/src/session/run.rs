@@ -55,10 +55,11 @@ impl Session {
                 break;
             }
             self.run_form(file, position as u32, form, quiet, sink, summary);
-            // A form that was done may have been interrupted while its value was shown.
-            summary.interrupted |= self.interrupt.load(Ordering::Relaxed);
             self.forget_unreachable(Before { file, position: position as u32 + 1 });
         }
+        // The interrupt may have cut the last value short while it was shown. After another form, the
+        // next one that computes something reports it.
+        summary.interrupted |= self.interrupt.load(Ordering::Relaxed);
         self.running.pop();
     }
 

@@ -3,7 +3,7 @@
 //! Each table makes a match that the compiler checks for completeness, the reverse look-up from
 //! the same rows, and the list of all there are.
 
-use super::{Binary, Combine, Extern, Ty, Unary};
+use super::{Binary, Combine, Ty, Unary};
 
 macro_rules! mnemonics {
     ($ty:ident: $($variant:ident = $name:literal,)+) => {
@@ -46,11 +46,4 @@ mnemonics! { Binary:
 
 mnemonics! { Combine:
     Add = "add", Mul = "mul", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor",
-}
-
-mnemonics! { Extern:
-    RankUp = "rank_up", RankDown = "rank_down", SortUp = "sort_up", SortDown = "sort_down",
-    Groups = "groups", TextGroups = "text_groups", HashText = "hash_text", SameText = "same_text",
-    FloatText = "float_text", FloatText32 = "float_text_32", ExpText = "exp_text", ParseFloat = "parse_float",
-    ParseFloat32 = "parse_float_32",
 }

@@ -37,6 +37,7 @@ mod build;
 mod data;
 pub mod facts;
 pub mod inline;
+mod intrinsic;
 pub mod liveness;
 mod mnemonic;
 mod op;
@@ -56,8 +57,9 @@ pub mod reference;
 
 pub use build::{Body, FunctionBuilder, KernelBuilder};
 pub use data::{Function, Kernel, Module, Space, Stage};
+pub use intrinsic::Extern;
 pub use op::{Block, Class, Inst, Op};
-pub use operator::{Binary, Combine, Extern, Unary};
+pub use operator::{Binary, Combine, Unary};
 pub use parse::{ParseError, parse};
 pub use print::print;
 pub use sink::{Scope, Sink};

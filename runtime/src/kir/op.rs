@@ -17,7 +17,8 @@
 //! Class::Intrinsic   a service of the runtime
 //! ```
 
-use super::operator::{Binary, Combine, Extern, Unary};
+use super::intrinsic::Extern;
+use super::operator::{Binary, Combine, Unary};
 use super::value::{FunctionId, Literal, Site, Ty, Value};
 
 /// A list of instructions and the values it ends in.

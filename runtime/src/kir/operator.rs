@@ -1,6 +1,6 @@
-//! The operators of kir's scalar operations, reductions and intrinsics, with their types.
+//! The operators of kir's scalar operations and reductions, with their types.
 
-use super::value::{Literal, Ty, ValueTy};
+use super::value::{Literal, Ty};
 
 /// An operation on one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -83,40 +83,6 @@ pub enum Combine {
     Xor,
 }
 
-/// An intrinsic: a routine of the runtime, executed for one work item (sorting, grouping, texts).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Extern {
-    /// `(keys: [t], n: i64, out: [i64])`: the stable rank of each key, ascending; NaNs last.
-    RankUp,
-    /// As [`Extern::RankUp`], descending; still stable, NaNs still last.
-    RankDown,
-    /// `(keys: [t], n: i64, out: [t])`: the keys in the order of [`Extern::RankUp`].
-    SortUp,
-    /// `(keys: [t], n: i64, out: [t])`: the keys in the order of [`Extern::RankDown`].
-    SortDown,
-    /// `(ints: [t], n: i64, last: [i64], count: [i64])`: for each int, the index of the last one
-    /// equal to it, and the number of those equal to it.
-    Groups,
-    /// `(starts: [i64], n: i64, lengths: [i64], chars: [u8], last: [i64], count: [i64])`: the same
-    /// for texts, which begin at these offsets in `chars`.
-    TextGroups,
-    /// `(text: [u8], n: i64, salt: i64) -> (hash: i64)`: [`crate::services::text::hash`].
-    HashText,
-    /// `(a: [u8], m: i64, b: [u8], n: i64) -> (same: bool)`: true if two texts are equal.
-    SameText,
-    /// `(x: f64, out: [u8]) -> (length: i64)`: a float as `@` prints it, at most 32 chars.
-    FloatText,
-    /// As [`Extern::FloatText`] at single precision, given exactly as a double.
-    FloatText32,
-    /// `(x: f64, digits: i64, out: [u8]) -> (length: i64, ok: bool)`: `exp_string`, at most 64
-    /// chars; not `ok` when there are too many digits.
-    ExpText,
-    /// `(text: [u8], n: i64) -> (value: f64, ok: bool)`: `parse_float`.
-    ParseFloat,
-    /// As [`Extern::ParseFloat`], rounded once, to single precision, and given exactly as a double.
-    ParseFloat32,
-}
-
 impl Combine {
     /// The neutral element of the operator at a type.
     pub fn neutral(self, ty: Ty) -> Literal {
@@ -153,56 +119,6 @@ impl Binary {
         match self {
             Eq | Ne | Lt | Le | Gt | Ge => true,
             Add | Sub | Mul | Div | Rem | Min | Max | And | Or | Xor | Shl | Shr | ShrZero => false,
-        }
-    }
-}
-
-impl Extern {
-    /// The types of the operands; `keys` is the element type of the first array.
-    pub fn params(self, keys: Ty) -> Vec<ValueTy> {
-        use ValueTy::{Array, Scalar};
-        match self {
-            Extern::RankUp | Extern::RankDown => {
-                vec![Array(keys), Scalar(Ty::I64), Array(Ty::I64)]
-            }
-            Extern::SortUp | Extern::SortDown => {
-                vec![Array(keys), Scalar(Ty::I64), Array(keys)]
-            }
-            Extern::Groups => {
-                vec![Array(keys), Scalar(Ty::I64), Array(Ty::I64), Array(Ty::I64)]
-            }
-            Extern::TextGroups => vec![
-                Array(keys),
-                Scalar(Ty::I64),
-                Array(Ty::I64),
-                Array(Ty::U8),
-                Array(Ty::I64),
-                Array(Ty::I64),
-            ],
-            Extern::HashText => vec![Array(Ty::U8), Scalar(Ty::I64), Scalar(Ty::I64)],
-            Extern::SameText => {
-                vec![Array(Ty::U8), Scalar(Ty::I64), Array(Ty::U8), Scalar(Ty::I64)]
-            }
-            Extern::FloatText | Extern::FloatText32 => vec![Scalar(Ty::F64), Array(Ty::U8)],
-            Extern::ExpText => vec![Scalar(Ty::F64), Scalar(Ty::I64), Array(Ty::U8)],
-            Extern::ParseFloat | Extern::ParseFloat32 => vec![Array(Ty::U8), Scalar(Ty::I64)],
-        }
-    }
-
-    /// The types of the results.
-    pub fn results(self) -> &'static [ValueTy] {
-        use ValueTy::Scalar;
-        match self {
-            Extern::RankUp
-            | Extern::RankDown
-            | Extern::SortUp
-            | Extern::SortDown
-            | Extern::Groups
-            | Extern::TextGroups => &[],
-            Extern::SameText => &[Scalar(Ty::Bool)],
-            Extern::HashText | Extern::FloatText | Extern::FloatText32 => &[Scalar(Ty::I64)],
-            Extern::ExpText => &[Scalar(Ty::I64), Scalar(Ty::Bool)],
-            Extern::ParseFloat | Extern::ParseFloat32 => &[Scalar(Ty::F64), Scalar(Ty::Bool)],
         }
     }
 }

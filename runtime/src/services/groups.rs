@@ -12,7 +12,7 @@
 //! their hashes are the same.
 
 use super::sort::{Team, crowds};
-use super::text;
+use super::text::{self, Texts};
 use crate::fault::FaultCode;
 use std::mem::MaybeUninit;
 use std::ops::Range;
@@ -80,47 +80,16 @@ macro_rules! ints {
 
 ints! { i64 i32 }
 
-/// Texts that are parts of one.
-#[derive(Clone, Copy, Debug)]
-pub struct Texts<'a> {
-    /// The offset of each text.
-    starts: &'a [i64],
-    /// The length of each text.
-    lengths: &'a [i64],
-    chars: *const u8,
-}
-
-// SAFETY: the chars may be read by anyone (the contract of `new`).
-unsafe impl Sync for Texts<'_> {}
-
-impl<'a> Texts<'a> {
-    /// Texts that begin there, of these lengths.
-    ///
-    /// # Safety
-    /// The texts lie in the array at `chars`, which is not written meanwhile.
-    pub unsafe fn new(starts: &'a [i64], lengths: &'a [i64], chars: *const u8) -> Texts<'a> {
-        assert_eq!(starts.len(), lengths.len(), "each text has a start and a length");
-        Texts { starts, lengths, chars }
-    }
-}
-
 impl<'a> Elements for Texts<'a> {
     type Key = (u64, &'a [u8]);
 
     fn count(&self) -> usize {
-        self.starts.len()
+        self.len()
     }
 
     #[inline]
     fn key(&self, place: usize) -> (u64, &'a [u8]) {
-        let text = match self.lengths[place] {
-            0 => &[],
-            // SAFETY: it is there, as `new` was promised.
-            length => unsafe {
-                let start = self.chars.add(self.starts[place] as usize);
-                std::slice::from_raw_parts(start, length as usize)
-            },
-        };
+        let text = self.get(place);
         (text::hash(text, 0) as u64, text)
     }
 

@@ -1,8 +1,11 @@
 //! Numbers as text, as `@` and `exp_string` write them, and back (LANGUAGE section 13.7).
 
+use super::sort::Team;
 use crate::bug::OrBug;
 use crate::fault::{Fault, FaultCode};
 use crate::scalar::Precision;
+use std::mem::MaybeUninit;
+use std::sync::{Mutex, PoisonError};
 
 /// A hash of some text. 64-bit arithmetic whatever the precision.
 ///
@@ -194,8 +197,145 @@ pub fn parse_float(text: &[u8], precision: Precision) -> (f64, bool) {
     (value, at == text.len())
 }
 
+/// A sequence of texts, which are parts of one array of chars.
+#[derive(Clone, Copy, Debug)]
+pub struct Texts<'a> {
+    /// The offset of the first char of each text.
+    starts: &'a [i64],
+    /// The number of chars of each text.
+    lengths: &'a [i64],
+    chars: *const u8,
+}
+
+// SAFETY: any thread may read the chars, which nobody writes (the contract of `new`).
+unsafe impl Sync for Texts<'_> {}
+
+impl<'a> Texts<'a> {
+    /// The texts that begin at these offsets of `chars`.
+    ///
+    /// # Safety
+    /// Each text is in bounds of one array that begins at `chars`, and nobody writes the chars
+    /// during `'a`.
+    pub unsafe fn new(starts: &'a [i64], lengths: &'a [i64], chars: *const u8) -> Texts<'a> {
+        assert_eq!(starts.len(), lengths.len(), "each text has a start and a length");
+        Texts { starts, lengths, chars }
+    }
+
+    /// The number of texts.
+    pub fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// Returns true if there is no text.
+    pub fn is_empty(&self) -> bool {
+        self.starts.is_empty()
+    }
+
+    /// The text at an index.
+    #[inline]
+    pub fn get(&self, index: usize) -> &'a [u8] {
+        match self.lengths[index] {
+            0 => &[],
+            // SAFETY: the caller of `new` promised that the text is in bounds and stays as it is.
+            length => unsafe {
+                let start = self.chars.add(self.starts[index] as usize);
+                std::slice::from_raw_parts(start, length as usize)
+            },
+        }
+    }
+}
+
+/// The first chars of a text and its index: most comparisons need no more.
+#[derive(Clone, Copy)]
+struct Prefix {
+    /// The first eight chars, the first of them in the most significant byte, padded with zeros.
+    word: u64,
+    index: usize,
+}
+
+/// The rank of each of `count` texts in ascending order, char by char; of equal texts the first
+/// comes first.
+///
+/// Pieces are sorted by as many threads as there are, and then merged: the standard library's
+/// stable sort finds the sorted runs.
+///
+/// # Errors
+/// If there is too little memory, or the work was interrupted; `ranks` then holds anything.
+///
+/// # Panics
+/// If there is not as much room as there are texts.
+pub fn rank<'t>(
+    count: usize,
+    text: &(dyn Fn(usize) -> &'t [u8] + Sync),
+    ranks: &mut [MaybeUninit<i64>],
+    team: &dyn Team,
+) -> Result<(), FaultCode> {
+    assert_eq!(count, ranks.len(), "as much room as texts");
+    let bytes = (count * size_of::<Prefix>()) as u64;
+    if !team.reserve(bytes) {
+        return Err(FaultCode::OutOfMemory);
+    }
+    let order =
+        |a: &Prefix, b: &Prefix| a.word.cmp(&b.word).then_with(|| text(a.index).cmp(text(b.index)));
+    let mut sorted = vec![Prefix { word: 0, index: 0 }; count];
+    let length = count.div_ceil(team.threads()).max(MIN_PIECE_TEXTS);
+    let pieces: Vec<Mutex<&mut [Prefix]>> = sorted.chunks_mut(length).map(Mutex::new).collect();
+    team.each(pieces.len(), &|take| {
+        while let Some(at) = take()
+            && !team.stopped()
+        {
+            let mut piece = pieces[at].lock().unwrap_or_else(PoisonError::into_inner);
+            for (prefix, index) in piece.iter_mut().zip(at * length..) {
+                *prefix = Prefix { word: first_chars(text(index)), index };
+            }
+            piece.sort_by(order);
+        }
+    });
+    let many = pieces.len() > 1;
+    drop(pieces);
+    if many && !team.stopped() {
+        sorted.sort_by(order);
+    }
+    for (rank, prefix) in sorted.iter().enumerate() {
+        ranks[prefix.index].write(rank as i64);
+    }
+    drop(sorted);
+    team.release(bytes);
+    if team.stopped() { Err(FaultCode::Interrupted) } else { Ok(()) }
+}
+
+/// Fills an empty vector with the ranks of some texts; see [`rank`].
+///
+/// # Errors
+/// As [`rank`].
+pub fn rank_into<T: Sync>(
+    texts: &[T],
+    chars: impl Fn(&T) -> &[u8] + Sync,
+    ranks: &mut Vec<i64>,
+    team: &dyn Team,
+) -> Result<(), FaultCode> {
+    let mut room = vec![MaybeUninit::new(0); texts.len()];
+    rank(texts.len(), &|index| chars(&texts[index]), &mut room, team)?;
+    ranks.clear();
+    // SAFETY: all elements were initialised with 0.
+    ranks.extend(room.iter().map(|rank| unsafe { rank.assume_init() }));
+    Ok(())
+}
+
+/// Fewer texts are not worth another thread.
+const MIN_PIECE_TEXTS: usize = 1 << 12;
+
+/// The first eight chars of a text, in the order of texts.
+fn first_chars(text: &[u8]) -> u64 {
+    let mut word = [0; 8];
+    let length = text.len().min(8);
+    word[..length].copy_from_slice(&text[..length]);
+    u64::from_be_bytes(word)
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::sort::Alone;
     use super::*;
 
     #[test]
@@ -248,6 +388,28 @@ mod tests {
         for places in [-1, 9, i64::MAX] {
             assert_eq!(exponential(1.0, places).unwrap_err().code, FaultCode::ExpString);
         }
+    }
+
+    #[test]
+    fn texts_are_ranked_by_their_chars() {
+        let check = |texts: &[&[u8]]| {
+            let mut ranks = Vec::new();
+            rank_into(texts, |text| *text, &mut ranks, &Alone(None)).unwrap();
+            let mut order: Vec<usize> = (0..texts.len()).collect();
+            order.sort_by_key(|index| texts[*index]);
+            for (rank, index) in order.into_iter().enumerate() {
+                assert_eq!(ranks[index], rank as i64, "{:?}", texts[index]);
+            }
+        };
+        check(&[]);
+        check(&[b"", b"", b""]);
+        check(&[b"to", b"be", b"", b"beer", b"be", b"\xff", b"\xc3\xa9", b"\0", b"", b"be\0"]);
+        check(&[b"prefix12", b"prefix1", b"prefix12\0", b"prefix123", b"prefix12"]);
+        let words: Vec<Vec<u8>> = (0..10_000)
+            .map(|i| crate::random::bits(9, i) as u64 % 3000)
+            .map(|word| format!("word{word}").into_bytes())
+            .collect();
+        check(&words.iter().map(|word| &word[..]).collect::<Vec<&[u8]>>());
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! A value as segments over flat data, and as NESL prints it.
 
-use super::evaluate::Frame;
 use super::{Level, NestedComponent, SegmentedValue};
 use crate::explain::summary::Layout;
 use crate::explain::summary::Reader;
-use crate::flat::SpaceId;
+use crate::flat::interp::Frame;
+use crate::flat::{Op, SpaceId, SpaceKind};
 use crate::interp::{Sequence, Value};
-use crate::ir::{Atom, Ty, Var};
+use crate::ir::{self, Atom, Ty, Var};
+use crate::prim::SeqOp;
 
 /// A value of some points, all of them together: nested as the spaces are.
 pub(super) fn drawn(
@@ -15,12 +16,14 @@ pub(super) fn drawn(
     var: Var,
     ctx: SpaceId,
 ) -> Option<SegmentedValue> {
-    let mut values = frame.all(Atom::Var(var), ctx).ok()?;
-    let mut ty = frame.types.get(&var)?.clone();
+    frame.home(var)?;
+    frame.space(ctx)?;
+    let mut values = frame.all(Atom::Var(var), ctx);
+    let mut ty = frame.ty(var)?.clone();
     let mut kinds = Vec::new();
     let mut at = ctx;
-    while let Some((owner, segments)) = &frame.points.get(&at)?.owner {
-        let mut all = vec![Vec::new(); frame.points.get(owner)?.count];
+    while let Some((owner, segments)) = &frame.space(at)?.segments {
+        let mut all = vec![Vec::new(); frame.space(*owner)?.count];
         for (value, segment) in values.into_iter().zip(segments) {
             all.get_mut(*segment)?.push(value);
         }
@@ -42,16 +45,86 @@ pub(super) fn drawn(
     let own = reader.layouts.get(&var).copied().unwrap_or(Layout::Given);
     let name = reader.names.get(&var).cloned().unwrap_or_else(|| format!("v{}", var.0));
     let mut drawn = segmented(name, &value, &ty, &kinds, known(own));
-    if let Some((source, starts)) = frame.views.get(&var).filter(|_| frame.home(var) == Some(ctx)) {
-        view(frame, *source, starts, &mut drawn);
+    if frame.home(var) == Some(ctx)
+        && let Some((source, starts)) = viewed(frame, var)
+    {
+        view(frame, source, &starts, &mut drawn);
     }
     Some(drawn)
 }
 
+/// The index space in which to show a value that is used in another one: that one, if its elements
+/// are some of those of the value.
+pub(super) fn shown_at(frame: &Frame<'_>, var: Var, ctx: SpaceId) -> Option<SpaceId> {
+    let home = frame.home(var)?;
+    let mut at = ctx;
+    while at != home {
+        match frame.function.context(at).kind {
+            SpaceKind::Filter { of, .. } => at = of,
+            SpaceKind::Concat { inner, .. } => at = inner,
+            SpaceKind::Caller | SpaceKind::Elements { .. } | SpaceKind::Count { .. } => {
+                return Some(home);
+            }
+        }
+    }
+    Some(ctx)
+}
+
+/// The sequence that a value is a view of, and the offset of each part in the flat data of that;
+/// `None` if the value is no view, or if the parts are nested themselves.
+fn viewed(frame: &Frame<'_>, var: Var) -> Option<(Var, Vec<u32>)> {
+    let mut found = None;
+    frame.function.body.each_let(&mut |binding| {
+        if binding.var == var {
+            found = Some(binding);
+        }
+    });
+    let binding = found?;
+    let Op::Map(ir::Op::Seq(op, args)) = &binding.op else { return None };
+    let [Atom::Var(source), index, ..] = args[..] else { return None };
+    if matches!(binding.ty.element()?, Ty::Sequence(_)) {
+        return None;
+    }
+    let (home, values) = (frame.home(source)?, frame.values(source)?);
+    let mut before = vec![0];
+    for value in values {
+        before.push(before.last()? + leaves(value));
+    }
+    let start = |element| {
+        let index = usize::try_from(frame.read(index, binding.ctx, element).as_int()?).ok()?;
+        let at = frame.outer(binding.ctx, element, home);
+        let inside = match op {
+            SeqOp::Subseq => index,
+            SeqOp::Index => {
+                let sequence = values.get(at)?.as_sequence()?;
+                sequence.iter().take(index).map(|value| leaves(&value)).sum()
+            }
+            _ => return None,
+        };
+        u32::try_from(before.get(at)? + inside).ok()
+    };
+    let starts = (0..frame.space(binding.ctx)?.count).map(start).collect::<Option<Vec<u32>>>()?;
+    Some((source, starts))
+}
+
+/// The number of elements in all, of sequences in sequences.
+fn leaves(value: &Value) -> usize {
+    match value {
+        Value::Sequence(Sequence::Values(values)) => values.iter().map(leaves).sum(),
+        Value::Sequence(sequence) => sequence.len(),
+        Value::Unit
+        | Value::Int(_)
+        | Value::Float(_)
+        | Value::Bool(_)
+        | Value::Char(_)
+        | Value::Pair(_) => 1,
+    }
+}
+
 /// Makes the innermost segments of a value parts of the data that they were taken from.
 fn view(frame: &Frame<'_>, source: Var, starts: &[u32], drawn: &mut SegmentedValue) {
-    let (Some(home), Some(ty)) = (frame.home(source), frame.types.get(&source)) else { return };
-    let (Ok(mut values), mut at) = (frame.all(Atom::Var(source), home), ty) else { return };
+    let (Some(values), Some(mut at)) = (frame.values(source), frame.ty(source)) else { return };
+    let mut values = values.to_vec();
     while let Ty::Sequence(element) = at {
         let sequences = values.iter().filter_map(Value::as_sequence);
         values = sequences.flat_map(|sequence| sequence.iter().collect::<Vec<_>>()).collect();

@@ -4,8 +4,8 @@
 //! function is shown on the first example of its documentation whose arguments are written out,
 //! else on those of a call in its file, else on values that are made up for its types.
 
+use super::BUDGET_NS;
 use super::draw::show;
-use super::evaluate::{BUDGET, interpret};
 use crate::base::shorten;
 use crate::base::{ItemId, Name};
 use crate::db::Database;
@@ -13,6 +13,7 @@ use crate::db::{Cursor, forms};
 use crate::elaborate::{Projection, bound_names};
 use crate::explain::form;
 use crate::flat;
+use crate::flat::interp::interpret;
 use crate::interp::{Sequence, Value};
 use crate::ir;
 use crate::names::Resolution;
@@ -42,7 +43,7 @@ pub(super) struct Example {
 
 /// Examples of a form, those that are best first.
 pub(super) fn of(cursor: &Cursor<'_>, precision: Precision) -> Result<Vec<Example>, String> {
-    let mut data = Data { db: cursor.db, precision, budget: BUDGET };
+    let mut data = Data { db: cursor.db, precision, budget_ns: BUDGET_NS };
     match &cursor.ast.kind {
         ItemKind::Function(function) => data.function(cursor, function),
         ItemKind::Binding { value, .. } | ItemKind::Expr(value) => {
@@ -62,7 +63,7 @@ pub(super) fn of(cursor: &Cursor<'_>, precision: Precision) -> Result<Vec<Exampl
 struct Data<'a> {
     db: &'a Database,
     precision: Precision,
-    budget: u64,
+    budget_ns: u64,
 }
 
 impl Data<'_> {
@@ -113,7 +114,7 @@ impl Data<'_> {
                 crate::base::with_stack(|| self.global(global.item, &global.name, depth + 1))?;
             globals.push(value);
         }
-        let value = interpret(&program, &globals, &mut self.budget, self.precision);
+        let value = interpret(&program, &globals, &mut self.budget_ns, self.precision);
         let value = value.map_err(|why| format!("`{name}` cannot be computed here: {why}"))?;
         let ast = self.db.ast(item);
         let ItemKind::Binding { pattern, .. } = &ast.kind else { return Ok(value) };

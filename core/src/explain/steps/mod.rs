@@ -14,7 +14,6 @@
 //! | `draw` | a value as segments over flat data, and as NESL prints it |
 
 mod draw;
-mod evaluate;
 mod example;
 mod names;
 mod record;
@@ -24,6 +23,9 @@ use crate::base::{TextRange, TextSize};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use nesl_runtime::scalar::Precision;
+
+/// The time that the direct interpreter may take for the values of an example.
+const BUDGET_NS: u64 = 20_000_000;
 
 /// The segments of one level of nesting.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -180,25 +182,25 @@ mod tests {
             expect![[r#"
                 == {sum({x * x : x in r}) : r in m}
                 a point for each element of `m`   [r in m]
-                    c1 = each v7 for c0
-                    v8: [int] in c1 = element(v7)
+                    s1 = elements v7 of s0
+                    v8: [int] in s1 = element(v7)
                   in  m : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                 a point for each element of every `r`   [x in r]
-                    c2 = each v8 for c1
-                    v10: int in c2 = element(v8)
+                    s2 = elements v8 of s1
+                    v10: int in s2 = element(v8)
                   in  r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out x : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                 multiply   [x * x]
-                    v3: int in c2 = mul(v10, v10)
+                    v3: int in s2 = mul(v10, v10)
                   in  x : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out x * x : [[int]] = [[4, 1], [], [9, 16, 25]] | contiguous [3] | contiguous [2, 0, 3] | 4 1 9 16 25
                 the sum of each segment   [sum({x * x : x in r})]
-                    v5: int in c1 = reduce_sum v3 from c2
+                    v5: int in s1 = reduce_sum v3 from s2
                   in  x * x : [[int]] = [[4, 1], [], [9, 16, 25]] | contiguous [3] | contiguous [2, 0, 3] | 4 1 9 16 25
                   out sum({x * x : x in r}) : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
                 the points become a sequence   [r in m]
-                    v6: [int] in c0 = collect v11 from c1
+                    v6: [int] in s0 = collect v11 from s1
                   in  sum({x * x : x in r}) : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
                   out {sum({x * x : x in r}) : r … : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
             "#]],
@@ -212,37 +214,37 @@ mod tests {
             expect![[r#"
                 == {plus_scan({e - 1 : e in a | e > 2}) : a in [[1, 3], [4]]}
                 a point for each element of `[[1, 3], [4]]`   [a in [[1, 3], [4]]]
-                    c1 = each v2 for c0
-                    v13: [int] in c1 = element(v2)
+                    s1 = elements v2 of s0
+                    v13: [int] in s1 = element(v2)
                   in  [[1, 3], [4]] : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
                   out a : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
                 a point for each element of every `a`   [e in a]
-                    c2 = each v13 for c1
-                    v15: int in c2 = element(v13)
+                    s2 = elements v13 of s1
+                    v15: int in s2 = element(v13)
                   in  a : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
                   out e : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
                 compare   [e > 2]
-                    v5: bool in c2 = gt(v15, 2)
+                    v5: bool in s2 = gt(v15, 2)
                   in  e : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
                   out e > 2 : [[bool]] = [[F, T], [T]] | contiguous [2] | contiguous [2, 1] | F T T
                 keep the points where `e > 2`   [({e - 1 : e in a | e > 2})]
-                    c3 = where v5 in c2
+                    s3 = filter v5 of s2
                   in  e > 2 : [[bool]] = [[F, T], [T]] | contiguous [2] | contiguous [2, 1] | F T T
                   out e : [[int]] = [[3], [4]] | contiguous [2] | contiguous [1, 1] | 3 4
                 subtract   [e - 1]
-                    v9: int in c3 = sub(v15, 1)
+                    v9: int in s3 = sub(v15, 1)
                   in  e : [[int]] = [[3], [4]] | contiguous [2] | contiguous [1, 1] | 3 4
                   out e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
                 at each point, the sum of those before it in its segment   [plus_scan({e - 1 : e in a | e > 2})]
-                    v16: int in c3 = scan_sum v9
+                    v16: int in s3 = scan_sum v9
                   in  e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
                   out plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
                 each segment becomes a sequence: no data moves   [plus_scan({e - 1 : e in a | e > 2})]
-                    v11: [int] in c1 = collect v16 from c3
+                    v11: [int] in s1 = collect v16 from s3
                   in  plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
                   out plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
                 the points become a sequence   [a in [[1, 3], [4]]]
-                    v12: [[int]] in c0 = collect v17 from c1
+                    v12: [[int]] in s0 = collect v17 from s1
                   in  plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
                   out {plus_scan({e - 1 : e in a … : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
             "#]],
@@ -256,21 +258,21 @@ mod tests {
             expect![[r#"
                 == dot([1.0, 2.0], [3.0, 4.0])
                 a point for each element of `a`   [x in a; y in b]
-                    c1 = each v0 for c0
-                    v8: float in c1 = element(v0)
+                    s1 = elements v0 of s0
+                    v8: float in s1 = element(v0)
                   in  a : [float] = [1.0, 2.0] | contiguous [2] | 1.0 2.0
                   out x : [float] = [1.0, 2.0] | contiguous [2] | 1.0 2.0
                 the element of `b` at each point   [x in a; y in b]
-                    v9: float in c1 = element(v1) after v7
+                    v9: float in s1 = element(v1) after v7
                   in  b : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
                   out y : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
                 multiply   [x * y]
-                    v4: float in c1 = mul(v8, v9)
+                    v4: float in s1 = mul(v8, v9)
                   in  x : [float] = [1.0, 2.0] | contiguous [2] | 1.0 2.0
                   in  y : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
                   out x * y : [float] = [3.0, 8.0] | contiguous [2] | 3.0 8.0
                 the sum of all   [sum({x * y : x in a; y in b})]
-                    v6: float in c0 = reduce_sum v4 from c1
+                    v6: float in s0 = reduce_sum v4 from s1
                   in  x * y : [float] = [3.0, 8.0] | contiguous [2] | 3.0 8.0
                   out sum({x * y : x in a; y in b… : float = 11.0 | 11.0
             "#]],
@@ -280,16 +282,16 @@ mod tests {
             expect![[r#"
                 == g(xs)
                 a point for each element of `a`   [x in a]
-                    c1 = each v0 for c0
-                    v4: int in c1 = element(v0)
+                    s1 = elements v0 of s0
+                    v4: int in s1 = element(v0)
                   in  a : [int] = [7, 8] | contiguous [2] | 7 8
                   out x : [int] = [7, 8] | contiguous [2] | 7 8
                 add   [x + 1]
-                    v2: int in c1 = add(v4, 1)
+                    v2: int in s1 = add(v4, 1)
                   in  x : [int] = [7, 8] | contiguous [2] | 7 8
                   out x + 1 : [int] = [8, 9] | contiguous [2] | 8 9
                 the points become a sequence   [x in a]
-                    v3: [int] in c0 = collect v2 from c1
+                    v3: [int] in s0 = collect v2 from s1
                   in  x + 1 : [int] = [8, 9] | contiguous [2] | 8 9
                   out {x + 1 : x in a} : [int] = [8, 9] | contiguous [2] | 8 9
             "#]],
@@ -299,21 +301,21 @@ mod tests {
             expect![[r#"
                 == rows([[2, 1], [], [3, 4, 5]])
                 a point for each element of `m`   [r in m]
-                    c1 = each v0 for c0
-                    v4: [int] in c1 = element(v0)
+                    s1 = elements v0 of s0
+                    v4: [int] in s1 = element(v0)
                   in  m : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                 a point for each element of every `r`   [sum(r)]
-                    c2 = each v4 for c1
-                    v6: int in c2 = element(v4)
+                    s2 = elements v4 of s1
+                    v6: int in s2 = element(v4)
                   in  r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out element of r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                 the sum of each segment   [sum(r)]
-                    v2: int in c1 = reduce_sum v6 from c2
+                    v2: int in s1 = reduce_sum v6 from s2
                   in  element of r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out sum(r) : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
                 the points become a sequence   [r in m]
-                    v3: [int] in c0 = collect v7 from c1
+                    v3: [int] in s0 = collect v7 from s1
                   in  sum(r) : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
                   out {sum(r) : r in m} : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
             "#]],
@@ -327,37 +329,37 @@ mod tests {
             expect![[r#"
                 == {if x > 1 then sum([0:x]) else 0 : (x, y) in [(1, `a), (3, `b)]}
                 a point for each element of `[(1, `a), (3, `b)]`   [x, y) in [(1, `a), (3, `b)]]
-                    c1 = each v2 for c0
-                    v11: (int, char) in c1 = element(v2)
+                    s1 = elements v2 of s0
+                    v11: (int, char) in s1 = element(v2)
                   in  [(1, `a), (3, `b)] : [(int, char)] = [(1, `a), (3, `b)] | contiguous [2] | 1 3 / `a `b
                   out (x, y) : [(int, char)] = [(1, `a), (3, `b)] | contiguous [2] | 1 3 / `a `b
                 compare   [x > 1]
-                    v6: bool in c1 = gt(v4, 1)
+                    v6: bool in s1 = gt(v4, 1)
                   in  x : [int] = [1, 3] | contiguous [2] | 1 3
                   out x > 1 : [bool] = [F, T] | contiguous [2] | F T
                 keep the points where `x > 1`   [if x > 1 then sum([0:x]) else 0]
-                    c2 = where v6 in c1
+                    s2 = filter v6 of s1
                   in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
                   out (x, y) : [(int, char)] = [(3, `b)] | contiguous [1] | 3 / `b
                 a point for each element of every `[0:x]`   [([0:x])]
-                    c3 = count v13 for c2
-                    v14: int in c3 = position
+                    s3 = count v13 of s2
+                    v14: int in s3 = position
                   in  #[0:x] : [int] = [3] | contiguous [1] | 3
                   out [0:x] : [[int]] = [[0, 1, 2]] | contiguous [1] | contiguous [3] | 0 1 2
                 the sum of each segment   [sum([0:x])]
-                    v8: int in c2 = reduce_sum v14 from c3
+                    v8: int in s2 = reduce_sum v14 from s3
                   in  [0:x] : [[int]] = [[0, 1, 2]] | contiguous [1] | contiguous [3] | 0 1 2
                   out sum([0:x]) : [int] = [3] | contiguous [1] | 3
                 keep the points where not `x > 1`   [if x > 1 then sum([0:x]) else 0]
-                    c4 = where not v6 in c1
+                    s4 = filter not v6 of s1
                   in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
                   out (x, y) : [(int, char)] = [(1, `a)] | contiguous [1] | 1 / `a
                 the sides come together   [if x > 1 then sum([0:x]) else 0]
-                    v9: int in c1 = if v6 in c2 {
+                    v9: int in s1 = if v6 in s2 {
                   in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
                   out if x > 1 then sum([0:x]) el… : [int] = [0, 3] | contiguous [2] | 0 3
                 the points become a sequence   [x, y) in [(1, `a), (3, `b)]]
-                    v10: [int] in c0 = collect v15 from c1
+                    v10: [int] in s0 = collect v15 from s1
                   in  if x > 1 then sum([0:x]) el… : [int] = [0, 3] | contiguous [2] | 0 3
                   out {if x > 1 then sum([0:x]) e… : [int] = [0, 3] | contiguous [2] | 0 3
             "#]],
@@ -371,30 +373,30 @@ mod tests {
             expect![[r#"
                 == {sum(subseq(r, 1, #r)) : r in m}
                 a point for each element of `m`   [r in m]
-                    c1 = each v6 for c0
-                    v7: [int] in c1 = element(v6)
+                    s1 = elements v6 of s0
+                    v7: [int] in s1 = element(v6)
                   in  m : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
                   out r : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
                 take the length: it is known of each segment   [#r]
-                    v2: int in c1 = length(v7)
+                    v2: int in s1 = length(v7)
                   in  r : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
                   out #r : [int] = [3, 2] | contiguous [2] | 3 2
                 take a part: no data moves   [(subseq(r, 1, #r))]
-                    v3: [int] in c1 = subseq(v7, 1, v2)
+                    v3: [int] in s1 = subseq(v7, 1, v2)
                   in  r : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
                   in  #r : [int] = [3, 2] | contiguous [2] | 3 2
                   out subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | views [2, 1] at [1, 4] | 5 1 2 7 8
                 a point for each element of every `subseq(r, 1, #r)`   [sum(subseq(r, 1, #r))]
-                    c2 = each v3 for c1
-                    v9: int in c2 = element(v3)
+                    s2 = elements v3 of s1
+                    v9: int in s2 = element(v3)
                   in  subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | views [2, 1] at [1, 4] | 5 1 2 7 8
                   out element of subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | contiguous [2, 1] | 1 2 8
                 the sum of each segment   [sum(subseq(r, 1, #r))]
-                    v4: int in c1 = reduce_sum v9 from c2
+                    v4: int in s1 = reduce_sum v9 from s2
                   in  element of subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | contiguous [2, 1] | 1 2 8
                   out sum(subseq(r, 1, #r)) : [int] = [3, 8] | contiguous [2] | 3 8
                 the points become a sequence   [r in m]
-                    v5: [int] in c0 = collect v10 from c1
+                    v5: [int] in s0 = collect v10 from s1
                   in  sum(subseq(r, 1, #r)) : [int] = [3, 8] | contiguous [2] | 3 8
                   out {sum(subseq(r, 1, #r)) : r … : [int] = [3, 8] | contiguous [2] | 3 8
             "#]],
@@ -404,25 +406,25 @@ mod tests {
             expect![[r#"
             == {r[#r - 1] : r in m}
             a point for each element of `m`   [r in m]
-                c1 = each v6 for c0
-                v7: [[int]] in c1 = element(v6)
+                s1 = elements v6 of s0
+                v7: [[int]] in s1 = element(v6)
               in  m : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
               out r : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
             take the length: it is known of each segment   [#r]
-                v2: int in c1 = length(v7)
+                v2: int in s1 = length(v7)
               in  r : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
               out #r : [int] = [2, 1] | contiguous [2] | 2 1
             subtract   [#r - 1]
-                v3: int in c1 = sub(v2, 1)
+                v3: int in s1 = sub(v2, 1)
               in  #r : [int] = [2, 1] | contiguous [2] | 2 1
               out #r - 1 : [int] = [1, 0] | contiguous [2] | 1 0
             take an element   [r[#r - 1]]
-                v4: [int] in c1 = index(v7, v3)
+                v4: [int] in s1 = index(v7, v3)
               in  r : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
               in  #r - 1 : [int] = [1, 0] | contiguous [2] | 1 0
               out r[#r - 1] : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | views [2, 2] at [1, 3] | 5 1 2 7 8
             the points become a sequence   [r in m]
-                v5: [[int]] in c0 = collect v4 from c1
+                v5: [[int]] in s0 = collect v4 from s1
               in  r[#r - 1] : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | views [2, 2] at [1, 3] | 5 1 2 7 8
               out {r[#r - 1] : r in m} : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | contiguous [2, 2] | 1 2 7 8
         "#]],
@@ -436,21 +438,21 @@ mod tests {
             expect![[r#"
             == {(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]}
             a point for each element of `[(1, [4, 5]), (2, [] int)]`   [n, a) in [(1, [4, 5]), (2, [] int)]]
-                c1 = each v4 for c0
-                v11: (int, [int]) in c1 = element(v4)
+                s1 = elements v4 of s0
+                v11: (int, [int]) in s1 = element(v4)
               in  [(1, [4, 5]), (2, [] int)] : [(int, [int])] = [(1, [4, 5]), (2, [])] | contiguous [2] | 1 2 / [4, 5] [] (1: [2, 0] | 4 5)
               out (n, a) : [(int, [int])] = [(1, [4, 5]), (2, [])] | contiguous [2] | 1 2 / [4, 5] [] (1: [2, 0] | 4 5)
             a point for each element of every `a`   [sum(a)]
-                c2 = each v7 for c1
-                v13: int in c2 = element(v7)
+                s2 = elements v7 of s1
+                v13: int in s2 = element(v7)
               in  a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
               out element of a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
             the sum of each segment   [sum(a)]
-                v8: int in c1 = reduce_sum v13 from c2
+                v8: int in s1 = reduce_sum v13 from s2
               in  element of a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
               out sum(a) : [int] = [9, 0] | contiguous [2] | 9 0
             the points become a sequence   [n, a) in [(1, [4, 5]), (2, [] int)]]
-                v10: [(int, [int])] in c0 = collect v14 from c1
+                v10: [(int, [int])] in s0 = collect v14 from s1
               in  sum(a), a : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
               out {(sum(a), a) : (n, a) in [(… : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
         "#]],
@@ -460,12 +462,12 @@ mod tests {
             expect![[r#"
             == {a : a, b in [([(1, "x")], 7)]}
             a point for each element of `[([(1, "x")], 7)]`   [a, b in [([(1, "x")], 7)]]
-                c1 = each v4 for c0
-                v9: ([(int, [char])], int) in c1 = element(v4)
+                s1 = elements v4 of s0
+                v9: ([(int, [char])], int) in s1 = element(v4)
               in  [([(1, "x")], 7)] : [([(int, [char])], int)] = [([(1, "x")], 7)] | contiguous [1] | [(1, "x")] / 7 (0: [1] | 1 / "x" (1: [1] | `x))
               out (a, b) : [([(int, [char])], int)] = [([(1, "x")], 7)] | contiguous [1] | [(1, "x")] / 7 (0: [1] | 1 / "x" (1: [1] | `x))
             the points become a sequence   [a, b in [([(1, "x")], 7)]]
-                v8: [[(int, [char])]] in c0 = collect v6 from c1
+                v8: [[(int, [char])]] in s0 = collect v6 from s1
               in  a : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
               out {a : a, b in [([(1, "x")], … : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
         "#]],
@@ -479,72 +481,72 @@ mod tests {
             expect![[r#"
             == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
             a point for each element of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
-                c1 = each v3 for c0
-                v83: (int, int) in c1 = element(v3)
+                s1 = elements v3 of s0
+                v83: (int, int) in s1 = element(v3)
               in  [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
               out element of [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
             compare, and   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v11: bool in c1 = ge(v5, 0)
-                v12: bool in c1 = lt(v5, 3)
-                v13: bool in c1 = and(v11, v12)
+                v11: bool in s1 = ge(v5, 0)
+                v12: bool in s1 = lt(v5, 3)
+                v13: bool in s1 = and(v11, v12)
               in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
               out v13 : [bool] = [T, T, T] | contiguous [3] | T T T
             whether all are true (and) of all   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v15: bool in c0 = reduce_and v13 from c1
+                v15: bool in s0 = reduce_and v13 from s1
               in  v13 : [bool] = [T, T, T] | contiguous [3] | T T T
               out v15 : bool = T | T
             the sum of what belongs to each place of a table   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v18: [int] in c0 = histogram_sum 1 to v5 of 3 from c1
+                v18: [int] in s0 = histogram_sum 1 to v5 of 3 from s1
               in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
               out the sum at each place : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
             the sum of what belongs to each place of a table   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v19: [int] in c0 = histogram_sum v8 to v5 of 3 from c1
+                v19: [int] in s0 = histogram_sum v8 to v5 of 3 from s1
               in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
               in  second of element of [(1, 20), (0, 7), (1, 5)] : [int] = [20, 7, 5] | contiguous [3] | 20 7 5
               out the sum at each place : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
             keep the points where v15   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                c2 = where v15 in c0
+                s2 = filter v15 of s0
               in  v15 : bool = T | T
             a point for each of 3   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                c3 = count 3 for c2
-                v84: int in c3 = position
+                s3 = count 3 of s2
+                v84: int in s3 = position
               out k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
             the points become a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v20: [int] in c2 = collect v84 from c3
+                v20: [int] in s2 = collect v84 from s3
               in  k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
               out {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
             a point for each element of `the sum at each place`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                c4 = each v18 for c2
-                v85: int in c4 = element(v18)
+                s4 = elements v18 of s2
+                v85: int in s4 = element(v18)
               in  the sum at each place : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
               out (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
             compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v22: bool in c4 = gt(v85, 0)
+                v22: bool in s4 = gt(v85, 0)
               in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
               out v22 : [bool] = [T, T, F] | contiguous [3] | T T F
             the points become a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v23: [bool] in c2 = collect v22 from c4
+                v23: [bool] in s2 = collect v22 from s4
               in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
               out {(k, sum(v)) : (k, v) in in… : [bool] = [T, T, F] | contiguous [3] | T T F
             the element of `{(k, sum(v)) : (k, v) in in…` at each point   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v87: int in c4 = element(v20) after v86
+                v87: int in s4 = element(v20) after v86
               in  {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
               out (k, v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
             keep the points where v22   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                c5 = where v22 in c4
+                s5 = filter v22 of s4
               in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
               out (k, v) : [int] = [1, 2] | contiguous [2] | 1 2
             take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v27: int in c5 = index(v19, v87)
+                v27: int in s5 = index(v19, v87)
               in  the sum at each place : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
               in  (k, v) : [int] = [0, 1] | contiguous [2] | 0 1
               out k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
             the points become a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v29: [(int, int)] in c2 = collect v28 from c5
+                v29: [(int, int)] in s2 = collect v28 from s5
               in  k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
               out {(k, sum(v)) : (k, v) in in… : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
             the sides come together   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
-                v82: [(int, int)] in c0 = if v15 in c2 {
+                v82: [(int, int)] in s0 = if v15 in s2 {
               in  v15 : bool = T | T
               out k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
         "#]],

@@ -1,13 +1,13 @@
 //! Keeps the steps that matter while a flat program is evaluated.
 
-use super::draw::drawn;
-use super::evaluate::{Done, Evaluator, Frame, Watch};
+use super::draw::{self, drawn};
 use super::example::Example;
-use super::{SegmentStep, names};
+use super::{BUDGET_NS, SegmentStep, names};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use crate::explain::summary::{Reader, plain};
-use crate::flat::{self, Block, Function, Let, Op, Program, SpaceId, SpaceKind, Step};
+use crate::flat::interp::{self, Done, Frame, Limits, Watch};
+use crate::flat::{self, Block, Function, Let, Op, Program, SpaceId, SpaceKind, Step, Version};
 use crate::ir::{self, Atom, Site, Var};
 use crate::prim::ScalarProperties;
 use nesl_runtime::scalar::Precision;
@@ -15,6 +15,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The number of steps that are shown; those before the last are left out.
 const MAX_STEPS: usize = 24;
+
+/// More cannot be drawn.
+const LIMITS: Limits = Limits { max_elements: 200, max_call_depth: 40, budget_ns: BUDGET_NS };
 
 /// The steps of an example.
 pub(super) fn steps(
@@ -42,7 +45,9 @@ pub(super) fn steps(
         let about = About::new(cursor.db, cursor.item, program, function, Some(params));
         recorder.about.insert(std::ptr::from_ref(function), about);
     }
-    Evaluator::new(program, precision, &mut recorder).run(example.args.clone())?;
+    let (args, version) = (example.args.clone(), Version::Flattened);
+    interp::run_watched(program, args, precision, version, LIMITS, &mut recorder)
+        .map_err(|stop| stop.to_string())?;
     let Recorder { mut steps, parallel, .. } = recorder;
     if !parallel {
         return Ok(Vec::new());
@@ -80,8 +85,8 @@ impl<'a> About<'a> {
         let mut code = FxHashMap::default();
         for line in text.lines().map(str::trim) {
             let name = line.split([':', ' ']).next().unwrap_or("");
-            let flattened = line.starts_with('c') || line.contains(" in c");
-            if flattened && !line.contains(" = either {") {
+            let flattened = line.starts_with('s') || line.contains(" in s");
+            if flattened && !line.contains(" = versions {") {
                 code.entry(name.to_owned()).or_insert_with(|| line.to_owned());
             }
         }
@@ -226,7 +231,7 @@ impl<'a> Recorder<'a> {
             // That of a side of a conditional stands on the line of the conditional.
             SpaceKind::Filter { of, flag, is } => {
                 let not = if *is { "" } else { "not " };
-                format!("{ctx} = where {not}v{} in {of}", flag.0)
+                format!("{ctx} = filter {not}v{} of {of}", flag.0)
             }
             _ => about.code(&ctx.to_string()),
         };
@@ -294,7 +299,7 @@ impl<'a> Recorder<'a> {
             _ => false,
         };
         for var in vars {
-            if let Some(home) = frame.shown_at(var, ctx) {
+            if let Some(home) = draw::shown_at(frame, var, ctx) {
                 inputs.extend(drawn(frame, reader, var, home));
             }
         }
@@ -341,8 +346,8 @@ impl Watch for Recorder<'_> {
 /// The title of a step in words; `None` for a step that only passes values on.
 fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let) -> Option<String> {
     let single = |ctx: SpaceId| {
-        let points = frame.points.get(&ctx);
-        points.is_some_and(|points| points.count == 1 && points.owner.is_none())
+        let elements = frame.space(ctx);
+        elements.is_some_and(|elements| elements.count == 1 && elements.segments.is_none())
     };
     let segments = if single(binding.ctx) { "all" } else { "each segment" };
     Some(match &binding.op {

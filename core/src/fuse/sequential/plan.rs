@@ -223,14 +223,8 @@ impl<'a> Walk<'a> {
                 self.block(body);
                 Shape::Stored
             }
-            Op::Scalar(..)
-            | Op::Text(_)
-            | Op::List(_)
-            | Op::Call(..)
-            | Op::Global(_)
-            | Op::Check { .. }
-            | Op::Error(_)
-            | Op::Host(..) => Shape::Stored,
+            // The other operations give scalars, or materialise their results.
+            _ => Shape::Stored,
         }
     }
 
@@ -245,26 +239,8 @@ impl<'a> Walk<'a> {
                 let keep = self.atom(args[1]).streamed();
                 Shape::fused(ElementShape::Filter(of.element()), keep.may_fault())
             }
-            SeqOp::Length
-            | SeqOp::Scatter
-            | SeqOp::Replace
-            | SeqOp::Permute
-            | SeqOp::Append
-            | SeqOp::Flatten
-            | SeqOp::Partition
-            | SeqOp::Subseq
-            | SeqOp::Reduce(_)
-            | SeqOp::Scan(_)
-            | SeqOp::Histogram(_)
-            | SeqOp::RankUp
-            | SeqOp::RankDown
-            | SeqOp::Groups
-            | SeqOp::HashText
-            | SeqOp::SameText
-            | SeqOp::IntText
-            | SeqOp::FloatText
-            | SeqOp::ExpText
-            | SeqOp::ParseFloat => Shape::Stored,
+            // The other operations materialise their results, or give scalars.
+            _ => Shape::Stored,
         }
     }
 

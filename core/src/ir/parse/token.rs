@@ -114,7 +114,7 @@ fn number(text: &str) -> usize {
     end
 }
 
-/// What stands in the quotes that `text` begins with, and how long they are, quotes included.
+/// The contents of the quotes that `text` begins with, and their length in bytes, quotes included.
 fn quoted(text: &str) -> Result<(Vec<u8>, usize), String> {
     let quote = text.as_bytes()[0];
     let mut bytes = Vec::new();

@@ -11,10 +11,10 @@
 //! occurs gets kir of its own.
 //!
 //! ```text
-//! kernel 0 over c2 stores s {                    kernel "main kernel 0" (segments, offsets, x, y, s)
-//!   x: float in c2 = element v                   over segmented {
-//!   p: float in c2 = mul(x, y)             →       p = mul (load x index) (load y segment)
-//!   s: float in c1 = reduce_sum p from c2          reduce segment add p to s
+//! kernel 0 over s2 stores s {                    kernel "main kernel 0" (segments, offsets, x, y, s)
+//!   x: float in s2 = element v                   over segmented {
+//!   p: float in s2 = mul(x, y)             →       p = mul (load x index) (load y segment)
+//!   s: float in s1 = reduce_sum p from s2          reduce segment add p to s
 //! }                                              }
 //! ```
 //!

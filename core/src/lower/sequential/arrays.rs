@@ -135,7 +135,7 @@ impl<'a> FunctionLowering<'a> {
     }
 
     /// Converts a column of `i64` indices to NESL ints.
-    fn as_ints(&mut self, indices: Column, length: Value) -> LoweredValue<'a> {
+    pub(super) fn as_ints(&mut self, indices: Column, length: Value) -> LoweredValue<'a> {
         if self.precision == Precision::Bits64 {
             return LoweredValue::stored(length, Columns::Scalars(indices));
         }

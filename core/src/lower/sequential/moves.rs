@@ -44,6 +44,7 @@ impl<'a> FunctionLowering<'a> {
             SeqOp::Histogram(with) => self.histogram(with, args, site),
             SeqOp::RankUp => self.rank(Extern::RankUp, args[0]),
             SeqOp::RankDown => self.rank(Extern::RankDown, args[0]),
+            SeqOp::RankTexts => self.rank_texts(args[0]),
             SeqOp::Groups => self.groups(args[0]),
             SeqOp::HashText => self.hash_text(args[0], args[1]),
             SeqOp::SameText => self.same_text(args[0], args[1]),
@@ -52,6 +53,18 @@ impl<'a> FunctionLowering<'a> {
             SeqOp::ExpText => self.exp_text(args[0], args[1], site),
             SeqOp::ParseFloat => self.parse_float(args[0]),
         }
+    }
+
+    /// Lowers `rank_texts`: the rank of each text.
+    fn rank_texts(&mut self, of: Atom) -> LoweredValue<'a> {
+        let of = self.stored(of);
+        let Columns::Views(texts) = &of.columns else { bug!("texts are views of chars") };
+        let [starts, lengths] = [texts.starts, texts.lengths].map(|x| self.array_of(x));
+        let chars = self.array_of(texts.pool.scalars());
+        let out = self.alloc(kir::Ty::I64, of.length);
+        let args = vec![starts, of.length, lengths, chars, out.array];
+        self.body.service(Extern::RankTexts, args);
+        self.as_ints(out, of.length)
     }
 
     /// Lowers `sequence[index]`, which faults out of bounds.

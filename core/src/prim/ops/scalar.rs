@@ -9,13 +9,13 @@ use nesl_runtime::scalar::ScalarOp;
 /// The circumstances in which a scalar operation faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trap {
-    /// Never.
+    /// Never faults.
     Never,
-    /// On ints, when the divisor is 0, or -1 for the least int. Floats are divided by anything.
+    /// Faults on ints if the divisor is 0, or -1 for the least int. Floats are divided by anything.
     Divisor,
-    /// When the shift count is negative or not below the number of bits.
+    /// Faults if the shift count is negative or not below the number of bits.
     ShiftCount,
-    /// When the operand is outside of the domain of the function.
+    /// Faults if the operand is outside of the domain of the function.
     Domain,
 }
 

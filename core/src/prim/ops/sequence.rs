@@ -1,8 +1,9 @@
-//! The operations on sequences: a row for each.
+//! The operations on sequences: a row for each, and their names in programs.
 //!
 //! A row begins with the documentation of the operation and its name in the text form of the IRs.
 //! It goes on with the type rule, the class of its [`Cost`], the [`Work`] that the cost model
-//! charges, and, where they differ from the defaults of [`SeqRow`], the other properties.
+//! charges, and, where they differ from the defaults of [`SeqRow`], the other properties. Programs
+//! reach an operation by the names in [`NAMES`], or through the library (`core/prelude/`).
 
 use super::{Cost, Signature, signature};
 
@@ -279,6 +280,11 @@ sequence_operations! {
         .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
         .label("rank the elements: sort")
 
+    /// The index that each text has in ascending order, char by char; stable.
+    RankTexts = "rank_texts": ([text]) -> [int];
+        .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
+        .label("rank the strings: sort")
+
     /// For each int or text, the index of the last one equal to it, and the number of those equal
     /// to it.
     Groups = "groups": ([int]) -> ([int], [int]), ([text]) -> ([int], [int]);
@@ -383,3 +389,235 @@ impl ReduceOp {
         }
     }
 }
+
+/// A name of an operation in programs.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::prim) struct SeqName {
+    /// The name. One that begins with `_` is known only to the prelude.
+    pub name: &'static str,
+    /// The type in NESL's notation.
+    pub scheme: &'static str,
+    /// The operation.
+    pub op: SeqOp,
+    /// The documentation, for people.
+    pub doc: &'static str,
+    /// An expression and its value, `3 + 4 → 7`; empty for internal names.
+    pub example: &'static str,
+    /// Work and depth, `W = S(result), D = 1`.
+    pub cost: &'static str,
+}
+
+const fn seq(
+    name: &'static str,
+    scheme: &'static str,
+    op: SeqOp,
+    doc: &'static str,
+    example: &'static str,
+    cost: &'static str,
+) -> SeqName {
+    SeqName { name, scheme, op, doc, example, cost }
+}
+
+const LENGTH: &str = "[a] -> int :: (a in any)";
+const GATHER: &str = "([a], [int]) -> [a] :: (a in any)";
+const SCATTER: &str = "([a], [(int, a)]) -> [a] :: (a in any)";
+
+/// The names of the operations in programs, but for reductions and scans, with what people are told
+/// about them.
+pub(in crate::prim) const NAMES: &[SeqName] = &[
+    seq("#", LENGTH, SeqOp::Length, "The length of a sequence.", "#\"abc\" → 3", "W = 1, D = 1"),
+    seq(
+        "length",
+        LENGTH,
+        SeqOp::Length,
+        "The length of a sequence; also written `#a`.",
+        "length([4, 5]) → 2",
+        "W = 1, D = 1",
+    ),
+    seq(
+        "elt",
+        "([a], int) -> a :: (a in any)",
+        SeqOp::Index,
+        "The element at a place, counted from 0; also written `a[i]`. Out of bounds is an error.",
+        "elt([4, 5, 6], 1) → 5",
+        "W = S(result), D = 1",
+    ),
+    seq(
+        "iseq",
+        "(int, int, int) -> [int]",
+        SeqOp::Range,
+        "`iseq(s, d, e)`: the ints from `s` in steps of `d`, stopping before `e`; also written `[s:e:d]`. `e < s` or `d < 1` is an error.",
+        "iseq(4, 3, 15) → [4, 7, 10, 13]",
+        "W = S(result), D = 1",
+    ),
+    seq(
+        "dist",
+        "(a, int) -> [a] :: (a in any)",
+        SeqOp::Dist,
+        "`dist(x, n)`: `n` copies of `x`. A negative `n` is an error.",
+        "dist(7, 3) → [7, 7, 7]",
+        "W = S(result), D = 1",
+    ),
+    seq(
+        "->",
+        GATHER,
+        SeqOp::Gather,
+        "`a -> i`: the elements of `a` at the places `i`, in the order of `i`. Out of bounds is an error.",
+        "\"nested\" -> [5, 1, 4] → \"dee\"",
+        "W = S(result), D = 1",
+    ),
+    seq(
+        "read",
+        GATHER,
+        SeqOp::Gather,
+        "`read(a, i)`: the elements of `a` at the places `i`; also written `a -> i`.",
+        "read([10, 20, 30], [2, 0]) → [30, 10]",
+        "W = S(result), D = 1",
+    ),
+    seq(
+        "<-",
+        SCATTER,
+        SeqOp::Scatter,
+        "`d <- v`: `d` with the value of each pair `(place, value)` of `v` written over it. The last write to a place wins; out of bounds is an error.",
+        "[0, 0, 0, 0] <- [(2, 7), (0, 3)] → [3, 0, 7, 0]",
+        "W = S(d) + S(v), D = 1",
+    ),
+    seq(
+        "write",
+        SCATTER,
+        SeqOp::Scatter,
+        "`write(d, v)`: `d` with the pairs of `v` written over it; also written `d <- v`.",
+        "write(\"gone\", [(0, `b)]) → \"bone\"",
+        "W = S(d) + S(v), D = 1",
+    ),
+    seq(
+        "rep",
+        "([a], a, int) -> [a] :: (a in any)",
+        SeqOp::Replace,
+        "`rep(d, v, i)`: `d` with `v` in place `i`. Out of bounds is an error.",
+        "rep([14, 15, 16], -8, 1) → [14, -8, 16]",
+        "W = S(d) + S(v), D = 1",
+    ),
+    seq(
+        "permute",
+        GATHER,
+        SeqOp::Permute,
+        "`permute(v, i)`: element `k` of `v` goes to place `i[k]`. It is an error unless `i` has every place exactly once.",
+        "permute(\"nesl\", [2, 1, 3, 0]) → \"lens\"",
+        "W = S(v), D = 1",
+    ),
+    seq(
+        "_pack",
+        "([a], [bool]) -> [a] :: (a in any)",
+        SeqOp::Pack,
+        "Keeps the elements where the flag is true.",
+        "",
+        "W = S(v), D = 1",
+    ),
+    seq(
+        "++",
+        "([a], [a]) -> [a] :: (a in any)",
+        SeqOp::Append,
+        "`a ++ b`: the elements of `a`, then those of `b`.",
+        "[1, 2] ++ [3] → [1, 2, 3]",
+        "W = S(a) + S(b), D = 1",
+    ),
+    seq(
+        "flatten",
+        "[[a]] -> [a] :: (a in any)",
+        SeqOp::Flatten,
+        "The elements of all the sequences of a sequence: one level of nesting less.",
+        "flatten([[2, 1], [7, 3, 0], [4]]) → [2, 1, 7, 3, 0, 4]",
+        "W = S(v), D = 1",
+    ),
+    seq(
+        "partition",
+        "([a], [int]) -> [[a]] :: (a in any)",
+        SeqOp::Partition,
+        "`partition(v, counts)`: cuts `v` into pieces of the given lengths, which must not be negative and must add up to `#v`.",
+        "partition(\"splitme\", [5, 0, 2]) → [\"split\", \"\", \"me\"]",
+        "W = S(v) + L(counts), D = 1",
+    ),
+    seq(
+        "subseq",
+        "([a], int, int) -> [a] :: (a in any)",
+        SeqOp::Subseq,
+        "`subseq(v, s, e)`: the elements from place `s` up to, not including, place `e`. It is an error unless `0 <= s <= e <= #v`.",
+        "subseq([4, 5, 6, 7, 8], 1, 4) → [5, 6, 7]",
+        "W = S(result), D = 1",
+    ),
+    // Ranks.
+    seq(
+        "rank",
+        "[a] -> [int] :: (a in number)",
+        SeqOp::RankUp,
+        "The place of each element in ascending order; equal elements keep their order. `sort(a) = permute(a, rank(a))`.",
+        "rank([10, -5, 0, 10]) → [2, 0, 1, 3]",
+        "W = L(a) log L(a), D = 1",
+    ),
+    seq(
+        "rank_down",
+        "[a] -> [int] :: (a in number)",
+        SeqOp::RankDown,
+        "The place of each element in descending order; equal elements keep their order.",
+        "rank_down([1, 4, 4, 0]) → [2, 0, 1, 3]",
+        "W = L(a) log L(a), D = 1",
+    ),
+    seq(
+        "char_rank",
+        "[char] -> [int]",
+        SeqOp::RankUp,
+        "The place of each char in ascending order of codes; equal chars keep their order.",
+        "char_rank(\"nesl\") → [2, 0, 3, 1]",
+        "W = L(s), D = 1",
+    ),
+    seq(
+        "string_rank",
+        "[[char]] -> [int]",
+        SeqOp::RankTexts,
+        "The place of each string in ascending order of the codes of its chars, from left to right; a string comes before those that it begins, and equal strings keep their order.",
+        "string_rank([\"to\", \"be\", \"\", \"beer\"]) → [3, 1, 0, 2]",
+        "W = S(a) log L(a), D = 1",
+    ),
+    seq(
+        "_rank",
+        "[a] -> [int] :: (a in ordinal)",
+        SeqOp::RankUp,
+        "`rank` of anything with an order.",
+        "",
+        "W = L(a) log L(a), D = 1",
+    ),
+    // Numbers as text.
+    seq(
+        "_int_text",
+        "int -> [char]",
+        SeqOp::IntText,
+        "The decimal form of an int.",
+        "",
+        "W = S(result), D = 1",
+    ),
+    seq(
+        "_float_text",
+        "float -> [char]",
+        SeqOp::FloatText,
+        "A float as `@` shows it.",
+        "",
+        "W = S(result), D = 1",
+    ),
+    seq(
+        "exp_string",
+        "(float, int) -> [char]",
+        SeqOp::ExpText,
+        "`exp_string(x, n)`: `x` in exponential form with `n` digits after the point. More than 8, or a negative `n`, is an error. Zero is \"0.0\".",
+        "exp_string(12345.678, 3) → \"1.235e+4\"",
+        "W = S(result), D = 1",
+    ),
+    seq(
+        "parse_float",
+        "[char] -> (float, bool)",
+        SeqOp::ParseFloat,
+        "The float that a text spells (an optional sign, digits, a fraction, an exponent after `e`), and whether that was all of the text.",
+        "parse_float(\"2e3\") → (2000.0, T)",
+        "W = S(s), D = 1",
+    ),
+];

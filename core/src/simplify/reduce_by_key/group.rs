@@ -1,16 +1,17 @@
-//! What is done with a group, written anew for its key: how many members there are, and what they
-//! come to, are read from tables.
+//! The code for a group, rewritten for its key: the number of members and their reductions are read
+//! from tables.
 
 use crate::base::with_stack;
 use crate::ir::{Atom, Block, FunctionBuilder, Let, Nest, Op, Site, Ty, Var};
 use crate::prim::{ReduceOp, SeqOp};
+use nesl_runtime::bug;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a variable stands for. A group has a member at least.
+/// The meaning of a variable. A group has at least one member.
 #[derive(Clone, Copy)]
 enum Known {
-    /// A value that is there.
+    /// A value of the new program.
     Atom(Atom),
     /// The pair of the key and the members.
     Group,
@@ -35,9 +36,9 @@ pub(super) struct Group<'b> {
     builder: &'b mut FunctionBuilder,
     key: Atom,
     count: Atom,
-    /// How long members are, if they are rows.
+    /// The length of members, if they are rows.
     width: Option<Atom>,
-    /// What they come to: a row of it, if they are rows.
+    /// The reductions of the members: rows of reductions, if members are rows.
     reduced: Vec<(ReduceOp, Atom)>,
     /// Columns of which nothing is known to be asked yet: they may fault all the same.
     pending: FxHashSet<Var>,
@@ -71,7 +72,7 @@ impl<'b> Group<'b> {
         self.reduced.push((with, here));
     }
 
-    /// What the members were reduced with.
+    /// The reductions so far, with their operators.
     pub(super) fn reduced(&self) -> &[(ReduceOp, Atom)] {
         &self.reduced
     }
@@ -86,7 +87,7 @@ impl<'b> Group<'b> {
         }
     }
 
-    /// What a block computes, written into the open one.
+    /// Writes a block into the open one, and returns its result.
     fn block(&mut self, block: &Block, env: &mut Env) -> Option<Known> {
         with_stack(|| {
             for binding in &block.lets {
@@ -199,7 +200,7 @@ impl<'b> Group<'b> {
                 let mut op = op.clone();
                 op.rename(&mut |var| match known(env, Atom::Var(var)) {
                     Known::Atom(atom) => atom,
-                    _ => unreachable!("all are there"),
+                    _ => bug!("all operands are values of the new program"),
                 });
                 op
             }
@@ -207,7 +208,7 @@ impl<'b> Group<'b> {
         Some(Known::Atom(self.builder.bind(ty.clone(), value, *site)))
     }
 
-    /// What the members come to: of this type.
+    /// The reduction of the members, of this type.
     fn come_to(&mut self, with: ReduceOp, ty: &Ty) -> Atom {
         if let Some((_, atom)) = self.reduced.iter().find(|(other, _)| *other == with) {
             return *atom;

@@ -28,16 +28,18 @@ use crate::ir::{
 };
 use crate::prim::{Cost, ReduceOp, SeqOp};
 use group::Group;
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The most elements of a table: no more than a thread has at hand.
-const TABLE: i64 = 1 << 14;
+/// The size of a table that stays in the cache of a core.
+const MAX_TABLE_ELEMENTS: i64 = 1 << 14;
 
-/// What is known of the functions of a program.
+/// The functions of a program that group by key.
 pub(super) struct Keyed {
     groups: FxHashSet<FunId>,
-    /// Those that many instances may call at once.
+    /// The functions that iterations of an apply-to-each may call.
     nested: FxHashSet<FunId>,
 }
 
@@ -67,12 +69,12 @@ impl Keyed {
         keyed
     }
 
-    /// Whether a function makes groups.
+    /// Returns true if a function groups by key.
     pub(super) fn makes_groups(&self, id: FunId) -> bool {
         self.groups.contains(&id)
     }
 
-    /// Whether a function calls one that does.
+    /// Returns true if a function calls one that groups by key.
     pub(super) fn concerns(&self, function: &Function) -> bool {
         !self.groups.is_empty() && callees(&function.body).iter().any(|id| self.makes_groups(*id))
     }
@@ -113,9 +115,9 @@ struct Reducer<'k> {
 /// A nest over groups that asks for no more than reductions.
 struct Found {
     call: Let,
-    /// Which reductions of the members.
+    /// The reductions of the members.
     wanted: Vec<ReduceOp>,
-    /// What it goes over instead, once that is there.
+    /// The keys and values that it runs over instead, once they are computed.
     source: Option<Source>,
 }
 
@@ -126,15 +128,15 @@ struct Source {
     values: Atom,
     /// The pairs, if they are there too.
     pairs: Option<Atom>,
-    /// How long rows are, if members are rows.
+    /// The length of rows, if members are rows.
     width: Option<Atom>,
-    /// How many keys there may be.
+    /// The bound of keys.
     slots: Atom,
-    /// How many elements a table has for these.
+    /// The number of elements of a table.
     size: Atom,
 }
 
-/// What makes the keys of pairs, and what makes the values, or what they are.
+/// Computations of the keys and the values of pairs, or the values themselves.
 struct Apart {
     keys: Let,
     made: Option<Let>,
@@ -148,7 +150,7 @@ impl Reducer<'_> {
             self.builder.begin();
             for mut binding in block.lets {
                 if let Some((nest, parts)) = apart.remove(&binding.var) {
-                    let found = found.get_mut(&nest).expect("it was found");
+                    let found = found.get_mut(&nest).or_bug("the nest was found");
                     found.source = Some(self.take_apart(parts, &found.call));
                     continue;
                 }
@@ -201,7 +203,7 @@ impl Reducer<'_> {
         self.uses.get(&var) == Some(&1)
     }
 
-    /// Which reductions a nest asks for of the members of groups, if it is nothing else.
+    /// The reductions of the members that a nest uses, if it uses nothing else of them.
     fn wanted(&self, nest: &Nest, call: &Let) -> Option<Vec<ReduceOp>> {
         // A first try, of which nothing is kept.
         let mut builder = self.builder.clone();
@@ -213,7 +215,7 @@ impl Reducer<'_> {
         Some(group.reduced().iter().map(|(with, _)| *with).collect())
     }
 
-    /// What makes the keys of pairs, and what the values, if that takes no longer than making both.
+    /// The computations of keys and values apart, if they take no longer than one of pairs.
     fn apart(&mut self, pairs: &Let) -> Option<Apart> {
         let Op::Nest(nest) = &pairs.op else { return None };
         let Atom::Var(pair) = nest.body.result else { return None };
@@ -237,8 +239,8 @@ impl Reducer<'_> {
         Some(Apart { keys, made: Some(made), values: Atom::Var(var) })
     }
 
-    /// What it takes to make a value that is part of what a nest makes, if that is little and
-    /// cannot fault.
+    /// The part of a nest that computes one component of its value, if that is cheap and cannot
+    /// fault.
     fn slice(&mut self, nest: &Nest, value: Atom) -> Option<Nest> {
         let mut needed = FxHashSet::from_iter(var(value));
         let mut lets = Vec::new();
@@ -285,7 +287,7 @@ impl Reducer<'_> {
 
     /// The keys and values of pairs.
     fn halves(&mut self, call: &Let) -> Source {
-        let Op::Call(_, args) = &call.op else { unreachable!("it is a call") };
+        let Op::Call(_, args) = &call.op else { bug!("the binding is a call") };
         let (pairs, site) = (args[0], call.site);
         let b = &mut self.builder;
         let keys = b.nest(&[pairs], false, site, |b, x| b.bind(Ty::Int, Op::First(x[0]), site));
@@ -296,13 +298,13 @@ impl Reducer<'_> {
         Source { keys, values, pairs: Some(pairs), width, slots, size }
     }
 
-    /// How long the first row is, if members are rows, how many keys there may be, and how many
-    /// elements a table has for these.
+    /// The length of the first row, if members are rows, the bound of keys, and the number of
+    /// elements of a table for these.
     fn extent(&mut self, values: Atom, call: &Let) -> (Option<Atom>, Atom, Atom) {
         let (b, site) = (&mut self.builder, call.site);
         let count = b.seq(SeqOp::Length, vec![values], site);
         if members(call).element().is_none() {
-            let slots = b.scalar(ScalarOp::Min, vec![count, Atom::Int(TABLE)], site);
+            let slots = b.scalar(ScalarOp::Min, vec![count, Atom::Int(MAX_TABLE_ELEMENTS)], site);
             return (None, slots, slots);
         }
         let none = b.scalar(ScalarOp::Eq, vec![count, Atom::Int(0)], site);
@@ -312,7 +314,7 @@ impl Reducer<'_> {
         };
         let width = b.conditional(none, site, |_| Atom::Int(0), first);
         let least = b.scalar(ScalarOp::Max, vec![width, Atom::Int(1)], site);
-        let most = b.scalar(ScalarOp::Div, vec![Atom::Int(TABLE), least], site);
+        let most = b.scalar(ScalarOp::Div, vec![Atom::Int(MAX_TABLE_ELEMENTS), least], site);
         let slots = b.scalar(ScalarOp::Min, vec![count, most], site);
         let size = b.scalar(ScalarOp::Mul, vec![slots, width], site);
         (Some(width), slots, size)
@@ -324,7 +326,7 @@ impl Reducer<'_> {
         let site = binding.site;
         let fits = self.fits(&source, site);
         let (counts, tables) = self.tables(&found.wanted, &source, site);
-        let Op::Nest(over_groups) = &binding.op else { unreachable!("it is a nest") };
+        let Op::Nest(over_groups) = &binding.op else { bug!("the binding is a nest") };
         let b = &mut self.builder;
         b.begin();
         let range = b.seq(SeqOp::Range, vec![Atom::Int(0), Atom::Int(1), source.slots], site);
@@ -338,7 +340,7 @@ impl Reducer<'_> {
             for (with, table) in tables {
                 group.read(with, table, site);
             }
-            group.write(over_groups).expect("it could be written before")
+            group.write(over_groups).or_bug("the nest was written once before")
         });
         let then = b.end(result);
         b.begin();
@@ -355,7 +357,7 @@ impl Reducer<'_> {
         b.keep(Let { var, ty, op: Op::If { cond: fits, then, otherwise }, site });
     }
 
-    /// Whether all keys have a place, and rows are equally long.
+    /// True if all keys are in bounds of the table, and rows have equal lengths.
     fn fits(&mut self, source: &Source, site: Site) -> Atom {
         let Source { keys, values, width, slots, .. } = *source;
         let over = match width {
@@ -375,7 +377,7 @@ impl Reducer<'_> {
         b.seq(SeqOp::Reduce(ReduceOp::And), vec![fits], site)
     }
 
-    /// How many members each key has, and what they come to.
+    /// The number of members of each key, and their reductions.
     fn tables(
         &mut self,
         wanted: &[ReduceOp],
@@ -410,7 +412,7 @@ fn var(atom: Atom) -> Option<Var> {
 /// The type of the members of groups.
 fn members(call: &Let) -> Ty {
     match call.ty.element() {
-        Some(Ty::Pair(_, members)) => members.element().expect("types were checked").clone(),
-        _ => unreachable!("types were checked"),
+        Some(Ty::Pair(_, members)) => members.sequence_element().clone(),
+        _ => bug!("groups are pairs of keys and members"),
     }
 }

@@ -15,12 +15,12 @@ fn "dot@int"(v0: [int], v1: [int]) -> int {
   v6
 }`,
   flat: `flat "dot@int"(v0: [int], v1: [int]) -> int {
-  v7: bool in c0 = same_length(v0, v1, nest_length)
-  c1 = each v0 for c0
-  v8: int in c1 = element(v0)
-  v9: int in c1 = element(v1) after v7
-  v4: int in c1 = mul(v8, v9)
-  v6: int in c0 = reduce_sum v4 from c1
+  v7: bool in s0 = same_length(v0, v1, nest_length)
+  s1 = elements v0 of s0
+  v8: int in s1 = element(v0)
+  v9: int in s1 = element(v1) after v7
+  v4: int in s1 = mul(v8, v9)
+  v6: int in s0 = reduce_sum v4 from s1
   v6
 }`,
 };
@@ -45,12 +45,12 @@ export const SEGMENTS: SegmentsResult = {
     },
     {
       title: 'the sum of each row',
-      code: 'v6: int in c1 = reduce_sum v4 from c2',
+      code: 'v6: int in s1 = reduce_sum v4 from s2',
       source: { start: { line: 0, character: 1 }, end: { line: 0, character: 7 } },
       inputs: [
         {
           name: 'v4',
-          type: 'int in c2',
+          type: 'int in s2',
           value: '[[2, 3], [8, 3, 9], [], [7]]',
           levels: [{ kind: 'contiguous', starts: [0, 2, 5, 5], lengths: [2, 3, 0, 1] }],
           data: [['2', '3', '8', '3', '9', '7']],
@@ -58,7 +58,7 @@ export const SEGMENTS: SegmentsResult = {
       ],
       output: {
         name: 'v6',
-        type: 'int in c1',
+        type: 'int in s1',
         value: '[5, 20, 0, 7]',
         levels: [{ kind: 'contiguous', starts: [0], lengths: [4] }],
         data: [['5', '20', '0', '7']],
@@ -66,7 +66,7 @@ export const SEGMENTS: SegmentsResult = {
     },
     {
       title: 'windows of two',
-      code: 'v9: [int] in c1 = views(v4)',
+      code: 'v9: [int] in s1 = views(v4)',
       inputs: [],
       output: {
         name: 'v9',

@@ -375,15 +375,18 @@ impl<'m, 'r> Machine<'m, 'r> {
                 self.groups(&keys, [args[2], args[3]])?
             }
             Extern::TextGroups => {
-                let mut texts = Vec::new();
-                for at in 0..self.i64(args[1]) {
-                    let start = self.memory.load(self.array(args[0]), at)?;
-                    let length = self.memory.load(self.array(args[2]), at)?;
-                    let [start, length] = [start, length].map(|x| i64_of(Datum::Scalar(x)));
-                    let chars = self.memory.slice(self.array(args[3]), start)?;
-                    texts.push(self.memory.read(chars, length)?);
-                }
+                let texts = self.texts(args)?;
                 self.groups(&texts, [args[4], args[5]])?
+            }
+            Extern::RankTexts => {
+                let mut texts: Vec<_> = self.texts(args)?.into_iter().enumerate().collect();
+                self.worked(texts.len() as i64);
+                texts.sort_by_key(|(_, text)| text.iter().copied().map(byte).collect::<Vec<u8>>());
+                for (rank, (index, _)) in texts.iter().enumerate() {
+                    let rank = Literal::I64(rank as i64);
+                    self.memory.store(self.array(args[4]), *index as i64, rank)?;
+                }
+                Vec::new()
             }
             Extern::HashText => {
                 let text = self.text(args[0], args[1])?;
@@ -457,6 +460,19 @@ impl<'m, 'r> Machine<'m, 'r> {
             }
         }
         Ok(Vec::new())
+    }
+
+    /// The texts of which an intrinsic is given starts, number, lengths and chars.
+    fn texts(&mut self, args: &[Value]) -> Outcome<Vec<Vec<Literal>>> {
+        let mut texts = Vec::new();
+        for at in 0..self.i64(args[1]) {
+            let start = self.memory.load(self.array(args[0]), at)?;
+            let length = self.memory.load(self.array(args[2]), at)?;
+            let [start, length] = [start, length].map(|x| i64_of(Datum::Scalar(x)));
+            let chars = self.memory.slice(self.array(args[3]), start)?;
+            texts.push(self.memory.read(chars, length)?);
+        }
+        Ok(texts)
     }
 
     /// The chars of an array, as a text.

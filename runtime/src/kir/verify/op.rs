@@ -1,7 +1,7 @@
 //! The types of operations.
 
 use super::{BOOL, Checker, INDEX, combines};
-use crate::kir::{Binary, Combine, Extern, Inst, Op, Ty, Unary, Value, ValueTy};
+use crate::kir::{Binary, Combine, Inst, Op, Ty, Unary, Value, ValueTy};
 
 impl Checker<'_> {
     /// Checks the operands; gives the types of the results, unless they cannot be told.
@@ -137,30 +137,14 @@ impl Checker<'_> {
                 callee.results.clone()
             }
             Op::Extern(service, args) => {
-                let keys = match service {
-                    Extern::RankUp
-                    | Extern::RankDown
-                    | Extern::SortUp
-                    | Extern::SortDown
-                    | Extern::Groups
-                    | Extern::TextGroups => match args.first() {
-                        Some(keys) => self.array(*keys)?,
-                        None => Ty::I64,
-                    },
-                    Extern::HashText
-                    | Extern::SameText
-                    | Extern::FloatText
-                    | Extern::FloatText32
-                    | Extern::ExpText
-                    | Extern::ParseFloat
-                    | Extern::ParseFloat32 => Ty::U8,
+                let keys = match (service.key_types(), args.first()) {
+                    ([], _) | (_, None) => Ty::U8,
+                    (allowed, Some(keys)) => {
+                        let keys = self.array(*keys)?;
+                        self.defined(allowed.contains(&keys), service.mnemonic(), keys)?;
+                        keys
+                    }
                 };
-                let fine = match service {
-                    Extern::Groups => matches!(keys, Ty::I32 | Ty::I64),
-                    Extern::TextGroups => keys == Ty::I64,
-                    _ => keys != Ty::Bool,
-                };
-                self.defined(fine, service.mnemonic(), keys)?;
                 self.args(args, &service.params(keys));
                 service.results().to_vec()
             }
