@@ -24,9 +24,9 @@
 //! | [`mod@script`] | ir → what a host does, and the programs between |
 //! | [`flat`] | flat programs: every value in a context, every step at all points of it |
 //! | [`mod@flatten`] | ir → flat: nesting becomes contexts |
-//! | [`mod@fuse`] | steps over one context become kernels |
+//! | [`mod@fuse`] | steps over one index space become kernels; fusion plans of sequential code |
 //! | [`strategy`] | which form of a computation to run |
-//! | [`lower`] | kernels, and code of one instance → kir, what runtimes execute |
+//! | [`lower`] | kernels, and the sequential code of one thread → kir, which runtimes execute |
 //! | [`mod@link`] | programs whose top-level variables are given by other programs |
 //! | [`db`] | all of it as incremental queries; alone in naming salsa |
 //! | [`explain`] | the compiler explorer: a form at every stage, as plain data |

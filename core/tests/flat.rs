@@ -104,7 +104,7 @@ fn mistakes_name_their_line() {
             "line 8: `all` does not begin an index space",
         ),
         (
-            "flattened \"f\"() -> int {\n  s2 = count 1 for s0\n  1\n}\n",
+            "flattened \"f\"() -> int {\n  s2 = count 1 of s0\n  1\n}\n",
             "there is no index space s1",
         ),
         ("flattened \"f\"() -> int {\n  s0 = caller\n  1\n}\n", "s0 is made twice"),

@@ -1,5 +1,6 @@
-//! Golden tests of the syntax stages, one file for each construct: `golden/<stage>/*.nesl` contains a
-//! program, a line of `=`, and the output of the stage. `BLESS=1` rewrites the output.
+//! Golden tests of the syntax stages, one file for each construct: `golden/<stage>/*.nesl` contains
+//! a program, a line of `=`, and the output of the stage. `BLESS=1` rewrites the part below the
+//! line.
 
 use nesl_core::syntax::{dump_ast, dump_tokens, dump_tree, format, parse_item, split};
 use std::fmt::Write;

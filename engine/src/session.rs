@@ -2,6 +2,7 @@
 
 mod command;
 mod define;
+mod forget;
 mod inspect;
 mod lazy;
 mod measure;
@@ -172,6 +173,8 @@ pub struct Session {
     interpret_first: InterpretFirst,
     /// The place in the sequence of entries whose definitions the next entry sees.
     last: Option<Before>,
+    /// The files of the entries.
+    entries: forget::Entries,
     /// A file for texts that are only looked at.
     scratch: Option<FileId>,
     /// The values of top-level variables.
@@ -228,6 +231,7 @@ impl Session {
             executor: None,
             interpret_first: InterpretFirst::default(),
             last: None,
+            entries: forget::Entries::default(),
             scratch: None,
             values: FxHashMap::default(),
             mentions: FxHashMap::default(),
@@ -294,7 +298,12 @@ impl Session {
         self.again = again.is_some();
         let file = match again {
             Some(file) => file,
-            None => self.db.add_file(name, text, self.last),
+            None => {
+                self.forget_entries();
+                let file = self.db.add_file(name, text, self.last);
+                self.entries.push(file);
+                file
+            }
         };
         self.sources.set(file, name, text);
         self.find_loads(file);
@@ -347,9 +356,10 @@ impl Session {
         self.host.pictures().all()
     }
 
-    /// The name and text of a file that a diagnostic points into (the library's, too).
+    /// The name and text of a file that a diagnostic points into (the library's, too). Those of an
+    /// entry are kept until the next one, and then for as long as one of its definitions is used.
     pub fn source(&self, file: FileId) -> (Arc<str>, Arc<str>) {
-        (self.db.file_name(file), self.db.file_text(file))
+        self.sources.get(file)
     }
 
     /// All files, readable while the session runs.

@@ -24,9 +24,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// `print_length`.
 const MAX_NESTED_LENGTHS: usize = 10;
 
+/// The number of characters of a string that are written between two looks at the interrupt.
+const INTERRUPT_POLL_CHARS: usize = 4096;
+
 /// Returns a value as text. `content` returns the type of a record's content; sequences with more than `print_length`
 /// elements, and those that are long in all, are abbreviated, with their length shown. Once
-/// `interrupt` is set sequences end where they are.
+/// `interrupt` is set sequences and strings end where they are.
 pub(crate) fn show(
     seen: &Preview,
     ty: &Ty,
@@ -196,15 +199,19 @@ impl Printer<'_> {
     }
 
     fn text(&mut self, bytes: &[u8]) {
+        let chars = bytes.utf8_chunks().flat_map(|part| {
+            // Bytes that are no UTF-8 are Latin-1.
+            part.valid().chars().chain(part.invalid().iter().copied().map(char::from))
+        });
         self.out.push('"');
-        for part in bytes.utf8_chunks() {
-            for c in part.valid().chars() {
-                if c == '"' || c == '\\' {
-                    self.out.push('\\');
-                }
-                self.out.push(c);
+        for (position, c) in chars.enumerate() {
+            if position % INTERRUPT_POLL_CHARS == 0 && self.interrupt.load(Ordering::Relaxed) {
+                break;
             }
-            self.out.extend(part.invalid().iter().copied().map(char::from));
+            if c == '"' || c == '\\' {
+                self.out.push('\\');
+            }
+            self.out.push(c);
         }
         self.out.push('"');
     }
@@ -241,6 +248,7 @@ mod tests {
     use super::*;
     use nesl_core::base::{ItemId, Name};
     use nesl_core::types::FunctionTy;
+    use std::cell::Cell;
     use std::sync::Arc;
 
     fn pair(a: Value, b: Value) -> Value {
@@ -281,6 +289,32 @@ mod tests {
         let seen = Preview::Whole(ints(0..1000));
         let text = show(&seen, &seq(Ty::Int), &content, None, Precision::Bits64, &interrupt);
         assert_eq!(text, "[... (1000 in all)]");
+    }
+
+    #[test]
+    fn nothing_is_printed_after_an_interrupt() {
+        let interrupt = AtomicBool::new(false);
+        let shown_records = Cell::new(0);
+        // Asked for at each record: Ctrl-C is pressed while the hundredth is shown.
+        let content = |_: &Record, _: &[Ty]| {
+            shown_records.set(shown_records.get() + 1);
+            interrupt.store(shown_records.get() >= 100, Ordering::Relaxed);
+            ty_pair(Ty::Float, Ty::Float)
+        };
+        let complex = pair(Value::Float(1.0), Value::Float(2.0));
+        let rows = values(vec![values(vec![complex; 30]); 1000]);
+        let record = Record { item: ItemId(1), name: Name::new("complex") };
+        let ty = seq(seq(Ty::Record(record, Arc::new([]))));
+        let show = |value: Value, ty: &Ty| {
+            show(&Preview::Whole(value), ty, &content, None, Precision::Bits64, &interrupt)
+        };
+        let text = show(rows, &ty);
+        assert_eq!(shown_records.get(), 100);
+        assert!(
+            text.ends_with("complex(1.0, 2.0), ... (30 in all)], ... (1000 in all)]"),
+            "{text}"
+        );
+        assert_eq!(show(chars(&[b'x'; 1 << 20]), &seq(Ty::Char)), "\"\"");
     }
 
     #[test]

@@ -38,4 +38,12 @@ impl Sources {
         let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
         texts.insert(file, (name.into(), text.into()));
     }
+
+    /// Forgets files that nothing points into any more.
+    pub(crate) fn forget(&self, files: &[FileId]) {
+        let mut texts = self.texts.write().unwrap_or_else(PoisonError::into_inner);
+        for file in files {
+            texts.remove(file);
+        }
+    }
 }

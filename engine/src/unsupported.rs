@@ -22,6 +22,8 @@ pub enum Unsupported {
     MissingSegments,
     /// The indices of a filter are needed that were not stored.
     MissingFilterIndices,
+    /// The size of a histogram's table is computed by the kernel that fills the table.
+    UnknownTableSize,
 }
 
 impl fmt::Display for Unsupported {
@@ -33,6 +35,9 @@ impl fmt::Display for Unsupported {
             Unsupported::MissingSegments => out.write_str("segments that were not kept"),
             Unsupported::MissingFilterIndices => {
                 out.write_str("filter indices that were not stored")
+            }
+            Unsupported::UnknownTableSize => {
+                out.write_str("a histogram of a size that the host does not know")
             }
         }
     }

@@ -1,8 +1,8 @@
-//! The stages of the compiler on small programs, one file a construct.
+//! Golden tests of the compiler's stages on small programs, one file for each construct.
 //!
-//! `tests/golden/NAME.nesl` is shown at each stage up to the core language and compared with
-//! `tests/golden/STAGE/NAME.out`; what is in `tests/golden/flatten` is shown flattened (`flat`) and
-//! fused (`fused`), beside it. `BLESS=1` writes what is there now.
+//! `tests/golden/NAME.nesl` is printed at each stage up to the core language and compared with
+//! `tests/golden/STAGE/NAME.out`. Programs in `tests/golden/flatten` are printed flattened (`flat`)
+//! and fused (`fused`) and compared with the files beside them. `BLESS=1` writes the actual output.
 
 use nesl_engine::{Session, Settings, Stage};
 use std::path::{Path, PathBuf};

@@ -147,8 +147,8 @@ fn words_lines_and_texts() {
         let read = m.read(HostOp::ReadText, &args);
         assert_eq!(read, good(Value::pair(Value::text(text), Value::Int(which))));
     };
-    part(&mut m, "=;", 100, "key", 0);
-    part(&mut m, "=;", -1, "val", 1);
+    part(&mut m, "=;", 100, "key", i64::from(b'='));
+    part(&mut m, "=;", -1, "val", i64::from(b';'));
     part(&mut m, "=;", 4, "rest", -2);
     part(&mut m, "=;", 0, "", -2);
     let line = |m: &mut Machine, text: &str, end: bool| {

@@ -1,4 +1,5 @@
-//! What a session holds of definitions that others took the place of, counted in the runtime's bytes.
+//! Tests, by the bytes of the runtime's arrays, that a session releases definitions that were
+//! replaced.
 
 use nesl_engine::{Session, Settings};
 use nesl_runtime::kir::reference::Reference;
@@ -11,7 +12,7 @@ fn session() -> Session {
     session
 }
 
-/// Enters texts one after the other; the bytes of the runtime's arrays at the end.
+/// Enters texts in turn; returns the bytes of the runtime's arrays at the end.
 fn bytes_after(session: &mut Session, texts: &[&str]) -> u64 {
     for text in texts {
         let summary = session.enter("<entry>", text, &mut |_| {});
@@ -52,7 +53,7 @@ fn what_an_earlier_function_mentions_stays() {
         "function total(a, b) = a + b;",
     ];
     assert!(bytes_after(&mut session, &texts) >= 10_000);
-    // It asks for the first of each, through the other.
+    // The function still refers to the first definition of each name, through the other function.
     let mut value = String::new();
     session.enter("<entry>", "twice(1);", &mut |event| {
         if let nesl_engine::Event::Bound(binding) = event {

@@ -1,4 +1,4 @@
-//! How memory is asked for.
+//! The settings of the system's memory allocator.
 //!
 //! The allocator of GNU systems learns to keep large blocks among small ones as soon as it sees one
 //! freed, and in a session that computes large values and keeps small ones, the small ones end up
@@ -8,13 +8,13 @@
 //! It also gives every thread an area of its own, up to eight for each core. A server answers in
 //! threads that come and go, and what the answers took stays behind in all of these areas.
 
-/// Blocks of so many bytes are kept apart.
-const LARGE: i32 = 4 << 20;
+/// The size in bytes from which blocks are kept apart.
+const LARGE_BLOCK_BYTES: i32 = 4 << 20;
 
 /// Keeps large blocks apart from the others; to be called at the start.
 pub fn keep_large_blocks_apart() {
     const M_MMAP_THRESHOLD: i32 = -3;
-    set(M_MMAP_THRESHOLD, LARGE);
+    set(M_MMAP_THRESHOLD, LARGE_BLOCK_BYTES);
 }
 
 /// All threads take their memory from one area; to be called before there are any. Memory of a

@@ -1,4 +1,4 @@
-//! What can be said on the command line.
+//! The arguments of the command line.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
@@ -36,13 +36,13 @@ runs the forms it reads there).";
 #[derive(Debug, Parser)]
 #[command(name = "nesl", version, about = ABOUT, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Option<Command>,
-    /// What to tell about the forms of the session.
+    /// The details shown about the forms of the session.
     #[command(flatten)]
     pub measures: Measures,
-    /// What holds for every command.
+    /// The settings of every command.
     #[command(flatten)]
     pub global: Global,
 }
@@ -51,7 +51,7 @@ pub struct Cli {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Options of every command")]
 pub struct Global {
-    /// When to use colours: auto, always or never (NO_COLOR is respected)
+    /// Use colours: auto, always or never (NO_COLOR is respected)
     #[arg(
         long,
         global = true,
@@ -77,7 +77,7 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub precision: Bits,
-    /// What programs run on: `cpu` (compiled), `reference` (the direct interpreter) or `kir` (the
+    /// Run programs on `cpu` (compiled), `reference` (the direct interpreter) or `kir` (the
     /// interpreter of kernels)
     #[arg(
         long,
@@ -110,7 +110,7 @@ pub struct Global {
     pub seed: u64,
 }
 
-/// What to tell about forms besides their values.
+/// The details shown about forms besides their values.
 #[derive(Args, Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Measures {
     /// Tell how long every form took, and how much of that was compiling, on standard error
@@ -127,14 +127,14 @@ pub struct Measures {
     pub json: bool,
 }
 
-/// When to use colours.
+/// The use of colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Color {
     /// If it is a terminal
     Auto,
-    /// Always
+    /// Use colours always
     Always,
-    /// Never
+    /// Use no colours at all
     Never,
 }
 
@@ -149,7 +149,7 @@ pub enum Bits {
     Double,
 }
 
-/// What programs run on.
+/// The runtimes that programs run on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RuntimeName {
     /// Compiled, on all cores
@@ -177,7 +177,7 @@ pub enum StrategyName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Length(pub Option<usize>);
 
-/// The commands.
+/// The commands of the tool.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run programs and print the result of every top-level form
@@ -221,7 +221,7 @@ Examples:
         /// Files to run in order; `-` is standard input
         #[arg(required = true, value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// What to tell besides
+        /// The details shown besides values
         #[command(flatten)]
         measures: Measures,
     },
@@ -237,7 +237,7 @@ Examples:
         /// Files with definitions
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// What to tell besides
+        /// The details shown besides values
         #[command(flatten)]
         measures: Measures,
     },
@@ -250,7 +250,7 @@ Examples:
   nesl eval '{a * a : a in [3, -4, -9, 5]}'
   nesl eval 'function dbl(x) = x + x' 'dbl(21)'")]
     Eval {
-        /// NESL text
+        /// Forms as NESL text
         #[arg(required = true, value_name = "EXPR", allow_negative_numbers = true)]
         texts: Vec<String>,
     },
@@ -302,7 +302,7 @@ Examples:
         /// The file; `-` is standard input
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// The stage
+        /// The stage of the compiler to show
         #[arg(long, value_enum, default_value = "ir")]
         stage: StageName,
         /// Only this function
@@ -328,13 +328,13 @@ Examples:
 Editors start this by themselves; see editors/ for how to set them up. It speaks LSP 3.17, and what
 the book's page \"What the language server speaks\" says beyond that.")]
     Lsp {
-        /// What clients of other servers say, too: it is how this one speaks anyway
+        /// Accepted because clients pass it to other servers; this one uses it anyway
         #[arg(long, hide = true)]
         stdio: bool,
     },
     /// Explain a function, operator or command
     Doc {
-        /// Its name
+        /// The name of the function or operator
         #[arg(value_name = "NAME", required = true)]
         names: Vec<String>,
     },

@@ -6,7 +6,7 @@ use nesl_engine::{FileRange, Sources};
 use serde::Serialize;
 use std::rc::Rc;
 
-/// One problem.
+/// A diagnostic as a line of JSON.
 #[derive(Serialize)]
 struct Problem {
     kind: &'static str,

@@ -1,4 +1,4 @@
-//! What forms and sessions took, as text for people and as JSON for programs. The fields of the
+//! The time and memory that forms and sessions took, as text for people and as JSON for programs. The fields of the
 //! JSON are described by `nesl run --help`.
 
 use crate::source::{Lines, own_start};

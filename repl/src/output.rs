@@ -1,6 +1,6 @@
 //! Standard output, which remembers whether a line is begun.
 //!
-//! What programs print and what the tool prints goes through one [`Output`], so that the two stay
+//! The output of programs and of the tool goes through one [`Output`], so that the two stay
 //! in order, and a result always starts on a line of its own. On a terminal everything appears
 //! at once, and long values in pieces, between which Ctrl-C is looked for: the rest is dropped. Into a
 //! pipe or file everything is collected and flushed after every form.
@@ -75,14 +75,11 @@ impl Inner {
             give_up_on(self.writer.write_all(bytes));
             return true;
         }
-        for piece in bytes.chunks(TERMINAL_PIECE_BYTES) {
-            if interrupt::is_pressed() {
-                return false;
-            }
-            give_up_on(self.writer.write_all(piece));
-            give_up_on(self.writer.flush());
-        }
-        true
+        let shown = write_pieces(&mut self.writer, bytes, &interrupt::is_pressed);
+        shown.unwrap_or_else(|error| {
+            give_up_on(Err(error));
+            true
+        })
     }
 
     fn after(&mut self) -> io::Result<()> {
@@ -107,6 +104,23 @@ impl Write for Output {
     }
 }
 
+/// Writes a text in pieces that a terminal shows at once; returns false if `is_stopped` came true
+/// before the last.
+fn write_pieces(
+    writer: &mut impl Write,
+    bytes: &[u8],
+    is_stopped: &dyn Fn() -> bool,
+) -> io::Result<bool> {
+    for piece in bytes.chunks(TERMINAL_PIECE_BYTES) {
+        if is_stopped() {
+            return Ok(false);
+        }
+        writer.write_all(piece)?;
+        writer.flush()?;
+    }
+    Ok(true)
+}
+
 /// Nobody can be told anything once standard output is gone. A reader who has seen enough
 /// (`nesl run f | head`) is no error to speak of; a full disk is.
 fn give_up_on(result: io::Result<()>) {
@@ -116,5 +130,37 @@ fn give_up_on(result: io::Result<()>) {
         }
         eprintln!("nesl: cannot write to standard output: {error}");
         std::process::exit(i32::from(crate::exit::USAGE));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    /// A terminal that counts the bytes that it has shown.
+    struct Terminal<'a>(&'a Cell<usize>);
+
+    impl Write for Terminal<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.set(self.0.get() + bytes.len());
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_interrupt_drops_all_but_the_piece_under_way() {
+        let text = vec![b'x'; 10 << 20];
+        let shown_bytes = Cell::new(0);
+        let pressed_after_bytes = 10 * TERMINAL_PIECE_BYTES + 1;
+        let is_stopped = || shown_bytes.get() >= pressed_after_bytes;
+        let whole = write_pieces(&mut Terminal(&shown_bytes), &text, &is_stopped);
+        assert!(!whole.expect("it is written"));
+        assert!(shown_bytes.get() < pressed_after_bytes + TERMINAL_PIECE_BYTES);
+        assert!(write_pieces(&mut Terminal(&shown_bytes), &text, &|| false).expect("written"));
     }
 }

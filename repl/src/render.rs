@@ -16,8 +16,8 @@ use std::fmt::{Debug, Display};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Lines of more characters are shown in part.
-const LONG_LINE: usize = 400;
+/// The length in bytes up to which a line is shown whole.
+const MAX_WHOLE_LINE_BYTES: usize = 400;
 
 /// The source of the texts of files.
 pub trait Sources {
@@ -67,7 +67,7 @@ impl Renderer {
         }
         let long = places
             .map(|label| self.file(label.at.file).lines.line_text(label.at.range.start).0.len())
-            .any(|length| length > LONG_LINE);
+            .any(|length| length > MAX_WHOLE_LINE_BYTES);
         let mut text = if long {
             excerpt::render(&|file| self.file(file), diagnostic)
         } else {

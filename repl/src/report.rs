@@ -19,7 +19,7 @@ const MAX_PROBLEMS_SHOWN: usize = 200;
 
 /// Shows what happens in a session.
 pub struct Reporter {
-    /// Standard output.
+    /// The standard output of the process.
     pub output: Output,
     /// Messages for people.
     pub renderer: Renderer,

@@ -17,7 +17,7 @@ pub const STDIN: &str = "-";
 pub struct Text {
     /// The name that messages use.
     pub name: String,
-    /// The text.
+    /// The whole text of the file.
     pub text: String,
     /// True if the bytes were not UTF-8 and were read as Latin-1.
     pub latin1: bool,
@@ -82,9 +82,9 @@ pub struct Lines {
 /// A place for people: both count from 1, columns in characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
-    /// The line.
+    /// The number of the line, from 1.
     pub line: usize,
-    /// The column.
+    /// The number of the column, from 1, in characters.
     pub column: usize,
 }
 

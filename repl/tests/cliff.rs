@@ -133,7 +133,7 @@ fn alone() -> std::sync::MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-const TINY: &str = "
+const TINY_OPERATIONS: &str = "
 function steps(n, a) = if n == 0 then a else steps(n - 1, a + n * n);
 steps(100000, 0);
 function fibonacci(n) = if n < 2 then n else fibonacci(n - 1) + fibonacci(n - 2);
@@ -147,11 +147,11 @@ sum(grown(2000, [0]));
 #[test]
 fn many_tiny_operations_are_not_slower_than_on_the_interpreter() {
     let _alone = alone();
-    let (expected, interpreted) = reference(TINY);
+    let (expected, interpreted) = reference(TINY_OPERATIONS);
     for interpret_first in [true, false] {
         let mut fixture = Fixture::new(interpret_first);
         let start = Instant::now();
-        assert_eq!(fixture.run(TINY), expected);
+        assert_eq!(fixture.run(TINY_OPERATIONS), expected);
         let taken = start.elapsed();
         assert!(
             taken < 2 * interpreted + Duration::from_secs(2),

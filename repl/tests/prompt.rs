@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// The time limit for each expected output, in milliseconds; nothing in these tests takes as long.
-const PATIENCE: u64 = 20_000;
+const MAX_WAIT_MS: u64 = 20_000;
 
 /// Starts a session in a folder and waits for its first prompt.
 fn start(folder: &Path) -> PtySession {
@@ -22,7 +22,7 @@ fn start_with(folder: &Path, arguments: &[&str], seen: &str) -> PtySession {
     let mut command = Command::new(env!("CARGO_BIN_EXE_nesl"));
     command.args(arguments).current_dir(folder).env("TERM", "xterm").env("NO_COLOR", "1");
     command.env("NESL_HISTORY", folder.join("history"));
-    let mut session = spawn_command(command, Some(PATIENCE)).expect("it starts");
+    let mut session = spawn_command(command, Some(MAX_WAIT_MS)).expect("it starts");
     session.exp_string(seen).expect("a banner");
     session.exp_string("nesl> ").expect("a prompt");
     session
@@ -141,13 +141,13 @@ fn tab_completes_and_history_persists() {
     session.exp_eof().expect("it leaves");
 }
 
-/// A session whose output is read as fast as it comes, however much it is: the other reader looks
-/// through all of it for every byte.
+/// A session whose output is read as fast as it arrives, however much it is. (The reader of
+/// `rexpect` rescans all of it for every byte.)
 struct Terminal {
     _process: PtyProcess,
     keys: File,
     output: Receiver<Vec<u8>>,
-    /// What has come and was not looked at yet.
+    /// The output received but not examined yet.
     seen: Vec<u8>,
 }
 
@@ -177,16 +177,16 @@ impl Terminal {
         self.keys.write_all(keys.as_bytes()).expect("it listens");
     }
 
-    /// Reads until a text has come; returns how many bytes came before it.
+    /// Reads until a text arrives; returns the number of bytes before it.
     #[track_caller]
     fn wait_for(&mut self, text: &str) -> usize {
-        self.within(PATIENCE, text).unwrap_or_else(|| {
+        self.within(MAX_WAIT_MS, text).unwrap_or_else(|| {
             let end = &self.seen[self.seen.len().saturating_sub(300)..];
             panic!("no `{text}`: …{}", String::from_utf8_lossy(end));
         })
     }
 
-    /// The same, if it comes within so many milliseconds.
+    /// Does the same, but returns none if the text does not arrive within the given time.
     fn within(&mut self, ms: u64, text: &str) -> Option<usize> {
         let deadline = Instant::now() + Duration::from_millis(ms);
         let mut from = 0;
@@ -205,7 +205,7 @@ impl Terminal {
         }
     }
 
-    /// Types a line; its result is printed.
+    /// Types a line and waits for its result.
     #[track_caller]
     fn say(&mut self, line: &str, result: &str) {
         self.press(&format!("{line}\r"));
@@ -214,7 +214,7 @@ impl Terminal {
     }
 }
 
-/// A terminal without bracketed paste hands on what is pasted as if it were typed, and fast.
+/// A terminal without bracketed paste sends pasted text as if it were typed, and fast.
 #[test]
 fn all_lines_of_an_unbracketed_paste_arrive() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -225,7 +225,7 @@ fn all_lines_of_an_unbracketed_paste_arrive() {
         terminal.wait_for(&format!("p{n} = {} : int", n * n));
     }
     terminal.wait_for("nesl> ");
-    // A form over several lines, and what comes behind it.
+    // A form over several lines, followed by another.
     terminal.press("function twice(x) =\r  2 * x;\rtwice(p7);\r");
     terminal.wait_for("twice = fn : int -> int");
     terminal.wait_for("it = 98 : int");
@@ -236,7 +236,7 @@ fn ctrl_c_stops_printing_and_keeps_the_session() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut terminal = Terminal::start(folder.path(), &["--print-length", "all"]);
     terminal.say("x = 41", "x = 41 : int");
-    // While the value is printed, and while it or its text is made.
+    // One interrupt comes while the value is printed, one while it or its text is computed.
     for (length, begun) in [(4_000_000, "1000, 1001"), (20_000_000, "\n")] {
         terminal.press(&format!("y = [0:{length}]\r"));
         terminal.wait_for(begun);
@@ -268,7 +268,7 @@ fn a_second_ctrl_c_does_not_end_the_session() {
             terminal.press("\x03");
         }
         terminal.wait_for("nterrupted.");
-        // What is typed right behind a Ctrl-C at the prompt is dropped with the line.
+        // Text typed immediately after Ctrl-C at the prompt is discarded with the line.
         let answers = (0..20).any(|_| {
             terminal.press("x + 1\r");
             terminal.within(1000, "it = 42 : int").is_some()

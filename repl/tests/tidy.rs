@@ -52,33 +52,32 @@ const CRATES: [&str; 7] = ["runtime", "runtime-cpu", "core", "engine", "server",
 
 /// Circles of imports that are still to be dissolved: the files of each.
 const CIRCLES: &[&[&str]] = &[
+    &["core/src/flat/data.rs", "core/src/flat/op.rs"],
     &["core/src/ide/hints.rs", "core/src/ide/outline.rs"],
     &["engine/src/evaluate/host.rs", "engine/src/evaluate/launch.rs"],
-    &["engine/src/host/picture.rs", "engine/src/host/svg.rs"],
-    &["server/src/cost.rs", "server/src/run.rs"],
 ];
 
 /// The number of doc lines of each crate that are no sentences. Lower it with the number; never
 /// raise it.
 const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
     ("runtime", 200),
-    ("runtime-cpu", 125),
-    ("core", 623),
-    ("engine", 179),
+    ("runtime-cpu", 46),
+    ("core", 604),
+    ("engine", 12),
     ("server", 80),
-    ("repl", 119),
-    ("xtask", 3),
+    ("repl", 0),
+    ("xtask", 0),
 ];
 
 /// The number of constants of each crate whose names have no unit. Lower it with the number; never
 /// raise it.
 const VAGUE_CONSTANTS: [(&str, usize); 7] = [
     ("runtime", 6),
-    ("runtime-cpu", 16),
+    ("runtime-cpu", 9),
     ("core", 13),
-    ("engine", 17),
-    ("server", 2),
-    ("repl", 5),
+    ("engine", 1),
+    ("server", 1),
+    ("repl", 0),
     ("xtask", 0),
 ];
 

@@ -1,13 +1,13 @@
-//! The memory of instances, and what compiled code knows of its surroundings.
+//! Arenas: the memory that work items allocate.
 //!
-//! An instance allocates by moving a pointer; when it ends, everything it allocated is gone at
-//! once. A long-running instance (a loop that makes arrays) frees with `Mark` and `Compact`: once
-//! the garbage since the mark exceeds 64 KiB and twice what is kept, what is kept is moved down
-//! to the mark. Copying is therefore paid for by the allocation of what is freed. Chunks that
-//! were freed are used again until the launch ends: pages that the system has given are dear.
+//! A work item allocates by moving a pointer; when it ends, all its memory is freed at once. A
+//! long-running one (a loop that makes arrays) frees with `Mark` and `Compact`: once the garbage since
+//! the mark exceeds 64 KiB and twice the size of the kept arrays, these are moved down to the mark.
+//! Copying is therefore paid for by the allocation of the garbage. Freed chunks are used again until
+//! the launch ends, since fresh pages of the system are expensive.
 //!
 //! ```text
-//! chunks:  [ instance's arrays … | mark … garbage, kept, garbage ]  →  [ … | kept ]
+//! chunks:  [ arrays … | mark … garbage, kept, garbage ]  →  [ … | kept ]
 //! ```
 
 use crate::memory::{Memory, PAD};
@@ -15,17 +15,17 @@ use crate::pages;
 use std::alloc::Layout;
 use std::sync::Arc;
 
-/// Alignment of every array of an instance; also the least memory one takes.
+/// The alignment of every array of a work item, and the least memory it takes; in bytes.
 pub const ALIGN: usize = 16;
 
-/// Garbage below this is left alone.
-pub const GARBAGE: usize = 64 << 10;
+/// Less garbage than this is left alone, in bytes.
+pub const MIN_GARBAGE_BYTES: usize = 64 << 10;
 
-/// The size of the first chunk.
-const FIRST: usize = 64 << 10;
+/// The size of the first chunk, in bytes.
+const FIRST_CHUNK_BYTES: usize = 64 << 10;
 
-/// The greatest size that a chunk kept between launches has.
-const KEPT: usize = 1 << 20;
+/// The largest size of a chunk that is kept between launches, in bytes.
+const MAX_KEPT_CHUNK_BYTES: usize = 1 << 20;
 
 /// The bump allocator of a work item: the free part of the arena's last chunk. Compiled code
 /// allocates by moving `next`.
@@ -49,13 +49,13 @@ impl Default for Bump {
     }
 }
 
-/// Chunks of memory, the later the larger, as a rule; bordered as the blocks of
-/// [`Memory`], and their sizes multiples of [`ALIGN`].
+/// An arena: chunks of memory, mostly of increasing size, padded as the blocks of [`Memory`], their
+/// sizes multiples of [`ALIGN`].
 #[derive(Debug)]
 pub struct Arena {
     chunks: Vec<Chunk>,
     memory: Arc<Memory>,
-    /// Those that are free.
+    /// The free chunks.
     spare: Vec<Chunk>,
 }
 
@@ -65,7 +65,7 @@ struct Chunk {
     size: usize,
 }
 
-// SAFETY: an arena owns its chunks; it is used by one thread at a time.
+// SAFETY: an arena owns its chunks, and `Workers` hands it to one thread at a time.
 unsafe impl Send for Arena {}
 
 impl Chunk {
@@ -75,12 +75,12 @@ impl Chunk {
 
     fn new(size: usize) -> Option<Chunk> {
         let base = pages::alloc(Chunk::layout(size)?)?;
-        // SAFETY: the border is part of the allocation.
+        // SAFETY: the allocation has `PAD` bytes before the chunk.
         Some(Chunk { start: unsafe { base.as_ptr().add(PAD) }, size })
     }
 
     fn end(&self) -> *mut u8 {
-        // SAFETY: one past the end.
+        // SAFETY: the address is one past the end of the chunk, within the allocation's padding.
         unsafe { self.start.add(self.size) }
     }
 
@@ -93,7 +93,7 @@ impl Chunk {
 impl Drop for Chunk {
     fn drop(&mut self) {
         if let Some(layout) = Chunk::layout(self.size) {
-            // SAFETY: allocated with this layout, a border before.
+            // SAFETY: `new` allocated with this layout, `PAD` bytes before `start`.
             unsafe { std::alloc::dealloc(self.start.sub(PAD), layout) };
         }
     }
@@ -105,7 +105,7 @@ impl Arena {
         Arena { chunks: Vec::new(), memory, spare: Vec::new() }
     }
 
-    /// Lets a work item allocate here.
+    /// Begins a work item: it allocates from the first chunk.
     pub fn enter(&mut self, bump: &mut Bump) {
         self.reset(bump);
         if self.chunks.is_empty() {
@@ -114,7 +114,7 @@ impl Arena {
         }
     }
 
-    /// Ends an instance: nothing is allocated any more. The largest chunk is kept.
+    /// Ends a work item: frees all its memory but the largest chunk.
     pub fn reset(&mut self, bump: &mut Bump) {
         if self.chunks.len() > 1 {
             let last = self.chunks.pop();
@@ -125,7 +125,7 @@ impl Arena {
         match self.chunks.first() {
             Some(chunk) => {
                 bump.base = chunk.start;
-                // SAFETY: one past the end of the chunk.
+                // SAFETY: the address is one past the end of the chunk.
                 bump.end = unsafe { chunk.start.add(chunk.size) };
             }
             None => {
@@ -141,27 +141,29 @@ impl Arena {
         &self.memory
     }
 
-    /// After a launch: keeps little.
+    /// Frees most memory, after a launch.
     pub fn rest(&mut self) {
-        if self.chunks.len() > 1 || self.chunks.first().is_some_and(|c| c.size > KEPT) {
+        if self.chunks.len() > 1
+            || self.chunks.first().is_some_and(|c| c.size > MAX_KEPT_CHUNK_BYTES)
+        {
             self.free_above(0);
         }
         self.free_spare();
     }
 
-    /// Lets go of chunks, which are kept for the next.
+    /// Frees the chunks from number `keep` on, for later chunks of the launch.
     fn free_above(&mut self, keep: usize) {
         self.spare.extend(self.chunks.drain(keep..));
     }
 
-    /// Gives all free chunks back.
+    /// Gives all free chunks back to the runtime's memory.
     fn free_spare(&mut self) {
         for chunk in self.spare.drain(..) {
             self.memory.unreserve(chunk.size as u64);
         }
     }
 
-    /// A chunk of so many bytes; of `least` if there is such a free one, or memory is scarce.
+    /// Returns a chunk of `size` bytes; of `least` if a free one has so many, or memory is scarce.
     fn chunk(&mut self, size: usize, least: usize) -> Option<Chunk> {
         let sizes = || self.spare.iter().map(|chunk| chunk.size).enumerate();
         let last = self.chunks.last().map_or(0, |chunk| chunk.size);
@@ -191,13 +193,13 @@ impl Arena {
         chunk
     }
 
-    /// A new chunk with room for so many bytes, which are taken; null if there is no memory.
+    /// Adds a chunk from which `bytes` bytes are taken at once; returns null if there is no memory.
     pub fn grow(&mut self, bump: &mut Bump, bytes: usize) -> *mut u8 {
-        let twice = self.chunks.last().map_or(FIRST, |c| c.size.saturating_mul(2));
+        let twice = self.chunks.last().map_or(FIRST_CHUNK_BYTES, |c| c.size.saturating_mul(2));
         let size = twice.max(bytes.saturating_add(ALIGN));
         let Some(chunk) = self.chunk(size, bytes) else { return std::ptr::null_mut() };
         let start = chunk.start;
-        // SAFETY: both are within the chunk.
+        // SAFETY: the chunk has at least `bytes` bytes, so that both addresses lie in it.
         unsafe {
             bump.end = start.add(chunk.size);
             bump.next = start.add(bytes);
@@ -211,14 +213,14 @@ impl Arena {
         start
     }
 
-    /// Which chunk holds an address that is not before the mark.
+    /// Returns the number of the chunk of an address that is not before the mark.
     fn since(&self, mark: *const u8, mark_chunk: usize, at: *const u8) -> Option<usize> {
         let found = self.chunks[mark_chunk..].iter().rposition(|c| c.contains(at))?;
         (found > 0 || at as usize >= mark as usize).then_some(mark_chunk + found)
     }
 
-    /// Moves arrays down to the mark, if the garbage is worth it. `keep` holds addresses and
-    /// sizes in bytes; the addresses become the new ones. False if there is no memory.
+    /// Moves arrays down to the mark, if that frees enough. `keep` holds their addresses and sizes in
+    /// bytes; the addresses become the new ones. Returns false if there is no memory.
     pub fn compact(&mut self, bump: &mut Bump, mark: *mut u8, keep: &mut [[usize; 2]]) -> bool {
         // A mark made before there was any chunk stands before the first.
         let found = self.chunks.iter().rposition(|c| c.contains(mark));
@@ -233,7 +235,7 @@ impl Arena {
         let all = above - below - room;
         let ranges = self.moving(mark, mark_chunk, keep);
         let kept: usize = ranges.iter().map(Range::bytes).sum();
-        if all.saturating_sub(kept) <= GARBAGE.max(2 * kept) {
+        if all.saturating_sub(kept) <= MIN_GARBAGE_BYTES.max(2 * kept) {
             return true;
         }
         // Down to the mark, if it fits there: no range is moved up, and none is written over
@@ -254,7 +256,7 @@ impl Arena {
         let mut places = Vec::with_capacity(ranges.len());
         for range in &ranges {
             let bytes = range.bytes();
-            // SAFETY: the range lies within a chunk; there is room for all of them behind `start`.
+            // SAFETY: the range lies within a chunk, and there is room for all ranges behind `start`.
             unsafe { std::ptr::copy(range.from as *const u8, to as *mut u8, bytes) };
             places.push(to);
             to += bytes;
@@ -273,8 +275,8 @@ impl Arena {
         true
     }
 
-    /// The ranges of memory that hold what is kept, in order of chunk and address; they begin and
-    /// end at multiples of [`ALIGN`], and are apart.
+    /// Returns the disjoint ranges of memory that hold the kept arrays, in order of chunk and address;
+    /// they begin and end at multiples of [`ALIGN`].
     fn moving(&self, mark: *mut u8, mark_chunk: usize, keep: &[[usize; 2]]) -> Vec<Range> {
         let mut ranges: Vec<Range> = Vec::with_capacity(keep.len());
         for [at, bytes] in keep {

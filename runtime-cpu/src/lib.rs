@@ -1,17 +1,19 @@
 //! Executes kir on the CPU: machine code by Cranelift, on all cores.
 //!
 //! ```text
-//! Cpu ── memory    aligned blocks, those freed kept for the next
-//!     ├─ modules   those compiled, to be found again; those compiled ahead
-//!     ├─ codegen   module → machine code: vectors across points, scalar code for the rest
-//!     ├─ launch    points → chunks → threads; what chunks found, put together
-//!     ├─ arena     what instances allocate
-//!     └─ services  what is too long for kir
+//! Cpu ── memory     aligned blocks; freed ones are kept for reuse
+//!     ├─ arena      the memory that work items allocate
+//!     ├─ workers    the threads; pool: their synchronisation
+//!     ├─ abi        the interface between compiled code and the runtime
+//!     ├─ callbacks, services   routines that compiled code calls
+//!     ├─ codegen    kir → machine code: vectors across elements, scalar code for the rest
+//!     ├─ modules    the cache of compiled modules; speculative compilation
+//!     └─ launch     elements → chunks → threads; partial results combined
 //! ```
 //!
-//! Launches execute at once; failures wait until they are asked for. Chunks depend on the size of the space and the number of threads
-//! only, so that a launch gives the same bits each time; a launch of little work runs on the
-//! calling thread, as one chunk.
+//! Launches execute at once; failures wait until they are asked for. Chunks depend on the size of the
+//! space and the number of threads only, so that a launch gives the same bits each time; a launch of
+//! little work is one chunk on the calling thread.
 
 mod abi;
 mod arena;
@@ -41,7 +43,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use workers::Workers;
 
-/// The CPU.
+/// The runtime of the CPU.
 pub struct Cpu {
     caps: Caps,
     options: Options,
@@ -52,24 +54,24 @@ pub struct Cpu {
     compiled: AtomicU64,
     compile_ns: AtomicU64,
     transferred: AtomicU64,
-    /// What went wrong and has not been reported.
+    /// The failure that has not been reported yet.
     failure: Mutex<Option<Failure>>,
 }
 
 impl Cpu {
-    /// A runtime with these options.
+    /// Creates a runtime with these options.
     ///
     /// # Errors
     /// If there is no code generator for this machine.
     pub fn new(options: Options) -> Result<Cpu, Failure> {
-        Cpu::with_grain(options, launch::GRAIN)
+        Cpu::with_grain(options, launch::MIN_CHUNK_OPERATIONS)
     }
 
-    /// A runtime that splits launches into chunks of at least so many operations: of few, in
+    /// Creates a runtime that splits launches into chunks of at least `grain` operations: of few, in
     /// tests, so that small launches are split, too.
     ///
     /// # Errors
-    /// As [`Cpu::new`].
+    /// If there is no code generator for this machine.
     pub fn with_grain(options: Options, grain: u64) -> Result<Cpu, Failure> {
         let machine = Machine::new().map_err(|e| internal_failure(&e))?;
         let memory = Memory::new(options.memory);
@@ -97,7 +99,7 @@ impl Cpu {
         })
     }
 
-    /// Reports, once, what went wrong.
+    /// Reports the failure of an earlier launch, once.
     fn report(&self) -> Result<(), Failure> {
         match self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(failure) => Err(failure),
@@ -128,7 +130,8 @@ impl Runtime for Cpu {
     fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<(), Failure> {
         let to = address(buffer, at, bytes.len())?;
         self.transferred.fetch_add(bytes.len() as u64, Relaxed);
-        // SAFETY: `part` compared the bounds; launches are done, and no reference is handed out.
+        // SAFETY: `address` compared the bounds; all launches are done, and no reference to the block
+        // is handed out.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
         Ok(())
     }
@@ -182,7 +185,8 @@ impl Runtime for Cpu {
         self.report()?;
         let from = address(buffer, at, out.len())?;
         self.transferred.fetch_add(out.len() as u64, Relaxed);
-        // SAFETY: as for `write`.
+        // SAFETY: `address` compared the bounds; all launches are done, and no reference to the block
+        // is handed out.
         unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
         Ok(())
     }

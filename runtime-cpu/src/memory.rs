@@ -1,8 +1,8 @@
-//! Memory: aligned blocks, those freed kept for the next, and an exact count.
+//! Memory of a runtime: aligned blocks, freed ones kept for reuse, and an exact count.
 //!
-//! Every block is bordered by [`PAD`] readable bytes on either side, so that a vector load of
-//! which at least one lane is in bounds reads nothing that is not ours, and so that the first
-//! element of an array without elements may be read too.
+//! Every block has [`PAD`] readable bytes of padding on either side, so that a vector load with at
+//! least one lane in bounds stays within the allocation, and so that the first element of an empty
+//! array may be read, too.
 
 use crate::pages;
 use nesl_runtime::bug::OrBug;
@@ -13,68 +13,67 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Readable bytes before and behind each block; also its alignment.
+/// The readable padding before and behind each block, and its alignment; in bytes.
 pub const PAD: usize = 64;
 
-/// Large blocks do not all begin at the same place of their first page: what goes through several
-/// of them in step would need the same set of a cache for all, and (where pages are large) the
-/// same banks of the memory, each time another row of them. There are so many places.
-const PLACES: usize = 11;
+/// The number of offsets at which large blocks begin in turn: code that goes through several arrays in
+/// step would otherwise need one set of a cache for all of them, and (where pages are large) different
+/// rows of the same memory banks.
+const BLOCK_OFFSETS: usize = 11;
 
-/// Blocks of fewer bytes lie anywhere.
-const LARGE: usize = 64 << 10;
+/// Blocks of fewer bytes begin anywhere.
+const MIN_LARGE_BLOCK_BYTES: usize = 64 << 10;
 
-/// Free blocks are kept while they are together at most this, or as much as is in use.
-const KEEP: u64 = 64 << 20;
+/// The size of free blocks that is kept in any case, in bytes; or as much as is in use.
+const MIN_KEPT_BYTES: u64 = 64 << 20;
 
-/// Where the system may take their memory when it needs some, free blocks are kept while they are
-/// together at most twice as much as was ever in use, up to this part of the limit: what a form
-/// frees the next one like it uses again.
-const LENT: u64 = 4;
+/// The part of the limit up to which free blocks are kept while the system may reclaim their pages,
+/// as long as they are together at most twice the peak: the next form of the same kind uses them.
+const RECLAIMABLE_PART_OF_LIMIT: u64 = 4;
 
 /// The memory of one runtime.
 #[derive(Debug)]
 pub struct Memory {
     limit: u64,
-    /// Bytes of blocks in use.
+    /// The bytes of blocks in use.
     used: AtomicU64,
     peak: AtomicU64,
-    /// Bytes of what instances allocate: counted against the limit only.
+    /// The bytes that work items allocate: counted against the limit only.
     instances: AtomicU64,
     free: Mutex<Free>,
-    /// Where the next large block begins.
+    /// The number of large blocks so far, which gives the offset of the next one.
     place: AtomicUsize,
 }
 
-/// Blocks nobody uses, the last freed last.
+/// Free blocks, the last freed last.
 #[derive(Debug, Default)]
 struct Free {
     blocks: Vec<Raw>,
     bytes: u64,
-    /// Of these, the bytes of blocks whose memory the system may take.
+    /// The bytes of those blocks whose pages the system may reclaim.
     lent: u64,
 }
 
-/// An allocation with its borders.
+/// An allocation with its padding.
 #[derive(Debug)]
 struct Raw {
     base: NonNull<u8>,
-    /// Bytes before the border.
+    /// The bytes before the padding.
     skip: usize,
-    /// Bytes between the borders.
+    /// The bytes between the paddings.
     capacity: usize,
-    /// Whether the system may take the memory, and what is in it is lost.
+    /// True if the system may reclaim the pages, and their contents are lost.
     lent: bool,
 }
 
-// SAFETY: a `Raw` owns its allocation, which no thread is tied to.
+// SAFETY: a `Raw` owns its allocation, which is not tied to a thread.
 unsafe impl Send for Raw {}
 
-/// Bytes of a runtime, freed when dropped.
+/// A block of memory, freed when it is dropped.
 #[derive(Debug)]
 pub struct Block {
     raw: Option<Raw>,
-    /// Bytes counted.
+    /// The size that is counted, in bytes.
     bytes: usize,
     memory: Arc<Memory>,
 }
@@ -84,7 +83,7 @@ pub struct Block {
 unsafe impl Sync for Block {}
 
 impl Memory {
-    /// None used yet of so many bytes.
+    /// An empty memory with a limit in bytes.
     pub fn new(limit: u64) -> Arc<Memory> {
         Arc::new(Memory {
             limit,
@@ -96,7 +95,7 @@ impl Memory {
         })
     }
 
-    /// A block of so many bytes, not yet written.
+    /// Returns an uninitialised block of `bytes` bytes.
     pub fn alloc(self: &Arc<Memory>, bytes: usize) -> Result<Block, Failure> {
         let used = self.used.fetch_add(bytes as u64, Relaxed).saturating_add(bytes as u64);
         if used.saturating_add(self.instances.load(Relaxed)) > self.limit {
@@ -104,7 +103,11 @@ impl Memory {
             return Err(self.exhausted(Some(bytes as u64)));
         }
         let new = || {
-            let place = if bytes < LARGE { 0 } else { self.place.fetch_add(1, Relaxed) % PLACES };
+            let place = if bytes < MIN_LARGE_BLOCK_BYTES {
+                0
+            } else {
+                self.place.fetch_add(1, Relaxed) % BLOCK_OFFSETS
+            };
             Raw::new(bytes, place * apart(bytes))
         };
         let Some(raw) = self.reuse(bytes).or_else(new).or_else(|| {
@@ -118,18 +121,18 @@ impl Memory {
         Ok(Block { raw: Some(raw), bytes, memory: self.clone() })
     }
 
-    /// The failure to get so many bytes; `None` if nobody says how many.
+    /// The failure to allocate `wanted` bytes; `None` if their number is not known.
     pub fn exhausted(&self, wanted: Option<u64>) -> Failure {
         let used = self.used.load(Relaxed).saturating_add(self.instances.load(Relaxed));
         Failure::Machine(Fault::out_of_memory(wanted, used, self.limit))
     }
 
-    /// Bytes of blocks in use, and the most there were.
+    /// The bytes of blocks in use, and their peak.
     pub fn usage(&self) -> (u64, u64) {
         (self.used.load(Relaxed), self.peak.load(Relaxed))
     }
 
-    /// Asks for memory that an instance wants; whether there is so much.
+    /// Reserves memory for a work item; returns false if that exceeds the limit.
     pub fn reserve(&self, bytes: u64) -> bool {
         let before = self.instances.fetch_add(bytes, Relaxed);
         let all = before.saturating_add(bytes).saturating_add(self.used.load(Relaxed));
@@ -140,12 +143,12 @@ impl Memory {
         true
     }
 
-    /// Gives back what [`Memory::reserve`] gave.
+    /// Gives back memory that [`Memory::reserve`] reserved.
     pub fn unreserve(&self, bytes: u64) {
         self.instances.fetch_sub(bytes, Relaxed);
     }
 
-    /// A free block that is large enough and not much too large.
+    /// Takes a free block that is large enough and not much too large.
     fn reuse(&self, bytes: usize) -> Option<Raw> {
         let wanted = capacity(bytes)?;
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
@@ -163,15 +166,16 @@ impl Memory {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         free.bytes += raw.capacity as u64;
         free.blocks.push(raw);
-        let keep = KEEP.max(self.used.load(Relaxed));
-        let most = self.peak.load(Relaxed).saturating_mul(2).min(self.limit / LENT);
+        let keep = MIN_KEPT_BYTES.max(self.used.load(Relaxed));
+        let most =
+            self.peak.load(Relaxed).saturating_mul(2).min(self.limit / RECLAIMABLE_PART_OF_LIMIT);
         free.lend(keep);
         drop(free);
         self.trim(keep.max(most));
     }
 
-    /// Frees the oldest free blocks until they are together at most this (and not too many to
-    /// look through).
+    /// Frees the oldest free blocks until they have at most `keep` bytes (and are few enough to be
+    /// searched).
     fn trim(&self, keep: u64) {
         let mut free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let mut gone = 0;
@@ -187,8 +191,8 @@ impl Memory {
 }
 
 impl Free {
-    /// Lends the oldest blocks to the system until the others are together at most this; what it
-    /// does not take goes at once.
+    /// Lets the system reclaim the pages of the oldest blocks until the others have at most `keep` bytes;
+    /// frees blocks whose pages it does not reclaim.
     fn lend(&mut self, keep: u64) {
         let mut at = 0;
         while at < self.blocks.len() && self.bytes - self.lent > keep {
@@ -206,18 +210,18 @@ impl Free {
     }
 }
 
-/// Sizes are rounded up, so that freed blocks fit again.
+/// Rounds sizes up, so that freed blocks fit again.
 fn capacity(bytes: usize) -> Option<usize> {
     let step = (bytes.checked_next_power_of_two()? / 16).max(PAD);
     bytes.max(1).checked_next_multiple_of(step)
 }
 
-/// How far the places where large blocks begin are apart: some lines of a cache, and of the largest
-/// as much as lies in one row of the memory's banks.
+/// The distance between the offsets at which large blocks begin, in bytes: some cache lines, and for
+/// the largest blocks as much as a row of the memory's banks.
 fn apart(bytes: usize) -> usize {
-    const PAGE: usize = 4 << 10;
-    const ROWS: usize = 32 << 10;
-    (bytes / 512 / PAGE * PAGE).min(ROWS) + 6 * PAD
+    const PAGE_BYTES: usize = 4 << 10;
+    const BANK_ROW_BYTES: usize = 32 << 10;
+    (bytes / 512 / PAGE_BYTES * PAGE_BYTES).min(BANK_ROW_BYTES) + 6 * PAD
 }
 
 impl Raw {
@@ -231,10 +235,10 @@ impl Raw {
         Layout::from_size_align(capacity.checked_add(skip + 2 * PAD)?, PAD).ok()
     }
 
-    /// Lets the system take the memory when it needs some; whether it does that.
+    /// Lets the system reclaim the pages when it needs some; returns true if it may.
     fn lend(&mut self) -> bool {
         let layout = Raw::layout(self.skip, self.capacity);
-        // SAFETY: the allocation is ours, and nobody reads what is in it any more.
+        // SAFETY: the allocation is a free block's, whose contents are not read any more.
         self.lent = layout.is_some_and(|layout| unsafe { pages::lend(self.base, layout) });
         self.lent
     }
@@ -243,21 +247,21 @@ impl Raw {
 impl Drop for Raw {
     fn drop(&mut self) {
         if let Some(layout) = Raw::layout(self.skip, self.capacity) {
-            // SAFETY: allocated with this layout, and nobody else frees it.
+            // SAFETY: `new` allocated with this layout, and ownership is unique.
             unsafe { std::alloc::dealloc(self.base.as_ptr(), layout) };
         }
     }
 }
 
 impl Block {
-    /// Where the bytes begin.
+    /// The address of the first byte.
     pub fn start(&self) -> *mut u8 {
         let raw = self.raw.as_ref().or_bug("a block has memory until it is dropped");
-        // SAFETY: what is skipped and the border are part of the allocation.
+        // SAFETY: `skip` and the padding are part of the allocation.
         unsafe { raw.base.as_ptr().add(raw.skip + PAD) }
     }
 
-    /// How many bytes there are.
+    /// The size, in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
     }

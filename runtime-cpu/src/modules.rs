@@ -1,17 +1,15 @@
-//! Compiled modules, to be found again, and those that are compiled before anybody asks.
+//! The cache of compiled modules, and speculative compilation.
 //!
-//! A session may make thousands of different ones. Those that somebody holds stay; of the others
-//! the ones used last, so that memory stays bounded and what is run again and again is compiled
-//! once.
+//! A session may make thousands of different modules. Modules in use stay; of the others the most
+//! recently used ones, so that memory stays bounded and repeated code is compiled once.
 //!
-//! What is expected is compiled by a thread of its own, the longest first: that is what one would
-//! otherwise wait for in the end. Who loads a module that nobody has begun compiles it himself; who
-//! needs the one that is under way compiles the next one that takes at most half as long instead of
-//! waiting, if there is one. What was expected before something that is loaded was not needed there, probably, and is
-//! left for the end. Nothing is begun while a launch runs on all threads: it would wait for the
-//! one whose core is taken. A module is the same whoever compiles it; if the thread ahead cannot compile
-//! it, that is forgotten, and known again when it is loaded. The thread ends when there is nothing
-//! to do.
+//! A background thread compiles the announced modules, the longest first: these would be waited for in
+//! the end. A caller that loads a module that no thread has begun compiles it itself; one that needs the
+//! module under compilation meanwhile compiles the next one that takes at most half as long, if there is
+//! one. Modules announced before one that has been loaded were probably not needed, and come last.
+//! Nothing is begun while a launch wants all threads: it would wait for the one whose core is taken. A
+//! module is the same whichever thread compiles it; if the background thread cannot, `load` finds out
+//! again. The thread ends when there is nothing to do.
 
 use crate::codegen::machine::Machine;
 use crate::codegen::{self, Compiled};
@@ -25,95 +23,95 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// There are no more than this, unless so many are held.
-pub const MOST: usize = 256;
+/// The number of modules that are kept, unless more are in use.
+pub const MAX_UNUSED_MODULES: usize = 256;
 
-/// Who waits for another thread looks so often whether he is to stop.
-const PATIENCE: Duration = Duration::from_millis(5);
+/// The interval at which a thread that waits for another polls the interrupt flag.
+const INTERRUPT_POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// The thread ahead looks so often whether there is a core for it.
-const BREATH: Duration = Duration::from_micros(300);
+/// The interval at which the background thread polls for an idle core.
+const IDLE_CORE_POLL_INTERVAL: Duration = Duration::from_micros(300);
 
-/// The name of the thread that compiles ahead.
-const AHEAD: &str = "nesl-ahead";
+/// The name of the background thread.
+const PREFETCH_THREAD: &str = "nesl-prefetch";
 
 thread_local! {
     static IS_PREFETCHING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread compiles what nobody needs yet. A panic there is nobody's concern: who needs
-/// the module finds it again.
+/// Returns true if this thread is compiling speculatively. A panic is then not reported: loading the
+/// module panics again.
 pub fn is_prefetching() -> bool {
     IS_PREFETCHING.get()
 }
 
-/// Modules by what they are made from.
+/// The compiled modules, by their kir.
 pub struct Modules(Arc<Shared>);
 
 struct Shared {
     machine: Machine,
     state: Mutex<State>,
-    /// A module is not under way any more.
+    /// Notified when a module is no longer under compilation.
     done: Condvar,
-    /// How many computations want all threads just now ([`Workers::wanted`]).
+    /// The number of computations that want all threads ([`Workers::wanted`]).
     wanted: Arc<AtomicUsize>,
-    /// Nobody needs anything any more.
+    /// Set when the runtime is dropped.
     closed: AtomicBool,
-    /// Nanoseconds that the thread ahead has compiled.
+    /// The time that the background thread has compiled, in nanoseconds.
     prefetch_ns: AtomicU64,
 }
 
 #[derive(Default)]
 struct State {
     kept: FxHashMap<Arc<Module>, Kept>,
-    /// How often one was asked for.
+    /// The number of requests so far.
     clock: u64,
-    /// Those that nobody has begun, in the order in which they will be needed.
+    /// The announced modules that no thread has begun, in the order in which they will be needed.
     expected: Vec<Expected>,
     under_way: Vec<Expected>,
-    /// How many were expected so far.
+    /// The number of modules announced so far.
     count: u64,
-    /// How far the program has come with them.
+    /// The number of the latest announced module that was loaded.
     reached: u64,
-    /// There is a thread that compiles ahead.
-    ahead: bool,
+    /// True while the background thread runs.
+    prefetching: bool,
 }
 
 struct Kept {
     compiled: Arc<Compiled>,
     used: u64,
-    /// See [`Expected::place`].
+    /// The number among those announced; see [`Expected::place`].
     place: u64,
-    /// Somebody has loaded it.
+    /// True once it was loaded.
     loaded: bool,
 }
 
-/// A module that will be loaded, probably, or that somebody compiles.
+/// A module that was announced, or is under compilation.
 #[derive(Clone)]
 struct Expected {
     module: Arc<Module>,
-    /// About how long it takes to compile.
+    /// The estimated time of compilation, in instructions.
     size: u64,
-    /// Its number among those expected, from 1 on; 0 if it was not.
+    /// Its number among those announced, from 1 on; 0 if it was not announced.
     place: u64,
 }
 
-/// Who compiles a module, until it is there or cannot be compiled.
+/// The right to compile a module, until that is done or has failed.
 struct Claim<'a> {
     shared: &'a Shared,
     what: Expected,
 }
 
 impl Modules {
-    /// None yet.
+    /// An empty cache.
     pub fn new(machine: Machine, workers: &Workers) -> Modules {
         let (state, done, closed, prefetch_ns) = Default::default();
         let wanted = workers.wanted().clone();
         Modules(Arc::new(Shared { machine, state, done, wanted, closed, prefetch_ns }))
     }
 
-    /// A compiled module, and whether nobody has loaded it before; an error if it cannot be
-    /// compiled, or somebody wants to stop.
+    /// Returns a compiled module, and true if it was not loaded before; an error if it cannot be compiled,
+    /// or `stop` is set.
     pub fn load(
         &self,
         module: &Module,
@@ -136,10 +134,10 @@ impl Modules {
                 let brief = |next: &Expected| next.place > place && next.size <= size / 2;
                 if let Some(at) = state.expected.iter().position(brief) {
                     let next = state.expected.remove(at);
-                    shared.claim(state, next).compile_ahead(workers, stop);
+                    shared.claim(state, next).compile_speculatively(workers, stop);
                     state = shared.state();
                 } else {
-                    let waited = shared.done.wait_timeout(state, PATIENCE);
+                    let waited = shared.done.wait_timeout(state, INTERRUPT_POLL_INTERVAL);
                     state = waited.unwrap_or_else(PoisonError::into_inner).0;
                 }
             } else {
@@ -154,7 +152,7 @@ impl Modules {
         }
     }
 
-    /// A module will be loaded, probably.
+    /// Announces that a module will probably be loaded.
     pub fn prefetch(&self, module: &Module) {
         let mut state = self.0.state();
         if state.kept.contains_key(module)
@@ -166,27 +164,27 @@ impl Modules {
         state.count += 1;
         let (module, size, place) = (Arc::new(module.clone()), size(module), state.count);
         state.expected.push(Expected { module, size, place });
-        if !std::mem::replace(&mut state.ahead, true) {
+        if !std::mem::replace(&mut state.prefetching, true) {
             drop(state);
             let shared = self.0.clone();
-            let thread = std::thread::Builder::new().name(AHEAD.into());
-            if thread.spawn(move || shared.work_ahead()).is_err() {
-                self.0.state().ahead = false;
+            let thread = std::thread::Builder::new().name(PREFETCH_THREAD.into());
+            if thread.spawn(move || shared.prefetch_loop()).is_err() {
+                self.0.state().prefetching = false;
             }
         }
     }
 
-    /// None will.
+    /// Forgets the announced modules that no thread has begun.
     pub fn cancel_prefetch(&self) {
         self.0.state().expected.clear();
     }
 
-    /// Nanoseconds that the thread ahead has compiled.
+    /// The time that the background thread has compiled, in nanoseconds.
     pub fn prefetch_ns(&self) -> u64 {
         self.0.prefetch_ns.load(Relaxed)
     }
 
-    /// How many there are that somebody has loaded.
+    /// The number of modules in the cache that were loaded.
     pub fn len(&self) -> usize {
         self.0.state().kept.values().filter(|kept| kept.loaded).count()
     }
@@ -209,8 +207,8 @@ impl Shared {
         Claim { shared: self, what }
     }
 
-    /// Compiles what is expected.
-    fn work_ahead(&self) {
+    /// The loop of the background thread: compiles announced modules.
+    fn prefetch_loop(&self) {
         let alone = Workers::new(1, 1, Memory::new(0));
         loop {
             let mut state = self.state();
@@ -220,26 +218,26 @@ impl Shared {
                 (place > reached, size, u64::MAX - place)
             };
             let Some(at) = (0..state.expected.len()).max_by_key(urgent) else {
-                state.ahead = false;
+                state.prefetching = false;
                 return;
             };
             if self.wanted.load(Relaxed) > 0 {
                 drop(state);
-                std::thread::sleep(BREATH);
+                std::thread::sleep(IDLE_CORE_POLL_INTERVAL);
                 continue;
             }
             let what = state.expected.remove(at);
             let claim = self.claim(state, what);
             let began = Instant::now();
-            claim.compile_ahead(&alone, &self.closed);
+            claim.compile_speculatively(&alone, &self.closed);
             self.prefetch_ns.fetch_add(began.elapsed().as_nanos() as u64, Relaxed);
         }
     }
 }
 
 impl Claim<'_> {
-    /// Compiles what nobody needs yet; who does finds out why it is not there.
-    fn compile_ahead(self, workers: &Workers, stop: &AtomicBool) {
+    /// Compiles a module that is not needed yet; its errors are found again when it is.
+    fn compile_speculatively(self, workers: &Workers, stop: &AtomicBool) {
         IS_PREFETCHING.set(true);
         let _ = catch_unwind(AssertUnwindSafe(|| self.compile(workers, stop)));
         IS_PREFETCHING.set(false);
@@ -272,9 +270,9 @@ impl State {
         Some((kept.compiled.clone(), first))
     }
 
-    /// Keeps a compiled module; lets go of half of those that nobody holds if there are too many.
+    /// Keeps a compiled module; drops half of those not in use if there are too many.
     fn keep(&mut self, Expected { module, place, .. }: Expected, compiled: Arc<Compiled>) {
-        if self.kept.len() >= MOST {
+        if self.kept.len() >= MAX_UNUSED_MODULES {
             let free = |kept: &Kept| Arc::strong_count(&kept.compiled) == 1;
             let mut times: Vec<u64> =
                 self.kept.values().filter(|kept| free(kept)).map(|kept| kept.used).collect();
@@ -294,7 +292,7 @@ fn find(all: &[Expected], module: &Module) -> Option<usize> {
     all.iter().position(|other| *other.module == *module)
 }
 
-/// Instructions of a module: about how long it takes to compile.
+/// The number of instructions of a module: an estimate of its compile time.
 fn size(module: &Module) -> u64 {
     walk::bodies(module).map(|block| walk::count_insts(block) as u64).sum()
 }

@@ -1,16 +1,16 @@
-//! Threads that help the one that calls.
+//! A pool of threads that help the thread that calls.
 //!
 //! ```text
 //! caller   offers ── works ─────────── closes ── waits for those at work ── goes on
 //! helper      wakes up ── joins ── works ── leaves, looks a while for more, sleeps
 //! ```
 //!
-//! To wake a thread up takes as long as a small launch, and on a busy machine as long as a large
-//! one: so nobody waits for a helper that has not begun, and one that is done looks for more
+//! Waking a thread up takes as long as a small launch, and on a busy machine as long as a large one:
+//! so a caller waits for no helper that has not begun, and a helper that is done polls for more work
 //! before it sleeps, as launches come in series.
 //!
-//! What is offered is a reference that is valid as long as the offer is open or somebody is at
-//! work; both are in one word, so that nobody joins who was not waited for.
+//! An offer is a reference that is valid while the offer is open or a helper works at it. One word
+//! holds both facts, so that no helper joins once the caller has stopped waiting.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -20,13 +20,13 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
-/// How long a thread looks before it sleeps: about what it takes to wake it up.
-const PATIENCE: Duration = Duration::from_micros(50);
+/// The time for which a thread polls before it sleeps: about what waking it up takes.
+const POLL_TIME: Duration = Duration::from_micros(50);
 
-/// Set in [`Job::state`] when nobody may join any more; below it, how many are at work.
+/// Set in [`Job::state`] when no helper may join any more; the lower bits count those at work.
 const CLOSED: u64 = 1 << 63;
 
-/// Some threads.
+/// A pool of threads.
 #[derive(Debug)]
 pub struct Pool {
     shared: Arc<Shared>,
@@ -37,8 +37,8 @@ pub struct Pool {
 struct Shared {
     offers: Mutex<Offers>,
     wake: Condvar,
-    /// How many jobs were ever offered (and one more when it all ends), for those who look; goes
-    /// up under the lock, so that nobody falls asleep over one.
+    /// The number of jobs ever offered (and one more at the end), for helpers that poll; incremented
+    /// under the lock, so that no helper falls asleep over a job.
     count: AtomicU64,
 }
 
@@ -49,26 +49,26 @@ struct Offers {
     ended: bool,
 }
 
-/// What a caller offers.
+/// A computation that a caller offers to helpers.
 #[derive(Debug)]
 struct Job {
     work: Work,
     state: AtomicU64,
     caller: Thread,
-    /// What a helper panicked with.
+    /// The panic of a helper.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
 #[derive(Debug)]
 struct Work(*const (dyn Fn() + Sync));
 
-// SAFETY: what it points to is `Sync`, and used only while the caller waits (`Job::join`).
+// SAFETY: the closure is `Sync`, and `Job::join` uses it only while the caller waits.
 unsafe impl Send for Work {}
-// SAFETY: the same.
+// SAFETY: the closure is `Sync`, and `Job::join` uses it only while the caller waits.
 unsafe impl Sync for Work {}
 
 impl Pool {
-    /// So many threads, if there can be as many.
+    /// Starts `threads` threads; returns none if the system does not.
     pub fn new(threads: usize) -> Option<Pool> {
         let shared = Arc::new(Shared {
             offers: Mutex::default(),
@@ -84,11 +84,11 @@ impl Pool {
         Some(pool)
     }
 
-    /// Calls `work` on this thread and on some others, as soon as these wake up. Once it has
-    /// returned anywhere nobody begins any more; it is done when all that began are.
+    /// Calls `work` on this thread and on up to `others` helpers, as soon as these wake up. Once it has
+    /// returned anywhere no helper begins it any more; returns when all that began are done.
     pub fn run(&self, others: usize, work: &(dyn Fn() + Sync)) {
         let work: *const (dyn Fn() + Sync + '_) = work;
-        // SAFETY: only the lifetime changes, and `Open` waits for all who use it.
+        // SAFETY: only the lifetime changes, and dropping `Open` waits for all helpers.
         let work = Work(unsafe {
             std::mem::transmute::<*const (dyn Fn() + Sync + '_), *const (dyn Fn() + Sync)>(work)
         });
@@ -101,7 +101,7 @@ impl Pool {
         let wake = offers.sleeping.min(others);
         drop(offers);
         (0..wake).for_each(|_| self.shared.wake.notify_one());
-        // SAFETY: it is ours, and we are here.
+        // SAFETY: the closure is borrowed by the present call.
         unsafe { (*job.work.0)() };
         drop(open);
         let panic = job.panic.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -125,7 +125,7 @@ impl Drop for Pool {
     }
 }
 
-/// A job that was offered; withdrawn when dropped, which waits for those at work.
+/// An offered job; dropping it withdraws the offer and waits for the helpers at work.
 struct Open<'a> {
     shared: &'a Shared,
     job: &'a Arc<Job>,
@@ -136,7 +136,7 @@ impl Drop for Open<'_> {
         let Open { shared, job } = self;
         if job.state.fetch_or(CLOSED, AcqRel) & !CLOSED != 0 {
             let left = || job.state.load(Acquire) == CLOSED;
-            while !look(left) {
+            while !poll(left) {
                 thread::park();
             }
         }
@@ -145,13 +145,13 @@ impl Drop for Open<'_> {
 }
 
 impl Job {
-    /// Works at it, if it is open.
+    /// Works at the job, if the offer is open; returns false if not.
     fn join(&self) -> bool {
         let enter = |state| (state & CLOSED == 0).then_some(state + 1);
         if self.state.fetch_update(AcqRel, Relaxed, enter).is_err() {
             return false;
         }
-        // SAFETY: the job was open, so the caller waits until we have left.
+        // SAFETY: the job was open, so that the caller waits until `state` is decremented.
         let done = catch_unwind(AssertUnwindSafe(|| unsafe { (*self.work.0)() }));
         if let Err(panic) = done {
             *self.panic.lock().unwrap_or_else(PoisonError::into_inner) = Some(panic);
@@ -170,7 +170,7 @@ impl Shared {
         self.offers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A helper's life.
+    /// The loop of a helper: joins jobs, polls, sleeps.
     fn help(&self) {
         loop {
             let seen = self.count.load(Acquire);
@@ -183,7 +183,7 @@ impl Shared {
             if jobs.iter().any(|job| job.join()) {
                 continue;
             }
-            if look(|| self.count.load(Acquire) != seen) {
+            if poll(|| self.count.load(Acquire) != seen) {
                 continue;
             }
             let mut offers = self.lock();
@@ -196,8 +196,8 @@ impl Shared {
     }
 }
 
-/// Looks a while whether something is so.
-fn look(mut found: impl FnMut() -> bool) -> bool {
+/// Polls for a while; returns true as soon as `found` does.
+fn poll(mut found: impl FnMut() -> bool) -> bool {
     let begin = Instant::now();
     loop {
         for _ in 0..32 {
@@ -206,7 +206,7 @@ fn look(mut found: impl FnMut() -> bool) -> bool {
             }
             std::hint::spin_loop();
         }
-        if begin.elapsed() > PATIENCE {
+        if begin.elapsed() > POLL_TIME {
             return false;
         }
     }

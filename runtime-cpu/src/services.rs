@@ -1,6 +1,6 @@
-//! What is too long to be written in kir, for compiled code: its calling convention around the
-//! functions that all runtimes share. Results are written, as 8 bytes each, to the last argument.
-//! Those that sort are given the environment instead, and give a [`Status`].
+//! The intrinsics of kir for compiled code: C functions around the implementations that all runtimes
+//! share. Results are written, as 8 bytes each, to the last argument. Functions that sort take the
+//! environment instead, and return a [`Status`].
 
 use crate::abi::{Env, Status};
 use crate::workers::Workers;
@@ -13,25 +13,25 @@ use nesl_runtime::services::text::{self, Texts};
 use std::mem::MaybeUninit;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// Copies bytes.
+/// Copies bytes; none if their number is negative.
 ///
 /// # Safety
-/// As for `copy_nonoverlapping`; a count below 0 copies nothing.
+/// The ranges are valid and do not overlap.
 pub unsafe extern "C" fn copy(from: *const u8, to: *mut u8, bytes: i64) {
-    // SAFETY: as promised.
+    // SAFETY: kir's `copy` is of arrays with so many elements that do not overlap.
     unsafe { std::ptr::copy_nonoverlapping(from, to, bytes.max(0) as usize) };
 }
 
-/// A function for compiled code.
+/// The address of a function for compiled code.
 #[derive(Clone, Copy, Debug)]
 pub enum Address {
-    /// Takes the arguments and where the results go.
+    /// A function that takes the arguments and the address of the results.
     Plain(*const u8),
-    /// Takes the environment and the arguments; gives a status.
+    /// A function that takes the environment and the arguments, and returns a status.
     Checked(*const u8),
 }
 
-/// The function of a service, for keys of a type.
+/// Returns the function of an intrinsic, for keys of a type.
 pub fn address(service: Extern, keys: Ty) -> Address {
     let plain = match service {
         Extern::RankUp => return Address::Checked(ranking::<false>(keys)),
@@ -78,19 +78,19 @@ fn grouping(keys: Ty) -> *const u8 {
     }
 }
 
-/// An array as a slice; an empty one may be anywhere.
+/// Returns an array as a slice; an empty one may be at any address.
 ///
 /// # Safety
-/// The elements are there, and nobody writes them meanwhile.
+/// The elements are initialised, and not written while the slice lives.
 unsafe fn slice<'a, T>(from: *const T, length: i64) -> &'a [T] {
     if length <= 0 {
         return &[];
     }
-    // SAFETY: as promised.
+    // SAFETY: the caller's array has `length` initialised elements.
     unsafe { std::slice::from_raw_parts(from, length as usize) }
 }
 
-/// The threads of a runtime, as far as an instance may use them.
+/// The threads of a runtime, as far as a work item may use them.
 struct Helpers<'a> {
     workers: &'a Workers,
     stop: &'a AtomicBool,
@@ -98,12 +98,12 @@ struct Helpers<'a> {
 }
 
 impl Helpers<'_> {
-    /// All threads for an instance that is the only one at work; else the one it runs on.
+    /// All threads, for the only work item of a launch; else the present one.
     ///
     /// # Safety
-    /// The environment is that of running code.
+    /// The environment is that of the running code.
     unsafe fn of<'a>(env: *const Env) -> Helpers<'a> {
-        // SAFETY: as promised; threads and flag outlive the launch.
+        // SAFETY: the launcher keeps the environment, the workers and the flag until the code returns.
         unsafe {
             let workers = &*(*env).workers;
             let stop = AtomicBool::from_ptr((*env).interrupt.cast_mut().cast());
@@ -152,15 +152,15 @@ fn order(down: bool) -> Order {
     if down { Order::Down } else { Order::Up }
 }
 
-/// Room for elements; for none, anywhere.
+/// Returns uninitialised memory as a slice; an empty one may be at any address.
 ///
 /// # Safety
-/// The room is there, and nobody else uses it meanwhile.
+/// The memory has room for `length` elements, and nothing else accesses it while the slice lives.
 unsafe fn room<'a, T>(at: *mut T, length: i64) -> &'a mut [MaybeUninit<T>] {
     if length <= 0 {
         return &mut [];
     }
-    // SAFETY: as promised.
+    // SAFETY: the caller's memory has room for `length` elements, and it alone uses it.
     unsafe { std::slice::from_raw_parts_mut(at.cast(), length as usize) }
 }
 
@@ -173,21 +173,21 @@ unsafe extern "C" fn ranked<T: Key, const DOWN: bool>(
     length: i64,
     out: *mut i64,
 ) -> i32 {
-    // SAFETY: as promised.
+    // SAFETY: the caller passes arrays of `length` elements that do not overlap, and its environment.
     let (keys, out, helpers) =
         unsafe { (slice(keys, length), room(out, length), Helpers::of(env)) };
     status(rank(keys, order(DOWN), out, &helpers))
 }
 
 /// # Safety
-/// As [`ranked`].
+/// `keys` and `out` have `length` elements and do not overlap; the environment is that of the code.
 unsafe extern "C" fn sorted<T: Key, const DOWN: bool>(
     env: *const Env,
     keys: *const T,
     length: i64,
     out: *mut T,
 ) -> i32 {
-    // SAFETY: as promised.
+    // SAFETY: the caller passes arrays of `length` elements that do not overlap, and its environment.
     let (keys, out, helpers) =
         unsafe { (slice(keys, length), room(out, length), Helpers::of(env)) };
     status(sort(keys, order(DOWN), out, &helpers))
@@ -206,7 +206,7 @@ unsafe extern "C" fn int_groups<T>(
 where
     [T]: Elements,
 {
-    // SAFETY: as promised.
+    // SAFETY: the caller passes arrays of `length` elements that do not overlap, and its environment.
     unsafe {
         let found = Found { last: room(last, length), count: room(count, length) };
         status(groups(slice(ints, length), found, &Helpers::of(env)))
@@ -214,7 +214,8 @@ where
 }
 
 /// # Safety
-/// As [`int_groups`], for `starts` and `lengths`; the texts lie behind `chars`.
+/// `starts`, `lengths`, `last` and `count` have `number` elements and do not overlap; each text lies in
+/// the array at `chars`; the environment is that of the code.
 unsafe extern "C" fn text_groups(
     env: *const Env,
     starts: *const i64,
@@ -224,7 +225,7 @@ unsafe extern "C" fn text_groups(
     last: *mut i64,
     count: *mut i64,
 ) -> i32 {
-    // SAFETY: as promised.
+    // SAFETY: the caller passes such arrays, and its environment.
     unsafe {
         let texts = Texts::new(slice(starts, number), slice(lengths, number), chars);
         let found = Found { last: room(last, number), count: room(count, number) };
@@ -255,23 +256,23 @@ unsafe extern "C" fn ranked_texts(
 /// # Safety
 /// `text` has `length` chars, `results` room for one result.
 unsafe extern "C" fn hash_text(text: *const u8, length: i64, salt: i64, results: *mut u64) {
-    // SAFETY: as promised.
+    // SAFETY: the caller passes a text of `length` chars and room for a result.
     unsafe { *results = text::hash(slice(text, length), salt) as u64 };
 }
 
 /// # Safety
 /// `a` has `m` chars, `b` has `n`, `results` room for one result.
 unsafe extern "C" fn same_text(a: *const u8, m: i64, b: *const u8, n: i64, results: *mut u64) {
-    // SAFETY: as promised.
+    // SAFETY: the caller passes two texts of these lengths and room for a result.
     unsafe { *results = u64::from(text::same(slice(a, m), slice(b, n))) };
 }
 
-/// Writes a text where there is room for it; gives its length.
+/// Writes a text; returns its length.
 ///
 /// # Safety
-/// There is room.
+/// `out` has room for the text.
 unsafe fn write_text(text: &str, out: *mut u8) -> u64 {
-    // SAFETY: as promised.
+    // SAFETY: the caller has seen that there is room for the text.
     unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), out, text.len()) };
     text.len() as u64
 }
@@ -279,7 +280,7 @@ unsafe fn write_text(text: &str, out: *mut u8) -> u64 {
 /// # Safety
 /// `out` has room for 32 chars, `results` for one result.
 unsafe extern "C" fn float_text(x: f64, out: *mut u8, results: *mut u64) {
-    // SAFETY: as promised.
+    // SAFETY: the caller passes room for 32 chars, more than any float takes, and for a result.
     unsafe { *results = write_text(&text::float(x), out) };
 }
 
@@ -287,11 +288,11 @@ unsafe extern "C" fn float_text(x: f64, out: *mut u8, results: *mut u64) {
 /// `out` has room for 64 chars, `results` for two results.
 unsafe extern "C" fn exp_text(x: f64, digits: i64, out: *mut u8, results: *mut u64) {
     let (length, ok) = match text::exponential(x, digits) {
-        // SAFETY: as promised.
+        // SAFETY: the caller passes room for 64 chars, to which `exponential` limits the text.
         Ok(text) => (unsafe { write_text(&text, out) }, true),
         Err(_) => (0, false),
     };
-    // SAFETY: as promised.
+    // SAFETY: the caller passes room for two results.
     unsafe {
         *results = length;
         *results.add(1) = u64::from(ok);
@@ -306,9 +307,9 @@ unsafe extern "C" fn parse_float<const SINGLE: bool>(
     results: *mut u64,
 ) {
     let precision = if SINGLE { Precision::Bits32 } else { Precision::Bits64 };
-    // SAFETY: as promised.
+    // SAFETY: the caller passes a text of `length` chars.
     let (value, all) = text::parse_float(unsafe { slice(text, length) }, precision);
-    // SAFETY: as promised.
+    // SAFETY: the caller passes room for two results.
     unsafe {
         *results = value.to_bits();
         *results.add(1) = u64::from(all);

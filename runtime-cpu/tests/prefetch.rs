@@ -1,4 +1,4 @@
-//! What is expected is compiled, once, and nobody can tell but by the time.
+//! Announced modules are compiled, once, and only time shows it.
 
 use nesl_runtime::kir::{Module, Ty, parse};
 use nesl_runtime::runtime::{Arg, Launch, Loaded, Options, Runtime};

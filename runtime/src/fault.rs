@@ -1,4 +1,4 @@
-//! How a running program fails.
+//! Faults: the failures of running programs.
 //!
 //! A [`Fault`] says *why*; the place is added by whoever ran the operation (LANGUAGE section 10
 //! lists the classic messages; the rest are checks the original never made).
@@ -69,7 +69,7 @@ pub enum FaultCode {
 /// A run-time failure: its reason and, where the reason is not the whole story, a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The reason.
+    /// The reason for the fault.
     pub code: FaultCode,
     /// Particulars: the message of a check, the offending index and length, the file's complaint.
     pub detail: Option<String>,
@@ -123,7 +123,8 @@ impl Fault {
         Fault { code, detail: Some(detail.into()) }
     }
 
-    /// There is no room for so many bytes beside those in use; `None` if nobody says how many.
+    /// A fault: there is no room for `wanted` bytes beside those in use; `None` if their number is not
+    /// known.
     pub fn out_of_memory(wanted: Option<u64>, used: u64, limit: u64) -> Fault {
         let wanted = wanted.map_or(String::new(), |bytes| format!("{} wanted, ", Size(bytes)));
         let detail = format!("{wanted}{} in use; the limit is {}", Size(used), Size(limit));

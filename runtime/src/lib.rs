@@ -1,4 +1,4 @@
-//! What every NESL backend agrees on.
+//! The contract between the compiler and every NESL backend.
 //!
 //! A program must give the same answer on the direct interpreter, on the CPU and on a GPU. The
 //! things they could disagree about are therefore written down once, here: the meaning of each

@@ -50,27 +50,27 @@ pub use trigonometric::{cos, sin, tan};
 /// A mathematical function of one float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Function {
-    /// [`exp`]
+    /// The function [`exp`].
     Exp,
-    /// [`ln`]
+    /// The function [`ln`].
     Ln,
-    /// [`sin`]
+    /// The function [`sin`].
     Sin,
-    /// [`cos`]
+    /// The function [`cos`].
     Cos,
-    /// [`tan`]
+    /// The function [`tan`].
     Tan,
-    /// [`asin`]
+    /// The function [`asin`].
     Asin,
-    /// [`acos`]
+    /// The function [`acos`].
     Acos,
-    /// [`atan`]
+    /// The function [`atan`].
     Atan,
-    /// [`sinh`]
+    /// The function [`sinh`].
     Sinh,
-    /// [`cosh`]
+    /// The function [`cosh`].
     Cosh,
-    /// [`tanh`]
+    /// The function [`tanh`].
     Tanh,
 }
 

@@ -1,4 +1,4 @@
-//! Where the time goes: a runtime that notes how long each kernel of another one takes.
+//! Profiling: a runtime that measures the time of each kernel of another one.
 //!
 //! Every launch is waited for, so that its time is its own: what a runtime would do while the host
 //! goes on is lost. Kernels are told apart by their names.
@@ -12,18 +12,18 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// What kernels took so far; clones share it.
+/// The times of kernels so far; clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct Profile(Rc<RefCell<HashMap<String, Taken>>>);
 
-/// What one kernel took.
+/// The time of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Taken {
-    /// Its name.
+    /// The name of the kernel.
     pub name: String,
-    /// How often it was launched.
+    /// The number of its launches.
     pub launches: u64,
-    /// Its points, over all launches.
+    /// The number of its work items, over all launches.
     pub points: u64,
     /// The time of the launches.
     pub time: Duration,
@@ -46,7 +46,7 @@ struct Known {
     points: Points,
 }
 
-/// The arguments that say how many points there are.
+/// The numbers of the arguments that determine the number of work items.
 #[derive(Clone, Copy)]
 enum Points {
     Flat(usize),

@@ -3,7 +3,7 @@
 //! There is no state. A *key* names a place in the running program; a program is given one key
 //! and everything inside it gets its own by [`split`], as a tree: position in the function,
 //! instance of the nest, call. A draw is a function of the session's seed and a key only, so
-//! instances may run in any order, on any device, in any number of threads.
+//! work items may run in any order, on any device, in any number of threads.
 //!
 //! The function is Philox4x32-10 (Salmon, Moraes, Dror, Shaw: *Parallel random numbers: as easy
 //! as 1, 2, 3*, SC 2011). It was chosen over mixing in the manner of SplitMix because a key tree
@@ -18,7 +18,7 @@
 use crate::fault::FaultCode;
 use crate::precision::Precision;
 
-/// What a block is for; the third word of its counter.
+/// The purpose of a block: the third word of its counter.
 #[derive(Clone, Copy)]
 enum Purpose {
     Split = 1,
@@ -98,7 +98,7 @@ fn block(key: u64, counter: u64, purpose: Purpose) -> u128 {
     words.iter().rev().fold(0, |sum, word| sum << 32 | u128::from(*word))
 }
 
-/// Philox4x32-10.
+/// The generator Philox4x32-10.
 fn philox(mut key: [u32; 2], mut counter: [u32; 4]) -> [u32; 4] {
     for round in 0..10 {
         if round > 0 {

@@ -143,7 +143,7 @@ pub struct Options {
     pub max_depth: usize,
 }
 
-/// Executes kir.
+/// A device, or the host, that executes kir.
 pub trait Runtime {
     /// The machine that it drives.
     fn caps(&self) -> &Caps;

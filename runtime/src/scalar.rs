@@ -18,13 +18,13 @@ pub use crate::precision::Precision;
 /// exactly representable in `f32`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Scalar {
-    /// `int`
+    /// A value of type `int`.
     Int(i64),
-    /// `float`
+    /// A value of type `float`.
     Float(f64),
-    /// `bool`
+    /// A value of type `bool`.
     Bool(bool),
-    /// `char`, a byte
+    /// A `char`, as its code of 8 bits.
     Char(u8),
 }
 
@@ -33,11 +33,11 @@ pub enum Scalar {
 pub enum ScalarTy {
     /// Two's complement integer.
     Int,
-    /// IEEE float.
+    /// IEEE floating-point number.
     Float,
-    /// Truth value.
+    /// Truth value: true or false.
     Bool,
-    /// A byte.
+    /// Character, as its code of 8 bits.
     Char,
 }
 
@@ -46,9 +46,9 @@ pub enum ScalarTy {
 pub enum ScalarOp {
     /// `+` on int, float.
     Add,
-    /// `-`
+    /// The difference `-`.
     Sub,
-    /// `*`
+    /// The product `*`.
     Mul,
     /// `/`: truncates on int; faults on int zero and on `min_int / -1`.
     Div,
@@ -58,7 +58,7 @@ pub enum ScalarOp {
     Mod,
     /// Unary minus, `0 - x`.
     Neg,
-    /// `abs`
+    /// The absolute value `abs`.
     Abs,
     /// `max`: `if a > b then a else b`, on int, float, char.
     Max,
@@ -70,11 +70,11 @@ pub enum ScalarOp {
     Ne,
     /// `<` on int, float, char.
     Lt,
-    /// `<=`
+    /// The comparison `<=`.
     Le,
-    /// `>`
+    /// The comparison `>`.
     Gt,
-    /// `>=`
+    /// The comparison `>=`.
     Ge,
     /// Logical or bitwise.
     Not,
@@ -94,23 +94,23 @@ pub enum ScalarOp {
     Ln,
     /// e to the power.
     Exp,
-    /// Sine, radians.
+    /// The sine of radians.
     Sin,
-    /// Cosine.
+    /// The cosine of radians.
     Cos,
-    /// Tangent.
+    /// The tangent of radians.
     Tan,
-    /// Arc sine.
+    /// The arc sine, in radians.
     Asin,
-    /// Arc cosine.
+    /// The arc cosine, in radians.
     Acos,
-    /// Arc tangent.
+    /// The arc tangent, in radians.
     Atan,
-    /// Hyperbolic sine.
+    /// The hyperbolic sine.
     Sinh,
-    /// Hyperbolic cosine.
+    /// The hyperbolic cosine.
     Cosh,
-    /// Hyperbolic tangent.
+    /// The hyperbolic tangent.
     Tanh,
     /// float → int, down; faults out of range.
     Floor,
@@ -269,7 +269,7 @@ fn char_binary(op: ScalarOp, a: u8, b: u8) -> Scalar {
     }
 }
 
-/// What a comparison says; `None` if `op` is not one.
+/// The result of a comparison; `None` if `op` is not one.
 fn compare<T: PartialOrd>(op: ScalarOp, a: &T, b: &T) -> Option<bool> {
     match op {
         ScalarOp::Eq => Some(a == b),

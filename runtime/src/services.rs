@@ -1,4 +1,4 @@
-//! What is too long to be written in kir ([`Extern`](crate::kir::Extern)), as plain functions:
+//! The intrinsics of kir ([`Extern`](crate::kir::Extern)), as plain functions:
 //! every runtime of the host, and the direct interpreter, call these.
 
 pub mod groups;

@@ -1,4 +1,4 @@
-//! What every runtime must pass.
+//! The tests that every runtime must pass.
 //!
 //! ```no_run
 //! use nesl_runtime::kir::reference::Reference;
@@ -28,15 +28,15 @@ mod spaces;
 
 pub use data::Data;
 
-/// How a runtime is made.
+/// Makes a runtime with these options.
 pub type Make<'a> = &'a dyn Fn(Options) -> Box<dyn Runtime>;
 
 /// An argument of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Input {
-    /// A scalar.
+    /// A scalar argument.
     Scalar(Literal),
-    /// An array.
+    /// An array argument.
     Array(Data),
     /// An array from an element on.
     Part(Data, usize),
@@ -44,28 +44,28 @@ pub enum Input {
     Room(Ty, usize),
 }
 
-/// What must come out.
+/// The expected outcome of a launch.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expect {
-    /// Arrays.
+    /// Success, with these arrays.
     Arrays {
         /// The number of a parameter and what its array begins with.
         params: Vec<(usize, Data)>,
-        /// All outputs.
+        /// All outputs, in order.
         outputs: Vec<Data>,
     },
     /// A failure of the program.
     Failure {
-        /// The check.
+        /// The failure site of the check.
         site: u32,
         /// The first work item that fails.
         work_item: u64,
-        /// The details.
+        /// The details of the failure.
         detail: Vec<i64>,
-        /// The text.
+        /// The text of the failure.
         text: Option<&'static str>,
     },
-    /// Trouble.
+    /// A fault of the machine.
     Fault(FaultCode),
 }
 
@@ -76,9 +76,9 @@ pub struct Case {
     pub name: String,
     /// A module; its first kernel is launched.
     pub text: String,
-    /// The arguments.
+    /// The arguments of the launch.
     pub args: Vec<Input>,
-    /// What must come out.
+    /// The expected outcome.
     pub expect: Expect,
 }
 
@@ -117,7 +117,7 @@ impl Case {
         self.room(data.ty(), data.len()).becomes(place, data)
     }
 
-    /// What the array of a parameter must begin with in the end.
+    /// Expects the array of a parameter to begin with these elements in the end.
     pub fn becomes(mut self, param: usize, data: impl Into<Data>) -> Case {
         if let Expect::Arrays { params, .. } = &mut self.expect {
             params.push((param, data.into()));
@@ -139,7 +139,7 @@ impl Case {
         self
     }
 
-    /// The module.
+    /// The module of the case.
     ///
     /// # Panics
     /// If the text is not kir.
@@ -147,14 +147,14 @@ impl Case {
         parse(&self.text).unwrap_or_else(|error| panic!("{}: {error}\n{}", self.name, self.text))
     }
 
-    /// Whether only runtimes that allow recursion and allocation ([`Caps`](crate::runtime::Caps))
+    /// Returns true if only runtimes that allow recursion and allocation ([`Caps`](crate::runtime::Caps))
     /// can execute it.
     pub fn needs_recursion(&self) -> bool {
         self.text.contains("= alloc") || self.name.contains("recursion")
     }
 }
 
-/// All cases.
+/// All cases of the kit.
 pub fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     scalars::cases(&mut cases);
@@ -222,7 +222,7 @@ pub fn check(case: &Case, runtime: &dyn Runtime) -> Result<(), String> {
     }
 }
 
-/// Whether two runtimes differ on a kernel of a module that is given these arguments: in an
+/// Returns true if two runtimes differ on a kernel of a module that is given these arguments: in an
 /// array written from beginning to end, in an output or in the failure. `written` are the numbers
 /// of these arrays.
 pub fn differ(
@@ -255,7 +255,7 @@ pub fn differ(
 /// The tag of every launch of a case.
 const TAG: u64 = 42;
 
-/// What is there after a launch.
+/// The arrays after a launch.
 struct Outcome {
     args: Vec<Option<Buffer>>,
     outputs: Vec<Buffer>,

@@ -1,7 +1,7 @@
 //! Work and depth of a form, measured by the direct interpreter in a process of its own.
 
+use crate::child::add_form;
 use crate::protocol::CostResult;
-use crate::run::add_form;
 use crate::world::{Snapshot, path_of};
 use nesl_core::base::ItemId;
 use nesl_core::db::Cursor;

@@ -20,6 +20,7 @@
 
 pub mod backend;
 pub mod capabilities;
+mod child;
 pub mod convert;
 pub mod cost;
 pub mod diagnostics;

@@ -5,6 +5,7 @@
 //! edited loses its value, one that moves takes it along. A run ends when it is done, when it is
 //! stopped, when the same document is run again or is closed.
 
+use crate::child::add_form;
 use crate::convert;
 use crate::cost::Costs;
 use crate::lines::Lines;
@@ -390,15 +391,6 @@ fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
         plan.beyond = Some((line, params.position.unwrap_or_else(end), written));
     }
     plan
-}
-
-/// Adds a form to a program that is to be run, or, if it is not needed, the lines that it takes.
-pub(crate) fn add_form(program: &mut String, form: &str, needed: bool) {
-    if needed {
-        program.push_str(form);
-    } else {
-        program.extend(form.chars().filter(|c| *c == '\n'));
-    }
 }
 
 /// What a line of the process says, if it is wanted.

@@ -1,6 +1,6 @@
 //! Testing what editors get: the server, the grammar, the extension and the plug-ins.
 //!
-//! What the tests need is installed under `target/editors`: Python packages in an environment of
+//! The packages that the tests need are installed under `target/editors`: Python packages in an environment of
 //! its own, those of Node beside the extension. Editors themselves are not installed; a test whose
 //! editor is not there is skipped, and says so.
 

@@ -1,4 +1,4 @@
-//! What a developer does often: `cargo xtask <task>`.
+//! The tasks of developers: `cargo xtask <task>`.
 //!
 //! Every task is a few commands that could be typed by hand; they are printed as they run.
 

@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Starts of each command that are timed.
-const RUNS: usize = 50;
+/// The number of starts of each command that are timed.
+const STARTS_PER_COMMAND: usize = 50;
 
 /// Builds the released program; reports its size and start-up times.
 pub fn size() -> Result<()> {
@@ -17,17 +17,20 @@ pub fn size() -> Result<()> {
     println!("size        {:.1} MB", bytes as f64 / 1e6);
     for arguments in [&["--version"][..], &["eval", "1 + 2"], &["eval", "sort([3, 1, 2])"]] {
         let times = time(&program, arguments)?;
-        let (best, median, worst) = (times[0], times[RUNS / 2], times[RUNS - 1]);
+        let (best, median, worst) =
+            (times[0], times[STARTS_PER_COMMAND / 2], times[STARTS_PER_COMMAND - 1]);
         let command = format!("nesl {}", arguments.join(" "));
-        println!("{command:<28} best {best:.1?}, median {median:.1?}, worst {worst:.1?} of {RUNS}");
+        println!(
+            "{command:<28} best {best:.1?}, median {median:.1?}, worst {worst:.1?} of {STARTS_PER_COMMAND}"
+        );
     }
     Ok(())
 }
 
 /// Wall-clock times of many runs, in order of length.
 fn time(program: &Path, arguments: &[&str]) -> Result<Vec<Duration>> {
-    let mut times = Vec::with_capacity(RUNS);
-    for _ in 0..RUNS {
+    let mut times = Vec::with_capacity(STARTS_PER_COMMAND);
+    for _ in 0..STARTS_PER_COMMAND {
         let begun = Instant::now();
         let status = Command::new(program).args(arguments).stdout(Stdio::null()).status()?;
         times.push(begun.elapsed());

@@ -19,6 +19,7 @@
 
 mod cursor;
 mod declaration;
+mod forget;
 mod groups;
 mod index;
 mod input;
@@ -65,6 +66,8 @@ pub struct Database {
     files: Arc<Mutex<Vec<input::File>>>,
     /// The lengths and lookahead of the forms of each file, for the next change of its text.
     extents: Arc<Mutex<FxHashMap<input::File, Vec<outline::Extent>>>>,
+    /// The files that were forgotten, to be used for the next texts.
+    spare_files: Arc<Mutex<Vec<input::File>>>,
     /// The names of the queries that ran, while listening is on.
     log: Arc<Mutex<Option<Vec<String>>>>,
 }
@@ -98,7 +101,8 @@ impl Database {
                 log.push(format!("{database_key:?}"));
             }
         })));
-        let mut db = Database { storage, files: Arc::default(), extents: Arc::default(), log };
+        let (files, extents, spare_files) = Default::default();
+        let mut db = Database { storage, files, extents, spare_files, log };
         let mut library = Vec::new();
         for (name, text) in crate::prelude::FILES {
             let file = db.add(name, text, None, true);
@@ -115,25 +119,10 @@ impl Database {
 
     fn add(&mut self, name: &str, text: &str, before: Option<Before>, library: bool) -> FileId {
         let before = before.map(|b| (self.input(b.file), b.position));
-        let skip_pointer = scope::skip_pointer(self, before.map(|(file, _)| file));
-        let (outline, starts) = (Arc::default(), Arc::default());
-        let empty = "".into();
-        let file = input::File::builder(
-            name.into(),
-            empty,
-            library,
-            before,
-            skip_pointer,
-            outline,
-            starts,
-        )
-        .durability(TEXTS)
-        // No query has read these yet: filling them in must not invalidate the queries that
-        // depend on inputs of high durability only.
-        .text_durability(Durability::LOW)
-        .outline_durability(Durability::LOW)
-        .starts_durability(Durability::LOW)
-        .new(self);
+        let file = match self.spare_file(name, before) {
+            Some(file) => file,
+            None => self.new_file(name, before, library),
+        };
         let id = {
             let mut files = self.files.lock().unwrap_or_else(|e| e.into_inner());
             files.push(file);
@@ -141,6 +130,26 @@ impl Database {
         };
         self.set_text(id, text);
         id
+    }
+
+    /// A file without a text.
+    fn new_file(
+        &self,
+        name: &str,
+        before: Option<(input::File, u32)>,
+        library: bool,
+    ) -> input::File {
+        let skip_pointer = scope::skip_pointer(self, before.map(|(file, _)| file));
+        let (outline, starts) = (Arc::default(), Arc::default());
+        let empty = "".into();
+        input::File::builder(name.into(), empty, library, before, skip_pointer, outline, starts)
+            .durability(TEXTS)
+            // No query has read these yet: filling them in must not invalidate the queries that
+            // depend on inputs of high durability only.
+            .text_durability(Durability::LOW)
+            .outline_durability(Durability::LOW)
+            .starts_durability(Durability::LOW)
+            .new(self)
     }
 
     /// Replaces a text. Items whose bytes did not change keep the results of all their queries.

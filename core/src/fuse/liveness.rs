@@ -200,12 +200,14 @@ impl Liveness<'_> {
         }
     }
 
-    /// Returns true if only filters lie between two index spaces.
+    /// Returns true if only filters lie between two index spaces, and concatenations: these have the
+    /// elements of the space that they concatenate.
     fn is_filtered(&self, inner: SpaceId, outer: SpaceId) -> bool {
         let mut at = inner;
         while at != outer {
             match self.spaces[at.0 as usize].kind {
                 SpaceKind::Filter { of, .. } => at = of,
+                SpaceKind::Concat { inner, .. } => at = inner,
                 _ => return false,
             }
         }

@@ -37,6 +37,15 @@ pub(super) fn run(function: &Function, state: &mut FusionState) -> Block {
     pass.block(&function.body, CheapValues::default())
 }
 
+/// Returns the variable that is the size of a histogram's table: the host allocates the table, so
+/// that the kernel that fills it cannot compute the size.
+fn table_size(binding: &Let) -> Option<Var> {
+    match binding.op {
+        Op::Histogram { size, .. } => variable(size),
+        _ => None,
+    }
+}
+
 /// Adds the values of a block, and of those inside, of which more than the length is used.
 fn add_used_elements(block: &Block, spaces: &[IndexSpace], into: &mut FxHashSet<Var>) {
     with_stack(|| {
@@ -80,7 +89,9 @@ impl Rematerialisation<'_, '_> {
                     Step::Space(ctx) => {
                         self.stored.extend(self.spaces[ctx.0 as usize].kind.made_of());
                     }
-                    Step::Kernel(_) => {}
+                    Step::Kernel(kernel) => {
+                        self.stored.extend(kernel.lets.iter().filter_map(table_size))
+                    }
                     Step::Let(binding) => {
                         let idle = matches!(binding.op, Op::Collect { .. })
                             && !self.elements.contains(&binding.var);

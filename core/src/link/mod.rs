@@ -22,16 +22,16 @@ pub use facts::{Fact, cannot_fail};
 
 /// A program to be linked, and the origin of the values of its globals.
 #[derive(Clone, Copy, Debug)]
-pub struct Unit<'a> {
+pub struct LinkUnit<'a> {
     /// The program. Only the last unit may draw random numbers.
     pub program: &'a Program,
     /// The origin of each of its globals.
-    pub sources: &'a [Source],
+    pub sources: &'a [GlobalSource],
 }
 
 /// The origin of the value of a global.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum GlobalSource {
     /// A global of the linked program.
     Global(GlobalId),
     /// The result of the earlier unit with this number.
@@ -40,21 +40,21 @@ pub enum Source {
 
 /// Links units into one program, which computes the last of them; the others are computed at its
 /// beginning. `globals` are those of the linked program.
-pub fn link(units: &[Unit<'_>], globals: Vec<Global>) -> Program {
+pub fn link(units: &[LinkUnit<'_>], globals: Vec<Global>) -> Program {
     let mut functions: Vec<Function> = Vec::new();
     // The main function of each unit, and the units whose results are its parameters.
     let mut mains: Vec<(FunId, Vec<usize>)> = Vec::new();
     for (number, unit) in units.iter().enumerate() {
         let by_unit = |id: GlobalId| match unit.sources[id.0 as usize] {
-            Source::Unit(unit) => Some(unit),
-            Source::Global(_) => None,
+            GlobalSource::Unit(unit) => Some(unit),
+            GlobalSource::Global(_) => None,
         };
         let (program, taken) = some_as_parameters(unit.program, &|id| by_unit(id).is_some());
         let first = functions.len() as u32;
         let call = |id: FunId| FunId(id.0 + first);
         let global = |id: GlobalId| match unit.sources[id.0 as usize] {
-            Source::Global(id) => id,
-            Source::Unit(_) => bug!("a global that another unit computes is a parameter"),
+            GlobalSource::Global(id) => id,
+            GlobalSource::Unit(_) => bug!("a global that another unit computes is a parameter"),
         };
         for mut function in program.functions {
             renumber(&mut function.body, &call, &global);

@@ -1,6 +1,6 @@
 //! Programs that take in others.
 
-use super::{Fact, Source, Unit, cannot_fail, link, only_iterates};
+use super::{Fact, GlobalSource, LinkUnit, cannot_fail, link, only_iterates};
 use crate::ir::{GlobalId, Program, parse, print, verify};
 use crate::simplify::simplify;
 use expect_test::expect;
@@ -60,8 +60,11 @@ fn "total"() -> float {
 fn what_is_taken_in_is_computed_first() {
     let (double, sum) = (doubled(), sum());
     let units = [
-        Unit { program: &double, sources: &[Source::Global(GlobalId(1))] },
-        Unit { program: &sum, sources: &[Source::Unit(0), Source::Global(GlobalId(0))] },
+        LinkUnit { program: &double, sources: &[GlobalSource::Global(GlobalId(1))] },
+        LinkUnit {
+            program: &sum,
+            sources: &[GlobalSource::Unit(0), GlobalSource::Global(GlobalId(0))],
+        },
     ];
     let globals = vec![sum.globals[1].clone(), double.globals[0].clone()];
     let linked = link(&units, globals);
@@ -90,10 +93,13 @@ fn what_is_taken_in_is_computed_first() {
 fn what_two_take_in_is_computed_once() {
     let (double, sum) = (doubled(), sum());
     let units = [
-        Unit { program: &double, sources: &[Source::Global(GlobalId(0))] },
-        Unit { program: &double, sources: &[Source::Unit(0)] },
-        Unit { program: &sum, sources: &[Source::Unit(0), Source::Global(GlobalId(1))] },
-        Unit { program: &sum, sources: &[Source::Unit(1), Source::Unit(2)] },
+        LinkUnit { program: &double, sources: &[GlobalSource::Global(GlobalId(0))] },
+        LinkUnit { program: &double, sources: &[GlobalSource::Unit(0)] },
+        LinkUnit {
+            program: &sum,
+            sources: &[GlobalSource::Unit(0), GlobalSource::Global(GlobalId(1))],
+        },
+        LinkUnit { program: &sum, sources: &[GlobalSource::Unit(1), GlobalSource::Unit(2)] },
     ];
     let linked = link(&units, vec![double.globals[0].clone(), sum.globals[1].clone()]);
     assert_eq!(verify(&linked), Ok(()));

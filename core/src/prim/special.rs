@@ -29,7 +29,7 @@ pub(super) const ROWS: &[PrimRow] = &[
         "eql",
         "(a, a) -> bool :: (a in any)",
         PrimKind::Derived(Derived::Eql),
-        "True if two values of any type are equal, part by part; sequences of different lengths are not.",
+        "Returns `t` if two values of any type are equal, part by part; sequences of different lengths are not.",
         "eql(\"cat\", \"cats\") → F",
         "W = S(x), D = 1",
     ),

@@ -139,8 +139,21 @@ pub struct Thresholds {
 
 impl Thresholds {
     /// Returns the thresholds for a runtime with these capabilities.
+    ///
+    /// Where arrays are not in the memory of the host, each transfer waits for the device, so that
+    /// the host copies and scans nothing itself.
     pub fn for_machine(caps: &Caps) -> Thresholds {
-        Thresholds { concurrent_threads: caps.parallelism as u64, ..Thresholds::default() }
+        let cpu =
+            Thresholds { concurrent_threads: caps.parallelism as u64, ..Thresholds::default() };
+        if caps.shares_host_memory {
+            return cpu;
+        }
+        Thresholds {
+            max_host_copied_elements: 0,
+            max_host_scanned_segments: 0,
+            max_host_appended_segments: 0,
+            ..cpu
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use crate::arrays::{FlatValue, Memory, int, length, list, perform, scalar, sort};
 use crate::frame::{CallFrame, RunResult};
-use crate::kernels::{Launcher, Part, next_part, value_in};
+use crate::kernels::{KernelPart, Launcher, next_part, value_in};
 use nesl_core::base::with_stack;
 use nesl_core::flat::{Kernel, Let, Op, SpaceId};
 use nesl_core::ir::{self, Atom, Site, Ty, Var};
@@ -28,12 +28,12 @@ pub(super) fn run_host_steps<'p>(
     let mut at = 0;
     while let Some((part, next)) = next_part(kernel, at) {
         match part {
-            Part::Host(step, later) => {
+            KernelPart::Host(step, later) => {
                 let owned = take_owned(frame, kernel, step, later);
                 let value = HostStep { launcher, step }.run(frame, owned)?;
                 frame.bind(step.var, step.ctx, value);
             }
-            Part::Launched(key, part) => launcher.launch(frame, key, &part)?,
+            KernelPart::Launched(key, part) => launcher.launch(frame, key, &part)?,
         }
         at = next;
     }

@@ -1,7 +1,7 @@
 //! Index spaces entered, and the values of their elements collected into sequences.
 
 use crate::arrays::{FlatValue, Memory, Segments, as_lengths, length, number, spans};
-use crate::frame::{CallFrame, Entry, Extent, Length, RunResult, entry};
+use crate::frame::{CallFrame, Extent, ExtentRule, HostLength, RunResult, extent_rule};
 use crate::kernels::{Launcher, filter, lengths_in, value_in};
 use crate::unsupported::Unsupported;
 use nesl_core::flat::SpaceId;
@@ -18,38 +18,38 @@ pub(super) fn enter<'p>(
     space: SpaceId,
 ) -> RunResult<()> {
     let memory = &launcher.memory;
-    let extent = match entry(frame.function, frame.homes, frame, space) {
-        Entry::Caller => return Ok(()),
-        Entry::Equal { outer, length } => {
+    let extent = match extent_rule(frame.function, frame.homes, frame, space) {
+        ExtentRule::Caller => return Ok(()),
+        ExtentRule::Equal { outer, length } => {
             let (outer, length) = (frame.extent(outer), known_length(memory, frame, length));
             match outer.single {
                 true => Extent::many(length, None),
                 false => Extent::of_segments(Segments::regular(outer.count, length)?),
             }
         }
-        Entry::OwnSequence { outer, sequence } => {
+        ExtentRule::OwnSequence { outer, sequence } => {
             let value = frame.value_at_home(sequence);
             match &value.tiles {
                 Some(tiles) => Extent::of_segments(tiles.clone()),
                 None => ragged(memory, frame, outer, value.parts[1].clone())?,
             }
         }
-        Entry::OuterSequence { outer, sequence } => {
+        ExtentRule::OuterSequence { outer, sequence } => {
             let lengths = lengths_in(launcher, frame, sequence, outer)?;
             ragged(memory, frame, outer, lengths)?
         }
-        Entry::OwnCount { outer, count } => {
+        ExtentRule::OwnCount { outer, count } => {
             let counts = value_in(launcher, frame, count, outer)?;
             let lengths = as_lengths(memory, counts.parts[0].clone(), frame.extent(outer).count)?;
             ragged(memory, frame, outer, lengths)?
         }
-        Entry::Filter { outer } => {
+        ExtentRule::Filter { outer } => {
             if frame.extent(outer).single {
                 return Err(Unsupported::FilterOfOneElement.into());
             }
             return filter(launcher, frame, outer, space);
         }
-        Entry::Concat { outer, inner } => {
+        ExtentRule::Concat { outer, inner } => {
             let count = frame.extent(inner).count;
             let single = frame.extent(outer).single;
             let segments =
@@ -62,11 +62,11 @@ pub(super) fn enter<'p>(
 }
 
 /// Returns a length that the host knows.
-fn known_length(memory: &Memory<'_>, frame: &CallFrame<'_>, of: Length) -> usize {
+fn known_length(memory: &Memory<'_>, frame: &CallFrame<'_>, of: HostLength) -> usize {
     match of {
-        Length::Of(sequence) => length(&frame.value_at_home(sequence).parts[0]),
-        Length::Int(Atom::Int(count)) => count as usize,
-        Length::Int(count) => {
+        HostLength::Of(sequence) => length(&frame.value_at_home(sequence).parts[0]),
+        HostLength::Int(Atom::Int(count)) => count as usize,
+        HostLength::Int(count) => {
             let Atom::Var(var) = count else { bug!("a count is not an int") };
             let count = frame.value_in(memory, count, frame.home(var));
             length(&count.or_bug("a count is computed before it is used").parts[0])

@@ -80,7 +80,7 @@ impl Extent {
 
 /// A length that the host knows.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Length {
+pub(crate) enum HostLength {
     /// The length of a sequence that lives at a single element.
     Of(Var),
     /// An int: a constant, or a variable that lives at a single element.
@@ -89,11 +89,11 @@ pub(crate) enum Length {
 
 /// The rule by which the extent of an index space follows from values and other extents.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Entry {
+pub(crate) enum ExtentRule {
     /// The elements of the caller.
     Caller,
     /// Every element of `outer` has a segment of the same length, which the host knows.
-    Equal { outer: SpaceId, length: Length },
+    Equal { outer: SpaceId, length: HostLength },
     /// Every element of `outer` has the elements of its own sequence.
     OwnSequence { outer: SpaceId, sequence: Var },
     /// Every element of `outer` has the elements of a sequence that lives further out.
@@ -107,25 +107,27 @@ pub(crate) enum Entry {
 }
 
 /// Returns the rule for an index space.
-pub(crate) fn entry(
+pub(crate) fn extent_rule(
     function: &Function,
     homes: &Values,
     facts: &dyn SpaceFacts,
     space: SpaceId,
-) -> Entry {
+) -> ExtentRule {
     let home = |var: Var| homes.get(&var).or_bug("a variable is bound before it is used").0;
     match function.context(space).kind {
-        SpaceKind::Caller => Entry::Caller,
+        SpaceKind::Caller => ExtentRule::Caller,
         SpaceKind::Elements { of: outer, sequence } => match home(sequence) {
-            home if facts.is_single(home) => Entry::Equal { outer, length: Length::Of(sequence) },
-            home if home == outer => Entry::OwnSequence { outer, sequence },
-            _ => Entry::OuterSequence { outer, sequence },
+            home if facts.is_single(home) => {
+                ExtentRule::Equal { outer, length: HostLength::Of(sequence) }
+            }
+            home if home == outer => ExtentRule::OwnSequence { outer, sequence },
+            _ => ExtentRule::OuterSequence { outer, sequence },
         },
         SpaceKind::Count { of: outer, count } => match count {
-            Atom::Var(var) if !facts.is_single(home(var)) => Entry::OwnCount { outer, count },
-            _ => Entry::Equal { outer, length: Length::Int(count) },
+            Atom::Var(var) if !facts.is_single(home(var)) => ExtentRule::OwnCount { outer, count },
+            _ => ExtentRule::Equal { outer, length: HostLength::Int(count) },
         },
-        SpaceKind::Filter { of: outer, .. } => Entry::Filter { outer },
-        SpaceKind::Concat { of: outer, inner } => Entry::Concat { outer, inner },
+        SpaceKind::Filter { of: outer, .. } => ExtentRule::Filter { outer },
+        SpaceKind::Concat { of: outer, inner } => ExtentRule::Concat { outer, inner },
     }
 }

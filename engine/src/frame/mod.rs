@@ -19,7 +19,7 @@ mod last_use;
 mod program;
 
 pub(crate) use error::{RunError, RunResult};
-pub(crate) use extent::{Entry, Extent, Length, entry};
+pub(crate) use extent::{Extent, ExtentRule, HostLength, extent_rule};
 pub(crate) use program::FlatProgram;
 
 use crate::arrays::{FlatValue, Memory};

@@ -18,8 +18,9 @@ use nesl_runtime::bug;
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
-/// Sequences that may be made of an array without elements, as of shape 1000 × 0.
-const EMPTY_ROWS: usize = 1 << 20;
+/// The largest number of empty sequences that an array without elements is read as: one of shape
+/// 1000 × 0 has 1000.
+const MAX_EMPTY_ROWS: usize = 1 << 20;
 
 /// The array of a file, as a value of a type. `name` is the file's, for messages.
 pub fn read(bytes: &[u8], name: &str, ty: &Ty, precision: Precision) -> Result<Value, String> {
@@ -119,7 +120,7 @@ fn elements(header: &Header, available: usize) -> Result<usize, String> {
         if *length == 0 {
             break;
         }
-        let bound = if empty { EMPTY_ROWS } else { available / header.size };
+        let bound = if empty { MAX_EMPTY_ROWS } else { available / header.size };
         product =
             product.checked_mul(*length).filter(|product| *product <= bound).ok_or_else(|| {
                 format!("the file should hold {}, but it ends before", header.describe())

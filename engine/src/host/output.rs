@@ -1,4 +1,4 @@
-//! Standard output.
+//! The buffer in front of standard output.
 //!
 //! To the process's own it is buffered, but not held back: on a terminal a line goes out when it
 //! ends, elsewhere what is printed goes out when a tenth of a second has passed since the last
@@ -7,9 +7,9 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-/// As much is kept, at most.
+/// The number of bytes that are kept before they are written.
 const BUFFER_BYTES: usize = 64 * 1024;
-/// As long, at most, as long as the program goes on printing.
+/// The time for which output is kept while the program goes on printing.
 const MAX_DELAY: Duration = Duration::from_millis(100);
 
 pub(super) enum Output {

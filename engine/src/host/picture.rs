@@ -8,20 +8,18 @@
 //! Invariants: every number of a kept shape is finite; the file names of a session's pictures
 //! differ, even where upper and lower case are one.
 
-use super::svg;
-
-/// Pixels a window has at most, across and up.
+/// The largest width and height of a window, in pixels.
 pub const MAX_SIDE_PIXELS: i64 = 16_384;
-/// Windows of one session.
+/// The largest number of windows of one session.
 const MAX_WINDOWS: usize = 1_000;
-/// Numbers and chars that the shapes of one picture hold together.
-const ROOM: usize = 1 << 24;
+/// The numbers and characters that the shapes of one picture hold together, at most.
+const MAX_PICTURE_NUMBERS: usize = 1 << 24;
 /// The colour that inverts what it is drawn over.
-const INVERT: i64 = 64;
+const INVERT_COLOUR: i64 = 64;
 /// Colours from here on are 24 bits of red, green and blue.
-const TRUE_COLOUR: i64 = 1 << 24;
-/// Bytes of a file's name that a title gives.
-const NAME: usize = 80;
+const FIRST_RGB_COLOUR: i64 = 1 << 24;
+/// The bytes of a file's name that a title gives, at most.
+const MAX_FILE_NAME_BYTES: usize = 80;
 
 /// The pictures of a session, in the order in which their windows were made.
 #[derive(Default)]
@@ -59,7 +57,7 @@ pub struct Mark<'a> {
     pub text: &'a [u8],
 }
 
-/// A colour.
+/// A colour that a shape is drawn in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Colour {
     /// Red, green and blue.
@@ -77,7 +75,7 @@ pub(super) struct Frame {
     pub height: f64,
 }
 
-/// Something drawn.
+/// A shape that was drawn.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub kind: Kind,
@@ -109,7 +107,7 @@ enum Request {
 }
 
 impl Pictures {
-    /// Every picture.
+    /// The pictures in the order in which their windows were made.
     pub fn all(&self) -> &[Picture] {
         &self.all
     }
@@ -199,11 +197,6 @@ impl Picture {
         self.changed
     }
 
-    /// The picture as an SVG document.
-    pub fn svg(&self) -> String {
-        svg::write(self)
-    }
-
     fn draw(&mut self, mark: Mark<'_>) -> Result<(), String> {
         let request = request(mark.shape)?;
         let colour = colour(mark.colour)?;
@@ -241,7 +234,7 @@ impl Picture {
             return Err("a shape lacks a coordinate".to_owned());
         }
         self.size = self.size.saturating_add(numbers.len()).saturating_add(text.len()).max(1);
-        if self.size > ROOM {
+        if self.size > MAX_PICTURE_NUMBERS {
             return Err(format!("the picture \"{}\" has too many shapes", self.title));
         }
         if numbers.is_empty() {
@@ -309,9 +302,9 @@ fn colour(number: i64) -> Result<Colour, String> {
     let level = |bits: i64| [0, 105, 179, 255][(bits & 3) as usize];
     let byte = |bits: i64| (bits & 255) as u8;
     match number {
-        0..INVERT => Ok(Colour::Rgb(level(number), level(number >> 4), level(number >> 2))),
-        INVERT => Ok(Colour::Invert),
-        TRUE_COLOUR..=0x1ff_ffff => {
+        0..INVERT_COLOUR => Ok(Colour::Rgb(level(number), level(number >> 4), level(number >> 2))),
+        INVERT_COLOUR => Ok(Colour::Invert),
+        FIRST_RGB_COLOUR..=0x1ff_ffff => {
             Ok(Colour::Rgb(byte(number >> 16), byte(number >> 8), byte(number)))
         }
         other => Err(format!("{other} is not a colour")),
@@ -322,7 +315,7 @@ fn colour(number: i64) -> Result<Colour, String> {
 fn stem(title: &str) -> String {
     let mut stem = String::new();
     for c in title.chars() {
-        if stem.len() >= NAME {
+        if stem.len() >= MAX_FILE_NAME_BYTES {
             break;
         }
         if c.is_alphanumeric() || c == '_' {
@@ -350,7 +343,7 @@ mod tests {
         assert_eq!(stem("50% (of it)"), "50-of-it");
         assert_eq!(stem("größe"), "größe");
         assert_eq!(stem("..."), "picture");
-        assert_eq!(stem(&"é".repeat(1000)).len(), NAME);
+        assert_eq!(stem(&"é".repeat(1000)).len(), MAX_FILE_NAME_BYTES);
     }
 
     #[test]
@@ -369,8 +362,8 @@ mod tests {
         assert_eq!(colour(12), Ok(Colour::Rgb(0, 0, 255)));
         assert_eq!(colour(48), Ok(Colour::Rgb(0, 255, 0)));
         assert_eq!(colour(42), Ok(Colour::Rgb(179, 179, 179)));
-        assert_eq!(colour(TRUE_COLOUR + 0x01_02_03), Ok(Colour::Rgb(1, 2, 3)));
-        for bad in [-1, 65, TRUE_COLOUR - 1, TRUE_COLOUR * 2] {
+        assert_eq!(colour(FIRST_RGB_COLOUR + 0x01_02_03), Ok(Colour::Rgb(1, 2, 3)));
+        for bad in [-1, 65, FIRST_RGB_COLOUR - 1, FIRST_RGB_COLOUR * 2] {
             assert!(colour(bad).is_err(), "{bad}");
         }
     }

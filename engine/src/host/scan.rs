@@ -101,12 +101,12 @@ impl<'a> Scanner<'a> {
 
 /// ``expected an int, found `abc` ``
 pub(super) fn expected(what: &str, found: &[u8]) -> String {
-    const SHOWN: usize = 40;
+    const MAX_SHOWN_BYTES: usize = 40;
     if found.is_empty() {
         return format!("expected {what}, found nothing");
     }
-    let text = String::from_utf8_lossy(&found[..found.len().min(SHOWN)]);
-    let dots = if found.len() > SHOWN { "…" } else { "" };
+    let text = String::from_utf8_lossy(&found[..found.len().min(MAX_SHOWN_BYTES)]);
+    let dots = if found.len() > MAX_SHOWN_BYTES { "…" } else { "" };
     format!("expected {what}, found `{text}{dots}`")
 }
 

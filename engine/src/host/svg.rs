@@ -1,37 +1,40 @@
 //! A picture as an SVG document.
 //!
-//! What is drawn in a box is cut off at its edges by an inner `<svg>` element, which needs no
+//! A shape that is drawn in a box is cut off at its edges by an inner `<svg>` element, which needs no
 //! names: several pictures can stand in one page. The cut leaves room for half the width of a
 //! line, so that one along an edge is whole. Numbers have at most two decimals.
 
 use super::picture::{Colour, Frame, Kind, Picture, Shape};
 use std::fmt::Write;
 
-/// Coordinates farther out are brought to here: readers of SVG compute in single precision.
-const FAR: f64 = 1e7;
+/// The largest coordinate, in pixels; those farther out are clamped, since readers of SVG compute in
+/// single precision.
+const MAX_COORDINATE_PIXELS: f64 = 1e7;
 
-/// Writes a document.
-pub(super) fn write(picture: &Picture) -> String {
-    let (width, height) = (picture.width, picture.height);
-    let mut svg = Svg { out: String::new(), height: height as f64, open: None };
-    svg.push(format_args!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
+impl Picture {
+    /// The picture as an SVG document.
+    pub fn svg(&self) -> String {
+        let (width, height) = (self.width, self.height);
+        let mut svg = Svg { out: String::new(), height: height as f64, open: None };
+        svg.push(format_args!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{width}\" height=\"{height}\" \
          viewBox=\"0 0 {width} {height}\" fill=\"none\" stroke-linecap=\"round\" \
          stroke-linejoin=\"round\" font-family=\"monospace\" font-size=\"12\">\n<title>"
-    ));
-    svg.text(&picture.title);
-    svg.push(format_args!("</title>\n<rect width=\"{width}\" height=\"{height}\""));
-    svg.paint("fill", picture.background);
-    svg.push(format_args!("/>\n"));
-    let window = Frame { left: 0.0, bottom: 0.0, width: width as f64, height: height as f64 };
-    for shape in &picture.shapes {
-        let frame = cut(shape).filter(|frame| !window.is_inside(frame));
-        svg.enter(frame);
-        svg.shape(shape);
+        ));
+        svg.text(&self.title);
+        svg.push(format_args!("</title>\n<rect width=\"{width}\" height=\"{height}\""));
+        svg.paint("fill", self.background);
+        svg.push(format_args!("/>\n"));
+        let window = Frame { left: 0.0, bottom: 0.0, width: width as f64, height: height as f64 };
+        for shape in &self.shapes {
+            let frame = cut(shape).filter(|frame| !window.is_inside(frame));
+            svg.enter(frame);
+            svg.shape(shape);
+        }
+        svg.enter(None);
+        svg.push(format_args!("</svg>\n"));
+        svg.out
     }
-    svg.enter(None);
-    svg.push(format_args!("</svg>\n"));
-    svg.out
 }
 
 /// The largest coordinate of a shape, in pixels, beyond which it is cut off; a text is not.
@@ -235,7 +238,7 @@ impl Svg {
 
 /// Two decimals; never `-0`.
 fn number(x: f64) -> f64 {
-    (x.clamp(-FAR, FAR) * 100.0).round() / 100.0 + 0.0
+    (x.clamp(-MAX_COORDINATE_PIXELS, MAX_COORDINATE_PIXELS) * 100.0).round() / 100.0 + 0.0
 }
 
 #[cfg(test)]

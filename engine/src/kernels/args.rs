@@ -2,6 +2,7 @@
 
 use crate::arrays::{self, Memory, Segments, gather_segments, length, number, writable};
 use crate::frame::{CallFrame, RunResult};
+use crate::unsupported::Unsupported;
 use nesl_core::flat::{Kernel, SpaceId};
 use nesl_core::ir::{Atom, Var};
 use nesl_core::lower::kernel::{KernelParam, LoweredKernel};
@@ -22,8 +23,8 @@ pub(super) fn arguments(
     let over = frame.extent(kernel.space).clone();
     let mut args = Vec::new();
     let mut overwritten = Vec::new();
-    for take in &code.params {
-        match take {
+    for param in &code.params {
+        match param {
             KernelParam::Count => args.push(number(over.count)),
             KernelParam::Segments => args.push(number(over.segments()?.count)),
             KernelParam::Length => {
@@ -40,7 +41,7 @@ pub(super) fn arguments(
                 args.push(Arg::Array(memory.alloc(*ty, frame.extent(*space).count)?, 0));
             }
             KernelParam::Table(size, combine, ty) => {
-                let size = table_size(memory, frame, kernel, *size);
+                let size = table_size(memory, frame, kernel, *size)?;
                 args.push(arrays::fill(memory, combine.neutral(*ty), size)?);
             }
             KernelParam::One(ty) => args.push(Arg::Array(memory.alloc(*ty, 1)?, 0)),
@@ -66,11 +67,16 @@ fn pool<'a>(frame: &'a CallFrame<'_>, var: Var) -> &'a [Arg] {
 }
 
 /// Returns the number of elements of a histogram's table: an int of the host's own path.
-fn table_size(memory: &Memory<'_>, frame: &CallFrame<'_>, kernel: &Kernel, size: Atom) -> usize {
+fn table_size(
+    memory: &Memory<'_>,
+    frame: &CallFrame<'_>,
+    kernel: &Kernel,
+    size: Atom,
+) -> RunResult<usize> {
     let home = frame.function.segments_of(kernel.space).unwrap_or(SpaceId::CALLER);
     let size = frame.value_in(memory, size, home);
-    let size = size.or_bug("the size of a histogram's table is known to the host");
-    arrays::int(&size.parts[0]).max(0) as usize
+    let size = size.ok_or(Unsupported::UnknownTableSize)?;
+    Ok(arrays::int(&size.parts[0]).max(0) as usize)
 }
 
 /// Returns the parts of a sequence in arrays that a kernel may write to: its own if this is their

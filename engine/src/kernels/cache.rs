@@ -33,7 +33,7 @@ pub(crate) enum KernelKey {
     Sides(SpaceId, SpaceId),
 }
 
-/// A kernel as kir, loaded when it is first launched.
+/// A kernel lowered for a variant, loaded when it is first launched.
 pub(crate) struct CachedKernel {
     pub(super) code: LoweredKernel,
     /// The loaded module; `None` if there is nothing to execute, because all results are arguments.
@@ -134,7 +134,7 @@ impl KernelCache {
 fn is_renaming(kernel: &Kernel, code: &LoweredKernel) -> bool {
     kernel.lets.iter().all(|binding| matches!(binding.op, Op::Element { .. }))
         && code.filters.is_empty()
-        && code.results.iter().flat_map(|give| &give.parts).all(|part| match part {
+        && code.results.iter().flat_map(|result| &result.parts).all(|part| match part {
             ResultPart::Alias(_, None) | ResultPart::Same(_) => true,
             ResultPart::Alias(_, Some(_))
             | ResultPart::Array(_)

@@ -33,4 +33,4 @@ pub(crate) use derived::{filter, filter_sides, lengths_in, value_in};
 pub(crate) use launch::Launcher;
 pub(crate) use log::locate_failure;
 pub(crate) use prefetch::prefetch;
-pub(crate) use split::{Part, next_part};
+pub(crate) use split::{KernelPart, next_part};

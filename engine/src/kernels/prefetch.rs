@@ -3,7 +3,7 @@
 //! The facts that a kernel's code depends on nearly always follow from the program: which index
 //! spaces have a single element, and which sequences tile their pools. Only the way that a run takes
 //! does not. So the program is interpreted abstractly once, as if every side of a conditional were
-//! taken; the rules for index spaces ([`entry`]), placement ([`placement`]), variants and the cache
+//! taken; the rules for index spaces ([`extent_rule`]), placement ([`placement`]), variants and the cache
 //! are those of a run. A runtime with an idle thread compiles what it is told of while the program
 //! begins.
 //!
@@ -11,13 +11,13 @@
 
 use super::cache::{KernelCache, KernelKey};
 use super::derived::filtering;
-use super::split::{Part, next_part};
+use super::split::{KernelPart, next_part};
 use super::variant::variant;
-use crate::frame::{Entry, FlatProgram, Length, SpaceFacts, entry};
+use crate::frame::{ExtentRule, FlatProgram, HostLength, SpaceFacts, extent_rule};
 use nesl_core::base::with_stack;
 use nesl_core::flat::{Block, Function, Kernel, Let, Op, SpaceId, Step};
 use nesl_core::ir::{Atom, FunId, Ty, Var};
-use nesl_core::lower::kernel::{self as lowered, Values};
+use nesl_core::lower::kernel::{ResultPart, Values};
 use nesl_core::strategy::eligibility::{Placement, placement};
 use nesl_core::strategy::{Strategy, Thresholds, Version, called_function, deciding_space, is_map};
 use nesl_runtime::bug;
@@ -166,20 +166,20 @@ impl<'p> Prefetcher<'p> {
 
     /// Enters an index space; `None` if a run would not go on from here.
     fn enter(&mut self, call: &mut ForeseenCall<'p>, space: SpaceId) -> Option<()> {
-        let extent = match entry(call.function, call.homes, call, space) {
-            Entry::Caller => return Some(()),
-            Entry::Equal { outer, length: Length::Of(_) | Length::Int(_) } => {
+        let extent = match extent_rule(call.function, call.homes, call, space) {
+            ExtentRule::Caller => return Some(()),
+            ExtentRule::Equal { outer, length: HostLength::Of(_) | HostLength::Int(_) } => {
                 many(if call.extents.get(&outer)?.single { None } else { Some(true) })
             }
-            Entry::OwnSequence { outer, sequence } => {
+            ExtentRule::OwnSequence { outer, sequence } => {
                 many(Some(call.tiles.get(&(sequence, outer)) == Some(&true)))
             }
-            Entry::OuterSequence { .. } | Entry::OwnCount { .. } => many(Some(false)),
-            Entry::Filter { outer } if call.is_single(outer) => return None,
-            Entry::Filter { outer } => {
+            ExtentRule::OuterSequence { .. } | ExtentRule::OwnCount { .. } => many(Some(false)),
+            ExtentRule::Filter { outer } if call.is_single(outer) => return None,
+            ExtentRule::Filter { outer } => {
                 return self.launch(call, KernelKey::Filter(space), &filtering(outer, vec![space]));
             }
-            Entry::Concat { outer, .. } => many((!call.is_single(outer)).then_some(false)),
+            ExtentRule::Concat { outer, .. } => many((!call.is_single(outer)).then_some(false)),
         };
         call.extents.insert(space, extent);
         Some(())
@@ -191,7 +191,7 @@ impl<'p> Prefetcher<'p> {
             Placement::HostSteps => {
                 let mut at = 0;
                 while let Some((part, next)) = next_part(kernel, at) {
-                    if let Part::Launched(key, part) = part {
+                    if let KernelPart::Launched(key, part) = part {
                         self.launch(call, key, &part)?;
                     }
                     at = next;
@@ -214,17 +214,16 @@ impl<'p> Prefetcher<'p> {
         let variant = variant((call.function, call.homes), kernel, call);
         let lowered = self.cache.kernel(self.program, call.id, key, kernel, variant).ok()?;
         lowered.prefetch(self.runtime);
-        for give in &lowered.code.results {
-            let is_sequence = matches!(call.homes.get(&give.var), Some((_, Ty::Sequence(_))));
-            if is_sequence
-                && give.parts.iter().any(|part| matches!(part, lowered::ResultPart::Starts(_)))
+        for result in &lowered.code.results {
+            let is_sequence = matches!(call.homes.get(&result.var), Some((_, Ty::Sequence(_))));
+            if is_sequence && result.parts.iter().any(|part| matches!(part, ResultPart::Starts(_)))
             {
-                call.tiles.insert((give.var, give.space), false);
+                call.tiles.insert((result.var, result.space), false);
             }
         }
         let outer = call.extents.get(&kernel.space)?.segments;
-        for places in &lowered.code.filters {
-            call.extents.insert(places.space, many(outer.map(|_| false)));
+        for filter in &lowered.code.filters {
+            call.extents.insert(filter.space, many(outer.map(|_| false)));
         }
         Some(())
     }

@@ -19,13 +19,13 @@ pub(super) fn bind_results(
     args: &[Arg],
     outputs: &[Buffer],
 ) -> RunResult<()> {
-    for give in &code.results {
-        let value = stored_value(memory, frame, give, args, outputs)?;
-        frame.bind(give.var, give.space, Rc::new(value));
+    for result in &code.results {
+        let value = stored_value(memory, frame, result, args, outputs)?;
+        frame.bind(result.var, result.space, Rc::new(value));
     }
-    for places in &code.filters {
-        let indices = places.indices.map(|at| array(&args[at]).clone());
-        let counts = &args[places.counts];
+    for filter in &code.filters {
+        let indices = filter.indices.map(|at| array(&args[at]).clone());
+        let counts = &args[filter.counts];
         let extent = match &frame.extent(kernel.space).segments {
             None => {
                 let count = length(&Arg::Scalar(first_element(memory, counts)?));
@@ -36,7 +36,7 @@ pub(super) fn bind_results(
                 Extent::filtered(segments.total, Some(segments), indices)
             }
         };
-        frame.set_extent(places.space, Rc::new(extent));
+        frame.set_extent(filter.space, Rc::new(extent));
     }
     Ok(())
 }
@@ -45,14 +45,14 @@ pub(super) fn bind_results(
 fn stored_value(
     memory: &Memory<'_>,
     frame: &CallFrame<'_>,
-    give: &KernelResult,
+    result: &KernelResult,
     args: &[Arg],
     outputs: &[Buffer],
 ) -> RunResult<FlatValue> {
     let mut parts = Vec::new();
     let mut tiles = None;
     let mut inner_total = 0;
-    for part in &give.parts {
+    for part in &result.parts {
         parts.push(match part {
             ResultPart::Array(at) | ResultPart::Same(at) => args[*at].clone(),
             ResultPart::Length(at) => match &args[*at] {
@@ -70,7 +70,7 @@ fn stored_value(
                 Arg::Array(buffer.clone(), begin + start)
             }
             ResultPart::Starts(at) => {
-                let count = frame.extent(give.space).count;
+                let count = frame.extent(result.space).count;
                 let segments = Segments::of_lengths(memory, count, args[*at].clone())?;
                 let starts = Arg::Array(segments.offsets(memory)?, 0);
                 tiles = Some(segments);
@@ -87,7 +87,7 @@ fn stored_value(
             ResultPart::Sum(_) => number(tiles.as_ref().map_or(0, |tiles| tiles.total)),
         });
     }
-    let is_sequence = matches!(frame.homes.get(&give.var), Some((_, Ty::Sequence(_))));
+    let is_sequence = matches!(frame.homes.get(&result.var), Some((_, Ty::Sequence(_))));
     Ok(FlatValue { parts, tiles: tiles.filter(|_| is_sequence) })
 }
 

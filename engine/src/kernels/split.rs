@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// The next part of a kernel that is taken apart.
-pub(crate) enum Part<'k> {
+pub(crate) enum KernelPart<'k> {
     /// A step of the host, and those behind it.
     Host(&'k Let, &'k [Let]),
     /// Steps launched together as a kernel of their own.
@@ -16,14 +16,14 @@ pub(crate) enum Part<'k> {
 }
 
 /// Returns the part that begins at a step, and the step at which the next part begins.
-pub(crate) fn next_part(kernel: &Kernel, at: usize) -> Option<(Part<'_>, usize)> {
+pub(crate) fn next_part(kernel: &Kernel, at: usize) -> Option<(KernelPart<'_>, usize)> {
     let step = kernel.lets.get(at)?;
     if is_host_step(step) {
-        return Some((Part::Host(step, &kernel.lets[at + 1..]), at + 1));
+        return Some((KernelPart::Host(step, &kernel.lets[at + 1..]), at + 1));
     }
     let steps = launched_steps(kernel, at);
     let (key, next) = (KernelKey::Part(kernel.id, steps.start), steps.end);
-    Some((Part::Launched(key, part(kernel, steps)), next))
+    Some((KernelPart::Launched(key, part(kernel, steps)), next))
 }
 
 /// Returns some steps of a kernel as a kernel that stores what later steps need.

@@ -42,7 +42,7 @@ pub(crate) struct Runner<'a> {
 }
 
 /// A value, and the work and depth of computing it where they were counted.
-pub(crate) type Done = (ResidentValue, Option<(u64, u64)>);
+pub(crate) type Evaluated = (ResidentValue, Option<(u64, u64)>);
 
 /// The reason why a form has no value.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl From<runtime::Failure> for FormError {
 }
 
 /// A program without effects that may be run more than once.
-struct Work<'p> {
+struct PureProgram<'p> {
     program: &'p Program,
     /// The budget left for interpreting the program; counted when it is first needed.
     budget: Option<InterpretBudget>,
@@ -70,9 +70,9 @@ struct Work<'p> {
     small: bool,
 }
 
-impl<'p> Work<'p> {
-    fn of(program: &'p Program, small: bool) -> Work<'p> {
-        Work { program, budget: None, prepared: None, small }
+impl<'p> PureProgram<'p> {
+    fn of(program: &'p Program, small: bool) -> PureProgram<'p> {
+        PureProgram { program, budget: None, prepared: None, small }
     }
 }
 
@@ -83,12 +83,12 @@ impl Runner<'_> {
         program: &Program,
         globals: &[ResidentValue],
         key: i64,
-    ) -> Result<Done, FormError> {
+    ) -> Result<Evaluated, FormError> {
         self.host.set_precision(self.options.precision);
         let done = match self.executor {
             None => self.interpret(program, globals, key),
             Some(_) if !Effects::of(program).in_function(program.main) => {
-                self.compute(&mut Work::of(program, false), globals, key)
+                self.compute(&mut PureProgram::of(program, false), globals, key)
             }
             Some(executor) if self.is_left_to_interpreter(executor, program, globals) => {
                 self.interpret(program, globals, key)
@@ -118,7 +118,7 @@ impl Runner<'_> {
         program: &Program,
         globals: &[ResidentValue],
         key: i64,
-    ) -> Result<Done, FormError> {
+    ) -> Result<Evaluated, FormError> {
         let values = self.values(globals)?;
         let done = interp::run(program, &values, key, self.host, &self.options);
         let outcome = done.map_err(FormError::Program)?;
@@ -129,10 +129,10 @@ impl Runner<'_> {
     /// Runs a program without effects.
     fn compute(
         &mut self,
-        work: &mut Work<'_>,
+        work: &mut PureProgram<'_>,
         globals: &[ResidentValue],
         key: i64,
-    ) -> Result<Done, FormError> {
+    ) -> Result<Evaluated, FormError> {
         let program = work.program;
         let Some(executor) = self.executor else { return self.interpret(program, globals, key) };
         let (runtime, limits) = (&*executor.runtime, &executor.limits);
@@ -172,7 +172,7 @@ impl Runner<'_> {
     /// compiled.
     fn interpret_within_budget(
         &mut self,
-        work: &mut Work<'_>,
+        work: &mut PureProgram<'_>,
         globals: &[ResidentValue],
         key: i64,
         runtime: &dyn runtime::Runtime,

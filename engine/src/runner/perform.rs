@@ -3,7 +3,7 @@
 //! Values stay where they were made, and are read only for steps that need them on the host. A pure
 //! region is finished when its step is: its failures are reported before the next step is taken.
 
-use super::{Done, FormError, Runner, Work};
+use super::{Evaluated, FormError, PureProgram, Runner};
 use crate::execute::Executor;
 use crate::interpret_first::values_on_host;
 use crate::resident::ResidentValue;
@@ -41,7 +41,7 @@ struct Performer<'r, 'a, 's> {
     /// The values of the program's top-level variables.
     globals: &'s [ResidentValue],
     /// The pure regions that were computed before, by their addresses.
-    works: FxHashMap<*const PureRegion, Work<'s>>,
+    pure_programs: FxHashMap<*const PureRegion, PureProgram<'s>>,
     /// The number of calls under way.
     depth: usize,
 }
@@ -54,7 +54,7 @@ impl Runner<'_> {
         program: &Program,
         globals: &[ResidentValue],
         key: i64,
-    ) -> Result<Done, FormError> {
+    ) -> Result<Evaluated, FormError> {
         let began = Instant::now();
         let host_program = host_program::host_program(&simplify(program));
         executor.translated(began.elapsed());
@@ -66,7 +66,7 @@ impl Runner<'_> {
             executor,
             program: &host_program,
             globals,
-            works: FxHashMap::default(),
+            pure_programs: FxHashMap::default(),
             depth: 0,
         };
         performer.call(host_program.main, args, CallTrace::default()).map(|value| (value, None))
@@ -207,8 +207,8 @@ impl<'s> Performer<'_, '_, 's> {
         let done = if region.effects {
             self.runner.interpret(&region.program, &inputs, 0)
         } else {
-            let work = self.works.entry(std::ptr::from_ref(region));
-            let work = work.or_insert_with(|| Work::of(&region.program, region.small));
+            let work = self.pure_programs.entry(std::ptr::from_ref(region));
+            let work = work.or_insert_with(|| PureProgram::of(&region.program, region.small));
             self.runner.compute(work, &inputs, 0)
         };
         let (value, _) = done.map_err(|error| frame.with_calls(error))?;

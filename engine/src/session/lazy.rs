@@ -14,7 +14,7 @@ use crate::resident::ResidentValue;
 use crate::runner::FormError;
 use nesl_core::base::{Diagnostic, ItemId, Name};
 use nesl_core::ir::{Effects, Global, GlobalId, Op, Program, Ty};
-use nesl_core::link::{self, Fact, Unit, cannot_fail, link, only_iterates};
+use nesl_core::link::{self, Fact, LinkUnit, cannot_fail, link, only_iterates};
 use nesl_core::simplify::simplify;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::Precision;
@@ -49,14 +49,14 @@ impl Value {
     /// Returns the value if it was computed.
     pub(super) fn computed(&self) -> Option<&ResidentValue> {
         match self {
-            Value::Computed(held) => Some(held),
+            Value::Computed(resident) => Some(resident),
             Value::Deferred(deferred) => deferred.value.get(),
         }
     }
 
     fn fact(&self) -> Fact {
         match (self.computed(), self) {
-            (Some(held), _) => held.fact(),
+            (Some(resident), _) => resident.fact(),
             (None, Value::Deferred(deferred)) => deferred.fact,
             (None, Value::Computed(_)) => Fact::Nothing,
         }
@@ -74,7 +74,7 @@ impl Value {
 #[derive(Default)]
 struct Linking {
     /// The programs, each after those that it is linked with.
-    programs: Vec<(Program, Vec<link::Source>)>,
+    programs: Vec<(Program, Vec<link::GlobalSource>)>,
     /// The deferred definitions among the programs, each with its index there.
     known: Vec<(Rc<Deferred>, usize)>,
     globals: Vec<Global>,
@@ -149,8 +149,11 @@ impl Session {
         let mut linking = Linking::default();
         let at = self.settings.precision;
         self.add(&mut linking, item, program, &simplify(program), values, at)?;
-        let units: Vec<Unit<'_>> =
-            linking.programs.iter().map(|(program, sources)| Unit { program, sources }).collect();
+        let units: Vec<LinkUnit<'_>> = linking
+            .programs
+            .iter()
+            .map(|(program, sources)| LinkUnit { program, sources })
+            .collect();
         Ok((Some(link(&units, linking.globals)), linking.values))
     }
 
@@ -172,7 +175,7 @@ impl Session {
             {
                 let known = linking.known.iter().find(|(known, _)| Rc::ptr_eq(known, deferred));
                 if let Some((_, unit)) = known {
-                    sources.push(link::Source::Unit(*unit));
+                    sources.push(link::GlobalSource::Unit(*unit));
                     continue;
                 }
                 if !deferred.asked.get() && deferred.precision == at && only_iterates(simple, id) {
@@ -181,15 +184,15 @@ impl Session {
                     let own = &deferred.program;
                     let unit = self.add(linking, item, own, own, &captured, at)?;
                     linking.known.push((deferred.clone(), unit));
-                    sources.push(link::Source::Unit(unit));
+                    sources.push(link::GlobalSource::Unit(unit));
                     continue;
                 }
                 self.force(deferred, item)?;
             }
-            let held = value.computed().or_bug("a value is computed or deferred").clone();
-            sources.push(link::Source::Global(GlobalId(linking.values.len() as u32)));
+            let resident = value.computed().or_bug("a value is computed or deferred").clone();
+            sources.push(link::GlobalSource::Global(GlobalId(linking.values.len() as u32)));
             linking.globals.push(program.globals[number].clone());
-            linking.values.push(held);
+            linking.values.push(resident);
         }
         linking.programs.push((program.clone(), sources));
         Ok(linking.programs.len() - 1)
@@ -201,14 +204,17 @@ impl Session {
         let mut linking = Linking::default();
         let (program, at) = (&deferred.program, deferred.precision);
         self.add(&mut linking, asked_by, program, program, &captured, at)?;
-        let units: Vec<Unit<'_>> =
-            linking.programs.iter().map(|(program, sources)| Unit { program, sources }).collect();
+        let units: Vec<LinkUnit<'_>> = linking
+            .programs
+            .iter()
+            .map(|(program, sources)| LinkUnit { program, sources })
+            .collect();
         let program = link(&units, linking.globals);
         let mut runner = self.runner();
         runner.options.precision = at;
         let done = runner.run(&program, &linking.values, 0);
-        let held = match done {
-            Ok((held, _)) => held,
+        let resident = match done {
+            Ok((resident, _)) => resident,
             Err(error) => {
                 let item = deferred.item;
                 let diagnostic = match error {
@@ -224,9 +230,9 @@ impl Session {
         if let Some(Value::Deferred(known)) = self.values.get(&key)
             && Rc::ptr_eq(known, deferred)
         {
-            self.values.insert(key, Value::Computed(held.clone()));
+            self.values.insert(key, Value::Computed(resident.clone()));
         }
-        let _ = deferred.value.set(held);
+        let _ = deferred.value.set(resident);
         deferred.captured.borrow_mut().clear();
         Ok(())
     }

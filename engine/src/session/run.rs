@@ -5,7 +5,7 @@ use super::watch::Watcher;
 use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, lazy, located, place};
 use crate::preview::Preview;
 use crate::resident::ResidentValue;
-use crate::runner::{Done, FormError, Runner};
+use crate::runner::{Evaluated, FormError, Runner};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
 use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Projection};
@@ -183,9 +183,9 @@ impl Session {
         summary.ok += 1;
         if !quiet {
             let expression = matches!(ast.kind, ItemKind::Expr(_));
-            let value = computed.value.computed().map_or(Ok(None), |held| {
-                let unread = !self.settings.show_sequences && held.ty().has_sequence();
-                let seen = || held.preview(self.settings.print_length, self.preview_limit());
+            let value = computed.value.computed().map_or(Ok(None), |resident| {
+                let unread = !self.settings.show_sequences && resident.ty().has_sequence();
+                let seen = || resident.preview(self.settings.print_length, self.preview_limit());
                 (!unread).then(seen).transpose()
             });
             let value = match value {
@@ -213,8 +213,8 @@ impl Session {
     /// Keeps the values of the variables of a form: in memory, or in files after `|=`.
     fn keep(&mut self, item: ItemId, ast: &ast::Item, value: &lazy::Value) -> Result<(), String> {
         let stored = matches!(ast.kind, ItemKind::Binding { stored: true, .. });
-        let held = match value {
-            lazy::Value::Computed(held) => held,
+        let resident = match value {
+            lazy::Value::Computed(resident) => resident,
             lazy::Value::Deferred(_) => {
                 let name = deferrable(ast).or_bug("a deferred form binds one name");
                 self.values.insert((item, name), value.clone());
@@ -222,7 +222,7 @@ impl Session {
             }
         };
         for (name, way) in names_of(ast) {
-            let part = held.part(&way);
+            let part = resident.part(&way);
             if stored {
                 let value = part.value(self.runtime()).map_err(|failure| words(&failure))?;
                 self.stored.write(item, name, value, part.ty())?;
@@ -276,7 +276,7 @@ impl Session {
         } else {
             (self.run_watched(program, &elaborated, &globals, key), false)
         };
-        let (held, cost) = match done {
+        let (resident, cost) = match done {
             Ok(done) => done,
             Err(FormError::Program(failure)) => return Err(vec![self.failure(item, &failure)]),
             Err(FormError::Runtime(failure)) => {
@@ -286,7 +286,7 @@ impl Session {
         let translating = elaborating + (self.translating() - before);
         // What others have defined is not this form's work.
         let cost = cost.filter(|_| linked.is_none());
-        let value = lazy::Value::Computed(held);
+        let value = lazy::Value::Computed(resident);
         Ok((elaborated, Computed { value, cost, translating, on_runtime }))
     }
 
@@ -315,8 +315,8 @@ impl Session {
         elaborated: &Elaborated,
         globals: &[ResidentValue],
         key: i64,
-    ) -> Result<Done, FormError> {
-        let values = globals.iter().map(|held| held.value(self.runtime()).cloned());
+    ) -> Result<Evaluated, FormError> {
+        let values = globals.iter().map(|resident| resident.value(self.runtime()).cloned());
         let values: Vec<Value> = values.collect::<Result<_, _>>()?;
         self.host.set_precision(self.settings.precision);
         let watched = &elaborated.watched;
@@ -356,8 +356,8 @@ impl Session {
                     let precision = self.settings.precision;
                     let read = self.stored.read(global.item, &name, &global.ty, precision);
                     if let Some(Ok(value)) = read {
-                        let held = ResidentValue::value_of(value, global.ty.clone());
-                        values.push(lazy::Value::Computed(held));
+                        let resident = ResidentValue::value_of(value, global.ty.clone());
+                        values.push(lazy::Value::Computed(resident));
                         continue;
                     }
                     let at = place(self.db.whole(item));

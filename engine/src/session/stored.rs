@@ -48,6 +48,18 @@ impl Stored {
         }
     }
 
+    /// Removes the values of the variables of some items.
+    pub(super) fn forget(&mut self, is_forgotten: impl Fn(ItemId) -> bool) {
+        self.files.retain(|(item, _), path| {
+            let forgotten = is_forgotten(*item);
+            if forgotten {
+                // The folder goes with the session in any case.
+                let _ = std::fs::remove_file(path);
+            }
+            !forgotten
+        });
+    }
+
     /// Reads the value of a variable back, if it is stored.
     pub(super) fn read(
         &self,

@@ -1,4 +1,4 @@
-//! `nesl lsp`
+//! `nesl lsp`: the language server on standard input and output.
 
 use crate::allocator;
 use crate::exit::OK;

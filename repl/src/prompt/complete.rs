@@ -6,7 +6,7 @@ use nesl_core::syntax;
 /// The action for Enter, by what was typed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Typed {
-    /// Run it.
+    /// The text is complete: run it.
     Whole,
     /// Run it once a `;` is put at its end.
     Unterminated,

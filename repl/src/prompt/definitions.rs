@@ -1,4 +1,4 @@
-//! What files define, for a session to begin with.
+//! Loading the definitions of files before a session begins.
 //!
 //! Expressions at top level are left out: a session is for trying what a file defines, and what it
 //! computes may take long. They become blanks, so that everything else keeps its place.
@@ -21,7 +21,7 @@ pub struct Files(Vec<PathBuf>);
 /// The report on the files' definitions, besides their errors.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
-    /// Nothing.
+    /// Only the errors are reported.
     Nothing,
     /// Their names, a line a file.
     Names,

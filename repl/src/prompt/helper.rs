@@ -1,4 +1,4 @@
-//! What the line editor asks while a line is typed: is it whole, what could stand here.
+//! Answers to the line editor while a line is typed: whether it is complete, and its completions.
 
 use super::complete::{Typed, typed};
 use super::meta;

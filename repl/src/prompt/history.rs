@@ -1,4 +1,4 @@
-//! Where what was typed is kept between sessions.
+//! The file that keeps the lines typed at the prompt between sessions.
 
 use super::helper::Helper;
 use etcetera::{AppStrategy, AppStrategyArgs, choose_app_strategy};

@@ -1,4 +1,4 @@
-//! What messages look like.
+//! Tests of the layout of messages.
 
 use super::*;
 use expect_test::{Expect, expect};

@@ -10,7 +10,7 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 /// The time limit of a case.
-const PATIENCE: Duration = Duration::from_secs(60);
+const MAX_CASE_TIME: Duration = Duration::from_secs(60);
 
 /// A recorded case.
 pub struct Case {
@@ -176,10 +176,10 @@ fn run(command: &[String], file: &Path, top: &Path, work: &Path) -> Result<Ran, 
         if let Some(status) = child.try_wait().map_err(|e| e.to_string())? {
             break status;
         }
-        if begun.elapsed() > PATIENCE {
+        if begun.elapsed() > MAX_CASE_TIME {
             let _ = child.kill();
             let _ = child.wait();
-            return Err(format!("still running after {} s", PATIENCE.as_secs()));
+            return Err(format!("still running after {} s", MAX_CASE_TIME.as_secs()));
         }
         std::thread::sleep(Duration::from_millis(2));
     };

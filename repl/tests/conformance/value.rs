@@ -12,38 +12,38 @@ const TOLERANCE: f64 = 1e-9;
 /// A printed value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// `-7`
+    /// An int: `-7`.
     Int(i128),
-    /// `2.5`
+    /// A float: `2.5`.
     Float(f64),
-    /// `T`
+    /// A bool: `T`.
     Bool(bool),
     /// `` `a ``
     Char(char),
-    /// `"abc"`
+    /// A text: `"abc"`.
     Str(String),
-    /// `[1, 2]`
+    /// A sequence: `[1, 2]`.
     Seq(Vec<Value>),
-    /// `(1, 2)`
+    /// A tuple: `(1, 2)`.
     Tuple(Vec<Value>),
-    /// `complex(1.0, 2.0)`
+    /// A record: `complex(1.0, 2.0)`.
     Record(String, Vec<Value>),
-    /// `fn`
+    /// A function, printed as `fn`.
     Function,
 }
 
 /// A printed type; variables are numbered in order of appearance.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Type {
-    /// `int`
+    /// A type by its name: `int`.
     Name(String),
     /// `a :: (a in number)`
     Var(usize, String),
-    /// `[int]`
+    /// The type of sequences: `[int]`.
     Seq(Box<Type>),
-    /// `int, float`
+    /// The type of tuples: `int, float`.
     Tuple(Vec<Type>),
-    /// `bag(int, a)`
+    /// The type of records: `bag(int, a)`.
     Record(String, Vec<Type>),
     /// `int -> int`
     Arrow(Box<Type>, Box<Type>),

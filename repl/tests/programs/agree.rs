@@ -8,7 +8,7 @@ use nesl_runtime::runtime::{Options, Runtime};
 use nesl_runtime_cpu::Cpu;
 
 /// Programs with more work than this are skipped.
-const MUCH: u64 = 1_000_000;
+const MAX_WORK: u64 = 1_000_000;
 
 /// The result of a comparison.
 pub enum Verdict {
@@ -83,7 +83,7 @@ pub fn verdict(program: &Program, precision: Precision) -> Verdict {
     let entries = program.entries();
     let text = program.text();
     let (expected, work) = run(&text, precision, None);
-    if work > MUCH {
+    if work > MAX_WORK {
         return Verdict::TooLarge;
     }
     if let Err(how) = promised(&entries, &expected) {

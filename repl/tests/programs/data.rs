@@ -98,13 +98,13 @@ pub fn wide(g: &mut Generator) -> Expr {
     Expr::op(Ty::seq(ty), template, vec![length])
 }
 
-/// How long the sides of squares are.
+/// Chooses the side of a square.
 pub fn side(g: &mut Generator) -> Expr {
     let length = [1, 3, 5, 8][g.rng.below(4)];
     Expr::literal(Ty::Int, length.to_string())
 }
 
-/// A sequence of as many rows as a variable says, each as long.
+/// Generates a square: a sequence of as many rows as a variable says, each of that length.
 pub fn square(g: &mut Generator, side: &str) -> Expr {
     let (ty, template) = match g.rng.below(2) {
         0 => (Ty::Int, "{{mod(j * 31 + k * 17, 23) - 9 : k in [0:$0]} : j in [0:$0]}"),

@@ -48,14 +48,15 @@ pub struct Variable {
     pub ty: Ty,
     /// The name of the sequence for which the variable is a valid index, if any.
     place_of: Option<String>,
-    /// The variable that holds the side of the squares it is an index of, or, of a square, its side.
+    /// The variable that holds the side of the square. The variable described is an index of such
+    /// squares or a square itself.
     side: Option<String>,
 }
 
-/// The longest side of a square, about.
+/// The approximate maximum side of a square.
 const SIDE: usize = 8;
 
-/// The indices of a square's rows, or of its columns.
+/// The indices of the rows, or of the columns, of a square.
 const INDICES: &str = "[0:$0]";
 
 /// A function that can be called.
@@ -382,7 +383,7 @@ impl Generator {
         data::literal(self, ty)
     }
 
-    /// An element of a square, or a row of it, at indices in scope.
+    /// Generates an element or a row of a square, at indices in scope.
     fn element_of_square(&mut self, ty: &Ty) -> Option<Expr> {
         let mut found: Vec<(Expr, Vec<Expr>)> = Vec::new();
         for square in &self.scope {
@@ -409,7 +410,7 @@ impl Generator {
         Some(Expr::op(ty.clone(), "$0[$1][$2]", args))
     }
 
-    /// The side of one of the squares in scope.
+    /// Chooses the side of one of the squares in scope.
     fn side(&mut self) -> Option<String> {
         let is_square = |v: &&Variable| v.side.is_some() && v.ty != Ty::Int;
         let sides: Vec<String> =
@@ -417,7 +418,7 @@ impl Generator {
         if sides.is_empty() { None } else { Some(self.rng.pick(&sides).clone()) }
     }
 
-    /// An apply-to-each over the indices of squares with a side.
+    /// Generates an apply-to-each over the indices of squares with a common side.
     fn over_indices(&mut self, side: &str, body: impl FnOnce(&mut Self) -> Expr) -> Expr {
         let over = Expr::op(Ty::seq(Ty::Int), INDICES, vec![Expr::var(Ty::Int, side).fixed()]);
         let name = self.fresh('v');

@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
-/// A type.
+/// A type of generated programs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Ty {
     Int,

@@ -314,7 +314,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         // In another chunk than the mark's the difference is any number, most likely a large one.
         let next = self.env_load(types::I64, offset::NEXT);
         let taken = self.b.ins().isub(next, since);
-        let bound = arena::GARBAGE as i64;
+        let bound = arena::MIN_GARBAGE_BYTES as i64;
         let little = self.b.ins().icmp_imm_s(IntCC::UnsignedLessThanOrEqual, taken, bound);
         self.branch(little, (done, &arrays), (slow, &[]));
 

@@ -63,7 +63,7 @@ pub struct Loop {
 
 /// The emitter of one machine function.
 pub struct FunctionEmitter<'a, 'f> {
-    /// Cranelift's builder.
+    /// The builder of Cranelift's function.
     pub b: FunctionBuilder<'f>,
     /// The module under compilation.
     pub unit: &'a Unit<'a>,

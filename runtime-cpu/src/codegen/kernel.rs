@@ -48,7 +48,7 @@ pub struct ElementRange {
 pub struct KernelBuilder<'a, 'f> {
     /// The emitter of its function.
     pub c: FunctionEmitter<'a, 'f>,
-    /// The kernel.
+    /// The kernel under compilation.
     pub kernel: &'a Kernel,
     /// True if work items may allocate.
     pub allocates: bool,

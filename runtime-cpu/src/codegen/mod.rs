@@ -54,7 +54,7 @@ pub struct Compiled {
 
 /// A compiled kernel, and the facts that its launches need.
 pub struct KernelCode {
-    /// The kernel.
+    /// The kernel, small functions inlined.
     pub kernel: Kernel,
     /// The entry points of its passes, the final one last.
     pub phases: Vec<(Phase, Entry)>,

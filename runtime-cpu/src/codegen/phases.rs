@@ -69,13 +69,13 @@ pub fn phases(kernel: &Kernel) -> Vec<Phase> {
 /// A sink with its part in a loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
-    /// The sink.
+    /// The sink of the kernel.
     pub sink: &'a Sink,
     /// The number of its stage.
     pub stage: usize,
     /// Its number in the kernel, which places its state in a chunk.
     pub number: usize,
-    /// Its part.
+    /// Its part in the loop.
     pub role: Role,
     /// True if it scatters the same value for all elements: their order does not matter.
     pub alike: bool,

@@ -1,8 +1,8 @@
-//! Combining on the host: the bits of two values, and those of what they come to.
+//! Combination of values on the host, as bits.
 
 use nesl_runtime::kir::{Combine, Ty};
 
-/// What two values of a type combine to. Where NaNs are skipped the first may be one, too.
+/// Combines the bits of two values of a type. Where NaNs are skipped the first may be one, too.
 pub fn combine(op: Combine, ty: Ty, a: u64, b: u64) -> u64 {
     match ty {
         Ty::I32 => u64::from(int(op, i64::from(a as i32), i64::from(b as i32)) as u32),
@@ -51,12 +51,12 @@ fn int(op: Combine, a: i64, b: i64) -> i64 {
     }
 }
 
-/// Reads an element.
+/// Reads the bits of an element.
 ///
 /// # Safety
-/// It is there.
+/// `at` is the aligned address of an initialised element of this type.
 pub unsafe fn read(ty: Ty, at: *const u8) -> u64 {
-    // SAFETY: as promised; elements are aligned.
+    // SAFETY: the caller passes the aligned address of an element of this type.
     unsafe {
         match ty.size() {
             1 => u64::from(*at),
@@ -66,12 +66,12 @@ pub unsafe fn read(ty: Ty, at: *const u8) -> u64 {
     }
 }
 
-/// Writes an element.
+/// Writes the bits of an element.
 ///
 /// # Safety
-/// There is room for it, and nobody else looks.
+/// `at` is the aligned address of an element of this type, which nothing else accesses.
 pub unsafe fn write(ty: Ty, at: *mut u8, value: u64) {
-    // SAFETY: as promised; elements are aligned.
+    // SAFETY: the caller passes the aligned address of an element that it alone accesses.
     unsafe {
         match ty.size() {
             1 => *at = value as u8,

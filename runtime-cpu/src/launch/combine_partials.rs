@@ -1,4 +1,5 @@
-//! Between the phases and behind the last: what chunks found apart is put together.
+//! The launcher's part of scans, packs, reductions and histograms: the partial results of chunks are
+//! carried from chunk to chunk between the passes, and combined behind the last.
 
 use super::plan::Extents;
 use super::{Run, bits, length, param, scalar};
@@ -8,7 +9,7 @@ use crate::workers::Workers;
 use nesl_runtime::kir::{Combine, Scope, Sink, Ty, Value};
 use nesl_runtime::runtime::{Arg, Failure};
 
-/// The tables of the chunks behind the first, in place of which parameter, and what they hold.
+/// The private tables of the chunks behind the first, in place of a parameter.
 pub struct PrivateTables {
     param: usize,
     combine: Combine,
@@ -18,7 +19,7 @@ pub struct PrivateTables {
 }
 
 impl PrivateTables {
-    /// The table of a chunk, if it has one of its own.
+    /// The parameter and the address of a chunk's table, if it has one of its own.
     pub fn of(&self, chunk: usize) -> Option<(usize, u64)> {
         let block = self.blocks.get(chunk.checked_sub(1)?)?;
         Some((self.param, block.start() as u64))
@@ -38,7 +39,7 @@ impl Run<'_> {
         &mut self.state[chunk * self.stride + HEADER + SLOTS * sink + slot]
     }
 
-    /// The slot as a value of a type: only its low bytes were written.
+    /// The value of a slot, of which only the low bytes were written.
     fn found(&mut self, chunk: usize, sink: usize, slot: usize, ty: Ty) -> u64 {
         let word = *self.slot(chunk, sink, slot);
         match ty.size() {
@@ -51,13 +52,13 @@ impl Run<'_> {
     fn put(&self, array: Value, ty: Ty, at: u64, value: u64) {
         if let Some(param) = param(self.code, array) {
             let place = (self.params[param] as *mut u8).wrapping_add(at as usize * ty.size());
-            // SAFETY: the array is as long as the sink's contract asks; the chunks are done.
+            // SAFETY: kir's invariants make the array as long as the space; no pass is running.
             unsafe { bits::write(ty, place, value) };
         }
     }
 }
 
-/// How the state of a sink combines, if it has one.
+/// The operator, type and range of the state of a sink, if it has one.
 fn combining(run: &Run<'_>, sink: &Sink) -> Option<(Combine, Ty, Scope)> {
     match sink {
         Sink::Reduce { scope, combine, value, .. } | Sink::Scan { scope, combine, value, .. } => {
@@ -68,7 +69,7 @@ fn combining(run: &Run<'_>, sink: &Sink) -> Option<(Combine, Ty, Scope)> {
     }
 }
 
-/// The sinks with their stages and numbers.
+/// The sinks with the numbers of their stages and their own.
 fn sinks<'a>(run: &Run<'a>) -> Vec<(usize, usize, &'a Sink)> {
     let code = run.code;
     let stages = code.kernel.stages.iter().enumerate();
@@ -76,7 +77,7 @@ fn sinks<'a>(run: &Run<'a>) -> Vec<(usize, usize, &'a Sink)> {
     all.enumerate().map(|(number, (stage, sink))| (stage, number, sink)).collect()
 }
 
-/// Before the first phase: nothing is carried.
+/// Sets the carry of every chunk to the neutral element, before the first pass.
 pub fn init_carries(run: &mut Run<'_>) {
     for (_, number, sink) in sinks(run) {
         if let Some((combine, ty, _)) = combining(run, sink) {
@@ -87,7 +88,7 @@ pub fn init_carries(run: &mut Run<'_>) {
     }
 }
 
-/// After the totals of a stage: what each chunk carries.
+/// Computes the carry of each chunk from the totals of those before, after the local pass of a stage.
 pub fn carry(run: &mut Run<'_>, stage: usize) {
     for (_, number, sink) in sinks(run).into_iter().filter(|(at, ..)| *at == stage) {
         let Some((combine, ty, scope)) = combining(run, sink) else { continue };
@@ -117,8 +118,8 @@ pub fn carry(run: &mut Run<'_>, stage: usize) {
     }
 }
 
-/// Behind the last phase: results over the whole space, and over segments that were not in one
-/// chunk.
+/// Writes the results of the whole space, and of segments that several chunks share, behind the last
+/// pass.
 pub fn finalise(run: &mut Run<'_>, extents: &Extents<'_>) {
     let last = run.chunks.len() - 1;
     for (_, number, sink) in sinks(run) {
@@ -158,7 +159,7 @@ pub fn finalise(run: &mut Run<'_>, extents: &Extents<'_>) {
     }
 }
 
-/// Puts together what chunks found of segments that they share.
+/// Combines the partial results of segments that chunks share.
 fn parts(
     run: &mut Run<'_>,
     extents: &Extents<'_>,
@@ -195,13 +196,13 @@ fn parts(
     }
 }
 
-/// A byte for each place scattered to; the blocks live until the launch is done.
+/// Allocates a tag for each place that is scattered to, a byte each, until the launch is done.
 pub fn tags(run: &mut Run<'_>, args: &[Arg], workers: &Workers) -> Result<Vec<Block>, Failure> {
     let mut blocks = Vec::new();
     for (_, number, sink) in sinks(run) {
         let Sink::Scatter { array, .. } = sink else { continue };
         let block = workers.memory().alloc(length(run.code, args, *array))?;
-        // SAFETY: the block is ours and so long.
+        // SAFETY: the block was just allocated, and has so many bytes.
         unsafe { std::ptr::write_bytes(block.start(), 0, block.bytes()) };
         for chunk in 0..run.chunks.len() {
             *run.slot(chunk, number, CARRY) = block.start() as u64;
@@ -211,7 +212,7 @@ pub fn tags(run: &mut Run<'_>, args: &[Arg], workers: &Workers) -> Result<Vec<Bl
     Ok(blocks)
 }
 
-/// Tables for all chunks but the first, which has the one there is.
+/// Allocates tables for all chunks but the first, which uses the parameter's.
 pub fn private_tables(
     run: &Run<'_>,
     args: &[Arg],
@@ -227,14 +228,14 @@ pub fn private_tables(
         for _ in 1..run.chunks.len() {
             let block = workers.memory().alloc(length * ty.size())?;
             if neutral == 0 {
-                // SAFETY: the block is ours, and so long.
+                // SAFETY: the block was just allocated, and has so many bytes.
                 unsafe { std::ptr::write_bytes(block.start(), 0, length * ty.size()) };
                 blocks.push(block);
                 continue;
             }
             for at in 0..length {
                 let place = block.start().wrapping_add(at * ty.size());
-                // SAFETY: the block is ours, and so long.
+                // SAFETY: the block was just allocated, and has `length` elements.
                 unsafe { bits::write(ty, place, neutral) };
             }
             blocks.push(block);
@@ -244,12 +245,12 @@ pub fn private_tables(
     Ok(all)
 }
 
-/// Adds a table to another.
+/// Adds a table to another, element by element.
 ///
 /// # Safety
-/// Both have so many elements, and nobody else uses them.
+/// Both have `length` elements of type `T`, and nothing else accesses them.
 unsafe fn added<T: Copy>(to: *mut u8, from: *const u8, length: usize, add: impl Fn(T, T) -> T) {
-    // SAFETY: what is asked for above.
+    // SAFETY: the caller passes tables of `length` elements that nothing else accesses.
     let (to, from) = unsafe {
         (
             std::slice::from_raw_parts_mut(to.cast::<T>(), length),
@@ -261,19 +262,19 @@ unsafe fn added<T: Copy>(to: *mut u8, from: *const u8, length: usize, add: impl 
     }
 }
 
-/// Adds the tables of the chunks to the one there is.
+/// Adds the private tables of the chunks to the parameter's.
 pub fn tables(run: &Run<'_>, private: &[PrivateTables]) {
     for PrivateTables { param, combine, ty, length, blocks } in private {
         let table = run.params[*param] as *mut u8;
         for block in blocks {
             // What is most common does not look at each element what it is to do.
             if (*combine, *ty) == (Combine::Add, Ty::F64) {
-                // SAFETY: both tables are so long, aligned as blocks are, and the chunks are done.
+                // SAFETY: both tables have `length` aligned elements, and no pass is running.
                 unsafe { added(table, block.start(), *length, |a: f64, b: f64| a + b) };
                 continue;
             }
             if (*combine, *ty) == (Combine::Add, Ty::I64) {
-                // SAFETY: the same.
+                // SAFETY: both tables have `length` aligned elements, and no pass is running.
                 unsafe { added(table, block.start(), *length, i64::wrapping_add) };
                 continue;
             }
@@ -282,7 +283,7 @@ pub fn tables(run: &Run<'_>, private: &[PrivateTables]) {
                     table.wrapping_add(at * ty.size()),
                     block.start().wrapping_add(at * ty.size()),
                 );
-                // SAFETY: both tables are so long, and the chunks are done.
+                // SAFETY: both tables have `length` aligned elements, and no pass is running.
                 unsafe {
                     let sum =
                         bits::combine(*combine, *ty, bits::read(*ty, to), bits::read(*ty, from));

@@ -23,7 +23,7 @@ const RECURSION_STACK_BYTES: usize =
 /// The part of that stack that is left for functions of the runtime, in bytes.
 const RESERVED_STACK_BYTES: usize = 256 << 10;
 
-/// Runs a pass over all chunks.
+/// Executes a pass over all chunks.
 pub fn run_pass(
     workers: &Workers,
     run: &mut Run<'_>,

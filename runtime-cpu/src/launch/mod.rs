@@ -1,11 +1,12 @@
-//! A launch: chunks, phases, and what the chunks found, put together.
+//! Launches: elements are split into chunks, chunks are executed in passes, and partial results are
+//! combined.
 
 mod bits;
 mod combine_partials;
 mod execute;
 mod plan;
 
-pub use plan::GRAIN;
+pub use plan::MIN_CHUNK_OPERATIONS;
 
 use crate::abi::chunk::{HEADER, SLOTS, TAG};
 use crate::buffer::{alloc, block, internal_failure};
@@ -20,22 +21,22 @@ use plan::Chunk;
 use smallvec::SmallVec;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// The arguments as compiled code reads them.
+/// The arguments as compiled code reads them, a word each.
 type Words = SmallVec<[u64; 24]>;
 
 /// A launch under way.
 pub(super) struct Run<'a> {
     code: &'a KernelCode,
-    /// One for each parameter.
+    /// The arguments, one for each parameter.
     params: Words,
     chunks: SmallVec<[Chunk; 1]>,
-    /// It may be over before another thread wakes up.
+    /// True if it may be over before another thread wakes up.
     short: bool,
-    /// Words of a chunk.
+    /// The number of words of a chunk's state.
     stride: usize,
-    /// All chunks'.
+    /// The states of all chunks.
     state: SmallVec<[u64; 64]>,
-    /// Of each chunk, the parts for each output.
+    /// The emitted parts: for each chunk, a vector for each output.
     emitted: Vec<Vec<u8>>,
     tag: u64,
 }
@@ -114,8 +115,8 @@ fn phases(
     Ok(())
 }
 
-/// The failure to report: points were run stage after stage, but a failure of an earlier stage
-/// at a later point comes before.
+/// The failure to report: elements are executed stage after stage, but a failure of an earlier stage at
+/// a later element comes first.
 fn first(run: &mut Run<'_>, failure: Failure, workers: &Workers, options: &Options) -> Failure {
     if let Failure::Program { .. } = failure {
         let code = run.code;
@@ -130,7 +131,7 @@ fn first(run: &mut Run<'_>, failure: Failure, workers: &Workers, options: &Optio
     failure
 }
 
-/// The arguments as words.
+/// Converts the arguments to words.
 fn words(code: &KernelCode, args: &[Arg]) -> Result<Words, Failure> {
     let kernel = &code.kernel;
     if args.len() != kernel.params.len() {
@@ -165,12 +166,12 @@ pub fn scalar(literal: Literal) -> u64 {
     }
 }
 
-/// Which parameter a value is.
+/// The index of the parameter that a value is.
 fn param(code: &KernelCode, value: nesl_runtime::kir::Value) -> Option<usize> {
     code.kernel.params.iter().position(|p| *p == value)
 }
 
-/// The lengths of the tables of histograms.
+/// The lengths of the histograms' tables, in elements.
 fn histograms(code: &KernelCode, args: &[Arg]) -> Vec<usize> {
     let sinks = code.kernel.stages.iter().flat_map(|s| &s.sinks);
     sinks
@@ -185,7 +186,7 @@ fn histograms(code: &KernelCode, args: &[Arg]) -> Vec<usize> {
         .collect()
 }
 
-/// How many elements an array has from its argument on.
+/// The length of an array argument, from its first element on.
 fn length(code: &KernelCode, args: &[Arg], array: nesl_runtime::kir::Value) -> usize {
     match param(code, array).map(|at| &args[at]) {
         Some(Arg::Array(buffer, at)) => buffer.len() - at,
@@ -193,7 +194,7 @@ fn length(code: &KernelCode, args: &[Arg], array: nesl_runtime::kir::Value) -> u
     }
 }
 
-/// The parts that the chunks emitted, one behind the other.
+/// Concatenates the parts that the chunks emitted.
 fn gather(run: &Run<'_>, workers: &Workers) -> Result<Vec<Buffer>, Failure> {
     let outputs = run.code.kernel.outputs.len();
     let mut out = Vec::with_capacity(outputs);
@@ -205,7 +206,7 @@ fn gather(run: &Run<'_>, workers: &Workers) -> Result<Vec<Buffer>, Failure> {
         let mut to = block(&buffer)?.start();
         for part in parts() {
             jobs.push((part.as_ptr() as usize, to as usize, part.len()));
-            // SAFETY: the sum of the lengths is the block's.
+            // SAFETY: the block was allocated for the sum of the parts' lengths.
             to = unsafe { to.add(part.len()) };
         }
         workers.copy(&jobs, bytes);

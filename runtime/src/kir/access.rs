@@ -8,7 +8,7 @@ use super::{Block, Inst, Op, Value};
 pub enum Access {
     /// One address for all elements.
     Broadcast,
-    /// Consecutive addresses.
+    /// Consecutive addresses, one element apart.
     UnitStride,
     /// Any addresses: a gather or scatter.
     Indexed,

@@ -1,4 +1,4 @@
-//! Building kir.
+//! Builders of kir: functions, kernels and their code.
 //!
 //! A [`Body`] appends instructions to the innermost open block; the methods are named after the
 //! operations and give the values they define. Small things are simplified on the way (constants
@@ -49,7 +49,7 @@ impl Body {
         }
     }
 
-    /// What a value is, if it is known to be a constant.
+    /// The constant that a value is known to be, if any.
     pub fn constant(&self, value: Value) -> Option<Literal> {
         self.constants[value.0 as usize]
     }
@@ -82,7 +82,7 @@ impl Body {
         self.push(op, &[ValueTy::Scalar(ty)])[0]
     }
 
-    /// A constant.
+    /// Appends a constant, unless the block has it already.
     pub fn literal(&mut self, literal: Literal) -> Value {
         let value = self.scalar(Op::Const(literal), literal.ty());
         self.constants[value.0 as usize] = Some(literal);
@@ -104,7 +104,7 @@ impl Body {
         self.literal(Literal::Bool(x))
     }
 
-    /// One operand.
+    /// Appends a unary operation.
     pub fn unary(&mut self, op: Unary, a: Value) -> Value {
         let ty = self.element(a);
         if let (Unary::Not, Some(Literal::Bool(x))) = (op, self.constant(a)) {
@@ -113,7 +113,7 @@ impl Body {
         self.scalar(Op::Unary(op, a), ty)
     }
 
-    /// Two operands.
+    /// Appends a binary operation.
     pub fn binary(&mut self, op: Binary, a: Value, b: Value) -> Value {
         if let Some(known) = self.fold(op, a, b) {
             return known;
@@ -188,7 +188,7 @@ impl Body {
         self.push(Op::Alloc(ty, length), &[ValueTy::Array(ty)])[0]
     }
 
-    /// An element.
+    /// Appends a load of an element.
     pub fn load(&mut self, array: Value, index: Value) -> Value {
         let ty = self.element(array);
         self.scalar(Op::Load { array, index }, ty)
@@ -208,7 +208,7 @@ impl Body {
         self.push(Op::Slice(array, start), &[ty])[0]
     }
 
-    /// Copies elements.
+    /// Appends a copy of elements.
     pub fn copy(&mut self, from: Value, to: Value, count: Value) {
         self.push(Op::Copy { from, to, count }, &[]);
     }
@@ -282,19 +282,19 @@ impl Body {
         self.push(Op::Extern(service, args), service.results())
     }
 
-    /// Ends the instance unless the condition holds.
+    /// Appends a check, which ends the work item unless the condition holds.
     pub fn check(&mut self, cond: Value, site: Site, detail: Vec<Value>) {
         if self.constant(cond) != Some(Literal::Bool(true)) {
             self.push(Op::Check { cond, site, detail }, &[]);
         }
     }
 
-    /// Ends the instance with a text.
+    /// Appends a failure with a text, which ends the work item.
     pub fn fail(&mut self, site: Site, text: Value, length: Value, detail: Vec<Value>) {
         self.push(Op::Fail { site, text, length, detail }, &[]);
     }
 
-    /// How full the memory of the instance is.
+    /// Appends a mark: the present top of the thread's memory.
     pub fn mark(&mut self) -> Value {
         self.push(Op::Mark, &[ValueTy::Mark])[0]
     }
@@ -316,7 +316,7 @@ impl Body {
 /// A function under construction.
 #[derive(Debug)]
 pub struct FunctionBuilder {
-    /// Its code.
+    /// The code of the function.
     pub body: Body,
     name: String,
     params: Vec<Value>,
@@ -383,7 +383,7 @@ impl KernelBuilder {
         Output(self.outputs.len() as u32 - 1)
     }
 
-    /// What the kernel goes over; the indices, for the body. Exactly once, before any code.
+    /// Sets the index space; returns the indices, for the body. To be called once, before any code.
     pub fn over(&mut self, space: Space) -> Vec<Value> {
         let index = ValueTy::Scalar(Ty::I64);
         let indices: Vec<Value> = (0..space.rank()).map(|_| self.body.value(index)).collect();
@@ -391,7 +391,7 @@ impl KernelBuilder {
         indices
     }
 
-    /// Combines what the points have at the end of the stage at hand.
+    /// Appends a sink to the present stage.
     pub fn sink(&mut self, sink: Sink) {
         self.sinks.push(sink);
     }
@@ -402,10 +402,10 @@ impl KernelBuilder {
         self.stages.push(Stage { body: code, sinks: std::mem::take(&mut self.sinks) });
     }
 
-    /// The kernel.
+    /// Returns the kernel.
     ///
     /// # Panics
-    /// If it was not said what it goes over.
+    /// If its index space was not set.
     pub fn finish(mut self) -> Kernel {
         self.next_stage();
         let (space, indices) = self.space.or_bug("a kernel builder is told its index space");

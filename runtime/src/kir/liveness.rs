@@ -34,12 +34,12 @@ impl Effects {
 ///
 /// `roots(stage, visit)` calls `visit` with the values that the sinks of a stage need, and
 /// `keeps(stage, effects)` returns true if the pass is responsible for such effects of a stage.
-pub fn live_insts<'k>(
-    kernel: &'k Kernel,
+pub fn live_insts(
+    kernel: &Kernel,
     last: usize,
     roots: impl Fn(usize, &mut dyn FnMut(Value)),
     keeps: impl Fn(usize, Effects) -> bool,
-) -> Vec<Vec<&'k Inst>> {
+) -> Vec<Vec<&Inst>> {
     let mut needed = vec![false; kernel.types.len()];
     let shared = shared_arrays(kernel);
     let mut out = Vec::new();

@@ -18,7 +18,7 @@ macro_rules! mnemonics {
                 }
             }
 
-            /// What a name means in the text form.
+            /// The variant of a name in the text form.
             pub fn from_mnemonic(name: &str) -> Option<$ty> {
                 match name {
                     $($name => Some($ty::$variant),)+

@@ -1,13 +1,13 @@
 //! kir, the kernel IR: what runtimes execute.
 //!
 //! Backend-neutral and explicit: typed scalars and arrays of scalars, structured control, no
-//! undefined behaviour left to a backend. Whoever makes kir has put in every check the language
-//! asks for; whoever executes it may trust [`verify`].
+//! undefined behaviour left to a backend. The maker of kir inserts every check that the language
+//! asks for; a runtime may trust [`verify`](verify()).
 //!
 //! ```text
 //! Module ── Function   called from bodies; may recurse; owns the arrays it allocates
-//!        └─ Kernel     one launch: a Space, Stages of code run at each of its points, and Sinks
-//!                      that combine what the points give (reduce, scan, pack, …)
+//!        └─ Kernel     one launch: an index Space, Stages of code executed for each index, and
+//!                      Sinks: collective operations on their values (reduce, scan, pack, …)
 //! ```
 //!
 //! A dot product, as [`print`](print()) shows it:

@@ -30,7 +30,7 @@ pub struct Block {
     pub yields: Vec<Value>,
 }
 
-/// An instruction.
+/// An instruction: an operation and its results.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Inst {
     /// The values that it defines.
@@ -42,7 +42,7 @@ pub struct Inst {
 /// An operation with its operands.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// A constant.
+    /// A constant of a scalar type.
     Const(Literal),
     /// A constant array of chars, which is never written.
     Text(Box<[u8]>),
@@ -153,7 +153,7 @@ pub enum Op {
     Fail {
         /// The failure site reported.
         site: Site,
-        /// The text.
+        /// The text: an array of u8.
         text: Value,
         /// The number of chars; i64.
         length: Value,
@@ -168,7 +168,7 @@ pub enum Op {
     /// the mark stays where it is. A runtime frees memory here if that is worth its while; it may
     /// do nothing.
     Compact {
-        /// The mark.
+        /// The mark that is freed to.
         since: Value,
         /// The kept arrays and their lengths in elements (i64).
         keep: Vec<(Value, Value)>,
@@ -185,7 +185,7 @@ pub enum Class {
     Address,
     /// Reads an element; without other effects.
     Read,
-    /// Writes elements.
+    /// Writes elements of an array.
     Write,
     /// Takes or frees memory of the thread. Dead if nobody uses the results.
     Allocate,

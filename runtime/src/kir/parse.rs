@@ -1,4 +1,4 @@
-//! Reads the text form of kir ([`print`](super::print())): for tests, and for whoever writes
+//! Reads the text form of kir ([`print`](super::print())): for tests, and for people who write
 //! kernels by hand.
 
 use super::{
@@ -16,11 +16,11 @@ mod token;
 /// Why a text is not kir.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// From 1.
+    /// The line, counted from 1.
     pub line: usize,
     /// From 1, in characters.
     pub column: usize,
-    /// What was expected.
+    /// The token that was expected.
     pub message: String,
 }
 
@@ -65,7 +65,7 @@ struct Parser<'t> {
 
 type Parsed<T> = Result<T, String>;
 
-/// What stands on a line of a stage.
+/// A line of a stage.
 enum Line {
     Inst(Inst),
     Sink(Sink),
@@ -235,7 +235,7 @@ impl<'t> Parser<'t> {
         self.number().map(Site)
     }
 
-    /// `array[index]`
+    /// Parses an element `array[index]`.
     fn place(&mut self) -> Parsed<(Value, Value)> {
         let array = self.value()?;
         self.punct('[')?;
@@ -295,7 +295,7 @@ impl<'t> Parser<'t> {
         Ok(values)
     }
 
-    /// `v0: i64`
+    /// Parses `v0: i64`.
     fn typed(&mut self) -> Parsed<Value> {
         let value = self.value()?;
         self.punct(':')?;

@@ -1,16 +1,16 @@
 //! The meaning of kir: the obvious interpreter, a [`Runtime`] like any other.
 //!
-//! It executes one instance after the other, in the order of the space, and combines in that
+//! It executes one work item after the other, in the order of the space, and combines in that
 //! order. It checks what the verifier cannot see, and panics, naming the kernel or function and
 //! the instruction, when code
 //!
 //! - accesses an array out of bounds, or one that a `compact` let go of; writes a text,
 //! - reads an element that was not written,
-//! - writes different values to one place from two instances, or reads in one what another (or a
+//! - writes different values to one element from two work items, or reads in one what another (or a
 //!   sink) writes; on parameters, within a launch,
 //! - goes over a space that is none.
 //!
-//! All of these are faults of whoever made the code. The faults of a program are checks of its
+//! All of these are bugs of the maker of the code. The faults of a program are checks of its
 //! own, and come to light as [`Failure`]s: a launch that makes outputs reports at once, any other
 //! at the next report; what is launched between a failure and its report is not executed.
 
@@ -36,21 +36,21 @@ pub mod scalar;
 mod sinks;
 mod work_item;
 
-/// Modules nobody holds are kept until there are so many.
-const MODULES: usize = 256;
+/// The number of modules from which on those not in use are dropped.
+const MAX_UNUSED_MODULES: usize = 256;
 
-/// The interpreter.
+/// The interpreter, as a runtime.
 pub struct Reference {
     caps: Caps,
     options: Options,
     gauge: Arc<Gauge>,
     loaded: RefCell<HashMap<Module, Loaded>>,
     counters: Cell<Counters>,
-    /// What went wrong and was not reported yet.
+    /// The failure that was not reported yet.
     failure: RefCell<Option<Failure>>,
 }
 
-/// What the interpreter keeps behind a buffer.
+/// The interpreter's representation of a buffer.
 struct Stored {
     array: Mutex<Array>,
     gauge: Arc<Gauge>,
@@ -161,7 +161,7 @@ impl Reference {
         Ok(outputs.into_iter().map(|array| self.buffer(array)).collect())
     }
 
-    /// What went wrong, which is forgotten thereby.
+    /// Reports the failure of an earlier launch, once.
     fn report(&self) -> Result<(), Failure> {
         self.failure.take().map_or(Ok(()), Err)
     }
@@ -211,7 +211,7 @@ impl Runtime for Reference {
         }
         let loaded = Loaded(Arc::new(module.clone()));
         let mut all = self.loaded.borrow_mut();
-        if all.len() >= MODULES {
+        if all.len() >= MAX_UNUSED_MODULES {
             all.retain(|_, loaded| Arc::strong_count(&loaded.0) > 1);
         }
         all.insert(module.clone(), loaded.clone());

@@ -20,7 +20,7 @@ pub enum Sink {
     Reduce {
         /// The range of the reduction or scan.
         scope: Scope,
-        /// The operator.
+        /// The operator of the reduction.
         combine: Combine,
         /// The value of the work item.
         value: Value,
@@ -33,7 +33,7 @@ pub enum Sink {
     Scan {
         /// The range of the reduction or scan.
         scope: Scope,
-        /// The operator.
+        /// The operator of the scan.
         combine: Combine,
         /// The value of the work item.
         value: Value,
@@ -71,7 +71,7 @@ pub enum Sink {
     Histogram {
         /// The table, which holds values already.
         array: Value,
-        /// The operator.
+        /// The operator that updates a bin.
         combine: Combine,
         /// The index of the bin; i64, in bounds.
         index: Value,

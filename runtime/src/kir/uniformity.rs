@@ -8,14 +8,14 @@
 //! Varying     anything                        a vector register, gathers
 //! ```
 
-/// How a value varies over neighbouring elements.
+/// The variation of a value over neighbouring elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Uniformity {
     /// The same for all elements.
     Uniform,
     /// One more for each further element.
     Affine,
-    /// Anything.
+    /// A different value for each element.
     Varying,
 }
 

@@ -1,6 +1,6 @@
-//! The law of kir.
+//! The invariants of kir, and their verifier.
 //!
-//! Whoever makes kir keeps it; whoever executes kir relies on it.
+//! Every maker of kir keeps them; every runtime relies on them.
 //!
 //! **Values.** Every value is defined at most once, by a parameter, an index of the space, the
 //! head of a loop, an instruction or a sink, and used only after that, in the same block or a
@@ -35,8 +35,8 @@
 //! **Functions** have different names, as have kernels. Calls are of functions of the module,
 //! with arguments and results of their types.
 //!
-//! **Kernels** have at least one stage. The space is described by parameters; a point has as many
-//! indices as its space wants. Sinks use values of the outermost block of their stage, or of the
+//! **Kernels** have at least one stage. The space is described by parameters; a kernel names as many
+//! indices as its space has. Sinks use values of the outermost block of their stage, or of the
 //! stages before; they write parameters whose elements have the type of the values. Only over
 //! segments is there a scope `segment`; a `reduce` has a result only with that scope. Each output
 //! is filled by exactly one column of one `emit`.
@@ -80,7 +80,7 @@ pub fn verify(module: &Module) -> Result<(), Vec<Violation>> {
 const INDEX: ValueTy = ValueTy::Scalar(Ty::I64);
 const BOOL: ValueTy = ValueTy::Scalar(Ty::Bool);
 
-/// Whether a combination is defined on a type.
+/// Returns true if a reduction operator is defined on a type.
 fn combines(combine: Combine, ty: Ty) -> bool {
     match combine {
         Combine::Add | Combine::Mul => ty.is_int() || ty.is_float(),
@@ -89,7 +89,7 @@ fn combines(combine: Combine, ty: Ty) -> bool {
     }
 }
 
-/// Where a value stands with respect to the place at hand.
+/// The scope of a value at the instruction under verification.
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     Undefined,

@@ -29,7 +29,7 @@ pub(super) struct Coefficients {
     pub(super) two_over_pi: f64,
     /// `π / 2` as a sum of three floats.
     pub(super) half_pi: [f64; 3],
-    /// `√½`.
+    /// The constant `√½`.
     pub(super) root_half: f64,
     /// The digits of `2 / π` to the base 2⁴⁸ (64 bits) or 2²⁴ (32 bits), behind two zeros.
     pub(super) two_over_pi_digits: &'static [f64],

@@ -4,11 +4,11 @@ use super::coefficients::{BINARY32, BINARY64, Coefficients};
 
 /// A format of floats.
 pub struct Format {
-    /// How many bits a float has.
+    /// The number of bits of a float.
     pub bits: u32,
-    /// How many bits of the significand are stored.
+    /// The number of bits of the significand that are stored.
     pub(super) stored: u32,
-    /// What is added to exponents.
+    /// The bias of exponents.
     pub(super) bias: i64,
     /// Added and subtracted again, it rounds to an integer, which stands in its low bits meanwhile.
     pub(super) magic: f64,
@@ -26,13 +26,13 @@ pub struct Format {
     pub(super) many_binades: f64,
     /// Above this, angles are reduced in the long way.
     pub(super) angle_most: f64,
-    /// How many bits a digit of 2 / π has.
+    /// The number of bits of a digit of 2 / π.
     pub(super) digit: i64,
     pub(super) coefficients: Coefficients,
 }
 
 impl Format {
-    /// `f64`
+    /// The format of `f64`.
     pub const BINARY64: Format = Format {
         bits: 64,
         stored: 52,
@@ -49,7 +49,7 @@ impl Format {
         coefficients: BINARY64,
     };
 
-    /// `f32`
+    /// The format of `f32`.
     pub const BINARY32: Format = Format {
         bits: 32,
         stored: 23,

@@ -32,7 +32,7 @@ pub fn acos<O: Ops>(o: &O, x: O::F) -> O::F {
     finish(o, (base, base_low), (t, t_low), arc.relative)
 }
 
-/// What is known of an arc, given the magnitude of its sine.
+/// The parts of an arc, given the magnitude of its sine.
 struct Arc<F, B> {
     /// The magnitude is below ½: asin(t) = t (1 + relative) with t the magnitude. Otherwise
     /// asin(t) = π/2 - chord (1 + relative).

@@ -35,10 +35,10 @@ fn fused32(function: Function, x: f32) -> f32 {
     emit(function, &Native32, x)
 }
 
-/// `f64`
+/// The functions on `f64`.
 struct Native64;
 
-/// `f32`
+/// The functions on `f32`.
 struct Native32;
 
 macro_rules! native {

@@ -14,14 +14,14 @@ use super::Format;
 /// Float operations are those of IEEE 754, rounded to nearest, ties to even. Which NaN comes out
 /// is free. Ints are two's complement; addition wraps.
 pub trait Ops {
-    /// A float.
+    /// The type of a float.
     type F: Copy;
     /// An int as wide as a float.
     type I: Copy;
     /// A truth value, or a mask.
     type B: Copy;
 
-    /// The width.
+    /// The width of a float, in bits.
     fn format(&self) -> &'static Format;
 
     /// A constant; it is representable in the format.
@@ -40,7 +40,7 @@ pub trait Ops {
     fn sqrt(&self, a: Self::F) -> Self::F;
     /// The other sign, also of zeros.
     fn neg(&self, a: Self::F) -> Self::F;
-    /// Without sign.
+    /// The absolute value.
     fn abs(&self, a: Self::F) -> Self::F;
     /// `a < b`; false with a NaN.
     fn lt(&self, a: Self::F, b: Self::F) -> Self::B;
@@ -55,7 +55,7 @@ pub trait Ops {
     fn int(&self, x: i64) -> Self::I;
     /// `a + b`, wrapping.
     fn iadd(&self, a: Self::I, b: Self::I) -> Self::I;
-    /// Bitwise and.
+    /// The bitwise conjunction.
     fn iand(&self, a: Self::I, b: Self::I) -> Self::I;
     /// Bitwise exclusive or.
     fn ixor(&self, a: Self::I, b: Self::I) -> Self::I;

@@ -7,7 +7,7 @@ mod lanes;
 mod narrow;
 mod wide;
 
-/// What no function may be off by, in units in the last place.
+/// The largest error allowed of a function, in units in the last place.
 const BOUND: f64 = 0.8;
 
 /// The special cases of C, annex F, at both widths.
@@ -48,7 +48,7 @@ fn special_values() {
     }
 }
 
-/// Where overflow and underflow begin: correctly rounded values on both sides.
+/// The borders of overflow and underflow: correctly rounded values on both sides.
 #[test]
 fn thresholds() {
     use Function::*;

@@ -172,7 +172,7 @@ fn drawing_goes_through_the_generator() {
     assert_eq!(eval(ScalarOp::Rand, &[Int(3), Int(0)], Bits64), Err(FaultCode::RandBound));
 }
 
-/// How many floats lie between two of the same sign.
+/// The number of floats between two of the same sign.
 fn distance(a: f64, b: f64) -> u64 {
     if a.is_nan() && b.is_nan() || a == b { 0 } else { a.to_bits().abs_diff(b.to_bits()) }
 }

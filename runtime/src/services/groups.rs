@@ -1,5 +1,5 @@
-//! Which elements of a sequence are equal to which: for each, the place of the last one that is
-//! equal to it, and how many there are.
+//! Grouping of equal elements: for each, the place of the last one that is equal to it, and their
+//! number.
 //!
 //! ```text
 //! few different ones   a table for each piece of the sequence, all of them put together, and then
@@ -20,32 +20,32 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 /// The most groups in a table: with all its parts it fits the cache of a core, about.
-const MOST: usize = 1 << 16;
+const MAX_PARTITION_GROUPS: usize = 1 << 16;
 
 /// Pieces for each thread: the machine may be busy with something else, too, but each begins with
 /// an empty table.
-const PIECES: usize = 2;
+const PIECES_PER_THREAD: usize = 2;
 
 /// Fewer elements are not worth another thread.
-const PARALLEL: usize = 1 << 14;
+const MIN_PARALLEL_ELEMENTS: usize = 1 << 14;
 
 /// Places of a table for each of its groups, at least: where one is taken a branch goes wrong.
 const SPARSE: usize = 4;
 
-/// How many elements are looked at between two looks at whether to go on.
+/// The number of elements between two polls of the interrupt flag.
 const STRETCH: usize = 1 << 16;
 
 /// Elements to be grouped.
 pub trait Elements: Sync {
     /// An element, or what is known of it.
     type Key: Copy + Send + Sync;
-    /// How many there are.
+    /// The number of elements.
     fn count(&self) -> usize;
     /// One of them.
     fn key(&self, place: usize) -> Self::Key;
-    /// The same for equal elements.
+    /// A hash, the same for equal elements.
     fn hash(key: &Self::Key) -> u64;
-    /// Whether two are equal that have the same hash.
+    /// Returns true if two elements of the same hash are equal.
     fn same(a: &Self::Key, b: &Self::Key) -> bool;
 }
 
@@ -104,19 +104,20 @@ impl<'a> Elements for Texts<'a> {
     }
 }
 
-/// What is found out about each element.
+/// The results for each element.
 #[derive(Debug)]
 pub struct Found<'o> {
     /// The place of the last one equal to it.
     pub last: &'o mut [MaybeUninit<i64>],
-    /// How many are equal to it, itself too.
+    /// The number of elements equal to it, itself included.
     pub count: &'o mut [MaybeUninit<i64>],
 }
 
 /// Finds the groups of equal elements.
 ///
 /// # Errors
-/// If there is too little memory, or somebody wants this to stop; `found` then holds anything.
+/// If there is too little memory, or the team was told to stop; the contents of `found` are then
+/// undefined.
 ///
 /// # Panics
 /// If there is not as much room as there are elements.
@@ -125,10 +126,10 @@ pub fn groups<E: Elements + ?Sized>(
     found: Found<'_>,
     team: &dyn Team,
 ) -> Result<(), FaultCode> {
-    groups_within(MOST, elements, found, team)
+    groups_within(MAX_PARTITION_GROUPS, elements, found, team)
 }
 
-/// The same, with tables for so many groups.
+/// As [`groups`], with tables for `many` groups.
 fn groups_within<E: Elements + ?Sized>(
     most: usize,
     elements: &E,
@@ -149,7 +150,7 @@ fn groups_within<E: Elements + ?Sized>(
 /// Makes vectors of what is found out about each element.
 ///
 /// # Errors
-/// As [`groups`].
+/// If there is too little memory, or the team was told to stop.
 pub fn groups_into<E: Elements + ?Sized>(
     elements: &E,
     last: &mut Vec<i64>,
@@ -180,7 +181,7 @@ struct Group<K> {
     key: K,
     /// The last place, counted from the beginning of the piece.
     last: u32,
-    /// How many.
+    /// The number of groups.
     count: u32,
 }
 
@@ -188,7 +189,7 @@ struct Group<K> {
 struct Table<E: Elements + ?Sized> {
     /// A group's number and 1, or 0: at the place that an element hashes to, or behind it.
     slots: Vec<u32>,
-    /// How far to shift a hash to get such a place.
+    /// The number of bits by which a hash is shifted to get such a place.
     shift: u32,
     groups: Vec<Group<E::Key>>,
 }
@@ -336,7 +337,8 @@ fn resolve<E: Elements + ?Sized>(tables: Vec<Table<E>>, found: Found<'_>, team: 
 /// Pieces of so many elements, for a team. Their places are counted with 32 bits.
 fn pieces(count: usize, team: &dyn Team) -> Vec<Range<usize>> {
     let threads = team.threads();
-    let many = if threads > 1 && count >= PARALLEL { threads * PIECES } else { 1 };
+    let many =
+        if threads > 1 && count >= MIN_PARALLEL_ELEMENTS { threads * PIECES_PER_THREAD } else { 1 };
     let length = count.div_ceil(many).clamp(1, 1 << 30);
     (0..count).step_by(length).map(|from| from..(from + length).min(count)).collect()
 }
@@ -418,7 +420,7 @@ mod tests {
             let group = known.entry(key).or_default();
             *group = (place as i64, group.1 + 1);
         }
-        for most in [MOST, 40, 0] {
+        for most in [MAX_PARTITION_GROUPS, 40, 0] {
             let (mut last, mut count) =
                 (vec![MaybeUninit::new(0); keys.len()], vec![MaybeUninit::new(0); keys.len()]);
             let found = Found { last: &mut last, count: &mut count };

@@ -4,7 +4,7 @@
 //! to each other and last in either direction. Everything is stable: of what is equal, what came
 //! first stays first, which shows in ranks, in the signs of zeros and in the bits of NaNs.
 //!
-//! | what | how |
+//! | input | algorithm |
 //! |---|---|
 //! | values of a small range, and their ranks | counted |
 //! | values | sorted by radix in the array that they go to |
@@ -36,25 +36,25 @@ pub use words::Key;
 /// The direction of a sort.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Ascending.
+    /// From the least to the greatest.
     Up,
-    /// Descending.
+    /// From the greatest to the least.
     Down,
 }
 
-/// What a thread does: it is given a source of numbers.
+/// The work of a thread, which is given a source of numbers.
 pub type Work<'f> = dyn Fn(&mut dyn FnMut() -> Option<usize>) + Sync + 'f;
 
-/// Who sorts.
+/// The threads and the memory that a sort may use.
 pub trait Team: Sync {
-    /// How many threads.
+    /// The number of threads.
     fn threads(&self) -> usize;
     /// Calls `work`, perhaps on several threads at once, with the numbers from 0 to below `count`,
     /// each of which is taken once, in that order.
     fn each(&self, count: usize, work: &Work<'_>);
-    /// Whether somebody wants this to stop.
+    /// Returns true if the sort is to stop.
     fn stopped(&self) -> bool;
-    /// Asks for memory; whether there is so much.
+    /// Reserves memory, in bytes; returns false if there is not so much.
     fn reserve(&self, bytes: u64) -> bool;
     /// Gives back what [`Team::reserve`] gave.
     fn release(&self, bytes: u64);
@@ -85,13 +85,13 @@ impl Team for Alone<'_> {
     fn release(&self, _bytes: u64) {}
 }
 
-/// Values of a range below this are counted.
-const COUNTED: usize = 1 << 12;
+/// Values of a smaller range than this are sorted by counting.
+const MAX_COUNTED_VALUES: usize = 1 << 12;
 
 /// The keys in order.
 ///
 /// # Errors
-/// If somebody wants this to stop; `out` then holds anything.
+/// If the team was told to stop; the contents of `out` are then undefined.
 ///
 /// # Panics
 /// If there is not as much room as there are keys.
@@ -104,7 +104,7 @@ pub fn sort<T: Key>(
     assert_eq!(keys.len(), out.len(), "as much room as keys");
     let Some(input) = Input::new(keys, order, team) else { return Ok(()) };
     if input.sorted {
-        // SAFETY: as long as each other, and apart: one may be written.
+        // SAFETY: both slices have one length, as asserted, and `out` is borrowed exclusively.
         unsafe {
             std::ptr::copy_nonoverlapping(keys.as_ptr(), out.as_mut_ptr().cast(), keys.len())
         };
@@ -113,7 +113,7 @@ pub fn sort<T: Key>(
     let range = input.hi.wide() - input.lo.wide();
     // SAFETY: a key and its word have the same size, alignment and valid bits.
     let words = unsafe { std::slice::from_raw_parts_mut(out.as_mut_ptr().cast(), out.len()) };
-    if range < COUNTED as u64 && range < keys.len() as u64 {
+    if range < MAX_COUNTED_VALUES as u64 && range < keys.len() as u64 {
         input.count(range as usize + 1, words, team)?;
     } else {
         let digits = input.digits();
@@ -138,7 +138,8 @@ pub fn sort<T: Key>(
 /// The rank of each key.
 ///
 /// # Errors
-/// If there is too little memory, or somebody wants this to stop; `ranks` then holds anything.
+/// If there is too little memory, or the team was told to stop; the contents of `ranks` are then
+/// undefined.
 ///
 /// # Panics
 /// If there is not as much room as there are keys.
@@ -157,7 +158,7 @@ pub fn rank<T: Key>(
         return Ok(());
     }
     let range = input.hi.wide() - input.lo.wide();
-    if range < COUNTED as u64 && range < keys.len() as u64 {
+    if range < MAX_COUNTED_VALUES as u64 && range < keys.len() as u64 {
         return input.count_ranks(range as usize + 1, ranks, team);
     }
     let digits = input.digits();
@@ -206,7 +207,7 @@ pub fn rank<T: Key>(
 /// ascend, and what writes to a place in each of the two parts of the output.
 ///
 /// # Errors
-/// As [`rank`].
+/// If there is too little memory, or the team was told to stop.
 ///
 /// # Panics
 /// If there is not as much room as there are keys.
@@ -260,7 +261,7 @@ impl<'a> Crowd<'a> {
 /// Makes an empty vector that of the ranks.
 ///
 /// # Errors
-/// As [`rank`].
+/// If there is too little memory, or the team was told to stop.
 pub fn rank_into<T: Key>(
     keys: &[T],
     order: Order,

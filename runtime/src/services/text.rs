@@ -37,7 +37,7 @@ pub fn hash(text: &[u8], salt: i64) -> i64 {
     fold(SECOND ^ length as u64, fold(a ^ FIRST, b ^ hash)) as i64
 }
 
-/// Whether two texts are the same; most are short.
+/// Returns true if two texts are equal; most are short.
 pub fn same(a: &[u8], b: &[u8]) -> bool {
     if a.len() != b.len() {
         return false;

@@ -33,7 +33,7 @@ macro_rules! data {
                 }
             }
 
-            /// How many there are.
+            /// The number of elements.
             pub fn len(&self) -> usize {
                 match self {
                     $(Data::$variant(elements) => elements.len(),)+
@@ -100,7 +100,7 @@ impl<const N: usize> From<[bool; N]> for Data {
 }
 
 impl Data {
-    /// Whether there are none.
+    /// Returns true if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

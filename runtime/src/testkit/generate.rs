@@ -4,7 +4,7 @@
 //! when it shrinks them, and a fuzzer can be put to work. When the bytes are used up, nothing
 //! more is added.
 //!
-//! A module ends, keeps the law, disturbs no instance, and is determined: floats are reduced only
+//! A module terminates, is well-formed, disturbs no work item, and is deterministic: floats are reduced only
 //! with `min` and `max`, of numbers that are not the negative zero, and no bits of a NaN are
 //! looked at. Checks may fail.
 
@@ -21,16 +21,16 @@ mod step;
 /// A module and how to launch its only kernel.
 #[derive(Clone, Debug)]
 pub struct Generated {
-    /// The module.
+    /// The generated module.
     pub module: Module,
-    /// The arguments.
+    /// The arguments of its kernel.
     pub args: Vec<Input>,
     /// The numbers of the parameters that are written.
     pub written: Vec<usize>,
 }
 
 /// The module that these bytes choose; with functions that call themselves and arrays that
-/// instances allocate only if `recursion` is set.
+/// work items allocate only if `recursion` is set.
 pub fn generate(bytes: &[u8], recursion: bool) -> Generated {
     let choices = Choices { bytes, at: 0 };
     let mut generator = Generator {
@@ -76,11 +76,11 @@ struct Known {
     value: Value,
     ty: Ty,
     length: i64,
-    /// Whether it is the instance's, and its only name.
+    /// True if it is private to the work item, and this its only name.
     own: bool,
 }
 
-/// What is visible.
+/// The values in scope.
 #[derive(Clone, Default)]
 struct Visible {
     scalars: Vec<(Value, Ty)>,
@@ -105,7 +105,7 @@ struct Generator<'b> {
 /// The length of the arrays a kernel is given.
 const GIVEN: i64 = 16;
 
-/// How many elements more than points the wide ones have.
+/// The number of elements that wide arrays have beyond one for each index.
 const MORE: i64 = 40;
 
 /// The most elements of a row that is added to a table.

@@ -1,4 +1,4 @@
-//! What the host sees of a runtime: buffers, the order of launches, limits.
+//! The host's view of a runtime: buffers, the order of launches, limits.
 
 use super::{Case, Expect, Make, check as check_case};
 use crate::fault::FaultCode;

@@ -48,7 +48,7 @@ kernel \"k\"(v0: i64, v1: [u8]) over flat v0 at v2 {
     cases.push(Case::new("texts chosen and kept", text).i64(5).out(*b"hxhxh"));
 }
 
-/// Elements go through an array of the instance and come back in reverse.
+/// Elements go through an array of the thread and come back in reverse.
 fn through(ty: Ty) -> Case {
     let text = format!(
         "kernel \"k\"(v0: i64, v1: [{ty}], v2: [{ty}], v3: i64) over flat v0 at v4 {{

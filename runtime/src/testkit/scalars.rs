@@ -267,7 +267,7 @@ pub(super) fn cases(cases: &mut Vec<Case>) {
     constants(cases);
 }
 
-/// What is easily got wrong, in numbers.
+/// Numbers at which operations are easily wrong.
 fn by_hand(cases: &mut Vec<Case>) {
     fn table<A: Copy, R: Copy>(cases: &mut Vec<Case>, op: &str, rows: &[(A, R)])
     where

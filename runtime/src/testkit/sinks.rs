@@ -58,8 +58,8 @@ fn power(k: usize) -> f64 {
 }
 
 trait Int: Copy + 'static {
-    const LEAST: Self;
-    const MOST: Self;
+    const MIN_VALUE: Self;
+    const MAX_VALUE: Self;
     const NONE: Self;
     const ONE: Self;
     const ALL: Self;
@@ -73,8 +73,8 @@ trait Int: Copy + 'static {
 macro_rules! int {
     ($ty:ty) => {
         impl Int for $ty {
-            const LEAST: $ty = <$ty>::MIN;
-            const MOST: $ty = <$ty>::MAX;
+            const MIN_VALUE: $ty = <$ty>::MIN;
+            const MAX_VALUE: $ty = <$ty>::MAX;
             const NONE: $ty = 0;
             const ONE: $ty = 1;
             const ALL: $ty = -1;
@@ -106,8 +106,8 @@ where
 {
     combination(cases, shape, Combine::Add, T::NONE, T::add, element);
     combination(cases, shape, Combine::Mul, T::ONE, T::mul, element);
-    combination(cases, shape, Combine::Min, T::MOST, T::min, element);
-    combination(cases, shape, Combine::Max, T::LEAST, T::max, element);
+    combination(cases, shape, Combine::Min, T::MAX_VALUE, T::min, element);
+    combination(cases, shape, Combine::Max, T::MIN_VALUE, T::max, element);
     combination(cases, shape, Combine::And, T::ALL, T::and, |k| element(k).or(element(k + 1)));
     combination(cases, shape, Combine::Or, T::NONE, T::or, |k| element(k).and(element(k + 1)));
     combination(cases, shape, Combine::Xor, T::NONE, T::xor, element);
@@ -142,7 +142,7 @@ fn others(cases: &mut Vec<Case>, shape: &Shape) {
     combination(cases, shape, Combine::Xor, false, |a, b| a != b, |k| k % 3 == 0);
 }
 
-/// What all combine to, and what those before each combine to.
+/// The reduction of all elements, and the exclusive scan.
 fn fold<T: Copy>(elements: &[T], neutral: T, combine: impl Fn(T, T) -> T) -> (T, Vec<T>) {
     let mut sum = neutral;
     let mut before = Vec::new();
@@ -395,7 +395,7 @@ fn emits(cases: &mut Vec<Case>, shape: &Shape) {
     cases.push(case.array([0.5, 1.5, 2.5]).out(vec![2i64; points]).output(expected));
 }
 
-/// What stages hand on: values, results, arrays of the instance.
+/// Values that stages hand on: scalars, results, arrays of the work item.
 fn stages(cases: &mut Vec<Case>, shape: &Shape) {
     let body = "  v20: i64 = const 1
   v21: i64 = add v2, v20

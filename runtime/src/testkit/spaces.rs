@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Segmented,
 }
 
-/// A space.
+/// An index space.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
     pub kind: Kind,
@@ -23,12 +23,12 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// How many points there are.
+    /// The number of indices.
     pub fn points(&self) -> usize {
         self.lengths.iter().sum::<i64>() as usize
     }
 
-    /// Whether there are segments.
+    /// Returns true if there are segments.
     pub fn segmented(&self) -> bool {
         self.kind != Kind::Flat
     }

@@ -70,7 +70,7 @@ proptest! {
     }
 }
 
-/// What the generator makes is not all alike.
+/// The generated modules differ from each other.
 #[test]
 fn random_modules_have_everything() {
     let mut seen = std::collections::HashSet::new();

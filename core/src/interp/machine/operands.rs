@@ -12,6 +12,7 @@ use std::rc::Rc;
 
 impl Machine<'_, '_> {
     /// Computes an operation on scalars.
+    #[inline]
     pub(super) fn scalar(&mut self, op: ScalarOp, args: &[Atom]) -> Result<Value, LocatedFault> {
         let precision = self.limits.precision;
         // Keys belong to the implementation, not to the program's cost.
@@ -47,6 +48,7 @@ impl Machine<'_, '_> {
     }
 
     /// The value of an operand.
+    #[inline]
     pub(super) fn atom(&self, atom: Atom) -> Value {
         match atom {
             Atom::Var(var) => self.values[self.base + var.0 as usize].clone(),
@@ -64,6 +66,7 @@ impl Machine<'_, '_> {
     }
 
     /// The value of an operand that is a scalar.
+    #[inline]
     fn operand(&self, atom: Atom) -> Scalar {
         match self.atom(atom) {
             Value::Int(x) => Scalar::Int(x),
@@ -75,11 +78,13 @@ impl Machine<'_, '_> {
     }
 
     /// The value of a condition.
+    #[inline]
     pub(super) fn truth(&self, atom: Atom) -> bool {
         self.atom(atom).bool()
     }
 
     /// A component of a pair.
+    #[inline]
     pub(super) fn component(
         &self,
         pair: Atom,

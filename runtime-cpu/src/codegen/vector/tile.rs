@@ -137,7 +137,7 @@ type Known = Vec<(Value, Lanes)>;
 pub struct Tile<'p, 'n, 'c, 'a, 'f> {
     /// The emitter for a group of the tile's elements.
     pub vector: VectorEmitter<'c, 'a, 'f>,
-    /// The code.
+    /// The code of the tiles.
     pub plan: &'p TilePlan<'a>,
     /// The name of the index, or the names of the indices of an element.
     names: &'n [Value],

@@ -1,4 +1,4 @@
-//! Unroll-and-jam: several iterations of an outer loop jammed_vector_loop, so that the loads that they share in
+//! Unroll-and-jam: several iterations of an outer loop together, so that the loads that they share in
 //! an inner loop are done once, as in the distances of several points from one another.
 //!
 //! ```text
@@ -21,7 +21,7 @@ use nesl_runtime::kir::vectorize::{Analysis, Surroundings, VectorFacts, is_wide}
 use nesl_runtime::kir::walk;
 use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value, ValueTy};
 
-/// The numbers of outer iterations executed jammed_vector_loop: the largest first, while so many are left.
+/// The numbers of outer iterations executed together: the largest first, while so many are left.
 const UNROLL_FACTORS: [usize; 3] = [4, 3, 2];
 
 /// The number of vectors of sums that fit the registers.
@@ -66,7 +66,7 @@ impl<'a> JamPlan<'a> {
     }
 
     /// Plans elements of a kernel that only reduce a contiguous row each; also returns the number of
-    /// inner iterations that are executed jammed_vector_loop.
+    /// inner iterations that are executed together.
     pub fn of_elements(
         insts: &'a [Inst],
         c: &FunctionEmitter<'a, '_>,

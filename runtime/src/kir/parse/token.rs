@@ -3,7 +3,7 @@
 use super::ParseError;
 use std::fmt;
 
-/// A token.
+/// A token of the text form.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token<'t> {
     /// Letters, digits, underscores; begins with a letter.
@@ -14,11 +14,11 @@ pub(super) enum Token<'t> {
     Text(String),
     /// A char, by its code.
     Char(u8),
-    /// `->`
+    /// The arrow `->`.
     Arrow,
-    /// `..`
+    /// The dots `..`.
     Dots,
-    /// Anything else.
+    /// Any other character.
     Punct(char),
 }
 

@@ -1,4 +1,4 @@
-//! Executes code for one instance, on a stack of its own: recursion of the program is not
+//! Executes code for one work item, on a stack of its own: recursion of the program is not
 //! recursion of the host.
 
 use super::memory::{Mark, Memory, Pointer};
@@ -18,39 +18,39 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// What a value is.
+/// The content of a kir value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Datum {
-    /// Nothing yet.
+    /// The value is not defined yet.
     Unset,
     Scalar(Literal),
     Array(Pointer),
     Mark(Mark),
 }
 
-/// Why an instance stops before its end.
+/// The reason for which a work item stops before its end.
 #[derive(Debug)]
 pub(super) enum Stop {
     /// A check does not hold.
     Failed { site: Site, detail: Vec<i64>, text: Option<Vec<u8>> },
-    /// Trouble with the machine.
+    /// A fault of the machine.
     Machine(Fault),
-    /// The code does what is not allowed.
+    /// The code breaks an invariant of kir.
     IllFormed(String),
 }
 
 pub(super) type Outcome<T> = Result<T, Stop>;
 
-/// What values are, by number.
+/// The contents of values, by number.
 pub(super) type Env = Vec<Datum>;
 
-/// What instances are executed with.
+/// The interpreter of the code of work items.
 pub(super) struct Machine<'m, 'r> {
     pub module: &'m Module,
     pub memory: Memory<'r>,
     pub interrupt: &'r AtomicBool,
     pub max_depth: usize,
-    /// See [`Counters::work`](crate::runtime::Counters::work).
+    /// The work so far: see [`Counters::work`](crate::runtime::Counters::work).
     pub work: u64,
     frames: Vec<Frame<'m>>,
 }
@@ -64,7 +64,7 @@ struct Frame<'m> {
     env: Env,
     /// The open blocks, the innermost last.
     open: Vec<Open<'m>>,
-    /// What its results define in the frame below.
+    /// The values that its results define in the caller's frame.
     results: &'m [Value],
 }
 
@@ -75,7 +75,7 @@ struct Open<'m> {
     after: After<'m>,
 }
 
-/// What a block's yields are for.
+/// The use of the values that a block yields.
 enum After<'m> {
     /// They are the results of the call.
     Call,
@@ -131,7 +131,7 @@ impl<'m, 'r> Machine<'m, 'r> {
     /// Executes the code of a stage; gives the environment it leaves.
     ///
     /// # Panics
-    /// If the code does what is not allowed.
+    /// If the code breaks an invariant of kir.
     pub fn run(
         &mut self,
         kernel: &'m str,
@@ -221,14 +221,14 @@ impl<'m, 'r> Machine<'m, 'r> {
                     }
                 }
                 state.at += 1;
-                self.turn(open.block, state);
+                self.iterate(open.block, state);
             }
         }
         Ok(None)
     }
 
-    /// The next turn of a counted loop, or its end.
-    fn turn(&mut self, body: &'m Block, state: Count<'m>) {
+    /// Begins the next iteration of a counted loop, or ends it.
+    fn iterate(&mut self, body: &'m Block, state: Count<'m>) {
         if state.at < state.count {
             self.set(state.index, Datum::Scalar(Literal::I64(state.at)));
             self.enter(body, After::For(state));
@@ -239,7 +239,7 @@ impl<'m, 'r> Machine<'m, 'r> {
         }
     }
 
-    /// So many elements were moved, compared or combined.
+    /// Counts elements that were moved, compared or combined.
     pub fn worked(&mut self, elements: i64) {
         self.work += elements.max(0) as u64;
     }
@@ -302,7 +302,7 @@ impl<'m, 'r> Machine<'m, 'r> {
                 let sums = sums.collect();
                 let (results, index) = (&inst.results[..], *index);
                 let count = self.i64(*count);
-                self.turn(body, Count { results, index, carried, reduce, at: 0, count, sums });
+                self.iterate(body, Count { results, index, carried, reduce, at: 0, count, sums });
                 return Ok(());
             }
             Op::Call(callee, args) => {
@@ -475,7 +475,7 @@ impl<'m, 'r> Machine<'m, 'r> {
         Ok(texts)
     }
 
-    /// Some chars.
+    /// The chars of an array, as a text.
     fn text(&mut self, array: Value, length: Value) -> Outcome<Vec<u8>> {
         self.worked(self.i64(length));
         let text = self.memory.read(self.array(array), self.i64(length))?;
@@ -589,7 +589,7 @@ pub(super) fn i64_of(datum: Datum) -> i64 {
     }
 }
 
-/// A condition.
+/// The bool of a value.
 pub(super) fn bool_of(datum: Datum) -> bool {
     match datum {
         Datum::Scalar(Literal::Bool(x)) => x,
@@ -599,7 +599,7 @@ pub(super) fn bool_of(datum: Datum) -> bool {
     }
 }
 
-/// An array.
+/// The array of a value.
 pub(super) fn array_of(datum: Datum) -> Pointer {
     match datum {
         Datum::Array(pointer) => pointer,

@@ -1,8 +1,8 @@
-//! The memory of a launch: arrays of the runtime and those that instances allocate.
+//! The memory of a launch: arrays of the runtime and those that work items allocate.
 //!
 //! Every access is checked: that the array is alive, the index in bounds, the element written;
-//! and, on arrays of the runtime, that instances do not disturb one another. What is wrong is
-//! given as a text, and is the fault of whoever made the code.
+//! and, on arrays of the runtime, that work items do not disturb one another. A violation is
+//! returned as a text, and is a bug of the maker of the code.
 
 use crate::fault::{Fault, FaultCode};
 use crate::kir::{Literal, Ty};
@@ -16,13 +16,13 @@ pub(super) struct Array {
     pub ty: Ty,
     /// `None` where nothing was written yet.
     pub elements: Vec<Option<Literal>>,
-    /// Whether it is never written.
+    /// True if it is never written.
     fixed: bool,
-    /// Accessor did what to an element; made when the first asks.
+    /// The accesses to each element; allocated at the first.
     traces: Vec<Trace>,
 }
 
-/// What the instances of a launch did to an element.
+/// The accesses of a launch to an element.
 #[derive(Clone, Copy, Debug)]
 struct Trace {
     launch: u64,
@@ -30,14 +30,14 @@ struct Trace {
     reader: Reader,
 }
 
-/// Accessor accesses an element.
+/// The code that accesses an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Accessor {
-    /// The instance of a point.
+    /// The work item of an index.
     WorkItem(u64),
     /// The sink of a stage; both by number.
     Sink(usize, usize),
-    /// Whoever goes over the space.
+    /// The enumeration of the space.
     Space,
 }
 
@@ -59,18 +59,18 @@ pub(super) struct Pointer {
 enum Place {
     /// Among the arrays of the runtime.
     Shared(usize),
-    /// An array of an instance; the numbers ascend and are never used again.
+    /// An array of a work item; the numbers ascend and are never used again.
     Own(u64),
 }
 
-/// How much was allocated when, by number.
+/// A mark: its number and that of the next array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Mark {
     serial: u64,
     next: u64,
 }
 
-/// How many bytes there are and may be.
+/// The number of bytes in use, their peak and their limit.
 #[derive(Debug)]
 pub(super) struct Gauge {
     pub limit: u64,
@@ -89,11 +89,11 @@ pub(super) struct Memory<'r> {
     marked: u64,
     pub gauge: &'r Gauge,
     launch: u64,
-    /// Accessor is at work.
+    /// The code under execution.
     pub accessor: Accessor,
 }
 
-/// What is wrong with an access.
+/// The outcome of an access; the error says in words which invariant it breaks.
 type Checked<T> = Result<T, String>;
 
 impl Gauge {
@@ -109,7 +109,7 @@ impl Gauge {
         Ok(())
     }
 
-    /// So many bytes are free again.
+    /// Gives back bytes.
     pub fn give(&self, bytes: u64) {
         self.now.fetch_sub(bytes, Ordering::Relaxed);
     }
@@ -203,7 +203,7 @@ impl<'r> Memory<'r> {
         Ok(Pointer { place: Place::Shared(array), start })
     }
 
-    /// A new array of the instance.
+    /// Allocates an array of the work item.
     pub fn alloc(&mut self, ty: Ty, length: i64) -> Result<Pointer, Fault> {
         let length = usize::try_from(length.max(0)).map_err(|_| FaultCode::OutOfMemory)?;
         let bytes = (length as u64).saturating_mul(ty.size() as u64);
@@ -229,20 +229,20 @@ impl<'r> Memory<'r> {
         Pointer { place: Place::Own(id), start: 0 }
     }
 
-    /// Everything that instances allocated is gone.
+    /// Frees everything that work items allocated.
     pub fn clear(&mut self) {
         self.own.clear();
         self.gauge.give(std::mem::take(&mut self.own_bytes));
         self.marks.clear();
     }
 
-    /// Another instance is at work from here on, whose marks are its own.
+    /// Begins another work item, whose marks are its own.
     pub fn begin(&mut self, who: Accessor) {
         self.accessor = who;
         self.marks.clear();
     }
 
-    /// An element.
+    /// Reads an element.
     pub fn load(&mut self, pointer: Pointer, index: i64) -> Checked<Literal> {
         let (who, launch) = (self.accessor, self.launch);
         let (array, at) = self.find(pointer, index)?;
@@ -308,7 +308,7 @@ impl<'r> Memory<'r> {
         (0..count).map(|index| self.load(pointer, index)).collect()
     }
 
-    /// How much is allocated.
+    /// Returns a mark.
     pub fn mark(&mut self) -> Mark {
         self.marked += 1;
         let mark = Mark { serial: self.marked, next: self.next };

@@ -8,7 +8,7 @@ use crate::bug;
 use crate::kir::{Binary, Combine, Literal, Ty, Unary};
 use Literal::{Bool, F32, F64, I32, I64, U8};
 
-/// One operand.
+/// Computes a unary operation.
 pub fn unary(op: Unary, a: Literal) -> Literal {
     macro_rules! float {
         ($x:expr, $make:expr) => {
@@ -38,7 +38,7 @@ pub fn unary(op: Unary, a: Literal) -> Literal {
     }
 }
 
-/// Two operands.
+/// Computes a binary operation.
 pub fn binary(op: Binary, a: Literal, b: Literal) -> Literal {
     macro_rules! int {
         ($x:expr, $y:expr, $make:expr, $unsigned:ty) => {{
@@ -188,7 +188,7 @@ pub fn bits(to: Ty, a: Literal) -> Literal {
     }
 }
 
-/// What a reduction that came to `sum` makes of one more element.
+/// Adds an element to the sum of a reduction.
 pub fn combine(with: Combine, sum: Literal, element: Literal) -> Literal {
     let op = match with {
         Combine::Add => Binary::Add,

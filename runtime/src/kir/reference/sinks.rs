@@ -1,4 +1,4 @@
-//! Sinks: everything combines in the order of the space.
+//! The execution of sinks: everything combines in the order of the space.
 
 use super::machine::{Datum, Env, Machine, Outcome, Stop, array_of, bool_of, i64_of, scalar_of};
 use super::memory::{Accessor, Array};
@@ -9,13 +9,13 @@ use crate::bug::OrBug;
 use crate::kir::print::print_sink;
 use crate::kir::{Kernel, Literal, Scope, Sink, Value};
 
-/// What the sinks of a stage have gathered so far.
+/// The state of the sinks of a stage.
 pub(super) struct Gathering<'m> {
     kernel: &'m Kernel,
     stage: usize,
-    /// For each sink: what a reduction or scan came to.
+    /// The sum so far of each sink that is a reduction or scan.
     sums: Vec<Option<Literal>>,
-    /// How many elements were packed, in all and in this segment.
+    /// The numbers of elements packed by each sink, in all and in this segment.
     packed: Vec<(i64, i64)>,
 }
 
@@ -34,7 +34,7 @@ impl<'m> Gathering<'m> {
         &self.kernel.stages[self.stage].sinks
     }
 
-    /// Nothing is combined yet.
+    /// Sets the state of a sink to the neutral element.
     fn reset(&mut self, sink: usize) {
         self.sums[sink] = match &self.sinks()[sink] {
             Sink::Reduce { combine, value, .. } | Sink::Scan { combine, value, .. } => {
@@ -48,7 +48,7 @@ impl<'m> Gathering<'m> {
         self.packed[sink].1 = 0;
     }
 
-    /// Takes what a point has.
+    /// Adds the values of a work item.
     pub fn work_item(
         &mut self,
         machine: &mut Machine<'m, '_>,
@@ -150,7 +150,7 @@ impl<'m> Gathering<'m> {
         Ok(())
     }
 
-    /// A segment has ended; `members` are its points, if there are stages behind.
+    /// Ends a segment; `members` are its work items, if there are later stages.
     pub fn segment(
         &mut self,
         machine: &mut Machine<'m, '_>,

@@ -1,4 +1,4 @@
-//! What the interpreter finds, reports and survives; that it computes right, the kit shows.
+//! The errors that the interpreter finds, reports and survives; the kit shows that it computes right.
 
 use super::*;
 use crate::fault::{Fault, FaultCode};

@@ -2,7 +2,7 @@
 
 use crate::kir::{parse, verify};
 
-/// What the verifier says about a text, a line for each violation.
+/// The violations that the verifier finds in a text, a line for each.
 fn violations(text: &str) -> String {
     let module = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     match verify(&module) {

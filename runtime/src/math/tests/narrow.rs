@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// How far `got` is from `truth`, in units in the last place at 32 bits.
+/// The distance of `got` from `truth`, in units in the last place at 32 bits.
 fn error(got: f32, truth: f64) -> f64 {
     let rounded = truth as f32;
     if got.is_nan() || truth.is_nan() {

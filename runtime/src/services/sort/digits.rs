@@ -1,4 +1,4 @@
-//! Which bucket a word goes to at first.
+//! The first bucket of a word.
 //!
 //! Buckets should hold about as many words each. A few words are looked at, and of the ways to
 //! make buckets that is taken which spreads these best: by the highest bits of words, or, for
@@ -8,7 +8,7 @@
 
 use super::words::{Key, Plain, Word};
 
-/// How many words a bucket should hold, as a power of two.
+/// The number of words that a bucket should hold, as a power of two.
 const FULL: u32 = 10;
 
 /// The bits of the number of buckets.
@@ -60,7 +60,7 @@ impl<T: Key> Digits<T> {
         ways.swap_remove(best)
     }
 
-    /// How many buckets there are.
+    /// The number of buckets.
     pub fn buckets(&self) -> usize {
         self.last + 1
     }
@@ -99,7 +99,7 @@ impl<T: Key> Way<T> {
     }
 }
 
-/// Where a word lies, in the direction of the sort.
+/// The position of a word on a line, in the direction of the sort.
 #[inline]
 fn position<T: Key>(word: T::Word, mask: T::Word) -> f64 {
     let x = T::position(word.flip(mask));

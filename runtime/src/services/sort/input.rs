@@ -1,4 +1,4 @@
-//! What there is to sort, looked at once.
+//! The properties of the input of a sort, found in one pass.
 
 use super::digits::Digits;
 use super::words::{Key, Plain};
@@ -11,19 +11,19 @@ use std::sync::{Mutex, PoisonError};
 /// Keys and what is known of them.
 pub struct Input<'k, T: Key> {
     keys: &'k [T],
-    /// What turns words around for a descending sort.
+    /// The mask that reverses the order of words for a descending sort.
     pub mask: T::Word,
     /// The least word.
     pub lo: T::Word,
-    /// The greatest.
+    /// The greatest word.
     pub hi: T::Word,
-    /// Whether the keys are in order.
+    /// True if the keys are in order.
     pub sorted: bool,
-    /// Whether keys with different bits may have the same word.
+    /// True if keys with different bits may have the same word.
     pub special: bool,
 }
 
-/// What is known of some keys behind one another.
+/// The properties of consecutive keys.
 #[derive(Clone, Copy)]
 struct Extent<W> {
     lo: W,
@@ -78,8 +78,8 @@ impl<'k, T: Key> Input<'k, T> {
         (self.word(key).wide() - self.lo.wide()) as usize
     }
 
-    /// Where the keys of each piece go, of each of `range` words: the pieces, and for each of them
-    /// the place of the first.
+    /// Computes the target places of the keys: for each piece, and each of its `range` words, the place
+    /// of the first key with that word.
     fn places(&self, range: usize, team: &dyn Team) -> Result<Vec<Places>, FaultCode> {
         let pieces = radix::pieces(self.keys.len(), team);
         let counted: Vec<Mutex<Vec<usize>>> = pieces.iter().map(|_| Mutex::default()).collect();

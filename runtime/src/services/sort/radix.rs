@@ -24,8 +24,8 @@ const PIECES: usize = 4;
 /// Nobody wants to wait longer than for so many words when the work is to stop.
 const PIECE: usize = 1 << 22;
 
-/// So many words are sorted by insertion.
-const FEW: usize = 24;
+/// The number of words up to which insertion sort is used.
+const MAX_INSERTION_SORT_WORDS: usize = 24;
 
 /// The most bits of a digit within a bucket: what is counted must fit the cache.
 const DIGIT: u32 = 13;
@@ -37,13 +37,13 @@ pub struct Shared<T>(pub *mut T);
 unsafe impl<T: Send> Sync for Shared<T> {}
 
 impl<T> Shared<T> {
-    /// An element.
+    /// The type of an element.
     ///
     /// # Safety
-    /// It is in bounds.
+    /// `at` is in bounds.
     #[inline]
     pub unsafe fn at(&self, at: usize) -> *mut T {
-        // SAFETY: as promised.
+        // SAFETY: the caller passes an index in bounds.
         unsafe { self.0.add(at) }
     }
 }
@@ -159,12 +159,12 @@ pub unsafe fn sort<W: Word, I: Iterator<Item = (usize, W)>>(
     poll(team)
 }
 
-/// Fails if somebody wants this to stop.
+/// Fails if the team was told to stop.
 pub fn poll(team: &dyn Team) -> Result<(), FaultCode> {
     if team.stopped() { Err(FaultCode::Interrupted) } else { Ok(()) }
 }
 
-/// What a thread needs for sorting.
+/// The buffers of a thread that sorts.
 struct Bench<W> {
     aside: Vec<W>,
     counts: Vec<u32>,
@@ -178,7 +178,7 @@ impl<W> Default for Bench<W> {
 
 impl<W: Word> Bench<W> {
     fn sort(&mut self, words: &mut [W]) {
-        if words.len() <= FEW {
+        if words.len() <= MAX_INSERTION_SORT_WORDS {
             return insertion(words);
         }
         let (mut lo, mut hi) = (words[0], words[0]);
@@ -212,7 +212,7 @@ impl<W: Word> Bench<W> {
         if shift == 0 {
             return;
         }
-        if most as usize <= FEW {
+        if most as usize <= MAX_INSERTION_SORT_WORDS {
             return insertion(words);
         }
         let mut rest = words;

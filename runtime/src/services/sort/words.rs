@@ -6,13 +6,13 @@ pub trait Word: Copy + Send + Sync {
     fn width(lo: Self, hi: Self) -> u32;
     /// The distance from a lesser or equal word, without its lowest bits.
     fn digit(self, lo: Self, shift: u32) -> usize;
-    /// Whether it comes before another.
+    /// Returns true if it comes before another.
     fn before(self, other: Self) -> bool;
 }
 
 /// A word by itself.
 pub trait Plain: Word + Ord {
-    /// As a word of 64 bits.
+    /// The word, extended to 64 bits.
     fn wide(self) -> u64;
     /// The word at a distance.
     fn plus(self, distance: usize) -> Self;
@@ -29,12 +29,12 @@ pub struct Placed {
     pub at: usize,
 }
 
-/// What can be sorted.
+/// A type of keys that can be sorted.
 ///
 /// # Safety
 /// A key and its word have the same size and alignment, and any bits are valid as either.
 pub unsafe trait Key: Copy + Send + Sync {
-    /// Its word.
+    /// The word of the key.
     type Word: Plain;
     /// A word; the greatest there is for a NaN, and for nothing else that is a float.
     fn word(self) -> Self::Word;
@@ -42,13 +42,13 @@ pub unsafe trait Key: Copy + Send + Sync {
     fn bits(word: Self::Word) -> Self::Word;
     /// Its own bits.
     fn raw(self) -> Self::Word;
-    /// Whether it is a NaN.
+    /// Returns true if it is a NaN.
     fn is_nan(self) -> bool;
-    /// Whether keys with other bits have the same word.
+    /// True if keys with different bits may have the same word.
     fn is_special(self) -> bool;
-    /// Whether distances between keys are not those between their words: of floats.
+    /// True if distances between keys are not those between their words, as for floats.
     const CURVED: bool;
-    /// Where the key of a word lies on a line.
+    /// The position of a word's key on a line.
     fn position(word: Self::Word) -> f64;
 }
 

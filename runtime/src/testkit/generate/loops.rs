@@ -1,5 +1,5 @@
 //! Loops as front ends make them: tail calls, walks through rows side by side, arrays filled
-//! element by element. Code generators run several points, or turns, of these at a time.
+//! element by element. Code generators execute several elements, or iterations, of these at a time.
 
 use super::{Generator, Known, Visible, positive_zero};
 use crate::kir::{Binary, Body, Combine, Op, Site, Ty, Value, ValueTy};
@@ -134,7 +134,7 @@ impl Generator<'_> {
             let mut inner = visible.clone();
             inner.scalars.push((index, Ty::I64));
             if kind == 0 {
-                // What the turn before has written.
+                // The element that the iteration before has written.
                 let one = body.i64(1);
                 let before = body.binary(Binary::Sub, index, one);
                 let before = body.binary(Binary::Max, before, zero);

@@ -128,7 +128,7 @@ impl Generator<'_> {
         }
     }
 
-    /// A text.
+    /// Appends a constant text.
     fn text(&mut self, body: &mut Body, visible: &mut Visible) {
         let length = 1 + self.choices.below(5);
         let text: Vec<u8> = (0..length).map(|_| self.choices.below(256) as u8).collect();
