@@ -29,6 +29,7 @@
 //! | [`lower`] | kernels, and the sequential code of one thread → kir, which runtimes execute |
 //! | [`mod@link`] | programs whose top-level variables are given by other programs |
 //! | [`db`] | all of it as incremental queries; alone in naming salsa |
+//! | [`pipeline`] | the order of the passes, as a table; every stage as text |
 //! | [`explain`] | the compiler explorer: a form at every stage, as plain data |
 //! | [`ide`] | what an editor asks, as plain data |
 //!
@@ -49,6 +50,7 @@ pub mod ir;
 pub mod link;
 pub mod lower;
 pub mod names;
+pub mod pipeline;
 pub mod prelude;
 pub mod prim;
 pub mod simplify;

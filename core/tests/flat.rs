@@ -5,11 +5,9 @@ mod programs;
 
 use nesl_core::db::Database;
 use nesl_core::flat::{self, parse, print_with_sites, verify};
-use nesl_core::flatten::flatten;
-use nesl_core::fuse::{Fuel, fuse};
-use nesl_core::ir::{self, Op, split_rng_keys};
-use nesl_core::lower::globals_as_parameters;
-use nesl_core::simplify::simplify;
+use nesl_core::ir::{self, Op};
+use nesl_core::pipeline::{self, Options, Stage};
+use nesl_runtime::scalar::Precision;
 use nesl_runtime::violation::list;
 
 /// Checks that a program is well-formed and equal to the one parsed from its text.
@@ -24,15 +22,16 @@ fn comes_back(program: &flat::Program) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks the same after each pass from the core language to the fused program.
-fn forms_come_back(mut program: ir::Program) -> Result<(), String> {
-    split_rng_keys(&mut program);
-    let (program, _) = globals_as_parameters(&simplify(&program));
-    let program = flatten(&program);
-    comes_back(&program)?;
+/// Checks the same of the flat program, and of the fused one with several amounts of fuel.
+fn forms_come_back(program: ir::Program) -> Result<(), String> {
+    let program = pipeline::core(program);
+    let flat = |stage: &str, fuel| {
+        let options = Options { fuel, ..Options::at(Precision::Bits64) };
+        pipeline::up_to(&program, &options, Stage::named(stage)).flat.expect("a flat program")
+    };
+    comes_back(&flat("flat", None))?;
     for fuel in [None, Some(0), Some(1), Some(7)] {
-        let fused = fuse(&program, Fuel(fuel));
-        comes_back(&fused).map_err(|why| format!("with fuel {fuel:?}: {why}"))?;
+        comes_back(&flat("fused", fuel)).map_err(|why| format!("with fuel {fuel:?}: {why}"))?;
     }
     Ok(())
 }

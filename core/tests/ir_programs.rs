@@ -5,7 +5,7 @@ mod programs;
 
 use nesl_core::db::Database;
 use nesl_core::ir::{self, parse, print, print_with_sites, split_rng_keys, verify};
-use nesl_core::simplify::simplify;
+use nesl_core::pipeline::simplified;
 use nesl_runtime::violation::list;
 
 /// Checks that a program is well-formed and equal to the one parsed from its text.
@@ -30,7 +30,7 @@ fn comes_back(program: &ir::Program) -> Result<(), String> {
 
 /// Checks that a program is well-formed after simplification.
 fn simplifies(program: &ir::Program) -> Result<(), String> {
-    comes_back(&simplify(program))
+    comes_back(&simplified(program))
 }
 
 /// Checks the expressions and bindings of a text; returns their number.

@@ -6,14 +6,14 @@ use nesl_core::db::Database;
 use nesl_core::fuse::sequential::{self, SequentialPlan};
 use nesl_core::ir::{self, parse};
 use nesl_core::lower::{self, Unsupported};
-use nesl_core::simplify::simplify;
+use nesl_core::pipeline::{self, simplified};
 use nesl_runtime::kir::{print, verify};
 use nesl_runtime::scalar::Precision;
 
 /// Returns the text of the kir of a program.
 fn lowered(program: &str) -> String {
-    let program = simplify(&parse(program).unwrap());
-    let lowered = lower::sequential(&program, Precision::Bits64, 0).unwrap();
+    let program = simplified(&parse(program).unwrap());
+    let lowered = pipeline::sequential(&program, Precision::Bits64, 0).unwrap();
     assert_eq!(verify(&lowered.module), Ok(()));
     print(&lowered.module)
 }
@@ -166,7 +166,7 @@ fn "main"(v0: [int]) -> int {
 
 /// Checks the plans of all functions of a program, as sequential code is generated for it.
 fn check_plans(program: &ir::Program) {
-    let (program, _) = lower::prepare_sequential(&simplify(program));
+    let (program, _) = lower::prepare_sequential(&simplified(program));
     for function in &program.functions {
         let plan = SequentialPlan::of(&function.body);
         let verified = sequential::verify(&function.name, &function.body, &plan);
@@ -202,7 +202,7 @@ fn "main"() -> (int, float) {
 }
 "#,
     );
-    let lowered = lower::sequential(&program.unwrap(), Precision::Bits64, 0);
+    let lowered = pipeline::sequential(&program.unwrap(), Precision::Bits64, 0);
     let why = lowered.map(|lowered| lowered.globals).unwrap_err();
     assert_eq!(why, Unsupported::HostOperation);
     assert_eq!(why.to_string(), "an operation that needs the host");

@@ -203,7 +203,21 @@ forms in it."
 
 ;;;; What the compiler makes of a form
 
-(defconst nesl--stages '("types" "ir" "simple" "flat" "fused" "kir"))
+(declare-function eglot--capabilities "eglot")
+
+(defun nesl--stages ()
+  "The stages of the compiler that the server can show, each with what it is."
+  (let ((experimental (plist-get (eglot--capabilities (nesl--server)) :experimental)))
+    (mapcar (lambda (stage) (cons (plist-get stage :id) (plist-get stage :hint)))
+            (plist-get experimental :stages))))
+
+(defun nesl--read-stage ()
+  "Ask for a stage of the compiler."
+  (let* ((stages (nesl--stages))
+         (completion-extra-properties
+          (list :annotation-function
+                (lambda (id) (concat "  " (cdr (assoc id stages)))))))
+    (completing-read "Stage: " stages nil t nil nil nesl--ir-stage)))
 
 (defvar nesl--ir-source nil
   "The buffer that the buffer of `nesl-ir' is about.")
@@ -232,7 +246,7 @@ It follows point, and marks the lines that come from the line of
 point.  While the text has errors, the last that could be made is
 shown in grey."
   (interactive
-   (list (completing-read "Stage: " nesl--stages nil t nil nil nesl--ir-stage)))
+   (list (nesl--read-stage)))
   (nesl--server)
   (setq nesl--ir-source (current-buffer)
         nesl--ir-stage stage)

@@ -12,17 +12,14 @@ use crate::frame::{FlatProgram, RunError, RunResult};
 use crate::kernels::KernelCache;
 use crate::resident::ResidentValue;
 use crate::unsupported::{Unsupported, UnsupportedCounts};
-use nesl_core::flat;
-use nesl_core::flatten::flatten;
-use nesl_core::fuse::{Fuel, fuse};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::{self, GlobalId, Ty};
-use nesl_core::lower::{self, Lowered};
-use nesl_core::simplify::simplify;
+use nesl_core::lower::Lowered;
+use nesl_core::pipeline::{self, Compiled};
 use nesl_core::strategy::eligibility::worth_compiling;
 use nesl_core::strategy::{Strategy, Thresholds};
 use nesl_runtime::bug;
-use nesl_runtime::kir::{self, Literal};
+use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Arg, Failure, Runtime};
 use nesl_runtime::scalar::Precision;
 use std::cell::{Cell, OnceCell};
@@ -36,7 +33,7 @@ pub(crate) struct Executor {
     /// Time spent on compilation before the runtime's own part.
     translating: Cell<Duration>,
     unsupported: UnsupportedCounts,
-    fuel: Cell<Fuel>,
+    fuel: Cell<Option<u32>>,
 }
 
 /// A program made ready, to be run any number of times.
@@ -105,13 +102,13 @@ impl Executor {
             runtime,
             translating: Cell::default(),
             unsupported: UnsupportedCounts::default(),
-            fuel: Cell::new(Fuel(None)),
+            fuel: Cell::default(),
         }
     }
 
     /// Sets the number of fusion steps of programs prepared from now on.
     pub(crate) fn set_fuel(&self, fuel: Option<u32>) {
-        self.fuel.set(Fuel(fuel));
+        self.fuel.set(fuel);
     }
 
     /// Returns the time spent on compilation so far, without the runtime's own part.
@@ -147,13 +144,8 @@ impl Executor {
             Some((program, constants)) => (program, constants.clone()),
             None => (program, Vec::new()),
         };
-        let program = simplify(program);
-        debug_assert_eq!(ir::verify(&program), Ok(()), "after simplification");
-        let (parameterised, globals) = lower::globals_as_parameters(&program);
-        let flat = fuse(&flatten(&parameterised), self.fuel.get());
-        if let Err(violations) = flat::verify(&flat) {
-            bug!("fusion made a malformed flat program: {violations:?}");
-        }
+        let options = pipeline::Options { precision, seed, fuel: self.fuel.get() };
+        let Compiled { simple: program, globals, flat } = pipeline::compile(program, &options);
         let kernels = KernelCache::new(precision, seed);
         let flat = Flat { program: FlatProgram::new(flat), globals, kernels };
         self.translated(began.elapsed());
@@ -221,13 +213,9 @@ impl Executor {
 
     fn lower_sequential(&self, prepared: &Prepared) -> Option<Lowered> {
         let began = Instant::now();
-        let lowered = lower::sequential(&prepared.program, prepared.precision, prepared.seed).ok();
+        let Prepared { program, precision, seed, .. } = prepared;
+        let lowered = pipeline::sequential(program, *precision, *seed).ok();
         self.translated(began.elapsed());
-        if cfg!(debug_assertions)
-            && let Some(Err(violations)) = lowered.as_ref().map(|code| kir::verify(&code.module))
-        {
-            bug!("lowering made malformed kir: {violations:#?}");
-        }
         lowered
     }
 }

@@ -24,9 +24,10 @@ mod unsupported;
 
 pub use host::picture::Picture;
 pub use host::text::decode;
+pub use nesl_core::pipeline::{Stage, Stages};
 pub use session::{
     Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,
-    Stage, Stats, Summary, Usage, Variable,
+    Stats, Summary, Usage, Variable,
 };
 pub use sources::Sources;
 pub use unsupported::Unsupported;

@@ -142,24 +142,6 @@ pub struct Completion {
     pub ty: String,
 }
 
-/// A representation of a program that can be shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "they are what they say")]
-pub enum Stage {
-    Tokens,
-    Tree,
-    Ast,
-    Types,
-    Ir,
-    /// After simplification.
-    Simple,
-    /// Flattened: every value in a context.
-    Flat,
-    /// Fused: the kernels.
-    Fused,
-    Kir,
-}
-
 /// A session.
 pub struct Session {
     db: Database,

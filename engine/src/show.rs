@@ -179,13 +179,13 @@ impl Printer<'_> {
         let (mut shown, mut nested) = (0, false);
         self.out.push('[');
         while shown < most && !(nested && self.elements >= all) {
+            if self.interrupt.load(Ordering::Relaxed) {
+                break;
+            }
             if shown > 0 {
                 self.out.push_str(", ");
             }
             let before = self.elements;
-            if self.interrupt.load(Ordering::Relaxed) {
-                break;
-            }
             show(self, shown);
             nested |= self.elements > before;
             self.elements += 1;

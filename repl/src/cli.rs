@@ -1,5 +1,7 @@
 //! The arguments of the command line.
 
+use crate::stages::STAGES;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
 use nesl_engine::{Settings, Stage};
@@ -303,8 +305,8 @@ Examples:
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// The stage of the compiler to show
-        #[arg(long, value_enum, default_value = "ir")]
-        stage: StageName,
+        #[arg(long, value_parser = stage(), default_value = "ir")]
+        stage: Stage,
         /// Only this function
         #[arg(long, short, value_name = "NAME")]
         function: Option<String>,
@@ -361,29 +363,6 @@ pub struct CostArgs {
     /// Print JSON, one object a line
     #[arg(long)]
     pub json: bool,
-}
-
-/// A stage by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum StageName {
-    /// The words of the text
-    Tokens,
-    /// The concrete tree, with every blank
-    Tree,
-    /// The abstract syntax
-    Ast,
-    /// Every definition with its type
-    Types,
-    /// The first-order, monomorphic core language
-    Ir,
-    /// The same, simplified
-    Simple,
-    /// Flattened: every value in a context
-    Flat,
-    /// Fused: the kernels
-    Fused,
-    /// The kernel language that runtimes execute
-    Kir,
 }
 
 impl Measures {
@@ -457,20 +436,10 @@ impl Global {
     }
 }
 
-impl From<StageName> for Stage {
-    fn from(name: StageName) -> Stage {
-        match name {
-            StageName::Tokens => Stage::Tokens,
-            StageName::Tree => Stage::Tree,
-            StageName::Ast => Stage::Ast,
-            StageName::Types => Stage::Types,
-            StageName::Ir => Stage::Ir,
-            StageName::Simple => Stage::Simple,
-            StageName::Flat => Stage::Flat,
-            StageName::Fused => Stage::Fused,
-            StageName::Kir => Stage::Kir,
-        }
-    }
+/// A stage of the compiler, or of a back end, by name.
+fn stage() -> impl TypedValueParser<Value = Stage> {
+    let names = STAGES.iter().map(|stage| PossibleValue::new(stage.name()).help(stage.about()));
+    PossibleValuesParser::new(names).map(|name| Stage::of(STAGES, &name))
 }
 
 fn print_length(text: &str) -> Result<Length, String> {

@@ -34,7 +34,7 @@ pub fn run(arguments: &Cli) -> Result<u8> {
         Some(Command::Check { files, json, types }) => check::run(global, files, *json, *types),
         Some(Command::Fmt { files, check }) => fmt::run(global, files, *check),
         Some(Command::Ir { file, stage, function }) => {
-            ir::run(global, file, (*stage).into(), function.as_deref())
+            ir::run(global, file, *stage, function.as_deref())
         }
         Some(Command::Cost(asked)) => cost::run(global, asked),
         Some(Command::Lsp { .. }) => lsp::run(),

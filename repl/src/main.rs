@@ -32,6 +32,7 @@ mod prompt;
 mod render;
 mod report;
 mod source;
+mod stages;
 mod table;
 mod unknown;
 

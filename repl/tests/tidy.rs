@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The modules of the compiler in the data's way; each imports only from those before it.
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
     "base",
     "prim",
     "syntax",
@@ -30,6 +30,7 @@ const ORDER: [&str; 20] = [
     "lower",
     "link",
     "db",
+    "pipeline",
     "explain",
     "ide",
 ];
@@ -54,7 +55,6 @@ const CRATES: [&str; 7] = ["runtime", "runtime-cpu", "core", "engine", "server",
 const CIRCLES: &[&[&str]] = &[
     &["core/src/flat/data.rs", "core/src/flat/op.rs"],
     &["core/src/ide/hints.rs", "core/src/ide/outline.rs"],
-    &["engine/src/evaluate/host.rs", "engine/src/evaluate/launch.rs"],
 ];
 
 /// The number of doc lines of each crate that are no sentences. Lower it with the number; never
@@ -195,7 +195,7 @@ fn no_circle_of_imports() {
         let files = Crate::read(&Path::new(folder).join("src"), sources.iter());
         for circle in files.circles() {
             let within = |listed: &&[&str]| circle.iter().all(|file| is_listed(file, listed));
-            match CIRCLES.iter().position(|listed| within(listed)) {
+            match CIRCLES.iter().position(within) {
                 Some(at) => needed[at] = true,
                 None => wrong += &format!("a circle of imports:\n{}", files.describe(&circle)),
             }

@@ -17,6 +17,7 @@ use crate::world::{Snapshot, World};
 use crate::{capabilities, convert, library};
 use nesl_core::base::TextRange;
 use nesl_core::ide;
+use nesl_core::pipeline::Stages;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -25,8 +26,8 @@ use tower_lsp_server::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp_server::ls_types::*;
 use tower_lsp_server::{Client, LanguageServer};
 
-/// So many completions may be a part of what there is.
-const MANY: usize = 100;
+/// A list of this many completions is incomplete: the client asks again after the next key.
+const MAX_COMPLETE_LIST: usize = 100;
 
 /// The server.
 pub struct Backend {
@@ -43,7 +44,7 @@ pub struct Backend {
 
 impl Backend {
     /// A server for a client; `executable` is the program that runs programs.
-    pub fn new(client: Client, executable: PathBuf) -> Backend {
+    pub fn new(client: Client, executable: PathBuf, stages: Stages) -> Backend {
         let world = Arc::new(Mutex::new(World::default()));
         let costs = Arc::<Costs>::default();
         let runs = Runs::new(client.clone(), world.clone(), executable.clone(), costs.clone());
@@ -52,7 +53,7 @@ impl Backend {
             world,
             queue: Arc::default(),
             runs: Arc::new(runs),
-            views: Arc::default(),
+            views: Arc::new(Views::new(stages)),
             colors: Arc::default(),
             costs,
             layouts: Arc::default(),
@@ -89,6 +90,11 @@ impl Backend {
             precision: options.precision.bits(),
         };
         self.client.send_notification::<StatusNotification>(params).await;
+    }
+
+    /// `nesl/stages`
+    pub async fn stages(&self, _: Value) -> Result<Vec<StageShown>> {
+        Ok(self.views.stages())
     }
 
     /// `nesl/ir`
@@ -142,7 +148,7 @@ impl LanguageServer for Backend {
         world.client = capabilities::client(&params.capabilities);
         world.options = Arc::new(Options::read(params.initialization_options));
         Ok(InitializeResult {
-            capabilities: capabilities::server(kind),
+            capabilities: capabilities::server(kind, self.views.stages()),
             server_info: Some(ServerInfo {
                 name: "nesl".to_owned(),
                 version: Some(env!("CARGO_PKG_VERSION").to_owned()),
@@ -361,7 +367,7 @@ impl LanguageServer for Backend {
         answer_yet(snapshot, move |s| {
             let all = ide::completions(&s.db, s.file, s.lines.offset(position));
             // Of very many only the best are there: with another letter there may be others.
-            let is_incomplete = all.len() >= MANY;
+            let is_incomplete = all.len() >= MAX_COMPLETE_LIST;
             let all = all.into_iter().enumerate();
             let items = all.map(|(i, one)| typing::completion(s, one, i)).collect();
             Some(CompletionResponse::List(CompletionList { is_incomplete, items }))

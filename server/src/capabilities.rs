@@ -1,13 +1,14 @@
-//! What the server can do, as it tells its clients.
+//! The capabilities of the server and of its clients.
 
 use crate::convert::colors;
 use crate::lines::Encoding;
+use crate::protocol::StageShown;
 use tower_lsp_server::ls_types::*;
 
 /// Commands that clients may have executed: runs, and what they cost.
 pub const COMMANDS: [&str; 3] = ["nesl.run", "nesl.stop", "nesl.cost"];
 
-/// How columns are counted: in bytes, if the client offers it.
+/// The unit of columns: bytes, if the client offers them.
 pub fn encoding(client: &ClientCapabilities) -> (Encoding, PositionEncodingKind) {
     let general = client.general.as_ref();
     let offered = general.and_then(|general| general.position_encodings.clone());
@@ -23,7 +24,7 @@ pub fn encoding(client: &ClientCapabilities) -> (Encoding, PositionEncodingKind)
     }
 }
 
-/// What a client understands beyond what all do.
+/// The optional capabilities of a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClientCan {
     /// Links to definitions, not only places.
@@ -36,7 +37,7 @@ pub struct ClientCan {
     pub refresh_lenses: bool,
 }
 
-/// What a client says that it understands.
+/// The optional capabilities that a client announces.
 pub fn client(client: &ClientCapabilities) -> ClientCan {
     let text = client.text_document.clone().unwrap_or_default();
     let workspace = client.workspace.clone().unwrap_or_default();
@@ -51,8 +52,8 @@ pub fn client(client: &ClientCapabilities) -> ClientCan {
     }
 }
 
-/// Everything.
-pub fn server(encoding: PositionEncodingKind) -> ServerCapabilities {
+/// The capabilities of the server; the stages that it can show are among the experimental ones.
+pub fn server(encoding: PositionEncodingKind, stages: Vec<StageShown>) -> ServerCapabilities {
     let cells = NotebookSelector::ByNotebook {
         notebook: Notebook::String("*".to_owned()),
         cells: Some(vec![NotebookCellSelector { language: "nesl".to_owned() }]),
@@ -119,6 +120,7 @@ pub fn server(encoding: PositionEncodingKind) -> ServerCapabilities {
             commands: COMMANDS.map(str::to_owned).to_vec(),
             work_done_progress_options: WorkDoneProgressOptions::default(),
         }),
+        experimental: Some(serde_json::json!({ "stages": stages })),
         ..ServerCapabilities::default()
     }
 }

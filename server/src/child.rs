@@ -1,10 +1,28 @@
-//! The program that is given to a child process: the text of a document, less the forms that the run
-//! does not need.
-//!
-//! Lines keep their numbers, since the child process reports values and problems by line.
+//! Processes of `nesl` that a document is given to: to run it, and to measure it.
+
+use crate::world::path_of;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use tokio::process::Command;
+use tower_lsp_server::ls_types::Uri;
+
+/// A process that reads a program from its input, in a folder; it ends when it is dropped.
+pub fn command(executable: &Path, folder: Option<PathBuf>) -> Command {
+    let mut command = Command::new(executable);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    if let Some(folder) = folder.filter(|folder| folder.is_dir()) {
+        command.current_dir(folder);
+    }
+    command
+}
+
+/// The folder of a document: the files that its program reads and writes are there.
+pub fn folder_of(uri: &Uri) -> Option<PathBuf> {
+    path_of(uri).and_then(|path| path.parent().map(PathBuf::from))
+}
 
 /// Adds a form to a program that is to be run, or, if it is not needed, the lines that it takes.
-pub(crate) fn add_form(program: &mut String, form: &str, needed: bool) {
+pub fn add_form(program: &mut String, form: &str, needed: bool) {
     if needed {
         program.push_str(form);
     } else {

@@ -1,8 +1,8 @@
 //! Work and depth of a form, measured by the direct interpreter in a process of its own.
 
-use crate::child::add_form;
+use crate::child::{self, add_form};
 use crate::protocol::CostResult;
-use crate::world::{Snapshot, path_of};
+use crate::world::Snapshot;
 use nesl_core::base::ItemId;
 use nesl_core::db::Cursor;
 use nesl_core::explain::subject;
@@ -16,23 +16,22 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt;
-use tokio::process::Command;
 use tower_lsp_server::ls_types::Position;
 
 /// The time after which a measurement is given up.
 const MAX_MEASURING_TIME: Duration = Duration::from_secs(10);
 
-/// What was measured so far, by form and its text: a hover tells it, too.
+/// The costs measured so far, by form and its text; hovers show them, too.
 #[derive(Default)]
 pub struct Costs(Mutex<FxHashMap<ItemId, (Arc<str>, String)>>);
 
 impl Costs {
-    /// Keeps what was measured.
+    /// Keeps a measured cost.
     pub fn keep(&self, (item, text): (ItemId, Arc<str>), cost: &CostResult) {
         self.insert(item, text, format!("{}: {}", cost.subject, cost.text));
     }
 
-    /// Keeps what a run has counted.
+    /// Keeps the cost that a run has counted.
     pub fn counted(&self, item: ItemId, text: Arc<str>, work: u64, depth: u64) {
         self.insert(item, text, describe(work, depth));
     }
@@ -41,7 +40,7 @@ impl Costs {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(item, (text, line));
     }
 
-    /// What was measured for a form, if it is still what it was.
+    /// The cost measured for a form, if its text is still the same.
     pub fn of(&self, snapshot: &Snapshot, item: ItemId) -> Option<String> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (text, cost) = known.get(&item)?;
@@ -49,7 +48,7 @@ impl Costs {
     }
 }
 
-/// What is to be measured.
+/// A form to be measured.
 pub struct Asked {
     /// The form, and its text.
     pub form: (ItemId, Arc<str>),
@@ -76,7 +75,7 @@ pub fn asked(snapshot: &Snapshot, position: Position) -> Option<Asked> {
     let form = db.form(cursor.item);
     let mut asked = Asked {
         subject: subject(db, &form),
-        folder: path_of(&snapshot.uri).and_then(|path| path.parent().map(PathBuf::from)),
+        folder: child::folder_of(&snapshot.uri),
         form: (cursor.item, db.item_text(cursor.item)),
         text: String::new(),
         line: 0,
@@ -120,12 +119,8 @@ impl Asked {
         if self.line == 0 {
             return Err("give it an example in its documentation: `Example: f(1) → 2`".to_owned());
         }
-        let mut command = Command::new(executable);
-        command.args(["cost", "--json", "-"]).kill_on_drop(true);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
-        if let Some(folder) = self.folder.filter(|folder| folder.is_dir()) {
-            command.current_dir(folder);
-        }
+        let mut command = child::command(executable, self.folder);
+        command.args(["cost", "--json", "-"]).stderr(Stdio::null());
         let cannot = |error: std::io::Error| format!("cannot start nesl: {error}");
         let mut child = command.spawn().map_err(cannot)?;
         if let Some(mut input) = child.stdin.take() {

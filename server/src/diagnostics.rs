@@ -1,4 +1,4 @@
-//! What is wrong is told after every change.
+//! Diagnostics, published after every change.
 //!
 //! One task does it for all documents, so that what is told of a document is told in order. A
 //! document that changes while it is being looked at is looked at again: the change has stopped the

@@ -6,12 +6,12 @@ use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tower_lsp_server::ls_types::Uri;
 
-/// What is known of the open documents that were formatted.
+/// The formatters of the open documents that were formatted.
 #[derive(Default)]
 pub struct Layouts(Mutex<FxHashMap<Uri, Arc<Mutex<Formatter>>>>);
 
 impl Layouts {
-    /// What formats a document.
+    /// The formatter of a document.
     pub fn format(&self, snapshot: &Snapshot) -> Vec<Edit> {
         let formatter = {
             let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -18,7 +18,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// How many units a text has.
+    /// The length of a text in units of the encoding.
     fn units(self, text: &str) -> u32 {
         let units = match self {
             Encoding::Utf8 => text.len(),
@@ -47,7 +47,7 @@ impl Encoding {
     }
 }
 
-/// Where the lines of a text begin, but for the first.
+/// The starts of the lines of a text, but for the first.
 fn line_starts(text: &str) -> impl Iterator<Item = u32> {
     let ends = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
     ends.map(|(at, _)| at as u32 + 1)
@@ -58,7 +58,7 @@ fn line_starts(text: &str) -> impl Iterator<Item = u32> {
 pub struct Lines {
     /// The text.
     pub text: Arc<str>,
-    /// Where each line begins.
+    /// The start of each line, in bytes.
     starts: Vec<u32>,
     /// Bytes are all that there is.
     ascii: bool,

@@ -1,4 +1,4 @@
-//! What a client may choose (`docs/book/src/protocol.md`).
+//! The options that a client may choose (`docs/book/src/protocol.md`).
 
 use nesl_core::ide;
 use serde::{Deserialize, Deserializer};
@@ -8,13 +8,13 @@ use serde_json::Value;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Options {
-    /// What programs run on.
+    /// The runtime that programs run on.
     #[serde(deserialize_with = "lenient")]
     pub runtime: Runtime,
     /// Bits of an int and of a float.
     #[serde(deserialize_with = "lenient")]
     pub precision: Precision,
-    /// How values of runs come back.
+    /// The way in which values of runs come back.
     #[serde(deserialize_with = "lenient")]
     pub values: Values,
     /// Lenses above functions and expressions.
@@ -39,7 +39,7 @@ pub struct Options {
 #[serde(transparent)]
 pub struct Shown(pub bool);
 
-/// What programs run on, as `nesl run --runtime` calls it.
+/// The runtime that programs run on, by its name in `nesl run --runtime`.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "they are what the command line calls them")]
@@ -50,7 +50,7 @@ pub enum Runtime {
     Kir,
 }
 
-/// How values of runs come back.
+/// The way in which values of runs come back.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub enum Values {
@@ -74,13 +74,13 @@ pub enum Precision {
     Double,
 }
 
-/// Which inlay hints there are.
+/// The inlay hints that are shown.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default)]
 pub struct Hints {
     /// Types.
     pub types: bool,
-    /// Where a line runs in parallel.
+    /// Hints at lines that run in parallel.
     pub parallelism: bool,
 }
 

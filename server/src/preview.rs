@@ -5,32 +5,54 @@
 
 use crate::protocol::{
     IrLine, IrParams, IrResult, Level, NestedComponent, SegmentStep, SegmentedValue,
-    SegmentsResult, Stage,
+    SegmentsResult, StageShown,
 };
 use crate::world::Snapshot;
 use nesl_core::base::ItemId;
 use nesl_core::explain;
+use nesl_core::pipeline::{Stage, Stages};
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 use tower_lsp_server::ls_types::{Position, Uri};
 
 /// The last good views.
-#[derive(Default)]
-pub struct Views(Mutex<FxHashMap<(Uri, Stage), Last>>);
+pub struct Views {
+    stages: Stages,
+    last: Mutex<FxHashMap<(Uri, Stage), Last>>,
+}
 
 /// The form that was shown, if it was one, and how.
 type Last = (Option<ItemId>, IrResult);
 
 impl Views {
-    /// What is asked for, or the last that could be made.
+    /// Views of some stages.
+    pub fn new(stages: Stages) -> Views {
+        Views { stages, last: Mutex::default() }
+    }
+
+    /// The stages that can be shown.
+    pub fn stages(&self) -> Vec<StageShown> {
+        let shown = |stage: Stage| StageShown {
+            id: stage.name(),
+            title: stage.title(),
+            hint: stage.about(),
+            preview: stage.pass().in_preview,
+        };
+        self.stages.iter().map(shown).collect()
+    }
+
+    /// The view that is asked for, or the last that could be made.
     pub fn view(&self, snapshot: &Snapshot, params: &IrParams) -> IrResult {
         let at = params.position.map(|position| snapshot.lines.offset(position));
         let item = at.and_then(|at| snapshot.db.item_at(snapshot.file, at)).map(|(item, _)| item);
         let precision = snapshot.options.precision.core();
-        let stage = params.stage.core();
-        let key = (snapshot.uri.clone(), params.stage);
+        let Some(stage) = self.stages.find(&params.stage) else {
+            let message = Some(format!("the compiler has no stage `{}`", params.stage));
+            return IrResult { message, ..IrResult::default() };
+        };
+        let key = (snapshot.uri.clone(), stage);
         let made = explain::view(&snapshot.db, snapshot.file, at, stage, precision);
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match made {
             Ok(view) => {
                 let result = result(snapshot, stage, view);
@@ -52,12 +74,12 @@ impl Views {
 
     /// A document was closed.
     pub fn closed(&self, uri: &Uri) {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|(own, _), _| own != uri);
     }
 }
 
-fn result(snapshot: &Snapshot, stage: explain::Stage, view: explain::View) -> IrResult {
+fn result(snapshot: &Snapshot, stage: Stage, view: explain::View) -> IrResult {
     let lines = view.lines.iter().filter(|line| line.source.file == snapshot.file);
     let lines = lines.map(|line| IrLine {
         line: line.line,
@@ -74,7 +96,7 @@ fn result(snapshot: &Snapshot, stage: explain::Stage, view: explain::View) -> Ir
     }
 }
 
-/// How flattening sees the form at a position.
+/// The form at a position as segments over flat data, step by step.
 pub fn segments(snapshot: &Snapshot, position: Position) -> SegmentsResult {
     let at = snapshot.lines.offset(position);
     let precision = snapshot.options.precision.core();

@@ -1,43 +1,25 @@
-//! What is said beyond LSP (`docs/book/src/protocol.md`, which explains the fields).
+//! The messages beyond LSP (`docs/book/src/protocol.md` explains the fields).
 #![allow(missing_docs, reason = "docs/book/src/protocol.md says what they are")]
 
-use nesl_core::explain;
 use serde::{Deserialize, Serialize};
 use tower_lsp_server::ls_types::notification::Notification;
 use tower_lsp_server::ls_types::{
     Position, Range, TextDocumentIdentifier, VersionedTextDocumentIdentifier,
 };
 
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Hash)]
-#[serde(rename_all = "lowercase")]
-pub enum Stage {
-    Types,
-    Ir,
-    Simple,
-    Flat,
-    Fused,
-    Kir,
-}
-
-impl Stage {
-    /// As the compiler says it.
-    pub fn core(self) -> explain::Stage {
-        match self {
-            Stage::Types => explain::Stage::Types,
-            Stage::Ir => explain::Stage::Ir,
-            Stage::Simple => explain::Stage::Simple,
-            Stage::Flat => explain::Stage::Flat,
-            Stage::Fused => explain::Stage::Fused,
-            Stage::Kir => explain::Stage::Kir,
-        }
-    }
+#[derive(Clone, Copy, Debug, Serialize)]
+pub struct StageShown {
+    pub id: &'static str,
+    pub title: &'static str,
+    pub hint: &'static str,
+    pub preview: bool,
 }
 
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IrParams {
     pub text_document: TextDocumentIdentifier,
-    pub stage: Stage,
+    pub stage: String,
     pub position: Option<Position>,
 }
 

@@ -21,7 +21,7 @@ impl Drop for StopWhenDropped {
     }
 }
 
-/// How a reading ended without an answer.
+/// The reason why a reading ended without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unread {
     /// A text changed, or nobody waits for it any more.

@@ -5,13 +5,13 @@
 //! edited loses its value, one that moves takes it along. A run ends when it is done, when it is
 //! stopped, when the same document is run again or is closed.
 
-use crate::child::add_form;
+use crate::child::{self, add_form};
 use crate::convert;
 use crate::cost::Costs;
 use crate::lines::Lines;
 use crate::options::{Options, Values};
 use crate::protocol::{RunParams, RunState, ValueShown, ValuesNotification, ValuesParams};
-use crate::world::{Snapshot, World, path_of};
+use crate::world::{Snapshot, World};
 use nesl_core::base::shorten;
 use nesl_core::base::{ItemId, TextRange, TextSize};
 use nesl_core::syntax::RawKind;
@@ -22,19 +22,19 @@ use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader, Lines as LinesOf};
-use tokio::process::{Child, ChildStdout, Command};
+use tokio::process::{Child, ChildStdout};
 use tokio::sync::oneshot;
 use tower_lsp_server::Client;
 use tower_lsp_server::ls_types::{self as lsp, Uri};
 
-/// Characters of a value that fit behind a line.
-const INLINE: usize = 80;
-/// Characters of a value that are kept.
-const KEPT: usize = 4_000;
-/// Bytes of what a program prints that are kept: the last ones.
-const OUTPUT: usize = 64 * 1024;
-/// Values come together if they come faster than this.
-const TOGETHER: Duration = Duration::from_millis(30);
+/// The width of a value behind a line, in characters.
+const INLINE_CHARS: usize = 80;
+/// The length of a value that is kept, in characters.
+const KEPT_CHARS: usize = 4_000;
+/// The length of a program's output that is kept: its end, in bytes.
+const KEPT_OUTPUT_BYTES: usize = 64 * 1024;
+/// The time that values wait for others, so that they are sent together.
+const VALUES_INTERVAL: Duration = Duration::from_millis(30);
 
 /// All runs.
 pub struct Runs {
@@ -63,7 +63,7 @@ struct Run {
 struct Value {
     /// The form, and the text it had.
     of: Option<(ItemId, Arc<str>)>,
-    /// Where an expression is shown that is not in the document.
+    /// The place of an expression that is not in the document.
     at: Option<lsp::Position>,
     text: String,
     detail: String,
@@ -110,7 +110,7 @@ struct Hint {
     text: String,
 }
 
-/// What is to be run, and where its values belong.
+/// The text to be run, and the places that its values belong to.
 struct Plan {
     text: String,
     /// The forms whose values are wanted: first and last line from 1, and the form.
@@ -213,18 +213,11 @@ impl Runs {
     }
 
     fn spawn(&self, uri: &Uri, options: &Options) -> std::io::Result<Child> {
-        let mut command = Command::new(&self.executable);
+        let mut command = child::command(&self.executable, child::folder_of(uri));
         command.args(["run", "--json", "--color", "never", "--print-length", "100"]);
         command.args(["--runtime", options.runtime.name()]);
         command.args(["--precision", &options.precision.bits().to_string(), "-"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // What a program reads and writes is beside it.
-        if let Some(folder) = path_of(uri).and_then(|path| path.parent().map(PathBuf::from))
-            && folder.is_dir()
-        {
-            command.current_dir(folder);
-        }
-        command.kill_on_drop(true).spawn()
+        command.stderr(Stdio::piped()).spawn()
     }
 
     /// Takes what a process prints until it ends, or is to end.
@@ -285,7 +278,7 @@ impl Runs {
         let mut untold = false;
         loop {
             let line = if untold {
-                match tokio::time::timeout_at(told + TOGETHER, lines.next_line()).await {
+                match tokio::time::timeout_at(told + VALUES_INTERVAL, lines.next_line()).await {
                     Ok(line) => line,
                     Err(_) => {
                         self.tell(uri).await;
@@ -348,8 +341,8 @@ impl Runs {
 
 fn append(output: &mut String, text: &str) {
     output.push_str(text);
-    if output.len() > OUTPUT {
-        let mut from = output.len() - OUTPUT;
+    if output.len() > KEPT_OUTPUT_BYTES {
+        let mut from = output.len() - KEPT_OUTPUT_BYTES;
         while !output.is_char_boundary(from) {
             from += 1;
         }
@@ -357,7 +350,7 @@ fn append(output: &mut String, text: &str) {
     }
 }
 
-/// What to run: the document up to the end of what is wanted, without expressions that nobody asked
+/// The text to run: the document up to the end of the range, without expressions that nobody asked
 /// for. Lines stay where they are.
 fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
     let (db, lines) = (&snapshot.db, &snapshot.lines);
@@ -387,13 +380,13 @@ fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
         }
         plan.text.push('\n');
         let end = || lines.position(TextSize::of(&*lines.text));
-        let written = shorten(expression.trim().trim_end_matches(';'), INLINE);
+        let written = shorten(expression.trim().trim_end_matches(';'), INLINE_CHARS);
         plan.beyond = Some((line, params.position.unwrap_or_else(end), written));
     }
     plan
 }
 
-/// What a line of the process says, if it is wanted.
+/// The value that a line of the process gives, if it is wanted.
 fn value(plan: &Plan, line: &str) -> Option<Value> {
     let (line, mut value) = match serde_json::from_str(line).ok()? {
         Line::Form(form) => (form.line, of_form(&form)),
@@ -420,13 +413,13 @@ fn of_form(form: &Form) -> Value {
     let value = form.value.clone().unwrap_or_else(|| "…".to_owned());
     let seconds = form.seconds;
     let mut detail = String::new();
-    let mut kept: String = value.chars().take(KEPT).collect();
+    let mut kept: String = value.chars().take(KEPT_CHARS).collect();
     if kept.len() < value.len() {
         kept.push('…');
     }
     detail.push_str("```nesl\n");
     detail.push_str(&format!("{} = {kept}\n```\n*{}*", form.name, form.ty));
-    let text = format!("= {}", shorten(&value, INLINE));
+    let text = format!("= {}", shorten(&value, INLINE_CHARS));
     let cost = form.work.zip(form.depth);
     Value { of: None, at: None, text, detail, seconds, cost, error: false }
 }
@@ -436,11 +429,11 @@ fn of_problem(problem: &Problem) -> Value {
     for hint in &problem.hints {
         detail.push_str(&format!("\n\n*{}*", hint.text));
     }
-    let text = shorten(&problem.message, INLINE);
+    let text = shorten(&problem.message, INLINE_CHARS);
     Value { of: None, at: None, text, detail, seconds: 0.0, cost: None, error: true }
 }
 
-/// Where a value is to be seen now; nowhere if its form is not what it was.
+/// The place of a value now; `None` if its form has changed.
 fn place(snapshot: &Snapshot, value: &Value) -> Option<lsp::Position> {
     let Some((item, text)) = &value.of else { return value.at };
     let (file, _) = snapshot.db.position_of(*item)?;

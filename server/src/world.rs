@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tower_lsp_server::ls_types::{TextDocumentContentChangeEvent, Uri};
 
-/// How many texts may load one another.
+/// The depth of files that load one another.
 const MAX_LOADS: usize = 64;
 
 /// Everything that changes.
@@ -27,14 +27,14 @@ pub struct World {
     free: Vec<FileId>,
     /// Texts that documents load, by path.
     loaded: FxHashMap<PathBuf, FileId>,
-    /// What files are called; shared with snapshots.
+    /// The names of files; shared with snapshots.
     uris: Arc<FxHashMap<FileId, Uri>>,
     /// The cells of notebooks, in order.
     notebooks: FxHashMap<Uri, Vec<Uri>>,
     encoding: Encoding,
-    /// What the client understands.
+    /// The capabilities of the client.
     pub client: ClientCan,
-    /// What the client has chosen.
+    /// The options that the client has chosen.
     pub options: Arc<Options>,
 }
 
@@ -59,9 +59,9 @@ pub struct Snapshot {
     pub lines: Arc<Lines>,
     /// All files that belong to people, this one first.
     pub files: Vec<FileId>,
-    /// What the client has chosen.
+    /// The options that the client has chosen.
     pub options: Arc<Options>,
-    /// What the client understands.
+    /// The capabilities of the client.
     pub client: ClientCan,
     uris: Arc<FxHashMap<FileId, Uri>>,
     encoding: Encoding,
@@ -301,7 +301,7 @@ impl Snapshot {
     }
 }
 
-/// Whether a text loads another one, directly or not.
+/// Returns true if a text loads another one, directly or through others.
 fn reaches(db: &Database, from: FileId, to: FileId, depth: usize) -> bool {
     depth < MAX_LOADS
         && db.outline(from).forms.iter().any(|form| {

@@ -1,8 +1,9 @@
-//! Functions that are declared before they are defined.
+//! The definitions of names: functions declared before they are defined, and their types.
 
 use super::Database;
 use crate::base::{ItemId, Name};
 use crate::syntax::ast::ItemKind;
+use crate::types::{Signature, print_scheme};
 
 impl Database {
     /// The item that defines a name: for a function that is only declared, the next item of that
@@ -16,6 +17,19 @@ impl Database {
         let below = outline.forms.iter().skip(position as usize + 1);
         let mut below = below.filter(|form| form.names.contains(name)).map(|form| form.id());
         below.find(|id| !self.is_declaration(*id)).unwrap_or(item)
+    }
+
+    /// The type of a name that an item defines, as printed.
+    pub fn type_of_name(&self, item: ItemId, name: &Name) -> Option<String> {
+        match &**self.signature(item) {
+            Signature::Function { scheme, .. } | Signature::Record { scheme } => {
+                Some(print_scheme(scheme))
+            }
+            Signature::Values { values } => {
+                values.iter().find(|(own, _)| own == name).map(|(_, scheme)| print_scheme(scheme))
+            }
+            Signature::Broken => None,
+        }
     }
 
     fn is_declaration(&self, item: ItemId) -> bool {

@@ -6,19 +6,16 @@
 use crate::base::{Diagnostic, ItemId, Loc, Name, Severity};
 use crate::db::{Database, Form};
 use crate::elaborate;
-use crate::flat;
-use crate::flatten::flatten;
 use crate::ir;
-use crate::lower;
 use crate::names::Names;
-use crate::simplify::simplify;
+use crate::pipeline;
 use crate::syntax::RawKind;
 use crate::syntax::ast::{self, ItemKind};
-use crate::types::{Basic, Class, ItemTypes, Signature, Ty, print_scheme};
+use crate::types::{Basic, Class, ItemTypes, Signature, Ty};
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
-/// What a form is called.
+/// The name of a form in words: `function dot`, `line 12`.
 pub fn subject(db: &Database, form: &Form) -> String {
     match (form.kind, form.names.first()) {
         (RawKind::Function, Some(name)) => format!("function {name}"),
@@ -32,8 +29,11 @@ pub fn subject(db: &Database, form: &Form) -> String {
     }
 }
 
-/// What a form is as a program, by itself. A polymorphic function is shown at ints, or at the
-/// simplest type of its class.
+/// The core program of a form by itself (stage `ir`). A polymorphic function is shown at ints, or
+/// at the simplest type of its class.
+///
+/// # Errors
+/// One line that says why there is no program.
 pub(super) fn program(
     db: &Database,
     item: ItemId,
@@ -49,6 +49,16 @@ pub(super) fn program_at(
     args: Option<Arc<[Ty]>>,
     precision: Precision,
 ) -> Result<ir::Program, String> {
+    elaborated(db, item, args, precision).map(pipeline::core)
+}
+
+/// The same as elaboration leaves it.
+pub(super) fn elaborated(
+    db: &Database,
+    item: ItemId,
+    args: Option<Arc<[Ty]>>,
+    precision: Precision,
+) -> Result<ir::Program, String> {
     if broken(db, item) {
         return Err("there are errors here".to_owned());
     }
@@ -56,7 +66,7 @@ pub(super) fn program_at(
     let fail = |mut all: Vec<Diagnostic<Loc>>| {
         all.pop().map_or_else(String::new, |diagnostic| diagnostic.message)
     };
-    let mut program = match &db.ast(item).kind {
+    let program = match &db.ast(item).kind {
         ItemKind::Expr(_) | ItemKind::Binding { .. } => {
             elaborate::elaborate(item, &context, precision).map_err(fail)?.program
         }
@@ -77,11 +87,10 @@ pub(super) fn program_at(
         ItemKind::Command(_) => return Err("a command is no program".to_owned()),
         ItemKind::Missing => return Err("there is no form here".to_owned()),
     };
-    ir::split_rng_keys(&mut program);
     Ok(program)
 }
 
-/// Whether a form, or anything that it refers to, has errors: there is no program of it then.
+/// Returns true if a form, or anything that it refers to, has errors: it has no program then.
 fn broken(db: &Database, item: ItemId) -> bool {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut todo = vec![item];
@@ -132,25 +141,6 @@ impl elaborate::Definitions for Alone<'_> {
     }
 }
 
-/// A program in flat form, as it is run.
-pub(super) fn flattened(program: &ir::Program) -> flat::Program {
-    let (program, _) = lower::globals_as_parameters(&simplify(program));
-    flatten(&program)
-}
-
-/// The type of what a form defines under a name.
-pub fn type_of_name(db: &Database, item: ItemId, name: &Name) -> Option<String> {
-    match &**db.signature(item) {
-        Signature::Function { scheme, .. } | Signature::Record { scheme } => {
-            Some(print_scheme(scheme))
-        }
-        Signature::Values { values } => {
-            values.iter().find(|(own, _)| own == name).map(|(_, scheme)| print_scheme(scheme))
-        }
-        Signature::Broken => None,
-    }
-}
-
 /// A type to show a polymorphic function at.
 pub fn example(class: Class) -> Ty {
     match class {
@@ -163,7 +153,7 @@ pub fn example(class: Class) -> Ty {
     }
 }
 
-/// Whether something takes a function, so that it exists only where it is called.
+/// Returns true for the type of a function that takes functions: it exists only where it is called.
 pub fn takes_functions(ty: &Ty) -> bool {
     match ty {
         Ty::Function(f) => contains_function(&f.param) || contains_function(&f.result),

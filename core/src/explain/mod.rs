@@ -15,7 +15,7 @@ mod stages;
 mod steps;
 mod summary;
 
-pub use form::{example, subject, takes_functions, type_of_name};
-pub use stages::{Line, Stage, View, view};
+pub use form::{example, subject, takes_functions};
+pub use stages::{Line, View, view};
 pub use steps::{Level, NestedComponent, SegmentStep, SegmentedValue, Segments, segments};
 pub use summary::{Layout, Summary, SummaryLine, headline, summary, within};

@@ -1,21 +1,21 @@
-//! What a form becomes: the kernels, and how they are chosen, in a few readable lines.
+//! The kernels that a form becomes, and the choices between them, in a few readable lines.
 //!
 //! Read off the fused program, so it is what will run; what depends on the data (how many points
 //! there are, hence which form is chosen, and how often a recursion goes round) is said in words.
 
-use super::form::{flattened, program};
+use super::form::program;
 use crate::base::{ItemId, Loc, TextRange, shorten};
 use crate::db::Database;
 use crate::flat::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
-use crate::fuse::{Fuel, fuse};
 use crate::ir::mnemonic::Mnemonic;
 use crate::ir::{self, Atom, Site, Ty, Var};
+use crate::pipeline;
 use crate::prim::{Cost, SeqOp};
 use crate::syntax::ast::{Expr, ItemKind, Pat, PatId};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 
-/// How segments lie in the data beneath them (DESIGN, "Values"): the cheapest that is true.
+/// The layout of segments in the data beneath them: the cheapest kind that is known to be true.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Layout {
     /// All equally long, one behind the other.
@@ -43,9 +43,9 @@ impl Layout {
 /// One line of a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryLine {
-    /// How deep inside of choices and conditions.
+    /// The number of choices and conditions around it.
     pub depth: u32,
-    /// What to say.
+    /// The line in words, without indentation.
     pub text: String,
     /// The places of the form's own text that it does the work of.
     pub sources: Vec<TextRange>,
@@ -53,10 +53,10 @@ pub struct SummaryLine {
     pub launch: bool,
 }
 
-/// What a form becomes.
+/// The kernels that a form becomes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// In order.
+    /// The lines, in the order of the program.
     pub lines: Vec<SummaryLine>,
     /// Launches of the flat form, each kernel met once.
     pub launches: u32,
@@ -99,10 +99,13 @@ impl Summary {
     }
 }
 
-/// What a form becomes; `Err` says in one line why that cannot be said.
+/// Summarises the kernels that a form becomes.
+///
+/// # Errors
+/// One line that says why there is no program.
 pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Result<Summary, String> {
     let program = program(db, item, precision)?;
-    let fused = fuse(&flattened(&program), Fuel(None));
+    let fused = pipeline::compile(&program, &pipeline::Options::at(precision)).flat;
     let main = fused.source.main.0 as usize;
     let Some(Some(function)) = fused.functions.get(main) else {
         let mut summary = Summary::default();
@@ -117,7 +120,7 @@ pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Result<Summ
     Ok(summary)
 }
 
-/// What a form costs, in a few words; nothing if that cannot be said.
+/// The cost of a form in a few words; `None` if there is no program.
 pub fn headline(db: &Database, item: ItemId, precision: Precision) -> Option<String> {
     summary(db, item, precision).ok().map(|summary| summary.headline())
 }
@@ -128,7 +131,7 @@ pub(super) struct Reader<'a> {
     item: ItemId,
     program: &'a Program,
     function: &'a Function,
-    /// What variables are called in the source, where they are.
+    /// The text in the source of each variable that has a short one.
     pub(super) names: FxHashMap<Var, String>,
     pub(super) layouts: FxHashMap<Var, Layout>,
     summary: Summary,
@@ -209,7 +212,7 @@ impl<'a> Reader<'a> {
         self.layouts.insert(binding.var, layout);
     }
 
-    /// How the segments of a context lie.
+    /// The layout of the segments of an index space.
     pub(super) fn layout(&self, ctx: SpaceId) -> Layout {
         match &self.function.context(ctx).kind {
             SpaceKind::Caller => Layout::Regular,
@@ -225,7 +228,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a variable is the same for all points of a context that lies in another.
+    /// Returns true if a variable has one value for all elements of an index space that lies in another.
     fn outside(&self, var: Var, ctx: SpaceId) -> bool {
         let mut home = None;
         self.function.body.each_let(&mut |binding| {
@@ -263,7 +266,7 @@ impl<'a> Reader<'a> {
         self.names.get(&var).map_or_else(|| format!("v{}", var.0), |name| format!("`{name}`"))
     }
 
-    /// What a context goes over, from the inside out.
+    /// The elements of an index space in words, from the inside out.
     fn over(&self, ctx: SpaceId) -> String {
         match &self.function.context(ctx).kind {
             SpaceKind::Caller => "once".to_owned(),
@@ -350,7 +353,7 @@ impl<'a> Reader<'a> {
         self.say(depth, text, sources, true);
     }
 
-    /// Whether the caller has one point: the form itself, not a function that others call.
+    /// Returns true if the caller has a single element: for the form itself, not for a function.
     fn single(&self) -> bool {
         !matches!(self.db.ast(self.item).kind, ItemKind::Function(_))
     }
@@ -449,7 +452,7 @@ fn works(binding: &Let) -> bool {
     !binding.is_descriptor_only()
 }
 
-/// Whether a value is computed by a kernel of its own that the runtime brings along, whatever the
+/// Returns true for values that a kernel of the runtime computes, such as sorting, whatever the
 /// context: sorting, scattering, …
 fn is_service(binding: &Let) -> bool {
     match &binding.op {

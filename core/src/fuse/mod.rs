@@ -25,16 +25,11 @@
 //! Bergstrom and Reppy, *Nested data-parallelism on the GPU* (ICFP 2012), section 5. Since index spaces
 //! say what may be fused with what, a greedy walk takes the place of their solver.
 //!
-//! The sub-passes, in the order of [`SUB_PASSES`]:
-//!
-//! | module | what it does |
-//! |---|---|
-//! | `sink` | sinks the consumers of a multi-versioned value into both versions |
-//! | `cluster` | decides which step joins which kernel |
-//! | `rematerialise` | computes cheap values again where they are used, instead of storing them |
-//! | `liveness` | decides which values are stored; removes dead code |
-//!
-//! [`sequential`] is fusion for the code that one thread runs by itself.
+//! The passes, in order ([`PASSES`]): `sink` sinks the consumers of a multi-versioned value into both
+//! versions, `cluster` decides which step joins which kernel, `rematerialise` computes cheap values
+//! again where they are used, instead of storing them, `liveness` decides which values are stored and
+//! removes dead code. Each is a file of its name. [`sequential`] is fusion for the code that one
+//! thread runs by itself.
 
 mod cluster;
 mod liveness;
@@ -43,13 +38,9 @@ pub mod sequential;
 mod sink;
 
 use crate::base::with_stack;
-use crate::flat::{Block, Function, IndexSpace, Program, Step};
+use crate::flat::{self, Block, Fuel, Function, IndexSpace, Kernel, Pass, Program, Step};
 use crate::ir::{Atom, Var};
-
-/// The number of fusion decisions that may be taken: all, or so many. A bisection over it finds the
-/// decision that changes a result.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Fuel(pub Option<u32>);
+use nesl_runtime::violation::Violation;
 
 /// The state of fusion that the functions of a program share.
 #[derive(Clone, Debug)]
@@ -62,91 +53,111 @@ pub struct FusionState {
     next_kernel: u32,
 }
 
-impl FusionState {
-    /// Returns the state at the beginning of a program.
-    pub fn new(fuel: Fuel) -> FusionState {
-        FusionState { fuel: fuel.0.unwrap_or(u32::MAX), nested_masks: true, next_kernel: 0 }
-    }
-}
-
-/// A part of fusion that can be looked at by itself.
-#[derive(Clone, Copy)]
-pub struct SubPass {
-    /// The name for people.
-    pub name: &'static str,
-    /// One sentence about what the pass does.
-    pub about: &'static str,
-    /// Returns the body of a function after the pass.
-    pub run: fn(&Function, &mut FusionState) -> Block,
-}
-
-/// The parts of fusion, in order.
-pub const SUB_PASSES: [SubPass; 4] = [
-    SubPass {
+/// The passes that fuse a flat program without kernels, in order. After the last one there are no
+/// values outside of kernels but those computed without touching elements, and control flow.
+pub const PASSES: [Pass; 4] = [
+    Pass {
         name: "sink",
-        about: "Sinks the consumers of a multi-versioned value into both versions.",
-        run: sink::run,
+        stage: "sunk",
+        title: "Sunk",
+        about: "sinks the consumers of a multi-versioned value into both versions",
+        run: |program, fuel| each_body(program, fuel, sink::run),
+        verify: flat::verify,
     },
-    SubPass {
+    Pass {
         name: "cluster",
-        about: "Puts steps over one index space into kernels.",
-        run: cluster::run,
+        stage: "clustered",
+        title: "Clustered",
+        about: "puts steps over one index space into kernels (vertical and horizontal fusion)",
+        run: |program, fuel| each_body(program, fuel, clustered),
+        verify: verify_when_stored,
     },
-    SubPass {
+    Pass {
         name: "rematerialise",
-        about: "Computes cheap values again in the kernels that use them.",
-        run: rematerialise::run,
+        stage: "rematerialised",
+        title: "Rematerialised",
+        about: "computes cheap values again in the kernels that use them",
+        run: |program, fuel| each_body(program, fuel, rematerialise::run),
+        verify: verify_when_stored,
     },
-    SubPass {
+    Pass {
         name: "liveness",
-        about: "Decides which values kernels store, and removes dead code.",
-        run: liveness::run,
+        stage: "fused",
+        title: "Fused",
+        about: "decides which values kernels store, and removes dead code",
+        run: |program, fuel| each_body(program, fuel, liveness::run),
+        verify: flat::verify,
     },
 ];
 
-/// Fuses a well-formed flat program without kernels.
-pub fn fuse(program: &Program, fuel: Fuel) -> Program {
-    fuse_through(program, fuel, SUB_PASSES.len())
+/// Applies a pass to the body of each function.
+fn each_body(
+    program: &mut Program,
+    fuel: &mut Fuel,
+    pass: fn(&Function, &mut FusionState) -> Block,
+) {
+    let mut state = FusionState { fuel: fuel.0, nested_masks: true, next_kernel: 0 };
+    for function in program.functions.iter_mut().flatten() {
+        function.body = pass(function, &mut state);
+    }
+    fuel.0 = state.fuel;
 }
 
-/// Fuses a well-formed flat program without kernels by the first `count` sub-passes, for looking at
-/// what each does. Only the result of all of them is a program to run.
-pub fn fuse_through(program: &Program, fuel: Fuel, count: usize) -> Program {
-    let mut state = FusionState::new(fuel);
-    let mut fused = program.clone();
-    for function in fused.functions.iter_mut().flatten() {
-        let before = state.clone();
-        let mut body = fused_body(function, &mut state, count);
-        if asks_for_nested_indices(&body, &function.spaces) {
-            state = FusionState { nested_masks: false, ..before };
-            body = fused_body(function, &mut state, count);
-            state.nested_masks = true;
-        }
-        function.body = body;
+/// Returns the kernels of a function. A filter of what a filter keeps is a mask of the same kernel,
+/// unless a kernel would have to store the indices that it keeps within the other.
+fn clustered(function: &Function, state: &mut FusionState) -> Block {
+    let before = state.clone();
+    let body = cluster::run(function, state);
+    if !has_nested_masks(&body, &function.spaces) {
+        return body;
     }
-    fused
+    let mut trial = Function { body, ..function.clone() };
+    let mut rest = state.clone();
+    let rematerialised = rematerialise::run(&trial, &mut rest);
+    let clustered = std::mem::replace(&mut trial.body, rematerialised);
+    trial.body = liveness::run(&trial, &mut rest);
+    if !asks_for_nested_indices(&trial.body, &function.spaces) {
+        return clustered;
+    }
+    *state = FusionState { nested_masks: false, ..before };
+    let body = cluster::run(function, state);
+    state.nested_masks = true;
+    body
 }
 
-fn fused_body(function: &Function, state: &mut FusionState, count: usize) -> Block {
-    let mut function = function.clone();
-    for pass in &SUB_PASSES[..count] {
-        function.body = (pass.run)(&function, state);
-    }
-    function.body
+/// Verifies a clustered program once its kernels store the values used after them: until then, no
+/// invariant says what is visible behind a kernel.
+fn verify_when_stored(program: &Program) -> Result<(), Vec<Violation>> {
+    let mut program = program.clone();
+    each_body(&mut program, &mut Fuel(0), liveness::run);
+    flat::verify(&program)
+}
+
+/// Returns true if a kernel has a mask whose outer space is a mask of that kernel, too.
+fn has_nested_masks(block: &Block, spaces: &[IndexSpace]) -> bool {
+    any_kernel(block, &|kernel| {
+        kernel.masks.iter().any(|mask| {
+            spaces[mask.0 as usize].around().is_some_and(|of| kernel.masks.contains(&of))
+        })
+    })
 }
 
 /// Returns true if a kernel is to store the indices that a filter keeps within another filter, where
 /// both are its masks: a kernel knows the indices in its own index space only.
 fn asks_for_nested_indices(block: &Block, spaces: &[IndexSpace]) -> bool {
+    any_kernel(block, &|kernel| {
+        kernel.filter_indices.iter().any(|filter| {
+            spaces[filter.0 as usize].around().is_some_and(|of| kernel.masks.contains(&of))
+        })
+    })
+}
+
+fn any_kernel(block: &Block, test: &dyn Fn(&Kernel) -> bool) -> bool {
     with_stack(|| {
         block.steps.iter().any(|step| match step {
             Step::Space(_) => false,
-            Step::Let(binding) => {
-                binding.op.blocks().any(|inside| asks_for_nested_indices(inside, spaces))
-            }
-            Step::Kernel(kernel) => kernel.filter_indices.iter().any(|filter| {
-                spaces[filter.0 as usize].around().is_some_and(|of| kernel.masks.contains(&of))
-            }),
+            Step::Let(binding) => binding.op.blocks().any(|inside| any_kernel(inside, test)),
+            Step::Kernel(kernel) => test(kernel),
         })
     })
 }

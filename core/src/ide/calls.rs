@@ -7,19 +7,19 @@ use crate::base::shorten;
 use crate::base::{ItemId, Loc, TextRange, TextSize};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
-use crate::explain::{subject, type_of_name};
+use crate::explain::subject;
 use crate::syntax::ast::ItemKind;
 
 /// Something that calls or is called: a function, or an expression or binding at the top level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallItem {
-    /// The form.
+    /// The form itself.
     pub item: ItemId,
-    /// What it is called.
+    /// The name of the form.
     pub name: String,
     /// Its type.
     pub detail: String,
-    /// Where it is.
+    /// The place of the form.
     pub target: Target,
 }
 
@@ -112,7 +112,7 @@ fn describe(db: &Database, item: ItemId) -> Option<CallItem> {
         }
         ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => return None,
     };
-    let detail = form.names.first().and_then(|name| type_of_name(db, item, name));
+    let detail = form.names.first().and_then(|name| db.type_of_name(item, name));
     Some(CallItem { item, name, detail: detail.unwrap_or_default(), target })
 }
 

@@ -1,4 +1,4 @@
-//! Where a name, or a type, is defined.
+//! The definitions of names and of types.
 
 use super::symbol::{Symbol, symbol_at};
 use super::{Target, Text, library};
@@ -8,7 +8,7 @@ use crate::db::{Database, FileId};
 use crate::syntax::ast::{Item, ItemKind, Pat, PatId};
 use crate::types::Ty;
 
-/// Where what is named at a place is defined, and the place's own word.
+/// The definition of the name at a place, and the range of that name.
 pub fn definition(db: &Database, file: FileId, offset: TextSize) -> Option<(TextRange, Target)> {
     let (cursor, found) = symbol_at(db, file, offset)?;
     Some((cursor.range(found.span), target(db, &found.symbol)?))
@@ -41,7 +41,7 @@ fn record_of(ty: &Ty) -> Option<Symbol> {
     }
 }
 
-/// Where something is defined.
+/// The place where a symbol is defined.
 pub(super) fn target(db: &Database, symbol: &Symbol) -> Option<Target> {
     let place = |item: ItemId, whole: Span, name: Span| {
         let whole = db.place(Loc { item, span: whole });
@@ -78,7 +78,7 @@ pub(super) fn target(db: &Database, symbol: &Symbol) -> Option<Target> {
     }
 }
 
-/// Where a form writes the name that it defines.
+/// The place of a name in the form that defines it.
 pub(super) fn name_in(ast: &Item, name: &Name) -> Option<Span> {
     match &ast.kind {
         ItemKind::Function(function) => Some(function.name.span),
@@ -107,7 +107,7 @@ mod tests {
     use super::super::fixture::Fixture;
     use super::*;
 
-    /// What is jumped to from `$0`.
+    /// Checks the definition of the name at `$0`.
     fn check(text: &str, expected: &str) {
         let f = Fixture::new(text);
         let (_, target) = definition(&f.db, f.file, f.cursor()).expect("a definition");

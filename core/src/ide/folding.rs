@@ -1,4 +1,4 @@
-//! What can be folded: parts of a text that go over line ends.
+//! Ranges that can be folded: parts of a text that go over line ends.
 //!
 //! Read off the tokens, so that a broken form folds as well as a whole one.
 
@@ -8,7 +8,7 @@ use crate::db::{Database, FileId};
 use crate::syntax::ast::ItemKind;
 use crate::syntax::{Kind, lex};
 
-/// What is folded.
+/// The kind of a range that is folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FoldKind {
     /// A whole form.
@@ -24,7 +24,7 @@ pub enum FoldKind {
 pub struct Fold {
     /// The bytes; there is a line end in them.
     pub range: TextRange,
-    /// What they are.
+    /// The kind of the range.
     pub kind: FoldKind,
 }
 
@@ -48,7 +48,7 @@ pub fn folds(db: &Database, file: FileId) -> Vec<Fold> {
     all
 }
 
-/// Where lines begin.
+/// The starts of lines, in bytes.
 struct Lines(Vec<u32>);
 
 impl Lines {

@@ -55,7 +55,7 @@ impl Formatter {
     }
 }
 
-/// What formats a file; nothing if it is formatted.
+/// The edits that format a file; none if it is formatted.
 pub fn format_document(db: &Database, file: FileId) -> Vec<Edit> {
     Formatter::default().document(db, file)
 }
@@ -76,7 +76,7 @@ fn differences(
     all
 }
 
-/// What formats the forms that a range touches.
+/// The edits that format the forms that a range touches.
 pub fn format_range(db: &Database, file: FileId, range: TextRange) -> Vec<Edit> {
     let touched = forms(db, file, Some(range)).filter(|(_, cursor)| {
         // Of two that meet at a place, the one that the range reaches into.
@@ -103,7 +103,7 @@ pub fn format_on_type(db: &Database, file: FileId, offset: TextSize, typed: char
     }
 }
 
-/// What formats one form, without the comments before it.
+/// The edits that format one form, without the comments before it.
 fn form(cursor: &Cursor<'_>) -> Vec<Edit> {
     let Some(extent) = cursor.extent() else { return Vec::new() };
     let text = cursor.db.item_text(cursor.item);
@@ -221,15 +221,15 @@ enum What {
     Bracket(Kind),
     /// The bindings of a `let`.
     Let,
-    /// What stands behind `=`.
+    /// A position behind `=`.
     Value,
-    /// What stands behind the `in` of a `let`, or behind `then` or `else`.
+    /// A position behind the `in` of a `let`, or behind `then` or `else`.
     Body,
     /// A condition; it is known where its `if` stands until there is an `else`.
     If,
 }
 
-/// Where a line begins that comes behind some tokens of a form, as the formatter breaks lines.
+/// The column of a line that comes behind some tokens of a form, as the formatter breaks lines.
 fn column(text: &str, above: &[Token], next: Option<Kind>) -> usize {
     let place = |token: &Token| {
         let at = usize::from(token.range.start());

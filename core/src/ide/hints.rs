@@ -1,55 +1,52 @@
 //! What a text does not say but the compiler knows, shown in between: types, and what runs in
 //! parallel.
 
-use super::outline::leaves;
-use crate::base::shorten;
-use crate::base::{Severity, Span, TextRange, TextSize};
-use crate::db::{Cursor, forms};
-use crate::db::{Database, FileId};
+use super::pattern::{leaves, type_within};
+use crate::base::{Severity, Span, TextRange, TextSize, shorten};
+use crate::db::{Cursor, Database, FileId, forms};
 use crate::explain::{self, Layout, Summary, SummaryLine};
 use crate::syntax::ast::{Expr, ExprId, Function, ItemKind, PatId, UnaryOp};
-use crate::types::{Signature, Ty, print_scheme, print_type};
+use crate::types::{Signature, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
-use std::sync::Arc;
 
-/// What is to be shown.
+/// The hints to be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HintOptions {
-    /// Types.
+    /// Types of bindings, parameters and results.
     pub types: bool,
-    /// Where there is parallelism, and its summary.
+    /// Parallelism of lines, with a summary of their kernels.
     pub parallelism: bool,
 }
 
-/// What a hint says.
+/// The kind of a hint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum HintKind {
-    /// A type.
+    /// The type of a binding, parameter or result.
     Type,
-    /// What is launched.
+    /// The launches of a line.
     Parallelism,
 }
 
 /// Something to show in between.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlayHint {
-    /// Where: behind what it is about.
+    /// The offset of the hint, behind the code that it describes.
     pub at: TextSize,
-    /// What is shown.
+    /// The text between the words.
     pub label: String,
-    /// What it says.
+    /// The kind of the hint.
     pub kind: HintKind,
     /// More of it; Markdown.
     pub tooltip: Option<String>,
-    /// What can be inserted there to make it a part of the program.
+    /// The text that makes the hint a part of the program when it is inserted there.
     pub edit: Option<String>,
 }
 
 /// Longer types are shortened; all of it is in the tooltip.
-const TYPE_WIDTH: usize = 32;
+const TYPE_CHARS: usize = 32;
 
-/// What is to be shown in a part of a file, in order.
+/// The hints of a part of a file, in order.
 pub fn inlay_hints(
     db: &Database,
     file: FileId,
@@ -71,7 +68,7 @@ pub fn inlay_hints(
     all
 }
 
-/// Whether a form has errors: then its types are guesses.
+/// Returns true if a form has errors: then its types are guesses.
 fn broken(cursor: &Cursor<'_>) -> bool {
     let diagnostics = cursor.db.diagnostics(cursor.item);
     diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
@@ -168,26 +165,15 @@ fn bound(cursor: &Cursor<'_>, pattern: PatId, value: ExprId, all: &mut Vec<Inlay
     }
 }
 
-/// A type inside of a form: its variables have the names that the form's own type gives them.
-pub(super) fn type_within(cursor: &Cursor<'_>, ty: &Ty) -> String {
-    let Signature::Function { scheme, .. } = &**cursor.db.signature(cursor.item) else {
-        return print_type(ty);
-    };
-    let own = print_type(&scheme.ty);
-    let both = Ty::Pair(Arc::new(scheme.ty.clone()), Arc::new(ty.clone()));
-    let text = print_type(&both);
-    text.strip_prefix(&format!("({own}), ")).map_or_else(|| print_type(ty), str::to_owned)
-}
-
 fn typed(at: TextSize, label: &str, text: &str, edit: Option<String>) -> InlayHint {
-    let short = shorten(label.trim_start(), TYPE_WIDTH + 2);
+    let short = shorten(label.trim_start(), TYPE_CHARS + 2);
     let blank = if label.starts_with(' ') { " " } else { "" };
     let tooltip = (short != label.trim_start()).then(|| format!("```nesl\n{text}\n```"));
     let label = format!("{blank}{short}");
     InlayHint { at, label, kind: HintKind::Type, tooltip, edit }
 }
 
-/// Whether a value shows its type: literals, sequences of them, ranges, records by name.
+/// Returns true if a value shows its type: literals, sequences of them, ranges, records by name.
 fn obvious(cursor: &Cursor<'_>, value: ExprId) -> bool {
     crate::base::with_stack(|| match &cursor.ast.exprs[value] {
         Expr::Missing
@@ -274,7 +260,7 @@ fn parallelism(cursor: &Cursor<'_>, precision: Precision, all: &mut Vec<InlayHin
     }
 }
 
-/// How many launches there are in some lines. Of two forms of a computation one is counted.
+/// The number of launches in some lines. Of two versions of a computation one is counted.
 fn launches(lines: &[SummaryLine]) -> u32 {
     let mut count = 0;
     let mut aside: Option<u32> = None;

@@ -4,7 +4,6 @@ use super::symbol::{self, Symbol};
 use crate::base::{Span, TextRange};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
-use crate::explain::type_of_name;
 use crate::explain::{self, Summary};
 use crate::prelude::{Doc, parse_doc, shown};
 use crate::prim::Prim;
@@ -13,14 +12,14 @@ use crate::types::{Scheme, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
 use std::fmt::Write;
 
-/// What is known of what is pointed at.
+/// The facts shown about a place that is pointed at.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hover {
-    /// What it is about.
+    /// The range that they are about.
     pub range: TextRange,
     /// It and its type, as NESL: `sum : [a] -> a :: (a in number)`.
     pub code: String,
-    /// What it is, in a few words: `parameter`, `of the library`.
+    /// The kind in a few words: `parameter`, `of the library`.
     pub role: &'static str,
     /// Its documentation.
     pub doc: Option<Doc>,
@@ -102,7 +101,7 @@ fn named(cursor: &Cursor<'_>) -> Option<Hover> {
             hover.role = "of the library";
         }
         Symbol::Item(item, name) => {
-            let ty = type_of_name(db, *item, name)?;
+            let ty = db.type_of_name(*item, name)?;
             let shown_name = shown(name.folded());
             let name = if shown_name == name.folded() { name.as_written() } else { shown_name };
             hover.code = match &db.ast(*item).kind {

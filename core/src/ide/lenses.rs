@@ -1,14 +1,14 @@
-//! What can be run, and where a button for it belongs.
+//! The forms that can be run, and the places of buttons for them.
 
-use super::hints::type_within;
 use super::outline;
+use super::pattern::type_within;
 use crate::base::{ItemId, Severity, Span, TextRange};
 use crate::db::{Cursor, forms};
 use crate::db::{Database, FileId};
 use crate::prelude::parse_doc;
 use crate::syntax::ast::{Function, ItemKind, Pat};
 
-/// What is run.
+/// The kind of form that is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LensKind {
     /// A function: on arguments that somebody gives, or on its examples.
@@ -33,11 +33,11 @@ pub struct Lens {
     pub range: TextRange,
     /// The form.
     pub item: ItemId,
-    /// What it is.
+    /// The kind of the form.
     pub kind: LensKind,
 }
 
-/// What can be run in a file, in order: forms without errors.
+/// The forms of a file that can be run, in order: those without errors.
 pub fn lenses(db: &Database, file: FileId) -> Vec<Lens> {
     forms(db, file, None).filter_map(|(_, cursor)| lens(&cursor)).collect()
 }

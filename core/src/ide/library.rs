@@ -23,7 +23,7 @@ pub fn primitives() -> &'static str {
     &PRIMITIVES.text
 }
 
-/// Where a primitive is declared.
+/// The place of the declaration of a primitive.
 pub(super) fn target(prim: Prim) -> Option<Target> {
     let (range, focus) = *PRIMITIVES.places.get(&prim)?;
     Some(Target { text: Text::Primitives, range, focus })

@@ -1,4 +1,4 @@
-//! What an editor asks of a program, as plain data; a file each.
+//! The features of an editor, as plain data; a file each.
 //!
 //! Everything here is a function of the database, a file and a place, pure, and in the editor's own
 //! terms: bytes of a text, text to show, edits. No protocol is known here (`server/` turns this
@@ -22,7 +22,7 @@
 //! | `formatting` | edits that format a file, a part of it, or what was just typed |
 //! | `links` | the files that a text names |
 //! | `lenses` | what can be run |
-//! | `actions` | what could be done there: diagnostics mended, forms written another way |
+//! | `actions` | quick fixes of diagnostics, and forms written another way |
 //! | `place` | what is open around a place that is being written, by tokens |
 //! | `completion` | what could be written there, what fits first |
 //! | `signature` | the function that is being called at a place, and its parameters |
@@ -47,6 +47,7 @@ mod lenses;
 mod library;
 mod links;
 mod outline;
+mod pattern;
 mod place;
 mod problems;
 mod references;
@@ -90,7 +91,7 @@ pub enum Text {
     Primitives,
 }
 
-/// Where something is defined.
+/// The place of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The text it stands in.
@@ -104,10 +105,10 @@ pub struct Target {
 /// A change of a text: bytes replaced by others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Edit {
-    /// The file.
+    /// The file to be changed.
     pub file: FileId,
-    /// The bytes.
+    /// The bytes that are replaced.
     pub range: TextRange,
-    /// What stands there afterwards.
+    /// The text that replaces them.
     pub text: String,
 }

@@ -1,16 +1,13 @@
-//! What a file defines: its forms and the variables inside them, and a search by name.
+//! The definitions of a file: its forms and the variables inside them, and a search by name.
 
-use super::hints::type_within;
-use crate::base::shorten;
-use crate::base::{Name, Span, TextRange};
-use crate::db::{Cursor, forms};
-use crate::db::{Database, FileId, Form};
-use crate::explain::type_of_name;
+use super::pattern::{leaves, type_within};
+use crate::base::{Name, TextRange, shorten};
+use crate::db::{Cursor, Database, FileId, Form, forms};
 use crate::prelude::shown;
 use crate::syntax::RawKind;
 use crate::syntax::ast::{Expr, ExprId, ItemKind, Pat, PatId};
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A function, or its declaration.
@@ -32,7 +29,7 @@ pub struct Entry {
     pub name: String,
     /// Its type; empty if there is none.
     pub detail: String,
-    /// What it is.
+    /// The kind of the entry.
     pub kind: EntryKind,
     /// All of it.
     pub range: TextRange,
@@ -42,13 +39,13 @@ pub struct Entry {
     pub children: Vec<Entry>,
 }
 
-/// How many symbols a search answers at most.
-const MOST: usize = 200;
+/// The number of symbols that a search gives at most.
+const MAX_SEARCH_RESULTS: usize = 200;
 
-/// How much of an expression is its name.
-const NAME_WIDTH: usize = 40;
+/// The width of the name of an expression, in characters.
+const NAME_CHARS: usize = 40;
 
-/// What a file defines and does, in order.
+/// The entries of a file, in order.
 pub fn outline(db: &Database, file: FileId) -> Vec<Entry> {
     forms(db, file, None).filter_map(|(form, cursor)| entry(&form, &cursor)).collect()
 }
@@ -71,7 +68,7 @@ pub fn search(db: &Database, files: &[FileId], query: &str) -> Vec<(FileId, Entr
         }
     }
     found.sort_by(|a, b| (a.0, a.3.folded()).cmp(&(b.0, b.3.folded())));
-    found.truncate(MOST);
+    found.truncate(MAX_SEARCH_RESULTS);
     let entries = found.into_iter().filter_map(|(_, file, form, name)| {
         let range = db.whole(form.id()).range;
         let cursor = Cursor::new(db, file, range.start()).filter(|c| c.item == form.id())?;
@@ -118,10 +115,10 @@ fn misfit(query: &[char], name: &str) -> Option<u32> {
 fn entry(form: &Form, cursor: &Cursor<'_>) -> Option<Entry> {
     let range = cursor.extent()?;
     let item = cursor.item;
-    let detail = |name: &Name| type_of_name(cursor.db, item, name).unwrap_or_default();
+    let detail = |name: &Name| cursor.db.type_of_name(item, name).unwrap_or_default();
     let own = form.names.first().map(detail).unwrap_or_default();
     let whole = cursor.range(cursor.ast.span);
-    let text = || cursor.snippet(cursor.ast.span, NAME_WIDTH);
+    let text = || cursor.snippet(cursor.ast.span, NAME_CHARS);
     let entry = match &cursor.ast.kind {
         ItemKind::Function(function) => Entry {
             name: shown_as(&function.name.name),
@@ -227,7 +224,7 @@ fn variables(cursor: &Cursor<'_>, pattern: PatId, range: TextRange, entries: &mu
     for (pat, span) in leaves(cursor, pattern) {
         let ty = types.pats.get(pat).map(|ty| type_within(cursor, ty));
         entries.push(Entry {
-            name: shorten(&cursor.text(span), NAME_WIDTH),
+            name: shorten(&cursor.text(span), NAME_CHARS),
             detail: ty.unwrap_or_default(),
             kind: EntryKind::Variable,
             range,
@@ -239,26 +236,11 @@ fn variables(cursor: &Cursor<'_>, pattern: PatId, range: TextRange, entries: &mu
 
 /// A pattern as it is written, a pair in its parentheses.
 pub(super) fn pattern_name(cursor: &Cursor<'_>, pattern: PatId) -> String {
-    let text = cursor.snippet(cursor.bare(cursor.ast.pat_spans[pattern]), NAME_WIDTH);
+    let text = cursor.snippet(cursor.bare(cursor.ast.pat_spans[pattern]), NAME_CHARS);
     match cursor.ast.pats[pattern] {
         Pat::Pair(..) if !text.starts_with('(') || !text.ends_with(')') => format!("({text})"),
         _ => text,
     }
-}
-
-/// The variables of a pattern and where they stand.
-pub(super) fn leaves(cursor: &Cursor<'_>, pattern: PatId) -> Vec<(PatId, Span)> {
-    let mut found = Vec::new();
-    let mut todo = vec![pattern];
-    while let Some(pat) = todo.pop() {
-        match &cursor.ast.pats[pat] {
-            Pat::Name(_) => found.push((pat, cursor.bare(cursor.ast.pat_spans[pat]))),
-            Pat::Pair(a, b) => todo.extend([*b, *a]),
-            Pat::Record { content, .. } => todo.push(*content),
-            Pat::Missing => {}
-        }
-    }
-    found
 }
 
 #[cfg(test)]

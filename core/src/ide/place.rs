@@ -14,11 +14,11 @@ pub(super) struct Place<'a> {
     pub file: FileId,
     /// The form whose names are in scope here; an empty file has none.
     pub item: Option<ItemId>,
-    /// How many forms stand before.
+    /// The number of forms before this one.
     pub position: u32,
     /// The text of the form.
     pub text: String,
-    /// Where that begins in the file.
+    /// The start of the form in the file.
     pub start: TextSize,
     /// The cursor, in the text.
     pub at: usize,
@@ -28,11 +28,11 @@ pub(super) struct Place<'a> {
     pub before: Vec<Token>,
     /// The significant token behind the word.
     pub after: Option<Token>,
-    /// What is open at the word, outermost first.
+    /// The constructs that are open at the word, outermost first.
     pub open: Vec<Open>,
 }
 
-/// What sort of thing is open.
+/// The kind of an open construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
     /// `(`
@@ -56,11 +56,11 @@ pub(super) enum Sort {
 /// Something that is open.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
-    /// What.
+    /// The kind of the construct.
     pub sort: Sort,
     /// The token that opens it.
     pub token: usize,
-    /// How many commas stand directly in it.
+    /// The number of commas that stand directly in it.
     pub commas: usize,
     /// The token behind the last separator in it.
     pub segment: usize,
@@ -158,7 +158,7 @@ impl<'a> Place<'a> {
         Some(place)
     }
 
-    /// Whether the form before has ended.
+    /// Returns true if the form before has ended.
     fn terminated(&self) -> bool {
         let ended = self.before.last().is_some_and(|t| matches!(t.kind, Kind::Semi | Kind::Dollar));
         ended && (self.after.is_none() && open(&self.before).is_empty())
@@ -175,7 +175,7 @@ impl<'a> Place<'a> {
         self.position += 1;
     }
 
-    /// What is written of the word.
+    /// The written part of the word.
     pub fn prefix(&self) -> &str {
         &self.text[self.word.start..self.at]
     }
@@ -191,14 +191,14 @@ impl<'a> Place<'a> {
         &self.text[token.range]
     }
 
-    /// Whether what is behind the word calls it.
+    /// Returns true if the tokens behind the word call it.
     pub fn called(&self) -> bool {
         let paren =
             |t: Token| t.kind == Kind::LParen && usize::from(t.range.start()) == self.word.end;
         self.after.is_some_and(paren)
     }
 
-    /// Whether the word stands behind `'`.
+    /// Returns true if the word stands behind `'`.
     pub fn quoted(&self) -> bool {
         self.before.last().is_some_and(|t| t.kind == Kind::Quote)
     }
@@ -223,7 +223,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// Whether the cursor is inside a token in which nothing is completed.
+/// Returns true if the cursor is inside a token in which nothing is completed.
 fn inside(token: &Token, at: usize) -> bool {
     let (start, end) = (usize::from(token.range.start()), usize::from(token.range.end()));
     match token.kind {
@@ -245,7 +245,7 @@ fn word(text: &str, at: usize) -> Range<usize> {
     if start == at { at..at } else { start..end }
 }
 
-/// What some tokens leave open.
+/// The constructs that some tokens leave open.
 fn open(tokens: &[Token]) -> Vec<Open> {
     let mut stack: Vec<Open> = Vec::new();
     let empty_before = |i: usize| {
@@ -301,7 +301,7 @@ fn open(tokens: &[Token]) -> Vec<Open> {
     stack
 }
 
-/// What extends as far to the right as it can.
+/// Returns true for constructs that extend as far to the right as they can.
 fn rightward(sort: Sort) -> bool {
     matches!(sort, Sort::In | Sort::If | Sort::Then | Sort::Else)
 }

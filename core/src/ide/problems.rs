@@ -1,4 +1,4 @@
-//! What is wrong with a file, after each key.
+//! The diagnostics of a file, after each key.
 //!
 //! To ask every form of a long file again takes a while, even if all answers are known: the
 //! database has to see for each that nothing behind it has changed. But most keys change one form,
@@ -22,14 +22,14 @@ use crate::types::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// What was wrong with a file when it was last looked at.
+/// The diagnostics of a file when it was last looked at.
 #[derive(Default)]
 pub struct Problems {
     outline: Arc<Outline>,
     /// The texts of its forms.
     texts: Vec<Arc<str>>,
     facts: FxHashMap<ItemId, Facts>,
-    /// Which forms ask for a name.
+    /// The forms that ask for a name.
     asking: FxHashMap<Name, FxHashSet<ItemId>>,
     /// The forms that have problems.
     wrong: FxHashSet<ItemId>,
@@ -43,7 +43,7 @@ pub struct Problems {
     alone: bool,
 }
 
-/// What is remembered of a form.
+/// The facts remembered of a form.
 struct Facts {
     seen: Seen,
     /// The names it asks for.
@@ -52,7 +52,7 @@ struct Facts {
     group: Vec<ItemId>,
 }
 
-/// What other forms see of a form.
+/// The parts of a form that other forms see.
 #[derive(PartialEq)]
 struct Seen {
     signature: Arc<Signature>,
@@ -211,7 +211,7 @@ impl Facts {
 mod tests {
     use super::*;
 
-    /// What is found with a memory is what is found without one.
+    /// Diagnostics found with a memory are those found without one.
     fn check(texts: &[&str]) {
         let mut db = Database::new();
         let file = db.add_file("test.nesl", "", None);

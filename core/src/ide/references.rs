@@ -9,9 +9,9 @@ use crate::db::{Database, FileId, FileRange};
 /// A place that names something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// The word.
+    /// The range of the word.
     pub at: FileRange,
-    /// What it does there.
+    /// The role of the word there.
     pub role: Role,
     /// It stands for two things at once ([`Occurrence::shorthand`]).
     pub shorthand: bool,
@@ -62,7 +62,7 @@ pub(super) fn of(db: &Database, files: &[FileId], symbol: &Symbol) -> Vec<Refere
     all
 }
 
-/// Whether an item is another form of the same thing: its declaration.
+/// Returns true for another form of the same thing: its declaration.
 fn same(db: &Database, item: ItemId, symbol: &Symbol) -> bool {
     match symbol {
         Symbol::Item(_, name) => symbol::canonical(db, Symbol::Item(item, name.clone())) == *symbol,
@@ -84,7 +84,7 @@ fn reference(db: &Database, item: ItemId, occurrence: &Occurrence) -> Reference 
     Reference { at, role: occurrence.role, shorthand: occurrence.shorthand }
 }
 
-/// Where something is defined, if that is in one of some files.
+/// The definition, if it is in one of some files.
 pub(super) fn defined_in(
     db: &Database,
     files: &[FileId],

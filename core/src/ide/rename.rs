@@ -82,7 +82,7 @@ fn edit(place: &Reference, symbol: &Symbol, new: &str, db: &Database) -> Edit {
     Edit { file: place.at.file, range: place.at.range, text }
 }
 
-/// Whether the new name means something else already where the old one is used, or would.
+/// Returns true if the new name means something else already where the old one is used, or would.
 fn clash(db: &Database, all: &[Reference], symbol: &Symbol, new: &Name) -> Option<Refusal> {
     let refuse = |what: &str| Some(Refusal(format!("`{}` is {what} already", new.as_written())));
     for place in all {

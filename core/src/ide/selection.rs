@@ -1,4 +1,4 @@
-//! What a selection grows to: from the word at a place to all of the file.
+//! The ranges that a selection grows to: from the word at a place to all of the file.
 
 use crate::base::{TextRange, TextSize};
 use crate::db::Cursor;

@@ -1,6 +1,6 @@
 //! The function that is being called at a place, and which of its parameters stands there.
 
-use super::completion::hole::Hole;
+use super::completion::missing_argument::MissingArgument;
 use super::completion::names::parameters;
 use super::hover::doc_of_prim;
 use super::place::{Open, Place};
@@ -26,7 +26,7 @@ pub struct SignatureHelp {
     pub doc: Option<Doc>,
 }
 
-/// What is called around a place: the innermost call.
+/// The innermost call around a place.
 pub fn signature_help(db: &Database, file: FileId, offset: TextSize) -> Option<SignatureHelp> {
     let place = Place::around(db, file, offset)?;
     let (open, callee) = place.call()?;
@@ -40,7 +40,7 @@ pub fn signature_help(db: &Database, file: FileId, offset: TextSize) -> Option<S
 /// A function by its parts.
 struct Called {
     name: String,
-    /// What the parameters are called; of a primitive or constructor, nothing.
+    /// The names of the parameters; empty for a primitive or constructor.
     params: Vec<String>,
     /// The optional parameters and their defaults, as written.
     optional: Vec<(Name, String)>,
@@ -51,9 +51,9 @@ struct Called {
 
 fn called(place: &Place<'_>, name: &Name) -> Option<Called> {
     let db = place.db;
-    let hole = Hole::new(place);
-    if let Some(local) = hole.locals.iter().find(|local| local.name == *name) {
-        let scheme = Scheme { vars: hole.vars.clone(), ty: local.ty.clone()? };
+    let missing = MissingArgument::new(place);
+    if let Some(local) = missing.locals.iter().find(|local| local.name == *name) {
+        let scheme = Scheme { vars: missing.vars.clone(), ty: local.ty.clone()? };
         return Some(Called::of_type(name.as_written(), &scheme, None))
             .filter(|c| c.parts.is_some());
     }
@@ -81,7 +81,7 @@ fn called(place: &Place<'_>, name: &Name) -> Option<Called> {
 }
 
 impl Called {
-    /// What is known by its type only.
+    /// A function that is known by its type only.
     fn of_type(name: &str, scheme: &Scheme, doc: Option<Doc>) -> Called {
         let parts = print_call(scheme, arity(&scheme.ty), &[]);
         let name = name.to_owned();
@@ -137,7 +137,7 @@ impl Called {
         help
     }
 
-    /// How each parameter is shown.
+    /// The label of each parameter.
     fn parts(&self) -> Vec<String> {
         let mut all = match &self.parts {
             Some(parts) if self.params.len() == parts.params.len() => {
@@ -151,7 +151,7 @@ impl Called {
         all
     }
 
-    /// Which parameter stands at a place.
+    /// The number of the parameter at a place.
     fn active(&self, place: &Place<'_>, open: &Open) -> u32 {
         let count = self.parts().len() - self.optional.len();
         let inside = &place.before[open.token + 1..];
@@ -178,7 +178,7 @@ impl Called {
     }
 }
 
-/// How many components the parameter of a function has.
+/// The number of components of the parameter of a function.
 fn arity(ty: &Ty) -> usize {
     let Ty::Function(f) = ty else { return 1 };
     let mut arity = 1;

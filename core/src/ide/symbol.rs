@@ -1,4 +1,4 @@
-//! What a name stands for, and all places of a form where something is named.
+//! The things that names stand for, and all places of a form where something is named.
 //!
 //! Definitions, references, highlights, renaming and colours all stand on [`occurrences`].
 
@@ -29,7 +29,7 @@ pub enum Symbol {
     BuiltIn(Name),
 }
 
-/// What a place does with what it names.
+/// The role of a name at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
     /// It defines it.
@@ -45,11 +45,11 @@ pub enum Role {
 /// A place where something is named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
-    /// The token.
+    /// The token that names it.
     pub span: Span,
-    /// What is named.
+    /// The thing that is named.
     pub symbol: Symbol,
-    /// How.
+    /// The role of the name.
     pub role: Role,
     /// The name is written once for two things: the `a` of `{… : a in a}` when only `a` is written.
     pub shorthand: bool,
@@ -92,7 +92,7 @@ pub(super) fn at(cursor: &Cursor<'_>) -> Option<Occurrence> {
     here.max_by_key(|o| (std::cmp::Reverse(o.span.end - o.span.start), o.role))
 }
 
-/// What is named at a place of a file.
+/// The name at a place of a file, with its form.
 pub(super) fn symbol_at(
     db: &Database,
     file: FileId,
@@ -109,7 +109,7 @@ struct Finder<'a> {
     ast: &'a Item,
     names: &'a Names,
     found: Vec<Occurrence>,
-    /// Which of them belongs to an expression.
+    /// The index in `found` of the occurrence that belongs to an expression.
     of_expr: FxHashMap<ExprId, usize>,
 }
 
@@ -158,7 +158,7 @@ impl Finder<'_> {
         self.found.push(Occurrence { span, symbol, role, shorthand: false });
     }
 
-    /// What a word of a command means.
+    /// The name or type that a word of a command means.
     fn meaning(&self, name: &Name) -> Option<Symbol> {
         let (file, position) = self.db.position_of(self.item)?;
         self.symbol(&self.db.lookup(crate::db::Before { file, position }, name)?)
@@ -276,7 +276,7 @@ impl Finder<'_> {
     }
 }
 
-/// Whether a pattern is a part of another.
+/// Returns true if a pattern is a part of another.
 fn within(ast: &Item, outer: PatId, inner: PatId) -> bool {
     if outer == inner {
         return true;

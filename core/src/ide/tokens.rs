@@ -1,4 +1,4 @@
-//! What each word of a text is, for colours.
+//! The kind of each word of a text, for colours.
 //!
 //! A token's kind is read off the token itself; what a name stands for says the rest. No types are
 //! asked for: colours must follow typing.
@@ -12,7 +12,7 @@ use crate::prim::{Prim, PrimKind};
 use crate::syntax::ast::{Expr, Item, ItemKind};
 use crate::syntax::{Kind, Token, lex};
 
-/// What a token is.
+/// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
     /// A word of the language.
@@ -68,7 +68,7 @@ impl TokenKind {
     ];
 }
 
-/// What else there is to say of a token.
+/// Modifiers of the kind of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Modifiers {
     /// It is defined here.
@@ -84,11 +84,11 @@ pub struct Modifiers {
 /// A token and what it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SemanticToken {
-    /// Its bytes.
+    /// The bytes of the token.
     pub range: TextRange,
-    /// What it is.
+    /// The kind of the token.
     pub kind: TokenKind,
-    /// What else.
+    /// The modifiers of the kind.
     pub modifiers: Modifiers,
 }
 
@@ -146,7 +146,7 @@ fn form(cursor: &Cursor<'_>, all: &mut Vec<SemanticToken>) {
     }
 }
 
-/// What a token is by itself.
+/// The kind of a token by itself, without names.
 fn lexical(token: &Token) -> Option<(TokenKind, Modifiers)> {
     let kind = match token.kind {
         Kind::FunctionKw
@@ -259,7 +259,7 @@ fn unresolved(cursor: &Cursor<'_>, own: &mut [Option<(TokenKind, Modifiers)>]) {
     }
 }
 
-/// What a name is, by what it stands for.
+/// The kind of a name, by the symbol that it stands for.
 fn named(
     cursor: &Cursor<'_>,
     parameters: &[Span],

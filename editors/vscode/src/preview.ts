@@ -20,8 +20,8 @@ const TYPE = 'nesl.preview';
 const WAIT = { edit: 150, cursor: 70 };
 
 const EXTRA: Stage[] = [
-  { id: SEGMENTS, title: 'Segments', hint: 'How flattening sees it: nested values as segments over flat data' },
-  { id: COST, title: 'Cost', hint: 'Work and depth, measured' },
+  { id: SEGMENTS, title: 'Segments', hint: 'How flattening sees it: nested values as segments over flat data', preview: true },
+  { id: COST, title: 'Cost', hint: 'Work and depth, measured', preview: true },
 ];
 
 interface Target {

@@ -150,6 +150,7 @@ export interface RunFunctionArgument {
 }
 
 export const method = {
+  stages: 'nesl/stages',
   ir: 'nesl/ir',
   segments: 'nesl/segments',
   run: 'nesl/run',
@@ -160,19 +161,14 @@ export const method = {
   status: 'nesl/status',
 } as const;
 
-/** A stage of the compiler, and a tab of the preview. */
+/**
+ * A stage of the compiler, as the answer to `initialize` (`capabilities.experimental.stages`) and to
+ * `nesl/stages` lists them. Those with `preview` are tabs of the preview; of stage `kir`, the text is
+ * every kernel that can be launched, in every variant, and the sequential code of the program.
+ */
 export interface Stage {
   id: string;
   title: string;
   hint: string;
+  preview: boolean;
 }
-
-/** The stages that every server knows; one may add its own, see `Server.stages`. */
-export const STAGES: readonly Stage[] = [
-  { id: 'types', title: 'Types', hint: 'Every name with its type' },
-  { id: 'ir', title: 'IR', hint: 'The core language: typed, first order, every step named' },
-  { id: 'simple', title: 'Simplified', hint: 'The core language after inlining and folding' },
-  { id: 'flat', title: 'Flat', hint: 'Nesting gone: steps over contexts, all instances at once' },
-  { id: 'fused', title: 'Fused', hint: 'Steps that share a loop, as kernels' },
-  { id: 'kir', title: 'Kir', hint: 'The code of kernels, as runtimes get it' },
-];

@@ -16,7 +16,7 @@ import {
   type ServerOptions,
 } from 'vscode-languageclient/node';
 import { findBinary, placesHere } from './binary';
-import { STAGES, method, type Options, type Stage, type StatusParams, type ValuesParams } from './protocol';
+import { method, type Options, type Stage, type StatusParams, type ValuesParams } from './protocol';
 import { request } from './request';
 
 export type ServerState = 'starting' | 'running' | 'stopped' | 'missing';
@@ -57,12 +57,12 @@ export class Server implements vscode.Disposable {
     return this.current;
   }
 
-  /** The stages of the compiler that can be shown: those we know, and those this server adds. */
+  /** The stages of the compiler that the server shows in a preview. */
   get stages(): readonly Stage[] {
     const told: unknown = this.client?.initializeResult?.capabilities.experimental?.stages;
-    if (!Array.isArray(told)) return STAGES;
-    const more = told.filter((stage): stage is Stage => typeof stage?.id === 'string' && typeof stage?.title === 'string');
-    return [...STAGES, ...more.filter((stage) => !STAGES.some((known) => known.id === stage.id))];
+    if (!Array.isArray(told)) return [];
+    const stages = told.filter((stage): stage is Stage => typeof stage?.id === 'string' && typeof stage?.title === 'string');
+    return stages.filter((stage) => stage.preview);
   }
 
   /** The program, or undefined and why. */

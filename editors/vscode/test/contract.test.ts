@@ -8,7 +8,6 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
 import { createMessageConnection, ErrorCodes, ResponseError, StreamMessageReader, StreamMessageWriter, type MessageConnection } from 'vscode-jsonrpc/node';
 import {
-  STAGES,
   type CostResult,
   type IrResult,
   type Options,
@@ -16,6 +15,7 @@ import {
   type RunResult,
   type SegmentedValue,
   type SegmentsResult,
+  type Stage,
   type StatusParams,
   type ValuesParams,
 } from '../src/protocol';
@@ -44,6 +44,7 @@ function conversation(name: string, server: string | undefined, skip: string | u
     let connection: MessageConnection;
     const status: StatusParams[] = [];
     const values: ValuesParams[] = [];
+    let told: { capabilities: { experimental?: { stages?: Stage[] } } };
 
     const ask = <R>(method: string, params: object): Promise<R> =>
       within(20_000, method, connection.sendRequest<R>(method, params));
@@ -58,7 +59,7 @@ function conversation(name: string, server: string | undefined, skip: string | u
       // What a server may ask a client; none of it matters here.
       connection.onRequest(() => null);
       connection.listen();
-      await ask('initialize', { processId: null, rootUri: null, capabilities: {}, initializationOptions: options });
+      told = await ask('initialize', { processId: null, rootUri: null, capabilities: {}, initializationOptions: options });
       await connection.sendNotification('initialized', {});
       await connection.sendNotification('textDocument/didOpen', {
         textDocument: { uri, languageId: 'nesl', version: 1, text: program },
@@ -71,8 +72,17 @@ function conversation(name: string, server: string | undefined, skip: string | u
       process.kill('SIGKILL');
     });
 
-    for (const { id } of STAGES) {
-      test(`nesl/ir: ${id}`, async () => {
+    test('nesl/stages', async () => {
+      const stages = await ask<Stage[]>('nesl/stages', {});
+      assert.deepEqual(stages, told.capabilities.experimental?.stages);
+      const ids = stages.map(({ id }) => id);
+      for (const id of ['types', 'ir', 'simple', 'flat', 'fused', 'kir']) assert.ok(ids.includes(id), id);
+      for (const { title, hint } of stages) assert.ok(title !== '' && hint !== '');
+      assert.ok(stages.some(({ preview }) => preview) && stages.some(({ preview }) => !preview));
+    });
+
+    test('nesl/ir', async () => {
+      for (const { id } of told.capabilities.experimental?.stages ?? []) {
         const result = await ask<IrResult>('nesl/ir', { textDocument, stage: id, position: { line: 0, character: 30 } });
         assert.notEqual(result.title, '');
         assert.notEqual(result.subject, '');
@@ -85,8 +95,8 @@ function conversation(name: string, server: string | undefined, skip: string | u
         }
         const all = await ask<IrResult>('nesl/ir', { textDocument, stage: id });
         assert.equal(all.subject, '');
-      });
-    }
+      }
+    });
 
     test('nesl/segments', async (context) => {
       const params = { textDocument, position: { line: 2, character: 2 } };

@@ -2,11 +2,12 @@
 
 use crate::frame::FlatProgram;
 use crate::unsupported::Unsupported;
-use nesl_core::flat::{Kernel, Op, SpaceId};
+use nesl_core::flat::{Kernel, SpaceId};
 use nesl_core::ir::{FunId, Var};
-use nesl_core::lower::kernel::{self, LoweredKernel, ResultPart, Variant};
-use nesl_runtime::bug;
-use nesl_runtime::kir::{self, Literal};
+use nesl_core::lower::kernel::{LoweredKernel, Variant};
+use nesl_core::pipeline;
+use nesl_core::pipeline::launches::is_renaming;
+use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Failure, Loaded, Runtime};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
@@ -114,36 +115,12 @@ impl KernelCache {
         variant: &Variant,
     ) -> Result<CachedKernel, Unsupported> {
         let (function, homes) = (program.function(id), program.homes(id));
-        let (precision, seed) = (self.precision, self.seed);
-        let code =
-            kernel::kernel(&program.program, function, homes, kernel, variant, precision, seed);
+        let options = pipeline::Options { precision: self.precision, seed: self.seed, fuel: None };
+        let code = pipeline::kernel(&program.program, function, homes, kernel, variant, &options);
         let code = code.map_err(Unsupported::Lowering)?;
         if is_renaming(kernel, &code) {
             return Ok(CachedKernel { code, module: None });
         }
-        if cfg!(debug_assertions)
-            && let Err(violations) = kir::verify(&code.module)
-        {
-            bug!("lowering made malformed kir: {violations:#?}\n{}", kir::print(&code.module));
-        }
         Ok(CachedKernel { code, module: Some(OnceCell::new()) })
     }
-}
-
-/// Returns true if a kernel computes nothing: all its results are arguments or views of them.
-fn is_renaming(kernel: &Kernel, code: &LoweredKernel) -> bool {
-    kernel.lets.iter().all(|binding| matches!(binding.op, Op::Element { .. }))
-        && code.filters.is_empty()
-        && code.results.iter().flat_map(|result| &result.parts).all(|part| match part {
-            ResultPart::Alias(_, None) | ResultPart::Same(_) => true,
-            ResultPart::Alias(_, Some(_))
-            | ResultPart::Array(_)
-            | ResultPart::Length(_)
-            | ResultPart::First(_)
-            | ResultPart::Output(_)
-            | ResultPart::Starts(_)
-            | ResultPart::Sum(_)
-            | ResultPart::StartsOf(_)
-            | ResultPart::SumOf(_) => false,
-        })
 }

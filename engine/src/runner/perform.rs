@@ -10,10 +10,10 @@ use crate::resident::ResidentValue;
 use crate::trace::CallTrace;
 use nesl_core::base::with_stack;
 use nesl_core::elaborate;
-use nesl_core::host_program::{self, Action, Block, Function, HostProgram, Input, PureRegion};
+use nesl_core::host_program::{Action, Block, Function, HostProgram, Input, PureRegion};
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir::{Atom, FunId, Program, Site, Ty, Var};
-use nesl_core::simplify::simplify;
+use nesl_core::pipeline;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
@@ -56,7 +56,7 @@ impl Runner<'_> {
         key: i64,
     ) -> Result<Evaluated, FormError> {
         let began = Instant::now();
-        let host_program = host_program::host_program(&simplify(program));
+        let host_program = pipeline::host_program(program);
         executor.translated(began.elapsed());
         let takes_key = !program.functions[program.main.0 as usize].params.is_empty();
         let key = ResidentValue::value_of(Value::Int(self.options.precision.wrap(key)), Ty::Int);

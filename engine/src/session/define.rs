@@ -3,7 +3,6 @@
 use super::{Binding, Event, Session, Sink, Usage, place};
 use nesl_core::base::{Diagnostic, ItemId, Kind, Name};
 use nesl_core::db::{Before, FileId, Form};
-use nesl_core::explain::type_of_name;
 use nesl_core::names::Resolution;
 use nesl_core::syntax::ast::{self, ItemKind};
 use nesl_core::types::{Signature, same_scheme};
@@ -165,6 +164,6 @@ impl Session {
 
     /// The type of a defined name, as printed.
     pub(super) fn type_of_name(&self, item: ItemId, name: &Name) -> String {
-        type_of_name(&self.db, item, name).unwrap_or_default()
+        self.db.type_of_name(item, name).unwrap_or_default()
     }
 }

@@ -1,21 +1,17 @@
 //! Looking at programs without running them.
 
-use super::{CheckReport, Completion, FileRange, Session, Stage, is_error, located, run};
+use super::{CheckReport, Completion, FileRange, Session, Settings, is_error, located, run};
 use nesl_core::base::{Diagnostic, Kind, Name};
 use nesl_core::db::{Before, FileId};
 use nesl_core::explain::{example, takes_functions};
-use nesl_core::flat;
-use nesl_core::flatten::flatten;
-use nesl_core::fuse::{Fuel, fuse};
-use nesl_core::lower;
 use nesl_core::names::Resolution;
+use nesl_core::pipeline::dump::dump_item;
+use nesl_core::pipeline::{self, Options, Query, Run, Stage};
 use nesl_core::prelude::parse_doc;
-use nesl_core::simplify::simplify;
+use nesl_core::syntax;
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::ItemKind;
-use nesl_core::types::{Scheme, Signature, Ty, print_scheme};
-use nesl_core::{ir, syntax};
-use nesl_runtime::kir;
+use nesl_core::types::{Signature, Ty};
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
 use std::sync::Arc;
@@ -60,8 +56,8 @@ impl Session {
         last.ok_or_else(nothing)
     }
 
-    /// A representation of a text; of one function if one is named. For [`Stage::Ir`] a
-    /// polymorphic function is shown at ints.
+    /// A text at a stage of the compiler; one function of it, if one is named. From the core
+    /// language on, a polymorphic function is shown at ints.
     pub fn dump(
         &mut self,
         name: &str,
@@ -69,7 +65,7 @@ impl Session {
         stage: Stage,
         function: Option<&str>,
     ) -> Result<String, Vec<Diagnostic<FileRange>>> {
-        if stage == Stage::Tokens && function.is_none() {
+        if matches!(stage.pass().run, Run::Query(Query::Tokens)) && function.is_none() {
             return Ok(syntax::dump_tokens(text));
         }
         let file = self.look_at(name, text);
@@ -110,27 +106,19 @@ impl Session {
             }
             found = true;
             let item = form.id();
-            let slice = self.db.item_text(item);
-            match stage {
-                Stage::Tokens => out.push_str(&syntax::dump_tokens(&slice)),
-                Stage::Tree => out.push_str(&syntax::dump_tree(self.db.parsed(item))),
-                Stage::Ast => out.push_str(&syntax::dump_ast(self.db.ast(item))),
-                Stage::Types
-                | Stage::Ir
-                | Stage::Simple
-                | Stage::Flat
-                | Stage::Fused
-                | Stage::Kir => {
-                    let diagnostics = self.db.diagnostics(item);
-                    if diagnostics.iter().any(is_error) {
-                        return Err(diagnostics.into_iter().map(located).collect());
-                    }
-                    if stage == Stage::Types {
-                        self.dump_types(&form, &mut out);
-                    } else {
-                        self.dump_ir(&form, stage, &mut printed, &mut out)?;
-                    }
+            let query = match stage.pass().run {
+                Run::Query(query) => Some(query),
+                _ => None,
+            };
+            if matches!(query, None | Some(Query::Types)) {
+                let diagnostics = self.db.diagnostics(item);
+                if diagnostics.iter().any(is_error) {
+                    return Err(diagnostics.into_iter().map(located).collect());
                 }
+            }
+            match query {
+                Some(query) => out.push_str(&dump_item(&self.db, item, query).text),
+                None => self.dump_program(&form, stage, &mut printed, &mut out)?,
             }
         }
         if !found && let Some(function) = function {
@@ -141,34 +129,7 @@ impl Session {
         Ok(out)
     }
 
-    fn dump_types(&self, form: &nesl_core::db::Form, out: &mut String) {
-        let item = form.id();
-        for name in form.names.iter() {
-            let _ = writeln!(out, "{name} : {}", self.type_of_name(item, name));
-        }
-        let types = self.db.types(item);
-        let ast = self.db.ast(item);
-        let text = self.db.item_text(item);
-        let parsed = self.db.parsed(item);
-        let show = |ty: &Ty| print_scheme(&Scheme { vars: types.vars.clone(), ty: ty.clone() });
-        let snippet = |span| {
-            let slice: String =
-                text[parsed.range(span)].split_whitespace().collect::<Vec<_>>().join(" ");
-            if slice.chars().count() > 40 {
-                slice.chars().take(39).chain(['…']).collect()
-            } else {
-                slice
-            }
-        };
-        for (pat, ty) in types.pats.iter() {
-            let _ = writeln!(out, "  {:<42} {}", snippet(ast.pat_spans[pat]), show(ty));
-        }
-        for (expr, ty) in types.exprs.iter() {
-            let _ = writeln!(out, "  {:<42} {}", snippet(ast.expr_spans[expr]), show(ty));
-        }
-    }
-
-    fn dump_ir(
+    fn dump_program(
         &self,
         form: &nesl_core::db::Form,
         stage: Stage,
@@ -176,7 +137,7 @@ impl Session {
         out: &mut String,
     ) -> Result<(), Vec<Diagnostic<FileRange>>> {
         let item = form.id();
-        let mut program = match &self.db.ast(item).kind {
+        let program = match &self.db.ast(item).kind {
             ItemKind::Expr(_) | ItemKind::Binding { .. } => self.elaborate(item)?.program,
             ItemKind::Function(function) if function.body.is_some() => {
                 let signature = self.db.signature(item).clone();
@@ -197,35 +158,15 @@ impl Session {
             | ItemKind::Command(_)
             | ItemKind::Missing => return Ok(()),
         };
-        ir::split_rng_keys(&mut program);
-        if stage == Stage::Kir {
-            let lowered = lower::sequential(&simplify(&program), self.settings.precision, 0);
-            match lowered {
-                Ok(lowered) => out.push_str(&kir::print(&lowered.module)),
-                Err(_) => out.push_str("% left to the direct interpreter: it needs the host %\n"),
-            }
+        let Settings { precision, seed, fuel, .. } = self.settings;
+        let text = pipeline::dump(&program, &Options { precision, seed, fuel }, stage).text;
+        if !stage.is_of_core() {
+            out.push_str(&text);
             out.push('\n');
             return Ok(());
-        }
-        if matches!(stage, Stage::Flat | Stage::Fused) {
-            let (program, _) = lower::globals_as_parameters(&simplify(&program));
-            let mut program = flatten(&program);
-            if stage == Stage::Fused {
-                program = fuse(&program, Fuel(self.settings.fuel));
-            }
-            for wrong in flat::verify(&program).err().into_iter().flatten() {
-                let _ = writeln!(out, "% {wrong} %");
-            }
-            out.push_str(&flat::print(&program));
-            out.push('\n');
-            return Ok(());
-        }
-        if stage == Stage::Simple {
-            program = simplify(&program);
         }
         // What an earlier form needed just so is not shown again; `main` is each form's own.
-        let whole = ir::print(&program);
-        let mut parts = whole.split("\n\nfn ");
+        let mut parts = text.split("\n\nfn ");
         out.push_str(parts.next().unwrap_or(""));
         for part in parts {
             let part = part.trim_end();
@@ -313,7 +254,7 @@ impl Session {
             .collect()
     }
 
-    /// Whether a text is a whole number of forms, or more lines are to come.
+    /// Returns true if a text is a whole number of forms; false if more lines are to come.
     pub fn is_complete(&self, text: &str) -> bool {
         syntax::is_complete(text)
     }

@@ -15,7 +15,7 @@ use crate::runner::FormError;
 use nesl_core::base::{Diagnostic, ItemId, Name};
 use nesl_core::ir::{Effects, Global, GlobalId, Op, Program, Ty};
 use nesl_core::link::{self, Fact, LinkUnit, cannot_fail, link, only_iterates};
-use nesl_core::simplify::simplify;
+use nesl_core::pipeline::simplified;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::Precision;
 use std::cell::{Cell, OnceCell, RefCell};
@@ -97,7 +97,7 @@ impl Session {
         {
             return None;
         }
-        let program = simplify(program);
+        let program = simplified(program);
         let mut size: usize = values.iter().map(Value::size).sum();
         let mut loops = false;
         for function in &program.functions {
@@ -148,7 +148,7 @@ impl Session {
         }
         let mut linking = Linking::default();
         let at = self.settings.precision;
-        self.add(&mut linking, item, program, &simplify(program), values, at)?;
+        self.add(&mut linking, item, program, &simplified(program), values, at)?;
         let units: Vec<LinkUnit<'_>> = linking
             .programs
             .iter()

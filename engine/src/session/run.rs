@@ -12,6 +12,7 @@ use nesl_core::elaborate::{self, Elaborated, Projection};
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir;
 use nesl_core::names::Names;
+use nesl_core::pipeline;
 use nesl_core::prim::HostOp;
 use nesl_core::strategy::Strategy;
 use nesl_core::syntax::RawKind;
@@ -54,10 +55,11 @@ impl Session {
                 break;
             }
             self.run_form(file, position as u32, form, quiet, sink, summary);
-            // A form that was done may have been interrupted while its value was shown.
-            summary.interrupted |= self.interrupt.load(Ordering::Relaxed);
             self.forget_unreachable(Before { file, position: position as u32 + 1 });
         }
+        // The interrupt may have cut the last value short while it was shown. After another form, the
+        // next one that computes something reports it.
+        summary.interrupted |= self.interrupt.load(Ordering::Relaxed);
         self.running.pop();
     }
 
@@ -242,8 +244,7 @@ impl Session {
         let started = Instant::now();
         let mut elaborated = self.elaborate(item)?;
         let values = self.globals(item, &elaborated.program)?;
-        ir::split_rng_keys(&mut elaborated.program);
-        debug_assert_eq!(ir::verify(&elaborated.program), Ok(()), "after the keys");
+        elaborated.program = pipeline::core(elaborated.program);
         if self.seed != self.settings.seed {
             self.restart_random(self.settings.seed);
         }

@@ -11,7 +11,7 @@ use tower_lsp_server::ls_types as lsp;
 
 const MODIFIERS: [&str; 4] = ["definition", "defaultLibrary", "unresolved", "parallel"];
 
-/// What the numbers mean.
+/// The legend of the numbers of tokens.
 pub fn legend() -> lsp::SemanticTokensLegend {
     lsp::SemanticTokensLegend {
         token_types: TokenKind::ALL.map(|kind| lsp::SemanticTokenType::new(name(kind))).to_vec(),
@@ -70,7 +70,7 @@ pub fn encode(lines: &Lines, tokens: &[SemanticToken]) -> Vec<lsp::SemanticToken
     all
 }
 
-/// What clients have.
+/// The tokens that clients were sent.
 #[derive(Default)]
 pub struct Sent(Mutex<State>);
 

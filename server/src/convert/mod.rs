@@ -67,7 +67,8 @@ fn kind(kind: base::Kind) -> &'static str {
     }
 }
 
-/// Where something is missing there is nothing to underline: the character before it is.
+/// An empty range, where something is missing, is widened to the character before it: a client
+/// would underline nothing.
 fn widened(lines: &Lines, range: TextRange) -> lsp::Range {
     let mut range = lines.lsp_range(range);
     if range.start == range.end {
@@ -90,7 +91,7 @@ pub fn location(snapshot: &Snapshot, at: FileRange) -> Option<lsp::Location> {
     Some(lsp::Location { uri, range: lines.lsp_range(at.range) })
 }
 
-/// Where something is defined: its text, all of it, and its name.
+/// The place of a definition: its text, all of it, and its name.
 pub fn target(
     snapshot: &Snapshot,
     target: &ide::Target,
@@ -109,7 +110,7 @@ pub fn target(
     Some((uri, lines.lsp_range(target.range), lines.lsp_range(target.focus)))
 }
 
-/// Where something is defined, from somewhere.
+/// A link from a place to a definition.
 pub fn link(
     snapshot: &Snapshot,
     (origin, to): (TextRange, ide::Target),
@@ -149,7 +150,7 @@ pub fn markdown(value: String) -> lsp::MarkupContent {
     lsp::MarkupContent { kind: lsp::MarkupKind::Markdown, value }
 }
 
-/// What a place that names something does there.
+/// The role of a name: it is written or read.
 pub fn highlight(lines: &Lines, reference: &ide::Reference) -> lsp::DocumentHighlight {
     let kind = match reference.role {
         ide::Role::Definition => lsp::DocumentHighlightKind::WRITE,

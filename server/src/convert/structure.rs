@@ -51,7 +51,7 @@ fn symbol_kind(kind: ide::EntryKind) -> lsp::SymbolKind {
     }
 }
 
-/// What can be folded: whole lines, the last one stays when something follows on it.
+/// A range that can be folded: whole lines; the last one stays when something follows on it.
 pub fn fold(lines: &Lines, fold: &ide::Fold) -> Option<lsp::FoldingRange> {
     let range = lines.lsp_range(fold.range);
     (range.start.line < range.end.line).then_some(lsp::FoldingRange {
@@ -107,7 +107,7 @@ pub fn incoming(
     })
 }
 
-/// Whom a form calls, and where.
+/// The functions that a form calls, with the places of the calls.
 pub fn outgoing(
     snapshot: &Snapshot,
     caller: ItemId,

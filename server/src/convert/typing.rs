@@ -52,7 +52,7 @@ pub fn completion(
     }
 }
 
-/// Whether nothing is typed yet, and nothing is at either side that a client could take for a part
+/// Returns true if nothing is typed yet, and nothing at either side could be taken for a part
 /// of the word: there it needs not be told what to replace. Such places have hundreds of completions.
 fn is_apart(text: &str, range: TextRange) -> bool {
     let (before, behind) = text.split_at(range.end().into());
@@ -62,7 +62,7 @@ fn is_apart(text: &str, range: TextRange) -> bool {
         && behind.is_none_or(|c| c.is_whitespace() || ")]},;:|".contains(c))
 }
 
-/// Where a completion was asked for, to say more of it: the file, the line, the column.
+/// The place where a completion was asked for, to describe it later: the file, the line, the column.
 #[derive(Deserialize, Serialize)]
 pub struct Resolvable(u32, u32, u32);
 
@@ -120,7 +120,7 @@ fn completion_kind(kind: ide::CompletionKind) -> lsp::CompletionItemKind {
     }
 }
 
-/// What a function takes, and which part of it is being written.
+/// The parameters of a function, and the one that is being written.
 pub fn signature(help: ide::SignatureHelp) -> lsp::SignatureHelp {
     // Clients count these in UTF-16, whatever else was agreed upon.
     let units = |end: TextSize| help.label[..usize::from(end)].encode_utf16().count() as u32;
@@ -163,7 +163,7 @@ pub fn action(
     })
 }
 
-/// Whether a client has asked for actions of this kind.
+/// Returns true if a client has asked for actions of this kind.
 pub fn is_wanted(
     action: &lsp::CodeActionOrCommand,
     only: Option<&Vec<lsp::CodeActionKind>>,
@@ -201,7 +201,7 @@ pub fn text_edits(lines: &Lines, edits: &[ide::Edit]) -> Vec<lsp::TextEdit> {
     edits.iter().map(|edit| text_edit(lines, edit)).collect()
 }
 
-/// What a lens is about, until somebody looks at it.
+/// The data of a lens, until a client resolves it.
 #[derive(Deserialize, Serialize)]
 pub struct Unresolved {
     /// The document.

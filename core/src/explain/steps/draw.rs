@@ -137,7 +137,7 @@ fn view(frame: &Frame<'_>, source: Var, starts: &[u32], drawn: &mut SegmentedVal
     }
 }
 
-/// How data lies that is drawn one behind the other; views are drawn by [`view`].
+/// The layout of data that is drawn contiguously; [`view`] draws views.
 fn known(layout: Layout) -> Layout {
     match layout {
         Layout::Regular => Layout::Regular,

@@ -1,4 +1,4 @@
-//! What values a form is shown on.
+//! The values that a form is shown on.
 //!
 //! An expression or binding is shown on its own data: the variables that it reads are computed. A
 //! function is shown on the first example of its documentation whose arguments are written out,
@@ -14,31 +14,30 @@ use crate::elaborate::{Projection, bound_names};
 use crate::explain::form;
 use crate::flat;
 use crate::flat::interp::interpret;
-use crate::flatten::flatten;
 use crate::interp::{Sequence, Value};
 use crate::ir;
-use crate::lower;
 use crate::names::Resolution;
+use crate::pipeline::{self, Stage};
 use crate::prelude::parse_doc;
-use crate::simplify::simplify;
 use crate::syntax::ast::{Expr, ExprId, Function, Item, ItemKind, TypeExpr, TypeExprKind, UnaryOp};
 use crate::syntax::parse_item;
 use crate::types::{Basic, Class, Signature, Ty};
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
-/// Values of more scalars cannot be drawn.
-const LARGEST: u64 = 100;
+/// The number of scalars in a value that can be drawn.
+const MAX_SCALARS: u64 = 100;
 
 /// A flat program and what it is run on.
 pub(super) struct Example {
-    /// What is computed.
+    /// The computation in the words of the source.
     pub subject: String,
     /// Its flat program, not fused.
     pub program: flat::Program,
     /// The arguments of its main function.
     pub args: Vec<Value>,
-    /// What these are called.
+    /// The names of these, in order.
     pub names: Vec<String>,
 }
 
@@ -76,7 +75,11 @@ impl Data<'_> {
         mut args: Vec<Value>,
         mut names: Vec<String>,
     ) -> Result<Example, String> {
-        let (parameters, globals) = lower::globals_as_parameters(&simplify(program));
+        let options = pipeline::Options::at(self.precision);
+        let unit = pipeline::up_to(program, &options, Stage::named("flat"));
+        let (globals, program) =
+            (unit.globals, unit.flat.or_bug("flattening makes a flat program"));
+        let parameters = &program.source;
         let main = &parameters.functions[parameters.main.0 as usize];
         // What draws random numbers is given a key.
         if main.params.len() == args.len() + globals.len() + 1 {
@@ -84,9 +87,9 @@ impl Data<'_> {
             names.push("key".to_owned());
         }
         for id in &globals {
-            let global = &parameters.globals[id.0 as usize];
+            let global = &unit.ir.globals[id.0 as usize];
             let value = self.global(global.item, &global.name, 0)?;
-            if value.size() > LARGEST {
+            if value.size() > MAX_SCALARS {
                 return Err(format!("`{}` is too large to be drawn", global.name));
             }
             args.push(value);
@@ -96,7 +99,7 @@ impl Data<'_> {
         if main.params.len() != args.len() || !typed {
             return Err("there are no small values that this can be shown on".to_owned());
         }
-        Ok(Example { subject, program: flatten(&parameters), args, names })
+        Ok(Example { subject, program, args, names })
     }
 
     /// The value of a variable.
@@ -225,7 +228,7 @@ impl Data<'_> {
                 }
             }
         }
-        found.retain(|(_, value, _)| value.size() <= LARGEST);
+        found.retain(|(_, value, _)| value.size() <= MAX_SCALARS);
         found
     }
 
@@ -267,7 +270,7 @@ impl Data<'_> {
                 let (start, _) = self.written(item, ast, *start)?;
                 let (end, _) = self.written(item, ast, *end)?;
                 let (start, end) = (start.as_int()?, end.as_int()?);
-                if end.checked_sub(start)? > LARGEST as i64 {
+                if end.checked_sub(start)? > MAX_SCALARS as i64 {
                     return None;
                 }
                 let values: Vec<i64> = (start..end).collect();
@@ -319,7 +322,7 @@ fn part(value: &Value, way: &[Projection]) -> Option<Value> {
     Some(value)
 }
 
-/// Whether a type is an instance of another, and which types stand for its variables.
+/// Returns true if a type is an instance of another; fills in the types of its variables.
 fn matches(general: &Ty, ty: &Ty, args: &mut [Option<Ty>]) -> bool {
     match (general, ty) {
         (Ty::Var(var), _) => match args.get_mut(*var as usize) {
@@ -336,7 +339,7 @@ fn matches(general: &Ty, ty: &Ty, args: &mut [Option<Ty>]) -> bool {
     }
 }
 
-/// Whether a type belongs to a class.
+/// Returns true if a type belongs to a class.
 fn accepts(class: Class, ty: &Ty) -> bool {
     match class {
         Class::Any => true,
@@ -378,7 +381,7 @@ fn core_type(ty: &Ty) -> Option<ir::Ty> {
     })
 }
 
-/// How values are made up: one way after the other is tried until the function has a value there.
+/// A way to make up values: each is tried until the function has a value there.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fancy {
     /// Rows of all lengths, an empty one too.

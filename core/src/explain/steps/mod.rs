@@ -1,4 +1,4 @@
-//! How flattening sees a form: a small example, as segments over flat data, step by step.
+//! A small example of a form after flattening: segments over flat data, step by step.
 //!
 //! The form's flat program ([`crate::flat`], not fused) is evaluated on small values, and the steps
 //! that matter are kept: the spaces that come into being, what is done at each of their points,
@@ -7,7 +7,7 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `example` | what values the form is shown on |
+//! | `example` | chooses the values that the form is shown on |
 //! | `evaluate` | evaluates a flat program, context by context |
 //! | `record` | keeps the steps that matter |
 //! | `names` | what values are called |
@@ -27,21 +27,21 @@ use nesl_runtime::scalar::Precision;
 /// The time that the direct interpreter may take for the values of an example.
 const BUDGET_NS: u64 = 20_000_000;
 
-/// How the elements of one level are cut into segments.
+/// The segments of one level of nesting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// How the segments lie.
+    /// The layout of the segments.
     pub kind: Layout,
-    /// Where each begins, in elements of the level below.
+    /// The start of each segment, in elements of the level below.
     pub starts: Vec<u32>,
-    /// How many elements each has.
+    /// The length of each segment, in elements.
     pub lengths: Vec<u32>,
 }
 
 /// A value as segments over flat data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentedValue {
-    /// What it is called in the source, or else in the flat program.
+    /// The text that the source has for it, or else its name in the flat program.
     pub name: String,
     /// Its type, all points of its context together.
     pub ty: String,
@@ -58,7 +58,7 @@ pub struct SegmentedValue {
 /// A component of a tuple that is a sequence: each entry of its list, as segments over flat data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NestedComponent {
-    /// Which list it is.
+    /// The number of the list, counted from 0.
     pub component: usize,
     /// From the outermost level inwards; the outermost has a segment for each entry.
     pub levels: Vec<Level>,
@@ -68,25 +68,25 @@ pub struct NestedComponent {
     pub nested: Vec<NestedComponent>,
 }
 
-/// A step.
+/// A step of the computation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SegmentStep {
-    /// What is done, in words.
+    /// The title, in words.
     pub title: String,
     /// As the compiler prints it.
     pub code: String,
-    /// Where in the file it comes from.
+    /// The bytes of the file that it comes from.
     pub source: Option<TextRange>,
-    /// What it uses.
+    /// The values that it uses.
     pub inputs: Vec<SegmentedValue>,
-    /// What it makes.
+    /// The value that it makes.
     pub output: Option<SegmentedValue>,
 }
 
 /// A form, step by step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Segments {
-    /// What is computed: the expression, or a call of the function.
+    /// The computation: the expression, or a call of the function.
     pub subject: String,
     /// The steps, at most 24.
     pub steps: Vec<SegmentStep>,

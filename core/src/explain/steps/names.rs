@@ -1,4 +1,4 @@
-//! What the values of a flat function are called: by what the source writes for them.
+//! The names of the values of a flat function: the text that the source has for them.
 
 use crate::base::shorten;
 use crate::base::{ItemId, Span};
@@ -9,8 +9,8 @@ use crate::ir::{self, Atom, Var};
 use crate::syntax::ast::{Expr, ExprId, Item, Pat, PatId};
 use rustc_hash::FxHashMap;
 
-/// Longer ones are shortened.
-const WIDTH: usize = 28;
+/// The width of a name, in characters; a longer one is shortened.
+const NAME_CHARS: usize = 28;
 
 /// The names of a function's values; those of its parameters are known.
 pub(super) fn names(
@@ -39,7 +39,7 @@ pub(super) fn names(
 pub(super) fn snippet(db: &Database, item: ItemId, span: Span) -> String {
     let parsed = db.parsed(item);
     let text = db.item_text(item);
-    shorten(&text[parsed.range(bare(parsed, span))], WIDTH)
+    shorten(&text[parsed.range(bare(parsed, span))], NAME_CHARS)
 }
 
 struct Namer<'a> {

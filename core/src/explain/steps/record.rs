@@ -13,8 +13,8 @@ use crate::prim::ScalarProperties;
 use nesl_runtime::scalar::Precision;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Steps that are shown.
-const MOST: usize = 24;
+/// The number of steps that are shown; those before the last are left out.
+const MAX_STEPS: usize = 24;
 
 /// More cannot be drawn.
 const LIMITS: Limits = Limits { max_elements: 200, max_call_depth: 40, budget_ns: BUDGET_NS };
@@ -52,10 +52,10 @@ pub(super) fn steps(
     if !parallel {
         return Ok(Vec::new());
     }
-    if steps.len() > MOST {
-        let left = steps.len() - MOST;
+    if steps.len() > MAX_STEPS {
+        let left = steps.len() - MAX_STEPS;
         let last = steps.pop();
-        steps.truncate(MOST - 1);
+        steps.truncate(MAX_STEPS - 1);
         steps.extend(last.map(|last| SegmentStep {
             title: format!("(after {left} more steps) {}", last.title),
             ..last
@@ -64,12 +64,12 @@ pub(super) fn steps(
     Ok(steps)
 }
 
-/// What is known of a function.
+/// The names, layouts, code and uses of the values of a function.
 struct About<'a> {
     reader: Reader<'a>,
     /// The lines of its text, by what they define.
     code: FxHashMap<String, String>,
-    /// What is used by anything that is shown.
+    /// The variables that the flattened version uses.
     used: FxHashSet<Var>,
 }
 
@@ -103,7 +103,7 @@ impl<'a> About<'a> {
     }
 }
 
-/// What the flat form of a function uses.
+/// Collects the variables that the flattened version of a function uses.
 fn uses(function: &Function, block: &Block, used: &mut FxHashSet<Var>) {
     let context = |ctx: SpaceId, used: &mut FxHashSet<Var>| {
         used.extend(function.context(ctx).kind.made_of());
@@ -147,7 +147,7 @@ struct Recorder<'a> {
     program: &'a Program,
     about: FxHashMap<*const Function, About<'a>>,
     steps: Vec<SegmentStep>,
-    /// What the last step is, if others may join it.
+    /// The last step, if later ones may join it.
     map: Option<Map>,
     /// The last step is a context whose elements come next.
     waits: Option<(*const Function, SpaceId)>,
@@ -343,7 +343,7 @@ impl Watch for Recorder<'_> {
     }
 }
 
-/// What a step does, in words; nothing for what only passes values on.
+/// The title of a step in words; `None` for a step that only passes values on.
 fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let) -> Option<String> {
     let single = |ctx: SpaceId| {
         let elements = frame.space(ctx);

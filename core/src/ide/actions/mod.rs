@@ -1,19 +1,19 @@
-//! What could be done about what stands at a place: diagnostics mended, forms written another way.
+//! Code actions at a place: quick fixes of diagnostics, and forms written another way.
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `mend` | ways out of a diagnostic that take a look at the types: `eql`, `float(…)`, … |
-//! | `write_out` | what is left unwritten: a function's type, the sequence of `{… : a}` |
+//! | `quick_fix` | ways out of a diagnostic that take a look at the types: `eql`, `float(…)`, … |
+//! | `expand` | what is left unwritten: a function's type, the sequence of `{… : a}` |
 //! | `recursion` | a recursion that maps, as the apply-to-each that it is |
 //! | `extract` | the selection as a variable |
 //!
 //! An action that changes a form is tried before it is offered: the form is inferred with its new
 //! text, and must not get worse.
 
+mod expand;
 mod extract;
-mod mend;
+mod quick_fix;
 mod recursion;
-mod write_out;
 
 use super::Edit;
 use crate::base::{Diagnostic, Severity, Span, TextRange, TextSize};
@@ -26,7 +26,7 @@ use crate::types::{Scheme, Signature, same_scheme};
 /// The sorts of actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ActionKind {
-    /// It mends a diagnostic.
+    /// It fixes a diagnostic.
     QuickFix,
     /// It writes something another way.
     Refactor,
@@ -35,19 +35,19 @@ pub enum ActionKind {
 /// Something that could be done.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
-    /// What, as an imperative.
+    /// The title, as an imperative.
     pub title: String,
-    /// Which sort.
+    /// The kind of action.
     pub kind: ActionKind,
-    /// The changes.
+    /// The changes of the text.
     pub edits: Vec<Edit>,
-    /// The primary place of the diagnostic that it mends.
+    /// The primary place of the diagnostic that it fixes.
     pub fixes: Option<TextRange>,
-    /// Whether it is the one way out of that diagnostic.
+    /// The action is the only one that fixes that diagnostic.
     pub preferred: bool,
 }
 
-/// What could be done about what stands in a range: the diagnostics that touch it are mended, what
+/// What could be done about what stands in a range: the diagnostics that touch it have quick fixes, what
 /// is selected is written another way.
 pub fn actions(db: &Database, file: FileId, range: TextRange) -> Vec<Action> {
     let mut all = Vec::new();
@@ -67,8 +67,8 @@ pub fn actions(db: &Database, file: FileId, range: TextRange) -> Vec<Action> {
         at = end;
     }
     if let Some(cursor) = Cursor::new(db, file, range.start()) {
-        write_out::annotation(&cursor, range, &mut all);
-        write_out::sequence(&cursor, range, &mut all);
+        expand::annotation(&cursor, range, &mut all);
+        expand::sequence(&cursor, range, &mut all);
         recursion::as_each(&cursor, &mut all);
         extract::variable(&cursor, range, &mut all);
     }
@@ -92,7 +92,7 @@ fn quick_fixes(cursor: &Cursor<'_>, diagnostic: &Diagnostic<FileRange>, all: &mu
         let title = title(&hint.text, cursor.db, at, text);
         found.push(Action { title, kind, edits, fixes, preferred: false });
     }
-    for (title, range, text) in mend::mends(cursor, diagnostic) {
+    for (title, range, text) in quick_fix::quick_fixes(cursor, diagnostic) {
         let edits = vec![Edit { file: cursor.file, range: range + cursor.start, text }];
         let before = errors(cursor, None).0;
         if errors(cursor, Some(&edits)).0 < before {
@@ -129,7 +129,7 @@ fn capital(text: &str) -> String {
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// How many errors a form has, as it is or after some edits, and its type.
+/// The number of errors of a form, as it is or after some edits, and its type.
 fn errors(cursor: &Cursor<'_>, edits: Option<&[Edit]>) -> (usize, Option<Scheme>) {
     let mut text = cursor.db.item_text(cursor.item).to_string();
     let mut edits: Vec<&Edit> = edits.unwrap_or_default().iter().collect();
@@ -148,7 +148,7 @@ fn errors(cursor: &Cursor<'_>, edits: Option<&[Edit]>) -> (usize, Option<Scheme>
     (syntax + others, scheme)
 }
 
-/// Whether a form without errors has none, and the same type, after some edits.
+/// Returns true if a form without errors has none, and the same type, after some edits.
 fn preserves(cursor: &Cursor<'_>, edits: &[Edit]) -> bool {
     let ((0, before), (0, after)) = (errors(cursor, None), errors(cursor, Some(edits))) else {
         return false;
@@ -215,7 +215,7 @@ pub(super) mod tests {
         f.edited(&action.edits)
     }
 
-    /// What an action makes of a text is this, and has no errors.
+    /// Checks the text after an action, which has no errors.
     pub fn check(text: &str, title: &str, expected: &str) {
         let edited = apply(text, title);
         assert_eq!(edited, expected, "{title} at {text}");

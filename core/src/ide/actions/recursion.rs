@@ -131,7 +131,8 @@ impl<'a> Recursion<'a> {
         matches!(self.expr(id), Expr::Int(n) if *n == value)
     }
 
-    /// Whether a condition says that the sequence is empty (`true`), or that it is not.
+    /// True for a condition that says that the sequence is empty, false for one that says that it is
+    /// not; `None` for others.
     fn empty_when(&self, cond: ExprId) -> Option<bool> {
         use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
         let Expr::Binary { op, left, right, .. } = self.expr(cond) else { return None };
@@ -166,7 +167,7 @@ impl<'a> Recursion<'a> {
         }
     }
 
-    /// Whether what is called is this function of the library.
+    /// Returns true if the callee is this function of the library.
     fn calls(&self, fun: ExprId, name: &str) -> bool {
         match self.resolution(fun) {
             Some(Resolution::Item(item, own)) => {
@@ -280,7 +281,8 @@ impl<'a> Recursion<'a> {
         matches!(self.resolution(id), Some(Resolution::Item(item, _)) if *item == self.cursor.item)
     }
 
-    /// Whether an expression knows of the sequence only its first element; where.
+    /// Returns true if an expression uses nothing of the sequence but its first element; collects
+    /// the places of these uses.
     fn only_first(&self, id: ExprId, uses: &mut Vec<Span>) -> bool {
         crate::base::with_stack(|| {
             if self.is_first(id) {

@@ -1,13 +1,13 @@
-//! What could be written at a place, with types, documentation and templates, what fits first.
+//! Completions at a place, with types, documentation and templates; the best fit comes first.
 //!
 //! | file | what is in it |
 //! |---|---|
 //! | `site` | what may stand at the place: a form, a type, an operand, … |
-//! | `hole` | what is expected there, and which variables are in scope |
+//! | `missing_argument` | what is expected there, and which variables are in scope |
 //! | `names` | names of values, ranked by whether they fit |
 //! | `words` | keywords, types, classes, commands, templates |
 
-pub(super) mod hole;
+pub(super) mod missing_argument;
 pub(super) mod names;
 mod site;
 #[cfg(test)]
@@ -23,7 +23,7 @@ use crate::prelude::{Doc, parse_doc};
 use crate::syntax::Kind;
 use crate::syntax::ast::ItemKind;
 use crate::types::{Signature, Ty};
-use hole::Hole;
+use missing_argument::MissingArgument;
 use site::Site;
 
 /// The sorts of things that can be written.
@@ -46,21 +46,21 @@ pub enum CompletionKind {
 /// Something that could be written at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
-    /// What it is called.
+    /// The label in the list.
     pub label: String,
-    /// What it is.
+    /// The kind of thing it names.
     pub kind: CompletionKind,
     /// Its type, printed; of words, what they mean.
     pub ty: Option<String>,
     /// Its documentation; usually left to [`completion_doc`].
     pub doc: Option<Doc>,
-    /// What is written.
+    /// The text that is written.
     pub insert: String,
-    /// Whether `insert` has places to fill in, as `${1:x}`.
+    /// True if `insert` has places to fill in, as `${1:x}`.
     pub snippet: bool,
-    /// What it replaces, in the file.
+    /// The range of the file that it replaces.
     pub range: TextRange,
-    /// Whether its type, or its result when called, is what is expected here.
+    /// True if its type, or its result when called, is the type that is expected here.
     pub fits: bool,
     /// The smaller, the likelier.
     pub rank: u32,
@@ -78,34 +78,34 @@ pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Complet
         Site::Form => {
             words::forms(&mut out);
             words::expressions(&mut out);
-            names::values(&place, &Hole::default(), &site, &mut out);
+            names::values(&place, &MissingArgument::default(), &site, &mut out);
         }
         Site::Command(verb, words) => {
             if words::operands(&place, verb, *words, &mut out) {
                 out.bare = true;
-                names::values(&place, &Hole::default(), &Site::Quoted, &mut out);
+                names::values(&place, &MissingArgument::default(), &Site::Quoted, &mut out);
             }
         }
         Site::Type => words::types(&place, &mut out),
         Site::Class => words::classes(&mut out),
-        Site::Quoted => names::values(&place, &Hole::new(&place), &site, &mut out),
+        Site::Quoted => names::values(&place, &MissingArgument::new(&place), &site, &mut out),
         Site::Operator => {
             words::operators(&place, &mut out);
             if applies(&place) {
-                let hole = Hole::new(&place);
+                let missing = MissingArgument::new(&place);
                 out.raise = 10;
-                names::values(&place, &hole, &site, &mut out);
+                names::values(&place, &missing, &site, &mut out);
             }
         }
         Site::Operand => {
-            let hole = Hole::new(&place);
-            if hole.pattern {
+            let missing = MissingArgument::new(&place);
+            if missing.pattern {
                 names::constructors(&place, &mut out);
             } else {
                 optional(&place, &mut out);
-                out.bools = hole.wanted().any(|wanted| wanted.takes(&Ty::Bool, None));
+                out.bools = missing.wanted().any(|wanted| wanted.takes(&Ty::Bool, None));
                 words::expressions(&mut out);
-                names::values(&place, &hole, &site, &mut out);
+                names::values(&place, &missing, &site, &mut out);
             }
         }
     }
@@ -118,7 +118,7 @@ pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Complet
 pub fn completion_doc(db: &Database, file: FileId, offset: TextSize, label: &str) -> Option<Doc> {
     let place = Place::new(db, file, offset)?;
     let name = Name::new(label);
-    if Hole::new(&place).locals.iter().any(|local| local.name == name) {
+    if MissingArgument::new(&place).locals.iter().any(|local| local.name == name) {
         return None;
     }
     match db.meaning(Before { file, position: place.position }, &name)? {
@@ -131,7 +131,7 @@ pub fn completion_doc(db: &Database, file: FileId, offset: TextSize, label: &str
     }
 }
 
-/// Whether the place is behind the name of a function, which could be applied to what follows.
+/// Returns true if the place is behind the name of a function, which could be applied there.
 fn applies(place: &Place<'_>) -> bool {
     let Some(last) = place.before.last().filter(|token| token.kind == Kind::Name) else {
         return false;
@@ -194,7 +194,7 @@ fn escape(text: &str) -> String {
 
 /// The completions found so far, and what they have in common.
 struct Builder {
-    /// What is written of the word, in lower case.
+    /// The written part of the word, in lower case.
     prefix: String,
     range: TextRange,
     /// Functions are named, not called.
@@ -213,7 +213,7 @@ impl Builder {
         Builder { prefix, range, bare: false, bools: false, raise: 0, all: Vec::new() }
     }
 
-    /// Whether a word, in lower case, goes on from what is written.
+    /// Returns true if a word, in lower case, continues the written part.
     fn begins(&self, word: &str) -> bool {
         word.starts_with(&self.prefix)
     }

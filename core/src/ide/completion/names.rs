@@ -1,6 +1,6 @@
 //! Names of values: variables, functions, constructors, those of the program and the library's.
 
-use super::hole::Hole;
+use super::missing_argument::MissingArgument;
 use super::site::Site;
 use super::{Builder, Completion, CompletionKind};
 use crate::base::{ItemId, Name};
@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 
 /// How many names of the program are looked at where nothing is typed yet: those nearest to the
 /// cursor. The types of more would take too long.
-const MOST: usize = 100;
+const MAX_COMPLETIONS: usize = 100;
 
 /// A name to offer.
 struct Candidate<'a> {
@@ -22,18 +22,19 @@ struct Candidate<'a> {
     kind: CompletionKind,
     /// Its type, the classes of its own variables, and how it is printed.
     ty: Option<(&'a Ty, Option<&'a [Class]>, String)>,
-    /// Where it comes from: what is nearer comes first.
+    /// The origin of the name: nearer ones come first.
     rank: u32,
 }
 
 /// Everything that an expression may begin with.
-pub(super) fn values(place: &Place<'_>, hole: &Hole, site: &Site, out: &mut Builder) {
+pub(super) fn values(place: &Place<'_>, missing: &MissingArgument, site: &Site, out: &mut Builder) {
     let mut seen: FxHashSet<Name> = FxHashSet::default();
-    for (distance, local) in (0u32..).zip(&hole.locals) {
+    for (distance, local) in (0u32..).zip(&missing.locals) {
         if !seen.insert(local.name.clone()) || !out.begins(local.name.folded()) {
             continue;
         }
-        let printed = |ty: &Ty| print_scheme(&Scheme { vars: hole.vars.clone(), ty: ty.clone() });
+        let printed =
+            |ty: &Ty| print_scheme(&Scheme { vars: missing.vars.clone(), ty: ty.clone() });
         let kind = match (&local.ty, local.parameter) {
             (_, true) => CompletionKind::Parameter,
             (_, false) => CompletionKind::Variable,
@@ -44,9 +45,9 @@ pub(super) fn values(place: &Place<'_>, hole: &Hole, site: &Site, out: &mut Buil
             ty: local.ty.as_ref().map(|ty| (ty, None, printed(ty))),
             rank: distance.min(9),
         };
-        value(place, hole, candidate, &[], out);
+        value(place, missing, candidate, &[], out);
     }
-    program(place, hole, &mut seen, out);
+    program(place, missing, &mut seen, out);
     for library in place.db.library_names() {
         let name = &library.name;
         let word = name.folded().starts_with(|c: char| c.is_ascii_alphabetic());
@@ -67,16 +68,21 @@ pub(super) fn values(place: &Place<'_>, hole: &Hole, site: &Site, out: &mut Buil
             rank: 20,
         };
         let params = parameters(place.db, &library.meaning, &library.scheme);
-        value(place, hole, candidate, &params, out);
+        value(place, missing, candidate, &params, out);
     }
 }
 
 /// The names of the program.
-fn program(place: &Place<'_>, hole: &Hole, seen: &mut FxHashSet<Name>, out: &mut Builder) {
+fn program(
+    place: &Place<'_>,
+    missing: &MissingArgument,
+    seen: &mut FxHashSet<Name>,
+    out: &mut Builder,
+) {
     let mut all: Vec<(Name, ItemId)> = Vec::new();
     let from = Before { file: place.file, position: place.position };
     place.db.each_visible(from, &mut |name, item| {
-        if all.len() < MOST && out.begins(name.folded()) && seen.insert(name.clone()) {
+        if all.len() < MAX_COMPLETIONS && out.begins(name.folded()) && seen.insert(name.clone()) {
             all.push((name.clone(), item));
         }
     });
@@ -106,7 +112,7 @@ fn program(place: &Place<'_>, hole: &Hole, seen: &mut FxHashSet<Name>, out: &mut
             ty: ty.as_ref().map(|s| (&s.ty, Some(&s.vars[..]), print_scheme(s))),
             rank: if own { 15 } else { 12 },
         };
-        value(place, hole, candidate, &params, out);
+        value(place, missing, candidate, &params, out);
     }
 }
 
@@ -136,7 +142,7 @@ pub(super) fn constructors(place: &Place<'_>, out: &mut Builder) {
             ty: Some((&scheme.ty, Some(&scheme.vars), print_scheme(&scheme))),
             rank: if db.is_library(item) { 20 } else { 12 },
         };
-        value(place, &Hole::default(), candidate, &params, out);
+        value(place, &MissingArgument::default(), candidate, &params, out);
     }
 }
 
@@ -151,35 +157,35 @@ fn datatype(db: &Database, item: ItemId) -> Signature {
 /// Offers a name: as a call where its result is what is wanted, else as it is.
 fn value(
     place: &Place<'_>,
-    hole: &Hole,
+    missing: &MissingArgument,
     candidate: Candidate<'_>,
     params: &[String],
     out: &mut Builder,
 ) {
     let Candidate { label, kind, ty, rank } = candidate;
-    let as_it_is = |ty: &Ty, own| hole.wanted().any(|wanted| wanted.takes(ty, own));
+    let as_it_is = |ty: &Ty, own| missing.wanted().any(|wanted| wanted.takes(ty, own));
     let (mut fits, mut exact, mut whole) = (false, false, false);
     let mut function = matches!(kind, CompletionKind::Function | CompletionKind::Constructor);
     if let Some((ty, own, _)) = &ty {
         whole = as_it_is(ty, *own);
-        exact = hole.expected.contains(ty);
+        exact = missing.expected.contains(ty);
         fits = whole;
         function |= matches!(ty, Ty::Function(_));
         if let Ty::Function(f) = ty
             && !place.called()
         {
             fits |= as_it_is(&f.result, *own);
-            exact |= hole.expected.contains(&f.result);
+            exact |= missing.expected.contains(&f.result);
         }
     }
-    let wants_function = hole.expected.iter().any(|ty| matches!(ty, Ty::Function(_)));
+    let wants_function = missing.expected.iter().any(|ty| matches!(ty, Ty::Function(_)));
     let bare = !function || place.called() || place.quoted() || (whole && wants_function);
     let (insert, snippet) =
         if bare || out.bare { (label.to_owned(), false) } else { (call(label, params), true) };
     // What fits everywhere, such as `error`, fits nowhere in particular.
     let vague =
         matches!(&ty, Some((Ty::Function(f), Some(_), _)) if matches!(f.result, Ty::Var(_)));
-    let misfit = !hole.expected.is_empty() && !fits;
+    let misfit = !missing.expected.is_empty() && !fits;
     let rank = match (misfit, exact) {
         (true, _) => rank + 35,
         (false, true) => rank.saturating_sub(1),
@@ -207,7 +213,7 @@ fn call(name: &str, params: &[String]) -> String {
     format!("{name}({})", params.collect::<Vec<_>>().join(", "))
 }
 
-/// What the parameters of a function are called; of a primitive or constructor, their types.
+/// The names of the parameters of a function; of a primitive or constructor, their types.
 pub(in crate::ide) fn parameters(
     db: &Database,
     meaning: &Resolution,

@@ -1,9 +1,9 @@
-//! What may stand at a place, by the tokens before it.
+//! The kind of code that fits a place, by the tokens before it.
 
 use crate::ide::place::{Place, Sort};
 use crate::syntax::Kind;
 
-/// What may stand at a place.
+/// The kind of code that fits a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Site {
     /// A form.
@@ -37,7 +37,7 @@ pub(super) const COMMANDS: [(&str, &str); 7] = [
     ("exit", "leaves"),
 ];
 
-/// What may stand at a place.
+/// The kind of code that fits a place, by the tokens before it.
 pub(super) fn site(place: &Place<'_>) -> Site {
     let tokens = &place.before;
     let kinds: Vec<Kind> = tokens.iter().map(|token| token.kind).collect();
@@ -66,7 +66,7 @@ pub(super) fn site(place: &Place<'_>) -> Site {
     operand(&kinds)
 }
 
-/// Whether the `=` of a function is behind.
+/// Returns true if the `=` of a function is behind.
 fn has_body(kinds: &[Kind]) -> bool {
     let mut depth = 0usize;
     kinds.iter().any(|kind| {

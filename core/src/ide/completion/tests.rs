@@ -1,4 +1,4 @@
-//! What is offered where.
+//! The completions at each kind of place.
 
 use super::super::fixture::Fixture;
 use super::*;
@@ -246,7 +246,7 @@ fn records_to_take_apart() {
     }
 }
 
-/// How long this thread has been running: other work on the machine does not count.
+/// The processor time of this thread: other work on the machine does not count.
 fn busy() -> std::time::Duration {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let nanos = stat.split(' ').next().and_then(|first| first.parse().ok());

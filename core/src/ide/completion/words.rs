@@ -59,7 +59,7 @@ pub(super) fn expressions(out: &mut Builder) {
     out.template("time(…)", "a value and how long it takes", "time(${1:x})", 64);
 }
 
-/// What goes on behind an operand.
+/// The words that continue a form behind an operand.
 pub(super) fn operators(place: &Place<'_>, out: &mut Builder) {
     let mut open = place.open.iter().rev();
     let next = open.find_map(|open| match open.sort {
@@ -80,7 +80,7 @@ pub(super) fn operators(place: &Place<'_>, out: &mut Builder) {
     }
 }
 
-/// The types.
+/// The names of basic types.
 pub(super) fn types(place: &Place<'_>, out: &mut Builder) {
     // The type behind `[]` has no variables.
     if !place.open.iter().any(|open| open.types)
@@ -145,7 +145,7 @@ fn variables(place: &Place<'_>) -> Vec<String> {
     all
 }
 
-/// The classes.
+/// The names of classes of types.
 pub(super) fn classes(out: &mut Builder) {
     for (word, what) in [
         ("any", "all types"),

@@ -85,7 +85,7 @@ function M.define(buffer)
   end, {
     nargs = "?",
     complete = function()
-      return require("nesl.ir").stages
+      return require("nesl.ir").stages(buffer)
     end,
     desc = "What the compiler makes of the form under the cursor",
   })

@@ -3,7 +3,16 @@
 
 local M = {}
 
-M.stages = { "types", "ir", "simple", "flat", "fused", "kir" }
+-- The names of the stages of the compiler that the server of a buffer can show.
+function M.stages(buffer)
+  local client = require("nesl").client(buffer)
+  local experimental = client and client.server_capabilities.experimental or {}
+  local names = {}
+  for _, stage in ipairs(experimental.stages or {}) do
+    table.insert(names, stage.id)
+  end
+  return names
+end
 
 local namespace = vim.api.nvim_create_namespace("nesl.ir")
 -- The one split: its buffer, the buffer it is about, the stage, and the last answer.

@@ -31,6 +31,14 @@ let options: { runtime?: string; precision?: number } = {};
 
 const connection = createMessageConnection(new StreamMessageReader(process.stdin), new StreamMessageWriter(process.stdout));
 
+const stages = ['tokens', 'types', 'ir', 'simple', 'flat', 'fused', 'kir'].map((id) => ({
+  id,
+  title: id,
+  hint: `the program at the stage ${id}`,
+  preview: id !== 'tokens',
+}));
+connection.onRequest('nesl/stages', () => stages);
+
 connection.onRequest('initialize', (params: { initializationOptions?: typeof options }) => {
   options = params.initializationOptions ?? {};
   return {
@@ -44,6 +52,7 @@ connection.onRequest('initialize', (params: { initializationOptions?: typeof opt
       renameProvider: true,
       codeLensProvider: { resolveProvider: false },
       executeCommandProvider: { commands: ['nesl.run', 'nesl.stop', 'nesl.cost'] },
+      experimental: { stages },
     },
   };
 });

@@ -6,9 +6,12 @@ use nesl_runtime::runtime::Options;
 
 /// A session; it forgets no entry unless `forgetful`.
 fn session(forgetful: bool, lazy: bool) -> Session {
-    let trials = !lazy;
-    let mut session =
-        Session::new(Settings { interpret_first, show_sequences: trials, ..Settings::default() });
+    let interpret_first = !lazy;
+    let mut session = Session::new(Settings {
+        interpret_first,
+        show_sequences: interpret_first,
+        ..Settings::default()
+    });
     if lazy {
         let options = Options { interrupt: session.interrupt_handle(), ..Options::default() };
         session.set_runtime(Some(Box::new(Reference::new(options))));

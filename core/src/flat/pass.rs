@@ -1,0 +1,36 @@
+//! Passes from flat programs to flat programs, as rows of a table.
+//!
+//! A pass is a function with a name. [`crate::pipeline`] runs the rows in order, verifies the
+//! result of each, and shows it as a stage: a new pass is its file and a row.
+
+use super::Program;
+use nesl_runtime::violation::Violation;
+
+/// A pass from flat programs to flat programs.
+#[derive(Debug)]
+pub struct Pass {
+    /// Its name: a verb.
+    pub name: &'static str,
+    /// The name of its result, for `nesl ir --stage` and editors.
+    pub stage: &'static str,
+    /// The title of its result in menus.
+    pub title: &'static str,
+    /// A description, without a full stop.
+    pub about: &'static str,
+    /// Transforms a program, at most as often as the fuel lasts.
+    pub run: fn(&mut Program, &mut Fuel),
+    /// Returns every violation of the invariants that hold after the pass.
+    pub verify: fn(&Program) -> Result<(), Vec<Violation>>,
+}
+
+/// The number of optional rewrites that passes may still do. Bisecting over it finds the rewrite
+/// that changes a result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fuel(pub u32);
+
+impl Fuel {
+    /// Fuel for a number of rewrites; without a number, for all.
+    pub fn new(rewrites: Option<u32>) -> Fuel {
+        Fuel(rewrites.unwrap_or(u32::MAX))
+    }
+}

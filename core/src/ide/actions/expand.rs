@@ -1,0 +1,113 @@
+//! Code that a program leaves implicit, written out: a function's type, the sequence of `{… : a}`.
+
+use super::{Action, ActionKind, preserves};
+use crate::base::{TextRange, TextSize};
+use crate::db::Cursor;
+use crate::ide::Edit;
+use crate::syntax::Kind;
+use crate::syntax::ast::{Expr, ItemKind, Pat};
+use crate::types::{Signature, print_scheme};
+
+/// The inferred type of a function whose head is selected.
+pub(super) fn annotation(cursor: &Cursor<'_>, range: TextRange, all: &mut Vec<Action>) {
+    let ItemKind::Function(function) = &cursor.ast.kind else { return };
+    let Some(body) = function.body.filter(|_| function.annotation.is_none()) else { return };
+    let form = cursor.range(cursor.ast.span).start();
+    let body = cursor.range(cursor.ast.expr_spans[body]).start();
+    if range.start() < form || range.end() >= body {
+        return;
+    }
+    let Signature::Function { scheme, .. } = &**cursor.db.signature(cursor.item) else { return };
+    let Some(at) = behind_parameters(cursor, function.name.span.end) else { return };
+    let ty = print_scheme(scheme);
+    let edit = Edit {
+        file: cursor.file,
+        range: TextRange::empty(at + cursor.start),
+        text: format!(" : {ty}"),
+    };
+    offer(cursor, format!("Write its type: `{ty}`"), vec![edit], all);
+}
+
+/// The end of the parameters of a function, which begin at a token.
+fn behind_parameters(cursor: &Cursor<'_>, first: u32) -> Option<TextSize> {
+    let mut depth = 0usize;
+    for token in cursor.parsed.tokens.get(first as usize..)? {
+        match token.kind {
+            Kind::LParen | Kind::CallParen => depth += 1,
+            Kind::RParen => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+        if depth == 0 {
+            return Some(token.range.end());
+        }
+    }
+    None
+}
+
+/// `a in a` for an `a` that is selected, in an apply-to-each.
+pub(super) fn sequence(cursor: &Cursor<'_>, range: TextRange, all: &mut Vec<Action>) {
+    for (_, expr) in cursor.ast.exprs.iter() {
+        let Expr::Each { bindings, .. } = expr else { continue };
+        for (pattern, sequence) in bindings {
+            let span = cursor.ast.pat_spans[*pattern];
+            let Pat::Name(name) = &cursor.ast.pats[*pattern] else { continue };
+            let bare = cursor.ast.expr_spans[*sequence] == span;
+            if !bare || !cursor.range(span).contains_range(range) {
+                continue;
+            }
+            let at = TextRange::empty(cursor.range(span).end());
+            let edit = Edit { file: cursor.file, range: at, text: format!(" in {name}") };
+            offer(cursor, format!("Write `{name} in {name}`"), vec![edit], all);
+        }
+    }
+}
+
+fn offer(cursor: &Cursor<'_>, title: String, edits: Vec<Edit>, all: &mut Vec<Action>) {
+    if preserves(cursor, &edits) {
+        let kind = ActionKind::Refactor;
+        all.push(Action { title, kind, edits, fixes: None, preferred: false });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{check, lacks};
+
+    #[test]
+    fn the_type_of_a_function() {
+        check(
+            "function $0dot(a, b) = sum({x * y : x in a; y in b});",
+            "Write its type: `([a], [a]) -> a :: (a in number)`",
+            "function dot(a, b) : ([a], [a]) -> a :: (a in number) = sum({x * y : x in a; y in b});",
+        );
+        check(
+            "function g(x, (y, z))$0 \"doc\" = (x + 1, (y, z));",
+            "Write its type: `(int, a, b) -> (int, a, b) :: (a in any; b in any)`",
+            "function g(x, (y, z)) : (int, a, b) -> (int, a, b) :: (a in any; b in any) \"doc\" = (x + 1, (y, z));",
+        );
+        check(
+            "function $0ap(g, x) = g(x);",
+            "Write its type: `(a -> b, a) -> b :: (a in any; b in any)`"
+                .replace("(a -> b, a)", "((a -> b), a)")
+                .as_str(),
+            "function ap(g, x) : ((a -> b), a) -> b :: (a in any; b in any) = g(x);",
+        );
+        check(
+            "function $0g(x, n := 2) = x + n;",
+            "Write its type: `int -> int`",
+            "function g(x, n := 2) : int -> int = x + n;",
+        );
+        lacks("function g(x) = $0x + 1;", "Write its type: `int -> int`");
+        lacks("function $0g(x) : int -> int = x + 1;", "Write its type: `int -> int`");
+    }
+
+    #[test]
+    fn the_sequence_of_a_bare_name() {
+        check(
+            "function g(a, b) = {a + b : a; $0b};",
+            "Write `b in b`",
+            "function g(a, b) = {a + b : a; b in b};",
+        );
+        lacks("function g(a) = {x : $0x in a};", "Write `x in x`");
+    }
+}

@@ -1,0 +1,33 @@
+//! The variables of a pattern, and their types as an editor shows them.
+
+use crate::base::Span;
+use crate::db::Cursor;
+use crate::syntax::ast::{Pat, PatId};
+use crate::types::{Signature, Ty, print_type};
+use std::sync::Arc;
+
+/// The variables of a pattern, in order, each with its place.
+pub(super) fn leaves(cursor: &Cursor<'_>, pattern: PatId) -> Vec<(PatId, Span)> {
+    let mut found = Vec::new();
+    let mut todo = vec![pattern];
+    while let Some(pat) = todo.pop() {
+        match &cursor.ast.pats[pat] {
+            Pat::Name(_) => found.push((pat, cursor.bare(cursor.ast.pat_spans[pat]))),
+            Pat::Pair(a, b) => todo.extend([*b, *a]),
+            Pat::Record { content, .. } => todo.push(*content),
+            Pat::Missing => {}
+        }
+    }
+    found
+}
+
+/// A type inside of a form, as printed: its variables have the names that the form's own type gives them.
+pub(super) fn type_within(cursor: &Cursor<'_>, ty: &Ty) -> String {
+    let Signature::Function { scheme, .. } = &**cursor.db.signature(cursor.item) else {
+        return print_type(ty);
+    };
+    let own = print_type(&scheme.ty);
+    let both = Ty::Pair(Arc::new(scheme.ty.clone()), Arc::new(ty.clone()));
+    let text = print_type(&both);
+    text.strip_prefix(&format!("({own}), ")).map_or_else(|| print_type(ty), str::to_owned)
+}

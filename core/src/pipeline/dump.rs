@@ -1,0 +1,135 @@
+//! A program at any stage as text, with the places of the source that its lines come from.
+//!
+//! The one way to look at what the compiler does: `nesl ir`, the prompt, the language server and the
+//! golden tests all print these texts.
+
+use super::kernels::ListedKernel;
+use super::pass::{Query, Run, Unit};
+use super::{Options, Stage, run};
+use crate::base::{ItemId, Span, shorten};
+use crate::db::Database;
+use crate::flat;
+use crate::ir::{self, Site};
+use crate::lower::FaultSite;
+use crate::syntax::{dump_ast, dump_tokens, dump_tree};
+use crate::types::{Scheme, Ty, print_scheme};
+use nesl_runtime::{bug, kir};
+use std::borrow::Cow;
+use std::fmt::Write;
+
+/// The width of the column of source snippets beside types, in characters.
+const SNIPPET_CHARS: usize = 40;
+
+/// A text, and the places of the source that it comes from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Dump {
+    /// The text.
+    pub text: String,
+    /// Byte offsets in the text, in order, each with the place of the source that its line comes
+    /// from. Not every line has one.
+    pub notes: Vec<(usize, Site)>,
+}
+
+/// An elaborated program at a stage of core, flat or kernel programs.
+pub fn dump(elaborated: &ir::Program, options: &Options, stage: Stage) -> Dump {
+    let mut unit = Unit::new(Cow::Borrowed(elaborated), options);
+    run(&mut unit, Stage::named("elaborated"), stage);
+    let located = |(text, notes)| Dump { text, notes };
+    match stage.pass().run {
+        Run::Elaborate | Run::Ir(_) => located(ir::print_located(&unit.ir)),
+        Run::Close(_) => match &unit.closed {
+            Some(program) => located(ir::print_located(program)),
+            None => bug!("the pass `{}` has run", stage.pass().name),
+        },
+        Run::Flatten(_) | Run::Flat(_) => match &unit.flat {
+            Some(program) => located(flat::print_located(program)),
+            None => bug!("the pass `{}` has run", stage.pass().name),
+        },
+        Run::Lower(lower) => kernels(lower(&unit, options), &kir::print),
+        Run::Emit(emit) => kernels(super::kernels::all(&unit, options), &emit),
+        Run::Query(_) => bug!("a program has no {}", stage.name()),
+    }
+}
+
+/// A form at a stage of the front end.
+pub fn dump_item(db: &Database, item: ItemId, query: Query) -> Dump {
+    let text = match query {
+        Query::Tokens => dump_tokens(&db.item_text(item)),
+        Query::Tree => dump_tree(db.parsed(item)),
+        Query::Ast => dump_ast(db.ast(item)),
+        Query::Types => return types(db, item, typed(db, item)),
+    };
+    Dump { text, notes: Vec::new() }
+}
+
+/// The types of a form, its patterns and expressions in the order of the text, each once.
+pub fn dump_types_in_order(db: &Database, item: ItemId) -> Dump {
+    let mut all = typed(db, item);
+    all.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
+    all.dedup();
+    types(db, item, all)
+}
+
+/// Every pattern and expression of a form, with its type.
+fn typed(db: &Database, item: ItemId) -> Vec<(Span, String)> {
+    let (types, ast) = (db.types(item), db.ast(item));
+    let show = |ty: &Ty| print_scheme(&Scheme { vars: types.vars.clone(), ty: ty.clone() });
+    let pats = types.pats.iter().map(|(pat, ty)| (ast.pat_spans[pat], show(ty)));
+    let exprs = types.exprs.iter().map(|(expr, ty)| (ast.expr_spans[expr], show(ty)));
+    pats.chain(exprs).collect()
+}
+
+fn types(db: &Database, item: ItemId, typed: Vec<(Span, String)>) -> Dump {
+    let (parsed, source) = (db.parsed(item), db.item_text(item));
+    let mut dump = Dump::default();
+    for name in db.form(item).names.iter() {
+        if let Some(ty) = db.type_of_name(item, name) {
+            let _ = writeln!(dump.text, "{name} : {ty}");
+        }
+    }
+    for (span, ty) in typed {
+        dump.notes.push((dump.text.len(), Site { item, span }));
+        let snippet = shorten(&source[parsed.range(span)], SNIPPET_CHARS);
+        let _ = writeln!(dump.text, "  {snippet:<42} {ty}");
+    }
+    dump
+}
+
+/// Kernels, each behind a comment that says which it is, and why it is this variant.
+fn kernels(all: Vec<ListedKernel>, print: &dyn Fn(&kir::Module) -> String) -> Dump {
+    let mut dump = Dump::default();
+    for kernel in all {
+        if !dump.text.is_empty() {
+            dump.text.push('\n');
+        }
+        dump.notes.push((dump.text.len(), kernel.site));
+        let _ = writeln!(dump.text, "% {}\n  {} %", kernel.title, kernel.reason);
+        if let Some(module) = &kernel.module {
+            let text = print(module);
+            let from = dump.text.len();
+            let checks = checks(&text, &kernel.fault_sites);
+            dump.notes.extend(checks.into_iter().map(|(at, site)| (from + at, site)));
+            dump.text.push_str(text.trim_end());
+            dump.text.push('\n');
+        }
+    }
+    dump
+}
+
+/// The places that checks blame; other instructions of kir do not know theirs.
+fn checks(text: &str, fault_sites: &[FaultSite]) -> Vec<(usize, Site)> {
+    let mut notes = Vec::new();
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let number = |rest: &str| {
+            let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+            rest[..end].parse::<usize>().ok()
+        };
+        let cause = line.split_once(" @").and_then(|(_, rest)| number(rest));
+        if let Some(cause) = cause.and_then(|n| fault_sites.get(n)) {
+            notes.push((at, cause.site));
+        }
+        at += line.len();
+    }
+    notes
+}

@@ -1,0 +1,112 @@
+//! The kernels of one element that the host evaluates itself.
+//!
+//! A launch costs far more than a scalar operation. Where an index space has one element, and the
+//! operation looks at a few elements or moves whole columns, the host does it; the steps between
+//! are launched as kernels of their own ([`parts`]).
+
+use crate::base::with_stack;
+use crate::flat::{Kernel, Let, Op};
+use crate::ir::{self, Atom, Ty, Var};
+use crate::prim::{Cost, SeqOp};
+use rustc_hash::FxHashSet;
+use std::ops::Range;
+
+/// Returns true for a kernel of one element that the host evaluates step by step.
+pub fn in_steps(kernel: &Kernel) -> bool {
+    let stepwise =
+        |step: &Let| is_for_host(step) || matches!(step.op, Op::Map(_) | Op::Sequential(_));
+    kernel.masks.is_empty()
+        && kernel.lets.iter().all(stepwise)
+        && kernel.lets.iter().any(is_for_host)
+}
+
+/// The kernels that are launched for a kernel that the host evaluates step by step, each with the
+/// number of its first step.
+pub fn parts(kernel: &Kernel) -> Vec<(usize, Kernel)> {
+    let (mut all, mut at) = (Vec::new(), 0);
+    while at < kernel.lets.len() {
+        let some = run_from(kernel, at);
+        at = some.end.max(at + 1);
+        if !some.is_empty() {
+            all.push((some.start, part(kernel, some)));
+        }
+    }
+    all
+}
+
+/// Returns true for a step on one element that the host does: no more than a few elements are
+/// looked at, or whole columns are moved.
+fn is_for_host(step: &Let) -> bool {
+    match &step.op {
+        Op::Map(op) => is_scalar_step(op, &step.ty) || is_structural(op),
+        Op::Extent(..) | Op::SameLength(..) => true,
+        Op::Sequential(block) => is_sort(block),
+        _ => false,
+    }
+}
+
+/// Returns true for a block that only puts a sequence in the order of its ranks.
+fn is_sort(block: &ir::Block) -> bool {
+    let [rank, moved] = &block.lets[..] else { return false };
+    let (ir::Op::Seq(op, keys), ir::Op::Seq(SeqOp::Permute, args)) = (&rank.op, &moved.op) else {
+        return false;
+    };
+    matches!(op, SeqOp::RankUp | SeqOp::RankDown)
+        && args[..] == [keys[0], Atom::Var(rank.var)]
+        && matches!(keys[0], Atom::Var(_))
+        && block.result == Atom::Var(moved.var)
+}
+
+fn is_scalar_step(op: &ir::Op, ty: &Ty) -> bool {
+    let in_side = |binding: &ir::Let| {
+        is_scalar_step(&binding.op, &binding.ty)
+            || matches!(binding.op, ir::Op::Seq(SeqOp::Index, _))
+    };
+    match op {
+        ir::Op::If { then, otherwise, .. } => {
+            with_stack(|| [then, otherwise].iter().all(|side| side.lets.iter().all(in_side)))
+        }
+        op => op.costs_at_most(Cost::Check, ty),
+    }
+}
+
+fn is_structural(op: &ir::Op) -> bool {
+    use SeqOp::*;
+    match op {
+        ir::Op::Seq(op, _) => matches!(
+            op,
+            Index
+                | Subseq
+                | Append
+                | Flatten
+                | Partition
+                | Permute
+                | Replace
+                | Scatter
+                | RankUp
+                | RankDown
+                | Groups
+        ),
+        ir::Op::List(_) => true,
+        _ => false,
+    }
+}
+
+/// The steps from one on that the host does not do itself.
+fn run_from(kernel: &Kernel, at: usize) -> Range<usize> {
+    at..at + kernel.lets[at..].iter().take_while(|l| !is_for_host(l)).count()
+}
+
+/// Some steps of a kernel as one of its own, which stores what the others need.
+fn part(kernel: &Kernel, some: Range<usize>) -> Kernel {
+    let lets: Vec<Let> = kernel.lets[some.clone()].to_vec();
+    let mut needed: FxHashSet<Var> = kernel.stores.iter().map(|(var, _)| *var).collect();
+    for binding in &kernel.lets[some.end..] {
+        binding.op.each_use(&mut |var| {
+            needed.insert(var);
+        });
+    }
+    let stores = lets.iter().filter(|binding| needed.contains(&binding.var));
+    let stores = stores.map(|binding| (binding.var, binding.ctx)).collect();
+    Kernel { lets, stores, ..kernel.clone() }
+}

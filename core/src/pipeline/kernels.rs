@@ -1,0 +1,216 @@
+//! The kir of kernels: as it is launched, and all of a program's to be looked at.
+
+use super::launches::{Event, Launch, NoLaunch, Origin, is_renaming, walk};
+use super::pass::Unit;
+use super::{Options, Stage};
+use crate::flat::{self, Function, Kernel, Op, Program, SpaceId, SpaceKind};
+use crate::ir::{self, Site};
+use crate::lower::kernel::{LoweredKernel, Values, Variant, values};
+use crate::lower::{self, FaultSite, Lowered, Unsupported};
+use nesl_runtime::kir;
+use nesl_runtime::scalar::Precision;
+use rustc_hash::FxHashSet;
+
+/// A kernel of a program as kir, or the reason why it has none.
+#[derive(Clone, Debug)]
+pub struct ListedKernel {
+    /// Its place in the program, in words.
+    pub title: String,
+    /// The facts that make it this variant, in words; or the reason why nothing is launched.
+    pub reason: String,
+    /// The source location of its first step.
+    pub site: Site,
+    /// The code; `None` if nothing is launched.
+    pub module: Option<kir::Module>,
+    /// The places of the source that checks of the code blame.
+    pub fault_sites: Vec<FaultSite>,
+}
+
+/// Lowers a variant of a kernel, for a launch.
+///
+/// # Errors
+/// The reason why the kernel has no kir.
+pub fn kernel(
+    program: &Program,
+    function: &Function,
+    values: &Values,
+    kernel: &Kernel,
+    variant: &Variant,
+    options: &Options,
+) -> Result<LoweredKernel, Unsupported> {
+    let Options { precision, seed, .. } = *options;
+    let code = lower::kernel::kernel(program, function, values, kernel, variant, precision, seed)?;
+    verify(&code.module);
+    Ok(code)
+}
+
+/// Lowers a simplified program to sequential code: one thread that does all of it.
+///
+/// # Errors
+/// [`Unsupported::HostOperation`] if the program prints, reads files or asks for the time.
+pub fn sequential(
+    simple: &ir::Program,
+    precision: Precision,
+    seed: u64,
+) -> Result<Lowered, Unsupported> {
+    let lowered = lower::sequential(simple, precision, seed)?;
+    verify(&lowered.module);
+    Ok(lowered)
+}
+
+/// Fails in debug builds if a module is not well-formed; runtimes refuse it in others.
+fn verify(module: &kir::Module) {
+    if cfg!(debug_assertions) {
+        Stage::named("kir").pass().check(kir::verify(module));
+    }
+}
+
+/// Every kernel that a program can launch, in every variant, in the order of the program; then its
+/// sequential code.
+pub(super) fn all(unit: &Unit<'_>, options: &Options) -> Vec<ListedKernel> {
+    let mut all = Vec::new();
+    let whole = sequential(&unit.ir, options.precision, options.seed);
+    let mut unsupported = None;
+    if let (Some(program), Ok(_)) = (&unit.flat, &whole) {
+        let mut seen = FxHashSet::default();
+        walk(program, &mut |event| match event {
+            Event::Launch(launch) => {
+                let function = program.functions[launch.function.0 as usize].as_ref()?;
+                let values = values(function);
+                let Launch { kernel, variant, .. } = &*launch;
+                let code = self::kernel(program, function, &values, kernel, variant, options);
+                unsupported = unsupported.or(code.as_ref().err().copied());
+                if seen.insert((launch.function, launch.origin, variant.clone())) {
+                    all.push(described(function, &launch, &code));
+                }
+                code.ok()
+            }
+            Event::NoLaunch(skipped) => {
+                if seen.insert((
+                    skipped.function,
+                    Origin::Part(skipped.kernel, usize::MAX),
+                    Variant::default(),
+                )) {
+                    all.extend(not_launched(program, skipped));
+                }
+                None
+            }
+        });
+    }
+    all.push(one_thread(unit, whole, unsupported));
+    all
+}
+
+/// The sequential code of a program.
+fn one_thread(
+    unit: &Unit<'_>,
+    code: Result<Lowered, Unsupported>,
+    unsupported: Option<Unsupported>,
+) -> ListedKernel {
+    let title = "sequential code: the whole program in one thread".to_owned();
+    let site = unit.ir.functions[unit.ir.main.0 as usize].site;
+    match code {
+        Ok(Lowered { module, fault_sites, .. }) => {
+            let reason = match unsupported {
+                Some(why) => format!("launched instead, where a kernel above has no code: {why}"),
+                None => "not launched: every kernel has code".to_owned(),
+            };
+            ListedKernel { title, reason, site, module: Some(module), fault_sites }
+        }
+        Err(why) => {
+            let reason = format!("left to the direct interpreter: {why}");
+            ListedKernel { title, reason, site, module: None, fault_sites: Vec::new() }
+        }
+    }
+}
+
+fn not_launched(program: &Program, skipped: NoLaunch) -> Option<ListedKernel> {
+    let function = program.functions[skipped.function.0 as usize].as_ref()?;
+    Some(ListedKernel {
+        title: format!("{} kernel {}", function.name, skipped.kernel),
+        reason: format!("no launch of its own: {}", skipped.reason),
+        site: function.context(SpaceId::CALLER).site,
+        module: None,
+        fault_sites: Vec::new(),
+    })
+}
+
+fn described(
+    function: &Function,
+    launch: &Launch,
+    code: &Result<LoweredKernel, Unsupported>,
+) -> ListedKernel {
+    let Launch { kernel, origin, variant, version, .. } = launch;
+    let name = &function.name;
+    let mut title = match origin {
+        Origin::Own(id) => format!("{name} kernel {id}"),
+        Origin::Part(id, first) => format!("{name} kernel {id}, from step {} on", first + 1),
+        Origin::Filter(space) => format!("{name}, the elements of {space}"),
+        Origin::Sides(yes, no) => format!("{name}, the elements of {yes} and {no}"),
+    };
+    let sequential = kernel.lets.iter().any(|step| matches!(step.op, Op::Sequential(_)));
+    title += match sequential {
+        true => ": sequential code in each thread, ",
+        false => ": ",
+    };
+    title += &match variant.single.contains(&kernel.space) {
+        true => format!("one thread for {}", kernel.space),
+        false => format!("a thread for each element of {}", kernel.space),
+    };
+    if let Some(version) = version {
+        title += &format!(" ({version} version)");
+    }
+    let site = kernel.lets.first().map_or(function.context(kernel.space).site, |step| step.site);
+    match code {
+        Ok(code) if is_renaming(kernel, code) => ListedKernel {
+            title,
+            reason: "no launch: all that it gives lies there already".to_owned(),
+            site,
+            module: None,
+            fault_sites: Vec::new(),
+        },
+        Ok(code) => ListedKernel {
+            title,
+            reason: facts(function, kernel, variant),
+            site,
+            module: Some(code.module.clone()),
+            fault_sites: code.fault_sites.clone(),
+        },
+        Err(why) => ListedKernel {
+            title,
+            reason: format!("no code: {why}; the whole program runs in one thread"),
+            site,
+            module: None,
+            fault_sites: Vec::new(),
+        },
+    }
+}
+
+/// The facts that a variant of a kernel relies on, in words.
+fn facts(function: &Function, kernel: &Kernel, variant: &Variant) -> String {
+    let mut facts = Vec::new();
+    let single: Vec<String> = variant.single.iter().map(ToString::to_string).collect();
+    if !single.is_empty() {
+        facts.push(format!("a single element in {}: scalars are arguments", single.join(", ")));
+    }
+    let segmented = |space: SpaceId| {
+        let outer = flat::segments_of(&function.spaces, space)?;
+        (!variant.single.contains(&outer)).then_some(outer)
+    };
+    if let Some(outer) = segmented(kernel.space) {
+        facts.push(match variant.regular {
+            true => format!("segments for {outer} of equal length: no offsets"),
+            false => format!("segments for {outer} of any length: offsets"),
+        });
+    }
+    for sequence in &variant.tiled {
+        facts.push(format!("v{} lies in order: no starts", sequence.0));
+    }
+    if let SpaceKind::Filter { .. } = function.context(kernel.space).kind {
+        facts.push("the indices that the filter keeps".to_owned());
+    }
+    if facts.is_empty() {
+        facts.push("nothing is known of the index spaces".to_owned());
+    }
+    facts.join("; ")
+}

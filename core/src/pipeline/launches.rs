@@ -1,0 +1,392 @@
+//! The launches that a flat program can do, found without running it.
+//!
+//! The code of a kernel depends on facts about descriptors ([`Variant`]): which index spaces have a
+//! single element, whose segments are regular, which sequences lie in order. Nearly all of them
+//! follow from the program, so an abstract interpretation finds them: it goes through the program
+//! as the evaluator does, as if every side of a conditional and both versions of a multi-versioned
+//! value were taken, and follows each function at most twice, for a single element and for many.
+
+use super::host_steps::{in_steps, parts};
+use crate::base::with_stack;
+use crate::flat::{Block, Function, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
+use crate::ir::{self, Atom, FunId, Ty, Var};
+use crate::lower::kernel::{LoweredKernel, ResultPart, Values, Variant, values};
+use crate::prim::SeqOp;
+use nesl_runtime::bug;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A launch that a program can do.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The function it is part of.
+    pub function: FunId,
+    /// The steps that are done in it.
+    pub kernel: Kernel,
+    /// Its role in the program.
+    pub origin: Origin,
+    /// The facts that its code depends on.
+    pub variant: Variant,
+    /// It is part of the sequential version of a multi-versioned value, or of the flattened one;
+    /// `None` outside of both.
+    pub version: Option<&'static str>,
+}
+
+/// The role of a launch in a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// A kernel of the program, by its number.
+    Own(u32),
+    /// The steps of such a kernel from one on, between those that the host does.
+    Part(u32, usize),
+    /// The elements that a filter keeps, whose flags were stored.
+    Filter(SpaceId),
+    /// The elements of both sides of a conditional.
+    Sides(SpaceId, SpaceId),
+}
+
+/// A kernel that is met without being launched.
+#[derive(Clone, Debug)]
+pub struct NoLaunch {
+    /// The function it is part of.
+    pub function: FunId,
+    /// Its number.
+    pub kernel: u32,
+    /// The reason, in words.
+    pub reason: String,
+}
+
+/// An event on the way through a program.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// A launch.
+    Launch(Box<Launch>),
+    /// A kernel that is not launched.
+    NoLaunch(NoLaunch),
+}
+
+/// Facts about descriptors that the code of a kernel depends on.
+pub trait Descriptors {
+    /// Returns true if an index space has a single element, on the host's own path.
+    fn is_single(&self, space: SpaceId) -> bool;
+    /// Returns true if the segments of an index space are equally long.
+    fn is_regular(&self, space: SpaceId) -> bool;
+    /// Returns true if the sequences of a value lie one behind the other.
+    fn is_tiled(&self, var: Var, home: SpaceId) -> bool;
+}
+
+/// The variant of a kernel for some facts.
+pub fn variant(
+    function: &Function,
+    values: &Values,
+    kernel: &Kernel,
+    facts: &dyn Descriptors,
+) -> Variant {
+    let mut variant = Variant::default();
+    let mut open = vec![kernel.space];
+    while let Some(space) = open.pop() {
+        if facts.is_single(space) {
+            variant.single.insert(space);
+        }
+        open.extend(function.context(space).around());
+        if let SpaceKind::Concat { inner, .. } = function.context(space).kind {
+            open.push(inner);
+        }
+    }
+    variant.regular = facts.is_regular(kernel.space);
+    let outer = function.segments_of(kernel.space);
+    let is_filter = matches!(function.context(kernel.space).kind, SpaceKind::Filter { .. });
+    for binding in &kernel.lets {
+        if let Op::Element { of: sequence, .. } = binding.op
+            && let Some((home, _)) = values.get(&sequence)
+            && Some(*home) == outer
+            && !is_filter
+            && facts.is_tiled(sequence, *home)
+        {
+            variant.tiled.insert(sequence);
+        }
+    }
+    variant
+}
+
+/// The kernel that finds the elements of several filters of one index space.
+pub fn filtering(space: SpaceId, masks: Vec<SpaceId>) -> Kernel {
+    Kernel {
+        id: u32::MAX,
+        space,
+        lets: Vec::new(),
+        masks: masks.clone(),
+        stores: Vec::new(),
+        counts: masks.clone(),
+        filter_indices: masks,
+    }
+}
+
+/// The operation of a kernel that only moves whole sequences, for many elements.
+pub fn moves(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
+    let [binding] = &kernel.lets[..] else { return None };
+    match &binding.op {
+        Op::Map(ir::Op::Seq(op @ (SeqOp::Flatten | SeqOp::Append), args))
+            if kernel.masks.is_empty() && binding.ctx == kernel.space =>
+        {
+            Some((*op, args))
+        }
+        _ => None,
+    }
+}
+
+/// Returns true for a kernel that is not launched, because all that it gives is what it takes.
+pub fn is_renaming(kernel: &Kernel, code: &LoweredKernel) -> bool {
+    let is_argument =
+        |part: &ResultPart| matches!(part, ResultPart::Alias(_, None) | ResultPart::Same(_));
+    kernel.lets.iter().all(|step| matches!(step.op, Op::Element { .. }))
+        && code.filters.is_empty()
+        && code.results.iter().flat_map(|result| &result.parts).all(is_argument)
+}
+
+/// Goes through a program and reports what it meets, in order. `report` gives the code of a
+/// launch, or `None` where it has none.
+pub fn walk(program: &Program, report: &mut dyn FnMut(Event) -> Option<LoweredKernel>) {
+    let mut walk = Walk { program, report, seen: FxHashSet::default(), stopped: false };
+    walk.call(program.source.main, SINGLE, Vec::new(), None);
+}
+
+/// The elements of an index space, as far as they are known.
+#[derive(Clone, Copy)]
+struct Extent {
+    single: bool,
+    /// For a space with segments, whether they are equally long.
+    regular: Option<bool>,
+}
+
+const SINGLE: Extent = Extent { single: true, regular: None };
+
+fn many(regular: Option<bool>) -> Extent {
+    Extent { single: false, regular }
+}
+
+struct Walk<'p, 'r> {
+    program: &'p Program,
+    report: &'r mut dyn FnMut(Event) -> Option<LoweredKernel>,
+    /// The functions that were gone through, each with true if for a single element.
+    seen: FxHashSet<(FunId, bool)>,
+    /// The flat form cannot go on.
+    stopped: bool,
+}
+
+/// A call, as far as it is known.
+struct Call<'p> {
+    id: FunId,
+    function: &'p Function,
+    values: Values,
+    extents: FxHashMap<SpaceId, Extent>,
+    /// The sequences of many elements that lie one behind the other, each with true if they are
+    /// equally long.
+    tiled: FxHashMap<(Var, SpaceId), bool>,
+    version: Option<&'static str>,
+}
+
+impl Descriptors for Call<'_> {
+    fn is_single(&self, space: SpaceId) -> bool {
+        self.extents.get(&space).is_some_and(|extent| extent.single)
+    }
+
+    fn is_regular(&self, space: SpaceId) -> bool {
+        self.extents.get(&space).is_some_and(|extent| extent.regular == Some(true))
+    }
+
+    fn is_tiled(&self, var: Var, home: SpaceId) -> bool {
+        self.tiled.contains_key(&(var, home))
+    }
+}
+
+impl Call<'_> {
+    /// True if a value lies in order and its sequences are equally long, false if they need not be;
+    /// `None` if it is not known to lie in order.
+    fn tiled(&self, value: Atom, space: SpaceId) -> Option<bool> {
+        match value {
+            Atom::Var(var) => self.tiled.get(&(var, space)).copied(),
+            Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
+        }
+    }
+
+    fn extent(&self, space: SpaceId) -> Extent {
+        self.extents.get(&space).copied().unwrap_or(many(Some(false)))
+    }
+}
+
+impl<'p> Walk<'p, '_> {
+    /// Goes through a call; gives how its result lies ([`Call::tiled`]).
+    fn call(
+        &mut self,
+        id: FunId,
+        extent: Extent,
+        args: Vec<Option<bool>>,
+        version: Option<&'static str>,
+    ) -> Option<bool> {
+        if self.stopped || !self.seen.insert((id, extent.single)) {
+            return None;
+        }
+        let function = self.program.functions[id.0 as usize].as_ref()?;
+        let params = function.params.iter().zip(args);
+        let tiled = params.filter_map(|((var, _), tiled)| Some(((*var, SpaceId::CALLER), tiled?)));
+        let mut call = Call {
+            id,
+            function,
+            values: values(function),
+            extents: FxHashMap::from_iter([(SpaceId::CALLER, extent)]),
+            tiled: tiled.collect(),
+            version,
+        };
+        self.block(&mut call, &function.body, SpaceId::CALLER)
+    }
+
+    fn block(&mut self, call: &mut Call<'p>, block: &'p Block, space: SpaceId) -> Option<bool> {
+        with_stack(|| {
+            for step in &block.steps {
+                if self.stopped {
+                    return None;
+                }
+                match step {
+                    Step::Space(inner) => self.enter(call, *inner),
+                    Step::Kernel(kernel) => self.kernel(call, kernel),
+                    Step::Let(binding) => self.binding(call, binding),
+                }
+            }
+            call.tiled(block.result, space)
+        })
+    }
+
+    fn enter(&mut self, call: &mut Call<'p>, space: SpaceId) {
+        let home = |call: &Call<'p>, var: Var| call.values.get(&var).map(|(home, _)| *home);
+        let extent = match call.function.context(space).kind {
+            SpaceKind::Caller => return,
+            SpaceKind::Elements { of, sequence } => {
+                let home = home(call, sequence).unwrap_or(of);
+                match (call.is_single(home), call.is_single(of)) {
+                    (true, true) => many(None),
+                    (true, false) => many(Some(true)),
+                    (false, _) => {
+                        let regular = call.tiled.get(&(sequence, home)) == Some(&true);
+                        many(Some(home == of && regular))
+                    }
+                }
+            }
+            SpaceKind::Count { of, count } => {
+                let uniform = match count {
+                    Atom::Var(var) => home(call, var).is_none_or(|home| call.is_single(home)),
+                    _ => true,
+                };
+                many(if uniform && call.is_single(of) { None } else { Some(uniform) })
+            }
+            // A filter of a single element has no flat form yet.
+            SpaceKind::Filter { of, .. } if call.is_single(of) => {
+                self.stopped = true;
+                return;
+            }
+            SpaceKind::Filter { of, .. } => {
+                return self.launch(call, Origin::Filter(space), filtering(of, vec![space]));
+            }
+            SpaceKind::Concat { of, .. } => {
+                many(if call.is_single(of) { None } else { Some(false) })
+            }
+        };
+        call.extents.insert(space, extent);
+    }
+
+    fn kernel(&mut self, call: &mut Call<'p>, kernel: &Kernel) {
+        let single = call.is_single(kernel.space);
+        let reason = if single && in_steps(kernel) {
+            "the host does its steps on the single element"
+        } else if !single && moves(kernel).is_some() {
+            "it moves descriptors, and elements only where they do not lie in order"
+        } else {
+            return self.launch(call, Origin::Own(kernel.id), kernel.clone());
+        };
+        let (function, id) = (call.id, kernel.id);
+        (self.report)(Event::NoLaunch(NoLaunch {
+            function,
+            kernel: id,
+            reason: reason.to_owned(),
+        }));
+        if single {
+            for (first, part) in parts(kernel) {
+                self.launch(call, Origin::Part(kernel.id, first), part);
+            }
+        }
+    }
+
+    fn launch(&mut self, call: &mut Call<'p>, origin: Origin, kernel: Kernel) {
+        if self.stopped {
+            return;
+        }
+        let variant = variant(call.function, &call.values, &kernel, call);
+        let space = kernel.space;
+        let (function, version) = (call.id, call.version);
+        let launch = Launch { function, kernel, origin, variant, version };
+        let regular = call.extent(space).regular;
+        let Some(code) = (self.report)(Event::Launch(Box::new(launch.clone()))) else {
+            let masks = launch.kernel.counts.iter();
+            call.extents.extend(masks.map(|mask| (*mask, many(regular.map(|_| false)))));
+            return;
+        };
+        for result in &code.results {
+            let is_sequence = matches!(call.values.get(&result.var), Some((_, Ty::Sequence(_))));
+            if is_sequence && result.parts.iter().any(|part| matches!(part, ResultPart::Starts(_)))
+            {
+                call.tiled.insert((result.var, result.space), false);
+            }
+        }
+        for filter in &code.filters {
+            call.extents.insert(filter.space, many(regular.map(|_| false)));
+        }
+    }
+
+    fn binding(&mut self, call: &mut Call<'p>, binding: &'p Let) {
+        let space = binding.ctx;
+        let tiled = match &binding.op {
+            Op::Collect { from, .. } => call.extent(*from).regular,
+            Op::Call(callee, args) => {
+                let args = args.iter().map(|arg| call.tiled(*arg, space)).collect();
+                let extent = Extent { regular: None, ..call.extent(space) };
+                self.call(*callee, extent, args, call.version)
+            }
+            Op::Versions { sequential, flattened } => {
+                let outer = call.version;
+                let mut tiled = None;
+                for (version, block) in [("sequential", sequential), ("flattened", flattened)] {
+                    call.version = Some(version);
+                    tiled = self.block(call, block, space);
+                }
+                call.version = outer;
+                tiled
+            }
+            Op::Branch { then, otherwise, .. } => {
+                let sides = [then, otherwise];
+                if call.is_single(space) {
+                    call.extents.extend(sides.map(|(inner, _)| (*inner, SINGLE)));
+                } else {
+                    let kernel = filtering(space, vec![then.0, otherwise.0]);
+                    self.launch(call, Origin::Sides(then.0, otherwise.0), kernel);
+                }
+                for (inner, block) in sides {
+                    self.block(call, block, *inner);
+                }
+                None
+            }
+            Op::Map(_)
+            | Op::Element { .. }
+            | Op::Position
+            | Op::Gather(..)
+            | Op::Extent(..)
+            | Op::SameLength(..)
+            | Op::Reduce { .. }
+            | Op::Histogram { .. }
+            | Op::Scatter { .. }
+            | Op::Scan { .. }
+            | Op::Sequential(_) => bug!("a fused program computes elements in kernels"),
+        };
+        if let Some(tiled) = tiled {
+            call.tiled.insert((binding.var, space), tiled);
+        }
+    }
+}

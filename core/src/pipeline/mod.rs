@@ -1,0 +1,286 @@
+//! The order of the passes, once: the compiler's table of contents.
+//!
+//! ```text
+//! text ─▶ tokens ─▶ tree ─▶ ast ─▶ types ─▶ ir ─▶ simple ─▶ closed ─▶ flat ─▶ … ─▶ fused ─▶ kir
+//! ```
+//!
+//! [`PASSES`] has a row for each pass: its name, what it does, its function, and the verifier of its
+//! result. Everything else derives from the table: [`compile`] runs it, a [`Stage`] is the result of
+//! one of its rows, [`dump`](mod@dump) shows a program at a stage, and command line, server, editors and golden
+//! tests ask for the list of stages. A violated invariant is a bug of the pass and ends the
+//! computation in every build: debug builds verify the result of each pass, release builds that
+//! of the last one on flat programs, and nothing runs on what is not well-formed.
+//!
+//! The front end's passes are queries of [`crate::db`], and kernels are lowered while a program
+//! runs, each when its variant is known; their rows say where they belong, and their functions
+//! show all of a program at that stage.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `pass` | what a pass is, and a program on its way |
+//! | `stage` | the stages, by name |
+//! | `dump` | any stage as text, with the places of the source that its lines come from |
+//! | `launches` | the launches that a flat program can do, without running it |
+//! | `host_steps` | the kernels of one element that the host evaluates itself |
+//! | `kernels` | the kir of these launches, with the reason for each variant |
+//!
+//! A new pass from flat programs to flat programs is two files: the pass, and its row in
+//! [`fuse::PASSES`].
+
+pub mod dump;
+mod host_steps;
+mod kernels;
+pub mod launches;
+mod pass;
+mod stage;
+
+pub use dump::{Dump, dump};
+pub use host_steps::in_steps;
+pub use kernels::{ListedKernel, kernel, sequential};
+pub use pass::{Pass, Query, Run, Unit, Verify};
+pub use stage::{Stage, Stages};
+
+use crate::base::with_stack;
+use crate::flat;
+use crate::flatten;
+use crate::fuse;
+use crate::host_program::{self, HostProgram};
+use crate::ir::{self, Atom, FunId, GlobalId, Ty};
+use crate::lower;
+use crate::simplify;
+use nesl_runtime::bug;
+use nesl_runtime::scalar::Precision;
+use nesl_runtime::violation::Violation;
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+/// Settings of the compiler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// The width of ints and floats.
+    pub precision: Precision,
+    /// The seed of random numbers.
+    pub seed: u64,
+    /// The number of optional rewrites that passes may do; `None` for all.
+    pub fuel: Option<u32>,
+}
+
+impl Options {
+    /// All rewrites, at a precision.
+    pub fn at(precision: Precision) -> Options {
+        Options { precision, seed: 0, fuel: None }
+    }
+}
+
+/// Every pass of the compiler, in order.
+pub static PASSES: LazyLock<Vec<Pass>> = LazyLock::new(|| {
+    let mut passes = vec![
+        Pass {
+            name: "tokenise",
+            stage: "tokens",
+            title: "Tokens",
+            about: "splits a text into tokens, blanks and comments",
+            run: Run::Query(Query::Tokens),
+            verify: Verify::Nothing,
+            always_verified: false,
+            in_preview: false,
+        },
+        Pass {
+            name: "parse",
+            stage: "tree",
+            title: "Tree",
+            about: "finds the concrete syntax tree, which has every blank",
+            run: Run::Query(Query::Tree),
+            verify: Verify::Nothing,
+            always_verified: false,
+            in_preview: false,
+        },
+        Pass {
+            name: "abstract",
+            stage: "ast",
+            title: "Syntax",
+            about: "finds the abstract syntax",
+            run: Run::Query(Query::Ast),
+            verify: Verify::Nothing,
+            always_verified: false,
+            in_preview: false,
+        },
+        Pass {
+            name: "infer",
+            stage: "types",
+            title: "Types",
+            about: "finds the type of every definition, pattern and expression",
+            run: Run::Query(Query::Types),
+            verify: Verify::Nothing,
+            always_verified: false,
+            in_preview: true,
+        },
+        Pass {
+            name: "elaborate",
+            stage: "elaborated",
+            title: "Elaborated",
+            about: "makes the first-order, monomorphic core language: no patterns, no overloading",
+            run: Run::Elaborate,
+            verify: Verify::Ir(verify_core),
+            always_verified: false,
+            in_preview: false,
+        },
+        Pass {
+            name: "split-keys",
+            stage: "ir",
+            title: "Core",
+            about: "passes keys to random numbers, so that they do not depend on the order",
+            run: Run::Ir(|program| {
+                let mut program = program.into_owned();
+                ir::split_rng_keys(&mut program);
+                program
+            }),
+            verify: Verify::Ir(verify_core),
+            always_verified: false,
+            in_preview: true,
+        },
+        Pass {
+            name: "simplify",
+            stage: "simple",
+            title: "Simplified",
+            about: "inlines, folds constants, shares, joins loops, removes dead code",
+            run: Run::Ir(|program| simplify::simplify(&program)),
+            verify: Verify::Ir(verify_core),
+            always_verified: false,
+            in_preview: true,
+        },
+        Pass {
+            name: "close",
+            stage: "closed",
+            title: "Closed",
+            about: "makes the top-level variables that are read parameters",
+            run: Run::Close(lower::globals_as_parameters),
+            verify: Verify::Closed(no_globals),
+            always_verified: false,
+            in_preview: false,
+        },
+        Pass {
+            name: "flatten",
+            stage: "flat",
+            title: "Flat",
+            about: "turns nesting into index spaces: every step is done for all elements at once",
+            run: Run::Flatten(flatten::flatten),
+            verify: Verify::Flat(flat::verify),
+            always_verified: false,
+            in_preview: true,
+        },
+    ];
+    passes.extend(fuse::PASSES.iter().map(Pass::from));
+    // A compiled program is verified once in every build.
+    if let Some(fused) = passes.last_mut() {
+        (fused.always_verified, fused.in_preview) = (true, true);
+    }
+    passes.push(Pass {
+        name: "lower",
+        stage: "kir",
+        title: "Kernels",
+        about: "writes each kernel that is launched, in every variant, in the kernel language",
+        run: Run::Lower(kernels::all),
+        verify: Verify::Nothing,
+        always_verified: false,
+        in_preview: true,
+    });
+    passes
+});
+
+/// A program that is ready to be run.
+#[derive(Clone, Debug)]
+pub struct Compiled {
+    /// The core program, simplified: the source of its sequential code ([`sequential`]).
+    pub simple: ir::Program,
+    /// The globals that the main function of the flat program takes behind its own parameters.
+    pub globals: Vec<GlobalId>,
+    /// The flat program, fused: the source of its kernels ([`kernel`]).
+    pub flat: flat::Program,
+}
+
+/// Compiles a core program (stage `ir`) that has no effects.
+pub fn compile(program: &ir::Program, options: &Options) -> Compiled {
+    let last = Stage::named("fused");
+    let Unit { ir, globals, flat, .. } = unit_at(Cow::Borrowed(program), options, last);
+    let Some(flat) = flat else { bug!("flattening makes a flat program") };
+    Compiled { simple: ir.into_owned(), globals, flat }
+}
+
+/// A core program (stage `ir`) after the passes up to a stage.
+pub fn up_to<'a>(program: &'a ir::Program, options: &Options, stage: Stage) -> Unit<'a> {
+    unit_at(Cow::Borrowed(program), options, stage)
+}
+
+/// An elaborated program at the stage `ir`, where every other function here takes it.
+pub fn core(program: ir::Program) -> ir::Program {
+    let mut unit = Unit::new(Cow::Owned(program), &Options::at(Precision::Bits64));
+    run(&mut unit, Stage::named("elaborated"), Stage::named("ir"));
+    unit.ir.into_owned()
+}
+
+/// A core program, simplified.
+pub fn simplified(program: &ir::Program) -> ir::Program {
+    let options = Options::at(Precision::Bits64);
+    unit_at(Cow::Borrowed(program), &options, Stage::named("simple")).ir.into_owned()
+}
+
+/// A core program that has effects, as what the host does and the programs between.
+pub fn host_program(program: &ir::Program) -> HostProgram {
+    host_program::host_program(&simplified(program))
+}
+
+fn unit_at<'a>(program: Cow<'a, ir::Program>, options: &Options, stage: Stage) -> Unit<'a> {
+    let mut unit = Unit::new(program, options);
+    run(&mut unit, Stage::named("ir"), stage);
+    unit
+}
+
+/// Runs the passes behind one stage, up to another.
+fn run(unit: &mut Unit<'_>, from: Stage, to: Stage) {
+    with_stack(|| {
+        for pass in &PASSES[from.position() + 1..=to.position()] {
+            pass.apply(unit);
+        }
+    });
+}
+
+/// Verifies that no function reads top-level variables any more.
+fn no_globals(program: &ir::Program) -> Result<(), Vec<Violation>> {
+    let mut violations = Vec::new();
+    for function in &program.functions {
+        function.body.for_each_op(&mut |op| {
+            if let ir::Op::Global(id) = op {
+                let message = format!("it reads the global {}", id.0);
+                violations.push(Violation::within(function.name.as_str(), message));
+            }
+        });
+    }
+    if violations.is_empty() { Ok(()) } else { Err(violations) }
+}
+
+/// Verifies a core program. A function that is looked at by itself is the main function of
+/// its program and has its own parameters; nothing is wrong with that here.
+fn verify_core(program: &ir::Program) -> Result<(), Vec<Violation>> {
+    let Some(main) = program.functions.get(program.main.0 as usize) else {
+        return ir::verify(program);
+    };
+    let types: Vec<&Ty> = main.params.iter().map(|(_, ty)| ty).collect();
+    if matches!(types[..], [] | [Ty::Int]) {
+        return ir::verify(program);
+    }
+    let entry = ir::Function {
+        name: "entry".into(),
+        params: Vec::new(),
+        result: Ty::Unit,
+        body: ir::Block { lets: Vec::new(), result: Atom::Unit },
+        site: main.site,
+        library: true,
+        charge: None,
+        role: None,
+    };
+    let mut program = program.clone();
+    program.main = FunId(program.functions.len() as u32);
+    program.functions.push(entry);
+    ir::verify(&program)
+}

@@ -1,0 +1,205 @@
+//! Passes, and a program on its way through them.
+
+use super::Options;
+use super::kernels::ListedKernel;
+use crate::flat::{self, Fuel};
+use crate::ir::{self, FunId, GlobalId};
+use nesl_runtime::kir;
+use nesl_runtime::violation::{self, Violation};
+use std::borrow::Cow;
+
+/// A pass of the compiler: a row of [`super::PASSES`].
+#[derive(Debug)]
+pub struct Pass {
+    /// Its name: a verb.
+    pub name: &'static str,
+    /// The name of its result, for `nesl ir --stage` and editors.
+    pub stage: &'static str,
+    /// The title of its result in menus.
+    pub title: &'static str,
+    /// A description, without a full stop: `turns nesting into index spaces`.
+    pub about: &'static str,
+    /// The function that it runs.
+    pub run: Run,
+    /// The verifier of its result.
+    pub verify: Verify,
+    /// The result is verified in release builds, too.
+    pub always_verified: bool,
+    /// The result is of use to people who write programs: editors show it. The others are for those
+    /// who write the compiler.
+    pub in_preview: bool,
+}
+
+/// The function of a pass, by what it takes and gives.
+#[derive(Clone, Copy, Debug)]
+pub enum Run {
+    /// A query of [`crate::db`]: text → tokens, tree, ast, types.
+    Query(Query),
+    /// ast, names and types → ir: by [`mod@crate::elaborate`], for whoever says what definitions
+    /// names refer to.
+    Elaborate,
+    /// ir → ir.
+    Ir(fn(Cow<'_, ir::Program>) -> ir::Program),
+    /// ir → ir without globals, and the globals that became parameters of its main function.
+    Close(fn(&ir::Program) -> (ir::Program, Vec<GlobalId>)),
+    /// ir without globals → flat.
+    Flatten(fn(&ir::Program) -> flat::Program),
+    /// flat → flat.
+    Flat(fn(&mut flat::Program, &mut Fuel)),
+    /// Fused flat → the kir of the kernels that are launched. While a program runs, each kernel is
+    /// lowered when its variant is known ([`super::kernel()`]).
+    Lower(fn(&Unit<'_>, &Options) -> Vec<ListedKernel>),
+    /// kir → the text of a back end's code: rows of [`super::Stages::with_backend`].
+    Emit(fn(&kir::Module) -> String),
+}
+
+/// The verifier of the result of a pass, by what it looks at; it gives every violation of the
+/// invariants that hold after the pass.
+#[derive(Clone, Copy, Debug)]
+pub enum Verify {
+    /// There is nothing to verify: a text, or what is verified elsewhere.
+    Nothing,
+    /// The core program.
+    Ir(fn(&ir::Program) -> Result<(), Vec<Violation>>),
+    /// The core program without globals.
+    Closed(fn(&ir::Program) -> Result<(), Vec<Violation>>),
+    /// The flat program.
+    Flat(fn(&flat::Program) -> Result<(), Vec<Violation>>),
+}
+
+impl Verify {
+    fn apply(self, unit: &Unit<'_>) -> Result<(), Vec<Violation>> {
+        match self {
+            Verify::Nothing => Ok(()),
+            Verify::Ir(verify) => verify(&unit.ir),
+            Verify::Closed(verify) => unit.closed.as_ref().map_or(Ok(()), verify),
+            Verify::Flat(verify) => unit.flat.as_ref().map_or(Ok(()), verify),
+        }
+    }
+}
+
+/// A result of the front end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Query {
+    /// The tokens of a text.
+    Tokens,
+    /// The lossless syntax tree.
+    Tree,
+    /// The abstract syntax.
+    Ast,
+    /// The types of patterns and expressions.
+    Types,
+}
+
+/// A program on its way through the passes.
+#[derive(Clone, Debug)]
+pub struct Unit<'a> {
+    /// The core program: simplified, once that pass has run.
+    pub ir: Cow<'a, ir::Program>,
+    /// The same without globals, which are parameters of its main function; gone when it has been
+    /// flattened.
+    pub closed: Option<ir::Program>,
+    /// These globals, in the order of the parameters.
+    pub globals: Vec<GlobalId>,
+    /// The flat program.
+    pub flat: Option<flat::Program>,
+    fuel: Fuel,
+}
+
+impl<'a> Unit<'a> {
+    /// A core program at the beginning of its way.
+    pub fn new(program: Cow<'a, ir::Program>, options: &Options) -> Unit<'a> {
+        let fuel = Fuel::new(options.fuel);
+        Unit { ir: program, closed: None, globals: Vec::new(), flat: None, fuel }
+    }
+}
+
+impl From<&flat::Pass> for Pass {
+    fn from(pass: &flat::Pass) -> Pass {
+        Pass {
+            name: pass.name,
+            stage: pass.stage,
+            title: pass.title,
+            about: pass.about,
+            run: Run::Flat(pass.run),
+            verify: Verify::Flat(pass.verify),
+            always_verified: false,
+            in_preview: false,
+        }
+    }
+}
+
+impl Pass {
+    /// Runs the pass, and verifies its result: in debug builds always, in release builds if its row
+    /// says so. Front ends, lowering and back ends do nothing here: they are run by who asks for
+    /// their results.
+    pub fn apply(&self, unit: &mut Unit<'_>) {
+        match self.run {
+            Run::Query(_) | Run::Elaborate | Run::Lower(_) | Run::Emit(_) => return,
+            Run::Ir(pass) => {
+                let empty =
+                    ir::Program { functions: Vec::new(), globals: Vec::new(), main: FunId(0) };
+                let program = std::mem::replace(&mut unit.ir, Cow::Owned(empty));
+                unit.ir = Cow::Owned(pass(program));
+            }
+            Run::Close(pass) => {
+                let (program, globals) = pass(&unit.ir);
+                (unit.closed, unit.globals) = (Some(program), globals);
+            }
+            Run::Flatten(pass) => unit.flat = unit.closed.take().as_ref().map(pass),
+            Run::Flat(pass) => {
+                if let Some(program) = &mut unit.flat {
+                    pass(program, &mut unit.fuel);
+                }
+            }
+        }
+        if cfg!(debug_assertions) || self.always_verified {
+            self.check(self.verify.apply(unit));
+        }
+    }
+
+    /// Fails if there are violations: they are a bug of the pass.
+    pub fn check(&self, verified: Result<(), Vec<Violation>>) {
+        if let Err(violations) = verified {
+            let all = violation::list(&violations);
+            nesl_runtime::bug!("the pass `{}` broke an invariant: {all}", self.name);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::pipeline::Stages;
+    use nesl_runtime::scalar::Precision;
+
+    #[test]
+    fn stages_have_names_of_their_own() {
+        let mut names: Vec<&str> = Stages::default().iter().map(|stage| stage.name()).collect();
+        names.sort_unstable();
+        let count = names.len();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for stage in Stages::default().iter() {
+            assert!(!stage.about().ends_with('.') && !stage.title().is_empty(), "{stage:?}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "the pass `spoil` broke an invariant: it is spoilt")]
+    fn a_violated_invariant_is_a_bug_in_every_build() {
+        let pass = Pass {
+            name: "spoil",
+            stage: "spoilt",
+            title: "Spoilt",
+            about: "spoils a program",
+            run: Run::Ir(|program| program.into_owned()),
+            verify: Verify::Ir(|_| Err(vec![Violation::of_program("it is spoilt")])),
+            always_verified: true,
+            in_preview: false,
+        };
+        let program = ir::Program { functions: Vec::new(), globals: Vec::new(), main: FunId(0) };
+        let options = Options::at(Precision::Bits64);
+        pass.apply(&mut Unit::new(Cow::Owned(program), &options));
+    }
+}
