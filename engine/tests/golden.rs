@@ -106,7 +106,7 @@ fn count(word: &str, program: &str, shown: &str) -> Option<usize> {
     let lines = |test: &dyn Fn(&str) -> bool| shown.lines().filter(|line| test(line)).count();
     let space = |line: &str| {
         let (name, _) = line.trim().split_once(" = ").unwrap_or_default();
-        name.strip_prefix('c').is_some_and(|number| number.parse::<u32>().is_ok())
+        name.strip_prefix('s').is_some_and(|number| number.parse::<u32>().is_ok())
     };
     Some(match word {
         "tokens" => lines(&|line| !line.starts_with('!')),

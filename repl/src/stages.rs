@@ -10,5 +10,5 @@ use nesl_engine::Stages;
 /// The rows of back ends.
 static BACKENDS: [Pass; 0] = [];
 
-/// All stages.
+/// The stages of the compiler and of the back ends of this program, in order.
 pub const STAGES: Stages = Stages::with_backend(&BACKENDS);

@@ -52,19 +52,16 @@ const MAX_FILE_LINES: usize = 800;
 const CRATES: [&str; 7] = ["runtime", "runtime-cpu", "core", "engine", "server", "repl", "xtask"];
 
 /// Circles of imports that are still to be dissolved: the files of each.
-const CIRCLES: &[&[&str]] = &[
-    &["core/src/flat/data.rs", "core/src/flat/op.rs"],
-    &["core/src/ide/hints.rs", "core/src/ide/outline.rs"],
-];
+const CIRCLES: &[&[&str]] = &[];
 
 /// The number of doc lines of each crate that are no sentences. Lower it with the number; never
 /// raise it.
 const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
-    ("runtime", 200),
-    ("runtime-cpu", 46),
-    ("core", 604),
-    ("engine", 12),
-    ("server", 80),
+    ("runtime", 2),
+    ("runtime-cpu", 0),
+    ("core", 126),
+    ("engine", 10),
+    ("server", 31),
     ("repl", 0),
     ("xtask", 0),
 ];
@@ -72,11 +69,11 @@ const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
 /// The number of constants of each crate whose names have no unit. Lower it with the number; never
 /// raise it.
 const VAGUE_CONSTANTS: [(&str, usize); 7] = [
-    ("runtime", 6),
-    ("runtime-cpu", 9),
-    ("core", 13),
+    ("runtime", 0),
+    ("runtime-cpu", 0),
+    ("core", 1),
     ("engine", 1),
-    ("server", 1),
+    ("server", 0),
     ("repl", 0),
     ("xtask", 0),
 ];

@@ -1,14 +1,16 @@
 //! The kir of kernels: as it is launched, and all of a program's to be looked at.
 
+use super::Options;
 use super::launches::{Event, Launch, NoLaunch, Origin, is_renaming, walk};
 use super::pass::Unit;
-use super::{Options, Stage};
 use crate::flat::{self, Function, Kernel, Op, Program, SpaceId, SpaceKind};
 use crate::ir::{self, Site};
 use crate::lower::kernel::{LoweredKernel, Values, Variant, values};
 use crate::lower::{self, FaultSite, Lowered, Unsupported};
+use nesl_runtime::bug;
 use nesl_runtime::kir;
 use nesl_runtime::scalar::Precision;
+use nesl_runtime::violation;
 use rustc_hash::FxHashSet;
 
 /// A kernel of a program as kir, or the reason why it has none.
@@ -60,8 +62,10 @@ pub fn sequential(
 
 /// Fails in debug builds if a module is not well-formed; runtimes refuse it in others.
 fn verify(module: &kir::Module) {
-    if cfg!(debug_assertions) {
-        Stage::named("kir").pass().check(kir::verify(module));
+    if cfg!(debug_assertions)
+        && let Err(violations) = kir::verify(module)
+    {
+        bug!("the pass `lower` broke an invariant: {}", violation::list(&violations));
     }
 }
 
