@@ -1,37 +1,38 @@
 //! The NESL compiler, from text to programs a runtime can execute.
 //!
-//! Read the modules in this order; it is the way of the data, and a module imports only from
-//! those above it (a test in `tests/tidy.rs` checks it):
+//! Read the modules in this order: it is the way of the data, and a module imports only from those
+//! above it (`repl/tests/tidy.rs` checks it). [`pipeline`] has the order of the passes as a table.
 //!
 //! ```text
-//! text ──syntax──▶ tokens, tree, ast ──names──▶ resolved ──types──▶ typed
-//!      ──elaborate──▶ ir ──interp──▶ value
-//! ir ──simplify──▶ ir ──script──▶ programs without effects, and what is done between them
+//! text ──syntax──▶ tokens, tree, ast ──names, types──▶ typed ast ──elaborate──▶ ir
 //! ir ──simplify──▶ ir ──flatten──▶ flat ──fuse──▶ kernels ──lower──▶ kir
+//! ir ──interp──▶ value
+//! ir ──host_program──▶ effects in order, and pure regions between them
 //! ```
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
-//! | [`base`] | names, places in the source, diagnostics |
-//! | [`prim`] | the table of primitive operations |
+//! | [`base`] | names, source positions, diagnostics |
+//! | [`prim`] | the table of primitive operations, with their properties |
 //! | [`syntax`] | text → lossless tokens → tree → [`syntax::ast`]; the formatter |
-//! | [`names`] | which definition a name means |
-//! | [`types`] | inference, classes, schemes |
-//! | [`ir`] | the typed, first-order, monomorphic, A-normal core language |
-//! | [`elaborate`] | typed ast → ir: patterns, overloading, polymorphism and function values gone |
-//! | [`interp`] | the direct interpreter: what a program means, and its work and depth |
-//! | [`simplify`] | ir → ir: inlining, folding, what is not needed |
-//! | [`mod@script`] | ir → what a host does, and the programs between |
-//! | [`flat`] | flat programs: every value in a context, every step at all points of it |
-//! | [`mod@flatten`] | ir → flat: nesting becomes contexts |
-//! | [`mod@fuse`] | steps over one index space become kernels; fusion plans of sequential code |
-//! | [`strategy`] | which form of a computation to run |
-//! | [`lower`] | kernels, and the sequential code of one thread → kir, which runtimes execute |
-//! | [`mod@link`] | programs whose top-level variables are given by other programs |
-//! | [`db`] | all of it as incremental queries; alone in naming salsa |
-//! | [`pipeline`] | the order of the passes, as a table; every stage as text |
+//! | [`names`] | name resolution |
+//! | [`types`] | type inference, classes, schemes |
+//! | [`ir`] | the typed, first-order, monomorphic core language in A-normal form |
+//! | [`prelude`] | the part of the library that is written in NESL |
+//! | [`elaborate`] | typed ast → ir: removes patterns, overloading, polymorphism, function values |
+//! | [`interp`] | the direct interpreter: the meaning of ir, with work and depth |
+//! | [`simplify`] | ir → ir: inlining, constant folding, dead code, reduce-by-key |
+//! | [`mod@host_program`] | programs with effects as a schedule of effects and pure regions |
+//! | [`flat`] | flat programs: index spaces, values in them, steps over all elements at once |
+//! | [`mod@flatten`] | ir → flat: nesting becomes segmented index spaces |
+//! | [`fuse`] | flat → flat: steps over one index space become kernels; plans of sequential code |
+//! | [`strategy`] | where and in which version a computation runs, with all thresholds |
+//! | [`lower`] | kernels of flat programs, and sequential code → kir |
+//! | [`mod@link`] | programs whose globals are defined by other programs |
+//! | [`db`] | the front end as incremental queries; alone in naming salsa |
+//! | [`pipeline`] | the table of passes; any stage as text |
 //! | [`explain`] | the compiler explorer: a form at every stage, as plain data |
-//! | [`ide`] | what an editor asks, as plain data |
+//! | [`ide`] | editor features at a cursor, as plain data |
 //!
 //! The crate is pure: no input or output, no clock, no device. What a program prints or reads
 //! goes through [`interp::Host`].

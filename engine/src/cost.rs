@@ -27,7 +27,7 @@ pub struct Sample {
 pub struct Term {
     /// The shape as printed: `n log n`; `1` for a constant.
     pub shape: &'static str,
-    /// The factor, rounded to as few significant digits as serve, at most [`MAX_DIGITS`].
+    /// The factor, rounded to as few significant digits as serve, at most `MAX_DIGITS`.
     pub coefficient: f64,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A user's mistake is a diagnostic, a failing program is a [`Fault`](crate::fault::Fault), and a
 //! kernel that a runtime cannot run is a declared limit. What remains is an invariant that the
-//! code itself broke: [`bug!`](crate::bug) ends the computation there, names the invariant, and asks
+//! code itself broke: [`bug!`](macro@crate::bug) ends the computation there, names the invariant, and asks
 //! for a report, so that nobody mistakes the message for a mistake in their program.
 
 /// Panics because an invariant of the system does not hold; the message names the invariant.
@@ -24,7 +24,7 @@ pub trait OrBug {
     /// Returns the value inside.
     ///
     /// # Panics
-    /// With [`bug!`](crate::bug) and the name of the broken invariant if there is no value.
+    /// With [`bug!`](macro@crate::bug) and the name of the broken invariant if there is no value.
     fn or_bug(self, invariant: &str) -> Self::Value;
 }
 

@@ -19,7 +19,7 @@ pub struct Program {
 pub struct Function {
     /// The name of the function that was flattened.
     pub name: SmolStr,
-    /// Its parameters, in [`SpaceId::CALLER`].
+    /// Its parameters, in [`SpaceId::CALLER`](super::SpaceId::CALLER).
     pub params: Vec<(Var, Ty)>,
     /// The type of its result.
     pub result: Ty,

@@ -50,7 +50,7 @@ pub struct Kernel {
     /// A number unique in the program.
     pub id: u32,
     /// The index space of the launch. The index spaces of its values are this one, its masks
-    /// ([`SpaceKind::Filter`]), and, for what it reduces, those around it.
+    /// ([`SpaceKind::Filter`](super::SpaceKind::Filter)), and, for what it reduces, those around it.
     pub space: SpaceId,
     /// The values computed, in order.
     pub lets: Vec<Let>,

@@ -36,7 +36,7 @@
 
 use crate::ir::{Atom, Site, Var};
 
-/// An index space of a function: an index into [`Function::spaces`].
+/// An index space of a function: an index into [`Function::spaces`](super::Function::spaces).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SpaceId(pub u32);
 

@@ -25,11 +25,11 @@ pub enum Ty {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Var(pub u32);
 
-/// A function of the program, an index into [`Program::functions`].
+/// A function of the program, an index into [`Program::functions`](super::Program::functions).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FunId(pub u32);
 
-/// A top-level variable, an index into [`Program::globals`].
+/// A top-level variable, an index into [`Program::globals`](super::Program::globals).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct GlobalId(pub u32);
 

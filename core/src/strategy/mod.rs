@@ -14,7 +14,7 @@
 //! Oancea, *Incremental Flattening for Nested Data Parallelism*, PPoPP 2019): the compiler keeps
 //! several versions of the same code, and thresholds on run-time sizes select one. Versions that a
 //! warp or a thread block executes cooperatively will be variants of [`Version`] with rows of their
-//! own in [`version`]'s table of rules; nothing else decides between versions.
+//! own in `version`'s table of rules; nothing else decides between versions.
 //!
 //! No constant that trades one cost for another stands elsewhere in this crate's middle end or in
 //! the engine: a number tuned for one kind of machine is a bug on another.

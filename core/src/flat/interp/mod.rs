@@ -1,7 +1,7 @@
 //! The meaning of flat programs: an interpreter as obvious as can be.
 //!
 //! A value is a list of [`Value`]s, one for each element of its index space; an index space knows,
-//! for each of its elements, the element of the index space around that it came from ([`Frame`]).
+//! for each of its elements, the element of the index space around that it came from (`Frame`).
 //! Steps are executed in order, each for all elements before the next. An operation that each
 //! element computes for itself ([`Op::Map`], [`Op::Sequential`]) is executed by the direct
 //! interpreter of the core language, as a program whose globals are the values that it reads.
