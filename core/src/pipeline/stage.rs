@@ -28,6 +28,7 @@ impl Stage {
     }
 
     /// Its name, for the command line and editors.
+    #[allow(clippy::misnamed_getters, reason = "a pass and the stage that it makes have two names")]
     pub fn name(self) -> &'static str {
         self.0.stage
     }

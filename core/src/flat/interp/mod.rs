@@ -285,8 +285,13 @@ impl<'p> Interpreter<'p, '_> {
                 .collect(),
             Op::Collect { value, from } => {
                 let element = ty.element().or_bug("a collect gives a sequence");
-                let all = frame.by_segment(*value, *from, space).into_iter();
-                Ok(all.map(|values| Sequence::from_values(element, values).into()).collect())
+                let mut all = frame.by_segment(*value, *from, space);
+                // Fusion writes no elements if only the length of the sequence is used.
+                if *value == Atom::Unit {
+                    all.iter_mut().flatten().for_each(|value| *value = zero(element));
+                }
+                let sequence = |values| Sequence::from_values(element, values).into();
+                Ok(all.into_iter().map(sequence).collect())
             }
             Op::Reduce { with, value, from } => {
                 let rows = frame.by_segment(*value, *from, space).into_iter();
@@ -502,6 +507,19 @@ fn type_of_constant(atom: Atom) -> Ty {
         Atom::Float(_) => Ty::Float,
         Atom::Bool(_) => Ty::Bool,
         Atom::Char(_) => Ty::Char,
+    }
+}
+
+/// Some value of a type.
+fn zero(ty: &Ty) -> Value {
+    match ty {
+        Ty::Unit => Value::Unit,
+        Ty::Int => Value::Int(0),
+        Ty::Float => Value::Float(0.0),
+        Ty::Bool => Value::Bool(false),
+        Ty::Char => Value::Char(0),
+        Ty::Pair(first, second) => Value::pair(zero(first), zero(second)),
+        Ty::Sequence(element) => Sequence::from_values(element, Vec::new()).into(),
     }
 }
 

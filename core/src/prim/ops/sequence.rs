@@ -147,6 +147,7 @@ macro_rules! sequence_operations {
             }
 
             /// Every operation, families with each of their operators.
+            #[allow(clippy::vec_init_then_push, reason = "rows push one operation or a family")]
             pub fn all() -> impl Iterator<Item = SeqOp> {
                 let mut all = Vec::new();
                 $(sequence_operations!(@push all $op $($operator)?);)+
