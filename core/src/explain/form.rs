@@ -1,7 +1,8 @@
-//! A form by itself: its name, its types and the program that it stands for.
+//! The core program of a single form, and its description.
 //!
-//! A form is compiled here as it stands in its texts, without anything having been run before it.
-//! A polymorphic function has no single program; it is shown at the simplest types of its scheme.
+//! A form is compiled against the definitions in its file and in those that it loads, of which none
+//! has been executed. A polymorphic function has no single program; it is shown at the simplest
+//! types of its scheme.
 
 use crate::base::{Diagnostic, ItemId, Loc, Name, Severity};
 use crate::db::{Database, Form};
@@ -15,7 +16,7 @@ use crate::types::{Basic, Class, ItemTypes, Signature, Ty};
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
-/// The name of a form in words: `function dot`, `line 12`.
+/// Returns a description of a form: `function dot`, `line 12`.
 pub fn subject(db: &Database, form: &Form) -> String {
     match (form.kind, form.names.first()) {
         (RawKind::Function, Some(name)) => format!("function {name}"),
@@ -29,8 +30,8 @@ pub fn subject(db: &Database, form: &Form) -> String {
     }
 }
 
-/// The core program of a form by itself (stage `ir`). A polymorphic function is shown at ints, or
-/// at the simplest type of its class.
+/// Returns the core program of a form (stage `ir`). A polymorphic function is compiled for the
+/// simplest types of its scheme ([`example`]).
 ///
 /// # Errors
 /// One line that says why there is no program.
@@ -42,7 +43,8 @@ pub(super) fn program(
     program_at(db, item, None, precision)
 }
 
-/// The same; a polymorphic function at types for the variables of its scheme.
+/// Returns the core program of a form (stage `ir`). `args` are types for the variables of the
+/// scheme of a polymorphic function; `None` for the simplest.
 pub(super) fn program_at(
     db: &Database,
     item: ItemId,
@@ -52,7 +54,7 @@ pub(super) fn program_at(
     elaborated(db, item, args, precision).map(pipeline::core)
 }
 
-/// The same as elaboration leaves it.
+/// Returns the program of a form as [`program_at`] does, but at the stage `elaborated`.
 pub(super) fn elaborated(
     db: &Database,
     item: ItemId,
@@ -90,7 +92,7 @@ pub(super) fn elaborated(
     Ok(program)
 }
 
-/// Returns true if a form, or anything that it refers to, has errors: it has no program then.
+/// Returns true if a form, or a form that it refers to, has errors, so that it has no program.
 fn broken(db: &Database, item: ItemId) -> bool {
     let mut seen = rustc_hash::FxHashSet::default();
     let mut todo = vec![item];
@@ -106,7 +108,7 @@ fn broken(db: &Database, item: ItemId) -> bool {
     false
 }
 
-/// The program as it stands in its texts.
+/// The definitions as the files have them, without a session.
 struct Alone<'a> {
     db: &'a Database,
 }
@@ -141,7 +143,7 @@ impl elaborate::Definitions for Alone<'_> {
     }
 }
 
-/// A type to show a polymorphic function at.
+/// Returns the simplest type of a class, for which a polymorphic function is shown.
 pub fn example(class: Class) -> Ty {
     match class {
         Class::Just(Basic::Float) => Ty::Float,
@@ -153,7 +155,8 @@ pub fn example(class: Class) -> Ty {
     }
 }
 
-/// Returns true for the type of a function that takes functions: it exists only where it is called.
+/// Returns true for the type of a function that takes or returns functions: it is specialised at
+/// each call, and has no program of its own.
 pub fn takes_functions(ty: &Ty) -> bool {
     match ty {
         Ty::Function(f) => contains_function(&f.param) || contains_function(&f.result),

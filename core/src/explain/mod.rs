@@ -1,13 +1,13 @@
 //! The compiler explorer: a form as each stage of the compiler sees it, as plain data.
 //!
-//! Everything here is a function of the database and a form (or a place of a file), pure, with
-//! sources as bytes of the file. Nothing is run but small examples, by interpreters.
+//! Every function here is pure: it takes the database and a form, or an offset in a file, and gives
+//! source ranges as bytes of the file. Only small examples are executed, by interpreters.
 //!
-//! | file | answer |
+//! | file | contents |
 //! |---|---|
-//! | `form` | the name, the types and the program of a form by itself |
-//! | `summary` | the kernels a form becomes, and how they are chosen, in a few lines |
-//! | `stages` | a form at a stage of the compiler, each line with its source |
+//! | `form` | the description and the core program of a single form |
+//! | `summary` | the kernels of a form, and the choices between versions, in a few lines |
+//! | `stages` | a form at a stage of the compiler, each line with its source range |
 //! | `steps` | a small example as segments over flat data, step by step |
 
 mod form;

@@ -1,4 +1,4 @@
-//! A form as a stage of the compiler sees it, each line with its source.
+//! A form at a stage of the compiler, each line of the text with its source range.
 
 use super::form::{self, subject};
 use super::summary;
@@ -17,7 +17,7 @@ pub struct View {
     pub text: String,
     /// The lines of the text whose source is known, in order.
     pub lines: Vec<Line>,
-    /// The cost of the form in a few words; only of flat stages.
+    /// The number of launches and the layouts of the form, in a few words; only for flat stages.
     pub summary: Option<String>,
 }
 
@@ -30,8 +30,10 @@ pub struct Line {
     pub source: FileRange,
 }
 
-/// Shows the form at a place of a file, or all forms of it. `Err` says in one line why there is
-/// nothing to show.
+/// Shows the form at an offset of a file, or without an offset all its forms.
+///
+/// # Errors
+/// The reason in one line why there is nothing to show.
 pub fn view(
     db: &Database,
     file: FileId,
@@ -91,7 +93,7 @@ fn one(db: &Database, form: &Form, stage: Stage, precision: Precision) -> Result
     Ok(View { lines, text: dump.text, ..View::default() })
 }
 
-/// The lines of a text that come from a form's own file.
+/// Returns the lines of a text that come from the form's own file, each once.
 fn located(db: &Database, form: &Form, dump: &Dump) -> Vec<Line> {
     let own = db.file_of(form.id());
     let mut lines: Vec<Line> = Vec::new();
@@ -99,7 +101,7 @@ fn located(db: &Database, form: &Form, dump: &Dump) -> Vec<Line> {
     for (at, site) in &dump.notes {
         line += dump.text[counted..*at].matches('\n').count() as u32;
         counted = *at;
-        // What the compiler has added has no place.
+        // Code that the compiler adds has no source range, and the library is in other files.
         if site.item == Site::NONE.item || db.is_library(site.item) || db.file_of(site.item) != own
         {
             continue;

@@ -1,7 +1,8 @@
-//! The kernels that a form becomes, and the choices between them, in a few readable lines.
+//! The kernels of a form, and the choices between versions, in a few readable lines.
 //!
-//! Read off the fused program, so it is what will run; what depends on the data (how many points
-//! there are, hence which form is chosen, and how often a recursion goes round) is said in words.
+//! The lines describe the fused program, which is what will be executed. Facts that depend on the
+//! data are stated in words: the numbers of elements, and so the version that is chosen, and the
+//! number of levels of a recursion.
 
 use super::form::program;
 use crate::base::{ItemId, Loc, TextRange, shorten};
@@ -15,21 +16,22 @@ use crate::syntax::ast::{Expr, ItemKind, Pat, PatId};
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 
-/// The layout of segments in the data beneath them: the cheapest kind that is known to be true.
+/// The layout of the segments of a sequence in its data, from the cheapest to the most expensive to
+/// access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Layout {
-    /// All equally long, one behind the other.
+    /// Contiguous segments of equal length.
     Regular,
-    /// One behind the other.
+    /// Contiguous segments of any lengths: each begins where the one before ends.
     Contiguous,
-    /// Anywhere.
+    /// Segments at any offsets; they may overlap.
     Views,
-    /// As whoever calls this has them.
+    /// The layout of the caller's argument, which is not known.
     Given,
 }
 
 impl Layout {
-    /// The word for it.
+    /// Returns the name that is shown to users.
     pub fn word(self) -> &'static str {
         match self {
             Layout::Regular => "regular",
@@ -43,35 +45,35 @@ impl Layout {
 /// One line of a summary.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SummaryLine {
-    /// The number of choices and conditions around it.
+    /// The number of versions and conditions that contain it.
     pub depth: u32,
     /// The line in words, without indentation.
     pub text: String,
-    /// The places of the form's own text that it does the work of.
+    /// The source ranges in the form of the operations that it executes.
     pub sources: Vec<TextRange>,
-    /// It is a kernel: a launch each time it is met.
+    /// True for a kernel, which is launched each time the line is executed.
     pub launch: bool,
 }
 
-/// The kernels that a form becomes.
+/// The summary of a form.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
     /// The lines, in the order of the program.
     pub lines: Vec<SummaryLine>,
-    /// Launches of the flat form, each kernel met once.
+    /// The number of kernels; of a multi-versioned value, those of the flattened version.
     pub launches: u32,
-    /// Some of it is computed in one of two forms, as the number of points decides.
+    /// True if it has a multi-versioned value, whose version depends on the number of elements.
     pub chosen: bool,
-    /// It calls itself, or something that does.
+    /// True if it is recursive, directly or through calls.
     pub recursive: bool,
-    /// The other functions whose flat form it calls: their launches are theirs.
+    /// The names of the functions that it calls in flattened form; their launches are not counted.
     pub calls: Vec<String>,
-    /// The layouts of the nested sequences that it goes over.
+    /// The layouts of the nested sequences over whose elements kernels iterate.
     pub layouts: Vec<Layout>,
 }
 
 impl Summary {
-    /// In a few words: `2 launches · regular · chosen by size`.
+    /// Returns the summary in a few words: `2 launches · regular · form chosen by size`.
     pub fn headline(&self) -> String {
         let calls = match &self.calls[..] {
             [] => None,
@@ -120,12 +122,12 @@ pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Result<Summ
     Ok(summary)
 }
 
-/// The cost of a form in a few words; `None` if there is no program.
+/// Returns the headline of a form's summary; `None` if the form has no program.
 pub fn headline(db: &Database, item: ItemId, precision: Precision) -> Option<String> {
     summary(db, item, precision).ok().map(|summary| summary.headline())
 }
 
-/// Reads a function of a flat program, with the names and layouts of what is in it.
+/// Summarises a function of a flat program; it knows the names and layouts of the variables.
 pub(super) struct Reader<'a> {
     db: &'a Database,
     item: ItemId,
@@ -158,8 +160,8 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// Parameters are called as the program calls them: the variables of the pattern, or those that
-    /// the form reads.
+    /// Names the parameters: a function's after the variables of its pattern, another form's after
+    /// the top-level variables that it reads.
     fn params(&mut self) {
         let params = &self.function.params;
         let globals = &self.program.source.globals;
@@ -170,7 +172,7 @@ impl<'a> Reader<'a> {
             leaves(&ast.pats, function.param, &mut own);
             names = own;
         }
-        // What a function is given lies as it lies.
+        // The layout of an argument is the caller's.
         for (var, ty) in params {
             if matches!(ty, Ty::Sequence(_)) {
                 self.layouts.insert(*var, Layout::Given);
@@ -217,7 +219,7 @@ impl<'a> Reader<'a> {
         match &self.function.context(ctx).kind {
             SpaceKind::Caller => Layout::Regular,
             SpaceKind::Count { of, count } => match count {
-                // As many for each: the same number for all of them.
+                // A count that does not depend on the outer element makes segments of equal length.
                 Atom::Var(var) if !self.outside(*var, *of) => Layout::Contiguous,
                 _ => Layout::Regular,
             },
@@ -228,7 +230,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns true if a variable has one value for all elements of an index space that lies in another.
+    /// Returns true if a variable is defined outside of an index space: it is uniform within it.
     fn outside(&self, var: Var, ctx: SpaceId) -> bool {
         let mut home = None;
         self.function.body.each_let(&mut |binding| {
@@ -239,14 +241,15 @@ impl<'a> Reader<'a> {
         home.is_none_or(|home| home != ctx && self.function.is_within(ctx, home))
     }
 
-    /// The bytes of a place, if it is in the form itself.
+    /// Returns the bytes of a source location, if it is in the form itself.
     pub(super) fn own(&self, site: Site) -> Option<TextRange> {
         let Site { item, span } = site;
         let inside = item == self.item && span.start < span.end;
         inside.then(|| self.db.place(Loc { item, span }).range)
     }
 
-    /// The apply-to-each that a place is a binding of, or else the place.
+    /// Returns the range of the apply-to-each that has a binding at a source location, or else the
+    /// range of the location.
     fn nest(&self, site: Site) -> Option<TextRange> {
         let own = self.own(site)?;
         let ast = self.db.ast(self.item);
@@ -266,7 +269,7 @@ impl<'a> Reader<'a> {
         self.names.get(&var).map_or_else(|| format!("v{}", var.0), |name| format!("`{name}`"))
     }
 
-    /// The elements of an index space in words, from the inside out.
+    /// Returns the elements of an index space in words, from the innermost space outwards.
     fn over(&self, ctx: SpaceId) -> String {
         match &self.function.context(ctx).kind {
             SpaceKind::Caller => "once".to_owned(),
@@ -301,7 +304,8 @@ impl<'a> Reader<'a> {
         self.summary.lines.push(SummaryLine { depth, text, sources, launch });
     }
 
-    /// `aside` is a form that is not counted: the other one is.
+    /// Summarises a block; `aside` is true in a sequential version, whose launches are not counted,
+    /// because those of the flattened version are.
     fn block(&mut self, block: &'a Block, depth: u32, aside: bool) {
         for step in &block.steps {
             match step {
@@ -353,7 +357,8 @@ impl<'a> Reader<'a> {
         self.say(depth, text, sources, true);
     }
 
-    /// Returns true if the caller has a single element: for the form itself, not for a function.
+    /// Returns true if the outermost index space has a single element: a form that is not a
+    /// function is executed once.
     fn single(&self) -> bool {
         !matches!(self.db.ast(self.item).kind, ItemKind::Function(_))
     }
@@ -447,13 +452,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns true if operations are executed for a value; descriptors and names take none.
+/// Returns true if a value takes operations on elements; descriptors and renamings take none.
 fn works(binding: &Let) -> bool {
     !binding.is_descriptor_only()
 }
 
-/// Returns true for values that a kernel of the runtime computes, such as sorting, whatever the
-/// context: sorting, scattering, …
+/// Returns true for values that take a launch even if the index space has one element, such as
+/// sorting and scattering.
 fn is_service(binding: &Let) -> bool {
     match &binding.op {
         Op::Map(ir::Op::Seq(op, _)) => {
@@ -468,12 +473,12 @@ fn is_whole(binding: &Let) -> bool {
     matches!(binding.op, Op::Sequential(_))
 }
 
-/// The name of a function without the types it is used at.
+/// Returns the name of a function without the types that it is specialised for.
 pub(super) fn plain(name: &str) -> &str {
     name.split('@').next().unwrap_or(name)
 }
 
-/// The names that a pattern binds, in order.
+/// Appends the names that a pattern binds, in order.
 fn leaves(pats: &crate::syntax::ast::Arena<Pat>, pat: PatId, out: &mut Vec<String>) {
     match &pats[pat] {
         Pat::Name(name) => out.push(name.to_string()),
@@ -486,7 +491,8 @@ fn leaves(pats: &crate::syntax::ast::Arena<Pat>, pat: PatId, out: &mut Vec<Strin
     }
 }
 
-/// The lines of a summary that do the work of some tokens of the form, with what they stand in.
+/// Returns the lines of a summary whose sources are within a range, and the lines that contain
+/// them.
 pub fn within(summary: &Summary, range: TextRange) -> Vec<SummaryLine> {
     let touches = |line: &SummaryLine| line.sources.iter().any(|own| range.contains_range(*own));
     let mut kept = vec![false; summary.lines.len()];

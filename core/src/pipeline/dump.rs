@@ -1,7 +1,6 @@
-//! A program at any stage as text, with the places of the source that its lines come from.
+//! The text of a program at any stage, with the source locations of its lines.
 //!
-//! The one way to look at what the compiler does: `nesl ir`, the prompt, the language server and the
-//! golden tests all print these texts.
+//! `nesl ir`, the prompt, the language server and the golden tests all print these texts.
 
 use super::kernels::ListedKernel;
 use super::pass::{Query, Run, Unit};
@@ -20,17 +19,17 @@ use std::fmt::Write;
 /// The width of the column of source snippets beside types, in characters.
 const SNIPPET_CHARS: usize = 40;
 
-/// A text, and the places of the source that it comes from.
+/// The text of a program at a stage, and the source locations of its lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dump {
     /// The text.
     pub text: String,
-    /// Byte offsets in the text, in order, each with the place of the source that its line comes
-    /// from. Not every line has one.
+    /// Pairs of a byte offset in the text and the source location of the line that begins there, in
+    /// order. Lines without a source location have no entry.
     pub notes: Vec<(usize, Site)>,
 }
 
-/// An elaborated program at a stage of core, flat or kernel programs.
+/// Returns the text of an elaborated program after the passes up to a stage of core, flat or kir.
 pub fn dump(elaborated: &ir::Program, options: &Options, stage: Stage) -> Dump {
     let mut unit = Unit::new(Cow::Borrowed(elaborated), options);
     run(&mut unit, Stage::named("elaborated"), stage);
@@ -51,7 +50,7 @@ pub fn dump(elaborated: &ir::Program, options: &Options, stage: Stage) -> Dump {
     }
 }
 
-/// A form at a stage of the front end.
+/// Returns the text of a form at a stage of the front end.
 pub fn dump_item(db: &Database, item: ItemId, query: Query) -> Dump {
     let text = match query {
         Query::Tokens => dump_tokens(&db.item_text(item)),
@@ -62,7 +61,8 @@ pub fn dump_item(db: &Database, item: ItemId, query: Query) -> Dump {
     Dump { text, notes: Vec::new() }
 }
 
-/// The types of a form, its patterns and expressions in the order of the text, each once.
+/// Returns the types of a form and of its patterns and expressions, in the order of the source and
+/// without repetitions.
 pub fn dump_types_in_order(db: &Database, item: ItemId) -> Dump {
     let mut all = typed(db, item);
     all.sort_by_key(|(span, _)| (span.start, std::cmp::Reverse(span.end)));
@@ -70,7 +70,7 @@ pub fn dump_types_in_order(db: &Database, item: ItemId) -> Dump {
     types(db, item, all)
 }
 
-/// Every pattern and expression of a form, with its type.
+/// Returns the source span and the type of every pattern and expression of a form.
 fn typed(db: &Database, item: ItemId) -> Vec<(Span, String)> {
     let (types, ast) = (db.types(item), db.ast(item));
     let show = |ty: &Ty| print_scheme(&Scheme { vars: types.vars.clone(), ty: ty.clone() });
@@ -95,7 +95,8 @@ fn types(db: &Database, item: ItemId, typed: Vec<(Span, String)>) -> Dump {
     dump
 }
 
-/// Kernels, each behind a comment that says which it is, and why it is this variant.
+/// Returns the text of kernels. The comment before each names it and the facts that select its
+/// variant.
 fn kernels(all: Vec<ListedKernel>, print: &dyn Fn(&kir::Module) -> String) -> Dump {
     let mut dump = Dump::default();
     for kernel in all {
@@ -116,7 +117,8 @@ fn kernels(all: Vec<ListedKernel>, print: &dyn Fn(&kir::Module) -> String) -> Du
     dump
 }
 
-/// The places that checks blame; other instructions of kir do not know theirs.
+/// Returns the offset of each line that is a check, with the source location that its fault is
+/// blamed on. Other instructions of kir have no source location.
 fn checks(text: &str, fault_sites: &[FaultSite]) -> Vec<(usize, Site)> {
     let mut notes = Vec::new();
     let mut at = 0;

@@ -1,8 +1,8 @@
 //! The kernels of one element that the host evaluates itself.
 //!
-//! A launch costs far more than a scalar operation. Where an index space has one element, and the
-//! operation looks at a few elements or moves whole columns, the host does it; the steps between
-//! are launched as kernels of their own ([`parts`]).
+//! A launch costs far more than a scalar operation. So if a kernel's index space has one element,
+//! the host evaluates the steps that read a few elements or move whole columns. The steps between
+//! them are launched as kernels of their own ([`parts`]).
 
 use crate::base::with_stack;
 use crate::flat::{Kernel, Let, Op};
@@ -11,7 +11,7 @@ use crate::prim::{Cost, SeqOp};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
-/// Returns true for a kernel of one element that the host evaluates step by step.
+/// Returns true if the host evaluates a kernel step by step; its index space has one element.
 pub fn in_steps(kernel: &Kernel) -> bool {
     let stepwise =
         |step: &Let| is_for_host(step) || matches!(step.op, Op::Map(_) | Op::Sequential(_));
@@ -20,8 +20,8 @@ pub fn in_steps(kernel: &Kernel) -> bool {
         && kernel.lets.iter().any(is_for_host)
 }
 
-/// The kernels that are launched for a kernel that the host evaluates step by step, each with the
-/// number of its first step.
+/// Returns the kernels launched between the steps that the host evaluates, each with the index of
+/// its first step.
 pub fn parts(kernel: &Kernel) -> Vec<(usize, Kernel)> {
     let (mut all, mut at) = (Vec::new(), 0);
     while at < kernel.lets.len() {
@@ -34,8 +34,8 @@ pub fn parts(kernel: &Kernel) -> Vec<(usize, Kernel)> {
     all
 }
 
-/// Returns true for a step on one element that the host does: no more than a few elements are
-/// looked at, or whole columns are moved.
+/// Returns true if the host evaluates a step: it reads at most a few elements, or moves whole
+/// columns.
 fn is_for_host(step: &Let) -> bool {
     match &step.op {
         Op::Map(op) => is_scalar_step(op, &step.ty) || is_structural(op),
@@ -45,7 +45,8 @@ fn is_for_host(step: &Let) -> bool {
     }
 }
 
-/// Returns true for a block that only puts a sequence in the order of its ranks.
+/// Returns true for a block that sorts a sequence: it permutes it by its ranks, and does nothing
+/// else.
 fn is_sort(block: &ir::Block) -> bool {
     let [rank, moved] = &block.lets[..] else { return false };
     let (ir::Op::Seq(op, keys), ir::Op::Seq(SeqOp::Permute, args)) = (&rank.op, &moved.op) else {
@@ -92,12 +93,12 @@ fn is_structural(op: &ir::Op) -> bool {
     }
 }
 
-/// The steps from one on that the host does not do itself.
+/// Returns the steps from index `at` up to the next one that the host evaluates.
 fn run_from(kernel: &Kernel, at: usize) -> Range<usize> {
     at..at + kernel.lets[at..].iter().take_while(|l| !is_for_host(l)).count()
 }
 
-/// Some steps of a kernel as one of its own, which stores what the others need.
+/// Returns a kernel of some steps, which stores the values that are used after them.
 fn part(kernel: &Kernel, some: Range<usize>) -> Kernel {
     let lets: Vec<Let> = kernel.lets[some.clone()].to_vec();
     let mut needed: FxHashSet<Var> = kernel.stores.iter().map(|(var, _)| *var).collect();

@@ -1,4 +1,5 @@
-//! The kir of kernels: as it is launched, and all of a program's to be looked at.
+//! Kernels as kir: one variant of a kernel, for a launch; and all kernels of a program, to be
+//! shown.
 
 use super::Options;
 use super::launches::{Event, Launch, NoLaunch, Origin, is_renaming, walk};
@@ -13,22 +14,22 @@ use nesl_runtime::scalar::Precision;
 use nesl_runtime::violation;
 use rustc_hash::FxHashSet;
 
-/// A kernel of a program as kir, or the reason why it has none.
+/// A kernel of a program, with its kir or the reason why it has none.
 #[derive(Clone, Debug)]
 pub struct ListedKernel {
-    /// Its place in the program, in words.
+    /// A description: its function, its number, and its index space.
     pub title: String,
-    /// The facts that make it this variant, in words; or the reason why nothing is launched.
+    /// The facts that select the variant, in words; or the reason why nothing is launched.
     pub reason: String,
     /// The source location of its first step.
     pub site: Site,
     /// The code; `None` if nothing is launched.
     pub module: Option<kir::Module>,
-    /// The places of the source that checks of the code blame.
+    /// The source locations that checks in the code blame for a fault.
     pub fault_sites: Vec<FaultSite>,
 }
 
-/// Lowers a variant of a kernel, for a launch.
+/// Returns the kir of one variant of a kernel, for a launch.
 ///
 /// # Errors
 /// The reason why the kernel has no kir.
@@ -46,7 +47,7 @@ pub fn kernel(
     Ok(code)
 }
 
-/// Lowers a simplified program to sequential code: one thread that does all of it.
+/// Lowers a simplified program to sequential code, in which one thread does all of it.
 ///
 /// # Errors
 /// [`Unsupported::HostOperation`] if the program prints, reads files or asks for the time.
@@ -60,7 +61,8 @@ pub fn sequential(
     Ok(lowered)
 }
 
-/// Fails in debug builds if a module is not well-formed; runtimes refuse it in others.
+/// Reports a bug in debug builds if a module is not well-formed. Release builds leave the
+/// verification out, because this runs at launches.
 fn verify(module: &kir::Module) {
     if cfg!(debug_assertions)
         && let Err(violations) = kir::verify(module)
@@ -69,8 +71,8 @@ fn verify(module: &kir::Module) {
     }
 }
 
-/// Every kernel that a program can launch, in every variant, in the order of the program; then its
-/// sequential code.
+/// Returns every kernel that a program can launch, in every variant and in the order of the
+/// program, followed by the sequential code of the program.
 pub(super) fn all(unit: &Unit<'_>, options: &Options) -> Vec<ListedKernel> {
     let mut all = Vec::new();
     let whole = sequential(&unit.ir, options.precision, options.seed);
@@ -105,7 +107,7 @@ pub(super) fn all(unit: &Unit<'_>, options: &Options) -> Vec<ListedKernel> {
     all
 }
 
-/// The sequential code of a program.
+/// Describes the sequential code of a program; `unsupported` is the reason to launch it.
 fn one_thread(
     unit: &Unit<'_>,
     code: Result<Lowered, Unsupported>,

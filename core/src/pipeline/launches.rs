@@ -1,10 +1,10 @@
-//! The launches that a flat program can do, found without running it.
+//! The launches that a flat program can make, found by abstract interpretation.
 //!
 //! The code of a kernel depends on facts about descriptors ([`Variant`]): which index spaces have a
-//! single element, whose segments are regular, which sequences lie in order. Nearly all of them
-//! follow from the program, so an abstract interpretation finds them: it goes through the program
-//! as the evaluator does, as if every side of a conditional and both versions of a multi-versioned
-//! value were taken, and follows each function at most twice, for a single element and for many.
+//! single element, which have segments of equal length, which sequences are contiguous. Nearly all
+//! of them follow from the program. So the program is interpreted abstractly, in the order of the
+//! evaluator: both sides of a conditional and both versions of a multi-versioned value are taken,
+//! and each function is entered at most twice, once for a single element and once for many.
 
 use super::host_steps::{in_steps, parts};
 use crate::base::with_stack;
@@ -15,19 +15,19 @@ use crate::prim::SeqOp;
 use nesl_runtime::bug;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A launch that a program can do.
+/// A launch that a program can make.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The function it is part of.
     pub function: FunId,
-    /// The steps that are done in it.
+    /// The kernel that is launched.
     pub kernel: Kernel,
     /// Its role in the program.
     pub origin: Origin,
     /// The facts that its code depends on.
     pub variant: Variant,
-    /// It is part of the sequential version of a multi-versioned value, or of the flattened one;
-    /// `None` outside of both.
+    /// The version of a multi-versioned value that contains it: `sequential` or `flattened`; `None`
+    /// outside of both.
     pub version: Option<&'static str>,
 }
 
@@ -36,7 +36,8 @@ pub struct Launch {
 pub enum Origin {
     /// A kernel of the program, by its number.
     Own(u32),
-    /// The steps of such a kernel from one on, between those that the host does.
+    /// Steps of a kernel of the program between those that the host evaluates: the number of the
+    /// kernel, and the index of the first step.
     Part(u32, usize),
     /// The elements that a filter keeps, whose flags were stored.
     Filter(SpaceId),
@@ -44,7 +45,7 @@ pub enum Origin {
     Sides(SpaceId, SpaceId),
 }
 
-/// A kernel that is met without being launched.
+/// A kernel of the program that is not launched as a whole.
 #[derive(Clone, Debug)]
 pub struct NoLaunch {
     /// The function it is part of.
@@ -55,7 +56,7 @@ pub struct NoLaunch {
     pub reason: String,
 }
 
-/// An event on the way through a program.
+/// An event of the abstract interpretation.
 #[derive(Clone, Debug)]
 pub enum Event {
     /// A launch.
@@ -66,15 +67,16 @@ pub enum Event {
 
 /// Facts about descriptors that the code of a kernel depends on.
 pub trait Descriptors {
-    /// Returns true if an index space has a single element, on the host's own path.
+    /// Returns true if an index space has a single element, whose scalars the host knows.
     fn is_single(&self, space: SpaceId) -> bool;
     /// Returns true if the segments of an index space are equally long.
     fn is_regular(&self, space: SpaceId) -> bool;
-    /// Returns true if the sequences of a value lie one behind the other.
+    /// Returns true if the sequences of a value are contiguous: each begins where the one before
+    /// ends.
     fn is_tiled(&self, var: Var, home: SpaceId) -> bool;
 }
 
-/// The variant of a kernel for some facts.
+/// Returns the variant of a kernel that some facts select.
 pub fn variant(
     function: &Function,
     values: &Values,
@@ -108,7 +110,7 @@ pub fn variant(
     variant
 }
 
-/// The kernel that finds the elements of several filters of one index space.
+/// Returns the kernel that finds the elements of several filters of one index space.
 pub fn filtering(space: SpaceId, masks: Vec<SpaceId>) -> Kernel {
     Kernel {
         id: u32::MAX,
@@ -121,7 +123,8 @@ pub fn filtering(space: SpaceId, masks: Vec<SpaceId>) -> Kernel {
     }
 }
 
-/// The operation of a kernel that only moves whole sequences, for many elements.
+/// Returns the operation and the operands of a kernel that only moves whole sequences. Over many
+/// elements it is executed as an operation on descriptors, without a launch.
 pub fn moves(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
     let [binding] = &kernel.lets[..] else { return None };
     match &binding.op {
@@ -134,7 +137,7 @@ pub fn moves(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
     }
 }
 
-/// Returns true for a kernel that is not launched, because all that it gives is what it takes.
+/// Returns true for a kernel that is not launched, because each of its results is an argument.
 pub fn is_renaming(kernel: &Kernel, code: &LoweredKernel) -> bool {
     let is_argument =
         |part: &ResultPart| matches!(part, ResultPart::Alias(_, None) | ResultPart::Same(_));
@@ -143,18 +146,18 @@ pub fn is_renaming(kernel: &Kernel, code: &LoweredKernel) -> bool {
         && code.results.iter().flat_map(|result| &result.parts).all(is_argument)
 }
 
-/// Goes through a program and reports what it meets, in order. `report` gives the code of a
-/// launch, or `None` where it has none.
+/// Interprets a program abstractly, and reports its launches in order. `report` returns the code of
+/// a launch, or `None` if it has none.
 pub fn walk(program: &Program, report: &mut dyn FnMut(Event) -> Option<LoweredKernel>) {
     let mut walk = Walk { program, report, seen: FxHashSet::default(), stopped: false };
     walk.call(program.source.main, SINGLE, Vec::new(), None);
 }
 
-/// The elements of an index space, as far as they are known.
+/// The abstract extent of an index space.
 #[derive(Clone, Copy)]
 struct Extent {
     single: bool,
-    /// For a space with segments, whether they are equally long.
+    /// For a space with segments, true if they are known to be of equal length; `None` for others.
     regular: Option<bool>,
 }
 
@@ -167,20 +170,20 @@ fn many(regular: Option<bool>) -> Extent {
 struct Walk<'p, 'r> {
     program: &'p Program,
     report: &'r mut dyn FnMut(Event) -> Option<LoweredKernel>,
-    /// The functions that were gone through, each with true if for a single element.
+    /// The functions that were entered, each with true if for a single element.
     seen: FxHashSet<(FunId, bool)>,
-    /// The flat form cannot go on.
+    /// True once execution of the flat program could not continue: no launch follows.
     stopped: bool,
 }
 
-/// A call, as far as it is known.
+/// The abstract state of a call.
 struct Call<'p> {
     id: FunId,
     function: &'p Function,
     values: Values,
     extents: FxHashMap<SpaceId, Extent>,
-    /// The sequences of many elements that lie one behind the other, each with true if they are
-    /// equally long.
+    /// The contiguous sequences of each value, in an index space: true if they are known to be of
+    /// equal length.
     tiled: FxHashMap<(Var, SpaceId), bool>,
     version: Option<&'static str>,
 }
@@ -200,8 +203,8 @@ impl Descriptors for Call<'_> {
 }
 
 impl Call<'_> {
-    /// True if a value lies in order and its sequences are equally long, false if they need not be;
-    /// `None` if it is not known to lie in order.
+    /// Returns what is known of the sequences of a value: `None` if they may not be contiguous;
+    /// true if they are contiguous and of equal length, false if their lengths may differ.
     fn tiled(&self, value: Atom, space: SpaceId) -> Option<bool> {
         match value {
             Atom::Var(var) => self.tiled.get(&(var, space)).copied(),
@@ -215,7 +218,8 @@ impl Call<'_> {
 }
 
 impl<'p> Walk<'p, '_> {
-    /// Goes through a call; gives how its result lies ([`Call::tiled`]).
+    /// Interprets a call abstractly. `args` has the facts of [`Call::tiled`] about each argument;
+    /// the result is the same fact about the value of the call.
     fn call(
         &mut self,
         id: FunId,

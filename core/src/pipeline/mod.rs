@@ -1,26 +1,28 @@
-//! The order of the passes, once: the compiler's table of contents.
+//! The table of the compiler's passes, in order.
 //!
 //! ```text
 //! text ─▶ tokens ─▶ tree ─▶ ast ─▶ types ─▶ ir ─▶ simple ─▶ closed ─▶ flat ─▶ … ─▶ fused ─▶ kir
 //! ```
 //!
-//! [`PASSES`] has a row for each pass: its name, what it does, its function, and the verifier of its
-//! result. Everything else derives from the table: [`compile`] runs it, a [`Stage`] is the result of
-//! one of its rows, [`dump`](mod@dump) shows a program at a stage, and command line, server, editors and golden
-//! tests ask for the list of stages. A violated invariant is a bug of the pass and ends the
-//! computation in every build: debug builds verify the result of each pass, release builds that
-//! of the last one on flat programs, and nothing runs on what is not well-formed.
+//! [`PASSES`] has a row for each pass: its name, a description, its function, and the verifier of
+//! its result. Everything else derives from the table: [`compile`] runs it, a [`Stage`] is the
+//! result of one of its rows, [`dump`](mod@dump) prints a program at a stage, and the command line,
+//! the server, the editors and the golden tests ask for the list of stages.
 //!
-//! The front end's passes are queries of [`crate::db`], and kernels are lowered while a program
-//! runs, each when its variant is known; their rows say where they belong, and their functions
-//! show all of a program at that stage.
+//! A violated invariant is a bug of the pass, and is reported in every build. Debug builds verify
+//! the result of each pass, release builds the result of the last pass from flat to flat: a program
+//! that is not well-formed is never executed.
+//!
+//! [`compile`] does not run all rows. Passes of the front end are queries of [`crate::db`]. Kernels
+//! are lowered one by one while a program runs, when their variants are known. Their rows complete
+//! the order, so that their results are stages, too.
 //!
 //! | file | contents |
 //! |---|---|
-//! | `pass` | what a pass is, and a program on its way |
+//! | `pass` | the type of a pass, and the unit of compilation that passes transform |
 //! | `stage` | the stages, by name |
-//! | `dump` | any stage as text, with the places of the source that its lines come from |
-//! | `launches` | the launches that a flat program can do, without running it |
+//! | `dump` | the text of a program at any stage, with the source locations of its lines |
+//! | `launches` | the launches that a flat program may make, by abstract interpretation |
 //! | `host_steps` | the kernels of one element that the host evaluates itself |
 //! | `kernels` | the kir of these launches, with the reason for each variant |
 //!
@@ -66,7 +68,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// All rewrites, at a precision.
+    /// Returns options without a limit on rewrites, with seed 0.
     pub fn at(precision: Precision) -> Options {
         Options { precision, seed: 0, fuel: None }
     }
@@ -188,7 +190,7 @@ pub static PASSES: LazyLock<Vec<Pass>> = LazyLock::new(|| {
     passes
 });
 
-/// A program that is ready to be run.
+/// A compiled program: its kernels are lowered when they are launched.
 #[derive(Clone, Debug)]
 pub struct Compiled {
     /// The core program, simplified: the source of its sequential code ([`sequential`]).
@@ -207,25 +209,27 @@ pub fn compile(program: &ir::Program, options: &Options) -> Compiled {
     Compiled { simple: ir.into_owned(), globals, flat }
 }
 
-/// A core program (stage `ir`) after the passes up to a stage.
+/// Runs the passes after the stage `ir`, up to and including the pass of a stage, on a core
+/// program.
 pub fn up_to<'a>(program: &'a ir::Program, options: &Options, stage: Stage) -> Unit<'a> {
     unit_at(Cow::Borrowed(program), options, stage)
 }
 
-/// An elaborated program at the stage `ir`, where every other function here takes it.
+/// Returns an elaborated program at the stage `ir`, which the other functions here take.
 pub fn core(program: ir::Program) -> ir::Program {
     let mut unit = Unit::new(Cow::Owned(program), &Options::at(Precision::Bits64));
     run(&mut unit, Stage::named("elaborated"), Stage::named("ir"));
     unit.ir.into_owned()
 }
 
-/// A core program, simplified.
+/// Returns a core program (stage `ir`) at the stage `simple`.
 pub fn simplified(program: &ir::Program) -> ir::Program {
     let options = Options::at(Precision::Bits64);
     unit_at(Cow::Borrowed(program), &options, Stage::named("simple")).ir.into_owned()
 }
 
-/// A core program that has effects, as what the host does and the programs between.
+/// Returns the schedule of a core program that has effects: the effects in order, and the pure
+/// regions between them.
 pub fn host_program(program: &ir::Program) -> HostProgram {
     host_program::host_program(&simplified(program))
 }
@@ -236,7 +240,7 @@ fn unit_at<'a>(program: Cow<'a, ir::Program>, options: &Options, stage: Stage) -
     unit
 }
 
-/// Runs the passes behind one stage, up to another.
+/// Runs the passes after the pass of one stage, up to and including that of another.
 fn run(unit: &mut Unit<'_>, from: Stage, to: Stage) {
     with_stack(|| {
         for pass in &PASSES[from.position() + 1..=to.position()] {
@@ -245,7 +249,7 @@ fn run(unit: &mut Unit<'_>, from: Stage, to: Stage) {
     });
 }
 
-/// Verifies that no function reads top-level variables any more.
+/// Verifies that no function reads top-level variables, which the pass `close` must remove.
 fn no_globals(program: &ir::Program) -> Result<(), Vec<Violation>> {
     let mut violations = Vec::new();
     for function in &program.functions {
@@ -259,8 +263,11 @@ fn no_globals(program: &ir::Program) -> Result<(), Vec<Violation>> {
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
-/// Verifies a core program. A function that is looked at by itself is the main function of
-/// its program and has its own parameters; nothing is wrong with that here.
+/// Verifies a core program.
+///
+/// A function that is shown by itself is the main function of its program, with parameters that the
+/// verifier does not allow a main function. Such a program is verified with an empty main function
+/// in addition.
 fn verify_core(program: &ir::Program) -> Result<(), Vec<Violation>> {
     let Some(main) = program.functions.get(program.main.0 as usize) else {
         return ir::verify(program);

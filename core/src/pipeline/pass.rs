@@ -1,4 +1,4 @@
-//! Passes, and a program on its way through them.
+//! The type of a pass, and the unit of compilation that passes transform.
 
 use super::Options;
 use super::kernels::ListedKernel;
@@ -11,7 +11,7 @@ use std::borrow::Cow;
 /// A pass of the compiler: a row of [`super::PASSES`].
 #[derive(Debug)]
 pub struct Pass {
-    /// Its name: a verb.
+    /// The name, a verb.
     pub name: &'static str,
     /// The name of its result, for `nesl ir --stage` and editors.
     pub stage: &'static str,
@@ -19,24 +19,24 @@ pub struct Pass {
     pub title: &'static str,
     /// A description, without a full stop: `turns nesting into index spaces`.
     pub about: &'static str,
-    /// The function that it runs.
+    /// The function that transforms the program.
     pub run: Run,
     /// The verifier of its result.
     pub verify: Verify,
-    /// The result is verified in release builds, too.
+    /// True if the result is verified in release builds, too.
     pub always_verified: bool,
-    /// The result is of use to people who write programs: editors show it. The others are for those
-    /// who write the compiler.
+    /// True if editors show the result in their previews, because it helps people who write
+    /// programs. The other stages are for developers of the compiler.
     pub in_preview: bool,
 }
 
-/// The function of a pass, by what it takes and gives.
+/// The function of a pass, by the types of its input and output.
 #[derive(Clone, Copy, Debug)]
 pub enum Run {
     /// A query of [`crate::db`]: text → tokens, tree, ast, types.
     Query(Query),
-    /// ast, names and types → ir: by [`mod@crate::elaborate`], for whoever says what definitions
-    /// names refer to.
+    /// ast, names and types → ir. The row has no function, because [`mod@crate::elaborate`] takes
+    /// the definitions that names refer to from its caller.
     Elaborate,
     /// ir → ir.
     Ir(fn(Cow<'_, ir::Program>) -> ir::Program),
@@ -46,18 +46,18 @@ pub enum Run {
     Flatten(fn(&ir::Program) -> flat::Program),
     /// flat → flat.
     Flat(fn(&mut flat::Program, &mut Fuel)),
-    /// Fused flat → the kir of the kernels that are launched. While a program runs, each kernel is
-    /// lowered when its variant is known ([`super::kernel()`]).
+    /// Fused flat → the kir of all kernels that may be launched, to be shown. While a program runs,
+    /// each kernel is lowered when its variant is known ([`super::kernel()`]).
     Lower(fn(&Unit<'_>, &Options) -> Vec<ListedKernel>),
     /// kir → the text of a back end's code: rows of [`super::Stages::with_backend`].
     Emit(fn(&kir::Module) -> String),
 }
 
-/// The verifier of the result of a pass, by what it looks at; it gives every violation of the
-/// invariants that hold after the pass.
+/// The verifier of the result of a pass, by the representation that it reads. It returns every
+/// violation of the invariants that hold after the pass.
 #[derive(Clone, Copy, Debug)]
 pub enum Verify {
-    /// There is nothing to verify: a text, or what is verified elsewhere.
+    /// No verification: the result is a text, or is verified elsewhere.
     Nothing,
     /// The core program.
     Ir(fn(&ir::Program) -> Result<(), Vec<Violation>>),
@@ -91,23 +91,23 @@ pub enum Query {
     Types,
 }
 
-/// A program on its way through the passes.
+/// A program in compilation, in the representations that later passes need.
 #[derive(Clone, Debug)]
 pub struct Unit<'a> {
     /// The core program: simplified, once that pass has run.
     pub ir: Cow<'a, ir::Program>,
-    /// The same without globals, which are parameters of its main function; gone when it has been
-    /// flattened.
+    /// The core program whose globals are parameters of its main function: present from closing to
+    /// flattening.
     pub closed: Option<ir::Program>,
-    /// These globals, in the order of the parameters.
+    /// The globals that became parameters, in the order of the parameters.
     pub globals: Vec<GlobalId>,
-    /// The flat program.
+    /// The flat program, present after flattening.
     pub flat: Option<flat::Program>,
     fuel: Fuel,
 }
 
 impl<'a> Unit<'a> {
-    /// A core program at the beginning of its way.
+    /// Returns a unit for which no pass has run.
     pub fn new(program: Cow<'a, ir::Program>, options: &Options) -> Unit<'a> {
         let fuel = Fuel::new(options.fuel);
         Unit { ir: program, closed: None, globals: Vec::new(), flat: None, fuel }
@@ -130,9 +130,9 @@ impl From<&flat::Pass> for Pass {
 }
 
 impl Pass {
-    /// Runs the pass, and verifies its result: in debug builds always, in release builds if its row
-    /// says so. Front ends, lowering and back ends do nothing here: they are run by who asks for
-    /// their results.
+    /// Runs the pass and verifies its result: in debug builds always, in release builds if its row
+    /// says so. Passes of the front end, lowering and back ends are skipped: [`super::dump()`] runs
+    /// them for those who ask for their results.
     pub fn apply(&self, unit: &mut Unit<'_>) {
         match self.run {
             Run::Query(_) | Run::Elaborate | Run::Lower(_) | Run::Emit(_) => return,
@@ -158,7 +158,7 @@ impl Pass {
         }
     }
 
-    /// Fails if there are violations: they are a bug of the pass.
+    /// Reports violations, if there are any, as a bug of the pass.
     pub fn check(&self, verified: Result<(), Vec<Violation>>) {
         if let Err(violations) = verified {
             let all = violation::list(&violations);

@@ -9,12 +9,12 @@ use nesl_runtime::bug;
 pub struct Stage(&'static Pass);
 
 impl Stage {
-    /// A stage of the compiler that is known to exist.
+    /// Returns the stage of the compiler with a name that is known to exist.
     pub fn named(name: &str) -> Stage {
         Stage::of(Stages::default(), name)
     }
 
-    /// One of some stages that is known to exist.
+    /// Returns the stage among `stages` with a name that is known to exist.
     pub fn of(stages: Stages, name: &str) -> Stage {
         match stages.find(name) {
             Some(stage) => stage,
@@ -43,8 +43,8 @@ impl Stage {
         self.0.about
     }
 
-    /// Returns true for the results of passes on core, flat and kernel programs: a form has none if
-    /// it has errors or is no program.
+    /// Returns true for stages of a whole program (core, flat, kir), which a form reaches only if
+    /// it has no errors and is not a datatype or command.
     pub fn is_of_program(self) -> bool {
         !matches!(self.0.run, Run::Query(_))
     }
@@ -54,7 +54,7 @@ impl Stage {
         matches!(self.0.run, Run::Elaborate | Run::Ir(_) | Run::Close(_))
     }
 
-    /// The number of its pass in [`PASSES`]; of a stage of a back end, that of the last pass.
+    /// The index of its pass in [`PASSES`]; for a stage of a back end, the index of the last pass.
     pub(super) fn position(self) -> usize {
         let position = PASSES.iter().position(|pass| pass.stage == self.0.stage);
         position.unwrap_or(PASSES.len() - 1)
@@ -82,18 +82,18 @@ pub struct Stages {
 }
 
 impl Stages {
-    /// The stages of the compiler, and those of back ends behind them: rows whose function is a
+    /// The stages of the compiler, followed by those of back ends: rows whose function is a
     /// [`Run::Emit`].
     pub const fn with_backend(backend: &'static [Pass]) -> Stages {
         Stages { backend }
     }
 
-    /// All of them.
+    /// Every stage, in order.
     pub fn iter(self) -> impl Iterator<Item = Stage> {
         PASSES.iter().chain(self.backend).map(Stage)
     }
 
-    /// The stage of a name.
+    /// Returns the stage with this name, if there is one.
     pub fn find(self, name: &str) -> Option<Stage> {
         self.iter().find(|stage| stage.name() == name)
     }

@@ -66,7 +66,8 @@ fn pool<'a>(frame: &'a CallFrame<'_>, var: Var) -> &'a [Arg] {
     &frame.value_at_home(var).parts[if single { 1 } else { 3 }..]
 }
 
-/// Returns the number of elements of a histogram's table: an int of the host's own path.
+/// Returns the number of elements of a histogram's table, which the host must know before the
+/// launch.
 fn table_size(
     memory: &Memory<'_>,
     frame: &CallFrame<'_>,

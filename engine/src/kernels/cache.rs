@@ -67,7 +67,7 @@ pub(crate) struct KernelCache {
     precision: Precision,
     seed: u64,
     kernels: RefCell<FxHashMap<(FunId, KernelKey, Variant), Lowered>>,
-    /// Time spent on lowering since it was last taken.
+    /// The time spent on lowering since the last call of `take_lowering_time`.
     lowering: Cell<Duration>,
 }
 

@@ -1,10 +1,10 @@
 //! Kernels: lowered once for each variant, launched, their parameters and results.
 //!
-//! A launch goes through the files of this folder once, in this order: `variant` finds out what is
-//! known of the values that the kernel reads, `cache` lowers the kernel for it if that was not done
-//! before, `args` collects the arguments, `launch` has the runtime execute it, and `results` binds
-//! what it stored. Only when the runtime reports a failure, now or later, `log` says where in the
-//! program it belongs.
+//! A launch goes through the files of this folder once, in this order: `variant` collects the facts
+//! about the values that the kernel reads, `cache` lowers the kernel for this variant unless it is
+//! known, `args` collects the arguments, `launch` has the runtime execute the kernel, and `results`
+//! binds the stored values. If the runtime reports a failure, now or later, `log` finds its source
+//! location.
 //!
 //! | module | contents |
 //! |---|---|
@@ -15,7 +15,7 @@
 //! | `log` | launches whose failures are not known yet |
 //! | `launch` | a launch from its kernel to its results |
 //! | `derived` | kernels that the engine adds: broadcasts, lengths, filter indices |
-//! | `split` | kernels taken apart into steps of the host and launched ones |
+//! | `split` | kernels over one element, split into steps of the host and launched ones |
 //! | `prefetch` | kernels lowered ahead, for speculative compilation |
 
 mod args;

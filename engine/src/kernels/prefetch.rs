@@ -1,11 +1,11 @@
 //! Speculative compilation: kernels lowered before a run, and announced to the runtime.
 //!
-//! The facts that a kernel's code depends on nearly always follow from the program: which index
-//! spaces have a single element, and which sequences tile their pools. Only the way that a run takes
-//! does not. So the program is interpreted abstractly once, as if every side of a conditional were
-//! taken; the rules for index spaces ([`extent_rule`]), placement ([`placement`]), variants and the cache
-//! are those of a run. A runtime with an idle thread compiles what it is told of while the program
-//! begins.
+//! A kernel's code depends on facts that nearly always follow from the program: which index spaces
+//! have a single element, and which sequences tile their pools. Only the path of a run through
+//! branches depends on data. So the program is interpreted abstractly once, with both sides of each
+//! conditional taken. The rules for index spaces ([`extent_rule`]), placement ([`placement`]),
+//! variants and the cache are those of a run. A runtime with an idle thread compiles the announced
+//! kernels while the program begins.
 //!
 //! A wrong guess costs time only: a run looks its kernels up by what it knows then.
 
@@ -50,7 +50,7 @@ struct Prefetcher<'p> {
     program: &'p FlatProgram,
     cache: &'p KernelCache,
     strategy: Strategy,
-    /// Functions that were interpreted, each with whether at a single element.
+    /// The functions that were interpreted, each with true if for a single element.
     seen: FxHashSet<(FunId, bool)>,
     /// The calls around the code that is interpreted.
     calls: Vec<FunId>,
@@ -64,10 +64,11 @@ struct ForeseenCall<'p> {
     function: &'p Function,
     homes: &'p Values,
     extents: FxHashMap<SpaceId, ForeseenExtent>,
-    /// Sequences at many elements that tile their pools, each with whether they are equally long.
+    /// The sequences at many elements that tile their pools, each with true if they are known to be
+    /// of equal length.
     tiles: FxHashMap<(Var, SpaceId), bool>,
-    /// Index spaces for whose elements flattened code is being interpreted: code for the same
-    /// elements inside will be flattened as well.
+    /// The index spaces of the flattened versions that are being interpreted. A multi-versioned
+    /// value inside that is decided by the same space runs its flattened version as well.
     flattening: Vec<SpaceId>,
 }
 
@@ -75,7 +76,8 @@ struct ForeseenCall<'p> {
 #[derive(Clone, Copy)]
 struct ForeseenExtent {
     single: bool,
-    /// For an index space with segments: whether they are equally long.
+    /// For an index space with segments, true if they are known to be of equal length; `None` for
+    /// others.
     segments: Option<bool>,
 }
 
@@ -100,8 +102,8 @@ impl SpaceFacts for ForeseenCall<'_> {
 }
 
 impl ForeseenCall<'_> {
-    /// Returns whether the sequences of a value are equally long, if they are known to tile their
-    /// pool.
+    /// Returns `None` if the sequences of a value may not tile their pool; true if they do and are
+    /// of equal length, false if their lengths may differ.
     fn tiles(&self, value: Atom, space: SpaceId) -> Option<bool> {
         match value {
             Atom::Var(var) => self.tiles.get(&(var, space)).copied(),
@@ -111,8 +113,9 @@ impl ForeseenCall<'_> {
 }
 
 impl<'p> Prefetcher<'p> {
-    /// Interprets a call at some elements; `tiles` says of each argument, and the result of the
-    /// call's value, what [`ForeseenCall::tiles`] returns.
+    /// Interprets a call abstractly at some elements. `tiles` has the fact of
+    /// [`ForeseenCall::tiles`] for each argument; the result is the same fact about the value of
+    /// the call.
     fn call(
         &mut self,
         id: FunId,
@@ -155,7 +158,7 @@ impl<'p> Prefetcher<'p> {
                     Step::Kernel(kernel) => self.kernel(call, kernel),
                     Step::Let(binding) => self.binding(call, binding),
                 };
-                // From a kernel without kir on, one thread runs the program.
+                // A kernel without kir makes one thread run the program: nothing more is launched.
                 if foreseen.is_none() {
                     self.left = 0;
                 }
@@ -164,7 +167,7 @@ impl<'p> Prefetcher<'p> {
         })
     }
 
-    /// Enters an index space; `None` if a run would not go on from here.
+    /// Enters an index space; returns `None` if a flattened run could not continue from here.
     fn enter(&mut self, call: &mut ForeseenCall<'p>, space: SpaceId) -> Option<()> {
         let extent = match extent_rule(call.function, call.homes, call, space) {
             ExtentRule::Caller => return Some(()),

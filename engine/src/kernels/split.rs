@@ -1,4 +1,5 @@
-//! A kernel of the host's own path taken apart: steps of the host, and kernels between them.
+//! A kernel over a single element, split into steps that the host evaluates and kernels between
+//! them.
 
 use super::cache::KernelKey;
 use nesl_core::flat::{Kernel, Let};
@@ -7,9 +8,9 @@ use nesl_core::strategy::eligibility::{is_host_step, launched_steps};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
-/// The next part of a kernel that is taken apart.
+/// A part of a kernel that is split.
 pub(crate) enum KernelPart<'k> {
-    /// A step of the host, and those behind it.
+    /// A step that the host evaluates, and all steps after it.
     Host(&'k Let, &'k [Let]),
     /// Steps launched together as a kernel of their own.
     Launched(KernelKey, Kernel),
