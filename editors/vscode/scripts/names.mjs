@@ -19,7 +19,9 @@ export function libraryNames(core = join(root, '..', '..', 'core')) {
     }
   };
   collect(join(core, 'prelude'), '.nesl', [/^function\s+([A-Za-z]\w*)/gim, /^datatype\s+([A-Za-z]\w*)/gim, /^([A-Za-z]\w*)\s*=[^=]/gm]);
-  collect(join(core, 'src', 'prim'), '.rs', [/^    \w+\(\s*"([a-z]\w*)",/gm]);
+  for (const folder of [join(core, 'src', 'prim'), join(core, 'src', 'prim', 'ops')]) {
+    collect(folder, '.rs', [/^    \w+\(\s*"([a-z]\w*)",/gm]);
+  }
   for (const keyword of ['and', 'or', 'nand', 'nor', 'xor', 'time']) names.delete(keyword);
   return [...names].sort();
 }

@@ -8,6 +8,7 @@ use nesl_engine::Precision;
 pub fn laws(laws: &mut Laws) {
     padding(laws);
     capitals(laws);
+    orders(laws);
     pieces(laws);
     parsing(laws);
     justifying(laws);
@@ -50,6 +51,13 @@ fn capitals(laws: &mut Laws) {
     laws.function("string_eql", choose, |(a, b): (Text, Text)| {
         let lower = |s: Text| s.into_iter().map(|c| c.0.to_ascii_lowercase()).collect::<Vec<u8>>();
         Ok(lower(a) == lower(b))
+    });
+}
+
+fn orders(laws: &mut Laws) {
+    laws.function("string_sort", Choices::seq::<Text>, |mut texts: Vec<Text>| {
+        texts.sort_by_key(|text| text.iter().map(|c| c.0).collect::<Vec<u8>>());
+        Ok(texts)
     });
 }
 

@@ -57,11 +57,11 @@ async def test_the_preview_keeps_the_last_good_view(editor):
     uri = editor.open("function dot(a, b) = sum({x * y : x in a; y in b});\n")
     place = {"textDocument": {"uri": uri}, "position": {"line": 0, "character": 12}}
     stages = await editor.ask("nesl/stages")
-    assert {"types", "ir", "simple", "flat", "fused", "kir"} < {stage.id for stage in stages}
+    assert {"types", "ir", "simple", "flat", "fused", "kir"} < {stage["id"] for stage in stages}
     for stage in stages:
-        view = await editor.ask("nesl/ir", stage=stage.id, **place)
-        assert view.text and not view.stale, stage.id
-        assert view.lines or not stage.preview, stage.id
+        view = await editor.ask("nesl/ir", stage=stage["id"], **place)
+        assert view.text and not view.stale, stage["id"]
+        assert view.lines or not stage["preview"], stage["id"]
     view = await editor.ask("nesl/ir", stage="kir", **place)
     assert "a thread for each element" in view.text and "one thread" in view.text
     editor.change(uri, "sum({x * y", "sum({x * ")
