@@ -2,8 +2,7 @@
 //!
 //! `nesl ir`, the prompt, the language server and the golden tests all print these texts.
 
-use super::kernels::ListedKernel;
-use super::pass::{Query, Run, Unit};
+use super::pass::{ListedKernel, Query, Run, Unit};
 use super::{Options, Stage, run};
 use crate::base::{ItemId, Span, shorten};
 use crate::db::Database;

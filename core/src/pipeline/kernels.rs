@@ -3,31 +3,16 @@
 
 use super::Options;
 use super::launches::{Event, Launch, NoLaunch, Origin, is_renaming, walk};
-use super::pass::Unit;
+use super::pass::{ListedKernel, Unit};
 use crate::flat::{self, Function, Kernel, Op, Program, SpaceId, SpaceKind};
-use crate::ir::{self, Site};
+use crate::ir;
 use crate::lower::kernel::{LoweredKernel, Values, Variant, values};
-use crate::lower::{self, FaultSite, Lowered, Unsupported};
+use crate::lower::{self, Lowered, Unsupported};
 use nesl_runtime::bug;
 use nesl_runtime::kir;
 use nesl_runtime::scalar::Precision;
 use nesl_runtime::violation;
 use rustc_hash::FxHashSet;
-
-/// A kernel of a program, with its kir or the reason why it has none.
-#[derive(Clone, Debug)]
-pub struct ListedKernel {
-    /// A description: its function, its number, and its index space.
-    pub title: String,
-    /// The facts that select the variant, in words; or the reason why nothing is launched.
-    pub reason: String,
-    /// The source location of its first step.
-    pub site: Site,
-    /// The code; `None` if nothing is launched.
-    pub module: Option<kir::Module>,
-    /// The source locations that checks in the code blame for a fault.
-    pub fault_sites: Vec<FaultSite>,
-}
 
 /// Returns the kir of one variant of a kernel, for a launch.
 ///

@@ -38,8 +38,8 @@ mod stage;
 
 pub use dump::{Dump, dump};
 pub use host_steps::in_steps;
-pub use kernels::{ListedKernel, kernel, sequential};
-pub use pass::{Pass, Query, Run, Unit, Verify};
+pub use kernels::{kernel, sequential};
+pub use pass::{ListedKernel, Pass, Query, Run, Unit, Verify};
 pub use stage::{Stage, Stages};
 
 use crate::base::with_stack;

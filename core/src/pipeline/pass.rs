@@ -1,9 +1,9 @@
 //! The type of a pass, and the unit of compilation that passes transform.
 
 use super::Options;
-use super::kernels::ListedKernel;
 use crate::flat::{self, Fuel};
-use crate::ir::{self, FunId, GlobalId};
+use crate::ir::{self, FunId, GlobalId, Site};
+use crate::lower::FaultSite;
 use nesl_runtime::kir;
 use nesl_runtime::violation::{self, Violation};
 use std::borrow::Cow;
@@ -165,6 +165,21 @@ impl Pass {
             nesl_runtime::bug!("the pass `{}` broke an invariant: {all}", self.name);
         }
     }
+}
+
+/// A kernel of a program, with its kir or the reason why it has none.
+#[derive(Clone, Debug)]
+pub struct ListedKernel {
+    /// A description: its function, its number, and its index space.
+    pub title: String,
+    /// The facts that select the variant, in words; or the reason why nothing is launched.
+    pub reason: String,
+    /// The source location of its first step.
+    pub site: Site,
+    /// The code; `None` if nothing is launched.
+    pub module: Option<kir::Module>,
+    /// The source locations that checks in the code blame for a fault.
+    pub fault_sites: Vec<FaultSite>,
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ test('coloured pieces are the line', () => {
     v4: 'variable',
     int: 'type',
     in: 'keyword',
-    c1: 'context',
+    s1: 'index-space',
     mul: 'operation',
     v2: 'variable',
     '"a%b"': 'string',

@@ -84,8 +84,8 @@ export class Code {
   /** The other places of the variable under the mouse. */
   private occurrences(event: MouseEvent): void {
     const target = event.target as HTMLElement;
-    const named = target.classList.contains('variable') || target.classList.contains('context');
-    const all = this.root.querySelectorAll<HTMLElement>('.variable, .context');
+    const named = target.classList.contains('variable') || target.classList.contains('index-space');
+    const all = this.root.querySelectorAll<HTMLElement>('.variable, .index-space');
     this.mark(named ? [...all].filter((one) => one.textContent === target.textContent) : []);
   }
 

@@ -1,6 +1,6 @@
 /** A line of a stage's text as coloured pieces: by token, the same for all stages. */
 
-export type Color = 'keyword' | 'type' | 'number' | 'string' | 'variable' | 'context' | 'operation' | 'comment';
+export type Color = 'keyword' | 'type' | 'number' | 'string' | 'variable' | 'index-space' | 'operation' | 'comment';
 
 export interface Piece {
   text: string;
@@ -36,7 +36,7 @@ function colorOf(match: RegExpMatchArray, rest: string): Color | undefined {
   if (comment !== undefined || place !== undefined) return 'comment';
   if (number !== undefined) return 'number';
   if (/^v\d+$/.test(word)) return 'variable';
-  if (/^c\d+$/.test(word)) return 'context';
+  if (/^s\d+$/.test(word)) return 'index-space';
   if (TYPES.has(word)) return 'type';
   if (KEYWORDS.has(word)) return 'keyword';
   return /^\s*\(/.test(rest) || /^\s+[v\d]/.test(rest) ? 'operation' : undefined;
