@@ -211,6 +211,9 @@ forms in it."
     (mapcar (lambda (stage) (cons (plist-get stage :id) (plist-get stage :hint)))
             (plist-get experimental :stages))))
 
+(defvar nesl--ir-stage "fused"
+  "The stage of the compiler that was shown last.")
+
 (defun nesl--read-stage ()
   "Ask for a stage of the compiler."
   (let* ((stages (nesl--stages))
@@ -221,7 +224,6 @@ forms in it."
 
 (defvar nesl--ir-source nil
   "The buffer that the buffer of `nesl-ir' is about.")
-(defvar nesl--ir-stage "fused")
 (defvar nesl--ir-timer nil)
 (defvar nesl--ir-asked 0
   "Counts requests, so that a late answer does not replace a newer one.")
