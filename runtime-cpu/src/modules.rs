@@ -296,3 +296,32 @@ fn find(all: &[Expected], module: &Module) -> Option<usize> {
 fn size(module: &Module) -> u64 {
     walk::bodies(module).map(|block| walk::count_insts(block) as u64).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nesl_runtime::kir::parse;
+
+    /// The test holds the claim on a module, as a compiling thread does, so that a load has to wait; an
+    /// interrupt ends the waiting, and the module can be loaded when the claim is released.
+    #[test]
+    fn an_interrupt_ends_the_waiting() {
+        let workers = Workers::new(1, 1, Memory::new(u64::MAX));
+        let modules = Modules::new(Machine::new().unwrap(), &workers);
+        let text = "kernel \"k\"(v0: i64, v1: [i64]) over flat v0 at v2 {\n  store v1[v2] = v2\n}";
+        let module = parse(text).unwrap();
+        let expected = Expected { module: Arc::new(module.clone()), size: 1, place: 0 };
+        let claim = modules.0.claim(modules.0.state(), expected);
+        let stop = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| modules.load(&module, &workers, &stop).map(|_| ()));
+            std::thread::sleep(2 * INTERRUPT_POLL_INTERVAL);
+            assert!(!waiting.is_finished(), "the load did not wait for the claim");
+            stop.store(true, Relaxed);
+            assert_eq!(waiting.join().unwrap(), Err("interrupted".into()));
+        });
+        stop.store(false, Relaxed);
+        drop(claim);
+        assert!(modules.load(&module, &workers, &stop).is_ok());
+    }
+}

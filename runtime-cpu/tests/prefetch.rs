@@ -3,7 +3,6 @@
 use nesl_runtime::kir::{Module, Ty, parse};
 use nesl_runtime::runtime::{Arg, Launch, Loaded, Options, Runtime};
 use nesl_runtime_cpu::Cpu;
-use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 /// Fills an array with a number, after so many operations that do nothing for it.
@@ -51,28 +50,6 @@ fn what_is_expected_counts_when_it_is_loaded() {
             assert_eq!(counters.loaded as usize, wanted.len());
         }
     }
-}
-
-/// A load that waits for another thread's compilation can be interrupted, and succeeds afterwards.
-#[test]
-fn an_interrupt_ends_the_waiting() {
-    let cpu_options = Options { threads: 2, ..Options::default() };
-    let interrupt = cpu_options.interrupt.clone();
-    let cpu = Cpu::new(cpu_options).unwrap();
-    // On a busy machine the other thread may not have begun: then the load compiles the module
-    // itself, waits for nobody, and cannot be interrupted.
-    let interrupted = (1..=20).find(|number| {
-        let long = module(*number, 20_000);
-        cpu.prefetch(&long);
-        std::thread::sleep(Duration::from_millis(20));
-        interrupt.store(true, Relaxed);
-        let ended = cpu.load(&long).is_err();
-        interrupt.store(false, Relaxed);
-        ended
-    });
-    let number = interrupted.expect("no load waited for the other thread");
-    let loaded = cpu.load(&module(number, 20_000)).unwrap();
-    assert_eq!(filled(&cpu, &loaded), number as i64);
 }
 
 /// Nobody waits for what nobody needs.
