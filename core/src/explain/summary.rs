@@ -215,8 +215,8 @@ impl<'a> Reader<'a> {
     }
 
     /// The layout of the segments of an index space.
-    pub(super) fn layout(&self, ctx: SpaceId) -> Layout {
-        match &self.function.context(ctx).kind {
+    pub(super) fn layout(&self, space: SpaceId) -> Layout {
+        match &self.function.index_space(space).kind {
             SpaceKind::Caller => Layout::Regular,
             SpaceKind::Count { of, count } => match count {
                 // A count that does not depend on the outer element makes segments of equal length.
@@ -231,14 +231,14 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns true if a variable is defined outside of an index space: it is uniform within it.
-    fn outside(&self, var: Var, ctx: SpaceId) -> bool {
+    fn outside(&self, var: Var, space: SpaceId) -> bool {
         let mut home = None;
         self.function.body.each_let(&mut |binding| {
             if binding.var == var {
-                home = Some(binding.ctx);
+                home = Some(binding.space);
             }
         });
-        home.is_none_or(|home| home != ctx && self.function.is_within(ctx, home))
+        home.is_none_or(|home| home != space && self.function.is_within(space, home))
     }
 
     /// Returns the bytes of a source location, if it is in the form itself.
@@ -270,8 +270,8 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the elements of an index space in words, from the innermost space outwards.
-    fn over(&self, ctx: SpaceId) -> String {
-        match &self.function.context(ctx).kind {
+    fn over(&self, space: SpaceId) -> String {
+        match &self.function.index_space(space).kind {
             SpaceKind::Caller => "once".to_owned(),
             SpaceKind::Elements { of, sequence } => {
                 format!("each element of {}{}", self.called(*sequence), self.around(*of))
@@ -293,10 +293,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn around(&self, ctx: SpaceId) -> String {
-        match self.function.context(ctx).kind {
+    fn around(&self, space: SpaceId) -> String {
+        match self.function.index_space(space).kind {
             SpaceKind::Caller => String::new(),
-            _ => format!(", for {}", self.over(ctx)),
+            _ => format!(", for {}", self.over(space)),
         }
     }
 
@@ -309,9 +309,9 @@ impl<'a> Reader<'a> {
     fn block(&mut self, block: &'a Block, depth: u32, aside: bool) {
         for step in &block.steps {
             match step {
-                Step::Space(ctx) => {
-                    if self.function.context(*ctx).around() != Some(SpaceId::CALLER) {
-                        let layout = self.layout(*ctx);
+                Step::Space(space) => {
+                    if self.function.index_space(*space).around() != Some(SpaceId::CALLER) {
+                        let layout = self.layout(*space);
                         self.summary.layouts.push(layout);
                     }
                 }
@@ -344,7 +344,7 @@ impl<'a> Reader<'a> {
             words.push(format!("{rest} more"));
         }
         for mask in &kernel.masks {
-            let SpaceKind::Filter { flag, is, .. } = &self.function.context(*mask).kind else {
+            let SpaceKind::Filter { flag, is, .. } = &self.function.index_space(*mask).kind else {
                 continue;
             };
             let not = if *is { "" } else { "not " };
@@ -432,9 +432,9 @@ impl<'a> Reader<'a> {
                 if !aside && name != own && !self.summary.calls.iter().any(|known| known == name) {
                     self.summary.calls.push(name.to_owned());
                 }
-                let around = match self.function.context(binding.ctx).kind {
+                let around = match self.function.index_space(binding.space).kind {
                     SpaceKind::Caller => String::new(),
-                    _ => format!(", all at once, for {}", self.over(binding.ctx)),
+                    _ => format!(", all at once, for {}", self.over(binding.space)),
                 };
                 self.say(depth, format!("call `{name}`{around}"), sources, false);
             }

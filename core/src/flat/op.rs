@@ -37,7 +37,7 @@ pub struct Let {
     /// The type of the value at each element.
     pub ty: Ty,
     /// Its index space.
-    pub ctx: SpaceId,
+    pub space: SpaceId,
     /// The operation.
     pub op: Op,
     /// The source location blamed for a fault.

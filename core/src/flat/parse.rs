@@ -42,7 +42,7 @@ impl<'t> Parser<'_, 't> {
         self.declare(SpaceId::CALLER, SpaceKind::Caller, site)?;
         let library = self.inner.eat(&Token::Word("library"));
         while self.inner.eat(&Token::Word("unused")) {
-            self.context()?;
+            self.new_space()?;
         }
         let body = self.block()?;
         let spaces = std::mem::take(&mut self.spaces).into_iter().enumerate();
@@ -52,18 +52,18 @@ impl<'t> Parser<'_, 't> {
         Ok(Function { name, params, result, spaces: spaces?, body, library })
     }
 
-    fn declare(&mut self, ctx: SpaceId, space: SpaceKind, site: Site) -> Parsed<()> {
-        let at = ctx.0 as usize;
+    fn declare(&mut self, space: SpaceId, kind: SpaceKind, site: Site) -> Parsed<()> {
+        let at = space.0 as usize;
         // Index spaces are numbered without gaps; this is more than any text has.
         if at > 1 << 24 {
-            return Err(format!("{ctx} is out of range"));
+            return Err(format!("{space} is out of range"));
         }
         if self.spaces.len() <= at {
             self.spaces.resize(at + 1, None);
         }
-        match self.spaces[at].replace(IndexSpace { kind: space, site }) {
+        match self.spaces[at].replace(IndexSpace { kind, site }) {
             None => Ok(()),
-            Some(_) => Err(format!("{ctx} is made twice")),
+            Some(_) => Err(format!("{space} is made twice")),
         }
     }
 
@@ -73,7 +73,7 @@ impl<'t> Parser<'_, 't> {
             let mut steps = Vec::new();
             loop {
                 if self.at_context() {
-                    steps.push(Step::Space(self.context()?));
+                    steps.push(Step::Space(self.new_space()?));
                 } else if self.inner.eat(&Token::Word("kernel")) {
                     steps.push(Step::Kernel(self.kernel()?));
                 } else if self.inner.peek_at(1) == Some(&Token::Punct(':')) {
@@ -93,62 +93,62 @@ impl<'t> Parser<'_, 't> {
         matches!(self.inner.peek(), Some(Token::Word(word)) if numbered(word, 's').is_some())
     }
 
-    fn context(&mut self) -> Parsed<SpaceId> {
-        let ctx = self.ctx()?;
+    fn new_space(&mut self) -> Parsed<SpaceId> {
+        let space = self.space_id()?;
         let site = self.inner.site()?;
         self.inner.punct('=')?;
-        let space = match self.inner.advance()? {
+        let kind = match self.inner.advance()? {
             Token::Word("caller") => SpaceKind::Caller,
             Token::Word("elements") => {
                 let sequence = self.variable()?;
                 self.inner.word("of")?;
-                SpaceKind::Elements { of: self.ctx()?, sequence }
+                SpaceKind::Elements { of: self.space_id()?, sequence }
             }
             Token::Word("count") => {
                 let count = self.inner.atom()?;
                 self.inner.word("of")?;
-                SpaceKind::Count { of: self.ctx()?, count }
+                SpaceKind::Count { of: self.space_id()?, count }
             }
             Token::Word("filter") => {
                 let is = !self.inner.eat(&Token::Word("not"));
                 let flag = self.variable()?;
                 self.inner.word("of")?;
-                SpaceKind::Filter { of: self.ctx()?, flag, is }
+                SpaceKind::Filter { of: self.space_id()?, flag, is }
             }
             Token::Word("concat") => {
-                let inner = self.ctx()?;
+                let inner = self.space_id()?;
                 self.inner.word("of")?;
-                SpaceKind::Concat { of: self.ctx()?, inner }
+                SpaceKind::Concat { of: self.space_id()?, inner }
             }
             other => return Err(format!("{other} does not begin an index space")),
         };
-        self.declare(ctx, space, site)?;
-        Ok(ctx)
+        self.declare(space, kind, site)?;
+        Ok(space)
     }
 
     fn kernel(&mut self) -> Parsed<Kernel> {
         let id = self.inner.number()?;
         self.inner.word("over")?;
-        let over = self.ctx()?;
+        let over = self.space_id()?;
         // The index space that a value is stored for is left out if it is the value's own.
         let mut stores: Vec<(Var, Option<SpaceId>)> = Vec::new();
         if self.inner.eat(&Token::Word("stores")) {
             loop {
                 let var = self.variable()?;
                 let elsewhere = self.inner.eat(&Token::Word("in"));
-                stores.push((var, if elsewhere { Some(self.ctx()?) } else { None }));
+                stores.push((var, if elsewhere { Some(self.space_id()?) } else { None }));
                 if !self.inner.eat(&Token::Punct(',')) {
                     break;
                 }
             }
         }
-        let counts = self.ctxs("counts")?;
-        let places = self.ctxs("indices")?;
+        let counts = self.space_ids("counts")?;
+        let places = self.space_ids("indices")?;
         self.inner.punct('{')?;
         let (mut masks, mut lets) = (Vec::new(), Vec::new());
         while !self.inner.eat(&Token::Punct('}')) {
             if self.at_context() {
-                masks.push(self.context()?);
+                masks.push(self.new_space()?);
             } else {
                 lets.push(self.binding()?);
             }
@@ -162,10 +162,10 @@ impl<'t> Parser<'_, 't> {
             counts,
             filter_indices: places,
         };
-        for (var, ctx) in stores {
-            let ctx = ctx.or_else(|| kernel.home(var));
-            let ctx = ctx.ok_or_else(|| format!("kernel {id} does not compute v{}", var.0))?;
-            kernel.stores.push((var, ctx));
+        for (var, space) in stores {
+            let space = space.or_else(|| kernel.home(var));
+            let space = space.ok_or_else(|| format!("kernel {id} does not compute v{}", var.0))?;
+            kernel.stores.push((var, space));
         }
         Ok(kernel)
     }
@@ -173,14 +173,14 @@ impl<'t> Parser<'_, 't> {
     fn binding(&mut self) -> Parsed<Let> {
         let (var, ty) = self.inner.typed()?;
         self.inner.word("in")?;
-        let ctx = self.ctx()?;
+        let space = self.space_id()?;
         let site = self.inner.site()?;
         self.inner.punct('=')?;
-        let op = self.op(ctx)?;
-        Ok(Let { var, ty, ctx, op, site })
+        let op = self.op(space)?;
+        Ok(Let { var, ty, space, op, site })
     }
 
-    fn op(&mut self, ctx: SpaceId) -> Parsed<Op> {
+    fn op(&mut self, space: SpaceId) -> Parsed<Op> {
         let operand_follows = !matches!(self.inner.peek_at(1), Some(Token::Punct(_)));
         let Some(Token::Word(word)) = self.inner.peek().cloned() else {
             return self.inner.op().map(Op::Map);
@@ -227,7 +227,7 @@ impl<'t> Parser<'_, 't> {
                 let (value, from) = self.segments()?;
                 Ok(Op::Collect { value, from })
             }
-            "if" if self.inner.peek_at(2) == Some(&Token::Word("in")) => self.branch(ctx),
+            "if" if self.inner.peek_at(2) == Some(&Token::Word("in")) => self.branch(space),
             "call" if self.inner.peek_at(1) == Some(&Token::Word("flattened")) => {
                 self.inner.advance()?;
                 self.inner.advance()?;
@@ -262,7 +262,7 @@ impl<'t> Parser<'_, 't> {
                         self.inner.word("of")?;
                         let size = self.inner.atom()?;
                         self.inner.word("from")?;
-                        Ok(Op::Histogram { with, size, place, value, from: self.ctx()? })
+                        Ok(Op::Histogram { with, size, place, value, from: self.space_id()? })
                     }
                     SeqOp::Scatter => {
                         let value = self.inner.atom()?;
@@ -271,7 +271,7 @@ impl<'t> Parser<'_, 't> {
                         self.inner.word("of")?;
                         let of = self.variable()?;
                         self.inner.word("from")?;
-                        Ok(Op::Scatter { of, place, value, from: self.ctx()? })
+                        Ok(Op::Scatter { of, place, value, from: self.space_id()? })
                     }
                     SeqOp::Scan(with) => Ok(Op::Scan { with, value: self.inner.atom()? }),
                     _ => Err(format!("{word} does not go over segments")),
@@ -290,19 +290,19 @@ impl<'t> Parser<'_, 't> {
         Ok(Op::Branch { cond, then, otherwise })
     }
 
-    fn side(&mut self, space: SpaceKind) -> Parsed<(SpaceId, Block)> {
+    fn side(&mut self, kind: SpaceKind) -> Parsed<(SpaceId, Block)> {
         self.inner.word("in")?;
-        let ctx = self.ctx()?;
+        let space = self.space_id()?;
         let site = self.inner.site()?;
-        self.declare(ctx, space, site)?;
-        Ok((ctx, self.block()?))
+        self.declare(space, kind, site)?;
+        Ok((space, self.block()?))
     }
 
     /// A value, and the index space whose segments it is combined over.
     fn segments(&mut self) -> Parsed<(Atom, SpaceId)> {
         let value = self.inner.atom()?;
         self.inner.word("from")?;
-        Ok((value, self.ctx()?))
+        Ok((value, self.space_id()?))
     }
 
     fn variable(&mut self) -> Parsed<Var> {
@@ -313,22 +313,22 @@ impl<'t> Parser<'_, 't> {
     }
 
     /// The index spaces behind a word; none if the word is missing.
-    fn ctxs(&mut self, word: &'static str) -> Parsed<Vec<SpaceId>> {
-        let mut ctxs = Vec::new();
+    fn space_ids(&mut self, word: &'static str) -> Parsed<Vec<SpaceId>> {
+        let mut spaces = Vec::new();
         if self.inner.eat(&Token::Word(word)) {
-            ctxs.push(self.ctx()?);
+            spaces.push(self.space_id()?);
             while self.inner.eat(&Token::Punct(',')) {
-                ctxs.push(self.ctx()?);
+                spaces.push(self.space_id()?);
             }
         }
-        Ok(ctxs)
+        Ok(spaces)
     }
 
-    fn ctx(&mut self) -> Parsed<SpaceId> {
+    fn space_id(&mut self) -> Parsed<SpaceId> {
         match self.inner.advance()? {
             Token::Word(word) => {
-                let ctx = numbered(word, 's').map(SpaceId);
-                ctx.ok_or_else(|| format!("{word} is not an index space"))
+                let space = numbered(word, 's').map(SpaceId);
+                space.ok_or_else(|| format!("{word} is not an index space"))
             }
             other => Err(format!("expected an index space, found {other}")),
         }

@@ -115,22 +115,22 @@ impl Printer<'_> {
     /// The index spaces that no step makes.
     fn unused(&mut self) -> fmt::Result {
         let mut used = FxHashSet::from_iter([SpaceId::CALLER]);
-        self.function.body.each_context(&mut |ctx| {
-            used.insert(ctx);
+        self.function.body.each_space(&mut |space| {
+            used.insert(space);
         });
-        for ctx in (0..self.function.spaces.len() as u32).map(SpaceId) {
-            if !used.contains(&ctx) {
+        for space in (0..self.function.spaces.len() as u32).map(SpaceId) {
+            if !used.contains(&space) {
                 write!(self.inner.out, "unused ")?;
-                self.space(ctx)?;
+                self.space(space)?;
                 write!(self.inner.out, " ")?;
             }
         }
         Ok(())
     }
 
-    fn site(&self, ctx: SpaceId) -> Site {
-        let context = self.function.spaces.get(ctx.0 as usize);
-        context.map_or(Site::NONE, |context| context.site)
+    fn site(&self, space: SpaceId) -> Site {
+        let index_space = self.function.spaces.get(space.0 as usize);
+        index_space.map_or(Site::NONE, |index_space| index_space.site)
     }
 
     fn block(&mut self, block: &Block) -> fmt::Result {
@@ -139,7 +139,7 @@ impl Printer<'_> {
             self.inner.indent += 1;
             for step in &block.steps {
                 match step {
-                    Step::Space(ctx) => self.context(*ctx)?,
+                    Step::Space(space) => self.index_space(*space)?,
                     Step::Let(binding) => self.binding(binding)?,
                     Step::Kernel(kernel) => self.kernel(kernel)?,
                 }
@@ -156,18 +156,18 @@ impl Printer<'_> {
         write!(self.inner.out, "}}")
     }
 
-    fn context(&mut self, ctx: SpaceId) -> fmt::Result {
+    fn index_space(&mut self, space: SpaceId) -> fmt::Result {
         self.inner.margin()?;
-        self.space(ctx)?;
+        self.space(space)?;
         writeln!(self.inner.out)
     }
 
-    fn space(&mut self, ctx: SpaceId) -> fmt::Result {
-        write!(self.inner.out, "{ctx}")?;
-        self.inner.site(self.site(ctx))?;
+    fn space(&mut self, space: SpaceId) -> fmt::Result {
+        write!(self.inner.out, "{space}")?;
+        self.inner.site(self.site(space))?;
         write!(self.inner.out, " = ")?;
-        let context = self.function.spaces.get(ctx.0 as usize);
-        match context.map(|context| &context.kind) {
+        let index_space = self.function.spaces.get(space.0 as usize);
+        match index_space.map(|index_space| &index_space.kind) {
             None | Some(SpaceKind::Caller) => write!(self.inner.out, "caller"),
             Some(SpaceKind::Elements { of, sequence }) => {
                 write!(self.inner.out, "elements v{} of {of}", sequence.0)
@@ -188,21 +188,21 @@ impl Printer<'_> {
     fn kernel(&mut self, kernel: &Kernel) -> fmt::Result {
         self.inner.margin()?;
         write!(self.inner.out, "kernel {} over {}", kernel.id, kernel.space)?;
-        for (i, (var, ctx)) in kernel.stores.iter().enumerate() {
+        for (i, (var, space)) in kernel.stores.iter().enumerate() {
             write!(self.inner.out, "{}v{}", if i == 0 { " stores " } else { ", " }, var.0)?;
-            if kernel.home(*var) != Some(*ctx) {
-                write!(self.inner.out, " in {ctx}")?;
+            if kernel.home(*var) != Some(*space) {
+                write!(self.inner.out, " in {space}")?;
             }
         }
         for (list, word) in [(&kernel.counts, " counts "), (&kernel.filter_indices, " indices ")] {
-            for (i, ctx) in list.iter().enumerate() {
-                write!(self.inner.out, "{}{ctx}", if i == 0 { word } else { ", " })?;
+            for (i, space) in list.iter().enumerate() {
+                write!(self.inner.out, "{}{space}", if i == 0 { word } else { ", " })?;
             }
         }
         writeln!(self.inner.out, " {{")?;
         self.inner.indent += 1;
-        for ctx in &kernel.masks {
-            self.context(*ctx)?;
+        for space in &kernel.masks {
+            self.index_space(*space)?;
         }
         for binding in &kernel.lets {
             self.binding(binding)?;
@@ -213,7 +213,7 @@ impl Printer<'_> {
 
     fn binding(&mut self, binding: &Let) -> fmt::Result {
         self.inner.margin()?;
-        write!(self.inner.out, "v{}: {} in {}", binding.var.0, binding.ty, binding.ctx)?;
+        write!(self.inner.out, "v{}: {} in {}", binding.var.0, binding.ty, binding.space)?;
         self.inner.site(binding.site)?;
         write!(self.inner.out, " = ")?;
         self.op(&binding.op)?;
@@ -260,9 +260,9 @@ impl Printer<'_> {
             }
             Op::Branch { cond, then, otherwise } => {
                 write!(self.inner.out, "if v{}", cond.0)?;
-                for ((ctx, block), word) in [(then, ""), (otherwise, " else")] {
-                    write!(self.inner.out, "{word} in {ctx}")?;
-                    self.inner.site(self.site(*ctx))?;
+                for ((space, block), word) in [(then, ""), (otherwise, " else")] {
+                    write!(self.inner.out, "{word} in {space}")?;
+                    self.inner.site(self.site(*space))?;
                     write!(self.inner.out, " ")?;
                     self.block(block)?;
                 }

@@ -35,7 +35,7 @@ pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
             violations: &mut violations,
             vars: function.params.iter().map(|(var, _)| (*var, SpaceId::CALLER)).collect(),
             done: FxHashSet::default(),
-            ctxs: FxHashSet::from_iter([SpaceId::CALLER]),
+            made_spaces: FxHashSet::from_iter([SpaceId::CALLER]),
         };
         checker.block(&function.body, SpaceId::CALLER);
     }
@@ -50,7 +50,7 @@ struct Checker<'f, 'b> {
     /// The variables computed so far, in scope or not: a check only has to come first.
     done: FxHashSet<Var>,
     /// The index spaces in scope.
-    ctxs: FxHashSet<SpaceId>,
+    made_spaces: FxHashSet<SpaceId>,
 }
 
 impl Checker<'_, '_> {
@@ -58,33 +58,33 @@ impl Checker<'_, '_> {
         &self.function.spaces
     }
 
-    fn block(&mut self, block: &Block, ctx: SpaceId) {
+    fn block(&mut self, block: &Block, space: SpaceId) {
         with_stack(|| {
-            let outside = (self.vars.clone(), self.ctxs.clone(), self.done.clone());
+            let outside = (self.vars.clone(), self.made_spaces.clone(), self.done.clone());
             for step in &block.steps {
                 match step {
-                    Step::Space(ctx) => self.enter(*ctx),
+                    Step::Space(space) => self.enter(*space),
                     Step::Let(binding) => self.binding(binding),
                     Step::Kernel(kernel) => self.kernel(kernel),
                 }
             }
-            self.reads("the result", block.result, ctx);
-            (self.vars, self.ctxs, self.done) = outside;
+            self.reads("the result", block.result, space);
+            (self.vars, self.made_spaces, self.done) = outside;
         });
     }
 
-    fn enter(&mut self, ctx: SpaceId) {
-        let Some(context) = self.spaces().get(ctx.0 as usize) else {
-            return self.report(format!("there is no index space {ctx}"));
+    fn enter(&mut self, space: SpaceId) {
+        let Some(index_space) = self.spaces().get(space.0 as usize) else {
+            return self.report(format!("there is no index space {space}"));
         };
-        let what = ctx.to_string();
-        match context.kind {
-            SpaceKind::Caller => self.report(format!("{ctx} is made by the call")),
+        let what = space.to_string();
+        match index_space.kind {
+            SpaceKind::Caller => self.report(format!("{space} is made by the call")),
             SpaceKind::Elements { of, sequence } => self.reads(&what, Atom::Var(sequence), of),
             SpaceKind::Count { of, count } => self.reads(&what, count, of),
             SpaceKind::Filter { of, flag, .. } => {
                 if self.vars.get(&flag).is_some_and(|home| *home != of) {
-                    self.report(format!("the flag of {ctx} is not in {of}"));
+                    self.report(format!("the flag of {space} is not in {of}"));
                 }
                 self.reads(&what, Atom::Var(flag), of);
             }
@@ -96,8 +96,8 @@ impl Checker<'_, '_> {
                 self.seen(of);
             }
         }
-        if !self.ctxs.insert(ctx) {
-            self.report(format!("{ctx} is made twice"));
+        if !self.made_spaces.insert(space) {
+            self.report(format!("{space} is made twice"));
         }
     }
 
@@ -111,11 +111,11 @@ impl Checker<'_, '_> {
                 }
             });
             for mask in &kernel.masks {
-                if !self.ctxs.contains(mask) && self.ready(*mask) {
+                if !self.made_spaces.contains(mask) && self.ready(*mask) {
                     self.enter(*mask);
                 }
             }
-            let home = binding.points();
+            let home = binding.operand_space();
             let again = binding.is_cheap() && is_within(self.spaces(), kernel.space, home);
             if home != kernel.space && !kernel.masks.contains(&home) && !again {
                 self.report(format!("v{} is no part of kernel {}", binding.var.0, kernel.id));
@@ -127,14 +127,16 @@ impl Checker<'_, '_> {
             self.binding(binding);
         }
         for mask in &kernel.masks {
-            if !self.ctxs.contains(mask) {
+            if !self.made_spaces.contains(mask) {
                 self.enter(*mask);
             }
         }
-        for (var, ctx) in &kernel.stores {
+        for (var, space) in &kernel.stores {
             let stored = |binding: &&Let| {
                 binding.var == *var
-                    && (*ctx == kernel.space || kernel.masks.contains(ctx) || binding.combines())
+                    && (*space == kernel.space
+                        || kernel.masks.contains(space)
+                        || binding.combines())
             };
             if !kernel.lets.iter().any(|binding| stored(&binding)) {
                 self.report(format!("kernel {} stores v{}", kernel.id, var.0));
@@ -145,7 +147,7 @@ impl Checker<'_, '_> {
             outside.extend(self.vars.get(var).map(|home| (*var, *home)));
         }
         self.vars = outside;
-        if kernel.filter_indices.iter().any(|ctx| !kernel.counts.contains(ctx)) {
+        if kernel.filter_indices.iter().any(|space| !kernel.counts.contains(space)) {
             self.report(format!("kernel {} stores filter indices it does not count", kernel.id));
         }
         for place in &kernel.filter_indices {
@@ -159,7 +161,7 @@ impl Checker<'_, '_> {
     fn ready(&self, mask: SpaceId) -> bool {
         match self.spaces()[mask.0 as usize].kind {
             SpaceKind::Filter { of, flag, .. } => {
-                self.ctxs.contains(&of) && self.vars.contains_key(&flag)
+                self.made_spaces.contains(&of) && self.vars.contains_key(&flag)
             }
             _ => true,
         }
@@ -167,45 +169,49 @@ impl Checker<'_, '_> {
 
     fn binding(&mut self, binding: &Let) {
         let what = format!("v{}", binding.var.0);
-        let ctx = binding.ctx;
-        self.seen(ctx);
+        let space = binding.space;
+        self.seen(space);
         match &binding.op {
             Op::Collect { value, from } | Op::Reduce { value, from, .. } => {
                 self.seen(*from);
-                if segments_of(self.spaces(), *from) != Some(ctx) {
-                    self.report(format!("{what}: {from} has no segment for each element of {ctx}"));
+                if segments_of(self.spaces(), *from) != Some(space) {
+                    self.report(format!(
+                        "{what}: {from} has no segment for each element of {space}"
+                    ));
                 }
                 self.reads(&what, *value, *from);
             }
             Op::Histogram { size, place, value, from, .. } => {
                 self.seen(*from);
-                if segments_of(self.spaces(), *from) != Some(ctx) {
-                    self.report(format!("{what}: {from} has no segment for each element of {ctx}"));
+                if segments_of(self.spaces(), *from) != Some(space) {
+                    self.report(format!(
+                        "{what}: {from} has no segment for each element of {space}"
+                    ));
                 }
-                self.reads(&what, *size, ctx);
+                self.reads(&what, *size, space);
                 self.reads(&what, *place, *from);
                 self.reads(&what, *value, *from);
             }
             Op::Scatter { of, place, value, from } => {
                 self.seen(*from);
-                if *from == ctx || !is_within(self.spaces(), *from, ctx) {
-                    self.report(format!("{what}: {from} is not inside of {ctx}"));
+                if *from == space || !is_within(self.spaces(), *from, space) {
+                    self.report(format!("{what}: {from} is not inside of {space}"));
                 }
-                if self.vars.get(of).is_some_and(|home| *home != ctx) {
-                    self.report(format!("{what}: v{} does not live in {ctx}", of.0));
+                if self.vars.get(of).is_some_and(|home| *home != space) {
+                    self.report(format!("{what}: v{} does not live in {space}", of.0));
                 }
                 if binding.ty.element().is_none_or(Ty::has_sequence) {
                     self.report(format!("{what}: its elements are not written one by one"));
                 }
-                self.reads(&what, Atom::Var(*of), ctx);
+                self.reads(&what, Atom::Var(*of), space);
                 self.reads(&what, *place, *from);
                 self.reads(&what, *value, *from);
             }
             Op::Element { of, checked } => {
-                if self.vars.get(of) == Some(&ctx) {
-                    self.report(format!("{what}: v{} lives in {ctx}", of.0));
+                if self.vars.get(of) == Some(&space) {
+                    self.report(format!("{what}: v{} lives in {space}", of.0));
                 }
-                self.reads(&what, Atom::Var(*of), ctx);
+                self.reads(&what, Atom::Var(*of), space);
                 if let Some(check) = checked
                     && !self.done.contains(check)
                 {
@@ -213,21 +219,21 @@ impl Checker<'_, '_> {
                 }
             }
             Op::Branch { cond, then, otherwise } => {
-                self.operands(&what, &binding.op, ctx);
+                self.operands(&what, &binding.op, space);
                 for ((inner, side), is) in [(then, true), (otherwise, false)] {
-                    let space = SpaceKind::Filter { of: ctx, flag: *cond, is };
-                    if self.spaces().get(inner.0 as usize).map(|c| c.kind) != Some(space) {
+                    let kind = SpaceKind::Filter { of: space, flag: *cond, is };
+                    if self.spaces().get(inner.0 as usize).map(|c| c.kind) != Some(kind) {
                         self.report(format!("{what}: {inner} is not that side"));
                     }
-                    let known = self.ctxs.clone();
+                    let known = self.made_spaces.clone();
                     self.enter(*inner);
                     self.block(side, *inner);
-                    self.ctxs = known;
+                    self.made_spaces = known;
                 }
             }
             Op::Versions { sequential, flattened } => {
-                self.block(sequential, ctx);
-                self.block(flattened, ctx);
+                self.block(sequential, space);
+                self.block(flattened, space);
             }
             Op::Map(_)
             | Op::Position
@@ -236,35 +242,35 @@ impl Checker<'_, '_> {
             | Op::SameLength(..)
             | Op::Scan { .. }
             | Op::Sequential(_)
-            | Op::Call(..) => self.operands(&what, &binding.op, ctx),
+            | Op::Call(..) => self.operands(&what, &binding.op, space),
         }
         self.done.insert(binding.var);
         let again = binding.is_cheap();
-        if self.vars.insert(binding.var, ctx).is_some() && !again {
+        if self.vars.insert(binding.var, space).is_some() && !again {
             self.report(format!("{what} is bound twice"));
         }
     }
 
-    fn operands(&mut self, what: &str, op: &Op, ctx: SpaceId) {
-        op.operands().into_iter().for_each(|atom| self.reads(what, atom, ctx));
+    fn operands(&mut self, what: &str, op: &Op, space: SpaceId) {
+        op.operands().into_iter().for_each(|atom| self.reads(what, atom, space));
     }
 
     /// Reports an operand that cannot be used in an index space.
-    fn reads(&mut self, what: &str, atom: Atom, ctx: SpaceId) {
+    fn reads(&mut self, what: &str, atom: Atom, space: SpaceId) {
         let Atom::Var(var) = atom else { return };
         match self.vars.get(&var) {
             None => self.report(format!("{what}: v{} is not in scope", var.0)),
-            Some(home) if !is_within(self.spaces(), ctx, *home) => {
+            Some(home) if !is_within(self.spaces(), space, *home) => {
                 let home = *home;
-                self.report(format!("{what}: v{} lives in {home}, not around {ctx}", var.0));
+                self.report(format!("{what}: v{} lives in {home}, not around {space}", var.0));
             }
             Some(_) => {}
         }
     }
 
-    fn seen(&mut self, ctx: SpaceId) {
-        if !self.ctxs.contains(&ctx) {
-            self.report(format!("{ctx} is not in scope"));
+    fn seen(&mut self, space: SpaceId) {
+        if !self.made_spaces.contains(&space) {
+            self.report(format!("{space} is not in scope"));
         }
     }
 

@@ -32,24 +32,24 @@ impl SpaceKind {
 
 impl Function {
     /// The index space of this id.
-    pub fn context(&self, ctx: SpaceId) -> &IndexSpace {
-        &self.spaces[ctx.0 as usize]
+    pub fn index_space(&self, space: SpaceId) -> &IndexSpace {
+        &self.spaces[space.0 as usize]
     }
 
     /// The index space that has an element for each segment of this one.
-    pub fn segments_of(&self, ctx: SpaceId) -> Option<SpaceId> {
-        segments_of(&self.spaces, ctx)
+    pub fn segments_of(&self, space: SpaceId) -> Option<SpaceId> {
+        segments_of(&self.spaces, space)
     }
 
     /// Returns true if an index space is another one or somewhere inside it.
-    pub fn is_within(&self, ctx: SpaceId, other: SpaceId) -> bool {
-        is_within(&self.spaces, ctx, other)
+    pub fn is_within(&self, space: SpaceId, other: SpaceId) -> bool {
+        is_within(&self.spaces, space, other)
     }
 }
 
 /// The index space that has an element for each segment of this one.
-pub(crate) fn segments_of(spaces: &[IndexSpace], ctx: SpaceId) -> Option<SpaceId> {
-    match spaces[ctx.0 as usize].kind {
+pub(crate) fn segments_of(spaces: &[IndexSpace], space: SpaceId) -> Option<SpaceId> {
+    match spaces[space.0 as usize].kind {
         SpaceKind::Caller => None,
         SpaceKind::Elements { of, .. }
         | SpaceKind::Count { of, .. }
@@ -60,16 +60,16 @@ pub(crate) fn segments_of(spaces: &[IndexSpace], ctx: SpaceId) -> Option<SpaceId
 
 /// Returns true if an index space is another one or somewhere inside it. A `Concat` is inside of the
 /// index space whose elements it has.
-pub(crate) fn is_within(spaces: &[IndexSpace], ctx: SpaceId, other: SpaceId) -> bool {
-    let mut at = Some(ctx);
+pub(crate) fn is_within(spaces: &[IndexSpace], space: SpaceId, other: SpaceId) -> bool {
+    let mut at = Some(space);
     while let Some(here) = at {
         if here == other {
             return true;
         }
-        let context = &spaces[here.0 as usize];
-        at = match context.kind {
+        let index_space = &spaces[here.0 as usize];
+        at = match index_space.kind {
             SpaceKind::Concat { inner, .. } => Some(inner),
-            _ => context.around(),
+            _ => index_space.around(),
         };
     }
     false
@@ -78,10 +78,10 @@ pub(crate) fn is_within(spaces: &[IndexSpace], ctx: SpaceId, other: SpaceId) -> 
 impl Let {
     /// The index space whose values it uses: for operations that combine values, one inside of its
     /// own.
-    pub fn points(&self) -> SpaceId {
+    pub fn operand_space(&self) -> SpaceId {
         match self.op {
             Op::Reduce { from, .. } | Op::Histogram { from, .. } | Op::Scatter { from, .. } => from,
-            _ => self.ctx,
+            _ => self.space,
         }
     }
 
@@ -115,18 +115,18 @@ impl Block {
 impl Block {
     /// Visits the index spaces that are made here and in the blocks inside, as masks of kernels
     /// and as sides of conditionals too.
-    pub fn each_context(&self, visit: &mut dyn FnMut(SpaceId)) {
+    pub fn each_space(&self, visit: &mut dyn FnMut(SpaceId)) {
         with_stack(|| {
             for step in &self.steps {
                 match step {
-                    Step::Space(ctx) => visit(*ctx),
-                    Step::Kernel(kernel) => kernel.masks.iter().for_each(|ctx| visit(*ctx)),
+                    Step::Space(space) => visit(*space),
+                    Step::Kernel(kernel) => kernel.masks.iter().for_each(|space| visit(*space)),
                     Step::Let(binding) => {
                         if let Op::Branch { then, otherwise, .. } = &binding.op {
                             visit(then.0);
                             visit(otherwise.0);
                         }
-                        binding.op.blocks().for_each(|block| block.each_context(visit));
+                        binding.op.blocks().for_each(|block| block.each_space(visit));
                     }
                 }
             }
@@ -138,7 +138,7 @@ impl Kernel {
     /// The index space of a value that it computes.
     pub(crate) fn home(&self, var: Var) -> Option<SpaceId> {
         let binding = self.lets.iter().find(|binding| binding.var == var);
-        binding.map(|binding| binding.ctx)
+        binding.map(|binding| binding.space)
     }
 }
 

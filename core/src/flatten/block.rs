@@ -13,12 +13,12 @@ use nesl_runtime::scalar::ScalarOp;
 impl Flattener<'_> {
     /// The steps of a block, for all elements of an index space. Facts about sequences found inside
     /// are forgotten at its end, since its index spaces are not in scope outside.
-    pub(super) fn block(&mut self, block: &Block, ctx: SpaceId) -> flat::Block {
+    pub(super) fn block(&mut self, block: &Block, space: SpaceId) -> flat::Block {
         with_stack(|| {
             let known = (self.elements.clone(), self.filters.clone());
             let counted = (self.counted.clone(), self.positions.clone());
             self.open.push(Vec::new());
-            let result = self.lets(block, ctx);
+            let result = self.lets(block, space);
             let steps = self.open.pop().or_bug("the block was opened");
             (self.elements, self.filters) = known;
             (self.counted, self.positions) = counted;
@@ -27,67 +27,68 @@ impl Flattener<'_> {
     }
 
     /// The same, as part of the block that is open.
-    pub(super) fn lets(&mut self, block: &Block, ctx: SpaceId) -> Atom {
+    pub(super) fn lets(&mut self, block: &Block, space: SpaceId) -> Atom {
         with_stack(|| {
             for binding in &block.lets {
-                self.binding(binding, ctx);
+                self.binding(binding, space);
             }
             self.atom(block.result)
         })
     }
 
-    fn binding(&mut self, binding: &Let, ctx: SpaceId) {
+    fn binding(&mut self, binding: &Let, space: SpaceId) {
         let (var, site) = (binding.var, binding.site);
         match &binding.op {
             Op::Copy(a) => {
                 let a = self.atom(*a);
                 self.names.insert(var, a);
             }
-            Op::Nest(nest) => self.nest(binding, nest, ctx),
+            Op::Nest(nest) => self.nest(binding, nest, space),
             Op::Seq(op, args) => {
                 let args: Vec<Atom> = args.iter().map(|a| self.atom(*a)).collect();
-                self.sequence(binding, *op, &args, ctx);
+                self.sequence(binding, *op, &args, space);
             }
             // Of sequences the places are chosen, not the elements.
             Op::If { cond, then, otherwise }
                 if binding.ty.has_sequence() || !is_scalar_op(binding, self.scalar) =>
             {
-                if let Some(choice) = self.choice_of_cuts(binding, ctx) {
-                    return self.define(var, choice, binding.ty.clone(), ctx, site);
+                if let Some(choice) = self.choice_of_cuts(binding, space) {
+                    return self.define(var, choice, binding.ty.clone(), space, site);
                 }
                 let cond = self.atom(*cond);
-                self.conditional(binding, cond, then, otherwise, ctx);
+                self.conditional(binding, cond, then, otherwise, space);
             }
             Op::First(Atom::Var(pair)) | Op::Second(Atom::Var(pair))
                 if self.groups.contains_key(pair) =>
             {
-                self.point(binding, ctx);
+                self.point(binding, space);
                 self.as_long_as(self.groups[pair], var);
             }
-            _ if is_scalar_op(binding, self.scalar) => self.point(binding, ctx),
+            _ if is_scalar_op(binding, self.scalar) => self.point(binding, space),
             Op::Call(callee, args) => {
                 let args: Vec<Atom> = args.iter().map(|a| self.atom(*a)).collect();
                 self.calls.push(*callee);
                 let call = ir::Let { op: Op::Call(*callee, args.clone()), ..binding.clone() };
                 let sequential = Block { lets: vec![call], result: Atom::Var(var) };
                 let sequential =
-                    self.single(flat::Op::Sequential(sequential), &binding.ty, ctx, site);
-                let flattened = self.single(flat::Op::Call(*callee, args), &binding.ty, ctx, site);
+                    self.single(flat::Op::Sequential(sequential), &binding.ty, space, site);
+                let flattened =
+                    self.single(flat::Op::Call(*callee, args), &binding.ty, space, site);
                 let op = flat::Op::Versions { sequential, flattened };
-                self.define(var, op, binding.ty.clone(), ctx, site);
+                self.define(var, op, binding.ty.clone(), space, site);
             }
             // The other operations have no inner parallelism, or an intrinsic computes them.
-            _ => self.point(binding, ctx),
+            _ => self.point(binding, space),
         }
     }
 
     /// An operation that each element executes for itself.
-    pub(super) fn point(&mut self, binding: &Let, ctx: SpaceId) {
+    pub(super) fn point(&mut self, binding: &Let, space: SpaceId) {
         let op = self.renamed(&binding.op);
         if let Op::Pair(first, second) = op {
             self.pairs.insert(binding.var, (first, second));
         }
-        self.define(binding.var, flat::Op::Map(op), binding.ty.clone(), ctx, binding.site);
+        self.define(binding.var, flat::Op::Map(op), binding.ty.clone(), space, binding.site);
     }
 
     /// Binds the sequences of a value, one for each segment.
@@ -97,11 +98,11 @@ impl Flattener<'_> {
         ty: Ty,
         value: Atom,
         from: SpaceId,
-        ctx: SpaceId,
+        space: SpaceId,
         site: Site,
     ) {
-        self.define(var, flat::Op::Collect { value, from }, ty, ctx, site);
-        self.elements.insert((var, ctx), (from, value));
+        self.define(var, flat::Op::Collect { value, from }, ty, space, site);
+        self.elements.insert((var, space), (from, value));
     }
 
     /// The index space of the elements of a sequence, with a segment for each element of `of`, and
@@ -110,15 +111,15 @@ impl Flattener<'_> {
         if let Some(known) = self.elements.get(&(sequence, of)) {
             return *known;
         }
-        if let Some(inner) = self.context_of(sequence, of) {
+        if let Some(inner) = self.elements_of(sequence, of) {
             return (inner, self.element_in(sequence, inner, None, of, site));
         }
-        let ctx = self.enter(SpaceKind::Elements { of, sequence }, site);
+        let space = self.enter(SpaceKind::Elements { of, sequence }, site);
         let ty = self.env[&sequence].1.sequence_element().clone();
         let element = flat::Op::Element { of: sequence, checked: None };
-        let element = self.compute(element, ty, ctx, site);
-        self.elements.insert((sequence, of), (ctx, element));
-        (ctx, element)
+        let element = self.compute(element, ty, space, site);
+        self.elements.insert((sequence, of), (space, element));
+        (space, element)
     }
 
     /// The same, with segments for the elements of an index space that may lie inside of that of the
@@ -126,10 +127,10 @@ impl Flattener<'_> {
     pub(super) fn elements_at(
         &mut self,
         sequence: Var,
-        ctx: SpaceId,
+        space: SpaceId,
         site: Site,
     ) -> (SpaceId, Atom) {
-        self.elements(sequence, ctx, site)
+        self.elements(sequence, space, site)
     }
 
     /// The element of a sequence in an index space that has one for each of its elements.
@@ -142,7 +143,7 @@ impl Flattener<'_> {
         site: Site,
     ) -> Atom {
         match self.elements.get(&(sequence, of)) {
-            Some((ctx, value)) if *ctx == inner => *value,
+            Some((space, value)) if *space == inner => *value,
             _ => {
                 let ty = self.env[&sequence].1.sequence_element().clone();
                 let element = flat::Op::Element { of: sequence, checked };
@@ -162,7 +163,7 @@ impl Flattener<'_> {
     }
 
     /// The index space of the elements of a sequence, if there is one already.
-    pub(super) fn context_of(&self, mut sequence: Var, of: SpaceId) -> Option<SpaceId> {
+    pub(super) fn elements_of(&self, mut sequence: Var, of: SpaceId) -> Option<SpaceId> {
         loop {
             match self.elements.get(&(sequence, of)) {
                 Some((inner, _)) => return Some(*inner),
@@ -173,17 +174,17 @@ impl Flattener<'_> {
 
     /// The index space to compute in for a user of these values: a `Concat` has the elements of the
     /// index space inside, where steps fuse with what is there.
-    pub(super) fn points_of(&self, mut ctx: SpaceId, values: &[Atom]) -> SpaceId {
-        let lives_at = |value: &Atom, ctx| match value {
-            Atom::Var(var) => self.env[var].0 == ctx,
+    pub(super) fn innermost_of(&self, mut space: SpaceId, values: &[Atom]) -> SpaceId {
+        let lives_at = |value: &Atom, space| match value {
+            Atom::Var(var) => self.env[var].0 == space,
             Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => false,
         };
-        while let SpaceKind::Concat { inner, .. } = self.spaces[ctx.0 as usize].kind
-            && !values.iter().any(|value| lives_at(value, ctx))
+        while let SpaceKind::Concat { inner, .. } = self.spaces[space.0 as usize].kind
+            && !values.iter().any(|value| lives_at(value, space))
         {
-            ctx = inner;
+            space = inner;
         }
-        ctx
+        space
     }
 
     /// The elements of an index space for which a flag is set.
@@ -191,9 +192,9 @@ impl Flattener<'_> {
         if let Some(known) = self.filters.get(&(of, flag)) {
             return *known;
         }
-        let ctx = self.enter(SpaceKind::Filter { of, flag, is: true }, site);
-        self.filters.insert((of, flag), ctx);
-        ctx
+        let space = self.enter(SpaceKind::Filter { of, flag, is: true }, site);
+        self.filters.insert((of, flag), space);
+        space
     }
 
     /// Checks that two sequences are equally long, unless that is known; gives the check.
@@ -202,14 +203,14 @@ impl Flattener<'_> {
         a: Var,
         b: Var,
         code: FaultCode,
-        ctx: SpaceId,
+        space: SpaceId,
         site: Site,
     ) -> Option<Var> {
-        let known = |v: Var| self.context_of(v, ctx);
+        let known = |v: Var| self.elements_of(v, space);
         if a == b || known(a).is_some_and(|inner| known(b) == Some(inner)) {
             return None;
         }
-        let check = self.compute(flat::Op::SameLength(a, b, code), Ty::Bool, ctx, site);
+        let check = self.compute(flat::Op::SameLength(a, b, code), Ty::Bool, space, site);
         match check {
             Atom::Var(check) => Some(check),
             _ => bug!("the value was just bound to a variable"),
@@ -219,7 +220,7 @@ impl Flattener<'_> {
     /// The length of a sequence, where it follows from how it was made.
     pub(super) fn length(&mut self, of: Var, site: Site) -> Option<Atom> {
         let home = self.env[&of].0;
-        let from = self.context_of(of, home)?;
+        let from = self.elements_of(of, home)?;
         match self.spaces[from.0 as usize].kind {
             SpaceKind::Count { count, .. } => Some(count),
             SpaceKind::Filter { .. } => {
@@ -240,21 +241,21 @@ impl Flattener<'_> {
         op: ScalarOp,
         a: Atom,
         b: Atom,
-        ctx: SpaceId,
+        space: SpaceId,
         site: Site,
     ) -> Atom {
-        self.compute(flat::Op::Map(Op::Scalar(op, vec![a, b])), Ty::Int, ctx, site)
+        self.compute(flat::Op::Map(Op::Scalar(op, vec![a, b])), Ty::Int, space, site)
     }
 
     /// A value as a variable of this index space.
-    pub(super) fn named(&mut self, atom: Atom, ctx: SpaceId, site: Site) -> Var {
+    pub(super) fn named(&mut self, atom: Atom, space: SpaceId, site: Site) -> Var {
         if let Atom::Var(var) = atom
-            && self.env[&var].0 == ctx
+            && self.env[&var].0 == space
         {
             return var;
         }
         let ty = self.ty(atom);
-        match self.compute(flat::Op::Map(Op::Copy(atom)), ty, ctx, site) {
+        match self.compute(flat::Op::Map(Op::Copy(atom)), ty, space, site) {
             Atom::Var(var) => var,
             _ => bug!("the value was just bound to a variable"),
         }
@@ -265,11 +266,11 @@ impl Flattener<'_> {
         &mut self,
         op: flat::Op,
         ty: &Ty,
-        ctx: SpaceId,
+        space: SpaceId,
         site: Site,
     ) -> flat::Block {
         self.open.push(Vec::new());
-        let result = self.compute(op, ty.clone(), ctx, site);
+        let result = self.compute(op, ty.clone(), space, site);
         flat::Block { steps: self.open.pop().or_bug("the block was opened"), result }
     }
 

@@ -32,7 +32,7 @@ impl Flattener<'_> {
         &mut self,
         op: SeqOp,
         args: &[Atom],
-        ctx: SpaceId,
+        space: SpaceId,
         site: Site,
     ) -> SpaceId {
         let end = match (op, args) {
@@ -41,33 +41,33 @@ impl Flattener<'_> {
             _ => None,
         };
         if let Some(end) = end {
-            if let Some(known) = self.counted.get(&(end, ctx)) {
+            if let Some(known) = self.counted.get(&(end, space)) {
                 return *known;
             }
             if let Extent::Var(end) = end
                 && let Some(sequence) = self.lengths.get(&end).copied()
             {
-                return self.elements_at(sequence, ctx, site).0;
+                return self.elements_at(sequence, space, site).0;
             }
         }
         let count = match end {
             Some(Extent::Int(count)) => Atom::Int(count),
-            _ => self.compute(flat::Op::Extent(op, args.to_vec()), Ty::Int, ctx, site),
+            _ => self.compute(flat::Op::Extent(op, args.to_vec()), Ty::Int, space, site),
         };
-        let from = self.enter(SpaceKind::Count { of: ctx, count }, site);
+        let from = self.enter(SpaceKind::Count { of: space, count }, site);
         for extent in end.into_iter().chain(Extent::of(count)) {
-            self.counted.insert((extent, ctx), from);
+            self.counted.insert((extent, space), from);
         }
         from
     }
 
     /// The position of an element in its segment.
-    pub(super) fn position(&mut self, ctx: SpaceId, site: Site) -> Atom {
-        if let Some(known) = self.positions.get(&ctx) {
+    pub(super) fn position(&mut self, space: SpaceId, site: Site) -> Atom {
+        if let Some(known) = self.positions.get(&space) {
             return *known;
         }
-        let position = self.compute(flat::Op::Position, Ty::Int, ctx, site);
-        self.positions.insert(ctx, position);
+        let position = self.compute(flat::Op::Position, Ty::Int, space, site);
+        self.positions.insert(space, position);
         position
     }
 }

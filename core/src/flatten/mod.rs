@@ -130,28 +130,28 @@ impl<'p> Flattener<'p> {
     }
 
     /// Makes an index space.
-    fn enter(&mut self, space: SpaceKind, site: Site) -> SpaceId {
-        let ctx = SpaceId(self.spaces.len() as u32);
-        self.spaces.push(IndexSpace { kind: space, site });
-        self.push(Step::Space(ctx));
-        ctx
+    fn enter(&mut self, kind: SpaceKind, site: Site) -> SpaceId {
+        let space = SpaceId(self.spaces.len() as u32);
+        self.spaces.push(IndexSpace { kind, site });
+        self.push(Step::Space(space));
+        space
     }
 
     /// Computes a value under a new name.
-    fn compute(&mut self, op: flat::Op, ty: Ty, ctx: SpaceId, site: Site) -> Atom {
+    fn compute(&mut self, op: flat::Op, ty: Ty, space: SpaceId, site: Site) -> Atom {
         let var = Var(self.next);
         self.next += 1;
-        self.define(var, op, ty, ctx, site);
+        self.define(var, op, ty, space, site);
         Atom::Var(var)
     }
 
     /// Binds a variable.
-    fn define(&mut self, var: Var, op: flat::Op, ty: Ty, ctx: SpaceId, site: Site) {
-        self.env.insert(var, (ctx, ty.clone()));
-        if let Some(cut) = view::Cut::of(&op, ctx).filter(|_| matches!(ty, Ty::Sequence(_))) {
+    fn define(&mut self, var: Var, op: flat::Op, ty: Ty, space: SpaceId, site: Site) {
+        self.env.insert(var, (space, ty.clone()));
+        if let Some(cut) = view::Cut::of(&op, space).filter(|_| matches!(ty, Ty::Sequence(_))) {
             self.cuts.insert(var, cut);
         }
-        self.push(Step::Let(flat::Let { var, ty, ctx, op, site }));
+        self.push(Step::Let(flat::Let { var, ty, space, op, site }));
     }
 
     fn push(&mut self, step: Step) {

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 impl Flattener<'_> {
     /// `{ body : x in xs; y in ys }`
-    pub(super) fn nest(&mut self, binding: &Let, nest: &Nest, ctx: SpaceId) {
+    pub(super) fn nest(&mut self, binding: &Let, nest: &Nest, space: SpaceId) {
         let site = binding.site;
         let over: Vec<Var> = nest
             .binders
@@ -23,16 +23,16 @@ impl Flattener<'_> {
             })
             .collect();
         // An index space that is there already, if one of the sequences has one.
-        let known = over.iter().position(|var| self.context_of(*var, ctx).is_some());
+        let known = over.iter().position(|var| self.elements_of(*var, space).is_some());
         let first = over[known.unwrap_or(0)];
         let code = FaultCode::NestLength;
         let checks: Vec<Option<Var>> =
-            over.iter().map(|other| self.same_length(over[0], *other, code, ctx, site)).collect();
-        let (inner, _) = self.elements_at(first, ctx, site);
+            over.iter().map(|other| self.same_length(over[0], *other, code, space, site)).collect();
+        let (inner, _) = self.elements_at(first, space, site);
         // All are as long as the first of them, and so as the one whose context it is.
         let of_first = checks[known.unwrap_or(0)];
         for ((sequence, check), (var, ..)) in over.iter().zip(&checks).zip(&nest.binders) {
-            let element = self.element_in(*sequence, inner, check.or(of_first), ctx, site);
+            let element = self.element_in(*sequence, inner, check.or(of_first), space, site);
             self.names.insert(*var, element);
         }
         // Steps over a `Concat` are executed over the index space inside, maybe by the kernel that
@@ -40,7 +40,7 @@ impl Flattener<'_> {
         let from = inner;
         let elements: Vec<Atom> =
             nest.binders.iter().map(|(var, ..)| self.atom(Atom::Var(*var))).collect();
-        let inner = self.points_of(inner, &elements);
+        let inner = self.innermost_of(inner, &elements);
         let value = if is_scalar(&nest.body, self.scalar) || is_run(&nest.body, self.scalar) {
             self.lets(&nest.body, inner)
         } else {
@@ -48,14 +48,14 @@ impl Flattener<'_> {
             if Origins::of(&nest.body, inner, self).shares(nest.body.result) {
                 // In sequential code each element would make a copy of its own.
                 let value = self.lets(&nest.body, inner);
-                return self.collect(binding.var, binding.ty.clone(), value, from, ctx, site);
+                return self.collect(binding.var, binding.ty.clone(), value, from, space, site);
             }
             let sequential = flat::Op::Sequential(self.renamed_block(&nest.body));
             let sequential = self.single(sequential, &element, inner, site);
             let flattened = self.block(&nest.body, inner);
             self.compute(flat::Op::Versions { sequential, flattened }, element, inner, site)
         };
-        self.collect(binding.var, binding.ty.clone(), value, from, ctx, site);
+        self.collect(binding.var, binding.ty.clone(), value, from, space, site);
     }
 
     /// `if cond then … else …`
@@ -65,19 +65,19 @@ impl Flattener<'_> {
         cond: Atom,
         then: &Block,
         otherwise: &Block,
-        ctx: SpaceId,
+        space: SpaceId,
     ) {
         let site = binding.site;
-        let cond = self.named(cond, ctx, site);
+        let cond = self.named(cond, space, site);
         let [then, otherwise] = [(then, true), (otherwise, false)].map(|(block, is)| {
             let inner = SpaceId(self.spaces.len() as u32);
-            let space = SpaceKind::Filter { of: ctx, flag: cond, is };
-            self.spaces.push(flat::IndexSpace { kind: space, site });
+            let kind = SpaceKind::Filter { of: space, flag: cond, is };
+            self.spaces.push(flat::IndexSpace { kind, site });
             let block = self.block(block, inner);
             (inner, block)
         });
         let op = flat::Op::Branch { cond, then, otherwise };
-        self.define(binding.var, op, binding.ty.clone(), ctx, site);
+        self.define(binding.var, op, binding.ty.clone(), space, site);
     }
 }
 

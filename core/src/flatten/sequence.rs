@@ -16,7 +16,7 @@ use nesl_runtime::scalar::ScalarOp;
 
 impl Flattener<'_> {
     /// The steps of an operation on sequences.
-    pub(super) fn sequence(&mut self, binding: &Let, op: SeqOp, args: &[Atom], ctx: SpaceId) {
+    pub(super) fn sequence(&mut self, binding: &Let, op: SeqOp, args: &[Atom], space: SpaceId) {
         let Let { var, ty, site, .. } = binding.clone();
         match (op, args) {
             (SeqOp::Length, [Atom::Var(of)]) => match self.length(*of, site) {
@@ -25,7 +25,7 @@ impl Flattener<'_> {
                 }
                 None => {
                     self.lengths.insert(var, *of);
-                    self.point(binding, ctx);
+                    self.point(binding, space);
                 }
             },
             (SeqOp::Reduce(with), [Atom::Var(of)]) => {
@@ -41,58 +41,58 @@ impl Flattener<'_> {
                 self.collect(var, ty, value, from, home, site);
             }
             (SeqOp::Histogram(with), [size, Atom::Var(indices), Atom::Var(values)]) => {
-                let (from, place) = self.elements_at(*indices, ctx, site);
+                let (from, place) = self.elements_at(*indices, space, site);
                 let code = FaultCode::NestLength;
-                let checked = self.same_length(*values, *indices, code, ctx, site);
-                let value = self.element_in(*values, from, checked, ctx, site);
+                let checked = self.same_length(*values, *indices, code, space, site);
+                let value = self.element_in(*values, from, checked, space, site);
                 let op = flat::Op::Histogram { with, size: *size, place, value, from };
-                self.define(var, op, ty, ctx, site);
+                self.define(var, op, ty, space, site);
             }
             (SeqOp::Scatter, [Atom::Var(of), Atom::Var(writes)])
-                if self.env[of].0 == ctx && !ty.element().is_none_or(Ty::has_sequence) =>
+                if self.env[of].0 == space && !ty.element().is_none_or(Ty::has_sequence) =>
             {
-                self.scatter(binding, *of, *writes, ctx);
+                self.scatter(binding, *of, *writes, space);
             }
             (SeqOp::Gather, [of, Atom::Var(indices)]) => {
-                let (from, index) = self.elements_at(*indices, ctx, site);
+                let (from, index) = self.elements_at(*indices, space, site);
                 let element = ty.sequence_element().clone();
                 let value = self.compute(flat::Op::Gather(*of, index), element, from, site);
-                self.collect(var, ty, value, from, ctx, site);
+                self.collect(var, ty, value, from, space, site);
             }
             (SeqOp::Range, [start, stride, _]) => {
-                let from = self.counted(op, args, ctx, site);
+                let from = self.counted(op, args, space, site);
                 let value = self.range(*start, *stride, from, site);
-                self.collect(var, ty, value, from, ctx, site);
+                self.collect(var, ty, value, from, space, site);
             }
             (SeqOp::Dist, [value, _]) => {
-                let from = self.counted(op, args, ctx, site);
-                self.collect(var, ty, *value, from, ctx, site);
+                let from = self.counted(op, args, space, site);
+                self.collect(var, ty, *value, from, space, site);
             }
             (SeqOp::Pack, [Atom::Var(of), Atom::Var(flags)]) => {
-                let (inner, flag) = self.elements_at(*flags, ctx, site);
+                let (inner, flag) = self.elements_at(*flags, space, site);
                 let flag = self.named(flag, inner, site);
-                let checked = self.same_length(*of, *flags, FaultCode::PackLength, ctx, site);
-                let value = self.element_in(*of, inner, checked, ctx, site);
+                let checked = self.same_length(*of, *flags, FaultCode::PackLength, space, site);
+                let value = self.element_in(*of, inner, checked, space, site);
                 let from = self.kept(inner, flag, site);
-                self.collect(var, ty, value, from, ctx, site);
+                self.collect(var, ty, value, from, space, site);
             }
-            (SeqOp::Flatten, [Atom::Var(of)]) => self.concat(binding, *of, ctx),
+            (SeqOp::Flatten, [Atom::Var(of)]) => self.concat(binding, *of, space),
             (SeqOp::RankUp | SeqOp::RankDown, [of]) => {
                 self.ranks.insert(var, (op, *of));
-                self.point(binding, ctx);
+                self.point(binding, space);
                 self.as_long_as(*of, var);
             }
             (SeqOp::Groups, [of]) => {
                 self.groups.insert(var, *of);
-                self.point(binding, ctx);
+                self.point(binding, space);
             }
             (SeqOp::Permute, [of, Atom::Var(indices)])
                 if self.ranks.get(indices).is_some_and(|(_, keys)| keys == of) =>
             {
-                self.sort(binding, *of, *indices, ctx);
+                self.sort(binding, *of, *indices, space);
             }
             _ => {
-                self.point(binding, ctx);
+                self.point(binding, space);
                 // The counts of `partition` and the indices of `->` belong to other index spaces.
                 if op.row().same_length_as == Some(0) {
                     self.as_long_as(args[0], var);
@@ -102,17 +102,17 @@ impl Flattener<'_> {
     }
 
     /// `d <- writes`, of elements without sequences.
-    fn scatter(&mut self, binding: &Let, of: Var, writes: Var, ctx: SpaceId) {
+    fn scatter(&mut self, binding: &Let, of: Var, writes: Var, space: SpaceId) {
         let Let { var, ty, site, .. } = binding.clone();
-        let (from, write) = self.elements_at(writes, ctx, site);
+        let (from, write) = self.elements_at(writes, space, site);
         let element = ty.sequence_element();
         let known = match write {
             Atom::Var(write) => self.pairs.get(&write).copied(),
             _ => None,
         };
         let from = match known {
-            Some((place, value)) => self.points_of(from, &[place, value]),
-            None => self.points_of(from, &[write]),
+            Some((place, value)) => self.innermost_of(from, &[place, value]),
+            None => self.innermost_of(from, &[write]),
         };
         let (place, value) = known.unwrap_or_else(|| {
             let place = flat::Op::Map(Op::First(write));
@@ -120,7 +120,7 @@ impl Flattener<'_> {
             let place = self.compute(place, Ty::Int, from, site);
             (place, self.compute(value, element.clone(), from, site))
         });
-        self.define(var, flat::Op::Scatter { of, place, value, from }, ty, ctx, site);
+        self.define(var, flat::Op::Scatter { of, place, value, from }, ty, space, site);
         self.as_long_as(Atom::Var(of), var);
     }
 
@@ -138,7 +138,7 @@ impl Flattener<'_> {
     }
 
     /// `flatten`: an index space that joins the segments, if the elements inside have one.
-    fn concat(&mut self, binding: &Let, of: Var, ctx: SpaceId) {
+    fn concat(&mut self, binding: &Let, of: Var, space: SpaceId) {
         let Let { var, ty, site, .. } = binding.clone();
         let home = self.env[&of].0;
         let known = self.elements.get(&(of, home)).and_then(|(outer, element)| {
@@ -151,12 +151,12 @@ impl Flattener<'_> {
                 let from = self.enter(SpaceKind::Concat { of: home, inner }, site);
                 self.collect(var, ty, value, from, home, site);
             }
-            None => self.point(binding, ctx),
+            None => self.point(binding, space),
         }
     }
 
     /// A sequence permuted by its own ranks, which need not be stored for that.
-    fn sort(&mut self, binding: &Let, of: Atom, ranks: Var, ctx: SpaceId) {
+    fn sort(&mut self, binding: &Let, of: Atom, ranks: Var, space: SpaceId) {
         let Let { var, ty, site, .. } = binding.clone();
         let (rank, keys) = self.ranks[&ranks];
         let ranks = self.env[&ranks].1.clone();
@@ -167,7 +167,7 @@ impl Flattener<'_> {
         let op = Op::Seq(SeqOp::Permute, vec![of, Atom::Var(rank_var)]);
         let lets = vec![rank, Let { var: moved, ty: ty.clone(), op, site }];
         let sequential = Block { lets, result: Atom::Var(moved) };
-        self.define(var, flat::Op::Sequential(sequential), ty, ctx, site);
+        self.define(var, flat::Op::Sequential(sequential), ty, space, site);
         self.as_long_as(of, var);
     }
 }

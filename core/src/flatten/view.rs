@@ -30,12 +30,12 @@ struct Pool {
 
 impl Cut {
     /// The view that an operation makes, if it makes one.
-    pub(super) fn of(op: &flat::Op, ctx: SpaceId) -> Option<Cut> {
+    pub(super) fn of(op: &flat::Op, space: SpaceId) -> Option<Cut> {
         match op {
             flat::Op::Map(op @ Op::Seq(SeqOp::Index | SeqOp::Subseq, _)) => {
                 Some(Cut::Point(op.clone()))
             }
-            flat::Op::Element { of, .. } => Some(Cut::Element(*of, ctx)),
+            flat::Op::Element { of, .. } => Some(Cut::Element(*of, space)),
             _ => None,
         }
     }
@@ -44,23 +44,23 @@ impl Cut {
 impl Flattener<'_> {
     /// A conditional, if both sides are cut from one sequence: each point does it by itself, from
     /// that sequence on, so that the two places are places in the same arrays.
-    pub(super) fn choice_of_cuts(&mut self, binding: &Let, ctx: SpaceId) -> Option<flat::Op> {
+    pub(super) fn choice_of_cuts(&mut self, binding: &Let, space: SpaceId) -> Option<flat::Op> {
         if !matches!(binding.ty, Ty::Sequence(_)) || !is_scalar_op(binding, self.scalar) {
             return None;
         }
         let mut op = self.renamed(&binding.op);
-        self.choice(&mut op, binding.site, ctx)?;
+        self.choice(&mut op, binding.site, space)?;
         Some(flat::Op::Map(op))
     }
 
-    fn choice(&mut self, op: &mut Op, site: Site, ctx: SpaceId) -> Option<Pool> {
+    fn choice(&mut self, op: &mut Op, site: Site, space: SpaceId) -> Option<Pool> {
         let Op::If { then, otherwise, .. } = op else { return None };
-        let (a, b) = (self.side(then, site, ctx)?, self.side(otherwise, site, ctx)?);
+        let (a, b) = (self.side(then, site, space)?, self.side(otherwise, site, space)?);
         (a == b).then_some(a)
     }
 
     /// The pool of a side's result; what the side is cut from outside is cut again in it.
-    fn side(&mut self, side: &mut Block, site: Site, ctx: SpaceId) -> Option<Pool> {
+    fn side(&mut self, side: &mut Block, site: Site, space: SpaceId) -> Option<Pool> {
         with_stack(|| {
             let own: FxHashMap<Var, usize> =
                 side.lets.iter().enumerate().map(|(at, l)| (l.var, at)).collect();
@@ -71,7 +71,7 @@ impl Flattener<'_> {
             let pool = loop {
                 let Atom::Var(var) = at else { return None };
                 let Some(place) = own.get(&var) else {
-                    break self.base(side, last, var, site, ctx)?;
+                    break self.base(side, last, var, site, space)?;
                 };
                 match &mut side.lets[*place].op {
                     Op::Copy(a) => at = *a,
@@ -81,7 +81,7 @@ impl Flattener<'_> {
                     }
                     inner @ Op::If { .. } => {
                         let mut op = inner.clone();
-                        let pool = self.choice(&mut op, site, ctx)?;
+                        let pool = self.choice(&mut op, site, space)?;
                         side.lets[*place].op = op;
                         break pool;
                     }
@@ -101,7 +101,7 @@ impl Flattener<'_> {
         last: Option<usize>,
         var: Var,
         site: Site,
-        ctx: SpaceId,
+        space: SpaceId,
     ) -> Option<Pool> {
         let mut again: Vec<Let> = Vec::new();
         let mut depth = 0;
@@ -118,7 +118,7 @@ impl Flattener<'_> {
                     again.push(Let { var: fresh, ty: ty.clone(), op: op.clone(), site });
                     at = of;
                 }
-                Some(Cut::Element(of, home)) if *home == ctx => {
+                Some(Cut::Element(of, home)) if *home == space => {
                     depth += 1;
                     break *of;
                 }

@@ -59,7 +59,7 @@ fn inner_block(
         };
         for step in &block.steps {
             match step {
-                Step::Space(ctx) => clustering.index_space(*ctx),
+                Step::Space(space) => clustering.index_space(*space),
                 Step::Let(binding) => clustering.binding(binding),
                 Step::Kernel(_) => bug!("a program is fused once"),
             }
@@ -71,15 +71,15 @@ fn inner_block(
 
 impl Clustering<'_, '_> {
     /// Adds an index space. A filter becomes a mask of the kernel that computes its flag.
-    fn index_space(&mut self, ctx: SpaceId) {
-        let space = self.spaces[ctx.0 as usize].kind;
-        match space {
+    fn index_space(&mut self, space: SpaceId) {
+        let kind = self.spaces[space.0 as usize].kind;
+        match kind {
             SpaceKind::Elements { sequence, .. } => self.store_read(Some(sequence)),
             SpaceKind::Count { count, .. } => self.store_read(variable(count)),
             SpaceKind::Filter { flag, .. } => self.store_read(Some(flag)),
             SpaceKind::Caller | SpaceKind::Concat { .. } => {}
         }
-        if let SpaceKind::Filter { of, flag, .. } = space
+        if let SpaceKind::Filter { of, flag, .. } = kind
             && let Some(producer) = self.values.get(&flag).copied()
             && producer.in_kernel
             && let Step::Kernel(kernel) = &mut self.steps[producer.step]
@@ -87,12 +87,12 @@ impl Clustering<'_, '_> {
             && self.state.fuel > 0
         {
             self.state.fuel -= 1;
-            kernel.masks.push(ctx);
-            self.made_spaces.insert(ctx, Producer { step: producer.step, in_kernel: true });
+            kernel.masks.push(space);
+            self.made_spaces.insert(space, Producer { step: producer.step, in_kernel: true });
             return;
         }
-        self.steps.push(Step::Space(ctx));
-        self.made_spaces.insert(ctx, Producer { step: self.steps.len() - 1, in_kernel: false });
+        self.steps.push(Step::Space(space));
+        self.made_spaces.insert(space, Producer { step: self.steps.len() - 1, in_kernel: false });
     }
 
     /// Adds a step: control flow by itself, everything else to a kernel.
@@ -135,12 +135,12 @@ impl Clustering<'_, '_> {
     /// Moves a step that only makes descriptors (an index space, or the sequence of the values of
     /// one), and those that it depends on, to the first place where they can stand.
     fn hoist(&mut self, at: usize) {
-        let (value, ctx) = match &self.steps[at] {
-            Step::Space(ctx) => {
-                let context = &self.spaces[ctx.0 as usize];
-                match context.kind {
+        let (value, space) = match &self.steps[at] {
+            Step::Space(space) => {
+                let index_space = &self.spaces[space.0 as usize];
+                match index_space.kind {
                     SpaceKind::Concat { inner, .. } => (None, Some(inner)),
-                    space => (space.made_of(), context.around()),
+                    kind => (kind.made_of(), index_space.around()),
                 }
             }
             Step::Let(Let { op: Op::Collect { value, from }, .. }) => {
@@ -149,14 +149,15 @@ impl Clustering<'_, '_> {
             Step::Let(_) | Step::Kernel(_) => return,
         };
         let value_of = |known: &Self| value.and_then(|var| known.values.get(&var)).copied();
-        let ctx_of = |known: &Self| ctx.and_then(|ctx| known.made_spaces.get(&ctx)).copied();
+        let space_of =
+            |known: &Self| space.and_then(|space| known.made_spaces.get(&space)).copied();
         let mut first = 0;
-        for producer in [&value_of as &dyn Fn(&Self) -> Option<Producer>, &ctx_of] {
+        for producer in [&value_of as &dyn Fn(&Self) -> Option<Producer>, &space_of] {
             if let Some(Producer { step, in_kernel: false }) = producer(self) {
                 self.hoist(step);
             }
         }
-        for producer in [value_of(self), ctx_of(self)].into_iter().flatten() {
+        for producer in [value_of(self), space_of(self)].into_iter().flatten() {
             first = first.max(producer.step + 1);
         }
         if first < at {
@@ -179,31 +180,31 @@ impl Clustering<'_, '_> {
         {
             self.hoist(step);
         }
-        let (combines, ctx) = (binding.combines(), binding.points());
+        let (combines, space) = (binding.combines(), binding.operand_space());
         // Elements of the same index space are read in the kernel; others are stored.
         let mut elements: Vec<Let> = Vec::new();
         binding.op.each_use(&mut |var| elements.extend(self.reads.get(&var).cloned()));
         elements.sort_by_key(|read| read.var);
         elements.dedup_by_key(|read| read.var);
         let (reads, others): (Vec<Let>, Vec<Let>) = elements.into_iter().partition(|read| {
-            read.ctx == ctx
-                || matches!(self.spaces[ctx.0 as usize].kind,
-                SpaceKind::Filter { of, .. } if of == read.ctx && self.is_mask(ctx))
+            read.space == space
+                || matches!(self.spaces[space.0 as usize].kind,
+                SpaceKind::Filter { of, .. } if of == read.space && self.is_mask(space))
         });
         others.into_iter().for_each(|read| self.store_read_for_all(&read));
         let (from, inside) = self.earliest(&binding, &reads);
         // Only a kernel over the index space of an element or a position can read it.
         let joins = |step: &Step| {
             matches!(step, Step::Kernel(kernel)
-            if (kernel.space == ctx || kernel.masks.contains(&ctx) && may_be_masked(&binding))
-                && reads.iter().all(|read| read.ctx == kernel.space))
+            if (kernel.space == space || kernel.masks.contains(&space) && may_be_masked(&binding))
+                && reads.iter().all(|read| read.space == kernel.space))
         };
         let first = if inside { from } else { from + 1 };
         let found = (first..self.steps.len()).rev().find(|at| joins(&self.steps[*at]));
         // Sequential code that makes arrays begins a kernel: its results may have any shape.
         let found = found.filter(|_| self.state.fuel > 0 && !makes_arrays(&binding));
-        if found.is_none() && reads.iter().any(|read| read.ctx != ctx) {
-            let away = reads.into_iter().filter(|read| read.ctx != ctx);
+        if found.is_none() && reads.iter().any(|read| read.space != space) {
+            let away = reads.into_iter().filter(|read| read.space != space);
             away.for_each(|read| self.store_read_for_all(&read));
             return self.add_to_kernel(binding);
         }
@@ -223,7 +224,7 @@ impl Clustering<'_, '_> {
             }
             None => {
                 let lets = reads.into_iter().chain([binding]).collect();
-                self.new_kernel(ctx, lets)
+                self.new_kernel(space, lets)
             }
         };
         self.values.insert(var, Producer { step: at, in_kernel: !combines });
@@ -253,9 +254,9 @@ impl Clustering<'_, '_> {
         for read in reads {
             read.op.each_use(&mut |var| needs.extend(self.values.get(&var)));
             needs.extend(self.check_of(read));
-            needs.extend(self.made_spaces.get(&read.ctx));
+            needs.extend(self.made_spaces.get(&read.space));
         }
-        needs.extend(self.made_spaces.get(&binding.points()));
+        needs.extend(self.made_spaces.get(&binding.operand_space()));
         let from = needs.iter().map(|need| need.step).max().unwrap_or(0);
         let last = needs.iter().filter(|need| need.step == from);
         (from, last.into_iter().all(|need| need.in_kernel))
@@ -270,8 +271,8 @@ impl Clustering<'_, '_> {
     }
 
     /// Returns true if an index space is a mask of some kernel.
-    fn is_mask(&self, ctx: SpaceId) -> bool {
-        self.made_spaces.get(&ctx).is_some_and(|producer| producer.in_kernel)
+    fn is_mask(&self, space: SpaceId) -> bool {
+        self.made_spaces.get(&space).is_some_and(|producer| producer.in_kernel)
     }
 
     /// Stores an element or a position for control flow or descriptors, which no kernel reads for.
@@ -293,17 +294,17 @@ impl Clustering<'_, '_> {
 
     /// Stores an element or a position for the elements of an index space. The kernel of which that
     /// is a mask packs it.
-    fn store_read_for(&mut self, var: Option<Var>, ctx: SpaceId) {
+    fn store_read_for(&mut self, var: Option<Var>, space: SpaceId) {
         let Some(read) = var.and_then(|var| self.reads.get(&var)) else { return };
         let mut after = self.check_of(read).map_or(0, |producer| producer.step + 1);
         read.op.each_use(&mut |var| {
             after = after.max(self.values.get(&var).map_or(0, |producer| producer.step + 1));
         });
-        if let Some(producer) = self.made_spaces.get(&ctx)
+        if let Some(producer) = self.made_spaces.get(&space)
             && producer.in_kernel
             && after <= producer.step
             && let Step::Kernel(kernel) = &mut self.steps[producer.step]
-            && kernel.space == read.ctx
+            && kernel.space == read.space
         {
             if kernel.lets.iter().all(|known| known.var != read.var) {
                 kernel.lets.push(read.clone());

@@ -35,7 +35,7 @@ pub(super) fn run(function: &flat::Function, _state: &mut FusionState) -> Block 
     let body = function.body.clone();
     let mut homes = FxHashMap::default();
     body.each_let(&mut |binding| {
-        homes.insert(binding.var, binding.ctx);
+        homes.insert(binding.var, binding.space);
     });
     let walk = Liveness { spaces: &function.spaces, homes };
     walk.block(body, &FxHashSet::default(), &mut Live::default())
@@ -57,9 +57,9 @@ impl Liveness<'_> {
             let mut left = block.steps;
             while let Some(step) = left.pop() {
                 match step {
-                    Step::Space(ctx) if live.spaces.contains(&ctx) => {
-                        live.unpack(ctx);
-                        live.space(&self.spaces[ctx.0 as usize].kind);
+                    Step::Space(space) if live.spaces.contains(&space) => {
+                        live.unpack(space);
+                        live.space(&self.spaces[space.0 as usize].kind);
                         steps.push(step);
                     }
                     Step::Space(_) => {}
@@ -114,9 +114,9 @@ impl Liveness<'_> {
             }
             Op::Branch { cond, then, otherwise } => {
                 let before = before();
-                for (ctx, side) in [then, otherwise] {
-                    live.indices.insert(*ctx);
-                    live.spaces.insert(*ctx);
+                for (space, side) in [then, otherwise] {
+                    live.indices.insert(*space);
+                    live.spaces.insert(*space);
                     // A side without elements is not run: values it stores may be missing later.
                     let mut inside = live.clone();
                     *side =
@@ -139,7 +139,7 @@ impl Liveness<'_> {
                 live.vars.insert(var);
             }),
         }
-        live.elements_of(binding.ctx);
+        live.elements_of(binding.space);
         Some(binding)
     }
 
@@ -159,8 +159,8 @@ impl Liveness<'_> {
         }
         // Values of the spaces around the kernel are rematerialised here, and stored by another.
         let own = |binding: &&Let| {
-            let here = binding.ctx == kernel.space
-                || kernel.masks.contains(&binding.ctx)
+            let here = binding.space == kernel.space
+                || kernel.masks.contains(&binding.space)
                 || binding.combines();
             here && !around.contains(&binding.var)
         };
@@ -170,7 +170,7 @@ impl Liveness<'_> {
             .lets
             .iter()
             .filter(|binding| own.contains(&binding.var) && live.vars.contains(&binding.var));
-        kernel.stores = stored.map(|binding| (binding.var, binding.ctx)).collect();
+        kernel.stores = stored.map(|binding| (binding.var, binding.space)).collect();
         store_packed(&mut kernel, live);
         self.keep_live_masks(&mut kernel, live);
         let lets = std::mem::take(&mut kernel.lets);
@@ -191,7 +191,10 @@ impl Liveness<'_> {
             kernel.counts.iter().copied().filter(|c| live.indices.contains(c)).collect();
         let needed = |mask: &SpaceId| {
             kernel.counts.contains(mask)
-                || kernel.lets.iter().any(|binding| is_within(self.spaces, binding.points(), *mask))
+                || kernel
+                    .lets
+                    .iter()
+                    .any(|binding| is_within(self.spaces, binding.operand_space(), *mask))
                 || kernel.counts.iter().any(|count| is_within(self.spaces, *count, *mask))
         };
         kernel.masks = masks.into_iter().filter(needed).collect();
@@ -279,11 +282,11 @@ fn live_lets(all: Vec<Let>, masks: &[SpaceId], own: &FxHashSet<Var>, live: &mut 
                 live.vars.insert(var);
             }),
         }
-        if binding.combines() && !masks.contains(&binding.points()) {
-            live.spaces.insert(binding.points());
+        if binding.combines() && !masks.contains(&binding.operand_space()) {
+            live.spaces.insert(binding.operand_space());
         }
-        if own.contains(&binding.var) && !masks.contains(&binding.ctx) {
-            live.elements_of(binding.ctx);
+        if own.contains(&binding.var) && !masks.contains(&binding.space) {
+            live.elements_of(binding.space);
         }
         lets.push(binding);
     }
@@ -306,13 +309,13 @@ fn empty_block() -> Block {
 
 impl Live {
     /// The values that a filter keeps are packed from memory.
-    fn unpack(&mut self, ctx: SpaceId) {
+    fn unpack(&mut self, space: SpaceId) {
         let packed: Vec<Var> =
-            self.packed.iter().filter(|(_, c)| *c == ctx).map(|(var, _)| *var).collect();
+            self.packed.iter().filter(|(_, c)| *c == space).map(|(var, _)| *var).collect();
         for var in packed {
-            self.packed.remove(&(var, ctx));
+            self.packed.remove(&(var, space));
             self.vars.insert(var);
-            self.indices.insert(ctx);
+            self.indices.insert(space);
         }
     }
 
@@ -332,9 +335,9 @@ impl Live {
     }
 
     /// Some value is computed at the elements of an index space.
-    fn elements_of(&mut self, ctx: SpaceId) {
-        self.spaces.insert(ctx);
-        self.indices.insert(ctx);
+    fn elements_of(&mut self, space: SpaceId) {
+        self.spaces.insert(space);
+        self.indices.insert(space);
     }
 
     /// An index space is used: so is what determines its elements.

@@ -61,7 +61,7 @@ fn add_used_elements(block: &Block, spaces: &[IndexSpace], into: &mut FxHashSet<
         };
         for step in &block.steps {
             match step {
-                Step::Space(ctx) => into.extend(spaces[ctx.0 as usize].kind.made_of()),
+                Step::Space(space) => into.extend(spaces[space.0 as usize].kind.made_of()),
                 Step::Kernel(kernel) => kernel.lets.iter().for_each(|l| op(&l.op, into)),
                 Step::Let(binding) => op(&binding.op, into),
             }
@@ -86,8 +86,8 @@ impl Rematerialisation<'_, '_> {
             self.stored.extend(variable(block.result));
             for step in &block.steps {
                 match step {
-                    Step::Space(ctx) => {
-                        self.stored.extend(self.spaces[ctx.0 as usize].kind.made_of());
+                    Step::Space(space) => {
+                        self.stored.extend(self.spaces[space.0 as usize].kind.made_of());
                     }
                     Step::Kernel(kernel) => {
                         self.stored.extend(kernel.lets.iter().filter_map(table_size))
@@ -114,7 +114,7 @@ impl Rematerialisation<'_, '_> {
                     Step::Space(_) => step.clone(),
                     Step::Kernel(kernel) => {
                         let kernel = self.kernel(kernel, &known);
-                        let own = kernel.lets.iter().filter(|l| l.ctx == kernel.space);
+                        let own = kernel.lets.iter().filter(|l| l.space == kernel.space);
                         for binding in own.filter(|l| self.may_be_repeated(l)) {
                             known.insert(binding.var, binding.clone());
                         }
@@ -135,7 +135,7 @@ impl Rematerialisation<'_, '_> {
 
     /// Returns true for a value that may be computed more than once.
     fn may_be_repeated(&self, binding: &Let) -> bool {
-        binding.ctx != SpaceId::CALLER && binding.is_cheap() && !binding.ty.has_sequence()
+        binding.space != SpaceId::CALLER && binding.is_cheap() && !binding.ty.has_sequence()
     }
 
     /// Returns a kernel that computes the cheap values it uses.
@@ -184,8 +184,8 @@ impl Rematerialisation<'_, '_> {
         let known = at.known.get(&var).filter(|_| !at.read.contains(&var));
         let Some(binding) = known else { return false };
         let taken = matches!(binding.op, Op::Element { .. } | Op::Position);
-        if !is_within(self.spaces, at.over, binding.ctx)
-            || taken && binding.ctx != at.over
+        if !is_within(self.spaces, at.over, binding.space)
+            || taken && binding.space != at.over
             || more.lets.len() > MAX_REMATERIALISED_OPS
         {
             return false;
@@ -196,7 +196,7 @@ impl Rematerialisation<'_, '_> {
             for atom in binding.op.operands() {
                 if let Atom::Var(operand) = atom
                     && !self.expand(operand, at, more)
-                    && binding.ctx == at.over
+                    && binding.space == at.over
                 {
                     // The operand is loaded from memory.
                     more.own.insert(operand);

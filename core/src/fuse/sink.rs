@@ -82,17 +82,18 @@ impl Sinking<'_, '_> {
     /// Returns the consumers of a multi-versioned value that can be moved into its versions, if there
     /// is a histogram or a scatter among them.
     fn consumers(&self, steps: &[Step], at: usize, result: Atom) -> Option<Consumers> {
-        let Step::Let(Let { var: head, ctx, op: Op::Versions { sequential, .. }, .. }) = &steps[at]
+        let Step::Let(Let { var: head, space, op: Op::Versions { sequential, .. }, .. }) =
+            &steps[at]
         else {
             return None;
         };
         let by_itself =
             matches!(&sequential.steps[..], [Step::Let(Let { op: Op::Sequential(_), .. })]);
-        let is_filter = matches!(self.spaces[ctx.0 as usize].kind, SpaceKind::Filter { .. });
-        if !by_itself || is_filter || segments_of(self.spaces, *ctx).is_none() {
+        let is_filter = matches!(self.spaces[space.0 as usize].kind, SpaceKind::Filter { .. });
+        if !by_itself || is_filter || segments_of(self.spaces, *space).is_none() {
             return None;
         }
-        let (lets, removed, here) = self.movable(steps, at, *head, *ctx);
+        let (lets, removed, here) = self.movable(steps, at, *head, *space);
         let fills = |binding: &Let| {
             let mut uses = false;
             binding.op.each_use(&mut |var| uses |= here.contains(&var));
@@ -131,10 +132,10 @@ impl Sinking<'_, '_> {
                 Op::Element { checked: Some(check), .. } => !later.contains(check),
                 _ => true,
             };
-            if !there || !checked || binding.points() != space {
+            if !there || !checked || binding.operand_space() != space {
                 continue;
             }
-            if binding.combines() && segments_of(self.spaces, space) != Some(binding.ctx) {
+            if binding.combines() && segments_of(self.spaces, space) != Some(binding.space) {
                 continue;
             }
             if binding.combines() {
@@ -167,14 +168,14 @@ impl Sinking<'_, '_> {
                 Step::Let(binding) => {
                     binding.op.each_use(&mut outside);
                     for inside in binding.op.blocks() {
-                        inside.each_context(&mut |ctx| {
-                            let made_of = self.spaces[ctx.0 as usize].kind.made_of();
+                        inside.each_space(&mut |space| {
+                            let made_of = self.spaces[space.0 as usize].kind.made_of();
                             made_of.into_iter().for_each(&mut outside);
                         });
                     }
                 }
-                Step::Space(ctx) => {
-                    let made_of = self.spaces[ctx.0 as usize].kind.made_of();
+                Step::Space(space) => {
+                    let made_of = self.spaces[space.0 as usize].kind.made_of();
                     made_of.into_iter().for_each(&mut outside);
                 }
                 Step::Kernel(_) => bug!("a program is fused once"),
@@ -189,7 +190,7 @@ impl Sinking<'_, '_> {
         let Op::Versions { sequential, flattened } = &head.op else {
             bug!("a value with consumers has two versions")
         };
-        let (site, inner) = (head.site, head.ctx);
+        let (site, inner) = (head.site, head.space);
         let home =
             segments_of(self.spaces, inner).or_bug("the index space of the value has segments");
         // Both versions bind the same variables.
@@ -215,7 +216,7 @@ impl Sinking<'_, '_> {
                 steps.push(Step::Let(binding));
             }
             let mut bind = |var: Var, ty: Ty, op: Op| {
-                steps.push(Step::Let(Let { var, ty, ctx: home, op, site }));
+                steps.push(Step::Let(Let { var, ty, space: home, op, site }));
             };
             if let Some(name) = collected {
                 bind(name, all.clone(), Op::Collect { value: side.result, from: inner });
@@ -233,7 +234,7 @@ impl Sinking<'_, '_> {
         let ((sequential, ty), (flattened, _)) = (side(sequential), side(flattened));
         let var = self.fresh();
         let mut lets =
-            vec![Let { var, ty, ctx: home, op: Op::Versions { sequential, flattened }, site }];
+            vec![Let { var, ty, space: home, op: Op::Versions { sequential, flattened }, site }];
         self.parts_of(var, &parts, home, &mut lets);
         if consumers.kept {
             let op = Op::Element { of: values, checked: None };
@@ -247,7 +248,7 @@ impl Sinking<'_, '_> {
         &mut self,
         sequential: Var,
         parts: &[(Var, Ty, Var)],
-        ctx: SpaceId,
+        space: SpaceId,
         lets: &mut Vec<Let>,
     ) {
         let (mut rest, site) = (Atom::Var(sequential), lets[0].site);
@@ -255,17 +256,17 @@ impl Sinking<'_, '_> {
         let mut ty = lets[0].ty.clone();
         for (_, part, name) in before {
             let first = Op::Map(ir::Op::First(rest));
-            lets.push(Let { var: *name, ty: part.clone(), ctx, op: first, site });
+            lets.push(Let { var: *name, ty: part.clone(), space, op: first, site });
             let Ty::Pair(_, behind) = ty else {
                 bug!("the results of the versions are nested pairs")
             };
             ty = *behind;
             let (var, op) = (self.fresh(), Op::Map(ir::Op::Second(rest)));
-            lets.push(Let { var, ty: ty.clone(), ctx, op, site });
+            lets.push(Let { var, ty: ty.clone(), space, op, site });
             rest = Atom::Var(var);
         }
         let op = Op::Map(ir::Op::Copy(rest));
-        lets.push(Let { var: last.2, ty: last.1.clone(), ctx, op, site });
+        lets.push(Let { var: last.2, ty: last.1.clone(), space, op, site });
     }
 
     /// Returns a new variable.

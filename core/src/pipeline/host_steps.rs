@@ -108,6 +108,6 @@ fn part(kernel: &Kernel, some: Range<usize>) -> Kernel {
         });
     }
     let stores = lets.iter().filter(|binding| needed.contains(&binding.var));
-    let stores = stores.map(|binding| (binding.var, binding.ctx)).collect();
+    let stores = stores.map(|binding| (binding.var, binding.space)).collect();
     Kernel { lets, stores, ..kernel.clone() }
 }

@@ -120,7 +120,7 @@ fn not_launched(program: &Program, skipped: NoLaunch) -> Option<ListedKernel> {
     Some(ListedKernel {
         title: format!("{} kernel {}", function.name, skipped.kernel),
         reason: format!("no launch of its own: {}", skipped.reason),
-        site: function.context(SpaceId::CALLER).site,
+        site: function.index_space(SpaceId::CALLER).site,
         module: None,
         fault_sites: Vec::new(),
     })
@@ -151,7 +151,8 @@ fn described(
     if let Some(version) = version {
         title += &format!(" ({version} version)");
     }
-    let site = kernel.lets.first().map_or(function.context(kernel.space).site, |step| step.site);
+    let site =
+        kernel.lets.first().map_or(function.index_space(kernel.space).site, |step| step.site);
     match code {
         Ok(code) if is_renaming(kernel, code) => ListedKernel {
             title,
@@ -197,7 +198,7 @@ fn facts(function: &Function, kernel: &Kernel, variant: &Variant) -> String {
     for sequence in &variant.tiled {
         facts.push(format!("v{} lies in order: no starts", sequence.0));
     }
-    if let SpaceKind::Filter { .. } = function.context(kernel.space).kind {
+    if let SpaceKind::Filter { .. } = function.index_space(kernel.space).kind {
         facts.push("the indices that the filter keeps".to_owned());
     }
     if facts.is_empty() {

@@ -89,14 +89,14 @@ pub fn variant(
         if facts.is_single(space) {
             variant.single.insert(space);
         }
-        open.extend(function.context(space).around());
-        if let SpaceKind::Concat { inner, .. } = function.context(space).kind {
+        open.extend(function.index_space(space).around());
+        if let SpaceKind::Concat { inner, .. } = function.index_space(space).kind {
             open.push(inner);
         }
     }
     variant.regular = facts.is_regular(kernel.space);
     let outer = function.segments_of(kernel.space);
-    let is_filter = matches!(function.context(kernel.space).kind, SpaceKind::Filter { .. });
+    let is_filter = matches!(function.index_space(kernel.space).kind, SpaceKind::Filter { .. });
     for binding in &kernel.lets {
         if let Op::Element { of: sequence, .. } = binding.op
             && let Some((home, _)) = values.get(&sequence)
@@ -129,7 +129,7 @@ pub fn moves(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
     let [binding] = &kernel.lets[..] else { return None };
     match &binding.op {
         Op::Map(ir::Op::Seq(op @ (SeqOp::Flatten | SeqOp::Append), args))
-            if kernel.masks.is_empty() && binding.ctx == kernel.space =>
+            if kernel.masks.is_empty() && binding.space == kernel.space =>
         {
             Some((*op, args))
         }
@@ -262,7 +262,7 @@ impl<'p> Walk<'p, '_> {
 
     fn enter(&mut self, call: &mut Call<'p>, space: SpaceId) {
         let home = |call: &Call<'p>, var: Var| call.values.get(&var).map(|(home, _)| *home);
-        let extent = match call.function.context(space).kind {
+        let extent = match call.function.index_space(space).kind {
             SpaceKind::Caller => return,
             SpaceKind::Elements { of, sequence } => {
                 let home = home(call, sequence).unwrap_or(of);
@@ -346,7 +346,7 @@ impl<'p> Walk<'p, '_> {
     }
 
     fn binding(&mut self, call: &mut Call<'p>, binding: &'p Let) {
-        let space = binding.ctx;
+        let space = binding.space;
         let tiled = match &binding.op {
             Op::Collect { from, .. } => call.extent(*from).regular,
             Op::Call(callee, args) => {

@@ -60,7 +60,7 @@ fn array_operation(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
     let [binding] = &kernel.lets[..] else { return None };
     match &binding.op {
         Op::Map(ir::Op::Seq(op @ (SeqOp::Flatten | SeqOp::Append), args))
-            if kernel.masks.is_empty() && binding.ctx == kernel.space =>
+            if kernel.masks.is_empty() && binding.space == kernel.space =>
         {
             Some((*op, args))
         }

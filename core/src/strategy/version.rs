@@ -123,7 +123,7 @@ impl Strategy {
 /// each of which contributes its part of the result by itself. Such code stores nothing that the
 /// sequential version would have kept in registers.
 pub fn is_map(flattened: &Block, limits: &Thresholds) -> bool {
-    let Some(Step::Let(Let { var, ctx: outside, op: Op::Collect { value, from }, .. })) =
+    let Some(Step::Let(Let { var, space: outside, op: Op::Collect { value, from }, .. })) =
         flattened.steps.last()
     else {
         return false;
@@ -170,7 +170,7 @@ pub fn deciding_space(binding: &Let, sequential: &Block) -> SpaceId {
         }
         Step::Space(_) | Step::Let(_) => None,
     };
-    sequential.steps.iter().find_map(kernel_space).unwrap_or(binding.ctx)
+    sequential.steps.iter().find_map(kernel_space).unwrap_or(binding.space)
 }
 
 /// Returns the function whose call flattened code ends with, if it does.

@@ -31,15 +31,15 @@ pub(super) fn run_host_steps<'p>(
             KernelPart::Host(step, later) => {
                 let owned = take_owned(frame, kernel, step, later);
                 let value = HostStep { launcher, step }.run(frame, owned)?;
-                frame.bind(step.var, step.ctx, value);
+                frame.bind(step.var, step.space, value);
             }
             KernelPart::Launched(key, part) => launcher.launch(frame, key, &part)?,
         }
         at = next;
     }
     for step in &kernel.lets {
-        if !kernel.stores.contains(&(step.var, step.ctx)) {
-            frame.take(step.var, step.ctx);
+        if !kernel.stores.contains(&(step.var, step.space)) {
+            frame.take(step.var, step.space);
         }
     }
     Ok(())
@@ -95,7 +95,7 @@ impl<'p> HostStep<'_, 'p> {
 
     /// Returns the value of the step; `owned` is its first operand if that may be overwritten.
     fn run(&self, frame: &mut CallFrame<'p>, owned: Option<FlatValue>) -> RunResult<Rc<FlatValue>> {
-        let (space, site) = (self.step.ctx, self.step.site);
+        let (space, site) = (self.step.space, self.step.site);
         let mut values: Vec<Rc<FlatValue>> = Vec::new();
         let is_owned = owned.is_some();
         values.extend(owned.map(Rc::new));
@@ -285,7 +285,7 @@ impl<'p> HostStep<'_, 'p> {
     }
 
     fn space(&self) -> SpaceId {
-        self.step.ctx
+        self.step.space
     }
 
     fn int(&self, x: i64) -> Arg {

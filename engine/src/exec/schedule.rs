@@ -140,7 +140,7 @@ impl<'p> Schedule<'p> {
                         let last = at + 1 == block.steps.len();
                         let last = last && block.result == Atom::Var(binding.var);
                         match self.binding(frame, binding, tail && last)? {
-                            Outcome::Value(value) => frame.bind(binding.var, binding.ctx, value),
+                            Outcome::Value(value) => frame.bind(binding.var, binding.space, value),
                             tail => return Ok(tail),
                         }
                     }
@@ -186,7 +186,7 @@ impl<'p> Schedule<'p> {
             SeqOp::Append => append_rows(memory, rows[0], rows[1], element)?,
             _ => flatten_rows(memory, rows[0], element)?,
         };
-        frame.bind(binding.var, binding.ctx, Rc::new(FlatValue::new(columns)));
+        frame.bind(binding.var, binding.space, Rc::new(FlatValue::new(columns)));
         Ok(())
     }
 
@@ -196,7 +196,7 @@ impl<'p> Schedule<'p> {
         binding: &'p Let,
         tail: bool,
     ) -> RunResult<Outcome> {
-        let space = binding.ctx;
+        let space = binding.space;
         match &binding.op {
             Op::Collect { value, from } => {
                 let value = collect(&self.launcher, frame, *value, *from, &binding.ty)?;
@@ -248,7 +248,7 @@ impl<'p> Schedule<'p> {
         args: &[Atom],
         tail: bool,
     ) -> RunResult<Outcome> {
-        let space = binding.ctx;
+        let space = binding.space;
         let args: RunResult<Vec<Rc<FlatValue>>> =
             args.iter().map(|arg| value_in(&self.launcher, frame, *arg, space)).collect();
         let elements = Rc::new(frame.extent(space).of_call());

@@ -114,7 +114,7 @@ pub(crate) fn extent_rule(
     space: SpaceId,
 ) -> ExtentRule {
     let home = |var: Var| homes.get(&var).or_bug("a variable is bound before it is used").0;
-    match function.context(space).kind {
+    match function.index_space(space).kind {
         SpaceKind::Caller => ExtentRule::Caller,
         SpaceKind::Elements { of: outer, sequence } => match home(sequence) {
             home if facts.is_single(home) => {

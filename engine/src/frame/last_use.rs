@@ -28,18 +28,18 @@ pub(super) fn last_uses(function: &Function, block: &Block) -> LastUses {
         let mut used = |var: Var| {
             last.insert(var, at);
         };
-        let made_of = |space: SpaceId| function.context(space).kind.made_of();
+        let made_of = |space: SpaceId| function.index_space(space).kind.made_of();
         match step {
             Step::Space(space) => made_of(*space).into_iter().for_each(&mut used),
             Step::Let(binding) => {
                 binding.op.each_use(&mut used);
                 for inside in binding.op.blocks() {
-                    inside.each_context(&mut |space| {
+                    inside.each_space(&mut |space| {
                         made_of(space).into_iter().for_each(&mut used);
                     });
                 }
                 used(binding.var);
-                places.entry(binding.var).or_default().push(binding.ctx);
+                places.entry(binding.var).or_default().push(binding.space);
             }
             Step::Kernel(kernel) => {
                 kernel.lets.iter().for_each(|binding| binding.op.each_use(&mut used));

@@ -167,7 +167,7 @@ impl<'p> CallFrame<'p> {
     /// concatenation has the elements of the space that it concatenates.
     pub(crate) fn value_of_elements(&self, var: Var, space: SpaceId) -> Option<Rc<FlatValue>> {
         let here = self.values.get(&(var, space)).cloned();
-        here.or_else(|| match self.function.context(space).kind {
+        here.or_else(|| match self.function.index_space(space).kind {
             SpaceKind::Concat { inner, .. } => self.value_of_elements(var, inner),
             SpaceKind::Caller
             | SpaceKind::Elements { .. }
@@ -179,7 +179,7 @@ impl<'p> CallFrame<'p> {
     /// Returns for each element of an index space its index in the space around it.
     pub(crate) fn outer_indices(&self, memory: &Memory<'_>, space: SpaceId) -> RunResult<Buffer> {
         let extent = self.extent(space);
-        let is_filter = matches!(self.function.context(space).kind, SpaceKind::Filter { .. });
+        let is_filter = matches!(self.function.index_space(space).kind, SpaceKind::Filter { .. });
         match (extent.stored_indices(), is_filter) {
             (Some(indices), _) => Ok(indices),
             (None, true) => Err(Unsupported::MissingFilterIndices.into()),

@@ -96,8 +96,8 @@ fn derive<'p>(
     ty: Ty,
     space: SpaceId,
 ) -> RunResult<Rc<FlatValue>> {
-    let site = frame.function.context(space).site;
-    let binding = Let { var: DERIVED_VAR, ty, ctx: space, op: Op::Map(op), site };
+    let site = frame.function.index_space(space).site;
+    let binding = Let { var: DERIVED_VAR, ty, space, op: Op::Map(op), site };
     let kernel = Kernel {
         id: DERIVED_KERNEL,
         space,

@@ -232,7 +232,7 @@ impl<'p> Prefetcher<'p> {
     }
 
     fn binding(&mut self, call: &mut ForeseenCall<'p>, binding: &'p Let) -> Option<()> {
-        let space = binding.ctx;
+        let space = binding.space;
         let tiles = match &binding.op {
             Op::Collect { from, .. } => call.extents.get(from)?.segments,
             Op::Call(callee, args) => {

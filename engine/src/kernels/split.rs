@@ -37,6 +37,6 @@ fn part(kernel: &Kernel, steps: Range<usize>) -> Kernel {
         });
     }
     let stores = lets.iter().filter(|binding| needed.contains(&binding.var));
-    let stores = stores.map(|binding| (binding.var, binding.ctx)).collect();
+    let stores = stores.map(|binding| (binding.var, binding.space)).collect();
     Kernel { lets, stores, ..kernel.clone() }
 }

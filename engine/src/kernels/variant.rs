@@ -16,14 +16,14 @@ pub(super) fn variant(
         if facts.is_single(space) {
             variant.single.insert(space);
         }
-        open.extend(function.context(space).around());
-        if let SpaceKind::Concat { inner, .. } = function.context(space).kind {
+        open.extend(function.index_space(space).around());
+        if let SpaceKind::Concat { inner, .. } = function.index_space(space).kind {
             open.push(inner);
         }
     }
     variant.regular = facts.is_regular(kernel.space);
     let outer = function.segments_of(kernel.space);
-    let is_filter = matches!(function.context(kernel.space).kind, SpaceKind::Filter { .. });
+    let is_filter = matches!(function.index_space(kernel.space).kind, SpaceKind::Filter { .. });
     for binding in &kernel.lets {
         if let Op::Element { of: sequence, .. } = binding.op
             && let Some((home, _)) = homes.get(&sequence)

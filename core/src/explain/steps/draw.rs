@@ -14,14 +14,14 @@ pub(super) fn drawn(
     frame: &Frame<'_>,
     reader: &Reader<'_>,
     var: Var,
-    ctx: SpaceId,
+    space: SpaceId,
 ) -> Option<SegmentedValue> {
     frame.home(var)?;
-    frame.space(ctx)?;
-    let mut values = frame.all(Atom::Var(var), ctx);
+    frame.space(space)?;
+    let mut values = frame.all(Atom::Var(var), space);
     let mut ty = frame.ty(var)?.clone();
     let mut kinds = Vec::new();
-    let mut at = ctx;
+    let mut at = space;
     while let Some((owner, segments)) = &frame.space(at)?.segments {
         let mut all = vec![Vec::new(); frame.space(*owner)?.count];
         for (value, segment) in values.into_iter().zip(segments) {
@@ -45,7 +45,7 @@ pub(super) fn drawn(
     let own = reader.layouts.get(&var).copied().unwrap_or(Layout::Given);
     let name = reader.names.get(&var).cloned().unwrap_or_else(|| format!("v{}", var.0));
     let mut drawn = segmented(name, &value, &ty, &kinds, known(own));
-    if frame.home(var) == Some(ctx)
+    if frame.home(var) == Some(space)
         && let Some((source, starts)) = viewed(frame, var)
     {
         view(frame, source, &starts, &mut drawn);
@@ -55,11 +55,11 @@ pub(super) fn drawn(
 
 /// The index space in which to show a value that is used in another one: that one, if its elements
 /// are some of those of the value.
-pub(super) fn shown_at(frame: &Frame<'_>, var: Var, ctx: SpaceId) -> Option<SpaceId> {
+pub(super) fn shown_at(frame: &Frame<'_>, var: Var, space: SpaceId) -> Option<SpaceId> {
     let home = frame.home(var)?;
-    let mut at = ctx;
+    let mut at = space;
     while at != home {
-        match frame.function.context(at).kind {
+        match frame.function.index_space(at).kind {
             SpaceKind::Filter { of, .. } => at = of,
             SpaceKind::Concat { inner, .. } => at = inner,
             SpaceKind::Caller | SpaceKind::Elements { .. } | SpaceKind::Count { .. } => {
@@ -67,7 +67,7 @@ pub(super) fn shown_at(frame: &Frame<'_>, var: Var, ctx: SpaceId) -> Option<Spac
             }
         }
     }
-    Some(ctx)
+    Some(space)
 }
 
 /// The sequence that a value is a view of, and the offset of each part in the flat data of that;
@@ -91,8 +91,8 @@ fn viewed(frame: &Frame<'_>, var: Var) -> Option<(Var, Vec<u32>)> {
         before.push(before.last()? + leaves(value));
     }
     let start = |element| {
-        let index = usize::try_from(frame.read(index, binding.ctx, element).as_int()?).ok()?;
-        let at = frame.outer(binding.ctx, element, home);
+        let index = usize::try_from(frame.read(index, binding.space, element).as_int()?).ok()?;
+        let at = frame.outer(binding.space, element, home);
         let inside = match op {
             SeqOp::Subseq => index,
             SeqOp::Index => {
@@ -103,7 +103,7 @@ fn viewed(frame: &Frame<'_>, var: Var) -> Option<(Var, Vec<u32>)> {
         };
         u32::try_from(before.get(at)? + inside).ok()
     };
-    let starts = (0..frame.space(binding.ctx)?.count).map(start).collect::<Option<Vec<u32>>>()?;
+    let starts = (0..frame.space(binding.space)?.count).map(start).collect::<Option<Vec<u32>>>()?;
     Some((source, starts))
 }
 

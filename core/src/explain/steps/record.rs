@@ -105,12 +105,12 @@ impl<'a> About<'a> {
 
 /// Collects the variables that the flattened version of a function uses.
 fn uses(function: &Function, block: &Block, used: &mut FxHashSet<Var>) {
-    let context = |ctx: SpaceId, used: &mut FxHashSet<Var>| {
-        used.extend(function.context(ctx).kind.made_of());
+    let index_space = |space: SpaceId, used: &mut FxHashSet<Var>| {
+        used.extend(function.index_space(space).kind.made_of());
     };
     for step in &block.steps {
         match step {
-            Step::Space(ctx) => context(*ctx, used),
+            Step::Space(space) => index_space(*space, used),
             Step::Kernel(_) => {}
             Step::Let(binding) => match &binding.op {
                 Op::Versions { flattened, .. } => {
@@ -118,8 +118,8 @@ fn uses(function: &Function, block: &Block, used: &mut FxHashSet<Var>) {
                 }
                 Op::Branch { cond, then, otherwise } => {
                     used.insert(*cond);
-                    for (ctx, block) in [then, otherwise] {
-                        context(*ctx, used);
+                    for (space, block) in [then, otherwise] {
+                        index_space(*space, used);
                         crate::base::with_stack(|| uses(function, block, used));
                     }
                 }
@@ -137,7 +137,7 @@ fn uses(function: &Function, block: &Block, used: &mut FxHashSet<Var>) {
 /// Steps at the points of one context that are shown as one.
 struct Map {
     function: *const Function,
-    ctx: SpaceId,
+    space: SpaceId,
     made: Vec<Var>,
 }
 
@@ -165,7 +165,7 @@ impl<'a> Recorder<'a> {
         if !self.about.contains_key(&key) {
             let mut functions = self.program.functions.iter().flatten();
             if let Some(own) = functions.find(|own| std::ptr::eq(*own, function)) {
-                let item = own.context(SpaceId::CALLER).site.item;
+                let item = own.index_space(SpaceId::CALLER).site.item;
                 let about = About::new(self.db, item, self.program, own, None);
                 self.about.insert(key, about);
             }
@@ -179,12 +179,12 @@ impl<'a> Recorder<'a> {
         (self.db.file_of(site.item) == self.file).then_some(range)
     }
 
-    fn context(&mut self, frame: &Frame<'_>, ctx: SpaceId) {
+    fn index_space(&mut self, frame: &Frame<'_>, space: SpaceId) {
         let key = self.prepare(frame.function);
         let Some(about) = self.about.get(&key) else { return };
         let reader = &about.reader;
-        let context = frame.function.context(ctx);
-        let (title, made_of) = match &context.kind {
+        let index_space = frame.function.index_space(space);
+        let (title, made_of) = match &index_space.kind {
             SpaceKind::Caller => return,
             SpaceKind::Elements { of, sequence } => {
                 let each = if frame.function.segments_of(*of).is_none() { "" } else { "every " };
@@ -193,7 +193,7 @@ impl<'a> Recorder<'a> {
             }
             SpaceKind::Count { of, count } => {
                 let each = if frame.function.segments_of(*of).is_none() { "" } else { "every " };
-                let text = names::snippet(self.db, context.site.item, context.site.span);
+                let text = names::snippet(self.db, index_space.site.item, index_space.site.span);
                 let var = match count {
                     Atom::Var(var) => Some(*var),
                     _ => None,
@@ -214,39 +214,39 @@ impl<'a> Recorder<'a> {
                 ("join the segments of a level: no data moves".to_owned(), None)
             }
         };
-        let around = context.around().unwrap_or(SpaceId::CALLER);
+        let around = index_space.around().unwrap_or(SpaceId::CALLER);
         let inputs = made_of.and_then(|var| {
             let home = frame.home(var)?;
             drawn(frame, reader, var, home)
         });
         // The points that are kept are shown by what is there.
         let shown = self.elements.get(&(key, around)).copied();
-        let output = match context.kind {
+        let output = match index_space.kind {
             SpaceKind::Filter { .. } | SpaceKind::Concat { .. } => {
-                shown.and_then(|var| drawn(frame, reader, var, ctx))
+                shown.and_then(|var| drawn(frame, reader, var, space))
             }
             _ => None,
         };
-        let code = match &context.kind {
+        let code = match &index_space.kind {
             // That of a side of a conditional stands on the line of the conditional.
             SpaceKind::Filter { of, flag, is } => {
                 let not = if *is { "" } else { "not " };
-                format!("{ctx} = filter {not}v{} of {of}", flag.0)
+                format!("{space} = filter {not}v{} of {of}", flag.0)
             }
-            _ => about.code(&ctx.to_string()),
+            _ => about.code(&space.to_string()),
         };
         let step = SegmentStep {
             title,
             code,
-            source: self.source(about, context.site),
+            source: self.source(about, index_space.site),
             inputs: inputs.into_iter().collect(),
             output,
         };
-        let filters = matches!(context.kind, SpaceKind::Filter { .. });
+        let filters = matches!(index_space.kind, SpaceKind::Filter { .. });
         self.parallel |= !filters;
-        self.waits = (!filters).then_some((key, ctx));
+        self.waits = (!filters).then_some((key, space));
         if let (true, Some(var)) = (filters, shown) {
-            self.elements.insert((key, ctx), var);
+            self.elements.insert((key, space), var);
         }
         self.map = None;
         self.steps.push(step);
@@ -255,7 +255,7 @@ impl<'a> Recorder<'a> {
     fn value(&mut self, frame: &Frame<'_>, binding: &Let) {
         let key = self.prepare(frame.function);
         let Some(about) = self.about.get(&key) else { return };
-        let ctx = binding.ctx;
+        let space = binding.space;
         let reader = &about.reader;
         // Before anything is done in parallel, sequences that the source writes out are as they are.
         let written = matches!(&binding.op, Op::Map(ir::Op::List(_) | ir::Op::Text(_)));
@@ -264,13 +264,13 @@ impl<'a> Recorder<'a> {
         }
         let arrives = matches!(binding.op, Op::Element { .. } | Op::Position);
         if arrives {
-            self.elements.entry((key, ctx)).or_insert(binding.var);
+            self.elements.entry((key, space)).or_insert(binding.var);
         }
         let Some(title) = title(self.program, frame, about, binding) else { return };
         let code = about.code(&format!("v{}", binding.var.0));
         let source = self.source(about, binding.site);
-        let output = drawn(frame, reader, binding.var, ctx);
-        if arrives && self.waits == Some((key, ctx)) {
+        let output = drawn(frame, reader, binding.var, space);
+        if arrives && self.waits == Some((key, space)) {
             // It belongs to the context.
             self.waits = None;
             if let Some(step) = self.steps.last_mut() {
@@ -291,7 +291,7 @@ impl<'a> Recorder<'a> {
             }
         }
         let joins = match &mut self.map {
-            Some(map) if simple && map.function == key && map.ctx == ctx => {
+            Some(map) if simple && map.function == key && map.space == space => {
                 vars.retain(|var| !map.made.contains(var));
                 map.made.push(binding.var);
                 true
@@ -299,7 +299,7 @@ impl<'a> Recorder<'a> {
             _ => false,
         };
         for var in vars {
-            if let Some(home) = draw::shown_at(frame, var, ctx) {
+            if let Some(home) = draw::shown_at(frame, var, space) {
                 inputs.extend(drawn(frame, reader, var, home));
             }
         }
@@ -322,7 +322,7 @@ impl<'a> Recorder<'a> {
             return;
         }
         self.waits = None;
-        self.map = simple.then(|| Map { function: key, ctx, made: vec![binding.var] });
+        self.map = simple.then(|| Map { function: key, space, made: vec![binding.var] });
         self.steps.push(SegmentStep { title, code, source, inputs, output });
     }
 }
@@ -330,7 +330,7 @@ impl<'a> Recorder<'a> {
 impl Watch for Recorder<'_> {
     fn done(&mut self, frame: &Frame<'_>, step: Done<'_>) {
         match step {
-            Done::IndexSpace(ctx) => self.context(frame, ctx),
+            Done::IndexSpace(space) => self.index_space(frame, space),
             Done::Value(binding) => self.value(frame, binding),
         }
     }
@@ -345,11 +345,11 @@ impl Watch for Recorder<'_> {
 
 /// The title of a step in words; `None` for a step that only passes values on.
 fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let) -> Option<String> {
-    let single = |ctx: SpaceId| {
-        let elements = frame.space(ctx);
+    let single = |space: SpaceId| {
+        let elements = frame.space(space);
         elements.is_some_and(|elements| elements.count == 1 && elements.segments.is_none())
     };
-    let segments = if single(binding.ctx) { "all" } else { "each segment" };
+    let segments = if single(binding.space) { "all" } else { "each segment" };
     Some(match &binding.op {
         Op::Map(op) => match op {
             ir::Op::Copy(_)
@@ -381,7 +381,7 @@ fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let)
         },
         // The count of a range, and that lengths agree, is told of no student.
         Op::Extent(..) | Op::SameLength(..) => return None,
-        Op::Collect { .. } if single(binding.ctx) => "the points become a sequence".to_owned(),
+        Op::Collect { .. } if single(binding.space) => "the points become a sequence".to_owned(),
         Op::Collect { .. } => "each segment becomes a sequence: no data moves".to_owned(),
         Op::Reduce { with, .. } => format!("{} of {segments}", with.label()),
         Op::Histogram { with, .. } => {

@@ -150,7 +150,7 @@ impl<'p> Frame<'p> {
 
     /// Makes an index space of no more than `most` elements; false if it has more.
     pub(super) fn enter(&mut self, space: SpaceId, most: usize) -> bool {
-        let elements = match self.function.context(space).kind {
+        let elements = match self.function.index_space(space).kind {
             SpaceKind::Caller => return true,
             SpaceKind::Elements { of, sequence } => {
                 let length = |value: &Value| value.as_sequence().map(|sequence| sequence.len());

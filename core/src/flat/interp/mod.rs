@@ -198,7 +198,7 @@ impl<'p> Interpreter<'p, '_> {
     fn binding(&mut self, frame: &mut Frame<'p>, binding: &'p Let, watched: bool) -> Outcome<()> {
         eprintln!("DBG {:?} {:?}", binding.var, binding.op);
         let values = self.values(frame, binding, watched)?;
-        frame.define(binding.var, binding.ctx, values);
+        frame.define(binding.var, binding.space, values);
         if watched {
             self.watch.done(frame, Done::Value(binding));
         }
@@ -221,7 +221,7 @@ impl<'p> Interpreter<'p, '_> {
         waiting: &mut Vec<SpaceId>,
         watched: bool,
     ) -> Outcome<()> {
-        let ready = |frame: &Frame<'p>, mask: SpaceId| match frame.function.context(mask).kind {
+        let ready = |frame: &Frame<'p>, mask: SpaceId| match frame.function.index_space(mask).kind {
             SpaceKind::Filter { of, flag, .. } => {
                 frame.home(flag).is_some() && frame.space(of).is_some()
             }
@@ -241,7 +241,7 @@ impl<'p> Interpreter<'p, '_> {
         binding: &'p Let,
         watched: bool,
     ) -> Outcome<Vec<Value>> {
-        let (space, ty) = (binding.ctx, &binding.ty);
+        let (space, ty) = (binding.space, &binding.ty);
         let count = frame.elements(space).count;
         match &binding.op {
             Op::Map(op) => self.map(frame, space, ty, op.clone()),

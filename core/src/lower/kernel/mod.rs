@@ -54,7 +54,7 @@ pub fn values(function: &flat::Function) -> Values {
     let mut values: Values =
         function.params.iter().map(|(var, ty)| (*var, (SpaceId::CALLER, ty.clone()))).collect();
     function.body.each_let(&mut |binding| {
-        values.insert(binding.var, (binding.ctx, binding.ty.clone()));
+        values.insert(binding.var, (binding.space, binding.ty.clone()));
     });
     values
 }
@@ -163,13 +163,13 @@ impl<'a> KernelLowering<'a> {
     }
 
     /// Returns true for an index space with one element, whose values are no arrays.
-    fn single(&self, ctx: SpaceId) -> bool {
-        self.variant.single.contains(&ctx)
+    fn single(&self, space: SpaceId) -> bool {
+        self.variant.single.contains(&space)
     }
 
     /// Returns the index space with an element for each segment of the kernel's, if it has several.
     fn outer(&self) -> Option<SpaceId> {
-        self.function.segments_of(self.kernel.space).filter(|ctx| !self.single(*ctx))
+        self.function.segments_of(self.kernel.space).filter(|space| !self.single(*space))
     }
 
     /// Returns the scope of reductions, scans and filters.
@@ -179,7 +179,7 @@ impl<'a> KernelLowering<'a> {
 
     /// Lowers a value; `map` is its operation if that is one of the core language.
     fn binding(&mut self, binding: &'a Let, map: Option<&'a ir::Block>) -> Result<(), Unsupported> {
-        let mask = self.mask(binding.points());
+        let mask = self.mask(binding.operand_space());
         let lowered = match (&binding.op, mask) {
             (Op::Reduce { with, value, .. }, mask) => {
                 let value = self.code.atom(*value).scalar();
@@ -375,11 +375,11 @@ impl<'a> KernelLowering<'a> {
     }
 
     /// Tests whether a mask of the kernel keeps the thread's element; `None` if the space is no mask.
-    fn mask(&mut self, ctx: SpaceId) -> Option<Value> {
-        if !self.kernel.masks.contains(&ctx) {
+    fn mask(&mut self, space: SpaceId) -> Option<Value> {
+        if !self.kernel.masks.contains(&space) {
             return None;
         }
-        let SpaceKind::Filter { of, flag, is } = self.function.context(ctx).kind else {
+        let SpaceKind::Filter { of, flag, is } = self.function.index_space(space).kind else {
             return None;
         };
         let flag = self.code.atom(Atom::Var(flag)).scalar();

@@ -84,14 +84,15 @@ impl<'a> KernelLowering<'a> {
         for binding in lets {
             self.add_inputs_of(binding, &outside, &mut inputs);
         }
-        let flags =
-            self.kernel.masks.iter().filter_map(|mask| match self.function.context(*mask).kind {
+        let flags = self.kernel.masks.iter().filter_map(|mask| {
+            match self.function.index_space(*mask).kind {
                 SpaceKind::Filter { flag, .. } => Some(flag),
                 SpaceKind::Caller
                 | SpaceKind::Elements { .. }
                 | SpaceKind::Count { .. }
                 | SpaceKind::Concat { .. } => None,
-            });
+            }
+        });
         let stores = self.kernel.stores.iter().map(|(var, _)| *var);
         for var in flags.chain(stores).filter(|var| outside(*var)) {
             add(&mut inputs.values, var);
@@ -134,7 +135,7 @@ impl<'a> KernelLowering<'a> {
                         read(var);
                     }
                 }
-                written.push(binding.ctx);
+                written.push(binding.space);
             }
             // There is one segment.
             Op::Histogram { .. } => binding.op.each_use(&mut read),
@@ -201,7 +202,7 @@ impl<'a> KernelLowering<'a> {
                     continue;
                 }
                 // The elements of concatenated segments are those of the inner space.
-                if !matches!(self.function.context(at).kind, SpaceKind::Concat { .. })
+                if !matches!(self.function.index_space(at).kind, SpaceKind::Concat { .. })
                     && !maps.contains(&at)
                 {
                     maps.push(at);
@@ -214,7 +215,7 @@ impl<'a> KernelLowering<'a> {
 
     /// Returns true if the way from the kernel's index space to another begins with the segment.
     fn leads_by_segment(&self, over: SpaceId, home: SpaceId) -> bool {
-        match self.function.context(over).kind {
+        match self.function.index_space(over).kind {
             // A filter has segments of its own, with the spaces around its base around them.
             SpaceKind::Filter { .. } => {
                 let outer = self.function.segments_of(over);
@@ -228,12 +229,12 @@ impl<'a> KernelLowering<'a> {
     }
 
     /// Returns the index space that the map of another leads to.
-    fn step(&self, ctx: SpaceId) -> SpaceId {
-        match self.function.context(ctx).kind {
+    fn step(&self, space: SpaceId) -> SpaceId {
+        match self.function.index_space(space).kind {
             SpaceKind::Concat { inner, .. } => inner,
             _ => self
                 .function
-                .context(ctx)
+                .index_space(space)
                 .around()
                 .or_bug("all index spaces are inside the caller's"),
         }
@@ -252,7 +253,7 @@ impl<'a> KernelLowering<'a> {
         let index = *element.last().or_bug("every element has an index");
         self.indices.insert(over, index);
         let mut at = over;
-        while let SpaceKind::Concat { inner, .. } = self.function.context(at).kind {
+        while let SpaceKind::Concat { inner, .. } = self.function.index_space(at).kind {
             at = inner;
             self.indices.insert(at, index);
         }
@@ -315,7 +316,9 @@ impl<'a> KernelLowering<'a> {
                     self.segment.or_bug("a kernel that needs segments iterates by segments")
                 }
                 // The elements of concatenated segments are those of the inner space.
-                None if matches!(self.function.context(at).kind, SpaceKind::Concat { .. }) => index,
+                None if matches!(self.function.index_space(at).kind, SpaceKind::Concat { .. }) => {
+                    index
+                }
                 None => {
                     let map = self.maps[&at];
                     self.code.body.load(map, index)

@@ -28,8 +28,9 @@ impl<'a> KernelLowering<'a> {
     }
 
     /// Adds an array to be written, with an element for each element of an index space.
-    fn array(&mut self, ctx: SpaceId, ty: kir::Ty) -> (Value, usize) {
-        let param = if self.single(ctx) { KernelParam::One(ty) } else { KernelParam::Out(ctx, ty) };
+    fn array(&mut self, space: SpaceId, ty: kir::Ty) -> (Value, usize) {
+        let param =
+            if self.single(space) { KernelParam::One(ty) } else { KernelParam::Out(space, ty) };
         self.array_param(param, ty)
     }
 
@@ -44,10 +45,14 @@ impl<'a> KernelLowering<'a> {
             return None;
         }
         let ty = scalar_ty(&binding.ty, self.precision);
-        let (array, at) = self.array(binding.ctx, ty);
+        let (array, at) = self.array(binding.space, ty);
         let part =
-            if self.single(binding.ctx) { ResultPart::First(at) } else { ResultPart::Array(at) };
-        self.results.push(KernelResult { var: binding.var, space: binding.ctx, parts: vec![part] });
+            if self.single(binding.space) { ResultPart::First(at) } else { ResultPart::Array(at) };
+        self.results.push(KernelResult {
+            var: binding.var,
+            space: binding.space,
+            parts: vec![part],
+        });
         Some(array)
     }
 
@@ -65,7 +70,7 @@ impl<'a> KernelLowering<'a> {
         let ty = scalar_ty(element, self.precision);
         let (array, at) = self.array_param(KernelParam::Table(size, combine, ty), ty);
         let parts = vec![ResultPart::Length(at), ResultPart::Array(at)];
-        self.results.push(KernelResult { var: binding.var, space: binding.ctx, parts });
+        self.results.push(KernelResult { var: binding.var, space: binding.space, parts });
         Some((array, ty))
     }
 
@@ -75,7 +80,7 @@ impl<'a> KernelLowering<'a> {
             return None;
         }
         let ty = &self.values[&of].1;
-        let single = self.single(binding.ctx);
+        let single = self.single(binding.space);
         let types = match single {
             true => repr::parts(ty, self.precision),
             false => repr::columns(ty, self.precision),
@@ -91,7 +96,7 @@ impl<'a> KernelLowering<'a> {
         });
         self.results.push(KernelResult {
             var: binding.var,
-            space: binding.ctx,
+            space: binding.space,
             parts: parts.collect(),
         });
         let value = if single {
@@ -99,7 +104,7 @@ impl<'a> KernelLowering<'a> {
         } else {
             let extent = self.zero();
             let columns = columns_from_parts(ty, extent, &mut params.into_iter());
-            let index = self.index_in(binding.ctx);
+            let index = self.index_in(binding.space);
             self.code.row(&columns, index)
         };
         Some(value.sequence())
