@@ -196,7 +196,6 @@ impl<'p> Interpreter<'p, '_> {
     }
 
     fn binding(&mut self, frame: &mut Frame<'p>, binding: &'p Let, watched: bool) -> Outcome<()> {
-        eprintln!("DBG {:?} {:?}", binding.var, binding.op);
         let values = self.values(frame, binding, watched)?;
         frame.define(binding.var, binding.space, values);
         if watched {
