@@ -79,7 +79,7 @@ impl Views {
     }
 }
 
-fn result(snapshot: &Snapshot, stage: Stage, view: explain::View) -> IrResult {
+fn result(snapshot: &Snapshot, stage: Stage, view: explain::StageView) -> IrResult {
     let lines = view.lines.iter().filter(|line| line.source.file == snapshot.file);
     let lines = lines.map(|line| IrLine {
         line: line.line,

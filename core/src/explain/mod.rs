@@ -9,6 +9,9 @@
 //! | `summary` | the kernels of a form, and the choices between versions, in a few lines |
 //! | `stages` | a form at a stage of the compiler, each line with its source range |
 //! | `steps` | a small example as segments over flat data, step by step |
+//!
+//! The road is the same for all of them: `form` elaborates the form at a cursor, [`crate::pipeline`]
+//! compiles it up to a stage, and `summary`, `stages` or `steps` describes the result.
 
 mod form;
 mod stages;
@@ -16,6 +19,6 @@ mod steps;
 mod summary;
 
 pub use form::{example, subject, takes_functions};
-pub use stages::{Line, View, view};
+pub use stages::{Line, StageView, view};
 pub use steps::{Level, NestedComponent, SegmentStep, SegmentedValue, Segments, segments};
 pub use summary::{Layout, Summary, SummaryLine, headline, summary, within};

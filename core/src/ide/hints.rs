@@ -263,15 +263,16 @@ fn parallelism(cursor: &Cursor<'_>, precision: Precision, all: &mut Vec<InlayHin
 /// The number of launches in some lines. Of two versions of a computation one is counted.
 fn launches(lines: &[SummaryLine]) -> u32 {
     let mut count = 0;
-    let mut aside: Option<u32> = None;
+    // The depth of the line that introduces a sequential version.
+    let mut sequential: Option<u32> = None;
     for line in lines {
-        if aside.is_some_and(|depth| line.depth <= depth) {
-            aside = None;
+        if sequential.is_some_and(|depth| line.depth <= depth) {
+            sequential = None;
         }
-        if line.text.starts_with("in a thread each") {
-            aside = aside.or(Some(line.depth));
+        if line.sequential_version {
+            sequential = sequential.or(Some(line.depth));
         }
-        count += u32::from(line.launch && aside.is_none());
+        count += u32::from(line.launch && sequential.is_none());
     }
     // Some of it may have no flat form at all.
     count.max(u32::from(lines.iter().any(|line| line.launch)))

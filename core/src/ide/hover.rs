@@ -311,8 +311,8 @@ mod tests {
                 ---
                 **Flattened:** 1 kernel does this
 
-                - all of `{sum(r) / #r : r in m}`, one of two forms:
-                  - flattened, all together, where there are few with much inside
+                - `{sum(r) / #r : r in m}`, one of two versions:
+                  - flattened, for all elements at once: for few elements with much parallelism inside
                     - each element of `r`, for each element of `m`: reduce_sum
             "#]],
         );

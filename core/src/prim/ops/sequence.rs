@@ -135,7 +135,7 @@ macro_rules! sequence_operations {
         }
 
         impl SeqOp {
-            /// The properties of the operation.
+            /// Returns the properties of the operation.
             pub const fn row(self) -> &'static SeqRow {
                 match self {
                     $(sequence_operations!(@any $op $($operator)?) => {
@@ -146,7 +146,7 @@ macro_rules! sequence_operations {
                 }
             }
 
-            /// Every operation, families with each of their operators.
+            /// Returns every operation, families with each of their operators.
             #[allow(clippy::vec_init_then_push, reason = "rows push one operation or a family")]
             pub fn all() -> impl Iterator<Item = SeqOp> {
                 let mut all = Vec::new();
@@ -154,7 +154,7 @@ macro_rules! sequence_operations {
                 all.into_iter()
             }
 
-            /// The name in the text form of the IRs.
+            /// Returns the name in the text form of the IRs.
             pub fn mnemonic(self) -> &'static str {
                 match self {
                     $(sequence_operations!(@bind with $op $($operator)?) => {
@@ -190,7 +190,7 @@ sequence_operations! {
     /// The length of a sequence.
     Length = "length": ([any]) -> int;
         .costs(Cost::Free, Work::One).constant_time()
-        .label("take the length: it is known of each segment")
+        .label("take the length, which each segment stores")
 
     /// The element at an index; faults `Index`.
     Index = "index": ([any], int) -> any;
@@ -238,17 +238,17 @@ sequence_operations! {
     /// The elements of one sequence, then those of another.
     Append = "append": ([any], [any]) -> [any];
         .costs(Cost::Copy, Work::FirstTwo)
-        .label("put one behind the other")
+        .label("concatenate two sequences")
 
     /// The elements of all sequences of a sequence.
     Flatten = "flatten": ([[any]]) -> [any];
         .costs(Cost::Copy, Work::First).step_per_element()
-        .label("forget a level of segments: no data moves")
+        .label("remove a level of nesting")
 
     /// Consecutive parts of a sequence, of given lengths; faults `Partition`.
     Partition = "partition": ([any], [int]) -> [[any]];
         .costs(Cost::Parallel, Work::First).step_per_element().may_fault().same_length_as(1)
-        .label("cut into segments: no data moves")
+        .label("divide into segments: no data moves")
 
     /// The elements from a start to below an end; faults `Subseq`.
     Subseq = "subseq": ([any], int, int) -> [any];
@@ -324,7 +324,7 @@ sequence_operations! {
 }
 
 impl SeqOp {
-    /// The operator of a reduction, scan or histogram.
+    /// Returns the operator of a reduction, scan or histogram.
     pub fn operator(self) -> Option<ReduceOp> {
         match self {
             SeqOp::Reduce(with) | SeqOp::Scan(with) | SeqOp::Histogram(with) => Some(with),
@@ -332,7 +332,7 @@ impl SeqOp {
         }
     }
 
-    /// The words of the compiler explorer.
+    /// Returns the words of the compiler explorer.
     pub fn label(self) -> String {
         match self {
             SeqOp::Reduce(with) => format!("{} of each sequence", with.label()),
@@ -340,7 +340,7 @@ impl SeqOp {
                 format!("for each element, {} of those before it", with.scan_label())
             }
             SeqOp::Histogram(with) => {
-                format!("{} of what belongs to each index of a table", with.label())
+                format!("{} of the values for each index of a table", with.label())
             }
             op => op.row().label.to_owned(),
         }
@@ -359,7 +359,7 @@ impl ReduceOp {
         ReduceOp::Xor,
     ];
 
-    /// The types of elements that it combines.
+    /// Returns the types of elements that it combines.
     pub fn class(self) -> super::TypeClass {
         match self {
             ReduceOp::Sum | ReduceOp::Product => super::TypeClass::Number,
@@ -368,20 +368,20 @@ impl ReduceOp {
         }
     }
 
-    /// The result of a reduction, in the words of the compiler explorer.
+    /// Returns the result of a reduction, in the words of the compiler explorer.
     pub fn label(self) -> &'static str {
         match self {
             ReduceOp::Sum => "the sum",
             ReduceOp::Product => "the product",
             ReduceOp::Max => "the largest",
             ReduceOp::Min => "the smallest",
-            ReduceOp::And => "whether all are true (and)",
-            ReduceOp::Or => "whether any is true (or)",
+            ReduceOp::And => "the conjunction (and)",
+            ReduceOp::Or => "the disjunction (or)",
             ReduceOp::Xor => "the exclusive or",
         }
     }
 
-    /// An element of the result of a scan, in the words of the compiler explorer.
+    /// Returns an element of the result of a scan, in the words of the compiler explorer.
     pub fn scan_label(self) -> &'static str {
         match self {
             ReduceOp::And => "the `and`",
