@@ -47,7 +47,7 @@ pub const ADDED: &[&str] = &[
     "w_window",
 ];
 
-/// The attribute of a function of the prelude by which a pass recognises it.
+/// Returns the attribute of a function of the prelude by which a pass recognises it.
 pub fn role(name: &str) -> Option<Role> {
     match name {
         "int_collect" => Some(Role::GroupByKey),
@@ -55,7 +55,7 @@ pub fn role(name: &str) -> Option<Role> {
     }
 }
 
-/// The name of the prelude's function for an operator.
+/// Returns the name of the prelude's function for an operator.
 pub fn operator(written: &str) -> Option<&'static str> {
     let found = OPERATORS.iter().find(|(operator, _)| *operator == written);
     found.map(|(_, function)| *function)
@@ -66,7 +66,7 @@ pub fn is_protected(name: &str) -> bool {
     !ADDED.contains(&name)
 }
 
-/// The printed form of a name of the prelude: `^` for `_power`.
+/// Returns the printed form of a name of the prelude: `^` for `_power`.
 pub fn shown(name: &str) -> &str {
     let found = OPERATORS.iter().find(|(_, function)| *function == name);
     found.map_or(name, |(operator, _)| operator)

@@ -22,12 +22,12 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span of the tokens from `start` up to, but not including, `end`.
+    /// Returns the span of the tokens from `start` up to, but not including, `end`.
     pub fn new(start: u32, end: u32) -> Span {
         Span { start, end }
     }
 
-    /// The smallest span that contains both.
+    /// Returns the smallest span that contains both.
     pub fn cover(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }

@@ -160,8 +160,8 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    /// The sum of the elements' hashes, each salted with its index: parallel, and yet the order of
-    /// elements matters.
+    /// Returns the sum of the elements' hashes, each salted with its index: parallel, and yet the
+    /// order of elements matters.
     fn hash_sequence(
         &mut self,
         body: &mut Body,
@@ -251,7 +251,7 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    /// The text of the components of a tuple without its parentheses: `1, 2, 3`.
+    /// Returns the text of the components of a tuple without its parentheses: `1, 2, 3`.
     fn components(&mut self, body: &mut Body, ty: &Ty, a: Atom, site: Site) -> Atom {
         let Ty::Pair(first, second) = ty else { return self.string(body, ty, a, site) };
         let (x, y) = (body.first(a, site), body.second(a, site));

@@ -202,7 +202,8 @@ impl<'c> Elaborator<'c> {
         self.nest(scope, &pats, &sequences, body, serial, over)
     }
 
-    /// The location of the bindings of an apply-to-each, which is blamed if their lengths differ.
+    /// Returns the location of the bindings of an apply-to-each, which is blamed if their lengths
+    /// differ.
     fn bindings_site(
         &self,
         scope: &FunctionScope<'c>,
@@ -219,7 +220,7 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    /// The number of the binding whose element is the body, if the body is only a variable.
+    /// Returns the number of the binding whose element is the body, if the body is only a variable.
     fn just_an_element(
         &self,
         scope: &FunctionScope<'c>,

@@ -127,7 +127,7 @@ impl<'c> Elaborator<'c> {
         (id, ty)
     }
 
-    /// The id of an instance; the first request adds it to the work list.
+    /// Returns the id of an instance; the first request adds it to the work list.
     pub(super) fn instance(&mut self, instance: Instance) -> FunId {
         if let Some(id) = self.ids.get(&instance) {
             return *id;
@@ -177,19 +177,21 @@ impl<'c> Elaborator<'c> {
         );
     }
 
-    /// The id of a function at given types; a later definition of the same type replaces it.
+    /// Returns the id of a function at given types; a later definition of the same type replaces
+    /// it.
     pub(super) fn function(&mut self, item: ItemId, args: Arc<[Ty]>) -> FunId {
         let current = self.latest(item);
         let args = if current == item { args } else { self.carry_over(item, current, args) };
         self.instance(Instance::Function(current, args))
     }
 
-    /// The definition in force for a function.
+    /// Returns the definition in force for a function.
     pub(super) fn latest(&self, item: ItemId) -> ItemId {
         self.definitions.current(item, &self.definitions.name(item))
     }
 
-    /// The arguments for the variables of `new`'s scheme, which is `old`'s up to their names.
+    /// Returns the arguments for the variables of `new`'s scheme, which is `old`'s up to their
+    /// names.
     fn carry_over(&self, old: ItemId, new: ItemId, args: Arc<[Ty]>) -> Arc<[Ty]> {
         let scheme = |item| match &*self.definitions.signature(item) {
             Signature::Function { scheme, .. } | Signature::Record { scheme } => scheme.clone(),
@@ -217,7 +219,7 @@ impl<'c> Elaborator<'c> {
         carried.into()
     }
 
-    /// The id of a top-level variable.
+    /// Returns the id of a top-level variable.
     pub(super) fn global(&mut self, item: ItemId, name: &Name, ty: ir::Ty) -> GlobalId {
         let key = (self.definitions.current(item, name), name.clone());
         if let Some(id) = self.global_ids.get(&key) {
@@ -423,7 +425,7 @@ impl<'c> Elaborator<'c> {
         params
     }
 
-    /// A name no other function of the program has.
+    /// Returns a name no other function of the program has.
     pub(super) fn unique(&mut self, name: &str) -> SmolStr {
         let name = SmolStr::new(name);
         let count = self.names.entry(name.clone()).or_insert(0);
@@ -433,35 +435,35 @@ impl<'c> Elaborator<'c> {
 }
 
 impl FunctionScope<'_> {
-    /// The closed type of an expression.
+    /// Returns the closed type of an expression.
     pub(super) fn ty(&self, expr: ExprId) -> Ty {
         self.types.exprs[expr].substitute(&self.args)
     }
 
-    /// The closed type of a pattern.
+    /// Returns the closed type of a pattern.
     pub(super) fn pat_ty(&self, pat: PatId) -> Ty {
         self.types.pats[pat].substitute(&self.args)
     }
 
-    /// The location of an expression.
+    /// Returns the location of an expression.
     pub(super) fn site(&self, expr: ExprId) -> Site {
         self.site_of(self.ast.expr_spans[expr])
     }
 
-    /// A location in this item.
+    /// Returns a location in this item.
     pub(super) fn site_of(&self, span: crate::base::Span) -> Site {
         Site { item: self.item, span }
     }
 }
 
-/// The suffix of an instance's name that gives its type arguments: `@[int], bool`.
+/// Returns the suffix of an instance's name that gives its type arguments: `@[int], bool`.
 fn at(args: &[Ty]) -> String {
     let shown: Vec<String> =
         args.iter().filter(|ty| !matches!(ty, Ty::Code(..))).map(print_type).collect();
     if shown.is_empty() { String::new() } else { format!("@{}", shown.join(",")) }
 }
 
-/// The declared cost of a library function, from its documentation.
+/// Returns the declared cost of a library function, from its documentation.
 fn charge(ast: &ast::Item, function: &Function) -> Option<ir::Charge> {
     let doc = crate::prelude::parse_doc(function.doc.as_deref()?);
     let mut leaves = Vec::new();

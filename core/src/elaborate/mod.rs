@@ -49,18 +49,18 @@ pub use watch::{Mark, Watched, WatchedBinding, WatchedFunction, form_name};
 
 /// The definitions of a program as elaboration reads them.
 pub trait Definitions {
-    /// The syntax of an item.
+    /// Returns the syntax of an item.
     fn ast(&self, item: ItemId) -> Arc<ast::Item>;
-    /// The resolved names of an item.
+    /// Returns the resolved names of an item.
     fn names(&self, item: ItemId) -> &Names;
-    /// The inferred types of an item.
+    /// Returns the inferred types of an item.
     fn types(&self, item: ItemId) -> Arc<ItemTypes>;
-    /// The signature of an item.
+    /// Returns the signature of an item.
     fn signature(&self, item: ItemId) -> Arc<Signature>;
-    /// The definition in force for an item's `name`: the latest one of the same name and type
-    /// (a redefinition), usually the item itself.
+    /// Returns the definition in force for an item's `name`: the latest one of the same name and
+    /// type (a redefinition), usually the item itself.
     fn current(&self, item: ItemId, name: &Name) -> ItemId;
-    /// The name that an item defines.
+    /// Returns the name that an item defines.
     fn name(&self, item: ItemId) -> Name;
     /// Returns true if an item belongs to the library.
     fn is_library(&self, item: ItemId) -> bool;

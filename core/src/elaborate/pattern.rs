@@ -18,7 +18,7 @@ pub(super) fn leaves(item: &Item, pat: PatId, out: &mut Vec<PatId>) {
     }
 }
 
-/// The variable of a pattern with a name.
+/// Returns the variable of a pattern with a name.
 pub(super) fn find(item: &Item, pat: PatId, name: &Name) -> Option<PatId> {
     let mut all = Vec::new();
     leaves(item, pat, &mut all);
@@ -34,8 +34,8 @@ pub enum Projection {
     Second,
 }
 
-/// The variables of a pattern, each with the projections that lead from the value of the whole
-/// pattern to its own. A record is represented as its content, so it needs none.
+/// Returns the variables of a pattern, each with the projections that lead from the value of the
+/// whole pattern to its own. A record is represented as its content, so it needs none.
 pub fn bound_names(item: &Item, pat: PatId) -> Vec<(Name, Vec<Projection>)> {
     fn walk(
         item: &Item,
@@ -71,7 +71,7 @@ pub(super) enum ParamShape {
 }
 
 impl ParamShape {
-    /// The shape of a pattern.
+    /// Returns the shape of a pattern.
     pub(super) fn of(item: &Item, pat: PatId) -> ParamShape {
         match &item.pats[pat] {
             Pat::Name(_) | Pat::Missing => ParamShape::Leaf,
@@ -83,7 +83,7 @@ impl ParamShape {
         }
     }
 
-    /// The shape of a tuple of `n` operands.
+    /// Returns the shape of a tuple of `n` operands.
     pub(super) fn tuple(n: usize) -> ParamShape {
         (1..n).fold(ParamShape::Leaf, |rest, _| {
             ParamShape::Pair(Box::new(ParamShape::Leaf), Box::new(rest))
@@ -100,7 +100,7 @@ pub(super) enum Captured {
     Optional(u32),
 }
 
-/// The variables a lambda captures, in order of first use.
+/// Returns the variables a lambda captures, in order of first use.
 pub(super) fn captured(item: &Item, names: &Names, lambda: ExprId) -> Vec<Captured> {
     let mut bound = FxHashSet::default();
     let mut used = Vec::new();

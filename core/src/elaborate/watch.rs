@@ -62,8 +62,8 @@ pub struct WatchedBinding {
     pub site: ir::Site,
 }
 
-/// A pattern as it is written: `x`, `(a, b)`, `complex(re, im)`. `nested` puts parentheses around a
-/// pair.
+/// Returns a pattern as it is written: `x`, `(a, b)`, `complex(re, im)`. `nested` puts parentheses
+/// around a pair.
 pub fn pattern_text(item: &ast::Item, pat: PatId, nested: bool) -> String {
     match &item.pats[pat] {
         Pat::Name(name) => name.to_string(),
@@ -79,7 +79,8 @@ pub fn pattern_text(item: &ast::Item, pat: PatId, nested: bool) -> String {
     }
 }
 
-/// The name under which the value of a form is printed, as NESL 3.1 does: `it`, `x`, `(a, b)`.
+/// Returns the name under which the value of a form is printed, as NESL 3.1 does: `it`, `x`, `(a,
+/// b)`.
 pub fn form_name(item: &ast::Item) -> String {
     match &item.kind {
         ItemKind::Binding { pattern, .. } => pattern_text(item, *pattern, true),

@@ -38,12 +38,12 @@ pub struct FunctionBuilder {
 }
 
 impl FunctionBuilder {
-    /// A function without parameters or bindings.
+    /// Returns a function without parameters or bindings.
     pub fn new() -> FunctionBuilder {
         FunctionBuilder::default()
     }
 
-    /// A builder that adds to an existing function: fresh variables are new to it.
+    /// Returns a builder that adds to an existing function: fresh variables are new to it.
     pub fn extending(function: &Function) -> FunctionBuilder {
         let mut builder = FunctionBuilder::new();
         let mut declare = |var: Var, ty: &Ty| {
@@ -60,7 +60,7 @@ impl FunctionBuilder {
         builder
     }
 
-    /// A fresh variable that something else will bind: the binder of a [`Nest`].
+    /// Returns a fresh variable that something else will bind: the binder of a [`Nest`].
     pub fn fresh(&mut self, ty: Ty) -> Var {
         let var =
             Var(u32::try_from(self.types.len()).or_bug("a function has fewer than 2^32 variables"));
@@ -75,7 +75,7 @@ impl FunctionBuilder {
         Atom::Var(var)
     }
 
-    /// The type of an operand.
+    /// Returns the type of an operand.
     pub fn type_of(&self, atom: &Atom) -> Ty {
         match atom {
             Atom::Var(var) => self.types[var.0 as usize].clone(),
@@ -87,7 +87,7 @@ impl FunctionBuilder {
         }
     }
 
-    /// The types of operands.
+    /// Returns the types of operands.
     pub fn types_of(&self, atoms: &[Atom]) -> Vec<Ty> {
         atoms.iter().map(|atom| self.type_of(atom)).collect()
     }
@@ -119,14 +119,14 @@ impl FunctionBuilder {
         Block { lets, result }
     }
 
-    /// The block that `fill` writes.
+    /// Returns the block that `fill` writes.
     pub fn block(&mut self, fill: impl FnOnce(&mut Self) -> Atom) -> Block {
         self.begin();
         let result = fill(self);
         self.end(result)
     }
 
-    /// A scalar operation, its type by signature.
+    /// Returns a scalar operation, its type by signature.
     ///
     /// # Panics
     /// If the operands are not of its types.
@@ -135,7 +135,7 @@ impl FunctionBuilder {
         self.bind(ty, Op::Scalar(op, args), site)
     }
 
-    /// An operation on sequences, its type by signature.
+    /// Returns an operation on sequences, its type by signature.
     ///
     /// # Panics
     /// If the operands are not of its types.
@@ -161,12 +161,12 @@ impl FunctionBuilder {
         (self.bind(*first, Op::First(pair), site), self.bind(*second, Op::Second(pair), site))
     }
 
-    /// A string constant.
+    /// Returns a string constant.
     pub fn text(&mut self, text: &[u8], site: Site) -> Atom {
         self.bind(Ty::text(), Op::Text(text.into()), site)
     }
 
-    /// A conditional; its type is that of the first arm.
+    /// Returns a conditional; its type is that of the first arm.
     pub fn conditional(
         &mut self,
         cond: Atom,
@@ -181,7 +181,7 @@ impl FunctionBuilder {
         self.bind(ty, op, site)
     }
 
-    /// An apply-to-each over `sequences`; `body` is given the elements.
+    /// Returns an apply-to-each over `sequences`; `body` is given the elements.
     ///
     /// # Panics
     /// If one of them is not a sequence.
@@ -208,8 +208,8 @@ impl FunctionBuilder {
         self.bind(ty, Op::Nest(nest), site)
     }
 
-    /// The function, of the user's program and without a declared cost; set those fields where it
-    /// is otherwise.
+    /// Returns the function, of the user's program and without a declared cost; set those fields
+    /// where it is otherwise.
     ///
     /// # Panics
     /// If a block is still open.

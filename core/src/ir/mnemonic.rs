@@ -8,11 +8,11 @@ use nesl_runtime::scalar::ScalarOp;
 
 /// An operation or a fault with a name in the text form.
 pub(crate) trait Mnemonic: Sized + Copy {
-    /// The name in the text form.
+    /// Returns the name in the text form.
     fn mnemonic(self) -> &'static str;
-    /// The operation or fault of this name.
+    /// Returns the operation or fault of this name.
     fn from_mnemonic(name: &str) -> Option<Self>;
-    /// Every operation or fault.
+    /// Returns every operation or fault.
     #[cfg(test)]
     fn all() -> Vec<Self>;
 }

@@ -179,7 +179,7 @@ macro_rules! inner_blocks {
 }
 
 impl Op {
-    /// The side effects of the operation itself, which gives a value of this type.
+    /// Returns the side effects of the operation itself, which gives a value of this type.
     pub fn class(&self, result: &Ty) -> Class {
         match self {
             Op::Copy(_)
@@ -200,7 +200,8 @@ impl Op {
         }
     }
 
-    /// The class of its cost for one element of an index space; `result` is the type of its value.
+    /// Returns the class of its cost for one element of an index space; `result` is the type of its
+    /// value.
     pub fn cost(&self, result: &Ty) -> Cost {
         match self {
             Op::Copy(_) | Op::Pair(..) | Op::First(_) | Op::Second(_) | Op::Global(_) => Cost::Free,
@@ -230,7 +231,7 @@ impl Op {
         visit_operands!(self, visit);
     }
 
-    /// The operands, in order of evaluation; not those of the blocks inside.
+    /// Returns the operands, in order of evaluation; not those of the blocks inside.
     pub fn operands(&self) -> Vec<Atom> {
         let mut all = Vec::new();
         self.each_operand(|atom| all.push(atom));
@@ -242,12 +243,12 @@ impl Op {
         visit_operands!(self, visit);
     }
 
-    /// The blocks inside, in order of evaluation.
+    /// Returns the blocks inside, in order of evaluation.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> + use<'_> {
         inner_blocks!(self)
     }
 
-    /// The blocks inside, to be changed.
+    /// Returns the blocks inside, to be changed.
     pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> + use<'_> {
         inner_blocks!(self)
     }

@@ -20,8 +20,8 @@ mod token;
 pub(crate) use token::Token;
 use token::tokens;
 
-/// The program that `text` describes. It is not checked ([`verify`](super::verify())); the error
-/// names the line.
+/// Returns the program that `text` describes. It is not checked ([`verify`](super::verify())); the
+/// error names the line.
 pub fn parse(text: &str) -> Result<Program, String> {
     parse_with(text, Parser::program)
 }
@@ -377,7 +377,7 @@ impl<'t> Parser<'t> {
         self.peek_at(0)
     }
 
-    /// A token further on.
+    /// Returns a token further on.
     pub(crate) fn peek_at(&self, ahead: usize) -> Option<&Token<'t>> {
         self.tokens.get(self.at + ahead)
     }

@@ -24,12 +24,13 @@ use crate::base::with_stack;
 use nesl_runtime::bug::OrBug;
 use std::fmt::{self, Write};
 
-/// A whole program, without the sites of its operations, for people.
+/// Returns a whole program, without the sites of its operations, for people.
 pub fn print(program: &Program) -> String {
     whole(program, false)
 }
 
-/// A whole program with everything that [`parse`](super::parse()) needs to read it back exactly.
+/// Returns a whole program with everything that [`parse`](super::parse()) needs to read it back
+/// exactly.
 pub fn print_with_sites(program: &Program) -> String {
     whole(program, true)
 }
@@ -48,8 +49,8 @@ fn whole(program: &Program, sites: bool) -> String {
     out
 }
 
-/// A whole program as [`print()`] shows it, and where in this text what comes from which place of the
-/// source: each binding and function, by a byte in its line.
+/// Returns a whole program as [`print()`] shows it, and where in this text what comes from which
+/// place of the source: each binding and function, by a byte in its line.
 pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
     let (mut out, mut notes) = (String::new(), Vec::new());
     heading(&mut out, program).or_bug("a string can be written to");
@@ -72,7 +73,7 @@ pub(crate) fn write_program(out: &mut String, program: &Program, sites: bool) ->
     Ok(())
 }
 
-/// The function that is the form itself, and the top-level variables that it reads.
+/// Returns the function that is the form itself, and the top-level variables that it reads.
 fn heading(out: &mut String, program: &Program) -> fmt::Result {
     let main = program.functions.get(program.main.0 as usize);
     writeln!(out, "main {}", Quoted(main.map_or("", |main| &main.name).as_bytes()))?;

@@ -128,7 +128,7 @@ impl Rewriter<'_> {
         nest.body.lets.splice(0..0, split);
     }
 
-    /// The key of the next place.
+    /// Returns the key of the next place.
     fn place(&mut self, lets: &mut Vec<Let>, key: Atom, site: Site) -> Atom {
         let place = Atom::Int(self.places);
         self.places += 1;

@@ -8,13 +8,13 @@ use super::Ty;
 use crate::prim::{HostOp, ReduceOp, ScalarProperties, SeqOp, Signature, TypeClass, TypePattern};
 use nesl_runtime::scalar::ScalarOp;
 
-/// The type of a scalar operation's result.
+/// Returns the type of a scalar operation's result.
 pub fn scalar(op: ScalarOp, args: &[Ty]) -> Result<Ty, String> {
     let result = apply(&op.row().signature, args, None);
     result.ok_or_else(|| format!("{op:?} does not take {}", list(args)))
 }
 
-/// The type of a sequence operation's result.
+/// Returns the type of a sequence operation's result.
 pub fn sequence(op: SeqOp, args: &[Ty]) -> Result<Ty, String> {
     let mut rules = op.row().signatures.iter();
     let result = rules.find_map(|rule| apply(rule, args, op.operator()));
@@ -37,7 +37,7 @@ pub fn host(op: HostOp, args: &[Ty], result: &Ty) -> Result<(), String> {
     Err(format!("{op:?} gives {}, not {result}", row.gives))
 }
 
-/// The type of the result by a rule, if operands of these types fit it.
+/// Returns the type of the result by a rule, if operands of these types fit it.
 fn apply(rule: &Signature, args: &[Ty], with: Option<ReduceOp>) -> Option<Ty> {
     if rule.params.len() != args.len() {
         return None;
@@ -88,7 +88,7 @@ impl<'t> Variable<'t> {
         }
     }
 
-    /// The type that a pattern is, now that the variable is determined.
+    /// Returns the type that a pattern is, now that the variable is determined.
     fn instantiate(&self, pattern: &TypePattern) -> Option<Ty> {
         Some(match pattern {
             TypePattern::Int => Ty::Int,

@@ -245,7 +245,7 @@ impl<'p, 'b> Checker<'p, 'b> {
         self.in_scope.insert(var);
     }
 
-    /// The types of an operation's operands; `None` if one is not in scope.
+    /// Returns the types of an operation's operands; `None` if one is not in scope.
     fn atoms(&mut self, op: &Op) -> Option<Vec<Ty>> {
         // All of them, so that each is reported.
         let types: Vec<Option<Ty>> = op.operands().into_iter().map(|a| self.atom(a)).collect();

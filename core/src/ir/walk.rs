@@ -44,7 +44,7 @@ impl Ty {
         })
     }
 
-    /// The type of the elements of an operand that the verifier has found to be a sequence.
+    /// Returns the type of the elements of an operand that the verifier has found to be a sequence.
     pub fn sequence_element(&self) -> &Ty {
         match self.element() {
             Some(element) => element,
@@ -52,7 +52,7 @@ impl Ty {
         }
     }
 
-    /// The type of the elements, if this is a sequence.
+    /// Returns the type of the elements, if this is a sequence.
     pub fn element(&self) -> Option<&Ty> {
         match self {
             Ty::Sequence(element) => Some(element),

@@ -26,7 +26,7 @@ impl Unsupported {
         Unsupported::FilterOfNewSequences,
     ];
 
-    /// The reason in a few words, as `:stats` counts it.
+    /// Returns the reason in a few words, as `:stats` counts it.
     pub fn reason(self) -> &'static str {
         match self {
             Unsupported::HostOperation => "an operation that needs the host",

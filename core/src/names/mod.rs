@@ -33,16 +33,16 @@ pub enum Resolution {
 
 /// The top-level names as seen from one item.
 pub trait Scope {
-    /// The definition of a value name (function, constructor, variable, primitive).
+    /// Returns the definition of a value name (function, constructor, variable, primitive).
     fn value(&self, name: &Name) -> Option<Resolution>;
-    /// The definition of a record type.
+    /// Returns the definition of a record type.
     fn record(&self, name: &Name) -> Option<ItemId>;
-    /// All names in scope, for suggestions of similar names.
+    /// Returns all names in scope, for suggestions of similar names.
     fn known(&self) -> Vec<Name>;
     /// Returns true if the program cannot redefine a name.
     fn is_fixed(&self, name: &Name) -> bool;
-    /// A message that says more about a missing name than "undefined" (its form failed, it is defined
-    /// below, …), and a location to show with it.
+    /// Returns a message that says more about a missing name than "undefined" (its form failed, it
+    /// is defined below, …), and a location to show with it.
     fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)>;
 }
 

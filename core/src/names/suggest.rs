@@ -2,7 +2,7 @@
 
 use crate::base::Name;
 
-/// The known name most similar to `name`, if it is similar enough for a typing error.
+/// Returns the known name most similar to `name`, if it is similar enough for a typing error.
 pub fn closest(name: &Name, known: impl Iterator<Item = Name>) -> Option<Name> {
     let wanted = name.folded();
     let limit = match wanted.len() {
@@ -20,7 +20,7 @@ pub fn closest(name: &Name, known: impl Iterator<Item = Name>) -> Option<Name> {
         .map(|(_, n)| n)
 }
 
-/// The name in NESL's library of a function or constant of other languages.
+/// Returns the name in NESL's library of a function or constant of other languages.
 pub(super) fn foreign(name: &Name) -> Option<&'static str> {
     Some(match name.folded() {
         "true" => "t",
@@ -81,8 +81,9 @@ pub(super) fn interactive(name: &Name) -> Option<&'static str> {
     })
 }
 
-/// The edit distance in which a swap of neighbours counts as one edit (Damerau, "A technique for
-/// computer detection and correction of spelling errors", 1964), if it is at most `limit`.
+/// Returns the edit distance in which a swap of neighbours counts as one edit (Damerau, "A
+/// technique for computer detection and correction of spelling errors", 1964), if it is at most
+/// `limit`.
 fn distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

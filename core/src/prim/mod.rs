@@ -31,7 +31,7 @@ pub static ROWS: [PrimRow; COUNT] = joined();
 static BY_NAME: LazyLock<FxHashMap<&'static str, Prim>> =
     LazyLock::new(|| ROWS.iter().zip(0..).map(|(row, at)| (row.name, Prim(at))).collect());
 
-/// The primitive of this name (in lower case), internal ones included.
+/// Returns the primitive of this name (in lower case), internal ones included.
 pub fn find(name: &str) -> Option<Prim> {
     BY_NAME.get(name).copied()
 }
@@ -42,27 +42,27 @@ pub fn is_internal(name: &str) -> bool {
 }
 
 impl Prim {
-    /// The primitive of this name (in lower case), internal ones included.
+    /// Returns the primitive of this name (in lower case), internal ones included.
     pub fn find(name: &str) -> Option<Prim> {
         find(name)
     }
 
-    /// Every primitive, in the order of the table.
+    /// Returns every primitive, in the order of the table.
     pub fn all() -> impl Iterator<Item = Prim> {
         (0..).take(COUNT).map(Prim)
     }
 
-    /// The row of the table.
+    /// Returns the row of the table.
     pub fn row(self) -> &'static PrimRow {
         &ROWS[usize::from(self.0)]
     }
 
-    /// The name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// The kind of primitive.
+    /// Returns the kind of primitive.
     pub fn kind(self) -> PrimKind {
         self.row().kind
     }

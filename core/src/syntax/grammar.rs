@@ -419,7 +419,8 @@ fn operators<'a>(
     .boxed()
 }
 
-/// The node of an expression followed by brackets: an index, or a call whose argument is a list.
+/// Returns the node of an expression followed by brackets: an index, or a call whose argument is a
+/// list.
 fn indexed(expr: Node, mut brackets: Node, span: SimpleSpan) -> Node {
     if brackets.kind == Kind::Empty {
         return Node::new(Kind::Juxtaposed, span, vec![expr, brackets]);

@@ -81,8 +81,8 @@ impl<'a> Lower<'a> {
         id
     }
 
-    /// The bytes of a span. An empty span, where something is missing, is located after the token before
-    /// it.
+    /// Returns the bytes of a span. An empty span, where something is missing, is located after the
+    /// token before it.
     fn range(&self, span: Span) -> TextRange {
         super::range_of(self.tokens, span)
     }
@@ -235,7 +235,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The empty range just after a token.
+    /// Returns the empty range just after a token.
     fn insert_after(&self, index: u32) -> TextRange {
         TextRange::empty(
             self.tokens.get(index as usize).map_or(TextSize::new(0), |t| t.range.end()),

@@ -79,13 +79,13 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// The bytes of a span, relative to the item.
+    /// Returns the bytes of a span, relative to the item.
     pub fn range(&self, span: Span) -> TextRange {
         range_of(&self.tokens, span)
     }
 }
 
-/// The bytes of a span of tokens. An empty span is located after the token before it.
+/// Returns the bytes of a span of tokens. An empty span is located after the token before it.
 fn range_of(tokens: &[Token], span: Span) -> TextRange {
     let last = tokens.last().map_or(TextSize::new(0), |t| t.range.end());
     let token = |i: u32| tokens.get(i as usize).map(|t| t.range);
@@ -200,7 +200,7 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     Parsed { green, ast: Arc::new(item), tokens: tokens.into(), diagnostics }
 }
 
-/// The hint for a comment that is never closed. In `5 % 2;` a remainder was meant.
+/// Returns the hint for a comment that is never closed. In `5 % 2;` a remainder was meant.
 fn comment_hint(comment: &str, before: &[Token], text: &str) -> String {
     let operand = comment[1..].trim().trim_end_matches([';', '$']).trim_end();
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -247,8 +247,8 @@ fn form_of(text: &str) -> ItemGrammar {
     }
 }
 
-/// The first token at which the form nests too deeply, by an upper bound on the depth of the grammar:
-/// open brackets, and the constructs that extend to the right.
+/// Returns the first token at which the form nests too deeply, by an upper bound on the depth of
+/// the grammar: open brackets, and the constructs that extend to the right.
 fn too_deep(tokens: &[Token]) -> Option<TextRange> {
     let mut brackets = 0usize;
     let mut rightward = 0usize;

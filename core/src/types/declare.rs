@@ -114,7 +114,7 @@ impl Reader<'_> {
     }
 }
 
-/// The class with a name.
+/// Returns the class with a name.
 pub(super) fn class_of(word: &str) -> Option<Class> {
     Some(match word {
         "any" => Class::Any,
@@ -129,8 +129,8 @@ pub(super) fn class_of(word: &str) -> Option<Class> {
     })
 }
 
-/// The signature of a function from its annotation alone, if it is fully annotated and has no optional
-/// parameters; or that of a datatype. All functions of the library are annotated so.
+/// Returns the signature of a function from its annotation alone, if it is fully annotated and has
+/// no optional parameters; or that of a datatype. All functions of the library are annotated so.
 pub fn declared_signature(
     id: ItemId,
     item: &Item,
@@ -155,7 +155,7 @@ pub fn declared_signature(
     }
 }
 
-/// The signature of a datatype whose content has a scheme.
+/// Returns the signature of a datatype whose content has a scheme.
 pub(super) fn record_signature(record: Record, content: Scheme) -> Signature {
     let args: Arc<[Ty]> = (0..content.vars.len() as u32).map(Ty::Var).collect();
     let code = Ty::Code(Code::Item(record.item), args.clone());
@@ -172,8 +172,8 @@ pub(super) enum Owner {
     Datatype,
 }
 
-/// The scheme that an annotation declares: its variables in the order of declaration, then the
-/// identities of functions in order of appearance. Inference numbers them in the same way.
+/// Returns the scheme that an annotation declares: its variables in the order of declaration, then
+/// the identities of functions in order of appearance. Inference numbers them in the same way.
 fn declared_scheme(
     id: ItemId,
     written: &TypeScheme,

@@ -196,7 +196,7 @@ impl Infer<'_> {
         self.functions.insert(body.member.id, Monotype { ty, optional });
     }
 
-    /// The type of an annotation, with new variables for the declared ones.
+    /// Returns the type of an annotation, with new variables for the declared ones.
     fn annotation(&mut self, body: &mut MemberTypes<'_>, written: &TypeScheme, owner: Owner) -> Ty {
         let mut variables = FxHashMap::default();
         for (name, class) in &written.context {
@@ -388,7 +388,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The name of the callee, for messages.
+    /// Returns the name of the callee, for messages.
     fn callee(&self, body: &MemberTypes<'_>, fun: ExprId) -> Option<Name> {
         match &body.member.item.exprs[fun] {
             Expr::Name(name) | Expr::Quote(name) => Some(name.clone()),

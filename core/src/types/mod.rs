@@ -57,11 +57,11 @@ pub enum Signature {
 
 /// The typing environment of a recursion group: the signatures of all other items.
 pub trait TypeEnvironment {
-    /// The signature of an item outside the group.
+    /// Returns the signature of an item outside the group.
     fn signature(&self, item: ItemId) -> Arc<Signature>;
-    /// The location of an item's name, for the label "defined here".
+    /// Returns the location of an item's name, for the label "defined here".
     fn definition(&self, item: ItemId) -> Option<Loc>;
-    /// The name of an item, for messages.
+    /// Returns the name of an item, for messages.
     fn name(&self, item: ItemId) -> Name;
     /// Returns true if an item belongs to the library.
     fn is_library(&self, item: ItemId) -> bool;
@@ -126,7 +126,7 @@ fn same(a: &Ty, b: &Ty, vars: &mut dyn FnMut(u32, u32) -> bool) -> bool {
     }
 }
 
-/// The type of a record's content at some type arguments: the parameter of its constructor.
+/// Returns the type of a record's content at some type arguments: the parameter of its constructor.
 pub fn record_content(signature: &Signature, args: &[Ty]) -> Ty {
     match signature {
         Signature::Record { scheme } => match &scheme.ty {

@@ -31,7 +31,7 @@ macro_rules! host_operations {
             /// Every operation.
             pub const ALL: &[HostOp] = &[$(HostOp::$op,)+];
 
-            /// The properties of the operation.
+            /// Returns the properties of the operation.
             pub const fn row(self) -> &'static HostRow {
                 match self {
                     $(HostOp::$op => {

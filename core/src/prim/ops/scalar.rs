@@ -36,9 +36,9 @@ pub struct ScalarRow {
 
 /// The properties of [`ScalarOp`], which is declared in another crate.
 pub trait ScalarProperties: Sized {
-    /// Every operation.
+    /// Returns every operation.
     fn all() -> impl Iterator<Item = Self>;
-    /// The properties of the operation.
+    /// Returns the properties of the operation.
     fn row(self) -> &'static ScalarRow;
 }
 

@@ -20,7 +20,7 @@ pub(super) enum Place {
     Before,
 }
 
-/// The comments before each significant token.
+/// Returns the comments before each significant token.
 pub(super) fn comments(text: &str, all: &[Token]) -> Vec<Vec<Remark>> {
     let mut out: Vec<Vec<Remark>> = vec![Vec::new()];
     let mut fresh = false;

@@ -361,7 +361,7 @@ impl Infer<'_> {
     }
 }
 
-/// The components of an argument that is written as a tuple.
+/// Returns the components of an argument that is written as a tuple.
 pub(super) fn components(body: &MemberTypes<'_>, arg: ExprId) -> Vec<ExprId> {
     let mut all = Vec::new();
     let mut rest = arg;

@@ -126,7 +126,8 @@ impl Infer<'_> {
         }
     }
 
-    /// The variables to generalise: declared ones first, in order, then in order of appearance.
+    /// Returns the variables to generalise: declared ones first, in order, then in order of
+    /// appearance.
     fn quantified(&self, bodies: &[MemberTypes<'_>]) -> Vec<u32> {
         let mut vars = Vec::new();
         let mut add = |v: u32| {
@@ -218,7 +219,7 @@ impl Infer<'_> {
         }
     }
 
-    /// A type as text for messages, with bound variables substituted.
+    /// Returns a type as text for messages, with bound variables substituted.
     pub(super) fn show(&self, ty: &Ty) -> String {
         if self.too_large(ty) {
             return "a type that is too long".to_owned();

@@ -107,7 +107,7 @@ impl Infer<'_> {
         body.report(report);
     }
 
-    /// The scheme of the callee as text, and the number of components of its parameter.
+    /// Returns the scheme of the callee as text, and the number of components of its parameter.
     fn wanted(&self, body: &MemberTypes<'_>, fun: ExprId) -> Option<(String, usize)> {
         let arity = |ty: &Ty| match ty {
             Ty::Function(f) => {
@@ -146,7 +146,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The location of the callee's definition, if it is in the user's own text.
+    /// Returns the location of the callee's definition, if it is in the user's own text.
     fn defined_at(&self, body: &MemberTypes<'_>, fun: ExprId) -> Option<Loc> {
         match body.member.names.values.get(fun)? {
             Resolution::Item(item, name)
