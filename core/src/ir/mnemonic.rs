@@ -8,7 +8,7 @@ use nesl_runtime::scalar::ScalarOp;
 
 /// An operation or a fault with a name in the text form.
 pub(crate) trait Mnemonic: Sized + Copy {
-    /// Returns the name in the text form.
+    /// Returns the name of the operation or fault in the text form.
     fn mnemonic(self) -> &'static str;
     /// Returns the operation or fault of this name.
     fn from_mnemonic(name: &str) -> Option<Self>;
@@ -118,7 +118,7 @@ mod tests {
         come_back::<FaultCode>();
     }
 
-    /// Scalar operations and those on sequences are written alike.
+    /// The parser tells scalar and sequence operations apart by their names alone.
     #[test]
     fn names_are_unambiguous() {
         for op in SeqOp::all() {

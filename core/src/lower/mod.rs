@@ -1,19 +1,19 @@
 //! ir and flat programs → kir, the code that runtimes execute.
 //!
-//! Two ways lead to kir. [`sequential()`] lowers a whole program to the code of one thread;
+//! There are two entries. [`sequential()`] lowers a whole program to the code of one thread;
 //! [`kernel::kernel`] lowers one kernel of a flat program, whose threads each compute the values at
 //! one index. Both generate scalar code and loops with the same `sequential` module, and agree on
-//! the representation of values that `repr` defines. What to fuse was decided before, by
-//! [`fuse`](mod@crate::fuse).
+//! the representation of values that `repr` defines. Fusion was decided before, by
+//! [`fuse`](mod@crate::fuse); lowering follows its plans.
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
 //! | `repr` | the representation of values: structures of arrays, views, fused sequences |
 //! | `sequential` | the sequential code of one thread |
 //! | [`mod@kernel`] | the kernels of flat programs, in variants |
 //! | `globals` | top-level variables as parameters |
 //! | `fault_site` | the meaning of the fault sites of generated code |
-//! | `unsupported` | the reasons why something has no kir |
+//! | `unsupported` | the reasons for which a program or kernel has no kir |
 
 mod fault_site;
 mod globals;
@@ -33,7 +33,7 @@ pub use unsupported::Unsupported;
 use crate::ir::GlobalId;
 use nesl_runtime::kir;
 
-/// A program as sequential kir.
+/// A program as sequential kir, with the meaning of its parameters and checks.
 #[derive(Clone, Debug)]
 pub struct Lowered {
     /// One kernel, over an index space of one element. Its parameters are the number of elements

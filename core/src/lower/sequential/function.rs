@@ -140,8 +140,8 @@ impl<'a> FunctionLowering<'a> {
                 LoweredValue::Scalar(self.scalar(*op, &args, site))
             }
             Op::Pair(a, b) => LoweredValue::pair(self.atom(*a), self.atom(*b)),
-            Op::First(pair) => self.atom(*pair).halves().0.clone(),
-            Op::Second(pair) => self.atom(*pair).halves().1.clone(),
+            Op::First(pair) => self.atom(*pair).components().0.clone(),
+            Op::Second(pair) => self.atom(*pair).components().1.clone(),
             Op::Text(text) => self.text(text),
             Op::List(args) => self.list(args, &binding.ty),
             Op::Seq(op, args) => self.sequence(*op, args, site),
