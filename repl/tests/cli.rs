@@ -500,7 +500,7 @@ fn doc_explains_a_name() {
     nesl(&["doc", "plus_scan"]).code(0).out(expect![[r#"
         plus_scan : [a] -> [a] :: (a in number)
 
-        For each place, the sum of the elements before it.
+        For each index, the sum of the elements before it.
 
         Example: plus_scan([5, 1, -3, 2]) → [0, 5, 6, 3]
         Cost: W = S(a), D = 1

@@ -47,7 +47,7 @@ pub struct Hint<L> {
 /// An error or a warning, with source locations of type `L`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic<L> {
-    /// The stage that found it.
+    /// The stage that found the error.
     pub kind: Kind,
     /// The severity, error or warning.
     pub severity: Severity,
@@ -55,7 +55,7 @@ pub struct Diagnostic<L> {
     pub message: String,
     /// The location of the error.
     pub primary: Label<L>,
-    /// Further locations that explain it.
+    /// Further locations that explain the error.
     pub labels: Vec<Label<L>>,
     /// Further facts, one sentence each.
     pub notes: Vec<String>,
@@ -82,7 +82,7 @@ impl<L> Diagnostic<L> {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(kind, at, message) }
     }
 
-    /// Sets the text at the primary location.
+    /// Sets the text that is printed at the primary location.
     pub fn here(mut self, text: impl Into<String>) -> Self {
         self.primary.text = text.into();
         self
@@ -106,7 +106,7 @@ impl<L> Diagnostic<L> {
         self
     }
 
-    /// Adds a suggestion with its edit: `replacement` takes the place of the text at `at`.
+    /// Adds a suggestion with its edit: `replacement` replaces the text at `at`.
     pub fn fix(mut self, text: impl Into<String>, at: L, replacement: impl Into<String>) -> Self {
         self.hints.push(Hint { text: text.into(), edit: Some((at, replacement.into())) });
         self

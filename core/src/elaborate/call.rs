@@ -1,4 +1,4 @@
-//! Calls of functions, constructors, primitives and function values.
+//! Elaborates calls of functions, constructors, primitives and function values.
 
 use super::instance::{Elaborator, FunctionScope, Instance};
 use super::pattern::ParamShape;

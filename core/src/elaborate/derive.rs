@@ -1,4 +1,4 @@
-//! Functions defined by the structure of a type: `eql`, `hash`, `string`, `identity`.
+//! Generates the functions that are defined by the structure of a type: `eql`, `hash`, `string`, `identity`.
 //!
 //! ```text
 //! eql@[(int, char)](a, b)   ⇒   if #a == #b then all({eql@(int, char)(x, y) : x in a; y in b}) else f

@@ -1,4 +1,4 @@
-//! Expressions, and the binding of patterns to values.
+//! Elaborates expressions, and binds patterns to values.
 
 use super::instance::{Elaborator, FunctionScope, Instance};
 use super::pattern::ParamShape;
@@ -168,8 +168,8 @@ impl<'c> Elaborator<'c> {
 
     /// Emits an apply-to-each, `{ body : p in e; … | sieve }`.
     ///
-    /// The sieve is evaluated first, for every element; the body only for those that pass
-    /// (decision 3). A body that is only an element needs no nest.
+    /// The sieve is evaluated first, for every element, and the body only for the elements that pass it.
+    /// A body that is only an element variable needs no nest.
     fn each(
         &mut self,
         scope: &mut FunctionScope<'c>,
@@ -301,7 +301,7 @@ impl<'c> Elaborator<'c> {
             // `ir::rng_keys` fills in the key.
             PrimKind::Rand => Op::Scalar(ScalarOp::Rand, vec![Atom::Int(0), atoms[0]]),
             PrimKind::Check(code) => {
-                // The code says everything; only `_check` has a message of its own.
+                // The message follows from the code; only `_check` has a message of its own.
                 Op::Check { cond: atoms[0], code, message: Default::default() }
             }
             PrimKind::Derived(derived) => {

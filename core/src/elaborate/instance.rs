@@ -1,4 +1,4 @@
-//! Instances: the functions that the program needs, each at the types it is used at.
+//! Elaborates instances: the functions that the program uses, each at the types it is used at.
 
 use super::Definitions;
 use super::build::Body;
@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use std::sync::Arc;
 
-/// A function the program needs. Types are closed: no variables.
+/// A function that the program uses. Its types contain no variables.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Instance {
     /// A function at the types of its scheme's variables.
@@ -48,7 +48,7 @@ pub(super) struct Elaborator<'c> {
     /// The form that is elaborated; errors about the program as a whole are reported there.
     form: Loc,
     pub(super) watched: Watched,
-    /// The marks of the function being elaborated, and its description if it is watched.
+    /// The marks of the function being elaborated.
     pub(super) marks: Vec<(ir::Var, Mark)>,
     pub(super) noted: Option<WatchedFunction>,
 }
@@ -185,7 +185,7 @@ impl<'c> Elaborator<'c> {
         self.instance(Instance::Function(current, args))
     }
 
-    /// Returns the definition in force for a function.
+    /// Returns the definition in force for a function: the latest one of the same name and type.
     pub(super) fn latest(&self, item: ItemId) -> ItemId {
         self.definitions.current(item, &self.definitions.name(item))
     }
@@ -414,7 +414,7 @@ impl<'c> Elaborator<'c> {
     /// Makes parameters for the leaves of a pattern and binds them.
     fn parameters(&mut self, scope: &mut FunctionScope<'c>, pat: PatId) -> Vec<(ir::Var, ir::Ty)> {
         let mut leaves = Vec::new();
-        pattern::leaves(&scope.ast, pat, &mut leaves);
+        pattern::pattern_variables(&scope.ast, pat, &mut leaves);
         let mut params = Vec::with_capacity(leaves.len());
         for leaf in leaves {
             let ty = self.lower(&scope.pat_ty(leaf));
@@ -467,7 +467,7 @@ fn at(args: &[Ty]) -> String {
 fn charge(ast: &ast::Item, function: &Function) -> Option<ir::Charge> {
     let doc = crate::prelude::parse_doc(function.doc.as_deref()?);
     let mut leaves = Vec::new();
-    pattern::leaves(ast, function.param, &mut leaves);
+    pattern::pattern_variables(ast, function.param, &mut leaves);
     let names: Vec<&str> = leaves
         .iter()
         .map(|pat| match &ast.pats[*pat] {

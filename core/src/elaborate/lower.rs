@@ -1,4 +1,4 @@
-//! Types of the language → types of the core; closures.
+//! Translates types of the language to types of the core language, and builds closures.
 
 use super::instance::{Elaborator, FunctionScope};
 use super::pattern::{self, Captured};

@@ -1,7 +1,7 @@
-//! Marks for observers of a run: `set trace`, `set profile`.
+//! Describes the marks by which `set trace` and `set profile` observe an execution.
 //!
 //! The core language has operations, not the bindings of the user's text. In a watched function each
-//! `let` binding is put between two copies, which compute nothing and cost nothing:
+//! `let` binding is enclosed by two copies, which compute nothing and have no cost:
 //!
 //! ```text
 //! let s = sum(v) in …        v1: unit = copy(unit)      begins `s`
@@ -33,11 +33,11 @@ pub struct WatchedFunction {
     pub name: String,
     /// The variables of its parameter, then the optional ones, with their types.
     pub params: Vec<(String, Ty)>,
-    /// The type of its result.
+    /// The type of the result.
     pub result: Ty,
 }
 
-/// The meaning of a copy.
+/// The meaning of a copy that marks a binding.
 #[derive(Clone, Debug)]
 pub enum Mark {
     /// A binding begins: the one with this [`WatchedBinding::site`].

@@ -5,7 +5,7 @@ use crate::base::{Span, TextRange};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use crate::explain::{self, Summary};
-use crate::prelude::{Doc, parse_doc, shown};
+use crate::prelude::{DocString, parse_doc, shown};
 use crate::prim::Prim;
 use crate::syntax::ast::{Expr, ItemKind};
 use crate::types::{Scheme, Ty, print_scheme};
@@ -22,7 +22,7 @@ pub struct Hover {
     /// The kind in a few words: `parameter`, `of the library`.
     pub role: &'static str,
     /// Its documentation.
-    pub doc: Option<Doc>,
+    pub doc: Option<DocString>,
     /// The flattened form, a line each, indented; Markdown.
     pub flattened: Vec<String>,
     /// The flattened form in a few words.
@@ -51,7 +51,7 @@ impl Hover {
 }
 
 /// A doc string as Markdown.
-pub fn doc_markdown(doc: &Doc) -> String {
+pub fn doc_markdown(doc: &DocString) -> String {
     let mut out = String::new();
     if !doc.text.is_empty() {
         let _ = writeln!(out, "{}\n", doc.text);
@@ -162,10 +162,10 @@ fn built_in(name: &str) -> &'static str {
 }
 
 /// A primitive's row as a doc string.
-pub(super) fn doc_of_prim(prim: Prim) -> Doc {
+pub(super) fn doc_of_prim(prim: Prim) -> DocString {
     let row = prim.row();
     let example = row.example.split_once(" → ");
-    Doc {
+    DocString {
         text: row.doc.to_owned(),
         examples: example.map(|(a, b)| (a.to_owned(), b.to_owned())).into_iter().collect(),
         cost: (!row.cost.is_empty()).then(|| row.cost.to_owned()),
@@ -328,7 +328,7 @@ mod tests {
             ```
             *of the library*
 
-            For each place, the sum of the elements before it.
+            For each index, the sum of the elements before it.
 
             ```nesl
             plus_scan([5, 1, -3, 2])

@@ -7,7 +7,7 @@ use super::place::{Open, Place};
 use crate::base::{ItemId, Name, TextRange, TextSize};
 use crate::db::{Before, Database, FileId};
 use crate::names::Resolution;
-use crate::prelude::{Doc, parse_doc, shown};
+use crate::prelude::{DocString, parse_doc, shown};
 use crate::syntax::Kind;
 use crate::syntax::ast::{Function, ItemKind};
 use crate::types::{CallParts, Scheme, Signature, Ty, print_call, scheme_of_text};
@@ -23,7 +23,7 @@ pub struct SignatureHelp {
     /// The parameter that stands at the place.
     pub active: u32,
     /// The function's documentation.
-    pub doc: Option<Doc>,
+    pub doc: Option<DocString>,
 }
 
 /// The innermost call around a place.
@@ -46,7 +46,7 @@ struct Called {
     optional: Vec<(Name, String)>,
     /// Its types, if they are known.
     parts: Option<CallParts>,
-    doc: Option<Doc>,
+    doc: Option<DocString>,
 }
 
 fn called(place: &Place<'_>, name: &Name) -> Option<Called> {
@@ -82,7 +82,7 @@ fn called(place: &Place<'_>, name: &Name) -> Option<Called> {
 
 impl Called {
     /// A function that is known by its type only.
-    fn of_type(name: &str, scheme: &Scheme, doc: Option<Doc>) -> Called {
+    fn of_type(name: &str, scheme: &Scheme, doc: Option<DocString>) -> Called {
         let parts = print_call(scheme, arity(&scheme.ty), &[]);
         let name = name.to_owned();
         Called { name, params: Vec::new(), optional: Vec::new(), parts, doc }

@@ -1,7 +1,7 @@
-//! Name resolution: from each use of a name to its definition.
+//! Name resolution: finds the definition of each use of a name.
 //!
 //! Local variables are resolved here. Top-level names are looked up in the [`Scope`], which knows the
-//! order of forms, earlier entries and the library.
+//! order of forms, earlier entries and the library. `suggest` finds what an unknown name may mean.
 
 mod suggest;
 

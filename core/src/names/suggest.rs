@@ -44,7 +44,7 @@ pub(super) fn foreign(name: &Name) -> Option<&'static str> {
     })
 }
 
-/// Advice for a word of other languages that has no single equivalent in NESL.
+/// Returns advice for a word of other languages that has no single equivalent in NESL.
 pub(super) fn instead(name: &Name) -> Option<&'static str> {
     Some(match name.folded() {
         "return" => "the value of a function is its body: leave out `return`",
@@ -67,7 +67,7 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
     })
 }
 
-/// Advice for the functions of NESL 3.1 that wait for input in a window.
+/// Returns advice for the functions of NESL 3.1 that wait for input in a window.
 pub(super) fn interactive(name: &Name) -> Option<&'static str> {
     Some(match name.folded() {
         "w_get_input" | "w_get_input_noblock" | "w_get_button_input" => {

@@ -1,5 +1,5 @@
-//! Rows of what is neither scalar nor a sequence operation: functions written by the compiler for
-//! each type, checks, errors, random numbers, and the world outside.
+//! The rows of primitives that are neither scalar nor sequence operations: functions that the compiler
+//! generates for each type, checks, errors, random numbers, and effects.
 
 use super::ops::HostOp;
 use super::table::{Derived, PrimKind, PrimRow};
@@ -45,7 +45,7 @@ pub(super) const ROWS: &[PrimRow] = &[
         "_groups",
         "([a], int) -> (([int], [int]), bool) :: (a in any)",
         PrimKind::Derived(Derived::Groups),
-        "For each element the place of the last one that is equal to it and how many these are, and true; or of those with the same hash (with this salt), and false.",
+        "For each element the index of the last one that is equal to it and the number of these, and true; or of those with the same hash (with this salt), and false.",
         "",
         "W = S(a), D = 1",
     ),

@@ -319,7 +319,7 @@ fn operators<'a>(
         .then(maybe(Kind::RParen))
         .map_with(|(arg, close), x| Node::new(Kind::Paren, x.span(), vec![arg, close]))
         .boxed();
-    // `name(args)` without a blank binds tighter than juxtaposition (decision 14).
+    // `name(args)` without a blank binds tighter than juxtaposition.
     let tight = primary.clone().foldl_with(call.clone().repeated(), |fun, arg, x| {
         Node::new(Kind::Call, x.span(), vec![fun, arg])
     });

@@ -3,6 +3,17 @@
 //! The syntax is lossless: every byte of the text is in exactly one token, and the text of the tree is
 //! the text that was parsed. The text is first split into items (top-level forms) by brackets and
 //! `let … in`, so that errors do not affect other items and each item is parsed, and re-parsed, alone.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `lexer` | text → lossless tokens |
+//! | `split` | tokens → items |
+//! | `grammar` | the tokens of an item → nodes; accepts every text |
+//! | `tree` | nodes, blanks and comments → the lossless tree |
+//! | `ast` | the abstract syntax as data |
+//! | `lower` | nodes → abstract syntax, with all syntax errors |
+//! | `format` | the formatter |
+//! | `dump` | tokens, tree and abstract syntax as text |
 
 pub mod ast;
 mod dump;

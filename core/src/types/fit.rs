@@ -1,10 +1,10 @@
-//! The test of completion: does a value of some type fit the place of a hole?
+//! Tests whether a value of some type fits where an argument is missing, for completion.
 
 use super::unify::Unifier;
 use super::{Class, Ty};
 use crate::base::{ItemId, Loc, Span};
 
-/// The type expected at a hole of a form that is being written.
+/// The type that is expected at a missing part of a form that is being written.
 #[derive(Clone, Copy, Debug)]
 pub struct Wanted<'a> {
     /// The expected type.

@@ -2,9 +2,21 @@
 //! 1982) with NESL's type classes, generalised per recursion group.
 //!
 //! Only top-level functions are generalised; a `let` is monomorphic, and so is recursion inside a
-//! group. Two classes on one variable merge only if one contains the other.
+//! group. Two classes of one variable merge only if one contains the other.
+//!
 //! The type of a function says *which* function it is ([`Ty::Code`]), so that elaboration can specialise
 //! every call of a function value; hence `[sin, cos]` is a type error.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `ty` | types, classes and schemes as data |
+//! | `declare` | type annotations → types and schemes |
+//! | `unify` | unification of types with classes |
+//! | `infer` | inference of a recursion group; `infer/` has expressions, generalisation, reports of errors |
+//! | `print` | types as text |
+//! | `size` | the limit on the size of types |
+//! | `serial` | the check that serial functions are not used in parallel |
+//! | `fit` | the test whether a type fits a missing argument, for completion |
 
 mod declare;
 mod fit;

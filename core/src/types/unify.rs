@@ -1,4 +1,4 @@
-//! Unification of types with classes. Each binding of a variable records the location that caused it,
+//! Unifies types with classes. Each binding of a variable records the location that caused it,
 //! for error messages.
 
 use super::{Basic, Class, FunctionTy, MAX_PARTS, Scheme, Ty};

@@ -19,7 +19,7 @@ use super::place::Place;
 use crate::base::{Name, TextRange, TextSize};
 use crate::db::{Before, Database, FileId};
 use crate::names::Resolution;
-use crate::prelude::{Doc, parse_doc};
+use crate::prelude::{DocString, parse_doc};
 use crate::syntax::Kind;
 use crate::syntax::ast::ItemKind;
 use crate::types::{Signature, Ty};
@@ -53,7 +53,7 @@ pub struct Completion {
     /// Its type, printed; of words, what they mean.
     pub ty: Option<String>,
     /// Its documentation; usually left to [`completion_doc`].
-    pub doc: Option<Doc>,
+    pub doc: Option<DocString>,
     /// The text that is written.
     pub insert: String,
     /// True if `insert` has places to fill in, as `${1:x}`.
@@ -115,7 +115,12 @@ pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Complet
 }
 
 /// The documentation of something that [`completions`] offers at a place.
-pub fn completion_doc(db: &Database, file: FileId, offset: TextSize, label: &str) -> Option<Doc> {
+pub fn completion_doc(
+    db: &Database,
+    file: FileId,
+    offset: TextSize,
+    label: &str,
+) -> Option<DocString> {
     let place = Place::new(db, file, offset)?;
     let name = Name::new(label);
     if MissingArgument::new(&place).locals.iter().any(|local| local.name == name) {

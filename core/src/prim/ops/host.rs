@@ -1,8 +1,8 @@
-//! The operations on the world outside of the language: a row for each.
+//! The operations with effects, which the host executes: a row for each.
 //!
-//! All but printing and drawing are refused inside an apply-to-each at compile time. A stream is
-//! its number: 0, 1 and 2 are standard input, output and error, -1 is none (`nullstr`). A status is
-//! a pair of success and, without it, the message.
+//! All except printing and drawing are rejected inside an apply-to-each at compile time. A stream is
+//! represented by its number: 0, 1 and 2 are standard input, output and error, -1 is none (`nullstr`). A
+//! status is a pair: true for success, and the error message otherwise.
 
 use super::{TypePattern, type_pattern};
 
@@ -15,13 +15,14 @@ pub struct HostRow {
     pub takes: TypePattern,
     /// The type of the result.
     pub gives: TypePattern,
-    /// True if iterations of an apply-to-each may do it: the host does it in their order.
+    /// True if the operation is allowed in an apply-to-each; the host executes it in the order of the
+    /// iterations.
     pub in_parallel: bool,
 }
 
 macro_rules! host_operations {
     ($($(#[$doc:meta])* $op:ident = $mnemonic:literal: $takes:tt -> $gives:tt $(, $parallel:ident)?;)+) => {
-        /// The operations on the world outside of the language.
+        /// The operations with effects.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum HostOp {
             $($(#[$doc])* $op,)+
@@ -58,11 +59,11 @@ host_operations! {
     WriteText = "write_text": (text, int) -> status, in_parallel;
     /// Sets the seed of random numbers (`rand_seed`).
     Seed = "seed": int -> bool;
-    /// Opens a file for reading; gives the stream.
+    /// Opens a file for reading; returns the stream.
     OpenIn = "open_in": text -> (int, status);
-    /// Opens a file for writing; gives the stream.
+    /// Opens a file for writing; returns the stream.
     OpenOut = "open_out": text -> (int, status);
-    /// Opens a file for writing at its end; gives the stream.
+    /// Opens a file for writing at its end; returns the stream.
     OpenAppend = "open_append": text -> (int, status);
     /// Closes a stream.
     Close = "close": int -> status;
@@ -70,7 +71,7 @@ host_operations! {
     ReadChar = "read_char": int -> ((char, bool), status);
     /// Reads a line from a stream; the bool is true at its end.
     ReadLine = "read_line": int -> ((text, bool), status);
-    /// Reads a word from a stream, after leading blanks; gives the delimiter behind it, too. The
+    /// Reads a word from a stream, after leading blanks; also returns the delimiter after it. The
     /// bool is true at the end of the stream.
     ReadWord = "read_word": int -> ((text, char, bool), status);
     /// `(delimiters, (max, stream))`: reads a text up to one of some delimiters, which is read and

@@ -1,7 +1,6 @@
-//! The scalar operations: a row for each.
+//! The properties of scalar operations: a row for each.
 //!
-//! [`ScalarOp`] itself, and its meaning, belong to the runtime; its properties for the compiler
-//! stand here.
+//! [`ScalarOp`] itself and its meaning are defined by the runtime.
 
 use super::{Cost, Signature, signature};
 use nesl_runtime::scalar::ScalarOp;
@@ -30,7 +29,7 @@ pub struct ScalarRow {
     pub trap: Trap,
     /// The class of its cost; a division of ints costs [`Cost::Scalar`].
     pub cost: Cost,
-    /// The words of the compiler explorer.
+    /// The name in the compiler explorer.
     pub label: &'static str,
 }
 

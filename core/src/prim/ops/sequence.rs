@@ -1,4 +1,4 @@
-//! The operations on sequences: a row for each, and their names in programs.
+//! The operations on sequences: the properties of each, and their names in programs.
 //!
 //! A row begins with the documentation of the operation and its name in the text form of the IRs.
 //! It goes on with the type rule, the class of its [`Cost`], the [`Work`] that the cost model
@@ -20,10 +20,11 @@ pub enum ReduceOp {
     Xor,
 }
 
-/// The work that the cost model charges an operation (LANGUAGE section 12). Sizes count scalars.
+/// The work that the cost model charges for an operation. The *size* of a value is the number of scalars
+/// in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
-    /// One.
+    /// The constant 1.
     One,
     /// The size of the result.
     Result,
@@ -40,8 +41,8 @@ pub enum Work {
     Sort,
 }
 
-/// The time that the direct interpreter takes for the operands of an operation, apart from the
-/// result: its budget is checked by it.
+/// The time that the direct interpreter takes for the operands of an operation, in addition to that for
+/// the result. It is subtracted from the interpreter's budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InterpreterTime {
     /// One step, whatever the lengths.
@@ -55,24 +56,23 @@ pub enum InterpreterTime {
 /// The properties of an operation on sequences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeqRow {
-    /// The name in the text form; of a reduction, scan or histogram what comes before the name of
-    /// the operator.
+    /// The name in the text form; for a reduction, scan or histogram, the prefix of the operator's name.
     pub mnemonic: &'static str,
-    /// The type rules, of which one holds.
+    /// The alternative type rules.
     pub signatures: &'static [Signature],
     /// The class of its cost.
     pub cost: Cost,
-    /// The work that the cost model charges.
+    /// The work that the cost model charges for it.
     pub work: Work,
-    /// The time that the direct interpreter takes.
+    /// The time that the direct interpreter takes for its operands.
     pub interpreter_time: InterpreterTime,
     /// True if it may fault; by default it does not.
     pub may_fault: bool,
     /// The operand that has as many elements as the result, if there is one.
     pub same_length_as: Option<usize>,
-    /// True if it overwrites its first operand in place when nobody else uses that.
+    /// True if it overwrites its first operand in place if that has no other use.
     pub in_place: bool,
-    /// The words of the compiler explorer.
+    /// The name in the compiler explorer.
     pub label: &'static str,
 }
 
@@ -146,7 +146,7 @@ macro_rules! sequence_operations {
                 }
             }
 
-            /// Returns every operation, families with each of their operators.
+            /// Returns every operation; reductions, scans and histograms with each operator.
             #[allow(clippy::vec_init_then_push, reason = "rows push one operation or a family")]
             pub fn all() -> impl Iterator<Item = SeqOp> {
                 let mut all = Vec::new();
@@ -203,7 +203,7 @@ sequence_operations! {
         .costs(Cost::Generate, Work::Result).constant_time().may_fault()
         .label("count")
 
-    /// So many copies of a value; faults `NegativeLength`.
+    /// A number of copies of a value; faults `NegativeLength`.
     Dist = "dist": (any, int) -> [any];
         .costs(Cost::Generate, Work::Result).constant_time().may_fault()
         .label("repeat a value")
@@ -263,10 +263,10 @@ sequence_operations! {
     Scan(ReduceOp) = "scan_": ([reducible]) -> [reducible];
         .costs(Cost::Parallel, Work::ScanOfFirst).same_length_as(0)
 
-    /// `(int size, [int] indices, [a] values) -> [a]`: for each index below the size, the values
-    /// that belong there, combined; with `[[a]]`, element j of a row belongs to the index of the row
-    /// plus j. Values with an index outside of the table are left out, of a row that does not fit
-    /// all. Faults `NestLength`. Programs cannot say it: [`crate::simplify`] introduces it.
+    /// A histogram, `(int size, [int] indices, [a] values) -> [a]`: for each index below the size, the
+    /// values for this index, combined. With values of type `[[a]]`, element j of a row is for the index
+    /// of the row plus j. A value whose index is out of bounds is ignored, and so is a row of which an
+    /// element is. Faults `NestLength`. Programs have no name for it: [`crate::simplify`] introduces it.
     Histogram(ReduceOp) = "histogram_":
         (int, [int], [reducible]) -> [reducible], (int, [int], [[reducible]]) -> [reducible];
         .costs(Cost::Parallel, Work::Table).may_fault()
@@ -286,8 +286,7 @@ sequence_operations! {
         .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
         .label("rank the strings: sort")
 
-    /// For each int or text, the index of the last one equal to it, and the number of those equal
-    /// to it.
+    /// For each int or text, the index of the last one equal to it, and the number of those equal to it.
     Groups = "groups": ([int]) -> ([int], [int]), ([text]) -> ([int], [int]);
         .costs(Cost::Intrinsic, Work::First).step_per_element()
         .label("find elements that are equal")
@@ -307,17 +306,18 @@ sequence_operations! {
         .costs(Cost::Format, Work::Result).constant_time()
         .label("write a number as text")
 
-    /// A float as `@` prints it (LANGUAGE 13.7): 8 significant digits.
+    /// A float as `@` prints it, with 8 significant digits.
     FloatText = "float_text": (float) -> text;
         .costs(Cost::Format, Work::Result).constant_time()
         .label("write a number as text")
 
-    /// A float in exponential form with so many digits (`exp_string`); faults `ExpString`.
+    /// A float in exponential form with a number of digits after the decimal point (`exp_string`); faults `ExpString`.
     ExpText = "exp_text": (float, int) -> text;
         .costs(Cost::Format, Work::Result).constant_time().may_fault()
         .label("write a number as text")
 
-    /// The float that a text spells, and whether that was all of the text (`parse_float`).
+    /// The float at the beginning of a text, and a bool that is true if it is all of the text
+    /// (`parse_float`).
     ParseFloat = "parse_float": (text) -> (float, bool);
         .costs(Cost::Format, Work::First).step_per_element()
         .label("read a number from text")
@@ -332,7 +332,7 @@ impl SeqOp {
         }
     }
 
-    /// Returns the words of the compiler explorer.
+    /// Returns the name in the compiler explorer.
     pub fn label(self) -> String {
         match self {
             SeqOp::Reduce(with) => format!("{} of each sequence", with.label()),
@@ -359,7 +359,7 @@ impl ReduceOp {
         ReduceOp::Xor,
     ];
 
-    /// Returns the types of elements that it combines.
+    /// Returns the class of the types that it combines.
     pub fn class(self) -> super::TypeClass {
         match self {
             ReduceOp::Sum | ReduceOp::Product => super::TypeClass::Number,
@@ -423,8 +423,8 @@ const LENGTH: &str = "[a] -> int :: (a in any)";
 const GATHER: &str = "([a], [int]) -> [a] :: (a in any)";
 const SCATTER: &str = "([a], [(int, a)]) -> [a] :: (a in any)";
 
-/// The names of the operations in programs, but for reductions and scans, with what people are told
-/// about them.
+/// The names of the operations in programs with their documentation; those of reductions and scans are
+/// in `prim::reductions`.
 pub(in crate::prim) const NAMES: &[SeqName] = &[
     seq("#", LENGTH, SeqOp::Length, "The length of a sequence.", "#\"abc\" → 3", "W = 1, D = 1"),
     seq(
@@ -439,7 +439,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "elt",
         "([a], int) -> a :: (a in any)",
         SeqOp::Index,
-        "The element at a place, counted from 0; also written `a[i]`. Out of bounds is an error.",
+        "The element at an index, counted from 0; also written `a[i]`. Out of bounds is an error.",
         "elt([4, 5, 6], 1) → 5",
         "W = S(result), D = 1",
     ),
@@ -463,7 +463,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "->",
         GATHER,
         SeqOp::Gather,
-        "`a -> i`: the elements of `a` at the places `i`, in the order of `i`. Out of bounds is an error.",
+        "`a -> i`: the elements of `a` at the indices `i`, in the order of `i`. Out of bounds is an error.",
         "\"nested\" -> [5, 1, 4] → \"dee\"",
         "W = S(result), D = 1",
     ),
@@ -471,7 +471,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "read",
         GATHER,
         SeqOp::Gather,
-        "`read(a, i)`: the elements of `a` at the places `i`; also written `a -> i`.",
+        "`read(a, i)`: the elements of `a` at the indices `i`; also written `a -> i`.",
         "read([10, 20, 30], [2, 0]) → [30, 10]",
         "W = S(result), D = 1",
     ),
@@ -479,7 +479,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "<-",
         SCATTER,
         SeqOp::Scatter,
-        "`d <- v`: `d` with the value of each pair `(place, value)` of `v` written over it. The last write to a place wins; out of bounds is an error.",
+        "`d <- v`: `d` with the value of each pair `(index, value)` of `v` written over it. The last write to an index wins; out of bounds is an error.",
         "[0, 0, 0, 0] <- [(2, 7), (0, 3)] → [3, 0, 7, 0]",
         "W = S(d) + S(v), D = 1",
     ),
@@ -495,7 +495,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "rep",
         "([a], a, int) -> [a] :: (a in any)",
         SeqOp::Replace,
-        "`rep(d, v, i)`: `d` with `v` in place `i`. Out of bounds is an error.",
+        "`rep(d, v, i)`: `d` with `v` at index `i`. Out of bounds is an error.",
         "rep([14, 15, 16], -8, 1) → [14, -8, 16]",
         "W = S(d) + S(v), D = 1",
     ),
@@ -503,7 +503,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "permute",
         GATHER,
         SeqOp::Permute,
-        "`permute(v, i)`: element `k` of `v` goes to place `i[k]`. It is an error unless `i` has every place exactly once.",
+        "`permute(v, i)`: element `k` of `v` goes to index `i[k]`. It is an error unless `i` has every index exactly once.",
         "permute(\"nesl\", [2, 1, 3, 0]) → \"lens\"",
         "W = S(v), D = 1",
     ),
@@ -543,7 +543,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "subseq",
         "([a], int, int) -> [a] :: (a in any)",
         SeqOp::Subseq,
-        "`subseq(v, s, e)`: the elements from place `s` up to, not including, place `e`. It is an error unless `0 <= s <= e <= #v`.",
+        "`subseq(v, s, e)`: the elements from index `s` up to, not including, index `e`. It is an error unless `0 <= s <= e <= #v`.",
         "subseq([4, 5, 6, 7, 8], 1, 4) → [5, 6, 7]",
         "W = S(result), D = 1",
     ),
@@ -552,7 +552,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "rank",
         "[a] -> [int] :: (a in number)",
         SeqOp::RankUp,
-        "The place of each element in ascending order; equal elements keep their order. `sort(a) = permute(a, rank(a))`.",
+        "The index of each element in ascending order; equal elements keep their order. `sort(a) = permute(a, rank(a))`.",
         "rank([10, -5, 0, 10]) → [2, 0, 1, 3]",
         "W = L(a) log L(a), D = 1",
     ),
@@ -560,7 +560,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "rank_down",
         "[a] -> [int] :: (a in number)",
         SeqOp::RankDown,
-        "The place of each element in descending order; equal elements keep their order.",
+        "The index of each element in descending order; equal elements keep their order.",
         "rank_down([1, 4, 4, 0]) → [2, 0, 1, 3]",
         "W = L(a) log L(a), D = 1",
     ),
@@ -568,7 +568,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "char_rank",
         "[char] -> [int]",
         SeqOp::RankUp,
-        "The place of each char in ascending order of codes; equal chars keep their order.",
+        "The index of each char in ascending order of codes; equal chars keep their order.",
         "char_rank(\"nesl\") → [2, 0, 3, 1]",
         "W = L(s), D = 1",
     ),
@@ -576,7 +576,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "string_rank",
         "[[char]] -> [int]",
         SeqOp::RankTexts,
-        "The place of each string in ascending order of the codes of its chars, from left to right; a string comes before those that it begins, and equal strings keep their order.",
+        "The index of each string in ascending order of the codes of its chars, from left to right; a string comes before those that it begins, and equal strings keep their order.",
         "string_rank([\"to\", \"be\", \"\", \"beer\"]) → [3, 1, 0, 2]",
         "W = S(a) log L(a), D = 1",
     ),

@@ -67,7 +67,7 @@ impl Infer<'_> {
     }
 
     /// Checks the sizes of types once more: a type may have grown after its expression was inferred, as
-    /// `x[0]` says more about `x`.
+    /// the use `x[0]` determines more of the type of `x`.
     fn check_sizes(&mut self, body: &mut MemberTypes<'_>) {
         let exprs: Vec<ExprId> = body.exprs.iter().map(|(e, _)| e).collect();
         for expr in exprs {
@@ -192,7 +192,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Reports a value whose type is not determined (decision 15). Variables of class `any` are
+    /// Reports a value whose type is not determined. Variables of class `any` are
     /// allowed, since there are no values of their types.
     fn check_determined(&mut self, body: &mut MemberTypes<'_>, quantified: &[u32]) {
         let (ItemKind::Binding { value, .. } | ItemKind::Expr(value)) = body.member.item.kind
