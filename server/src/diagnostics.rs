@@ -82,7 +82,7 @@ pub fn of(snapshot: &Snapshot, known: &mut Problems) -> Vec<Diagnostic> {
     for link in links.filter(|link| db.loaded(link.item).is_none()) {
         let at = FileRange { file: snapshot.file, range: link.range };
         let message = format!("cannot read `{0}.nesl` or `{0}`, or it loads itself", link.path);
-        let problem = base::Diagnostic::warning(base::Kind::Name, at, message);
+        let problem = base::Diagnostic::warning(base::DiagnosticKind::Name, at, message);
         all.push(convert::diagnostic(snapshot, &problem));
     }
     all

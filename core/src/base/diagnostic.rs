@@ -6,7 +6,7 @@
 
 /// The stage that found an error; its word is a part of the printed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum DiagnosticKind {
     /// The text is not NESL.
     Syntax,
     /// A name is undefined, or may not be used in this way.
@@ -48,7 +48,7 @@ pub struct Hint<L> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic<L> {
     /// The stage that found the error.
-    pub kind: Kind,
+    pub kind: DiagnosticKind,
     /// The severity, error or warning.
     pub severity: Severity,
     /// One line without a full stop: ``` `+` cannot add an int and a float ```.
@@ -65,7 +65,7 @@ pub struct Diagnostic<L> {
 
 impl<L> Diagnostic<L> {
     /// Makes an error with a message about a location.
-    pub fn error(kind: Kind, at: L, message: impl Into<String>) -> Diagnostic<L> {
+    pub fn error(kind: DiagnosticKind, at: L, message: impl Into<String>) -> Diagnostic<L> {
         Diagnostic {
             kind,
             severity: Severity::Error,
@@ -78,7 +78,7 @@ impl<L> Diagnostic<L> {
     }
 
     /// Makes a warning with a message about a location.
-    pub fn warning(kind: Kind, at: L, message: impl Into<String>) -> Diagnostic<L> {
+    pub fn warning(kind: DiagnosticKind, at: L, message: impl Into<String>) -> Diagnostic<L> {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(kind, at, message) }
     }
 

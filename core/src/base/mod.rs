@@ -12,7 +12,7 @@ mod location;
 mod name;
 mod shorten;
 
-pub use diagnostic::{Diagnostic, Hint, Kind, Label, Severity};
+pub use diagnostic::{Diagnostic, DiagnosticKind, Hint, Label, Severity};
 pub use location::{ItemId, Loc, Span, TextRange, TextSize};
 pub use name::Name;
 pub use nesl_runtime::stack::with_stack;

@@ -2,7 +2,7 @@
 
 use super::instance::{Elaborator, FunctionScope, Instance};
 use super::pattern::ParamShape;
-use crate::base::{Diagnostic, Kind, Loc, Name, Span, with_stack};
+use crate::base::{Diagnostic, DiagnosticKind, Loc, Name, Span, with_stack};
 use crate::ir::{Atom, Nest, Op, Site, Ty};
 use crate::names::Resolution;
 use crate::prim::{Constant, Prim, PrimKind, SeqOp};
@@ -107,7 +107,7 @@ impl<'c> Elaborator<'c> {
             let at = Loc { item: scope.item, span: scope.ast.expr_spans[id] };
             self.diagnostics.push(
                 Diagnostic::error(
-                    Kind::Syntax,
+                    DiagnosticKind::Syntax,
                     at,
                     format!("{value} does not fit an int of 32 bits"),
                 )

@@ -4,7 +4,7 @@ use super::Definitions;
 use super::build::Body;
 use super::pattern;
 use super::watch::{Mark, Watched, WatchedFunction};
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
+use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, Span};
 use crate::ir::{self, FunId, GlobalId, Site};
 use crate::names::Names;
 use crate::prim::Derived;
@@ -172,7 +172,7 @@ impl<'c> Elaborator<'c> {
         };
         let message = format!("`{name}` is used here at a type that is too long");
         self.diagnostics.push(
-            Diagnostic::error(Kind::Type, self.form, message)
+            Diagnostic::error(DiagnosticKind::Type, self.form, message)
                 .note(format!("a type may have {MAX_PARTS} parts")),
         );
     }
@@ -295,7 +295,7 @@ impl<'c> Elaborator<'c> {
             let at = Loc { item, span: function.name.span };
             let message = format!("`{}` is declared here but never defined", function.name.name);
             self.diagnostics.push(
-                Diagnostic::error(Kind::Name, at, message)
+                Diagnostic::error(DiagnosticKind::Name, at, message)
                     .hint("define it with the same type before it is used"),
             );
             return self.placeholder(name, params, scope.site_of(function.name.span));

@@ -1,7 +1,7 @@
 //! The compiler explorer: a form as each stage of the compiler sees it, as plain data.
 //!
-//! Every function here is pure: it takes the database and a form, or an offset in a file, and gives
-//! source ranges as bytes of the file. Only small examples are executed, by interpreters.
+//! Every function here is pure: it maps the database and a form, or a byte offset in a file, to plain
+//! data with source ranges in bytes of the file. Only small examples are executed, by interpreters.
 //!
 //! | file | contents |
 //! |---|---|

@@ -124,9 +124,9 @@ pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Result<Summ
         summary.lines.push(SummaryLine::new(0, text, Vec::new(), false));
         return Ok(summary);
     };
-    let mut reader = Reader::new(db, item, &fused, function);
-    reader.block(&function.body, 0, false);
-    let mut summary = reader.summary;
+    let mut summariser = Summariser::new(db, item, &fused, function);
+    summariser.block(&function.body, 0, false);
+    let mut summary = summariser.summary;
     summary.recursive = crate::strategy::recursive(&fused).get(main).copied().unwrap_or(false);
     Ok(summary)
 }
@@ -137,7 +137,7 @@ pub fn headline(db: &Database, item: ItemId, precision: Precision) -> Option<Str
 }
 
 /// Summarises a function of a flat program; it knows the names and layouts of the variables.
-pub(super) struct Reader<'a> {
+pub(super) struct Summariser<'a> {
     db: &'a Database,
     item: ItemId,
     program: &'a Program,
@@ -148,14 +148,14 @@ pub(super) struct Reader<'a> {
     summary: Summary,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Summariser<'a> {
     pub(super) fn new(
         db: &'a Database,
         item: ItemId,
         program: &'a Program,
         function: &'a Function,
-    ) -> Reader<'a> {
-        let mut reader = Reader {
+    ) -> Summariser<'a> {
+        let mut summariser = Summariser {
             db,
             item,
             program,
@@ -164,9 +164,9 @@ impl<'a> Reader<'a> {
             layouts: FxHashMap::default(),
             summary: Summary::default(),
         };
-        reader.name_params();
-        function.body.each_let(&mut |binding| reader.name_and_lay_out(binding));
-        reader
+        summariser.name_params();
+        function.body.each_let(&mut |binding| summariser.name_and_lay_out(binding));
+        summariser
     }
 
     /// Names the parameters: a function's after the variables of its pattern, another form's after
@@ -482,12 +482,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Returns true if a value takes operations on elements; descriptors and renamings take none.
+/// Returns true if instructions are executed for the elements of a value; for descriptors and other
+/// names of values, none are.
 fn does_work(binding: &Let) -> bool {
     !binding.is_descriptor_only()
 }
 
-/// Returns true for values that take a launch even if the index space has one element, such as
+/// Returns true for values that need a launch even if the index space has one element, such as
 /// sorting and scattering.
 fn needs_launch(binding: &Let) -> bool {
     match &binding.op {

@@ -5,7 +5,7 @@ use super::space::IndexSpace;
 use crate::ir::{self, Ty, Var};
 use smol_str::SmolStr;
 
-/// A flat program.
+/// A flat program: the flattened functions, and the program that they were made from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// The program that was flattened. Sequential code calls its functions.

@@ -1,8 +1,8 @@
 //! The steps of flat programs, and their operations, each declared once, with its properties.
 //!
-//! An operation's operands, blocks, [`Class`] and [`Cost`] stand here and nowhere else: passes ask
-//! [`Op`] and [`Let`] instead of keeping lists of their own. A match over all operations stands only
-//! where the meaning of each differs: interpretation, printing, fusion, lowering.
+//! An operation's operands, blocks, [`Class`] and [`Cost`] are declared only here: passes ask [`Op`]
+//! and [`Let`] instead of keeping lists of their own. A match over all operations is used only where
+//! their meaning differs: interpretation, printing, fusion, lowering.
 
 use super::space::SpaceId;
 use crate::ir::{self, Atom, Class, FunId, Site, Ty, Var};
@@ -106,7 +106,7 @@ pub enum Op {
     },
     /// The values of each segment of `from`, combined.
     Reduce {
-        /// The operator.
+        /// The operator that combines the values.
         with: ReduceOp,
         /// A value in `from` or around it.
         value: Atom,
@@ -116,12 +116,12 @@ pub enum Op {
     /// For each element of the index space around `from`, a table: for each index below a size, the
     /// values for this index, combined ([`SeqOp::Histogram`]).
     Histogram {
-        /// The operator.
+        /// The operator that combines the values.
         with: ReduceOp,
         /// The number of elements of the table, in the step's index space.
         size: Atom,
         /// The index in the table, in `from` or around it.
-        place: Atom,
+        index: Atom,
         /// A value, or a row of them, in `from` or around it.
         value: Atom,
         /// The index space of the values.
@@ -129,13 +129,13 @@ pub enum Op {
     },
     /// For each element of the step's index space, a sequence with some elements replaced: each
     /// element of `from` writes one, and of writes to one index the last wins ([`SeqOp::Scatter`]);
-    /// faults [`FaultCode::Scatter`] out of bounds. The result overwrites the sequence in place if
+    /// faults [`FaultCode::Scatter`] out of bounds. The result overwrites the sequence in~index if
     /// nothing else uses that.
     Scatter {
         /// The sequence, in the step's index space. Its elements contain no sequences.
         of: Var,
         /// The index that is written, in `from` or around it.
-        place: Atom,
+        index: Atom,
         /// The element, in `from` or around it.
         value: Atom,
         /// The index space of the writes, somewhere inside of the step's.
@@ -143,7 +143,7 @@ pub enum Op {
     },
     /// The values before each element in its segment, combined.
     Scan {
-        /// The operator.
+        /// The operator that combines the values.
         with: ReduceOp,
         /// A value in the step's index space or around it.
         value: Atom,
@@ -195,14 +195,14 @@ macro_rules! visit_operands {
             Op::Collect { value, .. } | Op::Reduce { value, .. } | Op::Scan { value, .. } => {
                 ($atom)(value);
             }
-            Op::Histogram { size, place, value, .. } => {
+            Op::Histogram { size, index, value, .. } => {
                 ($atom)(size);
-                ($atom)(place);
+                ($atom)(index);
                 ($atom)(value);
             }
-            Op::Scatter { of, place, value, .. } => {
+            Op::Scatter { of, index, value, .. } => {
                 ($var)(of);
-                ($atom)(place);
+                ($atom)(index);
                 ($atom)(value);
             }
         }

@@ -197,7 +197,7 @@ impl<'t> Parser<'_, 't> {
             "element_at" => {
                 self.inner.advance()?;
                 match self.inner.atoms()?[..] {
-                    [from, place] => Ok(Op::Gather(from, place)),
+                    [from, index] => Ok(Op::Gather(from, index)),
                     _ => Err("a gather takes a sequence and an index".to_string()),
                 }
             }
@@ -253,20 +253,20 @@ impl<'t> Parser<'_, 't> {
                     SeqOp::Histogram(with) => {
                         let value = self.inner.atom()?;
                         self.inner.word("to")?;
-                        let place = self.inner.atom()?;
+                        let index = self.inner.atom()?;
                         self.inner.word("of")?;
                         let size = self.inner.atom()?;
                         self.inner.word("from")?;
-                        Ok(Op::Histogram { with, size, place, value, from: self.space_id()? })
+                        Ok(Op::Histogram { with, size, index, value, from: self.space_id()? })
                     }
                     SeqOp::Scatter => {
                         let value = self.inner.atom()?;
                         self.inner.word("to")?;
-                        let place = self.inner.atom()?;
+                        let index = self.inner.atom()?;
                         self.inner.word("of")?;
                         let of = self.variable()?;
                         self.inner.word("from")?;
-                        Ok(Op::Scatter { of, place, value, from: self.space_id()? })
+                        Ok(Op::Scatter { of, index, value, from: self.space_id()? })
                     }
                     SeqOp::Scan(with) => Ok(Op::Scan { with, value: self.inner.atom()? }),
                     _ => Err(format!("{word} does not go over segments")),

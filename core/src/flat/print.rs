@@ -231,7 +231,7 @@ impl Printer<'_> {
                 }
             }
             Op::Position => write!(self.inner.out, "position"),
-            Op::Gather(from, place) => self.inner.operation("element_at", &[*from, *place]),
+            Op::Gather(from, index) => self.inner.operation("element_at", &[*from, *index]),
             Op::Extent(op, args) => {
                 self.inner.operation(&format!("extent {}", op.mnemonic()), args)
             }
@@ -245,15 +245,15 @@ impl Printer<'_> {
                 let name = SeqOp::Reduce(*with).mnemonic();
                 write!(self.inner.out, "{name} {} from {from}", Operand(*value))
             }
-            Op::Histogram { with, size, place, value, from } => {
+            Op::Histogram { with, size, index, value, from } => {
                 let name = SeqOp::Histogram(*with).mnemonic();
-                let [size, place, value] = [size, place, value].map(|atom| Operand(*atom));
-                write!(self.inner.out, "{name} {value} to {place} of {size} from {from}")
+                let [size, index, value] = [size, index, value].map(|atom| Operand(*atom));
+                write!(self.inner.out, "{name} {value} to {index} of {size} from {from}")
             }
-            Op::Scatter { of, place, value, from } => {
-                let [place, value] = [place, value].map(|atom| Operand(*atom));
+            Op::Scatter { of, index, value, from } => {
+                let [index, value] = [index, value].map(|atom| Operand(*atom));
                 let name = SeqOp::Scatter.mnemonic();
-                write!(self.inner.out, "{name} {value} to {place} of v{} from {from}", of.0)
+                write!(self.inner.out, "{name} {value} to {index} of v{} from {from}", of.0)
             }
             Op::Scan { with, value } => {
                 write!(self.inner.out, "{} {}", SeqOp::Scan(*with).mnemonic(), Operand(*value))

@@ -45,7 +45,7 @@ impl SpaceId {
     pub const CALLER: SpaceId = SpaceId(0);
 }
 
-/// An index space.
+/// An index space of a flat function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexSpace {
     /// The elements of the index space, and their relation to those of the index space around.

@@ -41,11 +41,11 @@ impl Flattener<'_> {
                 self.collect(var, ty, value, from, home, site);
             }
             (SeqOp::Histogram(with), [size, Atom::Var(indices), Atom::Var(values)]) => {
-                let (from, place) = self.elements_space(*indices, space, site);
+                let (from, index) = self.elements_space(*indices, space, site);
                 let code = FaultCode::NestLength;
                 let checked = self.same_length(*values, *indices, code, space, site);
                 let value = self.element_in(*values, from, checked, space, site);
-                let op = flat::Op::Histogram { with, size: *size, place, value, from };
+                let op = flat::Op::Histogram { with, size: *size, index, value, from };
                 self.define(var, op, ty, space, site);
             }
             (SeqOp::Scatter, [Atom::Var(of), Atom::Var(writes)])
@@ -111,16 +111,16 @@ impl Flattener<'_> {
             _ => None,
         };
         let from = match known {
-            Some((place, value)) => self.space_to_compute_in(from, &[place, value]),
+            Some((index, value)) => self.space_to_compute_in(from, &[index, value]),
             None => self.space_to_compute_in(from, &[write]),
         };
-        let (place, value) = known.unwrap_or_else(|| {
-            let place = flat::Op::Map(Op::First(write));
+        let (index, value) = known.unwrap_or_else(|| {
+            let index = flat::Op::Map(Op::First(write));
             let value = flat::Op::Map(Op::Second(write));
-            let place = self.compute(place, Ty::Int, from, site);
-            (place, self.compute(value, element.clone(), from, site))
+            let index = self.compute(index, Ty::Int, from, site);
+            (index, self.compute(value, element.clone(), from, site))
         });
-        self.define(var, flat::Op::Scatter { of, place, value, from }, ty, space, site);
+        self.define(var, flat::Op::Scatter { of, index, value, from }, ty, space, site);
         self.note_same_length(Atom::Var(of), var);
     }
 

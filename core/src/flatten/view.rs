@@ -5,8 +5,8 @@
 //! segments. Each element chooses a start and a length; otherwise the two branches would copy their
 //! elements and merge the copies.
 //!
-//! Both branches must be views of the same pool. What a branch takes a view of may itself be a view
-//! from outside of the conditional (`let r = a[0] in if c then r else a[i]`); its operation is repeated
+//! Both branches must be views of the same pool. The sequence that a branch refers to may itself be a
+//! view from outside of the conditional (`let r = a[0] in if c then r else a[i]`); its operation is repeated
 //! in the branch, so that both branches begin at the same sequence.
 
 use super::Flattener;

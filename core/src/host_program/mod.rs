@@ -14,7 +14,7 @@
 //! A step that may fault and an effect keep their order: an observer sees what the direct interpreter
 //! would have shown. An apply-to-each with effects is a region of its own, which the direct
 //! interpreter executes. Operations on scalars only, such as those that make the text of a result,
-//! form a region of their own, too, which the host interprets: launching a kernel for them would take
+//! also form a region of their own, which the host interprets: launching a kernel for them would take
 //! longer.
 //!
 //! | file | contents |

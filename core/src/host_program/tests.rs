@@ -65,7 +65,7 @@ fn compute(region: &PureRegion, indent: &str, out: &mut String) {
     }
 }
 
-/// A region that cannot fail is computed where it is used, one that may fail where it stands.
+/// A binding that cannot fail is computed where it is used, one that may fail in its order with effects.
 #[test]
 fn prints_divide_a_program() {
     check(

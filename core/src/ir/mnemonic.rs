@@ -1,6 +1,6 @@
 //! The names of operations in the text form, for the printer and the parser.
 //!
-//! The name of an operation stands in its row ([`crate::prim`]); the names of faults stand here.
+//! The name of an operation is declared in its row ([`crate::prim`]), the name of a fault here.
 
 use crate::prim::{HostOp, ScalarProperties, SeqOp};
 use nesl_runtime::fault::FaultCode;

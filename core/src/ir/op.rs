@@ -1,9 +1,8 @@
 //! The operations of the core language, each declared once, with its properties.
 //!
-//! An operation's operands, blocks, [`Class`] and [`Cost`] stand here and nowhere else (those of
-//! scalar, sequence and host operations in their rows, [`crate::prim`]): passes ask [`Op`] instead
-//! of keeping lists of their own. A match over all operations stands only where the meaning of
-//! each differs: interpretation, printing, lowering, flattening.
+//! An operation's operands, blocks, [`Class`] and [`Cost`] are declared only here (those of scalar,
+//! sequence and host operations in their rows, [`crate::prim`]): passes ask [`Op`] instead of keeping
+//! lists of their own. A match over all operations is used only where their meaning differs: interpretation, printing, lowering, flattening.
 //!
 //! ```text
 //! Class::Pure       may be moved, repeated, removed
@@ -48,7 +47,7 @@ pub struct Let {
 pub enum Op {
     /// The value of the operand.
     Copy(Atom),
-    /// A scalar operation.
+    /// A scalar operation on some operands.
     Scalar(ScalarOp, Vec<Atom>),
     /// The pair `(a, b)` of two operands.
     Pair(Atom, Atom),
@@ -56,7 +55,7 @@ pub enum Op {
     First(Atom),
     /// The second component of a pair.
     Second(Atom),
-    /// A string constant.
+    /// A string constant, as its bytes.
     Text(Box<[u8]>),
     /// The sequence `[a, b, …]`; the type of the elements is that of the binding.
     List(Vec<Atom>),
@@ -114,11 +113,11 @@ pub enum Class {
     Pure,
     /// Reads a top-level variable, which does not change while a program runs.
     Reads,
-    /// May fault.
+    /// May fault, and has no other side effect.
     Traps,
-    /// Executes blocks.
+    /// Executes blocks, whose side effects it has.
     Control,
-    /// Executes a function.
+    /// Calls a function, whose side effects it has.
     Call,
     /// Has an effect outside of the program, or reads the clock.
     Effects,
@@ -180,7 +179,8 @@ macro_rules! inner_blocks {
 }
 
 impl Op {
-    /// Returns the side effects of the operation itself, which gives a value of this type.
+    /// Returns the side effects of the operation itself, without those of its blocks; `result` is
+    /// the type of its value.
     pub fn class(&self, result: &Ty) -> Class {
         match self {
             Op::Copy(_)

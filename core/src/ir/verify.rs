@@ -11,7 +11,7 @@
 //!    [`signature`](super::signature), and the binding has the type of its result;
 //! 4. `First` and `Second` are of pairs; the elements of a list are as the type of its binding
 //!    says; a string is `[char]`;
-//! 5. a call names a function of the program, gives as many operands as it has parameters, of
+//! 5. a call names a function of the program, has as many operands as that has parameters, of
 //!    their types, and binds its result; a global names one of the program's, at its type;
 //! 6. the condition of an `If` or a `Check` is a `bool`; both branches of an `If` have the type of
 //!    the binding;

@@ -65,7 +65,7 @@ impl Prim {
         &ROWS[usize::from(self.0)]
     }
 
-    /// Returns its name.
+    /// Returns its name in programs.
     pub fn name(self) -> &'static str {
         self.row().name
     }

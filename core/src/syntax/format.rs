@@ -6,22 +6,22 @@
 //! (which would be a bug).
 //!
 //! ```text
-//! form ──grammar──▶ nodes ──writer (with the comments of remark)──▶ doc ──layout──▶ text
+//! form ──grammar──▶ nodes ──writer (with the comments of `comment`)──▶ doc ──layout──▶ text
 //! texts of forms, and what is between them ──lines──▶ text of the file
 //! ```
 
+mod comment;
 mod doc;
 mod lines;
-mod remark;
 mod writer;
 
 use super::grammar;
 use super::lexer::{Kind, Token};
 use super::{Parsed, form_of, lex, parse_item, split, too_deep};
 use crate::base::TextSize;
+use comment::comments;
 use doc::{Doc, layout};
 use lines::Lines;
-use remark::comments;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Range;

@@ -24,7 +24,7 @@ mod lower;
 mod split;
 mod tree;
 
-use crate::base::{Diagnostic, Kind as Sort, Name, Span, TextRange, TextSize};
+use crate::base::{Diagnostic, DiagnosticKind, Name, Span, TextRange, TextSize};
 use grammar::{ItemGrammar, Node};
 use std::sync::Arc;
 
@@ -76,7 +76,7 @@ pub enum RawKind {
     Blank,
 }
 
-/// A parsed item.
+/// An item after parsing: its tree, its abstract syntax and its errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
     /// The lossless tree (`SyntaxNode::new_root(green)`); its text is the item's text.
@@ -166,7 +166,7 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
         (Node { kind, start: 0, end: 0, kids: Vec::new() }, ast::Item::default())
     } else if let Some(deep) = too_deep(&tokens[..end]) {
         diagnostics.push(
-            Diagnostic::error(Sort::Syntax, deep, "this nests too deeply")
+            Diagnostic::error(DiagnosticKind::Syntax, deep, "this nests too deeply")
                 .note(format!("a form may nest {MAX_NESTING_LEVELS} levels")),
         );
         let node = Node { kind: Kind::Error, start: 0, end: end as u32, kids: Vec::new() };
@@ -180,31 +180,31 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     if terminated && kinds.is_empty() {
         let at = tokens[0].range;
         diagnostics.push(
-            Diagnostic::warning(Sort::Syntax, at, "there is nothing before this terminator").fix(
-                "remove it",
+            Diagnostic::warning(
+                DiagnosticKind::Syntax,
                 at,
-                "",
-            ),
+                "there is nothing before this terminator",
+            )
+            .fix("remove it", at, ""),
         );
     }
     if let Some(range) = open_comment {
         diagnostics.clear();
         let at = TextRange::at(range.start(), TextSize::new(1));
         diagnostics.push(
-            Diagnostic::error(Sort::Syntax, at, "this comment is never closed").hint(comment_hint(
-                &text[range],
-                &tokens,
-                text,
-            )),
+            Diagnostic::error(DiagnosticKind::Syntax, at, "this comment is never closed")
+                .hint(comment_hint(&text[range], &tokens, text)),
         );
     }
     for at in foreign_comments {
         let words = text[at].trim_start_matches('/').trim().replace('%', "");
-        diagnostics.push(Diagnostic::error(Sort::Syntax, at, "`//` does not begin a comment").fix(
-            "write `% … %`",
-            at,
-            format!("% {words} %"),
-        ));
+        diagnostics.push(
+            Diagnostic::error(DiagnosticKind::Syntax, at, "`//` does not begin a comment").fix(
+                "write `% … %`",
+                at,
+                format!("% {words} %"),
+            ),
+        );
     }
     diagnostics.sort_by_key(|d| d.primary.at.start());
     let green = tree::build(&node, all, &significant, text);

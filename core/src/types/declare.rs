@@ -1,7 +1,7 @@
 //! Type annotations → types and schemes.
 
 use super::{Basic, Class, Code, Record, Scheme, Signature, Ty};
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name};
+use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name};
 use crate::names::{Names, closest};
 use crate::syntax::ast::{Ident, Item, ItemKind, TypeExpr, TypeExprKind, TypeScheme};
 use rustc_hash::FxHashMap;
@@ -67,8 +67,11 @@ impl Reader<'_> {
                 return Ty::Error;
             }
             self.unknown.push(name.name.clone());
-            let report =
-                Diagnostic::error(Kind::Type, at, format!("`{}` is not a type", name.name));
+            let report = Diagnostic::error(
+                DiagnosticKind::Type,
+                at,
+                format!("`{}` is not a type", name.name),
+            );
             let basic = ["int", "float", "bool", "char"].into_iter().map(Name::new);
             let all = basic.chain(self.variables.keys().cloned());
             // Each unknown name is reported once.
@@ -107,7 +110,7 @@ impl Reader<'_> {
                 if wanted == 1 { "" } else { "s" },
                 args.len()
             );
-            self.diagnostics.push(Diagnostic::error(Kind::Type, at, message));
+            self.diagnostics.push(Diagnostic::error(DiagnosticKind::Type, at, message));
             return Ty::Error;
         }
         Ty::Record(Record { item: *record, name: name.name.clone() }, args.into())

@@ -106,7 +106,7 @@ pub struct ItemTypes {
     /// scheme. Present for every `Expr::Name`, `Quote`, `Unary` and `Binary` that refers to an item or a
     /// primitive.
     pub uses: ArenaMap<ExprId, Arc<[Ty]>>,
-    /// The type errors.
+    /// The type errors of the item.
     pub diagnostics: Vec<Diagnostic<Loc>>,
 }
 

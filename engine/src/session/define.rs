@@ -1,7 +1,7 @@
 //! Definitions and redefinitions (LANGUAGE section 7).
 
 use super::{Binding, Event, Session, Sink, Usage, place};
-use nesl_core::base::{Diagnostic, ItemId, Kind, Name};
+use nesl_core::base::{Diagnostic, DiagnosticKind, ItemId, Name};
 use nesl_core::db::{Before, FileId, Form};
 use nesl_core::names::Resolution;
 use nesl_core::syntax::ast::{self, ItemKind};
@@ -86,7 +86,7 @@ impl Session {
                     name.folded().to_uppercase()
                 );
                 sink(Event::Diagnostic(
-                    Diagnostic::warning(Kind::Name, at, message)
+                    Diagnostic::warning(DiagnosticKind::Name, at, message)
                         .label(place(self.db.whole(old)), "the definition that earlier forms keep"),
                 ));
             }

@@ -1,7 +1,7 @@
 //! Looking at programs without running them.
 
 use super::{CheckReport, Completion, FileRange, Session, Settings, is_error, located, run};
-use nesl_core::base::{Diagnostic, Kind, Name};
+use nesl_core::base::{Diagnostic, DiagnosticKind, Name};
 use nesl_core::db::{Before, FileId};
 use nesl_core::explain::{example, takes_functions};
 use nesl_core::names::Resolution;
@@ -51,7 +51,7 @@ impl Session {
         }
         let nothing = || {
             let at = FileRange { file, range: 0..text.len() };
-            vec![Diagnostic::error(Kind::Syntax, at, "there is no expression here")]
+            vec![Diagnostic::error(DiagnosticKind::Syntax, at, "there is no expression here")]
         };
         last.ok_or_else(nothing)
     }
@@ -124,7 +124,7 @@ impl Session {
         if !found && let Some(function) = function {
             let at = FileRange { file, range: 0..0 };
             let message = format!("there is no definition of `{function}` here");
-            return Err(vec![Diagnostic::error(Kind::Name, at, message)]);
+            return Err(vec![Diagnostic::error(DiagnosticKind::Name, at, message)]);
         }
         Ok(out)
     }

@@ -6,7 +6,7 @@ use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, lazy, lo
 use crate::preview::Preview;
 use crate::resident::ResidentValue;
 use crate::runner::{Evaluated, FormError, Runner};
-use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
+use nesl_core::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name};
 use nesl_core::db::{Before, Database, FileId, Form};
 use nesl_core::elaborate::{self, Elaborated, Projection};
 use nesl_core::interp::{self, Failure, Host, Value};
@@ -177,7 +177,7 @@ impl Session {
         if let Err(message) = self.keep(item, ast, &computed.value) {
             summary.errors += 1;
             let at = place(self.db.whole(item));
-            sink(Event::Diagnostic(Diagnostic::error(Kind::Runtime, at, message)));
+            sink(Event::Diagnostic(Diagnostic::error(DiagnosticKind::Runtime, at, message)));
             self.fail(item);
             return;
         }
@@ -367,7 +367,7 @@ impl Session {
                         _ => format!("`{}` has no value yet", global.name),
                     };
                     return Err(vec![
-                        Diagnostic::error(Kind::Name, at, message)
+                        Diagnostic::error(DiagnosticKind::Name, at, message)
                             .label(place(self.db.whole(global.item)), "it is defined here"),
                     ]);
                 }
@@ -382,7 +382,7 @@ impl Session {
         let mut own = failure.trace.iter().filter(|(_, library)| !library).map(|(site, _)| site);
         let primary = own.next().map_or_else(|| place(self.db.whole(item)), at);
         let mut diagnostic =
-            Diagnostic::error(Kind::Runtime, primary.clone(), failure.fault.to_string());
+            Diagnostic::error(DiagnosticKind::Runtime, primary.clone(), failure.fault.to_string());
         let mut last = primary;
         for (depth, site) in own.enumerate() {
             let here = at(site);
@@ -401,7 +401,7 @@ impl Session {
         item: ItemId,
         failure: runtime::Failure,
     ) -> Diagnostic<super::FileRange> {
-        Diagnostic::error(Kind::Runtime, place(self.db.whole(item)), words(&failure))
+        Diagnostic::error(DiagnosticKind::Runtime, place(self.db.whole(item)), words(&failure))
     }
 
     /// A value as text.

@@ -58,12 +58,12 @@ pub fn diagnostic(
 }
 
 /// The sort of a problem, in a word.
-fn kind(kind: base::Kind) -> &'static str {
+fn kind(kind: base::DiagnosticKind) -> &'static str {
     match kind {
-        base::Kind::Syntax => "syntax",
-        base::Kind::Name => "name",
-        base::Kind::Type => "type",
-        base::Kind::Runtime => "runtime",
+        base::DiagnosticKind::Syntax => "syntax",
+        base::DiagnosticKind::Name => "name",
+        base::DiagnosticKind::Type => "type",
+        base::DiagnosticKind::Runtime => "runtime",
     }
 }
 

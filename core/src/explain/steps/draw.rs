@@ -2,7 +2,7 @@
 
 use super::{Level, NestedComponent, SegmentedValue};
 use crate::explain::summary::Layout;
-use crate::explain::summary::Reader;
+use crate::explain::summary::Summariser;
 use crate::flat::interp::Frame;
 use crate::flat::{Op, SpaceId, SpaceKind};
 use crate::interp::{Sequence, Value};
@@ -13,7 +13,7 @@ use crate::prim::SeqOp;
 /// `None` if the variable or the index space has not been computed.
 pub(super) fn draw(
     frame: &Frame<'_>,
-    reader: &Reader<'_>,
+    summariser: &Summariser<'_>,
     var: Var,
     space: SpaceId,
 ) -> Option<SegmentedValue> {
@@ -30,7 +30,7 @@ pub(super) fn draw(
         }
         values = all.into_iter().map(|all| Sequence::from_values(&ty, all).into()).collect();
         ty = Ty::sequence(ty);
-        kinds.push(contiguous_layout(reader.layout(at)));
+        kinds.push(contiguous_layout(summariser.layout(at)));
         at = *owner;
     }
     // A function may be called for several elements at once, which become the outermost level.
@@ -43,8 +43,8 @@ pub(super) fn draw(
         all
     };
     kinds.reverse();
-    let own = reader.layouts.get(&var).copied().unwrap_or(Layout::Given);
-    let name = reader.names.get(&var).cloned().unwrap_or_else(|| format!("v{}", var.0));
+    let own = summariser.layouts.get(&var).copied().unwrap_or(Layout::Given);
+    let name = summariser.names.get(&var).cloned().unwrap_or_else(|| format!("v{}", var.0));
     let mut drawing = segmented(name, &value, &ty, &kinds, contiguous_layout(own));
     if frame.home(var) == Some(space)
         && let Some((source, starts)) = view_of(frame, var)

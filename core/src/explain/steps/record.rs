@@ -10,7 +10,7 @@ use super::example::Example;
 use super::{BUDGET_NS, SegmentStep, names};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
-use crate::explain::summary::{Reader, unspecialised_name};
+use crate::explain::summary::{Summariser, unspecialised_name};
 use crate::flat::interp::{self, ExecutedStep, Frame, Limits, Watch};
 use crate::flat::{self, Block, Function, Let, Op, Program, SpaceId, SpaceKind, Step, Version};
 use crate::ir::{self, Atom, Site, Var};
@@ -74,7 +74,7 @@ pub(super) fn steps(
 
 /// The names, layouts, code and uses of the values of a function.
 struct FunctionInfo<'a> {
-    reader: Reader<'a>,
+    summariser: Summariser<'a>,
     /// The lines of its text, by the index space or variable that they define.
     code: FxHashMap<String, String>,
     /// The variables that the flattened version uses.
@@ -100,10 +100,10 @@ impl<'a> FunctionInfo<'a> {
         }
         let mut used = FxHashSet::default();
         uses(function, &function.body, &mut used);
-        let mut reader = Reader::new(db, item, program, function);
-        let params = params.unwrap_or_else(|| reader.names.clone());
-        reader.names = names::names(db, item, function, &params);
-        FunctionInfo { reader, code, used }
+        let mut summariser = Summariser::new(db, item, program, function);
+        let params = params.unwrap_or_else(|| summariser.names.clone());
+        summariser.names = names::names(db, item, function, &params);
+        FunctionInfo { summariser, code, used }
     }
 
     /// Returns the line of the flat program that defines a variable (`v3`) or index space (`s1`).
@@ -186,7 +186,7 @@ impl<'a> Recorder<'a> {
 
     /// Returns the bytes of a source location, if it is in the file.
     fn source(&self, about: &FunctionInfo<'_>, site: Site) -> Option<crate::base::TextRange> {
-        let range = about.reader.range_in_form(site)?;
+        let range = about.summariser.range_in_form(site)?;
         (self.db.file_of(site.item) == self.file).then_some(range)
     }
 
@@ -194,13 +194,13 @@ impl<'a> Recorder<'a> {
     fn index_space(&mut self, frame: &Frame<'_>, space: SpaceId) {
         let key = self.prepare(frame.function);
         let Some(about) = self.about.get(&key) else { return };
-        let reader = &about.reader;
+        let summariser = &about.summariser;
         let index_space = frame.function.index_space(space);
         let (title, made_of) = match &index_space.kind {
             SpaceKind::Caller => return,
             SpaceKind::Elements { of, sequence } => {
                 let each = if frame.function.segments_of(*of).is_none() { "" } else { "every " };
-                let name = reader.quoted_name(*sequence);
+                let name = summariser.quoted_name(*sequence);
                 (format!("index space: the elements of {each}{name}"), Some(*sequence))
             }
             SpaceKind::Count { of, count } => {
@@ -220,7 +220,7 @@ impl<'a> Recorder<'a> {
             }
             SpaceKind::Filter { flag, is, .. } => {
                 let not = if *is { "" } else { "not " };
-                let name = reader.quoted_name(*flag);
+                let name = summariser.quoted_name(*flag);
                 (format!("filter: the elements where {not}{name}"), Some(*flag))
             }
             SpaceKind::Concat { .. } => {
@@ -230,13 +230,13 @@ impl<'a> Recorder<'a> {
         let around = index_space.around().unwrap_or(SpaceId::CALLER);
         let inputs = made_of.and_then(|var| {
             let home = frame.home(var)?;
-            draw(frame, reader, var, home)
+            draw(frame, summariser, var, home)
         });
         // A filter is shown by the elements that it selects.
         let shown = self.elements.get(&(key, around)).copied();
         let output = match index_space.kind {
             SpaceKind::Filter { .. } | SpaceKind::Concat { .. } => {
-                shown.and_then(|var| draw(frame, reader, var, space))
+                shown.and_then(|var| draw(frame, summariser, var, space))
             }
             _ => None,
         };
@@ -270,7 +270,7 @@ impl<'a> Recorder<'a> {
         let key = self.prepare(frame.function);
         let Some(about) = self.about.get(&key) else { return };
         let space = binding.space;
-        let reader = &about.reader;
+        let summariser = &about.summariser;
         // Sequences that the source writes out are not shown as steps before the first parallel one.
         let literal = matches!(&binding.op, Op::Map(ir::Op::List(_) | ir::Op::Text(_)));
         if !about.used.contains(&binding.var) || (literal && !self.parallel) {
@@ -283,7 +283,7 @@ impl<'a> Recorder<'a> {
         let Some(title) = title(self.program, frame, about, binding) else { return };
         let code = about.code(&format!("v{}", binding.var.0));
         let source = self.source(about, binding.site);
-        let output = draw(frame, reader, binding.var, space);
+        let output = draw(frame, summariser, binding.var, space);
         if is_element && self.awaiting_element == Some((key, space)) {
             // It is shown with its index space.
             self.awaiting_element = None;
@@ -314,7 +314,7 @@ impl<'a> Recorder<'a> {
         };
         for var in vars {
             if let Some(home) = space_to_show(frame, var, space) {
-                inputs.extend(draw(frame, reader, var, home));
+                inputs.extend(draw(frame, summariser, var, home));
             }
         }
         if joins && let Some(step) = self.steps.last_mut() {
@@ -389,12 +389,15 @@ fn title(
             ir::Op::Error(_) | ir::Op::Host(..) | ir::Op::Time(_) => return None,
         },
         Op::Element { of, .. } => {
-            format!("the element of {} at each index", about.reader.quoted_name(*of))
+            format!("the element of {} at each index", about.summariser.quoted_name(*of))
         }
         Op::Position => "the index of each element in its segment".to_owned(),
         Op::Gather(from, _) => match from {
             Atom::Var(var) => {
-                format!("gather: each element reads {} at an index", about.reader.quoted_name(*var))
+                format!(
+                    "gather: each element reads {} at an index",
+                    about.summariser.quoted_name(*var)
+                )
             }
             _ => "gather: each element reads at an index".to_owned(),
         },
@@ -409,7 +412,10 @@ fn title(
             format!("histogram: {} of the values for each index", with.label())
         }
         Op::Scatter { of, .. } => {
-            format!("scatter: each element writes to {} at an index", about.reader.quoted_name(*of))
+            format!(
+                "scatter: each element writes to {} at an index",
+                about.summariser.quoted_name(*of)
+            )
         }
         Op::Scan { with, .. } => {
             format!(

@@ -313,9 +313,9 @@ impl<'p> Interpreter<'p, '_> {
                 let position = &frame.elements(space).position;
                 Ok((0..count).map(|i| element(&scanned[segments[i]], position[i])).collect())
             }
-            Op::Histogram { with, size, place, value, from } => {
+            Op::Histogram { with, size, index, value, from } => {
                 let sizes = frame.all(*size, space).into_iter();
-                let indices = frame.by_segment(*place, *from, space);
+                let indices = frame.by_segment(*index, *from, space);
                 let values = frame.by_segment(*value, *from, space);
                 let value = self.type_of(frame, *value);
                 let rows = sizes.zip(indices).zip(values).map(|((size, indices), values)| {
@@ -326,10 +326,10 @@ impl<'p> Interpreter<'p, '_> {
                 let given = [Ty::Int, Ty::sequence(Ty::Int), Ty::sequence(value)];
                 self.each_row(SeqOp::Histogram(*with), &given, ty, rows)
             }
-            Op::Scatter { of, place, value, from } => {
+            Op::Scatter { of, index, value, from } => {
                 let mut writes = vec![Vec::new(); count];
                 for element in 0..frame.elements(*from).count {
-                    let index = frame.read(*place, *from, element);
+                    let index = frame.read(*index, *from, element);
                     let value = frame.read(*value, *from, element);
                     writes[frame.outer(*from, element, space)].push(Value::pair(index, value));
                 }

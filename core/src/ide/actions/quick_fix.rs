@@ -4,7 +4,7 @@
 //! offers them tries them first.
 
 use super::{bare, fresh};
-use crate::base::{Diagnostic, Kind, Name, TextRange};
+use crate::base::{Diagnostic, DiagnosticKind, Name, TextRange};
 use crate::db::Cursor;
 use crate::db::FileRange;
 use crate::syntax::ast::{BinaryOp, Expr, ExprId};
@@ -24,10 +24,10 @@ pub(super) fn quick_fixes(
     else {
         return all;
     };
-    if diagnostic.kind == Kind::Syntax {
+    if diagnostic.kind == DiagnosticKind::Syntax {
         all.extend(empty(cursor, at));
     }
-    if diagnostic.kind != Kind::Type {
+    if diagnostic.kind != DiagnosticKind::Type {
         return all;
     }
     for (id, expr) in cursor.ast.exprs.iter() {

@@ -198,11 +198,11 @@ impl<'a> KernelLowering<'a> {
                 self.sink(Sink::Reduce { scope, combine, value, out, result: None });
                 return Ok(());
             }
-            (Op::Histogram { with, size, place, value, .. }, mask) => {
-                return self.histogram(binding, combine(*with), [*size, *place, *value], mask);
+            (Op::Histogram { with, size, index, value, .. }, mask) => {
+                return self.histogram(binding, combine(*with), [*size, *index, *value], mask);
             }
-            (Op::Scatter { of, place, value, .. }, mask) => {
-                self.scatter(binding, *of, [*place, *value], mask);
+            (Op::Scatter { of, index, value, .. }, mask) => {
+                self.scatter(binding, *of, [*index, *value], mask);
                 return Ok(());
             }
             (Op::Scan { with, value }, mask) => {
@@ -250,7 +250,7 @@ impl<'a> KernelLowering<'a> {
         &mut self,
         binding: &'a Let,
         combine: kir::Combine,
-        [size, place, value]: [Atom; 3],
+        [size, index, value]: [Atom; 3],
         mask: Option<Value>,
     ) -> Result<(), Unsupported> {
         if self.outer().is_some() {
@@ -258,7 +258,7 @@ impl<'a> KernelLowering<'a> {
         }
         let Some((array, ty)) = self.table(binding, size, combine) else { return Ok(()) };
         debug_assert_eq!(self.code.body.element(array), ty);
-        let [size, index] = [size, place].map(|atom| {
+        let [size, index] = [size, index].map(|atom| {
             let int = self.code.atom(atom).scalar();
             self.code.index_of(int)
         });
@@ -281,9 +281,9 @@ impl<'a> KernelLowering<'a> {
     }
 
     /// Writes the values of the threads to a sequence.
-    fn scatter(&mut self, binding: &Let, of: Var, [place, value]: [Atom; 2], mask: Option<Value>) {
-        let place = self.code.atom(place).scalar();
-        let place = self.code.index_of(place);
+    fn scatter(&mut self, binding: &Let, of: Var, [index, value]: [Atom; 2], mask: Option<Value>) {
+        let index = self.code.atom(index).scalar();
+        let index = self.code.index_of(index);
         let to = match self.scatter_target(binding, of) {
             Some(to) => to,
             // The result is not used, but the indices have to be checked.
@@ -291,12 +291,12 @@ impl<'a> KernelLowering<'a> {
         };
         let length = to.length();
         let outside = mask.map(|mask| self.code.body.unary(Unary::Not, mask));
-        self.code.in_bounds_unless(outside, place, length, FaultCode::Scatter, binding.site);
+        self.code.in_bounds_unless(outside, index, length, FaultCode::Scatter, binding.site);
         let value = self.code.atom(value);
         if let LoweredSequence::Stored(to) = to
             && self.kernel.stores.iter().any(|(var, _)| *var == binding.var)
         {
-            self.write_element(&to.columns, &value, place, mask);
+            self.write_element(&to.columns, &value, index, mask);
         }
     }
 
@@ -305,22 +305,22 @@ impl<'a> KernelLowering<'a> {
         &mut self,
         columns: &Columns,
         value: &LoweredValue<'a>,
-        place: Value,
+        index: Value,
         when: Option<Value>,
     ) {
         with_stack(|| match (columns, value) {
             (Columns::Unit, _) => {}
             (Columns::Scalars(Column { array, start, .. }), LoweredValue::Scalar(value)) => {
                 let index = match start {
-                    Some(start) => self.code.body.binary(Binary::Add, *start, place),
-                    None => place,
+                    Some(start) => self.code.body.binary(Binary::Add, *start, index),
+                    None => index,
                 };
                 let (array, value) = (*array, *value);
                 self.sink(Sink::Scatter { array, index, value, when });
             }
             (Columns::Pair(columns), LoweredValue::Pair(values)) => {
-                self.write_element(&columns.0, &values.0, place, when);
-                self.write_element(&columns.1, &values.1, place, when);
+                self.write_element(&columns.0, &values.0, index, when);
+                self.write_element(&columns.1, &values.1, index, when);
             }
             (Columns::Scalars(_) | Columns::Pair(_) | Columns::Views(_), _) => {
                 ill_typed("an element without sequences")
@@ -346,13 +346,13 @@ impl<'a> KernelLowering<'a> {
                 let position = self.position();
                 LoweredValue::Scalar(self.code.int_of(position))
             }
-            Op::Gather(from, place) => {
+            Op::Gather(from, index) => {
                 let of = self.code.atom(*from).sequence();
-                let place = self.code.atom(*place).scalar();
-                let place = self.code.index_of(place);
+                let index = self.code.atom(*index).scalar();
+                let index = self.code.index_of(index);
                 let length = of.length();
-                self.code.in_bounds(place, length, FaultCode::Gather, site);
-                self.code.element(&of, place)
+                self.code.in_bounds(index, length, FaultCode::Gather, site);
+                self.code.element(&of, index)
             }
             Op::Extent(op, args) => {
                 let sequence = match op {

@@ -130,10 +130,10 @@ impl<'a> KernelLowering<'a> {
                     read(*var);
                 }
             }
-            Op::Scatter { of, place, value, .. } => {
+            Op::Scatter { of, index, value, .. } => {
                 // If the result is stored, the sequence is passed as a parameter of its own to be overwritten.
                 let checked = Some(*of).filter(|_| !self.is_stored(binding)).map(Atom::Var);
-                for atom in [*place, *value].into_iter().chain(checked) {
+                for atom in [*index, *value].into_iter().chain(checked) {
                     if let Atom::Var(var) = atom {
                         read(var);
                     }

@@ -31,7 +31,7 @@ pub struct LoweredKernel {
     pub fault_sites: Vec<FaultSite>,
     /// The arguments to pass, in the order of the kir parameters; an entry may stand for several.
     pub params: Vec<KernelParam>,
-    /// The stored values.
+    /// The values that the kernel stores.
     pub results: Vec<KernelResult>,
     /// The filters that the kernel computes.
     pub filters: Vec<FilterResult>,

@@ -18,7 +18,7 @@ use std::rc::Rc;
 pub(in crate::lower) enum LoweredValue<'a> {
     /// A value of [`Ty::Unit`], which needs no kir value.
     Unit,
-    /// A scalar.
+    /// A scalar, as one kir value.
     Scalar(Value),
     /// The two components of a pair.
     Pair(Rc<(LoweredValue<'a>, LoweredValue<'a>)>),
@@ -111,7 +111,7 @@ pub(in crate::lower) struct Views {
 }
 
 impl<'a> LoweredValue<'a> {
-    /// Returns a pair.
+    /// Returns the pair of two values.
     pub fn pair(first: LoweredValue<'a>, second: LoweredValue<'a>) -> LoweredValue<'a> {
         LoweredValue::Pair(Rc::new((first, second)))
     }

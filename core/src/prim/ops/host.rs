@@ -29,7 +29,7 @@ macro_rules! host_operations {
         }
 
         impl HostOp {
-            /// Every operation.
+            /// All operations, in the order of the enum.
             pub const ALL: &[HostOp] = &[$(HostOp::$op,)+];
 
             /// Returns the properties of the operation.
@@ -94,7 +94,7 @@ host_operations! {
     ReadFloats = "read_floats": text -> [float];
     /// `(command, input)`: the output of a command.
     Shell = "shell": (text, text) -> text;
-    /// Starts a command; gives the streams of its input, output and errors.
+    /// Starts a command; returns the streams of its input, output and errors.
     Spawn = "spawn": text -> (int, int, int, bool);
     /// The value of an environment variable.
     GetEnv = "get_env": text -> text;

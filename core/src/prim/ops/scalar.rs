@@ -23,7 +23,7 @@ pub enum Trap {
 pub struct ScalarRow {
     /// The name in the text form of the IRs.
     pub mnemonic: &'static str,
-    /// The type rule.
+    /// The types of the operands and of the result.
     pub signature: Signature,
     /// The circumstances in which it faults.
     pub trap: Trap,

@@ -1,7 +1,7 @@
 //! The operations on sequences: the properties of each, and their names in programs.
 //!
 //! A row begins with the documentation of the operation and its name in the text form of the IRs.
-//! It goes on with the type rule, the class of its [`Cost`], the [`Work`] that the cost model
+//! It continues with the type rule, the class of its [`Cost`], the [`Work`] that the cost model
 //! charges, and, where they differ from the defaults of [`SeqRow`], the other properties. Programs
 //! reach an operation by the names in [`NAMES`], or through the library (`core/prelude/`).
 
@@ -348,7 +348,7 @@ impl SeqOp {
 }
 
 impl ReduceOp {
-    /// Every operator.
+    /// All operators, in the order of the enum.
     pub const ALL: [ReduceOp; 7] = [
         ReduceOp::Sum,
         ReduceOp::Product,
@@ -368,7 +368,7 @@ impl ReduceOp {
         }
     }
 
-    /// Returns the result of a reduction, in the words of the compiler explorer.
+    /// Returns the name of the result of a reduction in the compiler explorer.
     pub fn label(self) -> &'static str {
         match self {
             ReduceOp::Sum => "the sum",
@@ -381,7 +381,7 @@ impl ReduceOp {
         }
     }
 
-    /// Returns an element of the result of a scan, in the words of the compiler explorer.
+    /// Returns the name of an element of the result of a scan in the compiler explorer.
     pub fn scan_label(self) -> &'static str {
         match self {
             ReduceOp::And => "the `and`",
@@ -398,7 +398,7 @@ pub(in crate::prim) struct SeqName {
     pub name: &'static str,
     /// The type in NESL's notation.
     pub scheme: &'static str,
-    /// The operation.
+    /// The operation that it names.
     pub op: SeqOp,
     /// The documentation, for people.
     pub doc: &'static str,

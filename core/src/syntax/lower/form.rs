@@ -6,7 +6,7 @@ use super::super::ast::{
 use super::super::grammar::Node;
 use super::super::lexer::{Kind, Token};
 use super::{Lower, Report, span};
-use crate::base::{Diagnostic, Kind as Sort, Name, Span};
+use crate::base::{Diagnostic, DiagnosticKind, Name, Span};
 
 /// Lowers the node of an item; `end` is the number of its tokens before the terminator.
 pub(in super::super) fn lower(
@@ -289,7 +289,7 @@ impl Lower<'_> {
             Some(Kind::FalseKw) => "it means false",
             _ => "it measures time",
         };
-        Diagnostic::error(Sort::Name, at, format!("`{word}` cannot be a name: {means}"))
+        Diagnostic::error(DiagnosticKind::Name, at, format!("`{word}` cannot be a name: {means}"))
             .hint("choose another name")
     }
 

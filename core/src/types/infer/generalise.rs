@@ -1,7 +1,7 @@
 //! Generalisation: from the unifier's variables to the variables of schemes.
 
 use super::{Infer, MemberTypes, TypeArguments};
-use crate::base::{Diagnostic, ItemId, Kind, Name};
+use crate::base::{Diagnostic, DiagnosticKind, ItemId, Name};
 use crate::syntax::ast::{ExprId, ItemKind, Pat, PatId};
 use crate::types::print::print_with;
 use crate::types::unify::includes;
@@ -117,7 +117,7 @@ impl Infer<'_> {
                 }
             };
             if let Some(message) = report {
-                let mut report = Diagnostic::error(Kind::Type, declared.at, message);
+                let mut report = Diagnostic::error(DiagnosticKind::Type, declared.at, message);
                 if let Some(place) = self.unifier.cause(&declared.ty) {
                     report = report.label(place, "because of this");
                 }
@@ -210,7 +210,7 @@ impl Infer<'_> {
             let at = body.at(value);
             body.report(
                 Diagnostic::error(
-                    Kind::Type,
+                    DiagnosticKind::Type,
                     at,
                     format!("the type of this is not determined: {shown}"),
                 )
