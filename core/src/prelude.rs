@@ -1,11 +1,11 @@
 //! The library that is written in NESL: its files, and the parser of its doc strings.
 //!
 //! A doc string describes the function, then has any number of lines that begin with `Example:` (an
-//! expression, ` → `, its value; the expression may have several lines) and a last one that begins with
-//! `Cost:`. A cost of the form `W = S(v) + L(i) + 1, D = 1` is charged for a call instead of the cost
-//! of its body: `S` is the number of scalars in a value, `L` the length of a sequence. `D = 1 (scan)`
-//! says that the body has scans or reductions, whose depth is log n under `--log-scan`. Any other cost
-//! is a comment.
+//! expression, ` → `, its value; the expression may have several lines) and a last one that begins
+//! with `Cost:`. A cost of the form `W = S(v) + L(i) + 1, D = 1` is charged for a call instead of
+//! the cost of its body: `S` is the number of scalars in a value, `L` the length of a sequence. `D
+//! = 1 (scan)` says that the body has scans or reductions, whose depth is log n under `--log-scan`.
+//! Any other cost is a comment.
 
 use crate::ir::{Charge, CostTerm, Role};
 
@@ -23,13 +23,13 @@ pub const FILES: &[(&str, &str)] = &[
     ("graphics.nesl", include_str!("../prelude/graphics.nesl")),
 ];
 
-/// Operators that are functions of the prelude: the operator, and the name of the function. (A function
-/// cannot be defined under an operator's name.)
+/// Operators that are functions of the prelude: the operator, and the name of the function. (A
+/// function cannot be defined under an operator's name.)
 pub const OPERATORS: &[(&str, &str)] =
     &[("^", "_power"), ("||", "_pad"), ("nor", "_nor"), ("nand", "_nand")];
 
-/// Public names that NESL 3.1 did not have. Programs written for NESL 3.1 may define them, so they are
-/// not protected from redefinition.
+/// Public names that NESL 3.1 did not have. Programs written for NESL 3.1 may define them, so they
+/// are not protected from redefinition.
 pub const ADDED: &[&str] = &[
     "infinity",
     "nan",

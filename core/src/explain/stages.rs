@@ -30,7 +30,8 @@ pub struct Line {
     pub source: FileRange,
 }
 
-/// Returns the form at a byte offset of a file at a stage, or without an offset all forms of the file.
+/// Returns the form at a byte offset of a file at a stage, or without an offset all forms of the
+/// file.
 ///
 /// # Errors
 /// One line that says why there is nothing to show.

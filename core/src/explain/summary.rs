@@ -32,7 +32,7 @@ pub enum Layout {
 
 impl Layout {
     /// Returns the name that is shown to users.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Layout::Regular => "regular",
             Layout::Contiguous => "contiguous",
@@ -102,7 +102,7 @@ impl Summary {
         layouts.sort();
         layouts.dedup();
         let known = layouts.iter().filter(|layout| **layout != Layout::Given);
-        parts.extend(known.map(|layout| layout.word().to_owned()));
+        parts.extend(known.map(|layout| layout.name().to_owned()));
         if self.chosen {
             parts.push("version chosen by size".to_owned());
         }
@@ -240,8 +240,8 @@ impl<'a> Summariser<'a> {
         }
     }
 
-    /// Returns true if a variable is defined outside of an index space, so that its value is uniform
-    /// within each segment.
+    /// Returns true if a variable is defined outside of an index space, so that its value is
+    /// uniform within each segment.
     fn outside(&self, var: Var, space: SpaceId) -> bool {
         let mut home = None;
         self.function.body.each_let(&mut |binding| {
@@ -322,8 +322,9 @@ impl<'a> Summariser<'a> {
         self.summary.lines.push(SummaryLine::new(depth, text, sources, launch));
     }
 
-    /// Summarises a block at a nesting depth of lines. `in_sequential` is true inside of a sequential
-    /// version, whose launches are not counted, because those of the flattened version are.
+    /// Summarises a block at a nesting depth of lines. `in_sequential` is true inside of a
+    /// sequential version, whose launches are not counted, because those of the flattened version
+    /// are.
     fn block(&mut self, block: &'a Block, depth: u32, in_sequential: bool) {
         for step in &block.steps {
             match step {

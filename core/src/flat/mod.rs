@@ -1,7 +1,9 @@
-//! Flat programs, into which [`flatten`](mod@crate::flatten) transforms programs of the core language.
+//! Flat programs, into which [`flatten`](mod@crate::flatten) transforms programs of the core
+//! language.
 //!
-//! A flat program has no nested parallelism: its values belong to index spaces, and each step computes
-//! a value for all elements of one. [`fuse`](mod@crate::fuse) groups the steps into kernels.
+//! A flat program has no nested parallelism: its values belong to index spaces, and each step
+//! computes a value for all elements of one. [`fuse`](mod@crate::fuse) groups the steps into
+//! kernels.
 //!
 //! | file | contents |
 //! |---|---|

@@ -1,8 +1,8 @@
 //! The steps of flat programs, and their operations, each declared once, with its properties.
 //!
-//! An operation's operands, blocks, [`Class`] and [`Cost`] are declared only here: passes ask [`Op`]
-//! and [`Let`] instead of keeping lists of their own. A match over all operations is used only where
-//! their meaning differs: interpretation, printing, fusion, lowering.
+//! An operation's operands, blocks, [`Class`] and [`Cost`] are declared only here: passes ask
+//! [`Op`] and [`Let`] instead of keeping lists of their own. A match over all operations is used
+//! only where their meaning differs: interpretation, printing, fusion, lowering.
 
 use super::space::SpaceId;
 use crate::ir::{self, Atom, Class, FunId, Site, Ty, Var};
@@ -50,8 +50,8 @@ pub struct Kernel {
     /// A number unique in the program.
     pub id: u32,
     /// The index space of the launch. Its values belong to this one, to its masks
-    /// ([`SpaceKind::Filter`](super::SpaceKind::Filter)), or, if they are results of reductions, to an
-    /// index space around.
+    /// ([`SpaceKind::Filter`](super::SpaceKind::Filter)), or, if they are results of reductions, to
+    /// an index space around.
     pub space: SpaceId,
     /// The values computed, in order.
     pub lets: Vec<Let>,
@@ -80,8 +80,8 @@ pub enum Version {
 pub enum Op {
     /// An operation that each element executes for itself. Blocks inside see the values in scope.
     Map(ir::Op),
-    /// The element of a sequence from an index space around. The step's index space has an element for
-    /// each element of the sequence, or of one of the same length.
+    /// The element of a sequence from an index space around. The step's index space has an element
+    /// for each element of the sequence, or of one of the same length.
     Element {
         /// The sequence that is read.
         of: Var,
@@ -90,14 +90,16 @@ pub enum Op {
     },
     /// The index of the element in its segment, counted from 0; an int.
     Position,
-    /// The element of a sequence (first operand) at an index (second); faults [`FaultCode::Gather`] out of bounds.
+    /// The element of a sequence (first operand) at an index (second); faults [`FaultCode::Gather`]
+    /// out of bounds.
     Gather(Atom, Atom),
     /// The number of elements of a range or a repetition; faults as that operation does.
     Extent(SeqOp, Vec<Atom>),
-    /// Checks that two sequences have the same length, and faults with the code otherwise; its value is
-    /// true.
+    /// Checks that two sequences have the same length, and faults with the code otherwise; its
+    /// value is true.
     SameLength(Var, Var, FaultCode),
-    /// For each element of the index space around `from`, the sequence of the values in its segment.
+    /// For each element of the index space around `from`, the sequence of the values in its
+    /// segment.
     Collect {
         /// A value in `from` or around it.
         value: Atom,
@@ -148,8 +150,8 @@ pub enum Op {
         /// A value in the step's index space or around it.
         value: Atom,
     },
-    /// A conditional: each branch is executed for the elements that take it, and the values are merged.
-    /// A branch that no element takes is not executed.
+    /// A conditional: each branch is executed for the elements that take it, and the values are
+    /// merged. A branch that no element takes is not executed.
     Branch {
         /// The condition, a bool of the step's index space.
         cond: Var,
@@ -237,8 +239,8 @@ macro_rules! inner_blocks {
 }
 
 impl Op {
-    /// Returns the side effects of the operation itself, without those of its blocks; `result` is the
-    /// type of its values.
+    /// Returns the side effects of the operation itself, without those of its blocks; `result` is
+    /// the type of its values.
     pub fn class(&self, result: &Ty) -> Class {
         match self {
             Op::Map(op) => op.class(result),
@@ -256,8 +258,8 @@ impl Op {
         }
     }
 
-    /// Returns the class of its cost for one element of its index space; `result` is the type of its
-    /// values.
+    /// Returns the class of its cost for one element of its index space; `result` is the type of
+    /// its values.
     pub fn cost(&self, result: &Ty) -> Cost {
         match self {
             Op::Map(op) => op.cost(result),
@@ -273,8 +275,8 @@ impl Op {
         }
     }
 
-    /// Calls `visit` with every operand, but not with those of the blocks inside, nor with the check of
-    /// an [`Op::Element`].
+    /// Calls `visit` with every operand, but not with those of the blocks inside, nor with the
+    /// check of an [`Op::Element`].
     pub fn each_operand(&self, mut visit: impl FnMut(Atom)) {
         let op = match self {
             Op::Map(op) => return op.each_operand(visit),
@@ -283,7 +285,8 @@ impl Op {
         visit_operands!(op, |atom: &Atom| visit(*atom), |var: &Var| visit(Atom::Var(*var)));
     }
 
-    /// Returns the operands, without those of the blocks inside and the check of an [`Op::Element`].
+    /// Returns the operands, without those of the blocks inside and the check of an
+    /// [`Op::Element`].
     pub fn operands(&self) -> Vec<Atom> {
         let mut all = Vec::new();
         self.each_operand(|atom| all.push(atom));
@@ -328,14 +331,14 @@ impl Let {
         }
     }
 
-    /// Returns true if the step only passes on values or descriptors, so that no instruction is executed
-    /// for its elements.
+    /// Returns true if the step only passes on values or descriptors, so that no instruction is
+    /// executed for its elements.
     pub fn is_descriptor_only(&self) -> bool {
         matches!(self.op.cost(&self.ty), Cost::Free | Cost::View)
     }
 
-    /// Returns true if each element computes the value for itself with a few instructions. Conditionals
-    /// are not local: their blocks decide, in the passes that ask.
+    /// Returns true if each element computes the value for itself with a few instructions.
+    /// Conditionals are not local: their blocks decide, in the passes that ask.
     pub fn is_local(&self) -> bool {
         match &self.op {
             Op::Map(op) => op.costs_at_most(Cost::Element, &self.ty),

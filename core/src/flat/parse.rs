@@ -1,7 +1,7 @@
 //! Reads the text form of flat programs ([`print_with_sites`](super::print_with_sites())).
 //!
-//! Tests use it, and people who write flat programs by hand. The parser of the core language reads the
-//! operations that each element executes for itself.
+//! Tests use it, and people who write flat programs by hand. The parser of the core language reads
+//! the operations that each element executes for itself.
 
 use super::{Block, Function, IndexSpace, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
 use crate::base::with_stack;
@@ -239,7 +239,8 @@ impl<'t> Parser<'_, 't> {
                 self.inner.word("or")?;
                 Ok(Op::Versions { sequential, flattened: self.block()? })
             }
-            // The core language has operations of these names, too; there an operand follows in parentheses.
+            // The core language has operations of these names, too; there an operand follows in
+            // parentheses.
             _ if operand_follows
                 && ["reduce_", "scan_", "histogram_", "scatter"]
                     .iter()

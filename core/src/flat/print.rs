@@ -45,7 +45,8 @@ pub fn print(program: &Program) -> String {
     texts.join("\n")
 }
 
-/// Prints a whole program with everything that [`parse`](super::parse()) needs to read it back exactly.
+/// Prints a whole program with everything that [`parse`](super::parse()) needs to read it back
+/// exactly.
 pub fn print_with_sites(program: &Program) -> String {
     let mut out = String::new();
     write_program(&mut out, &program.source, true).or_bug("a string can be written to");
@@ -56,8 +57,8 @@ pub fn print_with_sites(program: &Program) -> String {
     out
 }
 
-/// Prints a program as [`print()`] does; also returns the site of each step and function with the offset
-/// of a byte in its line of the text.
+/// Prints a program as [`print()`] does; also returns the site of each step and function with the
+/// offset of a byte in its line of the text.
 pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
     let (mut out, mut notes) = (String::new(), Vec::new());
     for (i, function) in program.functions.iter().flatten().enumerate() {

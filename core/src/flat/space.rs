@@ -1,14 +1,14 @@
 //! Index spaces: the model of flat programs.
 //!
 //! Every value belongs to an [`IndexSpace`]: a set of elements, numbered from 0, for each of which
-//! the value is one value of its type. The index space of an apply-to-each has an element for
-//! each element of the sequence that it runs over, numbered consecutively whatever the nesting, so that
+//! the value is one value of its type. The index space of an apply-to-each has an element for each
+//! element of the sequence that it runs over, numbered consecutively whatever the nesting, so that
 //! a nested computation is a flat list of steps, each executed for all elements of its index space.
 //!
 //! Index spaces form a tree, whose root is that of the caller ([`SpaceId::CALLER`]). The nesting is
-//! recorded by the *segments* of an index space: a segment consists of the elements that come from one
-//! element of the index space around it. This is the segmented representation of Blelloch (*Vector models for
-//! data-parallel computing*, 1990).
+//! recorded by the *segments* of an index space: a segment consists of the elements that come from
+//! one element of the index space around it. This is the segmented representation of Blelloch
+//! (*Vector models for data-parallel computing*, 1990).
 //!
 //! ```text
 //! {sum({x * y : x in v}) : y in w}

@@ -47,7 +47,8 @@ struct Checker<'f, 'b> {
     violations: &'b mut Vec<Violation>,
     /// The index space of each variable in scope.
     vars: FxHashMap<Var, SpaceId>,
-    /// The variables computed so far, in scope or not: a check of lengths only has to be computed before.
+    /// The variables computed so far, in scope or not: a check of lengths only has to be computed
+    /// before.
     done: FxHashSet<Var>,
     /// The index spaces in scope.
     made_spaces: FxHashSet<SpaceId>,

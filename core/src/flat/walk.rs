@@ -58,8 +58,8 @@ pub(crate) fn segments_of(spaces: &[IndexSpace], space: SpaceId) -> Option<Space
     }
 }
 
-/// Returns true if an index space is another one or somewhere inside it. A `Concat` is inside of the
-/// index space whose elements it has.
+/// Returns true if an index space is another one or somewhere inside it. A `Concat` is inside of
+/// the index space whose elements it has.
 pub(crate) fn is_within(spaces: &[IndexSpace], space: SpaceId, other: SpaceId) -> bool {
     let mut at = Some(space);
     while let Some(here) = at {
@@ -113,8 +113,8 @@ impl Block {
 }
 
 impl Block {
-    /// Visits the index spaces that the block and the blocks inside make, also masks of kernels and the
-    /// filters of branches.
+    /// Visits the index spaces that the block and the blocks inside make, also masks of kernels and
+    /// the filters of branches.
     pub fn each_space(&self, visit: &mut dyn FnMut(SpaceId)) {
         with_stack(|| {
             for step in &self.steps {
@@ -143,8 +143,8 @@ impl Kernel {
 }
 
 impl Op {
-    /// Visits the variables that the operation and the blocks of steps inside use, also those that are
-    /// bound in these blocks.
+    /// Visits the variables that the operation and the blocks of steps inside use, also those that
+    /// are bound in these blocks.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         if let Op::Map(op) = self {
             return op.each_use(visit);
@@ -164,8 +164,8 @@ impl Op {
 }
 
 impl Block {
-    /// Visits the variables that the block uses, also those that are bound inside, but not those that
-    /// determine index spaces.
+    /// Visits the variables that the block uses, also those that are bound inside, but not those
+    /// that determine index spaces.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         with_stack(|| {
             for step in &self.steps {
@@ -189,7 +189,8 @@ fn used(atom: Atom, visit: &mut dyn FnMut(Var)) {
 }
 
 impl ir::Op {
-    /// Visits the variables that the operation uses, and those that blocks inside use but do not bind.
+    /// Visits the variables that the operation uses, and those that blocks inside use but do not
+    /// bind.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         self.operands().into_iter().for_each(|atom| used(atom, visit));
         let mut bound = FxHashSet::default();

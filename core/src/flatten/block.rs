@@ -1,8 +1,8 @@
 //! Flattens blocks and bindings, and remembers which sequences share an index space.
 //!
-//! Two sequences of the same length share the index space of their elements, so that a computation over
-//! both is one step: `elements_space` makes it once for each sequence, and `note_same_length` records
-//! that an operation's result is as long as its operand.
+//! Two sequences of the same length share the index space of their elements, so that a computation
+//! over both is one step: `elements_space` makes it once for each sequence, and `note_same_length`
+//! records that an operation's result is as long as its operand.
 
 use super::Flattener;
 use super::scalar::is_scalar_op;
@@ -91,7 +91,8 @@ impl Flattener<'_> {
         }
     }
 
-    /// Binds the variable to an operation that each element executes for itself ([`flat::Op::Map`]).
+    /// Binds the variable to an operation that each element executes for itself
+    /// ([`flat::Op::Map`]).
     pub(super) fn map(&mut self, binding: &Let, space: SpaceId) {
         let op = self.renamed(&binding.op);
         if let Op::Pair(first, second) = op {
@@ -100,8 +101,8 @@ impl Flattener<'_> {
         self.define(binding.var, flat::Op::Map(op), binding.ty.clone(), space, binding.site);
     }
 
-    /// Binds a variable of `space` to sequences: for each element of `space`, the values in its segment
-    /// of `from`.
+    /// Binds a variable of `space` to sequences: for each element of `space`, the values in its
+    /// segment of `from`.
     pub(super) fn collect(
         &mut self,
         var: Var,
@@ -115,9 +116,9 @@ impl Flattener<'_> {
         self.elements.insert((var, space), (from, value));
     }
 
-    /// Returns the index space of the elements of a sequence, with a segment for each element of `of`,
-    /// and the operand that is the element there; makes both unless they are known. `of` may lie inside
-    /// of the sequence's own index space.
+    /// Returns the index space of the elements of a sequence, with a segment for each element of
+    /// `of`, and the operand that is the element there; makes both unless they are known. `of` may
+    /// lie inside of the sequence's own index space.
     pub(super) fn elements_space(
         &mut self,
         sequence: Var,
@@ -138,8 +139,8 @@ impl Flattener<'_> {
         (space, element)
     }
 
-    /// Returns the element of a sequence in the index space `inner`, which has an element for each of the
-    /// sequence's. If that has to be checked, `checked` is the check of the lengths.
+    /// Returns the element of a sequence in the index space `inner`, which has an element for each
+    /// of the sequence's. If that has to be checked, `checked` is the check of the lengths.
     pub(super) fn element_in(
         &mut self,
         sequence: Var,
@@ -168,8 +169,8 @@ impl Flattener<'_> {
         }
     }
 
-    /// Returns the index space of the elements of a sequence, or of one of the same length, if it has
-    /// been made.
+    /// Returns the index space of the elements of a sequence, or of one of the same length, if it
+    /// has been made.
     pub(super) fn known_elements_space(&self, mut sequence: Var, of: SpaceId) -> Option<SpaceId> {
         loop {
             match self.elements.get(&(sequence, of)) {
@@ -179,8 +180,9 @@ impl Flattener<'_> {
         }
     }
 
-    /// Returns the index space in which to compute with some values of `space`. A `Concat` has the same
-    /// elements as its inner index space; there the steps can fuse with those that compute the values.
+    /// Returns the index space in which to compute with some values of `space`. A `Concat` has the
+    /// same elements as its inner index space; there the steps can fuse with those that compute the
+    /// values.
     pub(super) fn space_to_compute_in(&self, mut space: SpaceId, values: &[Atom]) -> SpaceId {
         let lives_at = |value: &Atom, space| match value {
             Atom::Var(var) => self.env[var].0 == space,
@@ -194,7 +196,8 @@ impl Flattener<'_> {
         space
     }
 
-    /// Returns the index space of the elements for which a flag is true; makes it unless it is known.
+    /// Returns the index space of the elements for which a flag is true; makes it unless it is
+    /// known.
     pub(super) fn filter_space(&mut self, of: SpaceId, flag: Var, site: Site) -> SpaceId {
         if let Some(known) = self.filters.get(&(of, flag)) {
             return *known;
@@ -204,7 +207,8 @@ impl Flattener<'_> {
         space
     }
 
-    /// Checks that two sequences have the same length. Returns the check, or `None` if that is known.
+    /// Checks that two sequences have the same length. Returns the check, or `None` if that is
+    /// known.
     pub(super) fn same_length(
         &mut self,
         a: Var,
@@ -224,8 +228,8 @@ impl Flattener<'_> {
         }
     }
 
-    /// Returns the length of a sequence if it can be computed without the sequence, so that the sequence
-    /// need not be materialised for it.
+    /// Returns the length of a sequence if it can be computed without the sequence, so that the
+    /// sequence need not be materialised for it.
     pub(super) fn length(&mut self, of: Var, site: Site) -> Option<Atom> {
         let home = self.env[&of].0;
         let from = self.known_elements_space(of, home)?;
@@ -256,8 +260,8 @@ impl Flattener<'_> {
         self.compute(flat::Op::Map(Op::Scalar(op, vec![a, b])), Ty::Int, space, site)
     }
 
-    /// Returns a variable of the index space with the value of an operand, which may be a constant or a
-    /// variable of an index space around.
+    /// Returns a variable of the index space with the value of an operand, which may be a constant
+    /// or a variable of an index space around.
     pub(super) fn as_variable(&mut self, atom: Atom, space: SpaceId, site: Site) -> Var {
         if let Atom::Var(var) = atom
             && self.env[&var].0 == space

@@ -28,8 +28,8 @@ impl Extent {
 }
 
 impl Flattener<'_> {
-    /// Returns an index space with a segment for each element of `space`, and an element there for each
-    /// element of a range or a repetition.
+    /// Returns an index space with a segment for each element of `space`, and an element there for
+    /// each element of a range or a repetition.
     pub(super) fn count_space(
         &mut self,
         op: SeqOp,

@@ -1,19 +1,20 @@
 //! ir → flat: nested parallelism becomes index spaces.
 //!
 //! An apply-to-each gets an index space with an element for each of its iterations, and its body is
-//! executed for all of them at once; so do ranges, repetitions, filters, reductions and scans, which
-//! are all expressed by index spaces and their elements. That makes every step a scalar computation
-//! for each element, a combination over segments, or an operation on descriptors, whatever the
-//! nesting was (Blelloch and Sabot, *Compiling collection-oriented languages onto massively parallel
-//! computers*, 1990), and no step copies a value that it only reads (the virtual segments of
-//! Lippmeier, Chakravarty, Keller, Leshchinskiy and Peyton Jones, *Work efficient higher-order
-//! vectorisation*, 2012, in the form of a path to the index space of a value).
+//! executed for all of them at once; so do ranges, repetitions, filters, reductions and scans,
+//! which are all expressed by index spaces and their elements. That makes every step a scalar
+//! computation for each element, a combination over segments, or an operation on descriptors,
+//! whatever the nesting was (Blelloch and Sabot, *Compiling collection-oriented languages onto
+//! massively parallel computers*, 1990), and no step copies a value that it only reads (the virtual
+//! segments of Lippmeier, Chakravarty, Keller, Leshchinskiy and Peyton Jones, *Work efficient
+//! higher-order vectorisation*, 2012, in the form of a path to the index space of a value).
 //!
 //! Not everything should be flattened: code with inner parallelism is multi-versioned
 //! ([`flat::Op::Versions`]), and code without is executed by each element for itself.
 //!
-//! The road: `scalar` finds the functions that stay as they are; each other function that the program
-//! reaches is flattened block by block (`block`), a binding at a time, by the file for its operation.
+//! The road: `scalar` finds the functions that stay as they are; each other function that the
+//! program reaches is flattened block by block (`block`), a binding at a time, by the file for its
+//! operation.
 //!
 //! | file | contents |
 //! |---|---|
@@ -37,8 +38,8 @@ use crate::prim::SeqOp;
 use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
 
-/// Flattens a well-formed program that has no globals ([`crate::lower::globals_as_parameters`]) and no
-/// effects. Functions that no flattened code calls have no flattened form.
+/// Flattens a well-formed program that has no globals ([`crate::lower::globals_as_parameters`]) and
+/// no effects. Functions that no flattened code calls have no flattened form.
 pub fn flatten(program: &Program) -> flat::Program {
     let scalar = scalar::functions(program);
     let mut functions: Vec<Option<flat::Function>> = vec![None; program.functions.len()];

@@ -16,8 +16,8 @@ use nesl_runtime::fault::FaultCode;
 use rustc_hash::FxHashMap;
 
 impl Flattener<'_> {
-    /// Flattens an apply-to-each, `{ body : x in xs; y in ys }`: its body is executed in the index space
-    /// of the elements, in two versions if it has inner parallelism.
+    /// Flattens an apply-to-each, `{ body : x in xs; y in ys }`: its body is executed in the index
+    /// space of the elements, in two versions if it has inner parallelism.
     pub(super) fn nest(&mut self, binding: &Let, nest: &Nest, space: SpaceId) {
         let site = binding.site;
         let sequences: Vec<Var> = nest
@@ -44,7 +44,8 @@ impl Flattener<'_> {
             let element = self.element_in(*sequence, inner, check.or(of_first), space, site);
             self.names.insert(*var, element);
         }
-        // In the inner index space of a `Concat`, the steps can join the kernel that computes the values.
+        // In the inner index space of a `Concat`, the steps can join the kernel that computes the
+        // values.
         let from = inner;
         let elements: Vec<Atom> =
             nest.binders.iter().map(|(var, ..)| self.atom(Atom::Var(*var))).collect();
@@ -115,8 +116,8 @@ impl<'a, 'f> Origins<'a, 'f> {
         origins
     }
 
-    /// Returns true if a value is or contains a sequence from outside of the body, which many elements
-    /// share.
+    /// Returns true if a value is or contains a sequence from outside of the body, which many
+    /// elements share.
     fn shares(&self, value: Atom) -> bool {
         let Atom::Var(var) = value else { return false };
         if let Some(sequence) = self.binders.get(&var) {
@@ -155,8 +156,8 @@ impl<'a, 'f> Origins<'a, 'f> {
     }
 }
 
-/// Returns true if a block computes scalars and ends in a range or a repeated scalar. Flattened, that
-/// is a descriptor only, and the elements are computed where they are used.
+/// Returns true if a block computes scalars and ends in a range or a repeated scalar. Flattened,
+/// that is a descriptor only, and the elements are computed where they are used.
 fn ends_in_generated_sequence(block: &Block, functions: &[bool]) -> bool {
     let Some((last, before)) = block.lets.split_last() else { return false };
     matches!(last.op, Op::Seq(SeqOp::Range | SeqOp::Dist, _))

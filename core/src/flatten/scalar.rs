@@ -4,9 +4,9 @@ use crate::base::with_stack;
 use crate::ir::{Block, Let, Op, Program};
 use crate::prim::Cost;
 
-/// Returns for each function whether it has no inner parallelism: it computes with scalars, and only
-/// reads elements of sequences. Each element then calls it sequentially, so that a recursion needs no
-/// launches.
+/// Returns for each function whether it has no inner parallelism: it computes with scalars, and
+/// only reads elements of sequences. Each element then calls it sequentially, so that a recursion
+/// needs no launches.
 pub(super) fn functions(program: &Program) -> Vec<bool> {
     let mut scalar = vec![true; program.functions.len()];
     loop {

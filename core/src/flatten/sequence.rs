@@ -137,8 +137,8 @@ impl Flattener<'_> {
         }
     }
 
-    /// Flattens the operation `flatten`: by a `Concat` of the index space of the inner elements if there
-    /// is one, so that nothing is copied.
+    /// Flattens the operation `flatten`: by a `Concat` of the index space of the inner elements if
+    /// there is one, so that nothing is copied.
     fn concat(&mut self, binding: &Let, of: Var, space: SpaceId) {
         let Let { var, ty, site, .. } = binding.clone();
         let home = self.env[&of].0;
@@ -156,8 +156,8 @@ impl Flattener<'_> {
         }
     }
 
-    /// Flattens a permutation of a sequence by its own ranks to sequential code that sorts, so that the
-    /// ranks are not stored.
+    /// Flattens a permutation of a sequence by its own ranks to sequential code that sorts, so that
+    /// the ranks are not stored.
     fn sort(&mut self, binding: &Let, of: Atom, ranks: Var, space: SpaceId) {
         let Let { var, ty, site, .. } = binding.clone();
         let (rank, keys) = self.ranks[&ranks];

@@ -1,13 +1,13 @@
 //! Flattens conditionals between views of one sequence without copying.
 //!
-//! `if i == 0 then a[0] else a[i - 1]`, where `a` is a sequence of sequences, is a view of `a` in both
-//! branches: a start and a length in `a`'s *pool*, the columns that hold the elements of all of `a`'s
-//! segments. Each element chooses a start and a length; otherwise the two branches would copy their
-//! elements and merge the copies.
+//! `if i == 0 then a[0] else a[i - 1]`, where `a` is a sequence of sequences, is a view of `a` in
+//! both branches: a start and a length in `a`'s *pool*, the columns that hold the elements of all
+//! of `a`'s segments. Each element chooses a start and a length; otherwise the two branches would
+//! copy their elements and merge the copies.
 //!
-//! Both branches must be views of the same pool. The sequence that a branch refers to may itself be a
-//! view from outside of the conditional (`let r = a[0] in if c then r else a[i]`); its operation is repeated
-//! in the branch, so that both branches begin at the same sequence.
+//! Both branches must be views of the same pool. The sequence that a branch refers to may itself be
+//! a view from outside of the conditional (`let r = a[0] in if c then r else a[i]`); its operation
+//! is repeated in the branch, so that both branches begin at the same sequence.
 
 use super::Flattener;
 use super::scalar::is_scalar_op;
@@ -47,8 +47,9 @@ impl View {
 }
 
 impl Flattener<'_> {
-    /// Returns the operation for a conditional if both branches are views of one sequence: each element
-    /// executes the conditional for itself, with both branches rewritten to begin at that sequence.
+    /// Returns the operation for a conditional if both branches are views of one sequence: each
+    /// element executes the conditional for itself, with both branches rewritten to begin at that
+    /// sequence.
     pub(super) fn conditional_view(&mut self, binding: &Let, space: SpaceId) -> Option<flat::Op> {
         if !matches!(binding.ty, Ty::Sequence(_)) || !is_scalar_op(binding, self.scalar) {
             return None;
@@ -58,8 +59,8 @@ impl Flattener<'_> {
         Some(flat::Op::Map(op))
     }
 
-    /// Rewrites a conditional so that both branches begin at the same sequence, and returns its pool;
-    /// `None` if they are not views of one.
+    /// Rewrites a conditional so that both branches begin at the same sequence, and returns its
+    /// pool; `None` if they are not views of one.
     fn shared_pool(&mut self, op: &mut Op, site: Site, space: SpaceId) -> Option<Pool> {
         let Op::If { then, otherwise, .. } = op else { return None };
         let (a, b) =
@@ -67,8 +68,8 @@ impl Flattener<'_> {
         (a == b).then_some(a)
     }
 
-    /// Returns the pool of a branch's result, and repeats in the branch the views from outside that it
-    /// uses.
+    /// Returns the pool of a branch's result, and repeats in the branch the views from outside that
+    /// it uses.
     fn branch_pool(&mut self, branch: &mut Block, site: Site, space: SpaceId) -> Option<Pool> {
         with_stack(|| {
             let own: FxHashMap<Var, usize> =
@@ -102,9 +103,9 @@ impl Flattener<'_> {
         })
     }
 
-    /// Returns the pool of a sequence from outside of a branch. The operations that make it a view are
-    /// repeated at the beginning of the branch, whose binding with the index `last` (or else its result)
-    /// uses it.
+    /// Returns the pool of a sequence from outside of a branch. The operations that make it a view
+    /// are repeated at the beginning of the branch, whose binding with the index `last` (or else
+    /// its result) uses it.
     fn outer_pool(
         &mut self,
         branch: &mut Block,

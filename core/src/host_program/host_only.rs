@@ -1,4 +1,5 @@
-//! Finds the functions that are best interpreted on the host, since they have no loops over elements.
+//! Finds the functions that are best interpreted on the host, since they have no loops over
+//! elements.
 
 use crate::base::with_stack;
 use crate::ir::{Block, FunId, Let, Op, Program};
@@ -14,7 +15,8 @@ pub struct HostOnly {
 }
 
 impl HostOnly {
-    /// Finds the functions of a program: assumes all, and removes those with loops until nothing changes.
+    /// Finds the functions of a program: assumes all, and removes those with loops until nothing
+    /// changes.
     pub fn of(program: &Program) -> HostOnly {
         let mut host_only = HostOnly { functions: vec![true; program.functions.len()] };
         loop {

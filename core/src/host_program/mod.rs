@@ -2,8 +2,8 @@
 //!
 //! The host performs printing, files and clocks in the order of the program. The steps between are
 //! *pure regions*: programs of their own without effects, which runtimes execute. A region is as
-//! large as the effects around it allow: a step that cannot fault is computed with its uses, so that
-//! a print between a sequence and its sum does not force the sequence to be stored.
+//! large as the effects around it allow: a step that cannot fault is computed with its uses, so
+//! that a print between a sequence and its sum does not force the sequence to be stored.
 //!
 //! ```text
 //! s = {x * x : x in v};                          print "begin"
@@ -11,11 +11,11 @@
 //! ok = print_string(@sum(s));                    compute its text, print that
 //! ```
 //!
-//! A step that may fault and an effect keep their order: an observer sees what the direct interpreter
-//! would have shown. An apply-to-each with effects is a region of its own, which the direct
-//! interpreter executes. Operations on scalars only, such as those that make the text of a result,
-//! also form a region of their own, which the host interprets: launching a kernel for them would take
-//! longer.
+//! A step that may fault and an effect keep their order: an observer sees what the direct
+//! interpreter would have shown. An apply-to-each with effects is a region of its own, which the
+//! direct interpreter executes. Operations on scalars only, such as those that make the text of a
+//! result, also form a region of their own, which the host interprets: launching a kernel for them
+//! would take longer.
 //!
 //! | file | contents |
 //! |---|---|
@@ -121,7 +121,8 @@ pub enum Action {
     },
 }
 
-/// Consecutive bindings of a function, as a program of its own that a runtime or interpreter executes.
+/// Consecutive bindings of a function, as a program of its own that a runtime or interpreter
+/// executes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PureRegion {
     /// The program, whose result is the tuple of the outputs. It has no parameter for a random key.
@@ -130,10 +131,11 @@ pub struct PureRegion {
     pub inputs: Vec<Input>,
     /// The variables of the function bound to the components of its result, `(a, (b, c))`.
     pub outputs: Vec<Var>,
-    /// True if it prints or draws in the iterations of an apply-to-each: then the direct interpreter
-    /// executes it.
+    /// True if it prints or draws in the iterations of an apply-to-each: then the direct
+    /// interpreter executes it.
     pub effects: bool,
-    /// True if it only has operations on scalars and on texts made of them, without loops over elements.
+    /// True if it only has operations on scalars and on texts made of them, without loops over
+    /// elements.
     pub small: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Groups bindings into pure regions, and orders them with the effects.
 //!
-//! The planner goes over a block from first to last. Bindings without effects are deferred. Before a
-//! binding with effects it emits a region of the deferred bindings that the effect uses, and of those
-//! that may fault; the others remain deferred until something uses them.
+//! The planner goes over a block from first to last. Bindings without effects are deferred. Before
+//! a binding with effects it emits a region of the deferred bindings that the effect uses, and of
+//! those that may fault; the others remain deferred until something uses them.
 
 use super::{Action, Function, HostProgram, Input, PureRegion, Step};
 use super::{Block, HostOnly, host_only, pure_region};
@@ -90,9 +90,9 @@ impl<'p> Planner<'p> {
         })
     }
 
-    /// Emits regions for the deferred bindings that compute `needed` variables or may fault, before the
-    /// binding with the index `at` in the block. At most two are emitted: one for a runtime, and a small
-    /// one, for the host, of scalars and texts that are computed from its outputs.
+    /// Emits regions for the deferred bindings that compute `needed` variables or may fault, before
+    /// the binding with the index `at` in the block. At most two are emitted: one for a runtime,
+    /// and a small one, for the host, of scalars and texts that are computed from its outputs.
     fn emit_regions(
         &self,
         deferred: &mut Deferred<'p>,
@@ -110,7 +110,8 @@ impl<'p> Planner<'p> {
             }
         }
         later.reverse();
-        // Divide into bindings for a runtime, with all that these use, and small ones that use these.
+        // Divide into bindings for a runtime, with all that these use, and small ones that use
+        // these.
         let host_only: Vec<bool> = now
             .iter()
             .rev()
@@ -281,7 +282,8 @@ impl Step {
         }
     }
 
-    /// Visits the variables that the step and its blocks use, also those that are bound in the blocks.
+    /// Visits the variables that the step and its blocks use, also those that are bound in the
+    /// blocks.
     fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         let mut used = |atoms: &[Atom]| atoms.iter().filter_map(|a| var(*a)).for_each(&mut *visit);
         match &self.action {

@@ -11,8 +11,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
 /// Returns the region that computes some bindings of a function of `program`. `outputs` are the
-/// variables that are used outside, `small` is [`PureRegion::small`], and `types` are the types of the
-/// function's variables.
+/// variables that are used outside, `small` is [`PureRegion::small`], and `types` are the types of
+/// the function's variables.
 pub(super) fn pure_region(
     program: &Program,
     effects: &Effects,
@@ -70,8 +70,8 @@ pub(super) fn pure_region(
     }
 }
 
-/// Returns the functions and the top-level variables that bindings use, themselves and through calls,
-/// in ascending order.
+/// Returns the functions and the top-level variables that bindings use, themselves and through
+/// calls, in ascending order.
 fn reached(program: &Program, lets: &[&Let]) -> (Vec<FunId>, Vec<GlobalId>) {
     let (mut functions, mut globals) = (BTreeSet::new(), BTreeSet::new());
     let mut open: Vec<FunId> = Vec::new();

@@ -65,7 +65,8 @@ fn compute(region: &PureRegion, indent: &str, out: &mut String) {
     }
 }
 
-/// A binding that cannot fail is computed where it is used, one that may fail in its order with effects.
+/// A binding that cannot fail is computed where it is used, one that may fail in its order with
+/// effects.
 #[test]
 fn prints_divide_a_program() {
     check(

@@ -286,7 +286,7 @@ fn label(summary: &Summary) -> String {
     let layout = summary.layouts.iter().filter(|layout| **layout != Layout::Given).max();
     if let (true, Some(layout)) = (nested, layout) {
         label.push_str(" · ");
-        label.push_str(layout.word());
+        label.push_str(layout.name());
     }
     label
 }

@@ -181,7 +181,8 @@ impl FunctionBuilder {
         self.bind(ty, op, site)
     }
 
-    /// Binds an apply-to-each over `sequences`; `body` is called with the variables of the elements.
+    /// Binds an apply-to-each over `sequences`; `body` is called with the variables of the
+    /// elements.
     ///
     /// # Panics
     /// Panics if an operand is not a sequence.
@@ -208,8 +209,8 @@ impl FunctionBuilder {
         self.bind(ty, Op::Nest(nest), site)
     }
 
-    /// Returns the function. Its fields `library`, `charge` and `role` have the values of a function of
-    /// the user's program.
+    /// Returns the function. Its fields `library`, `charge` and `role` have the values of a
+    /// function of the user's program.
     ///
     /// # Panics
     /// Panics if a block is open.

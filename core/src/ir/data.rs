@@ -1,9 +1,10 @@
 //! Programs of the core language.
 //!
-//! The language is first-order, monomorphic and in A-normal form: every operand is an [`Atom`], every intermediate value has
-//! a name, a type and a [`Site`]. Patterns, records, overloading, polymorphism, function values
-//! and optional arguments were removed by elaboration; a record is its contents, a function value is
-//! the tuple of the variables it captured. The only parallel construct is [`Nest`](super::Nest).
+//! The language is first-order, monomorphic and in A-normal form: every operand is an [`Atom`],
+//! every intermediate value has a name, a type and a [`Site`]. Patterns, records, overloading,
+//! polymorphism, function values and optional arguments were removed by elaboration; a record is
+//! its contents, a function value is the tuple of the variables it captured. The only parallel
+//! construct is [`Nest`](super::Nest).
 
 use super::op::Block;
 use super::value::{FunId, Site, Ty, Var};
@@ -17,8 +18,8 @@ pub struct Program {
     pub functions: Vec<Function>,
     /// The top-level variables that it reads.
     pub globals: Vec<Global>,
-    /// The function that computes the form. It has one parameter of type int if it draws random numbers
-    /// (the key from which all keys are split), otherwise none.
+    /// The function that computes the form. It has one parameter of type int if it draws random
+    /// numbers (the key from which all keys are split), otherwise none.
     pub main: FunId,
 }
 
@@ -68,13 +69,13 @@ pub enum Role {
 pub struct Charge {
     /// The terms whose sum is the work of a call.
     pub work: Vec<CostTerm>,
-    /// True if the function contains scans or reductions. The depth of a call is 1; with `--log-scan`
-    /// it is log₂ n instead if this is true.
+    /// True if the function contains scans or reductions. The depth of a call is 1; with
+    /// `--log-scan` it is log₂ n instead if this is true.
     pub scans: bool,
 }
 
-/// A term of a cost formula. The *size* of a value is the number of scalars in it; the *length* of a
-/// sequence is the number of its elements.
+/// A term of a cost formula. The *size* of a value is the number of scalars in it; the *length* of
+/// a sequence is the number of its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostTerm {
     /// The constant 1.

@@ -1,8 +1,8 @@
 //! The typed core language: first-order, monomorphic, A-normal.
 //!
-//! [`elaborate`](mod@crate::elaborate) makes these programs of typed syntax; [`interp`](mod@crate::interp)
-//! is their meaning; [`simplify`](mod@crate::simplify) transforms them and
-//! [`flatten`](mod@crate::flatten) removes their nesting.
+//! [`elaborate`](mod@crate::elaborate) makes these programs of typed syntax;
+//! [`interp`](mod@crate::interp) is their meaning; [`simplify`](mod@crate::simplify) transforms
+//! them and [`flatten`](mod@crate::flatten) removes their nesting.
 //!
 //! | file | contents |
 //! |---|---|

@@ -1,8 +1,9 @@
 //! The operations of the core language, each declared once, with its properties.
 //!
 //! An operation's operands, blocks, [`Class`] and [`Cost`] are declared only here (those of scalar,
-//! sequence and host operations in their rows, [`crate::prim`]): passes ask [`Op`] instead of keeping
-//! lists of their own. A match over all operations is used only where their meaning differs: interpretation, printing, lowering, flattening.
+//! sequence and host operations in their rows, [`crate::prim`]): passes ask [`Op`] instead of
+//! keeping lists of their own. A match over all operations is used only where their meaning
+//! differs: interpretation, printing, lowering, flattening.
 //!
 //! ```text
 //! Class::Pure       may be moved, repeated, removed
@@ -93,9 +94,9 @@ pub enum Op {
     Time(Block),
 }
 
-/// An apply-to-each, `{ body : x in xs; y in ys }`: one iteration of the body for each index. There is
-/// at least one sequence, and it faults if their lengths differ. The body may use all variables in
-/// scope.
+/// An apply-to-each, `{ body : x in xs; y in ys }`: one iteration of the body for each index. There
+/// is at least one sequence, and it faults if their lengths differ. The body may use all variables
+/// in scope.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nest {
     /// The element variable, its type, and the sequence it runs over.
@@ -219,8 +220,8 @@ impl Op {
         }
     }
 
-    /// Returns true if the operation can be executed by one thread at a cost of at most `limit`. Reading
-    /// a top-level variable cannot.
+    /// Returns true if the operation can be executed by one thread at a cost of at most `limit`.
+    /// Reading a top-level variable cannot.
     pub fn costs_at_most(&self, limit: Cost, result: &Ty) -> bool {
         self.cost(result) <= limit && !matches!(self, Op::Global(_))
     }
@@ -239,7 +240,8 @@ impl Op {
         all
     }
 
-    /// Calls `visit` with a mutable reference to every operand; not with those of the blocks inside.
+    /// Calls `visit` with a mutable reference to every operand; not with those of the blocks
+    /// inside.
     pub fn each_operand_mut(&mut self, mut visit: impl FnMut(&mut Atom)) {
         visit_operands!(self, visit);
     }
@@ -268,8 +270,8 @@ impl Op {
 }
 
 impl Let {
-    /// Returns true if the operation may fault, may not terminate, or has effects. Otherwise it can be
-    /// removed if its value is not used, or moved to where it is used.
+    /// Returns true if the operation may fault, may not terminate, or has effects. Otherwise it can
+    /// be removed if its value is not used, or moved to where it is used.
     pub fn may_fault(&self) -> bool {
         match self.op.class(&self.ty) {
             Class::Pure | Class::Reads => false,

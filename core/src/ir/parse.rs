@@ -1,6 +1,7 @@
 //! Reads the text form of core language programs ([`print_with_sites`](super::print_with_sites())).
 //!
-//! Tests use it, and people who write programs of the core language by hand. `%` begins a comment that lasts to the end of the line.
+//! Tests use it, and people who write programs of the core language by hand. `%` begins a comment
+//! that lasts to the end of the line.
 
 use super::mnemonic::Mnemonic;
 use super::{

@@ -29,7 +29,8 @@ pub fn print(program: &Program) -> String {
     whole(program, false)
 }
 
-/// Prints a whole program with everything that [`parse`](super::parse()) needs to read it back exactly.
+/// Prints a whole program with everything that [`parse`](super::parse()) needs to read it back
+/// exactly.
 pub fn print_with_sites(program: &Program) -> String {
     whole(program, true)
 }
@@ -48,8 +49,8 @@ fn whole(program: &Program, sites: bool) -> String {
     out
 }
 
-/// Prints a program as [`print()`] does; also returns the site of each binding and function with the
-/// offset of a byte in its line of the text.
+/// Prints a program as [`print()`] does; also returns the site of each binding and function with
+/// the offset of a byte in its line of the text.
 pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
     let (mut out, mut notes) = (String::new(), Vec::new());
     heading(&mut out, program).or_bug("a string can be written to");

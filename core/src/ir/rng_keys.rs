@@ -1,7 +1,7 @@
 //! Gives each draw of a random number a key of its own.
 //!
-//! Elaboration writes a draw with a dummy key, `rand(0, bound)`. This pass gives every draw a key of
-//! its own, so that the generator needs no state and iterations may run in any order:
+//! Elaboration writes a draw with a dummy key, `rand(0, bound)`. This pass gives every draw a key
+//! of its own, so that the generator needs no state and iterations may run in any order:
 //!
 //! ```text
 //! v1: int = rand(0, 100)                 v7: int = split_key(k, 0)
@@ -20,9 +20,9 @@
 //! ```
 //!
 //! where `k` is a new first parameter of every function that draws, directly or through its calls;
-//! `main` gets the key of the execution. The second operand of `split_key` numbers the draws, calls and
-//! nests of a function, or the iterations of a nest, so that no two of them have the same key. A call
-//! gets a key that is split off the caller's, so no two calls have the same key either.
+//! `main` gets the key of the execution. The second operand of `split_key` numbers the draws, calls
+//! and nests of a function, or the iterations of a nest, so that no two of them have the same key.
+//! A call gets a key that is split off the caller's, so no two calls have the same key either.
 
 use super::{
     Atom, Block, CostTerm, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Site, Ty,

@@ -1,8 +1,8 @@
 //! The types of operations: matches their type rules against the types of operands.
 //!
 //! The verifier checks programs against the rules, and the builder finds result types by them. The
-//! rules are declared with the operations ([`crate::prim`]). If the operands do not fit, the error is a
-//! message for compiler engineers.
+//! rules are declared with the operations ([`crate::prim`]). If the operands do not fit, the error
+//! is a message for compiler engineers.
 
 use super::Ty;
 use crate::prim::{HostOp, ReduceOp, ScalarProperties, SeqOp, Signature, TypeClass, TypePattern};
@@ -23,18 +23,18 @@ pub fn sequence(op: SeqOp, args: &[Ty]) -> Result<Ty, String> {
 
 /// Checks that a host operation on operands of types `args` can give a `result`.
 ///
-/// The operands may be separate or form pairs as the arguments in the source do; only the tuple that
-/// they form as a whole is compared.
+/// The operands may be separate or form pairs as the arguments in the source do; only the tuple
+/// that they form as a whole is compared.
 pub fn host(op: HostOp, args: &[Ty], result: &Ty) -> Result<(), String> {
     let (row, given) = (op.row(), Ty::tuple(args.iter().cloned()));
     let mut variable = Variable { ty: None, with: None };
-    if !variable.matches(&row.takes, &given) {
-        return Err(format!("{op:?} takes {}, not {given}", row.takes));
+    if !variable.matches(&row.operands, &given) {
+        return Err(format!("{op:?} takes {}, not {given}", row.operands));
     }
-    if variable.instantiate(&row.gives).as_ref() == Some(result) {
+    if variable.instantiate(&row.result).as_ref() == Some(result) {
         return Ok(());
     }
-    Err(format!("{op:?} gives {}, not {result}", row.gives))
+    Err(format!("{op:?} gives {}, not {result}", row.result))
 }
 
 /// Returns the type of the result by a rule, if operands of these types fit it.

@@ -77,8 +77,8 @@ impl fmt::Display for Ty {
 }
 
 impl Op {
-    /// Replaces variables by other operands, also in the blocks inside. For a variable that is bound
-    /// there, `name` must return the variable itself.
+    /// Replaces variables by other operands, also in the blocks inside. For a variable that is
+    /// bound there, `name` must return the variable itself.
     pub fn rename(&mut self, name: &mut dyn FnMut(Var) -> Atom) {
         self.each_operand_mut(|atom| {
             if let Atom::Var(var) = *atom {

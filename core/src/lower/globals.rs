@@ -8,8 +8,8 @@ use crate::ir::{Atom, Block, FunctionBuilder, GlobalId, Op, Program, Var};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// Returns the program without [`Op::Global`], and the globals that are now parameters of `main`, in
-/// the order of the parameters.
+/// Returns the program without [`Op::Global`], and the globals that are now parameters of `main`,
+/// in the order of the parameters.
 pub fn as_parameters(program: &Program) -> (Program, Vec<GlobalId>) {
     some_as_parameters(program, &|_| true)
 }

@@ -12,8 +12,8 @@ pub enum Unsupported {
     HostOperation,
     /// A histogram for each of several segments: kir has only one table per launch.
     HistogramPerSegment,
-    /// A filter of sequences that its kernel computes: kir can filter scalars, and views of arrays that
-    /// are parameters, but not new arrays of different lengths.
+    /// A filter of sequences that its kernel computes: kir can filter scalars, and views of arrays
+    /// that are parameters, but not new arrays of different lengths.
     FilterOfNewSequences,
 }
 

@@ -1,8 +1,8 @@
 //! The table of primitive operations, which cannot be defined in NESL itself.
 //!
-//! The rest of the library is written in NESL, in `core/prelude/`. A primitive's row gives its name,
-//! its scheme in NESL's notation, its kind, documentation, example and cost; names, types, hover,
-//! completion and the book read the table. It is divided by the kinds of primitives:
+//! The rest of the library is written in NESL, in `core/prelude/`. A primitive's row gives its
+//! name, its scheme in NESL's notation, its kind, documentation, example and cost; names, types,
+//! hover, completion and the book read the table. It is divided by the kinds of primitives:
 //!
 //! | file | contents |
 //! |---|---|

@@ -17,10 +17,11 @@ pub enum PrimKind {
     Seq(SeqOp),
     /// An effect, such as printing or reading a file. Its result type is part of the call.
     Host(HostOp),
-    /// A function that is defined by the structure of its argument's type; the compiler generates an
-    /// instance for each type.
+    /// A function that is defined by the structure of its argument's type; the compiler generates
+    /// an instance for each type.
     Derived(Derived),
-    /// A check: `_check(cond, "message")` faults with this code (and the message) unless `cond` holds.
+    /// A check: `_check(cond, "message")` faults with this code (and the message) unless `cond`
+    /// holds.
     Check(FaultCode),
     /// The function `error(text)`, which always faults.
     Error,
@@ -43,9 +44,9 @@ pub enum Derived {
     Identity,
     /// The zero of the type of the elements, `[a] -> a`; the sequence may be empty.
     Zero,
-    /// Grouping, `([a], int salt) -> (([int], [int]), bool)`: for each element, the index of the last
-    /// element that is equal to it, and the number of these. The bool is true then; false means that
-    /// elements with equal hashes were grouped instead.
+    /// Grouping, `([a], int salt) -> (([int], [int]), bool)`: for each element, the index of the
+    /// last element that is equal to it, and the number of these. The bool is true then; false
+    /// means that elements with equal hashes were grouped instead.
     Groups,
 }
 
@@ -71,7 +72,8 @@ pub struct PrimRow {
     pub kind: PrimKind,
     /// The documentation that users see.
     pub doc: &'static str,
-    /// An expression and its value, `3 + 4 → 7`, which a test checks. Empty for internal primitives.
+    /// An expression and its value, `3 + 4 → 7`, which a test checks. Empty for internal
+    /// primitives.
     pub example: &'static str,
     /// The work and depth, `W = S(result), D = 1`; `S` is the number of scalars in a value.
     pub cost: &'static str,

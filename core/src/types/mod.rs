@@ -28,7 +28,7 @@ mod ty;
 mod unify;
 
 pub use declare::{declared_signature, scheme_of_text};
-pub use fit::Wanted;
+pub use fit::ExpectedType;
 pub use infer::{infer, infer_open};
 pub use print::{CallParts, class_name, print_call, print_scheme, print_type};
 pub use serial::serial_calls;

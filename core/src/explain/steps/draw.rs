@@ -71,8 +71,9 @@ pub(super) fn space_to_show(frame: &Frame<'_>, var: Var, space: SpaceId) -> Opti
     Some(space)
 }
 
-/// Returns the sequence that a value is a view of, and the start of each of its segments in the flat
-/// data of that sequence, in elements. `None` if the value is no view, or its segments are nested.
+/// Returns the sequence that a value is a view of, and the start of each of its segments in the
+/// flat data of that sequence, in elements. `None` if the value is no view, or its segments are
+/// nested.
 fn view_of(frame: &Frame<'_>, var: Var) -> Option<(Var, Vec<u32>)> {
     let mut found = None;
     frame.function.body.each_let(&mut |binding| {
@@ -122,8 +123,8 @@ fn scalar_count(value: &Value) -> usize {
     }
 }
 
-/// Replaces the flat data of a value by those of the sequence that it is a view of, and its innermost
-/// level by the segments of that data.
+/// Replaces the flat data of a value by those of the sequence that it is a view of, and its
+/// innermost level by the segments of that data.
 fn draw_as_view(frame: &Frame<'_>, source: Var, starts: &[u32], drawing: &mut SegmentedValue) {
     let (Some(values), Some(mut at)) = (frame.values(source), frame.ty(source)) else { return };
     let mut values = values.to_vec();
@@ -190,8 +191,8 @@ fn levels<'t>(
     (levels, values, at)
 }
 
-/// Returns the flat data of some values, a list for each component of their tuples, and the segments
-/// of the components that are sequences.
+/// Returns the flat data of some values, a list for each component of their tuples, and the
+/// segments of the components that are sequences.
 fn components(values: &[Value], ty: &Ty) -> (Vec<Vec<String>>, Vec<NestedComponent>) {
     let (mut data, mut nested) = (Vec::new(), Vec::new());
     each_component(values, ty, &mut |values, ty| {

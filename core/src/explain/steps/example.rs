@@ -1,8 +1,8 @@
 //! Chooses the values that a form is shown on.
 //!
 //! An expression or binding is shown on its own data: the variables that it reads are computed. A
-//! function is shown on the first example of its documentation whose arguments are literals, or else
-//! on those of a call in its file, or else on values that are generated for its types.
+//! function is shown on the first example of its documentation whose arguments are literals, or
+//! else on those of a call in its file, or else on values that are generated for its types.
 
 use super::BUDGET_NS;
 use super::draw::show;
@@ -105,7 +105,8 @@ impl Arguments<'_> {
         Ok(Example { subject, program, args, names })
     }
 
-    /// Computes the value of a top-level variable, within a depth of definitions that refer to others.
+    /// Computes the value of a top-level variable, within a depth of definitions that refer to
+    /// others.
     fn global(&mut self, item: ItemId, name: &str, depth: u32) -> Result<Value, String> {
         if depth > 50 {
             return Err("it depends on too much to be drawn".to_owned());
@@ -181,8 +182,8 @@ impl Arguments<'_> {
         Ok(examples)
     }
 
-    /// Splits an argument into the values of the parameters, one for each variable; optional ones have
-    /// their defaults.
+    /// Splits an argument into the values of the parameters, one for each variable; optional ones
+    /// have their defaults.
     fn arguments(
         &mut self,
         cursor: &Cursor<'_>,
@@ -199,8 +200,8 @@ impl Arguments<'_> {
         Some(values)
     }
 
-    /// Returns calls of a function whose arguments are small and literal, those of its documentation,
-    /// then those of its file: the source text, the argument and its type.
+    /// Returns calls of a function whose arguments are small and literal, those of its
+    /// documentation, then those of its file: the source text, the argument and its type.
     fn calls(&mut self, cursor: &Cursor<'_>, function: &Function) -> Vec<(String, Value, Ty)> {
         let mut found = Vec::new();
         let doc = function.doc.as_deref().map(parse_doc).unwrap_or_default();

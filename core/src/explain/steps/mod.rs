@@ -1,9 +1,10 @@
 //! A small example of a form after flattening: segments over flat data, step by step.
 //!
-//! The form's flat program ([`crate::flat`], not fused) is interpreted on small values, and the steps
-//! that explain it are recorded: the index spaces that are made, the operations on their elements,
-//! reductions, scans, and the segments that are collected into sequences. The result is drawn by
-//! editors; a program that is too large, takes too long, or has effects is refused in one line.
+//! The form's flat program ([`crate::flat`], not fused) is interpreted on small values, and the
+//! steps that explain it are recorded: the index spaces that are made, the operations on their
+//! elements, reductions, scans, and the segments that are collected into sequences. The result is
+//! drawn by editors; a program that is too large, takes too long, or has effects is refused in one
+//! line.
 //!
 //! The files in the order of the data: `example` chooses values, `record` interprets the program on
 //! them ([`crate::flat::interp`]) and makes steps of what it watches, with `names` and `draw`.
@@ -45,7 +46,8 @@ pub struct Level {
 pub struct SegmentedValue {
     /// The text that the source has for it, or else its name in the flat program.
     pub name: String,
-    /// The type of all elements of its index space together: `[[int]]` for an int of a nested space.
+    /// The type of all elements of its index space together: `[[int]]` for an int of a nested
+    /// space.
     pub ty: String,
     /// The value as NESL prints it.
     pub value: String,
@@ -130,7 +132,7 @@ mod tests {
     fn shown(value: &SegmentedValue) -> String {
         let mut out = format!("{} : {} = {}", value.name, value.ty, value.value);
         for level in &value.levels {
-            let _ = write!(out, " | {} {:?}", level.kind.word(), level.lengths);
+            let _ = write!(out, " | {} {:?}", level.kind.name(), level.lengths);
             if level.kind == Layout::Views {
                 let _ = write!(out, " at {:?}", level.starts);
             }

@@ -91,7 +91,8 @@ impl Namer<'_> {
         Some(snippet(self.db, self.item, self.ast.expr_spans[expr]))
     }
 
-    /// Returns the apply-to-each one or all of whose bindings have this span of tokens, and its body.
+    /// Returns the apply-to-each one or all of whose bindings have this span of tokens, and its
+    /// body.
     fn each(&self, span: Span) -> Option<(ExprId, ExprId)> {
         let mut found: Option<(ExprId, ExprId)> = None;
         for (id, expr) in self.ast.exprs.iter() {

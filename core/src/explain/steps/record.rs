@@ -1,9 +1,9 @@
 //! Records the steps of a flat program that are shown, while it is interpreted.
 //!
-//! The recorder watches the interpreter ([`Watch`]) and makes a [`SegmentStep`] of each index space and
-//! each value, with these exceptions: copies, pairs, length checks and values that nobody uses are
-//! left out; the first value of an index space is shown with it; consecutive scalar operations in one
-//! index space become one step.
+//! The recorder watches the interpreter ([`Watch`]) and makes a [`SegmentStep`] of each index space
+//! and each value, with these exceptions: copies, pairs, length checks and values that nobody uses
+//! are left out; the first value of an index space is shown with it; consecutive scalar operations
+//! in one index space become one step.
 
 use super::draw::{draw, space_to_show};
 use super::example::Example;
@@ -271,7 +271,8 @@ impl<'a> Recorder<'a> {
         let Some(about) = self.about.get(&key) else { return };
         let space = binding.space;
         let summariser = &about.summariser;
-        // Sequences that the source writes out are not shown as steps before the first parallel one.
+        // Sequences that the source writes out are not shown as steps before the first parallel
+        // one.
         let literal = matches!(&binding.op, Op::Map(ir::Op::List(_) | ir::Op::Text(_)));
         if !about.used.contains(&binding.var) || (literal && !self.parallel) {
             return;

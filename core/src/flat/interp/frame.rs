@@ -51,7 +51,8 @@ pub(crate) struct Frame<'p> {
 }
 
 impl<'p> Frame<'p> {
-    /// Begins a call for `count` work items; `args` has for each parameter a value for each work item.
+    /// Begins a call for `count` work items; `args` has for each parameter a value for each work
+    /// item.
     pub(super) fn new(function: &'p Function, args: Vec<Vec<Value>>, count: usize) -> Frame<'p> {
         let spaces = FxHashMap::from_iter([(SpaceId::CALLER, Elements::new(count, None, None))]);
         let params = function.params.iter().zip(args);
@@ -78,7 +79,8 @@ impl<'p> Frame<'p> {
         self.values.get(&var).map(|(home, _)| *home)
     }
 
-    /// Returns the values of a variable for all elements of its index space, if it has been computed.
+    /// Returns the values of a variable for all elements of its index space, if it has been
+    /// computed.
     pub(crate) fn values(&self, var: Var) -> Option<&[Value]> {
         self.values.get(&var).map(|(_, values)| &values[..])
     }
@@ -98,7 +100,8 @@ impl<'p> Frame<'p> {
         self.values.insert(var, (space, values));
     }
 
-    /// Returns the number of the element of `home`, an index space around, that an element comes from.
+    /// Returns the number of the element of `home`, an index space around, that an element comes
+    /// from.
     pub(crate) fn outer(&self, mut space: SpaceId, mut element: usize, home: SpaceId) -> usize {
         while space != home {
             let (around, of) = self.elements(space).around.as_ref().or_bug("a value is in scope");
@@ -137,8 +140,8 @@ impl<'p> Frame<'p> {
         self.read(Atom::Var(sequence), *around, of[element])
     }
 
-    /// Returns the values of each segment of `from`; `outer` is the index space with an element for each
-    /// segment.
+    /// Returns the values of each segment of `from`; `outer` is the index space with an element for
+    /// each segment.
     pub(super) fn by_segment(&self, value: Atom, from: SpaceId, outer: SpaceId) -> Vec<Vec<Value>> {
         let mut all = vec![Vec::new(); self.elements(outer).count];
         let (owner, segments) = self.elements(from).segments.as_ref().or_bug("there are segments");
@@ -149,7 +152,7 @@ impl<'p> Frame<'p> {
         all
     }
 
-    /// Makes an index space of at max_elements `max_elements` elements; returns false if it has more.
+    /// Makes an index space of at most `max_elements` elements; returns false if it has more.
     pub(super) fn enter(&mut self, space: SpaceId, max_elements: usize) -> bool {
         let elements = match self.function.index_space(space).kind {
             SpaceKind::Caller => return true,
@@ -183,8 +186,8 @@ impl<'p> Frame<'p> {
         true
     }
 
-    /// Returns an index space with a segment for each element of `of`; `None` if it would have more than
-    /// `max_elements` elements.
+    /// Returns an index space with a segment for each element of `of`; `None` if it would have more
+    /// than `max_elements` elements.
     fn segmented(
         &self,
         of: SpaceId,

@@ -6,8 +6,8 @@
 //! element computes for itself ([`Op::Map`], [`Op::Sequential`]) is executed by the direct
 //! interpreter of the core language, as a program whose globals are the values that it reads.
 //!
-//! A fused program has the same meaning: a kernel is executed as its steps in order, and a mask is made
-//! when its flag has been computed.
+//! A fused program has the same meaning: a kernel is executed as its steps in order, and a mask is
+//! made when its flag has been computed.
 
 mod frame;
 
@@ -103,8 +103,8 @@ impl Watch for NoWatch {
     }
 }
 
-/// Executes a program on arguments of its main function. `version` is the version of multi-versioned
-/// values that is executed.
+/// Executes a program on arguments of its main function. `version` is the version of
+/// multi-versioned values that is executed.
 ///
 /// # Errors
 /// The fault of the program, or the limit that it exceeds.

@@ -9,7 +9,7 @@ use crate::db::{Database, Scratch};
 use crate::ide::place::{Open, Place, Sort};
 use crate::syntax::Kind;
 use crate::syntax::ast::{Expr, ExprId, Item, ItemKind, Pat, PatId};
-use crate::types::{Class, Ty, Wanted};
+use crate::types::{Class, ExpectedType, Ty};
 
 /// The name of the missing argument.
 const HOLE: &str = "hole__at__the__cursor";
@@ -99,13 +99,13 @@ impl MissingArgument {
     }
 
     /// The types that are expected, where they matter.
-    pub fn wanted(&self) -> impl Iterator<Item = Wanted<'_>> {
+    pub fn wanted(&self) -> impl Iterator<Item = ExpectedType<'_>> {
         self.expected.iter().map(|ty| wanted(ty, &self.vars, self.rigid))
     }
 }
 
-fn wanted<'a>(ty: &'a Ty, vars: &'a [Class], rigid: usize) -> Wanted<'a> {
-    Wanted { ty, vars, rigid }
+fn wanted<'a>(ty: &'a Ty, vars: &'a [Class], rigid: usize) -> ExpectedType<'a> {
+    ExpectedType { ty, vars, rigid }
 }
 
 fn has_errors(form: &Scratch) -> bool {

@@ -103,7 +103,7 @@ pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Complet
                 names::constructors(&place, &mut out);
             } else {
                 optional(&place, &mut out);
-                out.bools = missing.wanted().any(|wanted| wanted.takes(&Ty::Bool, None));
+                out.bools = missing.wanted().any(|wanted| wanted.accepts(&Ty::Bool, None));
                 words::expressions(&mut out);
                 names::values(&place, &missing, &site, &mut out);
             }

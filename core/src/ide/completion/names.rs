@@ -163,7 +163,7 @@ fn value(
     out: &mut Builder,
 ) {
     let Candidate { label, kind, ty, rank } = candidate;
-    let as_it_is = |ty: &Ty, own| missing.wanted().any(|wanted| wanted.takes(ty, own));
+    let as_it_is = |ty: &Ty, own| missing.wanted().any(|wanted| wanted.accepts(ty, own));
     let (mut fits, mut exact, mut whole) = (false, false, false);
     let mut function = matches!(kind, CompletionKind::Function | CompletionKind::Constructor);
     if let Some((ty, own, _)) = &ty {

@@ -1,4 +1,5 @@
-//! Finds the functions that a kernel calls, and renumbers them so that its module contains no others.
+//! Finds the functions that a kernel calls, and renumbers them so that its module contains no
+//! others.
 
 use crate::base::with_stack;
 use crate::flat::{Let, Op};
@@ -6,8 +7,8 @@ use crate::ir::{self, Block, FunId, Program};
 use crate::simplify::{renumber_calls, unroll};
 use nesl_runtime::bug::OrBug;
 
-/// Returns the functions that some values call, directly or not, and the values with the new numbers
-/// of these functions.
+/// Returns the functions that some values call, directly or not, and the values with the new
+/// numbers of these functions.
 pub(super) fn callees(program: &Program, lets: &[Let]) -> (Program, Vec<Let>) {
     let mut order: Vec<FunId> = Vec::new();
     let note = |op: &ir::Op, order: &mut Vec<FunId>| {

@@ -5,10 +5,10 @@
 //! there (its segment, the segment of that, and so on), so that free variables are never copied for
 //! each element. The sinks of kir combine the values of the threads.
 //!
-//! The parameters of a kernel depend on facts that are known only when it is launched ([`Variant`]):
-//! values in an index space of one element are passed as scalars and not as arrays, segments of equal
-//! lengths need no offsets, contiguous sequences need no starts. The kernel is lowered once for each
-//! combination of facts that occurs.
+//! The parameters of a kernel depend on facts that are known only when it is launched
+//! ([`Variant`]): values in an index space of one element are passed as scalars and not as arrays,
+//! segments of equal lengths need no offsets, contiguous sequences need no starts. The kernel is
+//! lowered once for each combination of facts that occurs.
 //!
 //! ```text
 //! kernel 0 over s2 stores s {                    kernel "main kernel 0" (segments, offsets, x, y, s)
@@ -18,8 +18,8 @@
 //! }                                              }
 //! ```
 //!
-//! The road: [`kernel`] adds the parameters that are read (`read`), lowers the values one by one (here),
-//! then adds the parameters that are written and the sinks that write them (`write`).
+//! The road: [`kernel`] adds the parameters that are read (`read`), lowers the values one by one
+//! (here), then adds the parameters that are written and the sinks that write them (`write`).
 //!
 //! | file | contents |
 //! |---|---|
@@ -71,7 +71,7 @@ fn name(function: &flat::Function, kernel: &flat::Kernel) -> String {
 }
 
 /// Lowers a kernel of `function` for the facts of `variant`. `values` are those of the function
-/// ([`values()`]), `seed` is that of hash functions and random numbers.
+/// ([`values()`]), `seed` is the seed of random numbers.
 ///
 /// # Errors
 /// The reason for which kir cannot express the kernel.
@@ -135,8 +135,8 @@ struct KernelLowering<'a> {
     params: Vec<KernelParam>,
     /// The kir values of the parameters, in order.
     kir_params: Vec<Value>,
-    /// The number of kir values that are parameters read by the kernel. Values with smaller numbers are
-    /// uniform: the same in all threads.
+    /// The number of kir values that are parameters read by the kernel. Values with smaller numbers
+    /// are uniform: the same in all threads.
     inputs: u32,
     results: Vec<KernelResult>,
     /// The index of the thread in each index space for which it was computed.
@@ -382,7 +382,8 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Tests whether a mask of the kernel keeps the thread's element; `None` if the space is no mask.
+    /// Tests whether a mask of the kernel keeps the thread's element; `None` if the space is no
+    /// mask.
     fn mask(&mut self, space: SpaceId) -> Option<Value> {
         if !self.kernel.masks.contains(&space) {
             return None;
@@ -423,8 +424,8 @@ impl<'a> KernelLowering<'a> {
     }
 }
 
-/// Returns true for a value that must not be computed where a mask is false, since it may fault or be
-/// expensive.
+/// Returns true for a value that must not be computed where a mask is false, since it may fault or
+/// be expensive.
 fn must_be_guarded(binding: &Let) -> bool {
     match &binding.op {
         Op::Element { .. } | Op::Position => false,

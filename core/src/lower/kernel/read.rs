@@ -21,8 +21,8 @@ const INTS: ValueTy = ValueTy::Array(kir::Ty::I64);
 struct Inputs {
     /// The values that are read, in the order of their first use.
     values: Vec<Var>,
-    /// The sequences whose elements are the elements of the kernel's index space in order, so that only
-    /// the columns of the elements are read.
+    /// The sequences whose elements are the elements of the kernel's index space in order, so that
+    /// only the columns of the elements are read.
     pools: Vec<Var>,
     /// True if a value depends on the segment of a thread or on its position there.
     segments: bool,
@@ -45,7 +45,8 @@ pub(super) struct InputParams {
     values: Vec<(Var, Vec<Value>)>,
     /// The columns of the elements of each sequence.
     pools: Vec<(Var, Vec<Value>)>,
-    /// The pools of sequences that are also read as values, whose arrays contain the elements already.
+    /// The pools of sequences that are also read as values, whose arrays contain the elements
+    /// already.
     shared: Vec<Var>,
     /// The array of each [`KernelParam::Map`].
     maps: Vec<(SpaceId, Value)>,
@@ -131,7 +132,8 @@ impl<'a> KernelLowering<'a> {
                 }
             }
             Op::Scatter { of, index, value, .. } => {
-                // If the result is stored, the sequence is passed as a parameter of its own to be overwritten.
+                // If the result is stored, the sequence is passed as a parameter of its own to be
+                // overwritten.
                 let checked = Some(*of).filter(|_| !self.is_stored(binding)).map(Atom::Var);
                 for atom in [*index, *value].into_iter().chain(checked) {
                     if let Atom::Var(var) = atom {
@@ -278,8 +280,8 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Loads an input at the thread's index. With `shared`, its columns are also the pool of a sequence
-    /// whose elements are those of the index space.
+    /// Loads an input at the thread's index. With `shared`, its columns are also the pool of a
+    /// sequence whose elements are those of the index space.
     fn load_value(&mut self, var: Var, parts: Vec<Value>, shared: bool) {
         let (home, ty) = &self.values[&var];
         let mut parts = parts.into_iter();

@@ -1,7 +1,8 @@
-//! A lowered kernel: kir, the meaning of its parameters and results, the facts it is specialised for.
+//! A lowered kernel: kir, the meaning of its parameters and results, the facts it is specialised
+//! for.
 //!
-//! The launcher reads these tables: [`KernelParam`] describes the arguments to pass, [`KernelResult`]
-//! and [`FilterResult`] the location of the stored values after the launch.
+//! The launcher reads these tables: [`KernelParam`] describes the arguments to pass,
+//! [`KernelResult`] and [`FilterResult`] the location of the stored values after the launch.
 
 use super::super::FaultSite;
 use crate::flat::SpaceId;
@@ -15,7 +16,8 @@ use std::collections::BTreeSet;
 pub struct Variant {
     /// The index spaces with one element, whose values are passed as scalars and not as arrays.
     pub single: BTreeSet<SpaceId>,
-    /// True if the segments of the kernel's index space have equal lengths, so that it needs no offsets.
+    /// True if the segments of the kernel's index space have equal lengths, so that it needs no
+    /// offsets.
     pub regular: bool,
     /// The sequences, in index spaces with many elements, whose segments are contiguous from the
     /// beginning of the pool on, so that the kernel needs no starts and lengths.
@@ -46,10 +48,11 @@ pub enum KernelParam {
     Segments,
     /// The common length of the segments, in elements.
     Length,
-    /// An array of the index of the first element of each segment, followed by the number of elements.
+    /// An array of the index of the first element of each segment, followed by the number of
+    /// elements.
     Offsets,
-    /// An array of the index in the space around (for a space with segments, the number of the segment)
-    /// for each element of an index space.
+    /// An array of the index in the space around (for a space with segments, the number of the
+    /// segment) for each element of an index space.
     Map(SpaceId),
     /// The parts of a value: [`parts`](crate::lower::parts()) if its index space has one element,
     /// else [`columns`](crate::lower::columns) of the sequence of its values.
@@ -60,11 +63,12 @@ pub enum KernelParam {
     Out(SpaceId, kir::Ty),
     /// An array to be written, with one element.
     One(kir::Ty),
-    /// An array of this length, filled with the neutral element of an operator, which the kernel updates.
+    /// An array of this length, filled with the neutral element of an operator, which the kernel
+    /// updates.
     Table(Atom, kir::Combine, kir::Ty),
     /// The parts of a sequence, as for [`KernelParam::Value`], in arrays that the kernel
-    /// overwrites: those of the sequence if this is their last use, or else copies. In an index space
-    /// with many elements, the sequences are contiguous.
+    /// overwrites: those of the sequence if this is their last use, or else copies. In an index
+    /// space with many elements, the sequences are contiguous.
     Own(Var),
 }
 
@@ -89,8 +93,8 @@ pub enum ResultPart {
     First(usize),
     /// The array that the kernel emitted to an output.
     Output(usize),
-    /// A part of an array that was passed as a parameter: from the element on whose index is the only
-    /// element of the second array (`None` is 0).
+    /// A part of an array that was passed as a parameter: from the element on whose index is the
+    /// only element of the second array (`None` is 0).
     Alias(usize, Option<usize>),
     /// The scalar passed as a parameter.
     Same(usize),
@@ -111,10 +115,10 @@ pub enum ResultPart {
 pub struct FilterResult {
     /// The index space of the filter.
     pub space: SpaceId,
-    /// The number of the parameter whose array has the indices of the elements of the filter, if they
-    /// are used.
+    /// The number of the parameter whose array has the indices of the elements of the filter, if
+    /// they are used.
     pub indices: Option<usize>,
-    /// The number of the parameter whose array has the number of elements of the filter, for each segment
-    /// if there are segments.
+    /// The number of the parameter whose array has the number of elements of the filter, for each
+    /// segment if there are segments.
     pub counts: usize,
 }

@@ -1,9 +1,9 @@
 //! The results of a kernel and the sinks that store them.
 //!
 //! A scalar is stored at the index of its thread. The elements of an input sequence that are in the
-//! order of the threads are in memory already. Of a sequence that is a view of an input pool, the start
-//! and the length are stored. Other sequences are emitted: appended to an output in the order of the
-//! threads.
+//! order of the threads are in memory already. Of a sequence that is a view of an input pool, the
+//! start and the length are stored. Other sequences are emitted: appended to an output in the order
+//! of the threads.
 
 use super::super::Unsupported;
 use super::super::repr::{
@@ -134,7 +134,8 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Stores the filters that are used later: the number of their elements, their indices and values.
+    /// Stores the filters that are used later: the number of their elements, their indices and
+    /// values.
     pub(super) fn store_filters(&mut self) -> Result<Vec<FilterResult>, Unsupported> {
         let over = self.kernel.space;
         let mut filters = Vec::new();
@@ -171,8 +172,8 @@ impl<'a> KernelLowering<'a> {
         Ok(filters)
     }
 
-    /// Returns the columns of a value that consists of the elements of an input, in the order of the
-    /// threads.
+    /// Returns the columns of a value that consists of the elements of an input, in the order of
+    /// the threads.
     fn in_memory(&self, binding: &Let) -> Option<Columns> {
         match binding.op {
             Op::Element { of, .. } => self.pools.get(&of).cloned(),
@@ -186,8 +187,8 @@ impl<'a> KernelLowering<'a> {
         (self.code.materialise(&value, ty), ty)
     }
 
-    /// Adds the columns of a value for the elements of a filter to `columns`, pairs of a value and the
-    /// array for it.
+    /// Adds the columns of a value for the elements of a filter to `columns`, pairs of a value and
+    /// the array for it.
     fn pack(
         &mut self,
         value: &LoweredValue<'a>,
@@ -351,7 +352,8 @@ impl<'a> KernelLowering<'a> {
                 self.emit_columns(&both.1, count, second, out, parts);
             }
             (Columns::Views(views), Ty::Sequence(inner)) => {
-                // The inner segments of all threads are emitted in the same order, so they are contiguous, too.
+                // The inner segments of all threads are emitted in the same order, so they are
+                // contiguous, too.
                 let pool = self.code.contiguous(views, count);
                 let output = self.emit(views.lengths, out);
                 parts.extend([
@@ -498,7 +500,8 @@ impl<'a> KernelLowering<'a> {
         });
     }
 
-    /// Copies segments so that they are contiguous; returns their starts, their lengths and the pool.
+    /// Copies segments so that they are contiguous; returns their starts, their lengths and the
+    /// pool.
     fn contiguous_views(
         &mut self,
         views: &Rc<Views>,

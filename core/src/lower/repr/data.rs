@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// A part of a value in host memory: a scalar or an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostPart {
-    /// A scalar of the value; or the length of a sequence or the extent of a pool, an `i64` that counts
-    /// elements.
+    /// A scalar of the value; or the length of a sequence or the extent of a pool, an `i64` that
+    /// counts elements.
     Scalar(Literal),
     /// The element type of an array, and its elements as bytes in the machine's byte order.
     Array(kir::Ty, Vec<u8>),

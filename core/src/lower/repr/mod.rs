@@ -6,8 +6,8 @@
 //! | `value` | a value while code is generated for it: kir values, stored or fused sequences |
 //! | `data` | a value in host memory ↔ the parts that are passed to a launch and returned by it |
 //!
-//! All three use the order of the parts that `layout` defines; a change of it must change all three.
-//! Nothing here generates code.
+//! All three use the order of the parts that `layout` defines; a change of it must change all
+//! three. Nothing here generates code.
 
 mod data;
 mod layout;

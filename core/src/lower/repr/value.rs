@@ -1,10 +1,10 @@
 //! The representation of a value while code is generated for it.
 //!
-//! A sequence is *stored* (its columns are arrays) or *fused*: not materialised, but described by an
-//! index function that its consumer's loop calls for each element (Keller et al., *Regular,
-//! Shape-polymorphic, Parallel Arrays in Haskell*, ICFP 2010, section 4, calls them delayed arrays).
-//! [`fuse::sequential`](crate::fuse::sequential) decides for each variable which of the two it is,
-//! before lowering.
+//! A sequence is *stored* (its columns are arrays) or *fused*: not materialised, but described by
+//! an index function that its consumer's loop calls for each element (Keller et al., *Regular,
+//! Shape-polymorphic, Parallel Arrays in Haskell*, ICFP 2010, section 4, calls them delayed
+//! arrays). [`fuse::sequential`](crate::fuse::sequential) decides for each variable which of the
+//! two it is, before lowering.
 
 use super::ill_typed;
 use crate::base::with_stack;

@@ -1,8 +1,8 @@
 //! The operations with effects, which the host executes: a row for each.
 //!
-//! All except printing and drawing are rejected inside an apply-to-each at compile time. A stream is
-//! represented by its number: 0, 1 and 2 are standard input, output and error, -1 is none (`nullstr`). A
-//! status is a pair: true for success, and the error message otherwise.
+//! All except printing and drawing are rejected inside an apply-to-each at compile time. A stream
+//! is represented by its number: 0, 1 and 2 are standard input, output and error, -1 is none
+//! (`nullstr`). A status is a pair: true for success, and the error message otherwise.
 
 use super::{TypePattern, type_pattern};
 
@@ -12,16 +12,16 @@ pub struct HostRow {
     /// The name in the text form of the IRs.
     pub mnemonic: &'static str,
     /// The type of the operands, as one tuple.
-    pub takes: TypePattern,
+    pub operands: TypePattern,
     /// The type of the result.
-    pub gives: TypePattern,
-    /// True if the operation is allowed in an apply-to-each; the host executes it in the order of the
-    /// iterations.
+    pub result: TypePattern,
+    /// True if the operation is allowed in an apply-to-each; the host executes it in the order of
+    /// the iterations.
     pub in_parallel: bool,
 }
 
 macro_rules! host_operations {
-    ($($(#[$doc:meta])* $op:ident = $mnemonic:literal: $takes:tt -> $gives:tt $(, $parallel:ident)?;)+) => {
+    ($($(#[$doc:meta])* $op:ident = $mnemonic:literal: $operands:tt -> $result:tt $(, $parallel:ident)?;)+) => {
         /// The operations with effects.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum HostOp {
@@ -38,8 +38,8 @@ macro_rules! host_operations {
                     $(HostOp::$op => {
                         const ROW: HostRow = HostRow {
                             mnemonic: $mnemonic,
-                            takes: type_pattern!($takes),
-                            gives: type_pattern!($gives),
+                            operands: type_pattern!($operands),
+                            result: type_pattern!($result),
                             in_parallel: host_operations!(@parallel $($parallel)?),
                         };
                         &ROW
@@ -92,11 +92,11 @@ host_operations! {
     ReadInts = "read_ints": text -> [int];
     /// Reads floats in the text form `( 1.0 2.0 )`; faults `Host`.
     ReadFloats = "read_floats": text -> [float];
-    /// `(command, input)`: the output of a command.
+    /// `(command, input)`: executes a command and returns its output.
     Shell = "shell": (text, text) -> text;
     /// Starts a command; returns the streams of its input, output and errors.
     Spawn = "spawn": text -> (int, int, int, bool);
-    /// The value of an environment variable.
+    /// Returns the value of an environment variable.
     GetEnv = "get_env": text -> text;
     /// Prints a text and reads a line.
     Prompt = "prompt": text -> text;
@@ -109,15 +109,15 @@ host_operations! {
     ReadNpy = "read_npy": (any, text) -> any;
     /// `(value, name)`: writes a `.npy` file.
     WriteNpy = "write_npy": (any, text) -> bool;
-    /// Reads a Matrix Market file: rows and columns, and the entries.
+    /// Reads a Matrix Market file; returns the numbers of rows and columns, and the entries.
     ReadMatrixMarket = "read_matrix_market": text -> ((int, int), [(int, int, float)]);
     /// Writes a Matrix Market file.
     WriteMatrixMarket = "write_matrix_market": (((int, int), [(int, int, float)]), text) -> bool;
-    /// `(title, (width, (height, colour)))`: a new window; faults `Host`.
+    /// `(title, (width, (height, colour)))`: opens a window and returns its number; faults `Host`.
     MakeWindow = "make_window": (text, int, int, int) -> int;
-    /// `(window, (shape, (colour, (size, (numbers, text)))))`: adds a shape to
-    /// the picture of a window; faults `Host`. Numbers are pixels from the lower left corner; the first four are the box that is drawn in (left,
-    /// bottom, width, height), the others depend on the shape:
+    /// `(window, (shape, (colour, (size, (numbers, text)))))`: adds a shape to the picture of a
+    /// window; faults `Host`. The numbers are pixels from the lower left corner; the first four are
+    /// the box that is drawn in (left, bottom, width, height), the others depend on the shape:
     ///
     /// | shape | | numbers after the box | size |
     /// |---|---|---|---|

@@ -1,9 +1,10 @@
 //! The operations of the compiler, each declared once, with its properties.
 //!
 //! `scalar`, `sequence` and `host` have a row for each operation: its name in the text form of the
-//! IRs, its type rule, its faults, its [`Cost`] and its name in the compiler explorer. Passes ask for these properties (through `ir::Op::class` and `ir::Op::cost`, mostly)
-//! instead of keeping lists of operations. A match over all operations is used only where their meaning
-//! differs: in interpretation, lowering and flattening.
+//! IRs, its type rule, its faults, its [`Cost`] and its name in the compiler explorer. Passes ask
+//! for these properties (through `ir::Op::class` and `ir::Op::cost`, mostly) instead of keeping
+//! lists of operations. A match over all operations is used only where their meaning differs: in
+//! interpretation, lowering and flattening.
 
 pub mod host;
 pub mod scalar;

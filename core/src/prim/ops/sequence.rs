@@ -20,8 +20,8 @@ pub enum ReduceOp {
     Xor,
 }
 
-/// The work that the cost model charges for an operation. The *size* of a value is the number of scalars
-/// in it.
+/// The work that the cost model charges for an operation. The *size* of a value is the number of
+/// scalars in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
     /// The constant 1.
@@ -41,8 +41,8 @@ pub enum Work {
     Sort,
 }
 
-/// The time that the direct interpreter takes for the operands of an operation, in addition to that for
-/// the result. It is subtracted from the interpreter's budget.
+/// The time that the direct interpreter takes for the operands of an operation, in addition to that
+/// for the result. It is subtracted from the interpreter's budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InterpreterTime {
     /// One step, whatever the lengths.
@@ -56,7 +56,8 @@ pub enum InterpreterTime {
 /// The properties of an operation on sequences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeqRow {
-    /// The name in the text form; for a reduction, scan or histogram, the prefix of the operator's name.
+    /// The name in the text form; for a reduction, scan or histogram, the prefix of the operator's
+    /// name.
     pub mnemonic: &'static str,
     /// The alternative type rules.
     pub signatures: &'static [Signature],
@@ -263,10 +264,11 @@ sequence_operations! {
     Scan(ReduceOp) = "scan_": ([reducible]) -> [reducible];
         .costs(Cost::Parallel, Work::ScanOfFirst).same_length_as(0)
 
-    /// A histogram, `(int size, [int] indices, [a] values) -> [a]`: for each index below the size, the
-    /// values for this index, combined. With values of type `[[a]]`, element j of a row is for the index
-    /// of the row plus j. A value whose index is out of bounds is ignored, and so is a row of which an
-    /// element is. Faults `NestLength`. Programs have no name for it: [`crate::simplify`] introduces it.
+    /// A histogram, `(int size, [int] indices, [a] values) -> [a]`: for each index below the size,
+    /// the values for this index, combined. With values of type `[[a]]`, element j of a row is for
+    /// the index of the row plus j. A value whose index is out of bounds is ignored, and so is a
+    /// row of which an element is. Faults `NestLength`. Programs have no name for it:
+    /// [`crate::simplify`] introduces it.
     Histogram(ReduceOp) = "histogram_":
         (int, [int], [reducible]) -> [reducible], (int, [int], [[reducible]]) -> [reducible];
         .costs(Cost::Parallel, Work::Table).may_fault()
@@ -286,7 +288,8 @@ sequence_operations! {
         .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
         .label("rank the strings: sort")
 
-    /// For each int or text, the index of the last one equal to it, and the number of those equal to it.
+    /// For each int or text, the index of the last one equal to it, and the number of those equal
+    /// to it.
     Groups = "groups": ([int]) -> ([int], [int]), ([text]) -> ([int], [int]);
         .costs(Cost::Intrinsic, Work::First).step_per_element()
         .label("find elements that are equal")
@@ -311,7 +314,8 @@ sequence_operations! {
         .costs(Cost::Format, Work::Result).constant_time()
         .label("write a number as text")
 
-    /// A float in exponential form with a number of digits after the decimal point (`exp_string`); faults `ExpString`.
+    /// A float in exponential form with a number of digits after the decimal point (`exp_string`);
+    /// faults `ExpString`.
     ExpText = "exp_text": (float, int) -> text;
         .costs(Cost::Format, Work::Result).constant_time().may_fault()
         .label("write a number as text")
@@ -423,8 +427,8 @@ const LENGTH: &str = "[a] -> int :: (a in any)";
 const GATHER: &str = "([a], [int]) -> [a] :: (a in any)";
 const SCATTER: &str = "([a], [(int, a)]) -> [a] :: (a in any)";
 
-/// The names of the operations in programs with their documentation; those of reductions and scans are
-/// in `prim::reductions`.
+/// The names of the operations in programs with their documentation; those of reductions and scans
+/// are in `prim::reductions`.
 pub(in crate::prim) const NAMES: &[SeqName] = &[
     seq("#", LENGTH, SeqOp::Length, "The length of a sequence.", "#\"abc\" → 3", "W = 1, D = 1"),
     seq(
