@@ -8,7 +8,7 @@ use crate::convert::{structure, typing};
 use crate::cost::{self, Costs};
 use crate::diagnostics::{Queue, publish};
 use crate::layouts::Layouts;
-use crate::options::{Options, Values};
+use crate::options::{Options, RuntimeChoice, Values};
 use crate::preview::{self, Views};
 use crate::protocol::*;
 use crate::reading::{answer, answer_yet};
@@ -40,11 +40,18 @@ pub struct Backend {
     costs: Arc<Costs>,
     layouts: Arc<Layouts>,
     executable: PathBuf,
+    /// The runtimes that `executable` can use, the default one first.
+    runtimes: Vec<RuntimeChoice>,
 }
 
 impl Backend {
-    /// A server for a client; `executable` is the program that runs programs.
-    pub fn new(client: Client, executable: PathBuf, stages: Stages) -> Backend {
+    /// A server for a client; `executable` is the program that runs programs on `runtimes`.
+    pub fn new(
+        client: Client,
+        executable: PathBuf,
+        stages: Stages,
+        runtimes: Vec<RuntimeChoice>,
+    ) -> Backend {
         let world = Arc::new(Mutex::new(World::default()));
         let costs = Arc::<Costs>::default();
         let runs = Runs::new(client.clone(), world.clone(), executable.clone(), costs.clone());
@@ -58,6 +65,7 @@ impl Backend {
             costs,
             layouts: Arc::default(),
             executable,
+            runtimes,
         }
     }
 
@@ -85,8 +93,8 @@ impl Backend {
         let options = self.world().options.clone();
         let params = StatusParams {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            runtime: options.runtime.name().to_owned(),
-            device: options.runtime.device(),
+            runtime: options.runtime.map_or_else(String::new, |it| it.name.to_owned()),
+            device: options.runtime.map_or_else(String::new, |it| (it.device)()),
             precision: options.precision.bits(),
         };
         self.client.send_notification::<StatusNotification>(params).await;
@@ -146,7 +154,7 @@ impl LanguageServer for Backend {
         let mut world = self.world();
         world.set_encoding(encoding);
         world.client = capabilities::client(&params.capabilities);
-        world.options = Arc::new(Options::read(params.initialization_options));
+        world.options = Arc::new(Options::read(params.initialization_options, &self.runtimes));
         Ok(InitializeResult {
             capabilities: capabilities::server(kind, self.views.stages()),
             server_info: Some(ServerInfo {
@@ -244,7 +252,7 @@ impl LanguageServer for Backend {
         let Some(settings) = all.remove("nesl") else { return };
         let documents = {
             let mut world = self.world();
-            world.options = Arc::new(Options::read(Some(settings)));
+            world.options = Arc::new(Options::read(Some(settings), &self.runtimes));
             world.open_documents()
         };
         self.queue.add(documents);

@@ -18,10 +18,10 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tower_lsp_server::ls_types::Position;
 
-/// The time after which a measurement is given up.
+/// The time limit of a measurement.
 const MAX_MEASURING_TIME: Duration = Duration::from_secs(10);
 
-/// The costs measured so far, by form and its text; hovers show them, too.
+/// The costs measured so far, for forms as they were then; hovers show them, too.
 #[derive(Default)]
 pub struct Costs(Mutex<FxHashMap<ItemId, (Arc<str>, String)>>);
 

@@ -40,9 +40,9 @@ const VALUES_INTERVAL: Duration = Duration::from_millis(30);
 pub struct Runs {
     client: Client,
     world: Arc<Mutex<World>>,
-    /// The program that runs programs.
+    /// The path of `nesl`, which runs programs.
     executable: PathBuf,
-    /// Told what runs have counted.
+    /// Receives the work and depth that runs have counted.
     costs: Arc<Costs>,
     runs: Mutex<FxHashMap<Uri, Run>>,
     count: Mutex<u64>,
@@ -54,11 +54,11 @@ struct Run {
     state: RunState,
     values: Vec<Value>,
     output: String,
-    /// Ends the process when it is sent to, or dropped.
+    /// Kills the process when a message is sent, or it is dropped.
     stop: Option<oneshot::Sender<()>>,
 }
 
-/// The value of a form, or why there is none.
+/// The value of a form, or the error that it ended with.
 #[derive(Clone)]
 struct Value {
     /// The form, and the text it had.
@@ -81,7 +81,7 @@ enum Line {
         problem: Problem,
     },
     Form(Form),
-    /// Statistics, or what a later version says.
+    /// Statistics, or an object of a later version.
     Other(serde::de::IgnoredAny),
 }
 
@@ -115,7 +115,8 @@ struct Plan {
     text: String,
     /// The forms whose values are wanted: first and last line from 1, and the form.
     wanted: Vec<(u32, u32, ItemId, Arc<str>)>,
-    /// From this line on stands an expression that is not in the document, shown there.
+    /// An expression that is not in the document: the first line that it has in `text`, and the position and text
+    /// with which its value is shown.
     beyond: Option<(u32, lsp::Position, String)>,
 }
 
@@ -131,7 +132,7 @@ impl Runs {
         Runs { client, world, executable, costs, runs, count }
     }
 
-    /// Begins a run; says its number and the version that runs. `Err` says why it cannot.
+    /// Begins a run; returns its number and the version of the document that runs, or the reason why it cannot.
     pub async fn start(self: &Arc<Runs>, params: RunParams) -> Result<(u64, i32), String> {
         let uri = params.text_document.uri.clone();
         let snapshot = self.snapshot(&uri).ok_or("this document is not open")?;
@@ -215,7 +216,9 @@ impl Runs {
     fn spawn(&self, uri: &Uri, options: &Options) -> std::io::Result<Child> {
         let mut command = child::command(&self.executable, child::folder_of(uri));
         command.args(["run", "--json", "--color", "never", "--print-length", "100"]);
-        command.args(["--runtime", options.runtime.name()]);
+        if let Some(runtime) = options.runtime {
+            command.args(["--runtime", runtime.name]);
+        }
         command.args(["--precision", &options.precision.bits().to_string(), "-"]);
         command.stderr(Stdio::piped()).spawn()
     }

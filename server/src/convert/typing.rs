@@ -97,7 +97,7 @@ fn plain(snippet: &str) -> String {
                 rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
                 rest = rest.strip_prefix(':').unwrap_or(rest);
             }
-            // The end of a hole.
+            // The end of a placeholder.
             _ => {}
         }
     }
