@@ -73,7 +73,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns the summary in a few words: `2 launches · regular · form chosen by size`.
+    /// Returns the summary in a few words: `2 launches · regular · version chosen by size`.
     pub fn headline(&self) -> String {
         let calls = match &self.calls[..] {
             [] => None,
@@ -95,7 +95,7 @@ impl Summary {
         let known = layouts.iter().filter(|layout| **layout != Layout::Given);
         parts.extend(known.map(|layout| layout.word().to_owned()));
         if self.chosen {
-            parts.push("form chosen by size".to_owned());
+            parts.push("version chosen by size".to_owned());
         }
         parts.join(" · ")
     }
@@ -409,9 +409,9 @@ impl<'a> Reader<'a> {
         match &binding.op {
             Op::Versions { sequential, flattened } => {
                 self.summary.chosen = true;
-                let text = format!("{}, one of two forms:", self.sequential(binding.site));
+                let text = format!("{}, one of two versions:", self.sequential(binding.site));
                 self.say(depth, text, sources, false);
-                let many = "in a thread each, where there are many, or little to do";
+                let many = "sequential, in a thread each, where there are many, or little to do";
                 self.say(depth + 1, many.to_owned(), Vec::new(), false);
                 self.block(sequential, depth + 2, true);
                 let few = "flattened, all together, where there are few with much inside";

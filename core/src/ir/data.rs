@@ -68,11 +68,11 @@ pub enum Role {
 pub struct Charge {
     /// Work: the sum of these.
     pub work: Vec<CostTerm>,
-    /// Depth is 1 (a scan machine, LANGUAGE section 12), or log₂ n too under `--log-scan`.
+    /// Depth is 1 (a scan machine; see the book's page on cost), or log₂ n too under `--log-scan`.
     pub scans: bool,
 }
 
-/// A term of a cost formula. Sizes and lengths are those of LANGUAGE section 12.
+/// A term of a cost formula. Sizes and lengths are those of the cost model (the book's page on cost).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostTerm {
     /// 1.

@@ -1,10 +1,10 @@
-//! Completions at a place, with types, documentation and templates; the best fit comes first.
+//! Completions, with types, documentation and templates; the best fit comes first.
 //!
-//! | file | what is in it |
+//! | file | contents |
 //! |---|---|
-//! | `site` | what may stand at the place: a form, a type, an operand, … |
-//! | `missing_argument` | what is expected there, and which variables are in scope |
-//! | `names` | names of values, ranked by whether they fit |
+//! | `site` | the kind of code that can be inserted: a form, a type, an operand, … |
+//! | `missing_argument` | the expected type, and the variables in scope |
+//! | `names` | names of values, those of the expected type first |
 //! | `words` | keywords, types, classes, commands, templates |
 
 pub(super) mod missing_argument;
@@ -26,7 +26,7 @@ use crate::types::{Signature, Ty};
 use missing_argument::MissingArgument;
 use site::Site;
 
-/// The sorts of things that can be written.
+/// The kinds of completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "they are what they say")]
 pub enum CompletionKind {
@@ -43,20 +43,20 @@ pub enum CompletionKind {
     Command,
 }
 
-/// Something that could be written at a place.
+/// A text that can be inserted at the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// The label in the list.
     pub label: String,
-    /// The kind of thing it names.
+    /// The kind of the completion.
     pub kind: CompletionKind,
-    /// Its type, printed; of words, what they mean.
+    /// Its type as printed; for keywords a description.
     pub ty: Option<String>,
     /// Its documentation; usually left to [`completion_doc`].
     pub doc: Option<Doc>,
-    /// The text that is written.
+    /// The text that is inserted.
     pub insert: String,
-    /// True if `insert` has places to fill in, as `${1:x}`.
+    /// True if `insert` has placeholders such as `${1:x}`.
     pub snippet: bool,
     /// The range of the file that it replaces.
     pub range: TextRange,

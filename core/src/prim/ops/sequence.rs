@@ -20,7 +20,7 @@ pub enum ReduceOp {
     Xor,
 }
 
-/// The work that the cost model charges an operation (LANGUAGE section 12). Sizes count scalars.
+/// The work that the cost model charges an operation (the book's page on cost). Sizes count scalars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
     /// One.
@@ -307,7 +307,7 @@ sequence_operations! {
         .costs(Cost::Format, Work::Result).constant_time()
         .label("write a number as text")
 
-    /// A float as `@` prints it (LANGUAGE 13.7): 8 significant digits.
+    /// A float as `@` prints it: 8 significant digits.
     FloatText = "float_text": (float) -> text;
         .costs(Cost::Format, Work::Result).constant_time()
         .label("write a number as text")
