@@ -26,10 +26,10 @@ use tower_lsp_server::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp_server::ls_types::*;
 use tower_lsp_server::{Client, LanguageServer};
 
-/// A list of this many completions is incomplete: the client asks again after the next key.
+/// A list of more completions than this is marked incomplete: the client asks again after the next key press.
 const MAX_COMPLETE_LIST: usize = 100;
 
-/// The server.
+/// The language server: the LSP requests of one client.
 pub struct Backend {
     client: Client,
     world: Arc<Mutex<World>>,
@@ -77,12 +77,12 @@ impl Backend {
         self.world().snapshot(uri)
     }
 
-    /// A place in a document.
+    /// The snapshot of a document, and a position in it.
     fn at(&self, place: &TextDocumentPositionParams) -> (Option<Snapshot>, Position) {
         (self.snapshot(&place.text_document.uri), place.position)
     }
 
-    /// A document has changed, and what depends on it may mean something else.
+    /// Updates everything that depends on a document that has changed.
     async fn changed(&self, uri: &Uri) {
         let affected = self.world().affected_by(uri);
         self.queue.add(affected);
@@ -100,37 +100,37 @@ impl Backend {
         self.client.send_notification::<StatusNotification>(params).await;
     }
 
-    /// `nesl/stages`
+    /// Answers the request `nesl/stages`.
     pub async fn stages(&self, _: Value) -> Result<Vec<StageShown>> {
         Ok(self.views.stages())
     }
 
-    /// `nesl/ir`
+    /// Answers the request `nesl/ir`.
     pub async fn ir(&self, params: IrParams) -> Result<Option<IrResult>> {
         let snapshot = self.snapshot(&params.text_document.uri);
         let views = self.views.clone();
         answer(snapshot, move |snapshot| Some(views.view(snapshot, &params))).await
     }
 
-    /// `nesl/segments`
+    /// Answers the request `nesl/segments`.
     pub async fn segments(&self, params: AtParams) -> Result<Option<SegmentsResult>> {
         let snapshot = self.snapshot(&params.text_document.uri);
         answer(snapshot, move |snapshot| Some(preview::segments(snapshot, params.position))).await
     }
 
-    /// `nesl/run`
+    /// Answers the request `nesl/run`.
     pub async fn run(&self, params: RunParams) -> Result<RunResult> {
         let started = self.runs.start(params).await;
         started.map(|(run, version)| RunResult { run, version }).map_err(Error::invalid_params)
     }
 
-    /// `nesl/stop`
+    /// Answers the request `nesl/stop`.
     pub async fn stop(&self, params: StopParams) -> Result<()> {
         self.runs.stop(&params.text_document.uri).await;
         Ok(())
     }
 
-    /// `nesl/cost`
+    /// Answers the request `nesl/cost`.
     pub async fn cost(&self, params: AtParams) -> Result<Option<CostResult>> {
         let snapshot = self.snapshot(&params.text_document.uri);
         let asked =
@@ -142,7 +142,7 @@ impl Backend {
         Ok(Some(cost))
     }
 
-    /// `nesl/library`
+    /// Answers the request `nesl/library`.
     pub async fn library(&self, params: LibraryParams) -> Result<Option<LibraryResult>> {
         Ok(library::text_at(&params.uri).map(|text| LibraryResult { text }))
     }

@@ -104,7 +104,7 @@ pub fn asked(snapshot: &Snapshot, position: Position) -> Option<Asked> {
 }
 
 impl Asked {
-    /// Measures it.
+    /// Measures the cost in a process of its own.
     pub async fn measure(self, executable: &Path) -> CostResult {
         let subject = self.subject.clone();
         let text = match tokio::time::timeout(MAX_MEASURING_TIME, self.measured(executable)).await {

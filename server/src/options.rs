@@ -29,7 +29,7 @@ pub struct Options {
     /// The client can show texts of the scheme `nesl-library`.
     #[serde(deserialize_with = "lenient")]
     pub library: bool,
-    /// Inlay hints.
+    /// The inlay hints that are shown.
     #[serde(deserialize_with = "lenient")]
     pub hints: Hints,
 }
@@ -55,7 +55,7 @@ pub enum Values {
     /// As inlay hints at the ends of lines.
     #[default]
     Hints,
-    /// As `nesl/values`.
+    /// As notifications `nesl/values`.
     Notification,
     /// Not at all.
     Off,
@@ -76,7 +76,7 @@ pub enum Precision {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default)]
 pub struct Hints {
-    /// Types.
+    /// Types of bindings, parameters and results.
     pub types: bool,
     /// Hints at lines that run in parallel.
     pub parallelism: bool,

@@ -11,7 +11,7 @@ use nesl_runtime::bug::without_request;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Result};
 
-/// Stops a reading when whoever waits for it goes away.
+/// Stops a reading when the future that waits for it is dropped.
 struct StopWhenDropped(Option<Stopper>);
 
 impl Drop for StopWhenDropped {
@@ -25,9 +25,9 @@ impl Drop for StopWhenDropped {
 /// The reason why a reading ended without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// A text changed, or nobody waits for it any more.
+    /// A text changed, or the request was cancelled.
     Stopped,
-    /// A bug of ours: its message.
+    /// A bug of ours, with the message of the panic.
     Panicked(String),
 }
 

@@ -27,16 +27,16 @@ use tokio::sync::oneshot;
 use tower_lsp_server::Client;
 use tower_lsp_server::ls_types::{self as lsp, Uri};
 
-/// The width of a value behind a line, in characters.
+/// The largest width of a value shown after a line, in characters.
 const INLINE_CHARS: usize = 80;
-/// The length of a value that is kept, in characters.
+/// The largest length of a value that is kept, in characters.
 const KEPT_CHARS: usize = 4_000;
 /// The length of a program's output that is kept: its end, in bytes.
 const KEPT_OUTPUT_BYTES: usize = 64 * 1024;
-/// The time that values wait for others, so that they are sent together.
+/// The interval in which values are collected to be sent together.
 const VALUES_INTERVAL: Duration = Duration::from_millis(30);
 
-/// All runs.
+/// The last run of each document.
 pub struct Runs {
     client: Client,
     world: Arc<Mutex<World>>,
@@ -121,7 +121,7 @@ struct Plan {
 }
 
 impl Runs {
-    /// No runs yet.
+    /// The runs of no document yet.
     pub fn new(
         client: Client,
         world: Arc<Mutex<World>>,
@@ -178,24 +178,24 @@ impl Runs {
         }
     }
 
-    /// A document was changed: values of forms that are no more what they were are gone.
+    /// Removes the values of forms that a change of the document has changed.
     pub async fn changed(&self, uri: &Uri) {
         if self.runs().contains_key(uri) {
             self.tell(uri).await;
         }
     }
 
-    /// A document was closed.
+    /// Ends and forgets the run of a document that was closed.
     pub fn closed(&self, uri: &Uri) {
         self.runs().remove(uri);
     }
 
-    /// The server ends: so does everything that it has started.
+    /// Ends all runs, because the server ends.
     pub fn stop_all(&self) {
         self.runs().clear();
     }
 
-    /// Values as hints at the ends of lines, for clients that draw nothing themselves.
+    /// Values as inlay hints at the ends of lines, for clients that do not show values themselves.
     pub fn hints(&self, snapshot: &Snapshot, range: TextRange) -> Vec<lsp::InlayHint> {
         let values = self.runs().get(&snapshot.uri).map(|run| run.values.clone());
         let shown = values.unwrap_or_default().into_iter().filter_map(|value| {
@@ -223,7 +223,7 @@ impl Runs {
         command.stderr(Stdio::piped()).spawn()
     }
 
-    /// Takes what a process prints until it ends, or is to end.
+    /// Reads the output of a process until it ends or is stopped.
     async fn follow(
         self: Arc<Runs>,
         uri: Uri,
@@ -316,7 +316,7 @@ impl Runs {
         }
     }
 
-    /// Tells the client what values are to be seen.
+    /// Sends the values of a document to the client.
     async fn tell(&self, uri: &Uri) {
         let Some(snapshot) = self.snapshot(uri) else { return };
         let (way, can) = (snapshot.options.values, snapshot.client);
@@ -353,8 +353,8 @@ fn append(output: &mut String, text: &str) {
     }
 }
 
-/// The text to run: the document up to the end of the range, without expressions that nobody asked
-/// for. Lines stay where they are.
+/// The text to run: the document up to the end of the range, without expressions outside the range. Line numbers
+/// stay the same.
 fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
     let (db, lines) = (&snapshot.db, &snapshot.lines);
     let range = params.range.map(|range| lines.range(range));
@@ -436,7 +436,7 @@ fn of_problem(problem: &Problem) -> Value {
     Value { of: None, at: None, text, detail, seconds: 0.0, cost: None, error: true }
 }
 
-/// The place of a value now; `None` if its form has changed.
+/// The present position of a value; none if its form has changed.
 fn place(snapshot: &Snapshot, value: &Value) -> Option<lsp::Position> {
     let Some((item, text)) = &value.of else { return value.at };
     let (file, _) = snapshot.db.position_of(*item)?;

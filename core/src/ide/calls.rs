@@ -17,7 +17,7 @@ pub struct CallItem {
     pub item: ItemId,
     /// The name of the form.
     pub name: String,
-    /// Its type.
+    /// The type of the form.
     pub detail: String,
     /// The range of the form and of its name.
     pub target: Target,

@@ -219,7 +219,7 @@ enum What {
     Bracket(Kind),
     /// The bindings of a `let`.
     Let,
-    /// After `=`.
+    /// After the `=` of a binding.
     Value,
     /// After the `in` of a `let`, or after `then` or `else`.
     Body,

@@ -21,7 +21,7 @@ pub struct Hover {
     pub code: String,
     /// The kind in a few words: `parameter`, `of the library`.
     pub role: &'static str,
-    /// Its documentation.
+    /// The documentation of the name.
     pub doc: Option<Doc>,
     /// The flattened form, a line each, indented; Markdown.
     pub flattened: Vec<String>,

@@ -13,16 +13,16 @@ use crate::syntax::ast::{Function, ItemKind, Pat};
 pub enum LensKind {
     /// A function, which is run on arguments that the user gives, or on its examples.
     Function {
-        /// Its name.
+        /// The name of the function.
         name: String,
         /// Its parameters with their types, shown when the user is asked for arguments: `a : [int]`.
         params: Vec<String>,
         /// The expressions of its documentation's examples.
         examples: Vec<String>,
     },
-    /// An expression.
+    /// An expression at the top level.
     Expression,
-    /// A variable.
+    /// A variable at the top level.
     Variable,
 }
 
@@ -31,7 +31,7 @@ pub enum LensKind {
 pub struct Lens {
     /// The name of the function, the pattern of the variable, the first token of the expression.
     pub range: TextRange,
-    /// The form.
+    /// The item of the form.
     pub item: ItemId,
     /// The kind of the form.
     pub kind: LensKind,

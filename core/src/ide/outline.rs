@@ -12,13 +12,13 @@ use crate::syntax::ast::{Expr, ExprId, ItemKind, Pat, PatId};
 pub enum EntryKind {
     /// A function, or its declaration.
     Function,
-    /// A datatype.
+    /// A datatype, at the top level.
     Datatype,
     /// A variable, at the top level or in a form.
     Variable,
     /// An expression at the top level.
     Expression,
-    /// A command.
+    /// A command, such as `load`.
     Command,
 }
 

@@ -9,9 +9,9 @@ use std::ops::Range;
 
 /// The syntactic context of a cursor.
 pub(super) struct Place<'a> {
-    /// The database.
+    /// The database of the program.
     pub db: &'a Database,
-    /// The file.
+    /// The file of the cursor.
     pub file: FileId,
     /// The form whose names are in scope here; an empty file has none.
     pub item: Option<ItemId>,

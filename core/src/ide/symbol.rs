@@ -21,7 +21,7 @@ pub enum Symbol {
     Optional(ItemId, u32),
     /// A function, datatype or top-level variable.
     Item(ItemId, Name),
-    /// A primitive.
+    /// A primitive of the language.
     Prim(Prim),
     /// A type variable of a form's annotation.
     TypeVar(ItemId, Name),
@@ -32,13 +32,13 @@ pub enum Symbol {
 /// The role of an occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
-    /// A definition.
+    /// A definition of the symbol.
     Definition,
     /// A use of a value.
     Use,
-    /// A call.
+    /// A call of the symbol.
     Call,
-    /// A type.
+    /// A use as type.
     Type,
 }
 

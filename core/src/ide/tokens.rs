@@ -15,17 +15,17 @@ use crate::syntax::{Kind, Token, lex};
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
-    /// A keyword.
+    /// A keyword of the language.
     Keyword,
-    /// A function.
+    /// The name of a function.
     Function,
     /// A datatype as constructor, in expressions and patterns.
     Constructor,
-    /// A variable.
+    /// The name of a variable.
     Variable,
     /// A parameter of a function.
     Parameter,
-    /// A type.
+    /// The name of a type.
     Type,
     /// A type variable.
     TypeParameter,
@@ -33,11 +33,11 @@ pub enum TokenKind {
     Class,
     /// An operator, `=`, an arrow, or the punctuation of an apply-to-each.
     Operator,
-    /// A number.
+    /// A literal: number.
     Number,
-    /// A string.
+    /// A literal: string.
     Text,
-    /// A character.
+    /// A literal: character.
     Char,
     /// A comment; it may span several lines, as strings may.
     Comment,
@@ -71,7 +71,7 @@ impl TokenKind {
 /// Modifiers of the kind of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Modifiers {
-    /// A definition.
+    /// The name is defined here.
     pub definition: bool,
     /// A name of the library.
     pub library: bool,

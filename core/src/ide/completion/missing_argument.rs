@@ -32,11 +32,11 @@ pub(in crate::ide) struct MissingArgument {
 
 /// A variable in scope.
 pub(in crate::ide) struct Local {
-    /// Its name.
+    /// The name of the variable.
     pub name: Name,
     /// True for a parameter of the function.
     pub parameter: bool,
-    /// Its type.
+    /// The type of the variable.
     pub ty: Option<Ty>,
 }
 

@@ -62,12 +62,12 @@ pub struct Completion {
     pub range: TextRange,
     /// True if its type, or its result when called, is the type that is expected here.
     pub fits: bool,
-    /// The smaller, the likelier.
+    /// The order of the list: smaller is likelier.
     pub rank: u32,
 }
 
-/// What could be written at a place, the likeliest first. Only what begins with the word that is
-/// there; where nothing is, of a long text only the names nearest to the place.
+/// The completions at an offset, the likeliest first. They begin with the word that is there; if there is none,
+/// only the names of a long text that are nearest to the offset are included.
 pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Completion> {
     let Some(place) = Place::new(db, file, offset) else { return Vec::new() };
     let site = site::site(&place);
@@ -249,12 +249,12 @@ impl Builder {
         }
     }
 
-    /// A word.
+    /// Adds a word.
     fn word(&mut self, word: &str, kind: CompletionKind, what: Option<&str>, rank: u32) {
         self.offer(word, kind, what.map(str::to_owned), word.to_owned(), false, rank);
     }
 
-    /// `t` or `f`.
+    /// Adds `t` or `f`.
     fn literal(&mut self, word: &str) {
         let (fits, before) = (self.bools, self.all.len());
         let rank = if fits { 10 } else { 66 };
@@ -262,7 +262,7 @@ impl Builder {
         self.all[before..].iter_mut().for_each(|c| c.fits = fits);
     }
 
-    /// A template.
+    /// Adds a template.
     fn template(&mut self, label: &str, what: &str, text: &str, rank: u32) {
         let (kind, what) = (CompletionKind::Snippet, Some(what.to_owned()));
         self.offer(label, kind, what, text.to_owned(), true, rank);

@@ -10,7 +10,7 @@ pub(super) enum Site {
     Form,
     /// An operand of a command, given by its first word; the number is that of the operands before.
     Command(String, usize),
-    /// A type.
+    /// A type, in an annotation.
     Type,
     /// A class of types.
     Class,
@@ -18,7 +18,7 @@ pub(super) enum Site {
     Quoted,
     /// An operator or keyword after an operand.
     Operator,
-    /// An expression.
+    /// The beginning of an expression.
     Operand,
     /// A pattern: a new name, or a record to take apart.
     Pattern,
