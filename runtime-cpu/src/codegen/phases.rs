@@ -36,7 +36,7 @@ impl Phase {
 /// The work that a sink does in a loop of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// Nothing.
+    /// Has no work in this pass.
     Skip,
     /// It scans again, because later stages read its result.
     Replay,
