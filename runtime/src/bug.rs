@@ -71,9 +71,11 @@ mod tests {
 
     #[test]
     fn a_report_need_not_repeat_the_request() {
-        let panic = std::panic::catch_unwind(|| bug!("{} lists", 2)).expect_err("it panics");
-        let message = panic.downcast_ref::<String>().expect("it is formatted");
-        assert_eq!(without_request(message), "2 lists");
+        let panic = std::panic::catch_unwind(|| bug!("the list is empty")).expect_err("it panics");
+        // A message without arguments may be formatted at compile time.
+        let constant = panic.downcast_ref::<&str>().copied();
+        let message = constant.or(panic.downcast_ref::<String>().map(String::as_str));
+        assert_eq!(message.map(without_request), Some("the list is empty"));
         assert_eq!(without_request("index out of bounds"), "index out of bounds");
     }
 }
