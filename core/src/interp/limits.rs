@@ -5,7 +5,7 @@
 use super::Options;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::scalar::Precision;
-use nesl_runtime::services::sort::Alone;
+use nesl_runtime::services::sort::CallingThread;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -102,8 +102,8 @@ impl<'a> Limits<'a> {
     }
 
     /// The executor of sorts: this thread alone, until it is interrupted.
-    pub(super) fn this_thread(&self) -> Alone<'a> {
-        Alone(self.interrupt)
+    pub(super) fn this_thread(&self) -> CallingThread<'a> {
+        CallingThread(self.interrupt)
     }
 
     /// Allocates an empty vector with room for `length` elements; faults if the limits or the memory

@@ -282,7 +282,7 @@ impl<'p> Walk<'p, '_> {
                 };
                 many(if uniform && call.is_single(of) { None } else { Some(uniform) })
             }
-            // A filter of a single element has no flat form yet.
+            // A filter of a single element has no flattened version yet.
             SpaceKind::Filter { of, .. } if call.is_single(of) => {
                 self.stopped = true;
                 return;

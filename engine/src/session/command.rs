@@ -1,4 +1,4 @@
-//! Top-level commands (LANGUAGE section 8).
+//! Top-level commands: `load`, `describe`, `set`, `show` and the like.
 
 use super::{Event, Session, Sink, Summary, place};
 use nesl_core::base::{Diagnostic, DiagnosticKind, with_stack};

@@ -1,4 +1,5 @@
-//! Definitions and redefinitions (LANGUAGE section 7).
+//! Definitions and redefinitions: a later definition of a name replaces the earlier one for all its uses if it
+//! has the same type, and otherwise only hides it.
 
 use super::{Binding, Event, Session, Sink, Usage, place};
 use nesl_core::base::{Diagnostic, DiagnosticKind, ItemId, Name};
@@ -43,8 +44,8 @@ impl Session {
         }));
     }
 
-    /// A definition of a name that has one of the same type takes its place, for all who use it;
-    /// one of another type leaves them with the old one.
+    /// Replaces the earlier definition of each name of a form for all its uses, if the new one has the same
+    /// type; otherwise earlier uses keep the old one.
     pub(super) fn redefine(&mut self, file: FileId, position: u32, form: &Form, sink: Sink<'_>) {
         if self.again {
             return;

@@ -12,8 +12,8 @@ use crate::syntax::ast::{BinaryOp, Item, ItemKind, Pat, PatId};
 use crate::types::{Class, Scheme, Signature, Ty, print_scheme};
 use rustc_hash::FxHashSet;
 
-/// How many names of the program are looked at where nothing is typed yet: those nearest to the
-/// cursor. The types of more would take too long.
+/// The number of names of the program that are offered where nothing is typed yet: those nearest to the cursor.
+/// Inferring the types of more would take too long.
 const MAX_COMPLETIONS: usize = 100;
 
 /// A name to offer.
