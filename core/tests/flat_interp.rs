@@ -95,6 +95,8 @@ fn direct(program: &Program, globals: &[Value]) -> Option<Option<Value>> {
 fn compare(program: &Program, globals: &[Value], expected: Option<&Value>) -> Result<bool, String> {
     let options = pipeline::Options::at(Precision::Bits64);
     let at = |stage| pipeline::up_to(program, &options, Stage::named(stage));
+    let literals = at("lifted").literals.into_iter().map(|(value, _)| value);
+    let globals: Vec<Value> = globals.iter().cloned().chain(literals).collect();
     let (parameters, order) = globals_as_parameters(&at("simple").ir);
     let main = &parameters.functions[parameters.main.0 as usize];
     let mut args = Vec::new();

@@ -3,13 +3,14 @@
 use super::{Action, Block, PureRegion, host_program};
 use crate::ir::{parse, print_function, verify};
 use crate::simplify::simplify;
+use crate::thresholds::Thresholds;
 use expect_test::{Expect, expect};
 use std::fmt::Write;
 
 fn check(program: &str, expected: &Expect) {
     let program = parse(program).unwrap();
     assert_eq!(verify(&program), Ok(()));
-    let script = host_program(&simplify(&program));
+    let script = host_program(&simplify(&program, &Thresholds::default()));
     let mut out = String::new();
     for function in script.functions.iter().flatten() {
         block(&function.body, 0, &mut out);
