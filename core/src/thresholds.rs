@@ -2,7 +2,8 @@
 //!
 //! Each field says what it trades against what. The values were found on CPUs by timing the
 //! programs in `bench/nesl` with neighbouring powers of two; where a value was derived instead, its
-//! doc says from what. A runtime whose launches, transfers or threads cost something else gets
+//! doc says from what. For the limits of inlining, unrolling and pools, no timings with other values
+//! are recorded. A runtime whose launches, transfers or threads cost something else gets
 //! other values here, in [`Thresholds::for_machine`], and nowhere else.
 //!
 //! Limits of formats and limits that keep a run safe are no thresholds: they stand where they are
@@ -16,7 +17,7 @@ pub struct Thresholds {
     /// Operations up to which a function is inlined wherever it is called.
     ///
     /// Inlining exposes a body to constant folding and fusion, and lengthens the program that later
-    /// passes compile. Most library functions have fewer than forty operations.
+    /// passes compile.
     pub max_inlined_operations: usize,
 
     /// Operations of a function after which nothing more is inlined into it, nor unrolled.
@@ -158,6 +159,12 @@ pub struct Thresholds {
     /// Nanoseconds that a program is interpreted first, at most.
     pub max_interpret_first_ns: u64,
 
+    /// Bytes that a program interpreted first may allocate in all, freed memory included.
+    ///
+    /// Copying costs little time for each byte, so that the limit of time alone would not bound the
+    /// memory of a program that is then compiled and allocates its arrays again.
+    pub max_interpret_first_bytes: u64,
+
     /// Programs remembered as too long to be interpreted first; then all are forgotten.
     pub max_remembered_programs: usize,
 
@@ -230,6 +237,7 @@ impl Default for Thresholds {
             compile_ns_per_character: 5_000,
             min_interpret_first_ns: 1_000_000,
             max_interpret_first_ns: 1_000_000_000,
+            max_interpret_first_bytes: 256 << 20,
             max_remembered_programs: 4096,
             max_trace_search_ms: 300,
             max_inline_literal_elements: 64,

@@ -14,6 +14,7 @@ use nesl_core::lower::globals_as_parameters;
 use nesl_core::pipeline::{self, Stage};
 use nesl_core::prim::HostOp;
 use nesl_core::syntax::ast::ItemKind;
+use nesl_core::thresholds::Thresholds;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::scalar::Precision;
 use std::collections::HashMap;
@@ -87,7 +88,8 @@ fn direct(program: &Program, globals: &[Value]) -> Option<Option<Value>> {
         log_scan: false,
     };
     let mut budget = BUDGET_NS;
-    let done = run_within(&mut budget, program, globals, 0, &mut NoHost, &options)?;
+    let max_bytes = Thresholds::default().max_interpret_first_bytes;
+    let done = run_within(&mut budget, max_bytes, program, globals, 0, &mut NoHost, &options)?;
     Some(done.ok())
 }
 

@@ -22,13 +22,12 @@ use rustc_hash::FxHashMap;
 /// The value of a long literal, and its type.
 pub type Literal = (Value, Ty);
 
+/// A program whose long literals are its last globals, and the values of these.
+pub type Lifted = (Program, Vec<Literal>);
+
 /// Returns the program with its long literals as globals behind its own, and their values; `None`
 /// if it has no long literal.
-pub fn as_globals(
-    program: &Program,
-    precision: Precision,
-    limits: &Thresholds,
-) -> Option<(Program, Vec<Literal>)> {
+pub fn as_globals(program: &Program, precision: Precision, limits: &Thresholds) -> Option<Lifted> {
     let max_inline = limits.max_inline_literal_elements;
     let mut found = false;
     for function in &program.functions {

@@ -28,7 +28,7 @@ pub(crate) use globals::some_as_parameters;
 
 pub use fault_site::{Detail, FaultSite};
 pub use globals::as_parameters as globals_as_parameters;
-pub use literals::{Literal, as_globals as literals_as_globals};
+pub use literals::{Lifted, Literal, as_globals as literals_as_globals};
 pub use repr::{HostPart, columns, parts, parts_of, value_of};
 pub use sequential::{prepare as prepare_sequential, sequential};
 pub use unsupported::Unsupported;

@@ -1,8 +1,9 @@
 //! The table of the compiler's passes, in order.
 //!
 //! ```text
-//! text ─▶ tokens ─▶ tree ─▶ ast ─▶ types ─▶ ir ─▶ … ─▶ simple ─▶ closed ─▶ flat ─▶ … ─▶ fused ─▶ kir
-//!                                                   └─▶ unrolled ─▶ loops ─▶ kir (sequential code)
+//! text ─▶ tokens ─▶ tree ─▶ ast ─▶ types ─▶ ir ─▶ … ─▶ simple
+//! simple ─▶ closed ─▶ flat ─▶ … ─▶ fused ─▶ kir (a module for each kernel)
+//! simple ─▶ unrolled ─▶ loops ─▶ kir (sequential code)
 //! ```
 //!
 //! [`PASSES`] has a row for each pass: its name, a description, its function, and the verifier of

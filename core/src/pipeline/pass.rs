@@ -3,7 +3,7 @@
 use super::Options;
 use crate::flat::{self, Fuel};
 use crate::ir::{self, FunId, GlobalId, Site};
-use crate::lower::{FaultSite, Literal};
+use crate::lower::{FaultSite, Lifted, Literal};
 use crate::simplify;
 use crate::thresholds::Thresholds;
 use nesl_runtime::kir;
@@ -33,6 +33,9 @@ pub struct Pass {
     pub in_preview: bool,
 }
 
+/// A text, and pairs of a byte offset in it and the source location of the line there, in order.
+pub type LocatedText = (String, Vec<(usize, Site)>);
+
 /// The function of a pass, by the types of its input and output.
 #[derive(Clone, Copy, Debug)]
 pub enum Run {
@@ -44,7 +47,7 @@ pub enum Run {
     /// ir → ir.
     Ir(fn(Cow<'_, ir::Program>) -> ir::Program),
     /// ir → ir whose long literals are globals, and their values; `None` if it has no long literal.
-    Lift(fn(&ir::Program, Precision, &Thresholds) -> Option<(ir::Program, Vec<Literal>)>),
+    Lift(fn(&ir::Program, Precision, &Thresholds) -> Option<Lifted>),
     /// ir → ir: the first rows of [`simplify::PASSES`], of this number. The rows are interleaved, so
     /// that a row stands for all rows before it, too, and the pipeline runs only the last.
     Simplify(usize),
@@ -57,9 +60,8 @@ pub enum Run {
     /// Simplified ir → the ir that sequential code is generated for. This row and the next are run
     /// when sequential code is needed ([`super::sequential`]).
     Unroll(fn(&ir::Program, &Thresholds) -> (ir::Program, Vec<GlobalId>)),
-    /// The ir for sequential code, with a plan beside it that lowering obeys: as a text, with the
-    /// source locations of its lines.
-    Plan(fn(&ir::Program) -> (String, Vec<(usize, Site)>)),
+    /// The ir for sequential code, with a plan beside it that lowering obeys, as text.
+    Plan(fn(&ir::Program) -> LocatedText),
     /// Fused flat → the kir of all kernels that may be launched, to be shown. While a program runs,
     /// each kernel is lowered when its variant is known ([`super::kernel()`]).
     Lower(fn(&Unit<'_>, &Options) -> Vec<ListedKernel>),
@@ -191,7 +193,7 @@ impl Pass {
         let limits = &unit.options.limits;
         match self.run {
             Run::Query(_) | Run::Elaborate | Run::Lower(_) | Run::Emit(_) => return,
-            // The plan of a function is made, again, when its code is generated.
+            // The program stays: lowering makes the plan of each function when it generates its code.
             Run::Plan(_) => {}
             Run::Ir(pass) => {
                 let empty =

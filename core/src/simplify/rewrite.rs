@@ -455,7 +455,9 @@ fn fold(op: ScalarOp, args: &[Atom]) -> Option<Atom> {
             return Some(Atom::Bool(true));
         }
         // Exact at both precisions.
-        (ScalarOp::ToFloat, [Atom::Int(x)]) if x.unsigned_abs() <= 1 << 24 => {
+        (ScalarOp::ToFloat, [Atom::Int(x)])
+            if x.unsigned_abs() <= 1_u64 << f32::MANTISSA_DIGITS =>
+        {
             return Some(Atom::Float(*x as f64));
         }
         _ => {}

@@ -8,7 +8,6 @@ use super::super::Settings;
 use super::super::repr::{self, LoweredValue};
 use super::function::{FunctionLowering, ModuleState};
 use crate::base::with_stack;
-use crate::fuse::sequential::{SequentialPlan, verify};
 use crate::ir::{self, Atom, Block, FunId, Let, Op, Program, Site, Ty, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::bug::OrBug;
@@ -34,8 +33,7 @@ pub(in crate::lower) fn function<'a>(
     }
     let body = std::mem::take(&mut builder.body);
     let mut code = FunctionLowering::new(body, program, settings, shared);
-    code.plan = SequentialPlan::of(&function.body);
-    debug_assert_eq!(verify(&function.name, &function.body, &code.plan), Ok(()));
+    code.plan_loops(&function.name, &function.body);
     code.origin = origin;
     for (var, ty, values) in &params {
         let value = code.assemble(ty, &mut values.iter().copied());

@@ -3,13 +3,14 @@
 use super::super::repr::{Column, LoweredSequence, LoweredValue, StoredSequence, element_ty};
 use super::super::{Detail, FaultSite, Settings};
 use crate::base::with_stack;
-use crate::fuse::sequential::SequentialPlan;
+use crate::fuse::sequential::{SequentialPlan, verify};
 use crate::ir::{Atom, Block, Let, Op, Program, Ty, Var};
 use crate::prim::SeqOp;
 use crate::thresholds::Thresholds;
 use nesl_runtime::bug;
 use nesl_runtime::kir::{self, Body, Function, FunctionId, Literal, Value};
 use nesl_runtime::scalar::{Precision, ScalarOp};
+use nesl_runtime::violation;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -88,9 +89,19 @@ impl<'a> FunctionLowering<'a> {
         }
     }
 
+    /// Makes the plan of a block, which debug builds verify; `within` names the block in violations.
+    pub(super) fn plan_loops(&mut self, within: &str, block: &'a Block) {
+        self.plan = SequentialPlan::of(block);
+        if cfg!(debug_assertions)
+            && let Err(violations) = verify(within, block, &self.plan)
+        {
+            bug!("the pass `fuse-loops` broke an invariant: {}", violation::list(&violations));
+        }
+    }
+
     /// Lowers a block that no function of the program contains.
     pub fn separate_block(&mut self, block: &'a Block) -> LoweredValue<'a> {
-        self.plan = SequentialPlan::of(block);
+        self.plan_loops("a kernel", block);
         self.block(block)
     }
 
