@@ -24,16 +24,14 @@ pub struct Buffer {
     storage: Arc<dyn Any + Send + Sync>,
 }
 
-/// The machine that a runtime drives, as strategies ask about it: what kernels may contain, and
-/// from which sizes on a mapping pays off.
+/// The machine that a runtime drives, as the compiler asks about it: what kernels may contain, and
+/// what its thresholds depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caps {
     /// The name: `cpu`, `reference`, the name of a device.
     pub name: String,
     /// The number of work items that make progress at the same time, approximately.
     pub parallelism: usize,
-    /// The least work, in scalar operations, that is worth another thread.
-    pub min_parallel_operations: u64,
     /// True if arrays lie in the memory of the host: reading or writing a few elements is then as
     /// cheap for the host as for a launch.
     pub shares_host_memory: bool,

@@ -4,6 +4,7 @@
 //! result of each, and shows it as a stage: a new pass is its file and a row.
 
 use super::Program;
+use crate::thresholds::Thresholds;
 use nesl_runtime::violation::Violation;
 
 /// A pass from flat programs to flat programs.
@@ -18,7 +19,7 @@ pub struct Pass {
     /// A description of the pass, without a full stop.
     pub about: &'static str,
     /// Transforms a program in place; each optional rewrite uses up a unit of fuel.
-    pub run: fn(&mut Program, &mut Fuel),
+    pub run: fn(&mut Program, &mut Fuel, &Thresholds),
     /// Returns every violation of the invariants that hold after the pass.
     pub verify: fn(&Program) -> Result<(), Vec<Violation>>,
 }

@@ -3,13 +3,14 @@
 use super::{Action, Block, PureRegion};
 use crate::ir::{parse, print_function, verify};
 use crate::simplify::simplify;
+use crate::thresholds::Thresholds;
 use expect_test::{Expect, expect};
 use std::fmt::Write;
 
 fn check(program: &str, expected: &Expect) {
     let program = parse(program).unwrap();
     assert_eq!(verify(&program), Ok(()));
-    let host_program = super::host_program(&simplify(&program));
+    let host_program = super::host_program(&simplify(&program, &Thresholds::default()));
     let mut out = String::new();
     for function in host_program.functions.iter().flatten() {
         block(&function.body, 0, &mut out);

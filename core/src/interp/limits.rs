@@ -12,9 +12,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// The number of elements handled between two checks of the interrupt flag.
 pub(super) const INTERRUPT_CHECK_ELEMENTS: usize = 1 << 16;
 
-/// The memory that a run with a budget may allocate in all, freed memory included.
-const BUDGET_BYTES: u64 = 256 << 20;
-
 /// The time and memory that a run may take in all. Time is estimated from tables, not measured, so
 /// the same program always gets equally far; memory that was freed is counted as well.
 #[derive(Debug)]
@@ -25,10 +22,10 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    pub(super) fn new(nanoseconds: u64) -> Budget {
+    pub(super) fn new(nanoseconds: u64, bytes: u64) -> Budget {
         Budget {
             nanoseconds: Cell::new(nanoseconds),
-            bytes: Cell::new(BUDGET_BYTES),
+            bytes: Cell::new(bytes),
             exceeded: Cell::new(false),
         }
     }

@@ -40,4 +40,4 @@ pub use parse::parse;
 pub use print::{print, print_function, print_located, print_with_sites};
 pub use rng_keys::split_rng_keys;
 pub use value::{Atom, FunId, GlobalId, Site, Ty, Var};
-pub use verify::verify;
+pub use verify::{verify, verify_function};

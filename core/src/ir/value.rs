@@ -58,3 +58,13 @@ pub enum Atom {
     /// A char constant.
     Char(u8),
 }
+
+impl Atom {
+    /// Returns the variable that the operand is; `None` for a constant.
+    pub fn variable(self) -> Option<Var> {
+        match self {
+            Atom::Var(var) => Some(var),
+            Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
+        }
+    }
+}

@@ -53,6 +53,14 @@ pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
     if violations.is_empty() { Ok(()) } else { Err(violations) }
 }
 
+/// Checks one function of a program, or one that takes the place of such a function; returns every
+/// violation. Names and the main function are those of the whole program, checked by [`verify`].
+pub fn verify_function(program: &Program, function: &Function) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    Checker::new(program, function, &mut violations).function();
+    violations
+}
+
 struct Checker<'p, 'b> {
     program: &'p Program,
     function: &'p Function,

@@ -10,7 +10,6 @@ use crate::lower::kernel::{LoweredKernel, Values, Variant, values};
 use crate::lower::{self, Lowered, Unsupported};
 use nesl_runtime::bug;
 use nesl_runtime::kir;
-use nesl_runtime::scalar::Precision;
 use nesl_runtime::violation;
 use rustc_hash::FxHashSet;
 
@@ -26,8 +25,8 @@ pub fn kernel(
     variant: &Variant,
     options: &Options,
 ) -> Result<LoweredKernel, Unsupported> {
-    let Options { precision, seed, .. } = *options;
-    let code = lower::kernel::kernel(program, function, values, kernel, variant, precision, seed)?;
+    let code =
+        lower::kernel::kernel(program, function, values, kernel, variant, &options.lowering())?;
     verify(&code.module);
     Ok(code)
 }
@@ -36,12 +35,8 @@ pub fn kernel(
 ///
 /// # Errors
 /// [`Unsupported::HostOperation`] if the program prints, reads files or asks for the time.
-pub fn sequential(
-    simple: &ir::Program,
-    precision: Precision,
-    seed: u64,
-) -> Result<Lowered, Unsupported> {
-    let lowered = lower::sequential(simple, precision, seed)?;
+pub fn sequential(simple: &ir::Program, options: &Options) -> Result<Lowered, Unsupported> {
+    let lowered = lower::sequential(simple, &options.lowering())?;
     verify(&lowered.module);
     Ok(lowered)
 }
@@ -60,7 +55,7 @@ fn verify(module: &kir::Module) {
 /// program, followed by the sequential code of the program.
 pub(super) fn all(unit: &Unit<'_>, options: &Options) -> Vec<ListedKernel> {
     let mut all = Vec::new();
-    let whole = sequential(&unit.ir, options.precision, options.seed);
+    let whole = sequential(&unit.ir, options);
     let mut unsupported = None;
     if let (Some(program), Ok(_)) = (&unit.flat, &whole) {
         let mut seen = FxHashSet::default();

@@ -17,15 +17,15 @@
 //! own in `version`'s table of rules; nothing else decides between versions.
 //!
 //! No constant that trades one cost for another stands elsewhere in this crate's middle end or in
-//! the engine: a number tuned for one kind of machine is a bug on another.
+//! the engine: a number tuned for one kind of machine is a bug on another. The passes take theirs
+//! from the same struct, [`crate::thresholds`].
 
 pub mod eligibility;
 mod interpret_first;
-mod thresholds;
 mod version;
 
+pub use crate::thresholds::Thresholds;
 pub use interpret_first::InterpretBudget;
-pub use thresholds::Thresholds;
 pub use version::{
     Facts, Recursion, Strategy, Version, called_function, deciding_space, is_map, recursive,
 };

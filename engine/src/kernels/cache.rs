@@ -9,7 +9,6 @@ use nesl_core::pipeline;
 use nesl_core::pipeline::launches::is_renaming;
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Failure, Loaded, Runtime};
-use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
@@ -64,17 +63,16 @@ type Lowered = Result<Rc<CachedKernel>, Unsupported>;
 
 /// The lowered kernels of a program, for one precision and seed.
 pub(crate) struct KernelCache {
-    precision: Precision,
-    seed: u64,
+    options: pipeline::Options,
     kernels: RefCell<FxHashMap<(FunId, KernelKey, Variant), Lowered>>,
     /// The time spent on lowering since the last call of `take_lowering_time`.
     lowering: Cell<Duration>,
 }
 
 impl KernelCache {
-    pub(crate) fn new(precision: Precision, seed: u64) -> KernelCache {
+    pub(crate) fn new(options: pipeline::Options) -> KernelCache {
         let (kernels, lowering) = Default::default();
-        KernelCache { precision, seed, kernels, lowering }
+        KernelCache { options, kernels, lowering }
     }
 
     /// Returns true before the first kernel was lowered.
@@ -115,8 +113,8 @@ impl KernelCache {
         variant: &Variant,
     ) -> Result<CachedKernel, Unsupported> {
         let (function, homes) = (program.function(id), program.homes(id));
-        let options = pipeline::Options { precision: self.precision, seed: self.seed, fuel: None };
-        let code = pipeline::kernel(&program.program, function, homes, kernel, variant, &options);
+        let code =
+            pipeline::kernel(&program.program, function, homes, kernel, variant, &self.options);
         let code = code.map_err(Unsupported::Lowering)?;
         if is_renaming(kernel, &code) {
             return Ok(CachedKernel { code, module: None });

@@ -159,7 +159,8 @@ impl Session {
             | ItemKind::Missing => return Ok(()),
         };
         let Settings { precision, seed, fuel, .. } = self.settings;
-        let text = pipeline::dump(&program, &Options { precision, seed, fuel }, stage).text;
+        let options = Options { seed, fuel, ..Options::at(precision) };
+        let text = pipeline::dump(&program, &options, stage).text;
         if !stage.is_of_core() {
             out.push_str(&text);
             out.push('\n');

@@ -78,7 +78,9 @@ impl Arguments<'_> {
         mut args: Vec<Value>,
         mut names: Vec<String>,
     ) -> Result<Example, String> {
-        let options = pipeline::Options::at(self.precision);
+        let mut options = pipeline::Options::at(self.precision);
+        // Literals are shown where they stand.
+        options.limits.max_inline_literal_elements = usize::MAX;
         let unit = pipeline::up_to(program, &options, Stage::named("flat"));
         let (globals, program) =
             (unit.globals, unit.flat.or_bug("flattening makes a flat program"));

@@ -18,6 +18,7 @@ use crate::base::with_stack;
 use crate::interp::{self, Host, Options, Sequence, Value};
 use crate::ir::{self, Atom, FunId, Global, GlobalId, Site, Ty, Var};
 use crate::prim::{HostOp, SeqOp};
+use crate::thresholds::Thresholds;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
@@ -496,7 +497,8 @@ pub(crate) fn interpret(
         interrupt: None,
         log_scan: false,
     };
-    match interp::run_within(budget_ns, program, globals, 0, &mut NoHost, &options) {
+    let max_bytes = Thresholds::default().max_interpret_first_bytes;
+    match interp::run_within(budget_ns, max_bytes, program, globals, 0, &mut NoHost, &options) {
         None => Err(Stop::OutOfTime),
         Some(Err(failure)) => Err(Stop::Fault(failure.fault)),
         Some(Ok(value)) => Ok(value),

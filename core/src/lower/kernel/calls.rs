@@ -5,11 +5,12 @@ use crate::base::with_stack;
 use crate::flat::{Let, Op};
 use crate::ir::{self, Block, FunId, Program};
 use crate::simplify::{renumber_calls, unroll};
+use crate::thresholds::Thresholds;
 use nesl_runtime::bug::OrBug;
 
 /// Returns the functions that some values call, directly or not, and the values with the new
 /// numbers of these functions.
-pub(super) fn callees(program: &Program, lets: &[Let]) -> (Program, Vec<Let>) {
+pub(super) fn callees(program: &Program, lets: &[Let], limits: &Thresholds) -> (Program, Vec<Let>) {
     let mut order: Vec<FunId> = Vec::new();
     let note = |op: &ir::Op, order: &mut Vec<FunId>| {
         if let ir::Op::Call(callee, _) = op
@@ -44,7 +45,7 @@ pub(super) fn callees(program: &Program, lets: &[Let]) -> (Program, Vec<Let>) {
         }
     }
     let needed = Program { functions, globals: Vec::new(), main: FunId(0) };
-    let needed = if needed.functions.is_empty() { needed } else { unroll(&needed) };
+    let needed = if needed.functions.is_empty() { needed } else { unroll(&needed, limits) };
     (needed, lets)
 }
 

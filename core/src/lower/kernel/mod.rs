@@ -35,9 +35,9 @@ mod write;
 
 pub use variant::{FilterResult, KernelParam, KernelResult, LoweredKernel, ResultPart, Variant};
 
-use super::Unsupported;
 use super::repr::{Column, Columns, LoweredSequence, LoweredValue, ill_typed};
 use super::sequential::{FunctionLowering, ModuleState, combine, function};
+use super::{Settings, Unsupported};
 use crate::base::with_stack;
 use crate::flat::{self, Let, Op, SpaceId, SpaceKind};
 use crate::ir::{self, Atom, FunId, Ty, Var};
@@ -81,23 +81,22 @@ pub fn kernel(
     values: &Values,
     kernel: &flat::Kernel,
     variant: &Variant,
-    precision: Precision,
-    seed: u64,
+    settings: &Settings<'_>,
 ) -> Result<LoweredKernel, Unsupported> {
-    let (source, lets) = calls::callees(&program.source, &kernel.lets);
+    let (source, lets) = calls::callees(&program.source, &kernel.lets, settings.limits);
     let maps = calls::map_blocks(&lets);
-    let shared = RefCell::new(ModuleState::new(seed));
+    let shared = RefCell::new(ModuleState::new(settings.seed));
     let ids = (0..source.functions.len() as u32).map(FunId);
     let functions: Vec<kir::Function> =
-        ids.map(|id| self::function(&source, id, precision, &shared)).collect();
+        ids.map(|id| self::function(&source, id, settings, &shared)).collect();
     let lowering = KernelLowering {
         function,
         values,
         kernel,
         variant,
-        precision,
+        precision: settings.precision,
         builder: KernelBuilder::new(name(function, kernel)),
-        code: FunctionLowering::new(kir::Body::default(), &source, precision, &shared),
+        code: FunctionLowering::new(kir::Body::default(), &source, settings, &shared),
         params: Vec::new(),
         kir_params: Vec::new(),
         inputs: 0,
