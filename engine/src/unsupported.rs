@@ -16,8 +16,6 @@ pub enum Unsupported {
     Lowering(lower::Unsupported),
     /// The runtime cannot execute a kernel.
     Runtime(runtime::Reason),
-    /// A filter of an index space with one element, on the host's own path.
-    FilterOfOneElement,
     /// Segments of an index space are needed that were not kept.
     MissingSegments,
     /// The indices of a filter are needed that were not stored.
@@ -31,7 +29,6 @@ impl fmt::Display for Unsupported {
         match self {
             Unsupported::Lowering(reason) => write!(out, "{reason}"),
             Unsupported::Runtime(reason) => write!(out, "{reason}"),
-            Unsupported::FilterOfOneElement => out.write_str("a filter of a single element"),
             Unsupported::MissingSegments => out.write_str("segments that were not kept"),
             Unsupported::MissingFilterIndices => {
                 out.write_str("filter indices that were not stored")
