@@ -2,6 +2,10 @@
 //!
 //! Such a program is still right, but one thread runs all of it. This is a declared limit, not an
 //! error; it is counted so that a fallback is seen, and not only felt as slowness.
+//!
+//! The program falls back, not the kernel alone: the interpreter of flat programs could stand in for
+//! a kernel, but it keeps neither the source locations of faults nor the session's seed, so that a
+//! program that fails there would be reported without its place.
 
 use nesl_core::lower;
 use nesl_runtime::runtime;

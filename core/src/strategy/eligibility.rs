@@ -22,7 +22,18 @@ pub fn worth_compiling(program: &Program) -> bool {
             loops |= match op {
                 ir::Op::Nest(_) | ir::Op::Call(..) | ir::Op::Global(_) => true,
                 ir::Op::Seq(op, _) => op.row().cost == Cost::Generate,
-                _ => false,
+                ir::Op::Copy(_)
+                | ir::Op::Pair(..)
+                | ir::Op::First(_)
+                | ir::Op::Second(_)
+                | ir::Op::Scalar(..)
+                | ir::Op::Check { .. }
+                | ir::Op::Text(_)
+                | ir::Op::List(_)
+                | ir::Op::If { .. }
+                | ir::Op::Error(_)
+                | ir::Op::Host(..)
+                | ir::Op::Time(_) => false,
             }
         });
     }
@@ -67,20 +78,19 @@ pub enum HostOperation<'s> {
     Scalar(ScalarStep<'s>),
     /// A conditional whose sides are such operations, conditionals, and reads of one element.
     Conditional(Atom, [&'s ir::Block; 2]),
-    /// An operation of the array library ([`SeqRow::array_library`]), and its first operand.
-    ///
-    /// [`SeqRow::array_library`]: crate::prim::SeqRow::array_library
+    /// An operation of the array library ([`crate::prim::SeqRow::array_library`]), and its first
+    /// operand.
     Array(SeqOp, Var),
-    /// A sequence of some values.
+    /// A new sequence of some values.
     List,
 }
 
 /// An operation on scalars and descriptors, which touches no element.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ScalarStep<'s> {
-    /// The operand itself.
+    /// The operand, unchanged.
     Copy,
-    /// Both operands.
+    /// A pair of both operands.
     Pair,
     /// The first component of a pair.
     First,

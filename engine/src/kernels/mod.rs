@@ -2,9 +2,9 @@
 //!
 //! [`nesl_core::pipeline::launches`] decides which kernels are launched, and in which variants. A
 //! launch goes through the files of this folder once, in this order: `cache` lowers the kernel for
-//! its variant unless that is known, `args` collects the arguments, `launch` has the runtime execute the kernel, and `results`
-//! binds the stored values. If the runtime reports a failure, now or later, `log` finds its source
-//! location.
+//! its variant unless that is known, `args` collects the arguments, `launch` has the runtime execute
+//! the kernel, and `results` binds the stored values. If the runtime reports a failure, now or later,
+//! `log` finds its source location.
 //!
 //! | module | contents |
 //! |---|---|

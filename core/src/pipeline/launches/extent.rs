@@ -31,21 +31,21 @@ pub enum ExtentRule {
     OwnSequence {
         /// The index space around, in which the sequence lives.
         outer: SpaceId,
-        /// The sequence.
+        /// The sequence whose length counts.
         sequence: Var,
     },
     /// Every element of `outer` has the elements of a sequence that lives further out.
     OuterSequence {
         /// The index space around.
         outer: SpaceId,
-        /// The sequence.
+        /// The sequence whose length counts.
         sequence: Var,
     },
     /// Every element of `outer` has as many elements as its own int says.
     OwnCount {
         /// The index space around.
         outer: SpaceId,
-        /// The int.
+        /// The int that counts a segment.
         count: Atom,
     },
     /// The elements of `outer` whose flag is set, or is not.

@@ -41,7 +41,7 @@ pub struct Launch<'k> {
 pub struct Unlaunched<'k> {
     /// The function it is part of.
     pub function: FunId,
-    /// Its number.
+    /// The number of the kernel in the program.
     pub kernel: u32,
     /// The component that executes it.
     pub placement: Placement<'k>,
