@@ -221,3 +221,19 @@ fn as_sort(block: &ir::Block) -> Option<(SeqOp, Var)> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::prim::{Cost, SeqOp};
+
+    /// The engine implements two operations for many segments, and one that reads an element.
+    #[test]
+    fn costs_select_the_operations_that_the_engine_has() {
+        let of_cost = |cost| SeqOp::all().filter(move |op| op.row().cost == cost);
+        let copies: Vec<SeqOp> = of_cost(Cost::Copy).collect();
+        assert_eq!(copies, [SeqOp::Append, SeqOp::Flatten]);
+        let reads: Vec<SeqOp> = of_cost(Cost::Element).collect();
+        assert_eq!(reads, [SeqOp::Index]);
+        assert!(copies.iter().chain(&reads).all(|op| op.row().array_library));
+    }
+}
