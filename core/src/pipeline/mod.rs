@@ -26,22 +26,19 @@
 //! | `pass` | the type of a pass, and the unit of compilation that passes transform |
 //! | `stage` | the stages, by name |
 //! | `dump` | the text of a program at any stage, with the source locations of its lines |
-//! | `launches` | the launches that a flat program may make, by abstract interpretation |
-//! | `host_steps` | the kernels of one element that the host evaluates itself |
+//! | `launches` | the rules by which a flat program becomes launches, and the abstract interpretation that finds them |
 //! | `kernels` | the kir of these launches, with the reason for each variant |
 //!
 //! A new pass is two files: the pass, and its row in [`simplify::PASSES`] (ir → ir) or in
 //! [`fuse::PASSES`] (flat → flat).
 
 pub mod dump;
-mod host_steps;
 mod kernels;
 pub mod launches;
 mod pass;
 mod stage;
 
 pub use dump::{Dump, dump};
-pub use host_steps::in_steps;
 pub use kernels::{kernel, sequential};
 pub use pass::{ListedKernel, Pass, Query, Run, Unit, Verify};
 pub use stage::{Stage, Stages};

@@ -8,6 +8,7 @@
 //! | Is there anything for a runtime, or does the direct interpreter run the program? | [`eligibility::worth_compiling`], [`eligibility::left_to_interpreter`] |
 //! | For how long is the program interpreted before it is compiled? | [`InterpretBudget`] |
 //! | Is this kernel launched, done by the host in steps, or one operation of the array library? | [`eligibility::placement`] |
+//! | How does the host do a step? | [`eligibility::host_step`] |
 //! | Which version of a multi-versioned value runs: sequential or flattened? | [`Strategy::choose`] |
 //!
 //! The approach to the last question is incremental flattening (Henriksen, Thorøe, Elsman and

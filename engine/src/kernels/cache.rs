@@ -6,7 +6,7 @@ use nesl_core::flat::{Kernel, SpaceId};
 use nesl_core::ir::{FunId, Var};
 use nesl_core::lower::kernel::{LoweredKernel, Variant};
 use nesl_core::pipeline;
-use nesl_core::pipeline::launches::is_renaming;
+use nesl_core::pipeline::launches::{Origin, is_renaming};
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Failure, Loaded, Runtime};
 use rustc_hash::FxHashMap;
@@ -14,23 +14,17 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The identity of a kernel in a function: one of the program's, or one that the engine derives.
+/// The identity of a kernel in a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum KernelKey {
-    /// A kernel of the program, by its number.
-    Program(u32),
-    /// Some steps of a kernel of the program: its number, and that of the first step.
-    Part(u32, usize),
+    /// A kernel that follows from the program.
+    Program(Origin),
     /// A variable, broadcast to each element of an index space.
     Broadcast(Var, SpaceId),
     /// A constant for each element of an index space.
     Constant(SpaceId, Literal),
     /// The length of a sequence for each element of an index space.
     Length(Var, SpaceId),
-    /// The elements of a filter.
-    Filter(SpaceId),
-    /// The elements of both sides of a conditional.
-    Sides(SpaceId, SpaceId),
 }
 
 /// A kernel lowered for a variant, loaded when it is first launched.

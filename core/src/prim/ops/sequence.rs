@@ -73,6 +73,9 @@ pub struct SeqRow {
     pub same_length_as: Option<usize>,
     /// True if it overwrites its first operand in place if that has no other use.
     pub in_place: bool,
+    /// True if the array library of the engine has it for one whole sequence: where there is a
+    /// single element, the host calls that instead of launching a kernel.
+    pub array_library: bool,
     /// The name in the compiler explorer.
     pub label: &'static str,
 }
@@ -88,6 +91,7 @@ impl SeqRow {
             may_fault: false,
             same_length_as: None,
             in_place: false,
+            array_library: false,
             label: "",
         }
     }
@@ -114,6 +118,10 @@ impl SeqRow {
 
     const fn in_place(self) -> SeqRow {
         SeqRow { in_place: true, ..self }
+    }
+
+    const fn in_array_library(self) -> SeqRow {
+        SeqRow { array_library: true, ..self }
     }
 
     const fn label(self, label: &'static str) -> SeqRow {
@@ -196,7 +204,7 @@ sequence_operations! {
     /// The element at an index; faults `Index`.
     Index = "index": ([any], int) -> any;
         .costs(Cost::Element, Work::Result).constant_time().may_fault()
-        .label("take an element")
+        .in_array_library().label("take an element")
 
     /// The ints from a start in steps of a stride to below an end; faults `Range` if end < start or
     /// stride < 1.
@@ -219,17 +227,17 @@ sequence_operations! {
     Scatter = "scatter": ([any], [(int, any)]) -> [any];
         .costs(Cost::Parallel, Work::FirstTwo).step_per_element().may_fault()
         .same_length_as(0).in_place()
-        .label("write elements at some indices")
+        .in_array_library().label("write elements at some indices")
 
     /// The sequence with another element at one index (`rep`); faults `Replace`.
     Replace = "replace": ([any], any, int) -> [any];
         .costs(Cost::Parallel, Work::FirstTwo).may_fault().same_length_as(0).in_place()
-        .label("replace an element")
+        .in_array_library().label("replace an element")
 
     /// The elements at other indices: element k goes to the k-th index; faults `Permute`.
     Permute = "permute": ([any], [int]) -> [any];
         .costs(Cost::Parallel, Work::First).may_fault().same_length_as(0)
-        .label("move each element to its index")
+        .in_array_library().label("move each element to its index")
 
     /// The elements whose flag is true; faults `PackLength`.
     Pack = "pack": ([any], [bool]) -> [any];
@@ -239,22 +247,22 @@ sequence_operations! {
     /// The elements of one sequence, then those of another.
     Append = "append": ([any], [any]) -> [any];
         .costs(Cost::Copy, Work::FirstTwo)
-        .label("concatenate two sequences")
+        .in_array_library().label("concatenate two sequences")
 
     /// The elements of all sequences of a sequence.
     Flatten = "flatten": ([[any]]) -> [any];
         .costs(Cost::Copy, Work::First).step_per_element()
-        .label("remove a level of nesting")
+        .in_array_library().label("remove a level of nesting")
 
     /// Consecutive parts of a sequence, of given lengths; faults `Partition`.
     Partition = "partition": ([any], [int]) -> [[any]];
         .costs(Cost::Parallel, Work::First).step_per_element().may_fault().same_length_as(1)
-        .label("divide into segments: no data moves")
+        .in_array_library().label("divide into segments: no data moves")
 
     /// The elements from a start to below an end; faults `Subseq`.
     Subseq = "subseq": ([any], int, int) -> [any];
         .costs(Cost::View, Work::Result).constant_time().may_fault()
-        .label("take a part: no data moves")
+        .in_array_library().label("take a part: no data moves")
 
     /// All elements combined; of none, the neutral element.
     Reduce(ReduceOp) = "reduce_": ([reducible]) -> reducible;
@@ -276,12 +284,12 @@ sequence_operations! {
     /// The index that each element has in ascending order; stable.
     RankUp = "rank_up": ([ordinal]) -> [int];
         .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
-        .label("rank the elements: sort")
+        .in_array_library().label("rank the elements: sort")
 
     /// The index that each element has in descending order; stable.
     RankDown = "rank_down": ([ordinal]) -> [int];
         .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
-        .label("rank the elements: sort")
+        .in_array_library().label("rank the elements: sort")
 
     /// The index that each text has in ascending order, char by char; stable.
     RankTexts = "rank_texts": ([text]) -> [int];
@@ -292,7 +300,7 @@ sequence_operations! {
     /// to it.
     Groups = "groups": ([int]) -> ([int], [int]), ([text]) -> ([int], [int]);
         .costs(Cost::Intrinsic, Work::First).step_per_element()
-        .label("find elements that are equal")
+        .in_array_library().label("find elements that are equal")
 
     /// The hash of a text, for a salt.
     HashText = "hash_text": (text, int) -> int;
