@@ -43,18 +43,18 @@ impl AddressSpaces {
     /// Finds the memory of every array. Fails if a work item takes memory whose size is not a
     /// constant, or more than a thread may have.
     pub fn find(kernel: &Kernel) -> Result<AddressSpaces, Reason> {
-        let mut spaces = AddressSpaces(vec![None; kernel.types.len()]);
+        check_local(kernel)?;
+        let mut search = Search { spaces: vec![None; kernel.types.len()], changed: true };
         for param in &kernel.params {
             if kernel.types[param.0 as usize].is_array() {
-                spaces.meet(*param, AddressSpace::Global);
+                search.meet(*param, AddressSpace::Global);
             }
         }
-        check_local(kernel)?;
-        // A value only ever becomes more general, at most twice.
-        while walk::stage_bodies(kernel).fold(false, |changed, body| spaces.block(body) || changed)
-        {
+        // The memory of an array only ever becomes more general, at most twice.
+        while std::mem::take(&mut search.changed) {
+            walk::stage_bodies(kernel).for_each(|body| search.block(body));
         }
-        Ok(spaces)
+        Ok(AddressSpaces(search.spaces))
     }
 
     /// The memory of an array; generic if no array can be there, because the code is never
@@ -62,49 +62,62 @@ impl AddressSpaces {
     pub fn of(&self, array: Value) -> AddressSpace {
         self.0[array.0 as usize].unwrap_or(AddressSpace::Generic)
     }
+}
 
-    /// Notes that an array may lie in some memory; returns true if that is new.
-    fn meet(&mut self, array: Value, space: AddressSpace) -> bool {
-        let known = &mut self.0[array.0 as usize];
+/// The search for a fixed point.
+struct Search {
+    spaces: Vec<Option<AddressSpace>>,
+    changed: bool,
+}
+
+impl Search {
+    /// Notes that an array may lie in some memory.
+    fn meet(&mut self, array: Value, space: AddressSpace) {
+        let known = &mut self.spaces[array.0 as usize];
         let met = match *known {
             Some(known) if known != space => AddressSpace::Generic,
             _ => space,
         };
-        known.replace(met) != Some(met)
+        self.changed |= known.replace(met) != Some(met);
     }
 
-    fn flow(&mut self, from: Value, to: Value) -> bool {
-        self.0[from.0 as usize].is_some_and(|space| self.meet(to, space))
+    fn flow(&mut self, from: Value, to: Value) {
+        if let Some(space) = self.spaces[from.0 as usize] {
+            self.meet(to, space);
+        }
     }
 
-    fn block(&mut self, block: &Block) -> bool {
-        block.insts.iter().fold(false, |changed, inst| self.inst(inst) || changed)
+    fn flow_all(&mut self, from: &[Value], to: &[Value]) {
+        from.iter().zip(to).for_each(|(from, to)| self.flow(*from, *to));
     }
 
-    fn inst(&mut self, inst: &Inst) -> bool {
-        let mut changed =
-            inst.op.blocks().fold(false, |changed, block| self.block(block) || changed);
+    fn block(&mut self, block: &Block) {
+        block.insts.iter().for_each(|inst| self.inst(inst));
+    }
+
+    fn inst(&mut self, inst: &Inst) {
+        inst.op.blocks().for_each(|block| self.block(block));
         match &inst.op {
-            Op::Text(_) => changed |= self.meet(inst.results[0], AddressSpace::Global),
-            Op::Alloc(..) => changed |= self.meet(inst.results[0], AddressSpace::Local),
-            Op::Slice(array, _) => changed |= self.flow(*array, inst.results[0]),
+            Op::Text(_) => self.meet(inst.results[0], AddressSpace::Global),
+            Op::Alloc(..) => self.meet(inst.results[0], AddressSpace::Local),
+            Op::Slice(array, _) => self.flow(*array, inst.results[0]),
             Op::Select(_, a, b) => {
-                changed |= self.flow(*a, inst.results[0]) | self.flow(*b, inst.results[0]);
+                self.flow(*a, inst.results[0]);
+                self.flow(*b, inst.results[0]);
             }
             Op::Compact { keep, .. } => {
                 for ((array, _), result) in keep.iter().zip(&inst.results) {
-                    changed |= self.flow(*array, *result);
+                    self.flow(*array, *result);
                 }
             }
             Op::If { then, otherwise, .. } => {
-                for block in [then, otherwise] {
-                    changed |= self.flow_all(&block.yields, &inst.results);
-                }
+                self.flow_all(&then.yields, &inst.results);
+                self.flow_all(&otherwise.yields, &inst.results);
             }
             Op::While { init, carried, body, .. } | Op::For { init, carried, body, .. } => {
-                changed |= self.flow_all(init, carried);
-                changed |= self.flow_all(&body.yields, carried);
-                changed |= self.flow_all(carried, &inst.results);
+                self.flow_all(init, carried);
+                self.flow_all(&body.yields, carried);
+                self.flow_all(carried, &inst.results);
             }
             Op::Const(_)
             | Op::Unary(..)
@@ -121,11 +134,6 @@ impl AddressSpaces {
             | Op::Fail { .. }
             | Op::Mark => {}
         }
-        changed
-    }
-
-    fn flow_all(&mut self, from: &[Value], to: &[Value]) -> bool {
-        from.iter().zip(to).fold(false, |changed, (from, to)| self.flow(*from, *to) || changed)
     }
 }
 

@@ -51,6 +51,8 @@ pub struct Assembly {
     /// Declarations of arrays in shared and local memory.
     arrays: String,
     code: String,
+    /// Code that is rarely executed, behind the rest.
+    cold: String,
     /// The number of registers of each class.
     registers: [u32; 5],
     labels: u32,
@@ -97,6 +99,13 @@ impl Assembly {
     fn line(&mut self, text: fmt::Arguments<'_>) {
         self.code.write_fmt(text).or_bug("writing to a string");
         self.code.push('\n');
+    }
+
+    /// Appends what `emit` emits behind all other code: it is reached, and left, by jumps.
+    pub fn out_of_line(&mut self, emit: impl FnOnce(&mut Assembly)) {
+        std::mem::swap(&mut self.code, &mut self.cold);
+        emit(self);
+        std::mem::swap(&mut self.code, &mut self.cold);
     }
 
     /// Declares an array of bytes in global memory with these elements; returns its name.
@@ -146,6 +155,7 @@ impl Assembly {
         }
         body.push_str(&self.arrays);
         body.push_str(&self.code);
+        body.push_str(&self.cold);
         body.push_str("}\n");
         (self.globals, body)
     }

@@ -9,8 +9,7 @@
 //! ([`AddressSpaces`]).
 //!
 //! A check that fails jumps out of line, leaves the failure in the record of the launch, and ends
-//! the work item: its thread goes on with `alive` false, because the other threads wait for it at
-//! barriers.
+//! the work item: its thread goes on behind it.
 
 use super::address::{AddressSpace, AddressSpaces};
 use super::assembly::{Assembly, Class, Label, Operand, Reg, emit};
@@ -72,22 +71,18 @@ impl<'a> WorkItem<'a> {
         self.operands[value.0 as usize] = Some(operand.into());
     }
 
-    /// Ends the work item: records its failures, and returns the operands of its values. `stage`
-    /// and `index` are the number of the stage and the index of the work item; `alive` becomes
-    /// false if it failed.
-    pub fn finish(self, stage: usize, index: Operand, alive: Reg) -> Vec<Option<Operand>> {
+    /// Ends the work item: its failures are recorded out of line, and go on at `failed`. `stage`
+    /// and `index` are the number of the stage and the index of the work item. Returns the operands
+    /// of its values.
+    pub fn finish(self, stage: usize, index: Operand, failed: Label) -> Vec<Option<Operand>> {
         let WorkItem { asm, exits, operands, failure, .. } = self;
-        if !exits.is_empty() {
-            let end = asm.label();
-            emit!(asm, "bra {end}");
+        asm.out_of_line(|asm| {
             for exit in exits {
                 asm.place(exit.from);
                 failure::record(asm, failure, stage, index, &exit.details);
-                emit!(asm, "setp.ne.u32 {alive}, 0, 0");
-                emit!(asm, "bra {end}");
+                emit!(asm, "bra {failed}");
             }
-            asm.place(end);
-        }
+        });
         operands
     }
 

@@ -242,12 +242,10 @@ fn work_item(
     for (value, operand) in kernel.indices.iter().zip(indices) {
         operands[value.0 as usize] = Some(operand.into());
     }
-    let alive = asm.constant(Literal::Bool(true));
+    let next = asm.label();
     let mut item = WorkItem::new(asm, &kernel.types, spaces, operands, &frame.failure);
     item.block(&stage.body)?;
-    let operands = item.finish(0, index.into(), alive);
-    let next = asm.label();
-    emit!(asm, "@!{alive} bra {next}");
+    let operands = item.finish(0, index.into(), next);
     let mut reductions = sums.iter();
     let mut item = WorkItem::new(asm, &kernel.types, spaces, operands, &frame.failure);
     for sink in &stage.sinks {

@@ -121,7 +121,10 @@ pub fn record(
 ) {
     let record = registers.record;
     let key = asm.register(Class::B64);
-    emit!(asm, "or.b64 {key}, {index}, {}", (stage as u64) << STAGE_SHIFT);
+    match stage {
+        0 => asm.move_to(key, index),
+        stage => emit!(asm, "or.b64 {key}, {index}, {}", (stage as u64) << STAGE_SHIFT),
+    }
     // The lock: a lane that has it leaves the loop, and the others of its warp wait for it.
     let (busy, taken) = (asm.register(Class::B32), asm.register(Class::Predicate));
     let (spin, unlock) = (asm.label(), asm.label());
