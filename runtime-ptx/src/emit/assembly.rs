@@ -46,6 +46,8 @@ pub enum Operand {
 /// The text of an entry while it is written.
 #[derive(Debug, Default)]
 pub struct Assembly {
+    /// What the names of arrays begin with: those of texts are the module's.
+    prefix: String,
     /// Declarations at the level of the module: texts, tables.
     globals: String,
     /// Declarations of arrays in shared and local memory.
@@ -68,6 +70,11 @@ macro_rules! emit {
 pub(crate) use emit;
 
 impl Assembly {
+    /// The empty text of an entry of this name.
+    pub fn new(entry: &str) -> Assembly {
+        Assembly { prefix: entry.to_string(), ..Assembly::default() }
+    }
+
     /// A new register.
     pub fn register(&mut self, class: Class) -> Reg {
         let count = &mut self.registers[class as usize];
@@ -138,7 +145,7 @@ impl Assembly {
 
     fn name(&mut self, of: &str) -> String {
         self.names += 1;
-        format!("{of}_{}", self.names)
+        format!("{}_{of}{}", self.prefix, self.names)
     }
 
     /// Returns the declarations for the level of the module, and the body of the entry, from its

@@ -86,6 +86,16 @@ impl<'a> WorkItem<'a> {
         operands
     }
 
+    /// Emits some instructions of a block, in order.
+    pub fn insts(&mut self, insts: &[&Inst]) -> Result<(), Reason> {
+        insts.iter().try_for_each(|inst| self.inst(inst))
+    }
+
+    /// The operands of the values. The work item has no failures.
+    pub fn into_operands(self) -> Vec<Option<Operand>> {
+        self.operands
+    }
+
     /// Emits the instructions of a block; returns the operands that it yields.
     pub fn block(&mut self, block: &Block) -> Result<Vec<Operand>, Reason> {
         for inst in &block.insts {

@@ -1,24 +1,27 @@
-//! The entry of a kernel: the threads of a grid go over its index space.
+//! The entries of a kernel, one for each pass: how the threads of a grid go over the index space.
 //!
 //! ```text
-//! entry(record, launch, interrupt, partials, ticket, parameters of the kernel…)
-//!   unless an earlier launch failed:
-//!     for each index of this thread: index, index + threads of the grid, …
-//!       the code of the work item; its sinks
-//!     the reductions, over the grid
+//! entry(record, launch, interrupt, ticket, areas…, parameters of the kernel…)
+//!   unless an earlier pass failed:
+//!     for each index of this thread, or each tile of this block (`tiles`):
+//!       the code of the work items; their sinks
+//!     the last block: what the blocks left (`finish`)
 //! ```
 //!
-//! A thread takes every n-th index of a grid of n threads, so that neighbours access neighbouring
-//! elements, and any grid covers any space.
+//! Where no sink asks for an order a thread takes every n-th index of a grid of n threads, so that
+//! neighbours access neighbouring elements, and any grid covers any space.
 
 use super::address::{AddressSpace, AddressSpaces};
 use super::assembly::{Assembly, Class, Operand, Reg, emit};
 use super::body::WorkItem;
-use super::collective::{self, GridReduction, ThreadIds, WARP_THREADS};
+use super::collective::{self, ThreadIds, WARP_THREADS};
 use super::failure;
+use super::finish::{Finish, What, finish};
+use super::plan::{Pass, Plan, Role};
+use super::tiles;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{
-    Combine, Inst, Kernel, Literal, Op, Scope, Sink, Space, Stage, Ty, Value, ValueTy,
+    Combine, Inst, Kernel, Literal, Op, Sink, Space, Stage, Ty, Value, ValueTy, liveness,
 };
 use nesl_runtime::runtime::Reason;
 use std::fmt::Write;
@@ -26,65 +29,66 @@ use std::fmt::Write;
 /// The number of threads of a block.
 pub const BLOCK_THREADS: u32 = 256;
 
-/// The parameters that the launcher passes before those of the kernel, each of 8 bytes.
-pub const HIDDEN_PARAMS: [&str; 5] = ["record", "launch", "interrupt", "partials", "ticket"];
+/// The parameters that the launcher passes first, each of 8 bytes; the areas of the plan follow, and
+/// then the parameters of the kernel.
+pub const HIDDEN_PARAMS: [&str; 4] = ["record", "launch", "interrupt", "ticket"];
 
-/// The text of an entry.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// The PTX: declarations of the module, and the entry itself.
-    pub text: String,
-    /// The number of reductions over the grid: each needs 8 bytes of partial results for each
-    /// block.
-    pub reductions: usize,
-}
-
-/// Emits the entry of a kernel without calls, under a name that PTX accepts. Fails if the kernel
-/// contains something that a device cannot execute.
-pub fn entry(kernel: &Kernel, name: &str) -> Result<Entry, Reason> {
+/// Emits a pass of a kernel without calls, under a name that PTX accepts: the declarations of the
+/// module, and the entry itself. Fails if the kernel contains something that a device cannot
+/// execute.
+pub fn entry(kernel: &Kernel, plan: &Plan, pass: Pass, name: &str) -> Result<String, Reason> {
     let spaces = AddressSpaces::find(kernel)?;
-    let [stage] = &kernel.stages[..] else {
-        return Err(Reason::Collective("then"));
-    };
-    stage.sinks.iter().try_for_each(|sink| supports(kernel, stage, sink))?;
-    let mut asm = Assembly::default();
-    let frame = Frame::load(&mut asm, kernel);
+    for stage in &kernel.stages {
+        stage.sinks.iter().try_for_each(|sink| supports(kernel, stage, sink))?;
+    }
+    if let Pass::Prepare(stage) = pass
+        && liveness::may_read_written(kernel, stage)
+    {
+        return Err(Reason::Collective("store"));
+    }
+    let mut asm = Assembly::new(name);
+    let frame = Frame::load(&mut asm, kernel, plan);
     let end = asm.label();
     failure::skip_if_failed(&mut asm, &frame.failure, end);
-    let sums = neutral_sums(&mut asm, kernel, stage);
-    each_index(&mut asm, kernel, &spaces, &frame, stage, &sums)?;
-    if !sums.is_empty() {
-        let (ids, warps) = (&frame.ids, BLOCK_THREADS / WARP_THREADS);
-        collective::reduce_grid(&mut asm, ids, warps, frame.partials, frame.ticket, &sums);
+    let entry = Entry { kernel, plan, pass, spaces: &spaces, frame: &frame };
+    let mut finishes = entry.grid_reductions(&mut asm);
+    let tiles = if entry.is_ordered() {
+        let (tiles, ordered) = tiles::each_tile(&mut asm, &entry, &finishes)?;
+        finishes.extend(ordered);
+        tiles.into()
+    } else {
+        entry.each_index(&mut asm, &finishes)?;
+        Literal::I64(1).into()
+    };
+    if !finishes.is_empty() {
+        let warps = BLOCK_THREADS / WARP_THREADS;
+        finish(&mut asm, &frame.ids, warps, tiles, frame.ticket, &finishes);
     }
     asm.place(end);
     emit!(asm, "ret");
-    let (globals, body) = asm.finish();
-    let mut text = globals;
+    let (mut text, body) = asm.finish();
     write!(text, ".visible .entry {name}(").or_bug("writing to a string");
     let hidden = HIDDEN_PARAMS.iter().map(|param| format!("\n  .param .u64 {param}"));
+    let areas = (0..plan.areas.len()).map(|at| format!("\n  .param .u64 area{at}"));
     let params = kernel.params.iter().enumerate().map(|(at, param)| {
         format!("\n  .param .{} p{at}", param_type(kernel.types[param.0 as usize]))
     });
-    text.push_str(&hidden.chain(params).collect::<Vec<_>>().join(","));
+    text.push_str(&hidden.chain(areas).chain(params).collect::<Vec<_>>().join(","));
     writeln!(text, "\n)\n.maxntid {BLOCK_THREADS}, 1, 1").or_bug("writing to a string");
     text.push_str(&body);
-    Ok(Entry { text, reductions: sums.len() })
+    Ok(text)
 }
 
 /// Fails if a sink cannot be executed.
 fn supports(kernel: &Kernel, stage: &Stage, sink: &Sink) -> Result<(), Reason> {
     match sink {
-        Sink::Reduce { scope: Scope::All, .. } => Ok(()),
+        Sink::Reduce { .. } | Sink::Scan { .. } | Sink::Pack { .. } => Ok(()),
         Sink::Scatter { value, .. } if is_uniform(kernel, stage, *value) => Ok(()),
+        Sink::Scatter { .. } => Err(Reason::Collective("scatter")),
         Sink::Histogram { combine, value, length: None, .. } => {
             let ordered = !kernel.scalar_ty(*value).is_int() || *combine == Combine::Mul;
             if ordered { Err(Reason::Collective("histogram")) } else { Ok(()) }
         }
-        Sink::Reduce { .. } => Err(Reason::Collective("reduce by segment")),
-        Sink::Scan { .. } => Err(Reason::Collective("scan")),
-        Sink::Pack { .. } => Err(Reason::Collective("pack")),
-        Sink::Scatter { .. } => Err(Reason::Collective("scatter")),
         Sink::Histogram { .. } => Err(Reason::Collective("histogram")),
         Sink::Emit { .. } => Err(Reason::Collective("emit")),
     }
@@ -96,26 +100,39 @@ fn is_uniform(kernel: &Kernel, stage: &Stage, value: Value) -> bool {
     kernel.params.contains(&value) || stage.body.insts.iter().any(constant)
 }
 
+/// A pass of a kernel.
+pub struct Entry<'a> {
+    pub kernel: &'a Kernel,
+    pub plan: &'a Plan,
+    pub pass: Pass,
+    pub spaces: &'a AddressSpaces,
+    pub frame: &'a Frame,
+}
+
 /// The registers that every thread of an entry has from its beginning on.
-struct Frame {
-    failure: failure::Registers,
-    partials: Reg,
+pub struct Frame {
+    pub failure: failure::Registers,
     ticket: Reg,
-    ids: ThreadIds,
+    /// The addresses of the plan's areas.
+    pub areas: Vec<Reg>,
+    pub ids: ThreadIds,
     /// The operand of each parameter of the kernel, by value.
-    operands: Vec<Option<Operand>>,
+    pub operands: Vec<Option<Operand>>,
 }
 
 impl Frame {
-    fn load(asm: &mut Assembly, kernel: &Kernel) -> Frame {
-        let hidden = HIDDEN_PARAMS.map(|name| {
+    fn load(asm: &mut Assembly, kernel: &Kernel, plan: &Plan) -> Frame {
+        let mut hidden = |name: &str| {
             let d = asm.register(Class::B64);
             emit!(asm, "ld.param.u64 {d}, [{name}]");
             d
-        });
-        let [record, launch, interrupt, partials, ticket] = hidden;
-        let [record, interrupt, partials, ticket] =
-            [record, interrupt, partials, ticket].map(|address| to_global(asm, address));
+        };
+        let [record, launch, interrupt, ticket] = HIDDEN_PARAMS.map(&mut hidden);
+        let areas: Vec<Reg> =
+            (0..plan.areas.len()).map(|at| hidden(&format!("area{at}"))).collect();
+        let [record, interrupt, ticket] =
+            [record, interrupt, ticket].map(|address| to_global(asm, address));
+        let areas = areas.into_iter().map(|address| to_global(asm, address)).collect();
         let mut operands = vec![None; kernel.types.len()];
         for (at, param) in kernel.params.iter().enumerate() {
             let reg = load_param(asm, at, kernel.types[param.0 as usize]);
@@ -128,7 +145,7 @@ impl Frame {
         });
         let [thread, block, blocks] = ids;
         let failure = failure::Registers { record, launch, interrupt };
-        Frame { failure, partials, ticket, ids: ThreadIds { thread, block, blocks }, operands }
+        Frame { failure, ticket, areas, ids: ThreadIds { thread, block, blocks }, operands }
     }
 }
 
@@ -169,155 +186,216 @@ fn load_param(asm: &mut Assembly, at: usize, ty: ValueTy) -> Reg {
     }
 }
 
-/// Emits the reductions of a stage with their neutral elements.
-fn neutral_sums(asm: &mut Assembly, kernel: &Kernel, stage: &Stage) -> Vec<GridReduction> {
-    let mut sums = Vec::new();
-    for sink in &stage.sinks {
-        let Sink::Reduce { combine, value, out: Some(out), .. } = sink else { continue };
-        let ty = kernel.scalar_ty(*value);
-        let neutral = asm.constant(combine.neutral(ty));
-        let sum = asm.register(neutral.class);
-        asm.move_to(sum, neutral.into());
-        let param = kernel.params.iter().position(|param| param == out);
-        let at = param.or_bug("a sink writes a parameter: the verifier sees that");
-        // Loaded again where it is needed: a register held through the loop would cost occupancy.
-        let address = load_param(asm, at, ValueTy::Array(ty));
-        sums.push(GridReduction { combine: (*combine, ty), sum, out: address });
+impl Entry<'_> {
+    /// The stages that the pass executes.
+    pub fn stages(&self) -> &[Stage] {
+        match self.pass {
+            Pass::Prepare(last) => &self.kernel.stages[..=last],
+            Pass::Final => &self.kernel.stages,
+        }
     }
-    sums
+
+    /// The part of a sink in the pass.
+    pub fn role(&self, stage: usize, number: usize) -> Role {
+        self.plan.role(&self.kernel.stages[stage].sinks[number], self.pass, stage, number)
+    }
+
+    /// Returns true if the pass goes over the space tile by tile: a sink asks for an order, or a
+    /// later stage waits for one.
+    fn is_ordered(&self) -> bool {
+        let mut sinks = self
+            .stages()
+            .iter()
+            .enumerate()
+            .flat_map(|(stage, code)| (0..code.sinks.len()).map(move |number| (stage, number)));
+        sinks.any(|(stage, number)| self.role(stage, number).is_ordered())
+    }
+
+    /// The operand of a parameter.
+    pub fn param(&self, param: Value) -> Operand {
+        self.frame.operands[param.0 as usize].or_bug("a parameter has a register")
+    }
+
+    /// The address of an array parameter.
+    pub fn array(&self, asm: &mut Assembly, param: Value) -> Reg {
+        match self.param(param) {
+            Operand::Reg(reg) => reg,
+            Operand::Constant(literal) => asm.constant(literal),
+        }
+    }
+
+    /// Emits the neutral elements of the reductions over the grid, in the order of the sinks.
+    fn grid_reductions(&self, asm: &mut Assembly) -> Vec<Finish> {
+        let mut all = Vec::new();
+        for (at, stage) in self.stages().iter().enumerate() {
+            for (number, sink) in stage.sinks.iter().enumerate() {
+                let (Role::Grid(area), Sink::Reduce { combine, value, out: Some(out), .. }) =
+                    (self.role(at, number), sink)
+                else {
+                    continue;
+                };
+                let ty = self.kernel.scalar_ty(*value);
+                let neutral = asm.constant(combine.neutral(ty));
+                let sum = asm.register(neutral.class);
+                asm.move_to(sum, neutral.into());
+                let what = What::Grid { sum, out: self.array(asm, *out) };
+                all.push(Finish { combine: (*combine, ty), area: self.frame.areas[area], what });
+            }
+        }
+        all
+    }
+
+    /// Emits the number of indices.
+    pub fn count(&self, asm: &mut Assembly) -> Operand {
+        match &self.kernel.space {
+            Space::Flat { count } => self.param(*count),
+            Space::Regular { segments, length } => {
+                let d = asm.register(Class::B64);
+                emit!(asm, "mul.lo.s64 {d}, {}, {}", self.param(*segments), self.param(*length));
+                d.into()
+            }
+            Space::Segmented { segments, offsets } => {
+                let base = self.array(asm, *offsets);
+                let address = asm.element_address(base, self.param(*segments), 8);
+                asm.load(Ty::I64, AddressSpace::Global, address).into()
+            }
+        }
+    }
+
+    /// Emits the loop of a thread over its indices, of a pass of one stage.
+    fn each_index(&self, asm: &mut Assembly, sums: &[Finish]) -> Result<(), Reason> {
+        let count = self.count(asm);
+        let index = self.first_index(asm);
+        let stride = asm.register(Class::B64);
+        emit!(asm, "mul.wide.u32 {stride}, {}, {BLOCK_THREADS}", self.frame.ids.blocks);
+        let (head, end) = (asm.label(), asm.label());
+        asm.place(head);
+        let over = asm.register(Class::Predicate);
+        emit!(asm, "setp.ge.s64 {over}, {index}, {count}");
+        emit!(asm, "@{over} bra {end}");
+        self.work_item(asm, sums, index)?;
+        emit!(asm, "add.s64 {index}, {index}, {stride}");
+        emit!(asm, "bra {head}");
+        asm.place(end);
+        Ok(())
+    }
+
+    /// Emits the number of this thread in the grid.
+    pub fn first_index(&self, asm: &mut Assembly) -> Reg {
+        let index = asm.register(Class::B64);
+        let thread = asm.convert(Ty::I32, Ty::I64, self.frame.ids.thread.into());
+        emit!(asm, "mad.wide.u32 {index}, {}, {BLOCK_THREADS}, {thread}", self.frame.ids.block);
+        index
+    }
+
+    /// Emits one work item and its part in the sinks, which ask for no order. A work item that
+    /// fails takes part in none.
+    fn work_item(&self, asm: &mut Assembly, sums: &[Finish], index: Reg) -> Result<(), Reason> {
+        let kernel = self.kernel;
+        let mut operands = self.frame.operands.clone();
+        let indices = Indices::of(asm, self, index);
+        indices.define(kernel, &mut operands);
+        let next = asm.label();
+        let mut sums = sums.iter();
+        for (at, stage) in kernel.stages.iter().enumerate() {
+            let failure = &self.frame.failure;
+            let mut item = WorkItem::new(asm, &kernel.types, self.spaces, operands, failure);
+            item.block(&stage.body)?;
+            operands = item.finish(at, index.into(), next);
+            let mut item = WorkItem::new(asm, &kernel.types, self.spaces, operands, failure);
+            for (number, sink) in stage.sinks.iter().enumerate() {
+                match self.role(at, number) {
+                    Role::Grid(_) => {
+                        let Some((Finish { combine, what: What::Grid { sum, .. }, .. }, element)) =
+                            sums.next().zip(sink.combined().map(|(_, value)| value))
+                        else {
+                            continue;
+                        };
+                        let element = item.operand(element);
+                        let next = item.asm.combine(combine.0, combine.1, (*sum).into(), element);
+                        item.asm.move_to(*sum, next.into());
+                    }
+                    Role::Free => free_sink(&mut item, kernel, sink),
+                    _ => {}
+                }
+            }
+            operands = item.into_operands();
+        }
+        asm.place(next);
+        Ok(())
+    }
 }
 
-/// Emits the loop of a thread over its indices.
-fn each_index(
-    asm: &mut Assembly,
-    kernel: &Kernel,
-    spaces: &AddressSpaces,
-    frame: &Frame,
-    stage: &Stage,
-    sums: &[GridReduction],
-) -> Result<(), Reason> {
-    let scalar =
-        |value: Value| frame.operands[value.0 as usize].or_bug("a parameter has a register");
-    let count = match &kernel.space {
-        Space::Flat { count } => scalar(*count),
-        Space::Regular { segments, length } => {
-            let d = asm.register(Class::B64);
-            emit!(asm, "mul.lo.s64 {d}, {}, {}", scalar(*segments), scalar(*length));
-            d.into()
-        }
-        Space::Segmented { segments, offsets } => {
-            let Operand::Reg(base) = scalar(*offsets) else { return Ok(()) };
-            let address = asm.element_address(base, scalar(*segments), 8);
-            asm.load(Ty::I64, AddressSpace::Global, address).into()
-        }
+/// Emits the part of a work item in a scatter or histogram.
+pub fn free_sink(item: &mut WorkItem<'_>, kernel: &Kernel, sink: &Sink) {
+    let (array, index, value, when) = match sink {
+        Sink::Scatter { array, index, value, when } => (array, index, value, when),
+        Sink::Histogram { array, index, value, when, .. } => (array, index, value, when),
+        Sink::Reduce { .. } | Sink::Scan { .. } | Sink::Pack { .. } | Sink::Emit { .. } => return,
     };
-    let (index, stride) = (asm.register(Class::B64), asm.register(Class::B64));
-    let threads = asm.convert(Ty::I32, Ty::I64, frame.ids.thread.into());
-    emit!(asm, "mad.wide.u32 {index}, {}, {BLOCK_THREADS}, {threads}", frame.ids.block);
-    emit!(asm, "mul.wide.u32 {stride}, {}, {BLOCK_THREADS}", frame.ids.blocks);
-    let (head, end) = (asm.label(), asm.label());
-    asm.place(head);
-    let over = asm.register(Class::Predicate);
-    emit!(asm, "setp.ge.s64 {over}, {index}, {count}");
-    emit!(asm, "@{over} bra {end}");
-    work_item(asm, kernel, spaces, frame, stage, sums, index)?;
-    emit!(asm, "add.s64 {index}, {index}, {stride}");
-    emit!(asm, "bra {head}");
-    asm.place(end);
-    Ok(())
-}
-
-/// Emits one work item and its part in the sinks.
-fn work_item(
-    asm: &mut Assembly,
-    kernel: &Kernel,
-    spaces: &AddressSpaces,
-    frame: &Frame,
-    stage: &Stage,
-    sums: &[GridReduction],
-    index: Reg,
-) -> Result<(), Reason> {
-    let mut operands = frame.operands.clone();
-    let indices = indices(asm, kernel, frame, index);
-    for (value, operand) in kernel.indices.iter().zip(indices) {
-        operands[value.0 as usize] = Some(operand.into());
-    }
-    let next = asm.label();
-    let mut item = WorkItem::new(asm, &kernel.types, spaces, operands, &frame.failure);
-    item.block(&stage.body)?;
-    let operands = item.finish(0, index.into(), next);
-    let mut reductions = sums.iter();
-    let mut item = WorkItem::new(asm, &kernel.types, spaces, operands, &frame.failure);
-    for sink in &stage.sinks {
-        match sink {
-            Sink::Reduce { value, out: Some(_), .. } => {
-                let reduction = reductions.next().or_bug("each reduction has its sum");
-                let element = item.operand(*value);
-                let (combine, ty) = reduction.combine;
-                let sum = item.asm.combine(combine, ty, reduction.sum.into(), element);
-                item.asm.move_to(reduction.sum, sum.into());
-            }
-            Sink::Scatter { array, index, value, when } => {
-                take_part(&mut item, *when, |item| {
-                    let address = item.address(*array, *index);
-                    let (ty, value) = (kernel.scalar_ty(*value), item.operand(*value));
-                    item.asm.store(ty, AddressSpace::Global, address, value);
-                });
-            }
-            Sink::Histogram { array, combine, index, value, when, .. } => {
-                take_part(&mut item, *when, |item| {
-                    let address = item.address(*array, *index);
-                    let (ty, value) = (kernel.scalar_ty(*value), item.operand(*value));
-                    collective::update(item.asm, *combine, ty, address, value);
-                });
-            }
-            Sink::Reduce { .. } | Sink::Scan { .. } | Sink::Pack { .. } | Sink::Emit { .. } => {}
-        }
-    }
-    item.asm.place(next);
-    Ok(())
-}
-
-/// Emits the part of a work item in a sink, executed only where `when` is true.
-fn take_part(item: &mut WorkItem<'_>, when: Option<Value>, emit: impl FnOnce(&mut WorkItem<'_>)) {
     let skip = when.map(|when| {
         let (when, skip) = (item.register(when), item.asm.label());
         emit!(item.asm, "@!{when} bra {skip}");
         skip
     });
-    emit(item);
+    let address = item.address(*array, *index);
+    let (ty, value) = (kernel.scalar_ty(*value), item.operand(*value));
+    match sink {
+        Sink::Histogram { combine, .. } => {
+            collective::update(item.asm, *combine, ty, address, value);
+        }
+        _ => item.asm.store(ty, AddressSpace::Global, address, value),
+    }
     if let Some(skip) = skip {
         item.asm.place(skip);
     }
 }
 
-/// Emits the indices that the code of a work item knows: its index; or segment, position, index.
-fn indices(asm: &mut Assembly, kernel: &Kernel, frame: &Frame, index: Reg) -> Vec<Reg> {
-    let scalar =
-        |value: Value| frame.operands[value.0 as usize].or_bug("a parameter has a register");
-    let (segment, start) = match &kernel.space {
-        Space::Flat { .. } => return vec![index],
-        Space::Regular { length, .. } => {
-            let (segment, start) = (asm.register(Class::B64), asm.register(Class::B64));
-            emit!(asm, "div.u64 {segment}, {index}, {}", scalar(*length));
-            emit!(asm, "mul.lo.s64 {start}, {segment}, {}", scalar(*length));
-            (segment, start)
+/// The indices of a work item.
+pub struct Indices {
+    /// The index in the whole space.
+    pub index: Reg,
+    /// In a space with segments: the segment, and the position there.
+    pub in_segment: Option<(Reg, Reg)>,
+}
+
+impl Indices {
+    /// Emits the indices of a work item.
+    pub fn of(asm: &mut Assembly, entry: &Entry<'_>, index: Reg) -> Indices {
+        let (segment, start) = match &entry.kernel.space {
+            Space::Flat { .. } => return Indices { index, in_segment: None },
+            Space::Regular { length, .. } => {
+                let (segment, start) = (asm.register(Class::B64), asm.register(Class::B64));
+                let length = entry.param(*length);
+                emit!(asm, "div.u64 {segment}, {index}, {length}");
+                emit!(asm, "mul.lo.s64 {start}, {segment}, {length}");
+                (segment, start)
+            }
+            Space::Segmented { segments, offsets } => {
+                let offsets = entry.array(asm, *offsets);
+                segment_of(asm, entry.param(*segments), offsets, index)
+            }
+        };
+        let position = asm.register(Class::B64);
+        emit!(asm, "sub.s64 {position}, {index}, {start}");
+        Indices { index, in_segment: Some((segment, position)) }
+    }
+
+    /// Gives the values that name the indices in the code their operands.
+    pub fn define(&self, kernel: &Kernel, operands: &mut [Option<Operand>]) {
+        let all = match self.in_segment {
+            None => vec![self.index],
+            Some((segment, position)) => vec![segment, position, self.index],
+        };
+        for (value, reg) in kernel.indices.iter().zip(all) {
+            operands[value.0 as usize] = Some(reg.into());
         }
-        Space::Segmented { segments, offsets } => {
-            segment_of(asm, scalar(*segments), scalar(*offsets), index)
-        }
-    };
-    let position = asm.register(Class::B64);
-    emit!(asm, "sub.s64 {position}, {index}, {start}");
-    vec![segment, position, index]
+    }
 }
 
 /// Emits the search for the segment of an index: the last one that begins there or before.
 /// Returns the segment and its first index.
-fn segment_of(asm: &mut Assembly, segments: Operand, offsets: Operand, index: Reg) -> (Reg, Reg) {
-    let Operand::Reg(offsets) = offsets else {
-        return (index, index);
-    };
+fn segment_of(asm: &mut Assembly, segments: Operand, offsets: Reg, index: Reg) -> (Reg, Reg) {
     let [low, high, middle, start] = [(); 4].map(|()| asm.register(Class::B64));
     // offsets[low] is at most the index, offsets[high] more.
     asm.move_to(low, Literal::I64(0).into());
