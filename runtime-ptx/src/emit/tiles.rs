@@ -257,16 +257,14 @@ impl Tile<'_> {
             Role::Segments(tiles) => {
                 let Sink::Reduce { combine, value, out: Some(out), .. } = sink else { return };
                 let out = self.entry.array(asm, *out);
-                let ty = self.entry.kernel.scalar_ty(*value);
-                let values = self.values(asm, *value, combine.neutral(ty));
-                self.reduce_segments(asm, (*combine, ty), values, tiles, out);
+                let (combine, values) = self.combined(asm, *combine, *value);
+                self.reduce_segments(asm, combine, values, tiles, out);
             }
             Role::Prepare(tiles, results) => {
                 let Sink::Reduce { combine, value, .. } = sink else { return };
-                let ty = self.entry.kernel.scalar_ty(*value);
-                let values = self.values(asm, *value, combine.neutral(ty));
                 let out = self.entry.frame.areas[results];
-                self.reduce_segments(asm, (*combine, ty), values, tiles, out);
+                let (combine, values) = self.combined(asm, *combine, *value);
+                self.reduce_segments(asm, combine, values, tiles, out);
             }
             Role::Read(results) => self.read(asm, sink, results),
         }
@@ -316,6 +314,25 @@ impl Tile<'_> {
         all
     }
 
+    /// The values that a reduction or scan combines: a NaN, which `min` and `max` skip, is the
+    /// neutral element.
+    fn combined(
+        &self,
+        asm: &mut Assembly,
+        combine: Combine,
+        value: Value,
+    ) -> ((Combine, Ty), Vec<Reg>) {
+        let ty = self.entry.kernel.scalar_ty(value);
+        let neutral = combine.neutral(ty);
+        let mut values = self.values(asm, value, neutral);
+        if ty.is_float() && matches!(combine, Combine::Min | Combine::Max) {
+            for value in &mut values {
+                *value = asm.combine(combine, ty, (*value).into(), neutral.into());
+            }
+        }
+        ((combine, ty), values)
+    }
+
     /// The number of elements of each work item that a pack keeps: 1 or 0.
     fn kept(&self, asm: &mut Assembly, keep: Value) -> Vec<Reg> {
         let keep = self.values(asm, keep, Literal::Bool(false));
@@ -335,9 +352,8 @@ impl Tile<'_> {
     fn scanned(&self, asm: &mut Assembly, sink: &Sink) -> ((Combine, Ty), Rows) {
         match sink {
             Sink::Scan { scope, combine, value, .. } => {
-                let ty = self.entry.kernel.scalar_ty(*value);
-                let values = self.values(asm, *value, combine.neutral(ty));
-                ((*combine, ty), self.rows(*scope, values))
+                let (combine, values) = self.combined(asm, *combine, *value);
+                (combine, self.rows(*scope, values))
             }
             Sink::Pack { keep, .. } => {
                 let values = self.kept(asm, *keep);
