@@ -98,6 +98,10 @@ pub enum Reason {
     Recursion,
     /// A work item allocates.
     Allocation,
+    /// The code of a kernel is too long, once its calls are inlined.
+    CodeSize,
+    /// The runtime has no implementation of a collective operation: its name in the text of kir.
+    Collective(&'static str),
     /// The runtime has no implementation of an intrinsic.
     Intrinsic(Extern),
 }
@@ -237,6 +241,8 @@ impl fmt::Display for Reason {
         match self {
             Reason::Recursion => out.write_str("recursive functions"),
             Reason::Allocation => out.write_str("arrays allocated by work items"),
+            Reason::CodeSize => out.write_str("very long code"),
+            Reason::Collective(name) => write!(out, "the collective operation `{name}`"),
             Reason::Intrinsic(intrinsic) => write!(out, "the intrinsic `{}`", intrinsic.mnemonic()),
         }
     }
