@@ -37,29 +37,42 @@ const ORDER: [&str; 22] = [
 ];
 
 /// The crates of the workspace that each crate may import.
-const MAY_IMPORT: [(&str, &[&str]); 6] = [
+const MAY_IMPORT: [(&str, &[&str]); 7] = [
     ("nesl-runtime", &[]),
     ("nesl-runtime-cpu", &["nesl-runtime"]),
+    ("nesl-runtime-ptx", &["nesl-runtime"]),
     ("nesl-core", &["nesl-runtime"]),
     ("nesl-engine", &["nesl-core", "nesl-runtime"]),
     ("nesl-server", &["nesl-core", "nesl-runtime"]),
-    ("nesl", &["nesl-core", "nesl-engine", "nesl-runtime", "nesl-runtime-cpu", "nesl-server"]),
+    (
+        "nesl",
+        &[
+            "nesl-core",
+            "nesl-engine",
+            "nesl-runtime",
+            "nesl-runtime-cpu",
+            "nesl-runtime-ptx",
+            "nesl-server",
+        ],
+    ),
 ];
 
 /// Files of more lines than this must be split.
 const MAX_FILE_LINES: usize = 800;
 
 /// The folders of the crates.
-const CRATES: [&str; 7] = ["runtime", "runtime-cpu", "core", "engine", "server", "repl", "xtask"];
+const CRATES: [&str; 8] =
+    ["runtime", "runtime-cpu", "runtime-ptx", "core", "engine", "server", "repl", "xtask"];
 
 /// Circles of imports that are still to be dissolved: the files of each.
 const CIRCLES: &[&[&str]] = &[];
 
 /// The number of doc lines of each crate that are no sentences. Lower it with the number; never
 /// raise it.
-const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
+const UNCLEAR_DOC_LINES: [(&str, usize); 8] = [
     ("runtime", 2),
     ("runtime-cpu", 0),
+    ("runtime-ptx", 0),
     ("core", 126),
     ("engine", 10),
     ("server", 31),
@@ -69,9 +82,10 @@ const UNCLEAR_DOC_LINES: [(&str, usize); 7] = [
 
 /// The number of constants of each crate whose names have no unit. Lower it with the number; never
 /// raise it.
-const VAGUE_CONSTANTS: [(&str, usize); 7] = [
+const VAGUE_CONSTANTS: [(&str, usize); 8] = [
     ("runtime", 0),
     ("runtime-cpu", 0),
+    ("runtime-ptx", 0),
     ("core", 1),
     ("engine", 1),
     ("server", 0),

@@ -27,17 +27,17 @@ kernel \"dot\"(v0: [f64], v1: [f64], v2: i64, v3: [f64]) over flat v2 at v4 {
 ",
         expect![[r#"
             L2:
-              setp.ge.s64 %p3, %rd20, %rd14;
+              setp.ge.s64 %p3, %rd18, %rd14;
               @%p3 bra L3;
-              mad.lo.s64 %rd23, %rd20, 8, %rd11;
-              ld.global.f64 %fd3, [%rd23];
-              mad.lo.s64 %rd24, %rd20, 8, %rd13;
-              ld.global.f64 %fd4, [%rd24];
+              mad.lo.s64 %rd21, %rd18, 8, %rd11;
+              ld.global.f64 %fd3, [%rd21];
+              mad.lo.s64 %rd22, %rd18, 8, %rd13;
+              ld.global.f64 %fd4, [%rd22];
               mul.rn.f64 %fd5, %fd3, %fd4;
               add.rn.f64 %fd6, %fd2, %fd5;
               mov.f64 %fd2, %fd6;
             L4:
-              add.s64 %rd20, %rd20, %rd21;
+              add.s64 %rd18, %rd18, %rd20;
               bra L2;
         "#]],
     );
@@ -59,19 +59,19 @@ kernel \"divide\"(v0: [i64], v1: i64, v2: [i64]) over flat v1 at v3 {
 ",
         expect![[r#"
             L2:
-              setp.ge.s64 %p3, %rd16, %rd12;
+              setp.ge.s64 %p3, %rd14, %rd10;
               @%p3 bra L3;
-              mad.lo.s64 %rd19, %rd16, 8, %rd11;
-              ld.global.b64 %rd20, [%rd19];
-              setp.ne.s64 %p4, %rd20, 0;
+              mad.lo.s64 %rd17, %rd14, 8, %rd9;
+              ld.global.b64 %rd18, [%rd17];
+              setp.ne.s64 %p4, %rd18, 0;
               @!%p4 bra L5;
-              setp.eq.s64 %p5, %rd20, 0;
-              selp.b64 %rd22, 1, %rd20, %p5;
-              div.s64 %rd21, 100, %rd22;
-              mad.lo.s64 %rd23, %rd16, 8, %rd14;
-              st.global.b64 [%rd23], %rd21;
+              setp.eq.s64 %p5, %rd18, 0;
+              selp.b64 %rd20, 1, %rd18, %p5;
+              div.s64 %rd19, 100, %rd20;
+              mad.lo.s64 %rd21, %rd14, 8, %rd12;
+              st.global.b64 [%rd21], %rd19;
             L4:
-              add.s64 %rd16, %rd16, %rd17;
+              add.s64 %rd14, %rd14, %rd16;
               bra L2;
         "#]],
     );

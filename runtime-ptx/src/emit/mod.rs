@@ -3,7 +3,8 @@
 //! | file | contents |
 //! |---|---|
 //! | `plan` | the passes of a kernel, and what they leave for each other |
-//! | `entry` | a pass: how the threads of a grid go over the index space |
+//! | `entry`, `frame` | a pass: the entry, its parameters, the size of its index space |
+//! | `elements`, `indices` | the threads of a grid go over the index space |
 //! | `tiles`, `scan` | the same in order: prefixes over the tiles of the space |
 //! | `finish` | the end of a pass: the last block combines what the others left |
 //! | `body` | the code of one work item: blocks, control flow, checks |
@@ -20,16 +21,19 @@ mod address;
 mod assembly;
 mod body;
 mod collective;
+mod elements;
 mod entry;
 pub mod failure;
 mod finish;
+mod frame;
+mod indices;
 mod memory;
 mod plan;
 mod scalar;
 mod scan;
 mod tiles;
 
-pub use entry::{BLOCK_THREADS, HIDDEN_PARAMS};
+pub use frame::{BLOCK_THREADS, HIDDEN_PARAMS};
 pub use plan::{Area, Pass, Plan, TILE_BYTES};
 pub use tiles::TILE_ITEMS;
 
