@@ -62,6 +62,8 @@ pub enum FaultCode {
     TooDeep,
     /// A result larger than the memory the session allows.
     OutOfMemory,
+    /// A device, or its driver, failed; the text says what was being done.
+    Device,
     /// The user interrupted the program.
     Interrupted,
 }
@@ -107,6 +109,7 @@ impl FaultCode {
             Host => "Input or output failed.",
             TooDeep => "Recursion too deep.",
             OutOfMemory => "Out of memory.",
+            Device => "The device failed.",
             Interrupted => "Interrupted.",
         }
     }

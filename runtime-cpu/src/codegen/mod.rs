@@ -108,7 +108,7 @@ fn compile_here(
     room: usize,
     stop: &AtomicBool,
 ) -> Result<Compiled, String> {
-    let (module, facts) = inline(module, Limits::SMALL);
+    let (module, facts) = inline(module, Limits::SMALL_CALLEES);
     let isa = machine.isa.clone();
     let convention = isa.default_call_conv();
     let blends = isa.isa_flags().iter().any(|f| f.name == "has_sse41" && f.as_bool() == Some(true));

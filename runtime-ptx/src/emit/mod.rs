@@ -55,7 +55,7 @@ pub struct Code {
 
 /// Emits a well-formed module. Fails if a kernel contains something that a device cannot execute.
 pub fn emit(module: &Module) -> Result<Code, Reason> {
-    let (module, facts) = inline(module, Limits::ALL);
+    let (module, facts) = inline(module, Limits::ALL_CALLEES);
     let mut text = HEADER.to_string();
     let mut plans = Vec::with_capacity(module.kernels.len());
     for (number, kernel) in module.kernels.iter().enumerate() {

@@ -2,8 +2,8 @@
 //!
 //! kir functions return only at their end, so that a call is replaced by the renamed body and its
 //! results by the values that the body yields. Vectorised code has no calls: a function that is
-//! to be vectorised has to be small enough to be inlined ([`Limits::SMALL`]). Device code has no
-//! calls either: everything that does not call itself is inlined ([`Limits::ALL`]).
+//! to be vectorised has to be small enough to be inlined ([`Limits::SMALL_CALLEES`]). Device code has no
+//! calls either: everything that does not call itself is inlined ([`Limits::ALL_CALLEES`]).
 
 use super::facts::{FunctionFacts, function_facts};
 use super::simplify::remove_dead_marks;
@@ -22,10 +22,12 @@ pub struct Limits {
 
 impl Limits {
     /// For code that may call: small callees.
-    pub const SMALL: Limits = Limits { callee_instructions: 150, caller_instructions: 3000 };
+    pub const SMALL_CALLEES: Limits =
+        Limits { callee_instructions: 150, caller_instructions: 3000 };
     /// For code that cannot call: every callee, until the code is too long to be compiled in a
     /// second.
-    pub const ALL: Limits = Limits { callee_instructions: usize::MAX, caller_instructions: 20_000 };
+    pub const ALL_CALLEES: Limits =
+        Limits { callee_instructions: usize::MAX, caller_instructions: 20_000 };
 }
 
 /// Returns the module with callees inlined that are within the limits and do not call themselves,
@@ -148,7 +150,7 @@ kernel \"k\"(v0: i64, v1: [i64]) over flat v0 at v2 {
   store v1[v2] = v3
 }
 ";
-        let (module, facts) = inline(&parse(text).unwrap(), Limits::SMALL);
+        let (module, facts) = inline(&parse(text).unwrap(), Limits::SMALL_CALLEES);
         assert_eq!(verify(&module), Ok(()));
         assert_eq!(calls(&module), 2, "the two calls of the recursive function");
         assert_eq!(facts.iter().filter(|f| f.in_cycle).count(), 1);
