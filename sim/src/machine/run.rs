@@ -183,14 +183,17 @@ impl Machine<'_> {
                 let line = self.kernel.code[group.at as usize].line;
                 let why = match group.state {
                     GroupState::Running => "runs",
-                    GroupState::AwaitsMembers => "waits for the members of its mask",
+                    GroupState::AwaitsMembers => {
+                        kind = FaultKind::MemberMask;
+                        "waits for the members of its mask"
+                    }
                     GroupState::AtBarrier(_) => "waits at a barrier",
                     GroupState::AwaitsLanes => {
                         kind = FaultKind::BarrierDivergence;
                         "waits for the other lanes of its warp"
                     }
                 };
-                if place == 0 || group.state == GroupState::AwaitsLanes {
+                if place == 0 || !matches!(group.state, GroupState::AtBarrier(_)) {
                     place = line;
                 }
                 waiting.push(format!("warp {number} lanes {:#x} {why} in line {line}", group.mask));
