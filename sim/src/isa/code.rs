@@ -109,7 +109,7 @@ pub struct Access {
 }
 
 /// The change that an atomic instruction makes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum AtomicOp {
     /// The old value combined with the operand.
     Combine(Binary),
@@ -120,7 +120,7 @@ pub enum AtomicOp {
 }
 
 /// An atomic instruction.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Atomic {
     /// The address.
     pub address: Address,
@@ -204,7 +204,7 @@ pub enum VoteMode {
 }
 
 /// An instruction of the members of a warp together.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Collective {
     /// `bar.warp.sync`.
     Barrier,
@@ -285,7 +285,7 @@ pub struct Barrier {
 }
 
 /// What an instruction does.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub enum Op {
     /// `d = f(a)`.
@@ -353,7 +353,7 @@ pub enum Op {
 }
 
 /// An instruction with its guard and its place in the text.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Instruction {
     /// What it does.
     pub op: Op,
@@ -440,7 +440,7 @@ pub struct ConstBank {
 }
 
 /// A decoded kernel.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Kernel {
     /// Its name.
     pub name: String,
@@ -484,7 +484,7 @@ pub struct GlobalVariable {
 }
 
 /// A decoded module.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Module {
     /// The `.target`, as in `sm_75`.
     pub target: u32,
