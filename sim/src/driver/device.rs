@@ -111,7 +111,7 @@ impl Device {
             40 => 2, // copy engines
             75 => self.capability / 10,
             76 => self.capability % 10,
-            78 | 79 | 80 => 1, // stream priorities, caches
+            78..=80 => 1, // stream priorities, caches
             81 => self.shared_bytes,
             87 => 2,                // ratio of f32 to f64
             90 | 91 | 95 | 99 => 1, // preemption, registered memory, cooperation

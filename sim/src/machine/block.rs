@@ -186,7 +186,7 @@ impl Block {
         }
         self.checks = check.then(|| {
             Box::new(BlockChecks {
-                order: ThreadOrder::new(linear, warps),
+                order: ThreadOrder::new(linear, shape.threads() as usize),
                 shadow: Shadow::new(self.shared.len()),
                 initialised: ByteSet::new(self.shared.len()),
                 sync: HashMap::new(),

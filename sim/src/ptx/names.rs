@@ -5,6 +5,12 @@ use crate::isa::code::{Constant, PredicateRegister, Register, Special};
 use crate::isa::types::Type;
 use std::collections::HashMap;
 
+/// The registers that hold constants.
+type Constants = Vec<(Register, Constant)>;
+
+/// The registers that hold special values.
+type Specials = Vec<(Register, Special)>;
+
 /// A declared name.
 #[derive(Clone, Copy, Debug)]
 pub enum Symbol {
@@ -108,7 +114,7 @@ impl Names {
     }
 
     /// Returns the registers of constants, in their order, and of special values.
-    pub fn preloaded(self) -> (Vec<(Register, Constant)>, Vec<(Register, Special)>) {
+    pub fn preloaded(self) -> (Constants, Specials) {
         let mut constants: Vec<_> =
             self.constants.into_iter().map(|(constant, register)| (register, constant)).collect();
         constants.sort_by_key(|(register, _)| *register);

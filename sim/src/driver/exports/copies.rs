@@ -89,7 +89,7 @@ fn fill(
     if bytes == 0 {
         return Ok(0);
     }
-    if context.memory.locate(to, bytes).is_err() || to % pattern.len() as u64 != 0 {
+    if context.memory.locate(to, bytes).is_err() || !to.is_multiple_of(pattern.len() as u64) {
         return Err(Status::INVALID_VALUE);
     }
     driver.host.fills += 1;
