@@ -355,10 +355,10 @@ fn fused_multiply_add_and_roots() {
 }
 
 #[test]
+#[allow(clippy::neg_cmp_op_on_partial_ord)]
 fn comparisons() {
     let rows: Vec<Vec<u64>> =
         DOUBLES.iter().flat_map(|a| DOUBLES.map(|b| vec![a.to_bits(), b.to_bits()])).collect();
-    #[allow(clippy::neg_cmp_op_on_partial_ord)]
     type Test = (&'static str, fn(f64, f64) -> bool);
     let table: [Test; 14] = [
         ("eq", |a, b| a == b),

@@ -2,7 +2,7 @@
 
 use crate::isa::code::Kernel;
 
-/// A device.
+/// A device that can be simulated.
 #[derive(Clone, Copy, Debug)]
 pub struct Device {
     /// The name of the option `device`.
@@ -27,7 +27,7 @@ pub struct Device {
     pub cache_bytes: u32,
 }
 
-/// The devices.
+/// The devices that can be simulated.
 pub const DEVICES: [Device; 3] = [
     Device {
         key: "h100",

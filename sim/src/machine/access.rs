@@ -389,12 +389,12 @@ impl Machine<'_> {
     }
 }
 
-/// What an access does to memory.
+/// The effects of an access on memory.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
-    /// It reads.
+    /// The access reads.
     pub reads: bool,
-    /// It writes.
+    /// The access writes.
     pub writes: bool,
     /// It is a read-modify-write.
     pub atomic: bool,
@@ -403,7 +403,7 @@ pub(super) struct Kind {
 /// The ordering and the scope of an access.
 #[derive(Clone, Copy)]
 pub(super) struct Strength {
-    /// The ordering.
+    /// The ordering of the access.
     pub ordering: Ordering,
     /// The scope, unless it is weak.
     pub scope: Scope,

@@ -19,7 +19,7 @@ const WINDOW_MASK: u64 = (1 << WINDOW_BITS) - 1;
 /// The bit that marks the address of an allocation: no address of the host has it.
 const DEVICE_WINDOW: u64 = 1 << 59;
 
-/// What fresh memory holds.
+/// The byte that fresh memory holds.
 const POISON: u8 = 0xcd;
 
 /// An error of an access: its kind and its details.
@@ -31,11 +31,11 @@ enum Backing {
     Device(Vec<u8>),
     /// Pinned bytes of the host that the device sees.
     Host(*mut u8, usize),
-    /// Released.
+    /// The bytes were released.
     Freed,
 }
 
-/// An allocation.
+/// An allocation of device memory.
 pub struct Allocation {
     backing: Backing,
     /// The bytes that were written, if that is looked for.

@@ -41,7 +41,7 @@ type Group = u16;
 /// The bit of a [`Group`] that is a warp.
 const WARP_BIT: Group = 1 << 15;
 
-/// What is known of one block.
+/// The accesses of one block that are covered.
 #[derive(Clone, Copy, Debug, Default)]
 struct BlockKnowledge {
     /// The clock up to which all accesses are covered.
@@ -121,7 +121,7 @@ impl Knowledge {
     }
 }
 
-/// What a release makes known.
+/// The knowledge that a release publishes.
 #[derive(Clone, Debug)]
 pub struct Publication {
     base: Arc<Knowledge>,
@@ -161,32 +161,32 @@ pub struct SyncVariable {
 /// The ordering of an atomic access, for [`ThreadOrder::strong_access`].
 #[derive(Clone, Copy, Debug)]
 pub struct StrongAccess {
-    /// It reads.
+    /// The access reads.
     pub reads: bool,
-    /// It writes.
+    /// The access writes.
     pub writes: bool,
-    /// It acquires.
+    /// The access acquires.
     pub acquires: bool,
-    /// It releases.
+    /// The access releases.
     pub releases: bool,
-    /// Its scope.
+    /// The scope of the ordering.
     pub scope: Scope,
 }
 
-/// What the threads of one block know.
+/// The knowledge of the threads of one block.
 #[derive(Debug)]
 pub struct ThreadOrder {
     block: u32,
     clock: u32,
     /// The clock of the last barrier of all threads.
     barrier: u32,
-    /// What all threads know.
+    /// The knowledge of all threads.
     common: Arc<Knowledge>,
-    /// What single threads know beyond that; it contains the common part.
+    /// The knowledge of single threads beyond that; it contains the common part.
     private: HashMap<u16, Arc<Knowledge>>,
-    /// What the last fence of a thread made ready to be published.
+    /// The knowledge that the last fence of a thread made ready to be published.
     fenced: HashMap<u16, Publication>,
-    /// What a thread read by relaxed accesses, known after its next fence.
+    /// The knowledge from relaxed reads of a thread, valid after its next fence.
     pending: HashMap<u16, Knowledge>,
     /// Per warp and other warp: the clock up to which it is covered (partial barriers).
     warps: Vec<Vec<u32>>,

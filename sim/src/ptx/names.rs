@@ -1,4 +1,4 @@
-//! What is declared: registers, variables, parameters, and the registers of constants.
+//! The names that are declared: registers, variables, parameters; the registers of constants.
 
 use super::error::Reason;
 use crate::isa::code::{Constant, PredicateRegister, Register, Special};
@@ -14,9 +14,9 @@ type Specials = Vec<(Register, Special)>;
 /// A declared name.
 #[derive(Clone, Copy, Debug)]
 pub enum Symbol {
-    /// A register.
+    /// A register of a type.
     Register(Type, Register),
-    /// A predicate.
+    /// A predicate by its number.
     Predicate(PredicateRegister),
     /// A parameter at an offset, of a size in bytes.
     Parameter(usize, usize),
