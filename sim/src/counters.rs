@@ -27,9 +27,9 @@ macro_rules! counters {
 }
 
 counters! {
-    /// What the launches of kernels did.
+    /// The counters of the launches of kernels.
     KernelCounters {
-        /// Launches.
+        /// Launches that ended well.
         launches,
         /// Instructions of warps, executed by at least one lane or skipped by a guard.
         warp_instructions,
@@ -69,7 +69,7 @@ counters! {
 }
 
 counters! {
-    /// What the host asked of the driver.
+    /// The counters of the host's calls of the driver.
     HostCounters {
         /// Times the host waited for the device: synchronisation and copies that block.
         drains,
@@ -97,7 +97,7 @@ counters! {
         live_bytes,
         /// The most bytes of device memory that were in use at once.
         peak_bytes,
-        /// Loaded modules.
+        /// Modules that were loaded.
         modules,
     }
 }

@@ -1,4 +1,4 @@
-//! What can be set about the simulated device, with the same names everywhere.
+//! The settings of the simulated device, with the same names everywhere.
 //!
 //! The environment variable `NESL_SIM_CHECK`, the option `check` of the client and the field
 //! [`Options::check`] are one thing.

@@ -268,7 +268,7 @@ fn bit_fields() {
     );
     assert_eq!(
         value("mad.hi.u32 %r20, %r10, %r11, %r12;"),
-        (0x8081_8283u64 * 0x1011_1213 >> 32) + 7
+        ((0x8081_8283u64 * 0x1011_1213) >> 32) + 7
     );
     assert_eq!(value("slct.b32.s32 %r20, %r10, %r11, %r12;"), 0x8081_8283);
     assert_eq!(value("slct.b32.s32 %r20, %r12, %r11, %r10;"), 0x1011_1213);
@@ -355,11 +355,12 @@ fn fused_multiply_add_and_roots() {
 }
 
 #[test]
+#[allow(clippy::neg_cmp_op_on_partial_ord)]
 fn comparisons() {
     let rows: Vec<Vec<u64>> =
         DOUBLES.iter().flat_map(|a| DOUBLES.map(|b| vec![a.to_bits(), b.to_bits()])).collect();
-    #[allow(clippy::neg_cmp_op_on_partial_ord)]
-    let table: [(&str, fn(f64, f64) -> bool); 14] = [
+    type Test = (&'static str, fn(f64, f64) -> bool);
+    let table: [Test; 14] = [
         ("eq", |a, b| a == b),
         ("ne", |a, b| a != b && !a.is_nan() && !b.is_nan()),
         ("lt", |a, b| a < b),

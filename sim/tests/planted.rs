@@ -14,7 +14,7 @@ const HISTOGRAM: &str = include_str!("kernels/histogram.ptx");
 /// The number of random schedules that each kernel runs in.
 const RANDOM_SCHEDULES: u64 = 12;
 
-/// How a run ends that is not right.
+/// The end of a run that is not right.
 #[derive(Debug, PartialEq)]
 enum Symptom {
     Fault(FaultKind, String),

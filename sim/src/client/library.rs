@@ -69,7 +69,7 @@ impl Library {
         Ok(functions)
     }
 
-    /// See `nesl_sim_set`.
+    /// Sets an option by its name; see `nesl_sim_set`.
     pub fn set(&self, name: &str, value: &str) -> Result<(), String> {
         let text = |text: &str| CString::new(text).map_err(|error| error.to_string());
         let (c_name, c_value) = (text(name)?, text(value)?);
@@ -80,17 +80,17 @@ impl Library {
         }
     }
 
-    /// See `nesl_sim_attach`.
+    /// Tells the simulator that a client reads its findings.
     pub fn attach(&self) {
         (self.attach)();
     }
 
-    /// See `nesl_sim_clear`.
+    /// Forgets all counters and findings.
     pub fn clear(&self) {
         (self.clear)();
     }
 
-    /// See `nesl_sim_reset`.
+    /// Destroys the context of the device.
     pub fn reset(&self) {
         (self.reset)();
     }

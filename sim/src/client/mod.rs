@@ -36,11 +36,11 @@ pub(crate) const FIELD_SEPARATOR: char = '\u{1f}';
 pub(crate) enum Report {
     /// The options: name, value.
     Options,
-    /// What the host did: name, value.
+    /// The counters of the host: name, value.
     Host,
-    /// What kernels did: kernel, name, value.
+    /// The counters of kernels: kernel, name, value.
     Kernels,
-    /// The faults.
+    /// The faults of kernels with their places.
     Findings,
 }
 

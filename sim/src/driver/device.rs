@@ -2,7 +2,7 @@
 
 use crate::isa::code::Kernel;
 
-/// A device.
+/// A device that can be simulated.
 #[derive(Clone, Copy, Debug)]
 pub struct Device {
     /// The name of the option `device`.
@@ -27,7 +27,7 @@ pub struct Device {
     pub cache_bytes: u32,
 }
 
-/// The devices.
+/// The devices that can be simulated.
 pub const DEVICES: [Device; 3] = [
     Device {
         key: "h100",
@@ -111,7 +111,7 @@ impl Device {
             40 => 2, // copy engines
             75 => self.capability / 10,
             76 => self.capability % 10,
-            78 | 79 | 80 => 1, // stream priorities, caches
+            78..=80 => 1, // stream priorities, caches
             81 => self.shared_bytes,
             87 => 2,                // ratio of f32 to f64
             90 | 91 | 95 | 99 => 1, // preemption, registered memory, cooperation

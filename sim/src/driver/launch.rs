@@ -1,31 +1,22 @@
 //! Launches: their configuration is checked at once, their execution is work of a stream.
 
 use super::device::{DEFAULT_SHARED_BYTES, MAX_BLOCK, MAX_BLOCK_THREADS, MAX_GRID};
-use super::state::{Driver, Handle};
+use super::state::Driver;
 use super::status::{Outcome, Status};
-use super::stream::Work;
+use super::work::{Handle, LaunchWork, Work};
 use crate::isa::code::Kernel;
 use crate::machine::{self, Fault, FaultKind, Launch, LaunchShape};
 use std::ffi::c_void;
-use std::sync::Arc;
-
-/// A launch that waits for its turn.
-pub struct LaunchWork {
-    kernel: Arc<Kernel>,
-    shape: LaunchShape,
-    parameters: Vec<u8>,
-    cooperative: bool,
-}
 
 /// The extents that a host asks for.
 pub struct Request {
-    /// Blocks.
+    /// The numbers of blocks.
     pub grid: [u32; 3],
     /// Threads of a block.
     pub block: [u32; 3],
     /// The bytes of dynamic shared memory.
     pub dynamic_bytes: usize,
-    /// The stream.
+    /// The stream that the launch is submitted to.
     pub stream: Handle,
     /// All blocks must run at once.
     pub cooperative: bool,

@@ -1,6 +1,6 @@
 //! The driver: what `libcuda` knows and does, on top of the machine.
 //!
-//! [`state`] holds the context with its memory, streams, events and modules; [`stream`] runs the
+//! `state` holds the context with its memory, streams, events and modules; `stream` runs the
 //! work of streams, at once or deferred; `exports` are the C functions with CUDA's names; the
 //! `control` functions are those of the simulator itself, for [`crate::client`].
 
@@ -14,3 +14,4 @@ mod module;
 mod pool;
 mod state;
 mod stream;
+mod work;

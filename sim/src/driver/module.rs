@@ -1,8 +1,9 @@
 //! Loading of modules.
 
 use super::launch::default_dynamic_limit;
-use super::state::{Driver, Function, Handle, Loaded};
+use super::state::{Driver, Function, Loaded};
 use super::status::Status;
+use super::work::Handle;
 use crate::isa::code::Constant;
 use crate::ptx;
 use std::io::Write;

@@ -3,7 +3,7 @@
 use super::device::Device;
 use super::pool::Accounts;
 use super::status::{Outcome, Status};
-use super::stream::{Event, Stream};
+use super::work::{DEFAULT_STREAM, Event, Handle, Stream};
 use crate::counters::{HostCounters, KernelCounters};
 use crate::isa::code::Kernel;
 use crate::machine::{DeviceMemory, Fault};
@@ -13,19 +13,13 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 
-/// A handle as the host holds it.
-pub type Handle = usize;
-
-/// The default stream.
-pub const DEFAULT_STREAM: Handle = 0;
-
 /// The alignment of pinned memory in bytes.
 const PINNED_ALIGN_BYTES: usize = 4096;
 
 /// A function of a loaded module.
 #[derive(Clone)]
 pub struct Function {
-    /// The kernel.
+    /// The kernel of the function.
     pub kernel: Arc<Kernel>,
     /// The bytes of dynamic shared memory that a launch may ask for.
     pub dynamic_limit: usize,
@@ -50,21 +44,21 @@ pub struct Pinned {
     pub owned: bool,
 }
 
-/// A context.
+/// A context of the device.
 pub struct Context {
-    /// Its handle.
+    /// The handle that the host holds.
     pub handle: Handle,
     /// The memory of the device.
     pub memory: DeviceMemory,
-    /// Its accounts.
+    /// The accounts of device memory.
     pub accounts: Accounts,
     /// The allocations of the pool, with their sizes in bytes.
     pub pooled: HashMap<u64, usize>,
-    /// The streams.
+    /// The streams by their handles.
     pub streams: BTreeMap<Handle, Stream>,
-    /// The events.
+    /// The events by their handles.
     pub events: HashMap<Handle, Event>,
-    /// The modules.
+    /// The modules by their handles.
     pub modules: HashMap<Handle, Loaded>,
     /// The functions of all modules.
     pub functions: HashMap<Handle, Function>,
@@ -143,9 +137,9 @@ impl Drop for Context {
     }
 }
 
-/// The driver.
+/// The state of the whole driver.
 pub struct Driver {
-    /// The settings.
+    /// The settings of the device.
     pub options: Options,
     /// `cuInit` was called.
     pub initialised: bool,
@@ -157,9 +151,9 @@ pub struct Driver {
     pub retained: usize,
     /// The number of launches so far.
     pub launches: u32,
-    /// What the host did.
+    /// The counters of the host's calls.
     pub host: HostCounters,
-    /// What kernels did, by name.
+    /// The counters of kernels by their names.
     pub kernels: BTreeMap<String, KernelCounters>,
     /// The faults of kernels, oldest first.
     pub findings: Vec<Fault>,

@@ -4,76 +4,15 @@
 //! work that another stream's work needs, without an event between them, has not run yet, and the
 //! missing order becomes a wrong result every time.
 
-use super::launch::LaunchWork;
-use super::state::{Context, DEFAULT_STREAM, Driver, Handle};
+use super::state::{Context, Driver};
 use super::status::{Outcome, Status};
+use super::work::{DEFAULT_STREAM, Event, Handle, HostSource, Work};
 use crate::machine::AccessError;
-use std::collections::VecDeque;
 use std::ffi::c_void;
 use std::time::Instant;
 
 /// The handles that also stand for the default stream.
 const DEFAULT_STREAM_ALIASES: [Handle; 2] = [1, 2];
-
-/// A function of the host that a stream calls.
-pub type HostFunction = unsafe extern "C" fn(*mut c_void);
-
-/// The bytes of the host that are copied to the device.
-pub enum HostSource {
-    /// Pageable memory was copied when the copy was asked for.
-    Copied(Vec<u8>),
-    /// Pinned memory is read when the copy is done: its address and size in bytes.
-    Pinned(usize, usize),
-}
-
-/// A piece of work.
-pub enum Work {
-    /// A launch.
-    Launch(Box<LaunchWork>),
-    /// A copy to the device.
-    Write(u64, HostSource),
-    /// A copy of so many bytes to an address of the host.
-    Read(usize, u64, usize),
-    /// A copy of so many bytes within the device.
-    Copy(u64, u64, usize),
-    /// A filling with a repeated pattern: address, pattern, number of repetitions.
-    Fill(u64, Vec<u8>, usize),
-    /// The release of memory of the pool.
-    Free(u64),
-    /// The record of an event.
-    Record(Handle),
-    /// A wait for the work of a stream up to a number.
-    After(Handle, u64),
-    /// A call of a function of the host with its argument.
-    Call(HostFunction, usize),
-}
-
-/// A stream.
-pub struct Stream {
-    /// It takes turns with the default stream.
-    pub blocking: bool,
-    queue: VecDeque<(u64, Work)>,
-    /// The number of the last piece of work that was submitted.
-    issued: u64,
-    /// The number of the last piece of work that was done.
-    done: u64,
-}
-
-impl Stream {
-    /// An empty stream.
-    pub fn new(blocking: bool) -> Stream {
-        Stream { blocking, queue: VecDeque::new(), issued: 0, done: 0 }
-    }
-}
-
-/// An event.
-#[derive(Clone, Copy, Default)]
-pub struct Event {
-    /// The stream and the number of the work that it was last recorded as.
-    recorded: Option<(Handle, u64)>,
-    /// The time when that was done.
-    time: Option<Instant>,
-}
 
 impl Context {
     /// Returns the handle of an existing stream.

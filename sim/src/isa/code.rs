@@ -17,7 +17,7 @@ pub type PredicateRegister = u16;
 /// A state space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// Device memory.
+    /// The memory of the device.
     Global,
     /// Memory of a block.
     Shared,
@@ -38,11 +38,11 @@ pub enum Ordering {
     Weak,
     /// Atomic, without ordering of others.
     Relaxed,
-    /// What the releasing thread did before is visible after.
+    /// Makes visible, to later accesses, everything before the release that it reads.
     Acquire,
-    /// What this thread did before is visible to who acquires it.
+    /// Makes everything before it visible to those that acquire it.
     Release,
-    /// Both.
+    /// An acquire and a release.
     AcquireRelease,
 }
 
@@ -72,7 +72,7 @@ pub enum Scope {
 /// The predicate under which an instruction executes.
 #[derive(Clone, Copy, Debug)]
 pub struct Guard {
-    /// The predicate.
+    /// The predicate register.
     pub predicate: PredicateRegister,
     /// The instruction executes where the predicate is false.
     pub negated: bool,
@@ -92,7 +92,7 @@ pub struct Address {
 /// A load or store of one to four elements.
 #[derive(Clone, Copy, Debug)]
 pub struct Access {
-    /// The address.
+    /// The address of the first element.
     pub address: Address,
     /// The type of an element.
     pub ty: Type,
@@ -102,50 +102,50 @@ pub struct Access {
     pub registers: [Register; 4],
     /// The bits that a destination register holds.
     pub register_mask: u64,
-    /// The ordering.
+    /// The ordering of the access.
     pub ordering: Ordering,
     /// The scope, if the access is not weak.
     pub scope: Scope,
 }
 
 /// The change that an atomic instruction makes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum AtomicOp {
     /// The old value combined with the operand.
     Combine(Binary),
-    /// The operand.
+    /// The operand replaces the old value.
     Exchange,
     /// The second operand if the old value equals the first.
     CompareAndSwap,
 }
 
 /// An atomic instruction.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Atomic {
-    /// The address.
+    /// The address of the value.
     pub address: Address,
     /// The type of the value.
     pub ty: Type,
-    /// The change.
+    /// The change that is made.
     pub op: AtomicOp,
     /// The destination of the old value; `red` has none.
     pub destination: Option<Register>,
     /// The operands; the second serves compare-and-swap alone.
     pub operands: [Register; 2],
-    /// The ordering.
+    /// The ordering of the access.
     pub ordering: Ordering,
-    /// The scope.
+    /// The scope of the ordering.
     pub scope: Scope,
 }
 
 /// A combination of predicates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PredicateOp {
-    /// And.
+    /// Both predicates hold.
     And,
-    /// Or.
+    /// One predicate holds, or both.
     Or,
-    /// Exclusive or.
+    /// Exactly one predicate holds.
     Xor,
 }
 
@@ -173,16 +173,16 @@ pub enum ShuffleMode {
     Index,
 }
 
-/// A shuffle.
+/// A shuffle of the values of a warp.
 #[derive(Clone, Copy, Debug)]
 pub struct Shuffle {
-    /// The direction.
+    /// The direction of the shuffle.
     pub mode: ShuffleMode,
-    /// The destination.
+    /// The destination of the value.
     pub destination: Register,
     /// The predicate that says whether the source lane was in range.
     pub in_range: Option<PredicateRegister>,
-    /// The value.
+    /// The value that other lanes read.
     pub value: Register,
     /// The distance, mask or number of the source lane.
     pub lane: Register,
@@ -204,13 +204,13 @@ pub enum VoteMode {
 }
 
 /// An instruction of the members of a warp together.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Collective {
-    /// `bar.warp.sync`.
+    /// A barrier of the members: `bar.warp.sync`.
     Barrier,
-    /// `shfl.sync`.
+    /// An exchange of values: `shfl.sync`.
     Shuffle(Shuffle),
-    /// `vote.sync`.
+    /// A vote on a predicate: `vote.sync`.
     Vote {
         /// The result wanted.
         mode: VoteMode,
@@ -218,32 +218,32 @@ pub enum Collective {
         ballot: Register,
         /// The destination of the other modes.
         destination: PredicateRegister,
-        /// The vote.
+        /// The predicate voted on.
         source: Guard,
     },
     /// `match.any.sync`: the lanes with an equal value.
     MatchAny {
-        /// The destination.
+        /// The destination of the mask.
         destination: Register,
-        /// The value.
+        /// The value that is compared.
         value: Register,
     },
     /// `match.all.sync`: all members if their values are equal, else none.
     MatchAll {
-        /// The destination.
+        /// The destination of the mask.
         destination: Register,
         /// The predicate that says whether they are equal.
         equal: Option<PredicateRegister>,
-        /// The value.
+        /// The value that is compared.
         value: Register,
     },
-    /// `redux.sync`.
+    /// A reduction over the members: `redux.sync`.
     Reduce {
-        /// The operation.
+        /// The operation of the reduction.
         op: Binary,
-        /// The destination.
+        /// The destination of the result.
         destination: Register,
-        /// The value.
+        /// The value of a lane.
         value: Register,
     },
 }
@@ -251,22 +251,22 @@ pub enum Collective {
 /// The result of a block's barrier.
 #[derive(Clone, Copy, Debug)]
 pub enum BarrierResult {
-    /// None.
+    /// The barrier has no result.
     None,
     /// The number of threads whose predicate holds.
     Count {
-        /// The destination.
+        /// The destination of the count.
         destination: Register,
-        /// The predicate.
+        /// The predicate that is counted.
         source: Guard,
     },
     /// All or some predicates.
     Predicate {
         /// True if all must hold, false if one suffices.
         all: bool,
-        /// The destination.
+        /// The destination of the result.
         destination: PredicateRegister,
-        /// The predicate.
+        /// The predicate that is combined.
         source: Guard,
     },
 }
@@ -278,14 +278,14 @@ pub struct Barrier {
     pub id: Register,
     /// The register with the number of threads, if not all take part.
     pub threads: Option<Register>,
-    /// The result.
+    /// The result of the barrier.
     pub result: BarrierResult,
     /// All lanes of a warp must arrive together.
     pub aligned: bool,
 }
 
-/// What an instruction does.
-#[derive(Clone, Copy)]
+/// The operation of an instruction.
+#[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
 pub enum Op {
     /// `d = f(a)`.
@@ -328,9 +328,9 @@ pub enum Op {
     Select { d: Register, a: Register, b: Register, p: PredicateRegister },
     /// A load from the parameters.
     LoadParam { access: Access, offset: usize },
-    /// A load.
+    /// A load from memory.
     Load(Access),
-    /// A store.
+    /// A store to memory.
     Store(Access),
     /// `atom` or `red`.
     Atomic(Atomic),
@@ -342,7 +342,7 @@ pub enum Op {
     Barrier(Barrier),
     /// `fence` or `membar`.
     Fence(Scope),
-    /// A jump.
+    /// A jump to an instruction.
     Branch { target: u32, uniform: bool },
     /// The end of the thread.
     Exit,
@@ -353,9 +353,9 @@ pub enum Op {
 }
 
 /// An instruction with its guard and its place in the text.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Instruction {
-    /// What it does.
+    /// The operation of the instruction.
     pub op: Op,
     /// The predicate under which it does so.
     pub guard: Option<Guard>,
@@ -366,7 +366,7 @@ pub struct Instruction {
 /// A value that is in a register before a kernel starts, and the same for all threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Constant {
-    /// Bits.
+    /// Bits that the text spells.
     Bits(u64),
     /// The address of a global variable of the module, known once it is loaded.
     GlobalAddress(usize),
@@ -379,17 +379,17 @@ pub enum Constant {
 pub enum Special {
     /// `%tid` in one dimension.
     Thread(u8),
-    /// `%ntid`.
+    /// The extent of a block, `%ntid`.
     Threads(u8),
-    /// `%ctaid`.
+    /// The place of the block, `%ctaid`.
     Block(u8),
-    /// `%nctaid`.
+    /// The extent of the grid, `%nctaid`.
     Blocks(u8),
-    /// `%laneid`.
+    /// The number of the lane, `%laneid`.
     Lane,
-    /// `%warpid`.
+    /// The number of the warp, `%warpid`.
     Warp,
-    /// `%nwarpid`.
+    /// The number of warps of the block, `%nwarpid`.
     Warps,
     /// The lanes with a number less than this one's.
     MaskBelow,
@@ -404,7 +404,7 @@ pub enum Special {
 /// A parameter of a kernel.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    /// Its name.
+    /// The name of the parameter.
     pub name: String,
     /// Its size in bytes.
     pub bytes: usize,
@@ -433,18 +433,18 @@ impl Source {
 /// The constants of a module: one bank, with the ranges that are variables.
 #[derive(Debug, Default)]
 pub struct ConstBank {
-    /// The bytes.
+    /// The bytes of all constants.
     pub bytes: Vec<u8>,
     /// Start and end of each variable, in bytes.
     pub ranges: Vec<(usize, usize)>,
 }
 
 /// A decoded kernel.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Kernel {
-    /// Its name.
+    /// The name of the kernel.
     pub name: String,
-    /// Its parameters.
+    /// The parameters in their order.
     pub parameters: Vec<Parameter>,
     /// The size of all parameters in bytes.
     pub parameter_bytes: usize,
@@ -470,25 +470,25 @@ pub struct Kernel {
     pub required_threads: Option<[u32; 3]>,
     /// The constants of the module.
     pub constants_bank: Arc<ConstBank>,
-    /// The text.
+    /// The text of the module.
     pub source: Arc<Source>,
 }
 
 /// A variable in global memory.
 #[derive(Clone, Debug)]
 pub struct GlobalVariable {
-    /// Its name.
+    /// The name of the variable.
     pub name: String,
-    /// Its contents.
+    /// The contents at first.
     pub bytes: Vec<u8>,
 }
 
 /// A decoded module.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Module {
     /// The `.target`, as in `sm_75`.
     pub target: u32,
-    /// The kernels.
+    /// The kernels of the module.
     pub kernels: Vec<Kernel>,
     /// The variables in global memory.
     pub globals: Vec<GlobalVariable>,

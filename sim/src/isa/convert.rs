@@ -84,9 +84,9 @@ pub fn convert(
 /// An integer type as a conversion sees it.
 trait Integer: Scalar + TryFrom<i128> {
     /// The smallest value.
-    const LEAST: i128;
+    const MIN_VALUE: i128;
     /// The greatest value.
-    const GREATEST: i128;
+    const MAX_VALUE: i128;
     /// Returns the value of a lane, extended to 64 bits.
     fn extend(lane: u64) -> u64;
     /// Returns the value of a lane.
@@ -100,8 +100,8 @@ trait Integer: Scalar + TryFrom<i128> {
 macro_rules! integers {
     ($($int:ty),*) => {
         $(impl Integer for $int {
-            const LEAST: i128 = <$int>::MIN as i128;
-            const GREATEST: i128 = <$int>::MAX as i128;
+            const MIN_VALUE: i128 = <$int>::MIN as i128;
+            const MAX_VALUE: i128 = <$int>::MAX as i128;
             fn extend(lane: u64) -> u64 {
                 lane as $int as i64 as u64
             }
@@ -133,7 +133,7 @@ fn integer_to_integer(to: Type, from: Type, saturate: bool) -> Option<Unary> {
         unary!(|a| D::extend(S::extend(a)))
     }
     fn clamped<D: Integer, S: Integer>() -> Unary {
-        unary!(|a| S::value(a).clamp(D::LEAST, D::GREATEST) as u64)
+        unary!(|a| S::value(a).clamp(D::MIN_VALUE, D::MAX_VALUE) as u64)
     }
     with_any_integer!(to, D => with_any_integer!(from, S =>
         if saturate { clamped::<D, S>() } else { plain::<D, S>() }))

@@ -9,13 +9,13 @@ use super::types::Type;
 /// The float instructions with two sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloatOp {
-    /// Sum.
+    /// The rounded sum.
     Add,
-    /// Difference.
+    /// The rounded difference.
     Sub,
-    /// Product.
+    /// The rounded product.
     Mul,
-    /// Quotient.
+    /// The rounded quotient.
     Div,
     /// Smaller one; a NaN loses against a number, and -0 is smaller than +0.
     Min,
@@ -79,9 +79,9 @@ pub fn abs(ty: Type) -> Option<Unary> {
 /// The functions of one float.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FloatFunction {
-    /// Square root.
+    /// The square root.
     Sqrt,
-    /// Reciprocal.
+    /// The reciprocal value.
     Reciprocal,
     /// Reciprocal square root.
     ReciprocalSqrt,
@@ -89,11 +89,11 @@ pub enum FloatFunction {
     Exp2,
     /// Logarithm to base two.
     Log2,
-    /// Sine.
+    /// The sine of radians.
     Sin,
-    /// Cosine.
+    /// The cosine of radians.
     Cos,
-    /// Hyperbolic tangent.
+    /// The hyperbolic tangent.
     Tanh,
 }
 

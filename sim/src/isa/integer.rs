@@ -9,9 +9,9 @@ use super::types::Type;
 /// The integer and bit-wise instructions with two sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IntegerOp {
-    /// Sum.
+    /// The wrapped sum.
     Add,
-    /// Difference.
+    /// The wrapped difference.
     Sub,
     /// Low half of the product.
     MulLo,
@@ -23,13 +23,13 @@ pub enum IntegerOp {
     Div,
     /// Remainder with the sign of the dividend.
     Rem,
-    /// Smaller one.
+    /// The smaller source.
     Min,
-    /// Larger one.
+    /// The larger source.
     Max,
-    /// Bit-wise and.
+    /// The conjunction of all bits.
     And,
-    /// Bit-wise or.
+    /// The disjunction of all bits.
     Or,
     /// Bit-wise exclusive or.
     Xor,

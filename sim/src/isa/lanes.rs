@@ -14,7 +14,7 @@ pub type Lanes = [u64; WARP_LANES];
 pub type Unary = fn(&mut Lanes, &Lanes);
 
 /// An operation with two sources, for all lanes and for one.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Binary {
     /// The operation on all lanes.
     pub all: fn(&mut Lanes, &Lanes, &Lanes),

@@ -31,9 +31,9 @@ pub enum Type {
     S32,
     /// Signed 64-bit integer.
     S64,
-    /// IEEE binary32.
+    /// A float of 32 bits (IEEE binary32).
     F32,
-    /// IEEE binary64.
+    /// A float of 64 bits (IEEE binary64).
     F64,
 }
 

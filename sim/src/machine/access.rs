@@ -76,17 +76,40 @@ impl Machine<'_> {
         self.counters.load_requests += 1;
         self.counters.load_bytes += size as u64 * u64::from(mask.count_ones());
         self.counters.load_sectors += traffic::sectors(addresses, mask);
-        for lane in lanes_of(mask) {
-            let (index, offset) = self.locate(at, lane, addresses[lane], size)?;
+        let count = usize::from(access.elements);
+        if let Some((index, mut offsets)) = self.memory.locate_lanes(addresses, mask, size) {
             let allocation = self.memory.allocation(index);
-            for (k, values) in values[..usize::from(access.elements)].iter_mut().enumerate() {
-                values[lane] = allocation.load(offset + k * bytes, bytes);
+            for values in &mut values[..count] {
+                allocation.load_lanes(values, &offsets, mask, bytes);
+                offsets = offsets.map(|offset| offset.wrapping_add(bytes as u64));
             }
+        } else {
+            self.load_lane_by_lane(at, mask, addresses, access, values)?;
         }
         if self.options.check {
             let kind = Kind { reads: true, writes: false, atomic: false };
             for lane in lanes_of(mask) {
                 self.check_global(block, at, lane, (addresses[lane], size), kind, access.into())?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Loads from several allocations, or finds the lane that must not.
+    fn load_lane_by_lane(
+        &mut self,
+        at: At,
+        mask: u32,
+        addresses: &Lanes,
+        access: &Access,
+        values: &mut Elements,
+    ) -> Result<(), Failure> {
+        let (bytes, size) = (access.ty.bytes(), size(access));
+        for lane in lanes_of(mask) {
+            let (index, offset) = self.locate(at, lane, addresses[lane], size)?;
+            let allocation = self.memory.allocation(index);
+            for (k, values) in values[..usize::from(access.elements)].iter_mut().enumerate() {
+                values[lane] = allocation.load(offset + k * bytes, bytes);
             }
         }
         Ok(())
@@ -199,6 +222,17 @@ impl Machine<'_> {
         self.counters.store_requests += 1;
         self.counters.store_bytes += size as u64 * u64::from(mask.count_ones());
         self.counters.store_sectors += traffic::sectors(addresses, mask);
+        if !self.options.check
+            && let Some((index, mut offsets)) = self.memory.locate_lanes(addresses, mask, size)
+        {
+            let allocation = self.memory.allocation_mut(index);
+            for (_, register) in elements(access) {
+                let values = &block.warps[at.warp].registers[register];
+                allocation.store_lanes(values, &offsets, mask, bytes);
+                offsets = offsets.map(|offset| offset.wrapping_add(bytes as u64));
+            }
+            return Ok(());
+        }
         for lane in lanes_of(mask) {
             let (index, offset) = self.locate(at, lane, addresses[lane], size)?;
             if self.options.check {
@@ -355,12 +389,12 @@ impl Machine<'_> {
     }
 }
 
-/// What an access does to memory.
+/// The effects of an access on memory.
 #[derive(Clone, Copy)]
 pub(super) struct Kind {
-    /// It reads.
+    /// The access reads.
     pub reads: bool,
-    /// It writes.
+    /// The access writes.
     pub writes: bool,
     /// It is a read-modify-write.
     pub atomic: bool,
@@ -369,7 +403,7 @@ pub(super) struct Kind {
 /// The ordering and the scope of an access.
 #[derive(Clone, Copy)]
 pub(super) struct Strength {
-    /// The ordering.
+    /// The ordering of the access.
     pub ordering: Ordering,
     /// The scope, unless it is weak.
     pub scope: Scope,

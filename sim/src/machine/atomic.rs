@@ -10,7 +10,7 @@ use super::step::At;
 use crate::isa::code::{Atomic, AtomicOp, Space};
 use crate::isa::lanes::WARP_LANES;
 
-/// What every atomic does to memory.
+/// The effects of every atomic on memory.
 const KIND: Kind = Kind { reads: true, writes: true, atomic: true };
 
 impl Machine<'_> {

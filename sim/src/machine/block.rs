@@ -2,19 +2,19 @@
 
 use super::bitset::ByteSet;
 use super::order::{SyncVariable, ThreadOrder};
-use super::run::LaunchShape;
 use super::shadow::Shadow;
+use super::shape::LaunchShape;
 use crate::isa::code::{Constant, Kernel, Special};
 use crate::isa::lanes::{Lanes, WARP_LANES};
 use std::collections::HashMap;
 
-/// What registers and shared memory hold at first.
+/// The byte that fresh registers and shared memory hold.
 const POISON: u8 = 0xcd;
 
 /// Why a group of lanes does not run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupState {
-    /// It runs.
+    /// The group executes instructions.
     Running,
     /// It waits for the other members of its instruction.
     AwaitsMembers,
@@ -29,13 +29,13 @@ pub enum GroupState {
 pub struct Group {
     /// The index of the next instruction.
     pub at: u32,
-    /// The lanes.
+    /// The lanes of the group.
     pub mask: u32,
-    /// Whether it runs.
+    /// The reason why it does not run, if it does not.
     pub state: GroupState,
 }
 
-/// A warp.
+/// A warp of a resident block.
 pub struct Warp {
     /// The register file.
     pub registers: Vec<Lanes>,
@@ -105,11 +105,11 @@ pub struct BlockChecks {
 
 /// A resident block.
 pub struct Block {
-    /// Its coordinates.
+    /// The coordinates in the grid.
     pub id: [u32; 3],
     /// Its number in the grid.
     pub linear: u32,
-    /// Its warps.
+    /// The warps of the block.
     pub warps: Vec<Warp>,
     /// Its shared memory.
     pub shared: Vec<u8>,
@@ -186,7 +186,7 @@ impl Block {
         }
         self.checks = check.then(|| {
             Box::new(BlockChecks {
-                order: ThreadOrder::new(linear, warps),
+                order: ThreadOrder::new(linear, shape.threads() as usize),
                 shadow: Shadow::new(self.shared.len()),
                 initialised: ByteSet::new(self.shared.len()),
                 sync: HashMap::new(),

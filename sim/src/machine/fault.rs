@@ -56,11 +56,11 @@ impl FaultKind {
 /// A fault before its place is known.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The kind.
+    /// The kind of the failure.
     pub kind: FaultKind,
     /// The thread of the block, if it is one thread's.
     pub thread: Option<u32>,
-    /// The details.
+    /// The details for a reader.
     pub message: String,
 }
 
@@ -79,7 +79,7 @@ impl Failure {
 /// A fault with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The kind.
+    /// The kind of the fault.
     pub kind: FaultKind,
     /// The name of the kernel.
     pub kernel: String,
@@ -91,7 +91,7 @@ pub struct Fault {
     pub block: [u32; 3],
     /// The thread's number within the block, if it is one thread's fault.
     pub thread: Option<u32>,
-    /// The details.
+    /// The details for a reader.
     pub message: String,
 }
 

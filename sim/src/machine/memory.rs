@@ -5,16 +5,21 @@
 
 use super::bitset::ByteSet;
 use super::fault::FaultKind;
+use super::order::lanes_of;
 use super::shadow::Shadow;
+use crate::isa::lanes::{Lanes, WARP_LANES};
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 /// The bits of an address within its window.
 const WINDOW_BITS: u32 = 36;
 
+/// The mask of the bits of an address within its window.
+const WINDOW_MASK: u64 = (1 << WINDOW_BITS) - 1;
+
 /// The bit that marks the address of an allocation: no address of the host has it.
 const DEVICE_WINDOW: u64 = 1 << 59;
 
-/// What fresh memory holds.
+/// The byte that fresh memory holds.
 const POISON: u8 = 0xcd;
 
 /// An error of an access: its kind and its details.
@@ -26,11 +31,11 @@ enum Backing {
     Device(Vec<u8>),
     /// Pinned bytes of the host that the device sees.
     Host(*mut u8, usize),
-    /// Released.
+    /// The bytes were released.
     Freed,
 }
 
-/// An allocation.
+/// An allocation of device memory.
 pub struct Allocation {
     backing: Backing,
     /// The bytes that were written, if that is looked for.
@@ -58,12 +63,51 @@ impl Allocation {
         self.len() == 0
     }
 
-    /// Returns the bytes if they are the device's own.
+    /// Reads `bytes` bytes at an offset of each lane of a mask.
     #[inline]
-    pub fn device_bytes(&self) -> Option<&[u8]> {
-        match &self.backing {
-            Backing::Device(bytes) => Some(bytes),
-            Backing::Host(..) | Backing::Freed => None,
+    pub fn load_lanes(&self, out: &mut Lanes, offsets: &Lanes, mask: u32, bytes: usize) {
+        match (&self.backing, bytes) {
+            (Backing::Device(all), 8) => {
+                for lane in lanes_of(mask) {
+                    let at = offsets[lane] as usize;
+                    out[lane] = load_bytes(&all[at..at + 8]);
+                }
+            }
+            (Backing::Device(all), 4) => {
+                for lane in lanes_of(mask) {
+                    let at = offsets[lane] as usize;
+                    out[lane] = load_bytes(&all[at..at + 4]);
+                }
+            }
+            _ => {
+                for lane in lanes_of(mask) {
+                    out[lane] = self.load(offsets[lane] as usize, bytes);
+                }
+            }
+        }
+    }
+
+    /// Writes the low `bytes` bytes of each lane of a mask; the last lane wins.
+    #[inline]
+    pub fn store_lanes(&mut self, values: &Lanes, offsets: &Lanes, mask: u32, bytes: usize) {
+        match (&mut self.backing, bytes) {
+            (Backing::Device(all), 8) => {
+                for lane in lanes_of(mask) {
+                    let at = offsets[lane] as usize;
+                    all[at..at + 8].copy_from_slice(&values[lane].to_le_bytes());
+                }
+            }
+            (Backing::Device(all), 4) => {
+                for lane in lanes_of(mask) {
+                    let at = offsets[lane] as usize;
+                    all[at..at + 4].copy_from_slice(&(values[lane] as u32).to_le_bytes());
+                }
+            }
+            _ => {
+                for lane in lanes_of(mask) {
+                    self.store(offsets[lane] as usize, bytes, values[lane]);
+                }
+            }
         }
     }
 
@@ -205,6 +249,32 @@ impl DeviceMemory {
         Ok((index, at))
     }
 
+    /// Returns the one allocation and the offsets that the lanes of a mask access, if all of them
+    /// are in range and aligned; the size is a power of two. Otherwise [`DeviceMemory::locate`]
+    /// says why.
+    #[inline]
+    pub fn locate_lanes(
+        &self,
+        addresses: &Lanes,
+        mask: u32,
+        bytes: usize,
+    ) -> Option<(usize, Lanes)> {
+        let first = addresses[mask.trailing_zeros() as usize & (WARP_LANES - 1)];
+        let index = self.index(first).ok()?;
+        let base = first & !WINDOW_MASK;
+        // An offset beyond the last start is one of another allocation, too.
+        let last_start = (self.allocations[index].len() as u64).checked_sub(bytes as u64)?;
+        let mut offsets = [0; WARP_LANES];
+        let mut wrong = 0u32;
+        for lane in 0..WARP_LANES {
+            let offset = addresses[lane].wrapping_sub(base);
+            let fits = offset <= last_start && offset & (bytes as u64 - 1) == 0;
+            wrong |= u32::from(!fits) << lane;
+            offsets[lane] = offset;
+        }
+        (wrong & mask == 0).then_some((index, offsets))
+    }
+
     /// Returns an allocation by its index from [`DeviceMemory::locate`].
     #[inline]
     pub fn allocation(&self, index: usize) -> &Allocation {
@@ -268,5 +338,5 @@ impl DeviceMemory {
 
 #[inline]
 fn offset(address: u64) -> usize {
-    (address & ((1 << WINDOW_BITS) - 1)) as usize
+    (address & WINDOW_MASK) as usize
 }

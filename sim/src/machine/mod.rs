@@ -5,7 +5,7 @@
 //! furthest behind goes first, so that they meet early. Instructions of a warp's members wait for
 //! the members their mask names. Blocks are interleaved, some resident at a time, in one of three
 //! orders. Memory is sequentially consistent: what weak memory would allow beyond that is found
-//! by the race detector ([`order`], [`shadow`]) and not by wrong values.
+//! by the race detector (`order`, `shadow`) and not by wrong values.
 
 mod access;
 mod alu;
@@ -19,9 +19,11 @@ mod memory;
 mod order;
 mod run;
 mod shadow;
+mod shape;
 mod step;
 mod traffic;
 
 pub use fault::{Fault, FaultKind};
 pub use memory::{AccessError, DeviceMemory};
-pub use run::{Launch, LaunchShape, launch};
+pub use run::launch;
+pub use shape::{Launch, LaunchShape};

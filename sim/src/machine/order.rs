@@ -35,59 +35,100 @@ pub fn strength(scope: Option<Scope>) -> u8 {
     }
 }
 
+/// Threads of a block: one thread by its number, or a warp by its number and this bit.
+type Group = u16;
+
+/// The bit of a [`Group`] that is a warp.
+const WARP_BIT: Group = 1 << 15;
+
+/// The accesses of one block that are covered.
+#[derive(Clone, Copy, Debug, Default)]
+struct BlockKnowledge {
+    /// The clock up to which all accesses are covered.
+    all: u32,
+    /// Later clocks of some groups; a clock that is not later stands for none.
+    later: [(Group, u32); 2],
+}
+
 /// The accesses that lie before something.
 #[derive(Clone, Debug, Default)]
 pub struct Knowledge {
-    /// Per block, the clock up to which all its accesses are covered.
-    blocks: Vec<u32>,
-    /// Per block and thread, a later clock.
-    threads: HashMap<(u32, u16), u32>,
+    blocks: Vec<BlockKnowledge>,
+    /// Later clocks that found no room in `blocks`.
+    others: HashMap<(u32, Group), u32>,
 }
 
 impl Knowledge {
-    fn block(&self, block: u32) -> u32 {
-        self.blocks.get(block as usize).copied().unwrap_or(0)
+    fn covers(&self, stamp: &Stamp) -> bool {
+        let Some(known) = self.blocks.get(stamp.block as usize) else { return false };
+        let warp = stamp.thread / WARP_LANES as u16;
+        let groups = [stamp.thread, WARP_BIT | warp];
+        known.all >= stamp.clock
+            || known.later.iter().any(|(g, clock)| *clock >= stamp.clock && groups.contains(g))
+            || !self.others.is_empty()
+                && groups.iter().any(|group| {
+                    self.others.get(&(stamp.block, *group)).is_some_and(|c| *c >= stamp.clock)
+                })
     }
 
-    fn covers(&self, stamp: &Stamp) -> bool {
-        self.block(stamp.block) >= stamp.clock
-            || self.threads.get(&(stamp.block, stamp.thread)).is_some_and(|&c| c >= stamp.clock)
+    fn block(&mut self, block: u32) -> &mut BlockKnowledge {
+        let block = block as usize;
+        if self.blocks.len() <= block {
+            self.blocks.resize(block + 1, BlockKnowledge::default());
+        }
+        &mut self.blocks[block]
     }
 
     fn learn_block(&mut self, block: u32, clock: u32) {
-        let block = block as usize;
-        if self.blocks.len() <= block {
-            self.blocks.resize(block + 1, 0);
-        }
-        self.blocks[block] = self.blocks[block].max(clock);
+        let known = self.block(block);
+        known.all = known.all.max(clock);
     }
 
-    fn learn_thread(&mut self, block: u32, thread: u16, clock: u32) {
-        if self.block(block) < clock {
-            let known = self.threads.entry((block, thread)).or_default();
-            *known = clock.max(*known);
+    fn learn_group(&mut self, block: u32, group: Group, clock: u32) {
+        let known = self.block(block);
+        let all = known.all;
+        if all >= clock {
+            return;
+        }
+        let same = known.later.iter().position(|(other, later)| *other == group && *later > all);
+        match same.or_else(|| known.later.iter().position(|(_, later)| *later <= all)) {
+            Some(at) if known.later[at].1 > clock => {}
+            Some(at) => known.later[at] = (group, clock),
+            None => {
+                let later = self.others.entry((block, group)).or_default();
+                *later = clock.max(*later);
+            }
         }
     }
 
     fn join(&mut self, other: &Knowledge) {
         if self.blocks.len() < other.blocks.len() {
-            self.blocks.resize(other.blocks.len(), 0);
+            self.blocks.resize(other.blocks.len(), BlockKnowledge::default());
         }
-        for (mine, theirs) in self.blocks.iter_mut().zip(&other.blocks) {
-            *mine = (*mine).max(*theirs);
+        for (block, theirs) in other.blocks.iter().enumerate() {
+            let mine = &mut self.blocks[block];
+            mine.all = mine.all.max(theirs.all);
+            let all = mine.all;
+            for (group, clock) in theirs.later {
+                if clock > all {
+                    self.learn_group(block as u32, group, clock);
+                }
+            }
         }
-        for (&(block, thread), &clock) in &other.threads {
-            self.learn_thread(block, thread, clock);
+        for (&(block, group), &clock) in &other.others {
+            self.learn_group(block, group, clock);
         }
     }
 }
 
-/// What a release makes known.
+/// The knowledge that a release publishes.
 #[derive(Clone, Debug)]
 pub struct Publication {
     base: Arc<Knowledge>,
-    /// Block, thread and clock beyond the base.
-    extra: Vec<(u32, u16, u32)>,
+    /// The block that releases.
+    block: u32,
+    /// Groups of this block with clocks beyond the base.
+    extra: Vec<(Group, u32)>,
     /// It reaches other blocks.
     wide: bool,
 }
@@ -95,14 +136,17 @@ pub struct Publication {
 impl Publication {
     fn spread(&self, knowledge: &mut Knowledge) {
         knowledge.join(&self.base);
-        for &(block, thread, clock) in &self.extra {
-            knowledge.learn_thread(block, thread, clock);
+        for &(group, clock) in &self.extra {
+            knowledge.learn_group(self.block, group, clock);
         }
     }
 
-    fn merge(&mut self, other: &Publication) {
-        other.spread(Arc::make_mut(&mut self.base));
-        self.wide |= other.wide;
+    /// Adds what an earlier release made known.
+    fn continue_from(&mut self, earlier: &Publication) {
+        let mut base = (*self.base).clone();
+        earlier.spread(&mut base);
+        self.base = Arc::new(base);
+        self.wide |= earlier.wide;
     }
 }
 
@@ -117,42 +161,45 @@ pub struct SyncVariable {
 /// The ordering of an atomic access, for [`ThreadOrder::strong_access`].
 #[derive(Clone, Copy, Debug)]
 pub struct StrongAccess {
-    /// It reads.
+    /// The access reads.
     pub reads: bool,
-    /// It writes.
+    /// The access writes.
     pub writes: bool,
-    /// It acquires.
+    /// The access acquires.
     pub acquires: bool,
-    /// It releases.
+    /// The access releases.
     pub releases: bool,
-    /// Its scope.
+    /// The scope of the ordering.
     pub scope: Scope,
 }
 
-/// What the threads of one block know.
+/// The knowledge of the threads of one block.
 #[derive(Debug)]
 pub struct ThreadOrder {
     block: u32,
     clock: u32,
     /// The clock of the last barrier of all threads.
     barrier: u32,
-    /// What all threads know.
+    /// The knowledge of all threads.
     common: Arc<Knowledge>,
-    /// What single threads know beyond that; it contains the common part.
+    /// The knowledge of single threads beyond that; it contains the common part.
     private: HashMap<u16, Arc<Knowledge>>,
-    /// What the last fence of a thread made ready to be published.
+    /// The knowledge that the last fence of a thread made ready to be published.
     fenced: HashMap<u16, Publication>,
-    /// What a thread read by relaxed accesses, known after its next fence.
+    /// The knowledge from relaxed reads of a thread, valid after its next fence.
     pending: HashMap<u16, Knowledge>,
     /// Per warp and other warp: the clock up to which it is covered (partial barriers).
     warps: Vec<Vec<u32>>,
+    /// The number of threads.
+    threads: usize,
     /// Per warp, lane and other lane of the warp: the same (warp barriers).
     lanes: Vec<Box<[[u32; WARP_LANES]; WARP_LANES]>>,
 }
 
 impl ThreadOrder {
-    /// The order of a block of so many warps that starts.
-    pub fn new(block: u32, warps: usize) -> ThreadOrder {
+    /// The order of a block of so many threads that starts.
+    pub fn new(block: u32, threads: usize) -> ThreadOrder {
+        let warps = threads.div_ceil(WARP_LANES);
         ThreadOrder {
             block,
             clock: 1,
@@ -162,6 +209,7 @@ impl ThreadOrder {
             fenced: HashMap::new(),
             pending: HashMap::new(),
             warps: vec![vec![0; warps]; warps],
+            threads,
             lanes: vec![Box::new([[0; WARP_LANES]; WARP_LANES]); warps],
         }
     }
@@ -195,8 +243,12 @@ impl ThreadOrder {
     pub fn barrier(&mut self) {
         self.barrier = self.clock;
         let common = Arc::make_mut(&mut self.common);
+        let mut last: Option<Arc<Knowledge>> = None;
         for (_, private) in self.private.drain() {
-            common.join(&private);
+            if !last.as_ref().is_some_and(|last| Arc::ptr_eq(last, &private)) {
+                common.join(&private);
+                last = Some(private);
+            }
         }
         common.learn_block(self.block, self.clock);
         self.clock += 1;
@@ -230,8 +282,11 @@ impl ThreadOrder {
                 *joined = (*joined).max(*clock);
             }
         }
-        for &member in &members {
-            row[member] = self.clock;
+        for (lane, clock) in row.iter_mut().enumerate() {
+            // Lanes that are no threads count as members, so that the warp is whole.
+            if mask >> lane & 1 == 1 || usize::from(join(warp, lane)) >= self.threads {
+                *clock = self.clock;
+            }
         }
         for &member in &members {
             self.lanes[warp][member] = row;
@@ -242,14 +297,19 @@ impl ThreadOrder {
 
     /// Spreads what single threads know among them.
     fn share(&mut self, threads: Vec<u16>) {
-        if !threads.iter().any(|thread| self.private.contains_key(thread)) {
+        // Threads that learned the same share it: it is joined once.
+        let mut distinct: Vec<&Arc<Knowledge>> = Vec::new();
+        for private in threads.iter().map(|thread| self.known(*thread)) {
+            if !distinct.iter().any(|known| Arc::ptr_eq(known, private)) {
+                distinct.push(private);
+            }
+        }
+        if distinct.len() < 2 {
             return;
         }
         let mut joined = (*self.common).clone();
-        for thread in &threads {
-            if let Some(private) = self.private.get(thread) {
-                joined.join(private);
-            }
+        for private in distinct {
+            joined.join(private);
         }
         let joined = Arc::new(joined);
         for thread in threads {
@@ -273,19 +333,25 @@ impl ThreadOrder {
 
     fn publish(&mut self, thread: u16, scope: Scope) -> Publication {
         let (warp, lane) = split(thread);
-        let mut extra = vec![(self.block, thread, self.clock)];
-        for (other, &clock) in self.lanes[warp][lane].iter().enumerate() {
-            if clock > self.barrier {
-                extra.push((self.block, join(warp, other), clock));
+        let mut extra = vec![(thread, self.clock)];
+        let lanes = &self.lanes[warp][lane];
+        let whole = lanes.iter().copied().min().unwrap_or(0);
+        if whole > self.barrier {
+            extra.push((WARP_BIT | warp as Group, whole));
+        }
+        for (other, &clock) in lanes.iter().enumerate() {
+            if clock > self.barrier.max(whole) {
+                extra.push((join(warp, other), clock));
             }
         }
         for (other, &clock) in self.warps[warp].iter().enumerate() {
             if clock > self.barrier {
-                extra.extend((0..WARP_LANES).map(|lane| (self.block, join(other, lane), clock)));
+                extra.push((WARP_BIT | other as Group, clock));
             }
         }
         self.clock += 1;
-        Publication { base: self.known(thread).clone(), extra, wide: scope > Scope::Block }
+        let base = self.known(thread).clone();
+        Publication { base, block: self.block, extra, wide: scope > Scope::Block }
     }
 
     /// Executes an atomic access of a thread to a word.
@@ -321,7 +387,10 @@ impl ThreadOrder {
         // A read-modify-write continues the releases before it, as does a store after one's own.
         let continues = access.reads || variable.last == Some(me);
         match (&mut variable.published, publication) {
-            (Some(published), Some(publication)) if continues => published.merge(&publication),
+            (Some(published), Some(mut publication)) if continues => {
+                publication.continue_from(published);
+                *published = publication;
+            }
             (Some(_), None) if continues => {}
             (published, publication) => *published = publication,
         }
@@ -340,6 +409,12 @@ fn join(warp: usize, lane: usize) -> u16 {
 }
 
 /// Returns the lanes of a mask.
+#[inline(always)]
 pub fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
-    (0..WARP_LANES).filter(move |lane| mask >> lane & 1 == 1)
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let lane = rest.trailing_zeros() as usize;
+        rest &= rest.wrapping_sub(1);
+        (lane < WARP_LANES).then_some(lane)
+    })
 }

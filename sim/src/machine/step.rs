@@ -14,7 +14,7 @@ const MAX_STARVING_INSTRUCTIONS: u32 = 8192;
 /// The instructions of one choice while several groups could run.
 const GROUP_SLICE_INSTRUCTIONS: u32 = 256;
 
-/// What an instruction means for the group that executed it.
+/// The effect of an instruction on the group that executed it.
 pub(super) enum Flow {
     /// The next instruction follows.
     Next,

@@ -13,13 +13,19 @@ const WAVEFRONT_BYTES: usize = 128;
 /// each touches one.
 pub fn sectors(addresses: &Lanes, mask: u32) -> u64 {
     let mut seen = [0u64; WARP_LANES];
-    let mut count = 0;
+    let (mut count, mut greatest) = (0, 0);
     for lane in lanes_of(mask) {
         let sector = addresses[lane] >> SECTOR_BITS;
-        let repeated = count > 0 && seen[count - 1] == sector || seen[..count].contains(&sector);
-        if !repeated {
+        // Mostly the addresses ascend, and only the last sector can be met again.
+        let is_new = if count == 0 || sector > greatest {
+            true
+        } else {
+            sector != seen[count - 1] && !seen[..count].contains(&sector)
+        };
+        if is_new {
             seen[count] = sector;
             count += 1;
+            greatest = greatest.max(sector);
         }
     }
     count as u64

@@ -12,13 +12,13 @@ const CONST_GAP_BYTES: usize = 64;
 /// The declared state space of a variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VariableSpace {
-    /// `.shared`
+    /// Memory of a block: `.shared`.
     Shared,
-    /// `.local`
+    /// Memory of a thread: `.local`.
     Local,
-    /// `.global`
+    /// Memory of the device: `.global`.
     Global,
-    /// `.const`
+    /// Constants of the module: `.const`.
     Const,
 }
 
@@ -33,11 +33,11 @@ const SPACES: [(&str, VariableSpace); 4] = [
 /// A declared variable.
 #[derive(Clone, Debug)]
 pub struct Variable {
-    /// Its space.
+    /// The state space of the variable.
     pub space: VariableSpace,
     /// It is declared `.extern`: its size comes with the launch.
     pub external: bool,
-    /// Its name.
+    /// The name of the variable.
     pub name: String,
     /// Its alignment in bytes.
     pub align: usize,
@@ -52,7 +52,7 @@ pub struct Variable {
 pub struct ModuleData {
     /// The variables in global memory.
     pub globals: Vec<GlobalVariable>,
-    /// The constants.
+    /// The constants of the module.
     pub constants: ConstBank,
 }
 

@@ -7,7 +7,7 @@ use std::fmt;
 pub struct PtxError {
     /// The line, from 1.
     pub line: u32,
-    /// The reason.
+    /// The reason for a reader.
     pub message: String,
     /// The text of the line, without blanks around it.
     pub text: String,

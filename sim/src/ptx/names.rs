@@ -1,16 +1,22 @@
-//! What is declared: registers, variables, parameters, and the registers of constants.
+//! The names that are declared: registers, variables, parameters; the registers of constants.
 
 use super::error::Reason;
 use crate::isa::code::{Constant, PredicateRegister, Register, Special};
 use crate::isa::types::Type;
 use std::collections::HashMap;
 
+/// The registers that hold constants.
+type Constants = Vec<(Register, Constant)>;
+
+/// The registers that hold special values.
+type Specials = Vec<(Register, Special)>;
+
 /// A declared name.
 #[derive(Clone, Copy, Debug)]
 pub enum Symbol {
-    /// A register.
+    /// A register of a type.
     Register(Type, Register),
-    /// A predicate.
+    /// A predicate by its number.
     Predicate(PredicateRegister),
     /// A parameter at an offset, of a size in bytes.
     Parameter(usize, usize),
@@ -108,7 +114,7 @@ impl Names {
     }
 
     /// Returns the registers of constants, in their order, and of special values.
-    pub fn preloaded(self) -> (Vec<(Register, Constant)>, Vec<(Register, Special)>) {
+    pub fn preloaded(self) -> (Constants, Specials) {
         let mut constants: Vec<_> =
             self.constants.into_iter().map(|(constant, register)| (register, constant)).collect();
         constants.sort_by_key(|(register, _)| *register);

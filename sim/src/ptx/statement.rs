@@ -7,7 +7,7 @@ use crate::isa::types::Type;
 /// An operand as it is written.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Operand {
-    /// A name.
+    /// The name of a register or a variable.
     Name(String),
     /// An integer with its sign.
     Integer(i128),
@@ -17,11 +17,11 @@ pub enum Operand {
     Double(u64),
     /// `[base + offset]`.
     Address(String, i64),
-    /// `{…}`.
+    /// A list of operands, `{…}`.
     Vector(Vec<Operand>),
     /// `a|b`: two destinations; `_` is written for none.
     Pair(String, String),
-    /// `!p`.
+    /// A negated predicate, `!p`.
     Negated(String),
 }
 
@@ -33,7 +33,7 @@ pub struct Statement {
     pub opcode: String,
     /// The modifiers that no decoder has taken yet.
     modifiers: Vec<String>,
-    /// The operands.
+    /// The operands in their order.
     pub operands: Vec<Operand>,
     /// The line, from 1.
     pub line: u32,

@@ -1,8 +1,9 @@
 //! Initialisation, devices, contexts, errors.
 
 use super::{call, put};
-use crate::driver::state::{Handle, current, set_current};
+use crate::driver::state::{current, set_current};
 use crate::driver::status::Status;
+use crate::driver::work::Handle;
 use std::ffi::{CStr, c_char, c_int, c_uint};
 
 /// The version that the driver reports: CUDA 12.8.

@@ -1,9 +1,10 @@
 //! Copies and fillings, synchronous and in the order of a stream.
 
 use super::call;
-use crate::driver::state::{DEFAULT_STREAM, Driver, Handle};
+use crate::driver::state::Driver;
 use crate::driver::status::{Outcome, Status};
-use crate::driver::stream::{HostSource, Work};
+use crate::driver::work::{DEFAULT_STREAM, Handle};
+use crate::driver::work::{HostSource, Work};
 use std::ffi::c_void;
 
 /// Submits a copy to the device.
@@ -89,7 +90,7 @@ fn fill(
     if bytes == 0 {
         return Ok(0);
     }
-    if context.memory.locate(to, bytes).is_err() || to % pattern.len() as u64 != 0 {
+    if context.memory.locate(to, bytes).is_err() || !to.is_multiple_of(pattern.len() as u64) {
         return Err(Status::INVALID_VALUE);
     }
     driver.host.fills += 1;

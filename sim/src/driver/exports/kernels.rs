@@ -4,8 +4,9 @@ use super::{call, put};
 use crate::driver::device::{DEFAULT_SHARED_BYTES, MAX_BLOCK_THREADS, NOMINAL_REGISTERS};
 use crate::driver::launch::Request;
 use crate::driver::module::LoadError;
-use crate::driver::state::{Handle, driver};
+use crate::driver::state::driver;
 use crate::driver::status::{Outcome, Status};
+use crate::driver::work::Handle;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 /// The options of a module's compilation that are heeded.

@@ -1,9 +1,10 @@
 //! Allocation: device memory, the asynchronous pool, pinned memory.
 
 use super::{call, put};
-use crate::driver::state::{Driver, Handle, Pinned};
+use crate::driver::state::{Driver, Pinned};
 use crate::driver::status::{Outcome, Status};
-use crate::driver::stream::Work;
+use crate::driver::work::Handle;
+use crate::driver::work::Work;
 use std::ffi::{c_int, c_uint, c_void};
 
 /// The attributes of a pool: those that are flags, the threshold, and the accounts.

@@ -1,9 +1,9 @@
 //! Streams and events.
 
 use super::{call, put};
-use crate::driver::state::{DEFAULT_STREAM, Handle};
 use crate::driver::status::Status;
-use crate::driver::stream::{Event, HostFunction, Stream, Work};
+use crate::driver::work::{DEFAULT_STREAM, Handle};
+use crate::driver::work::{Event, HostFunction, Stream, Work};
 use std::ffi::{c_int, c_uint, c_void};
 
 /// The flag of a stream that does not take turns with the default stream.

@@ -19,7 +19,7 @@ const SPACES: [(&str, Space); 5] = [
     ("param", Space::Param),
 ];
 
-/// The scopes.
+/// The scopes with their names.
 const SCOPES: [(&str, Scope); 3] =
     [("cta", Scope::Block), ("gpu", Scope::Device), ("sys", Scope::System)];
 

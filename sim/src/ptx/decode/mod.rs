@@ -15,7 +15,7 @@ use crate::isa::code::{Guard, Instruction, Op};
 pub struct Pending {
     /// The index of the instruction.
     pub at: usize,
-    /// The label.
+    /// The label that it jumps to.
     pub label: String,
 }
 
