@@ -1,5 +1,7 @@
 //! An ordinary CUDA program, through the real cudarc, on the simulated driver.
 
+#![cfg(target_os = "linux")]
+
 use cudarc::driver::{CudaContext, CudaFunction, DriverError, LaunchConfig, PushKernelArg, sys};
 use cudarc::nvrtc::Ptx;
 use nesl_sim::client::{Client, Session};
