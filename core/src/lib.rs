@@ -13,6 +13,7 @@
 //! | module | contents |
 //! |---|---|
 //! | [`base`] | names, source positions, diagnostics |
+//! | [`thresholds`] | the numbers that compilation and execution are tuned with |
 //! | [`prim`] | the table of primitive operations, with their properties |
 //! | [`syntax`] | text → lossless tokens → tree → [`syntax::ast`]; the formatter |
 //! | [`names`] | name resolution |
@@ -26,7 +27,7 @@
 //! | [`flat`] | flat programs: index spaces, values in them, steps over all elements at once |
 //! | [`mod@flatten`] | ir → flat: nesting becomes segmented index spaces |
 //! | [`fuse`] | flat → flat: steps over one index space become kernels; plans of sequential code |
-//! | [`strategy`] | where and in which version a computation runs, with all thresholds |
+//! | [`strategy`] | where and in which version a computation runs |
 //! | [`lower`] | kernels of flat programs, and sequential code → kir |
 //! | [`mod@link`] | programs whose globals are defined by other programs |
 //! | [`db`] | the front end as incremental queries; alone in naming salsa |
@@ -57,4 +58,5 @@ pub mod prim;
 pub mod simplify;
 pub mod strategy;
 pub mod syntax;
+pub mod thresholds;
 pub mod types;

@@ -1,10 +1,11 @@
 //! The library that is written in NESL: its files, and the parser of its doc strings.
 //!
 //! A doc string describes the function, then has any number of lines that begin with `Example:` (an
-//! expression, ` → `, its value; the expression may have several lines) and a last one that begins with
-//! `Cost:`. A cost of the form `W = S(v) + L(i) + 1, D = 1` is charged for a call instead of the cost
-//! of its body; `D = 1 (scan)` says that the body has scans or reductions, which matters only when
-//! those are charged a depth of log n. Any other cost is a comment.
+//! expression, ` → `, its value; the expression may have several lines) and a last one that begins
+//! with `Cost:`. A cost of the form `W = S(v) + L(i) + 1, D = 1` is charged for a call instead of
+//! the cost of its body: `S` is the number of scalars in a value, `L` the length of a sequence. `D
+//! = 1 (scan)` says that the body has scans or reductions, whose depth is log n under `--log-scan`.
+//! Any other cost is a comment.
 
 use crate::ir::{Charge, CostTerm, Role};
 
@@ -22,12 +23,12 @@ pub const FILES: &[(&str, &str)] = &[
     ("graphics.nesl", include_str!("../prelude/graphics.nesl")),
 ];
 
-/// Operators that are functions of the prelude: the operator, and the name of the function. (A function
-/// cannot be defined under an operator's name.)
+/// Operators that are functions of the prelude: the operator, and the name of the function. (A
+/// function cannot be defined under an operator's name.)
 pub const OPERATORS: &[(&str, &str)] =
     &[("^", "_power"), ("||", "_pad"), ("nor", "_nor"), ("nand", "_nand")];
 
-/// Public names of ours that NESL 3.1 did not have. A program of its time may define them, so they
+/// Public names that NESL 3.1 did not have. Programs written for NESL 3.1 may define them, so they
 /// are not protected from redefinition.
 pub const ADDED: &[&str] = &[
     "infinity",
@@ -47,7 +48,7 @@ pub const ADDED: &[&str] = &[
     "w_window",
 ];
 
-/// The attribute of a function of the prelude by which a pass recognises it.
+/// Returns the attribute of a function of the prelude by which a pass recognises it.
 pub fn role(name: &str) -> Option<Role> {
     match name {
         "int_collect" => Some(Role::GroupByKey),
@@ -55,7 +56,7 @@ pub fn role(name: &str) -> Option<Role> {
     }
 }
 
-/// The name of the prelude's function for an operator.
+/// Returns the name of the prelude's function for an operator.
 pub fn operator(written: &str) -> Option<&'static str> {
     let found = OPERATORS.iter().find(|(operator, _)| *operator == written);
     found.map(|(_, function)| *function)
@@ -66,7 +67,7 @@ pub fn is_protected(name: &str) -> bool {
     !ADDED.contains(&name)
 }
 
-/// The printed form of a name of the prelude: `^` for `_power`.
+/// Returns the printed form of a name of the prelude: `^` for `_power`.
 pub fn shown(name: &str) -> &str {
     let found = OPERATORS.iter().find(|(_, function)| *function == name);
     found.map_or(name, |(operator, _)| operator)
@@ -74,18 +75,18 @@ pub fn shown(name: &str) -> &str {
 
 /// A parsed doc string.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Doc {
+pub struct DocString {
     /// The description of the function, with its lines joined and its paragraphs kept.
     pub text: String,
-    /// Expressions and their values.
+    /// The examples: an expression and its value.
     pub examples: Vec<(String, String)>,
-    /// The line on work and depth.
+    /// The text of the cost line, on work and depth.
     pub cost: Option<String>,
 }
 
 /// Parses a doc string. Every text is valid: a line that is not an example or a cost is prose.
-pub fn parse_doc(text: &str) -> Doc {
-    let mut doc = Doc::default();
+pub fn parse_doc(text: &str) -> DocString {
+    let mut doc = DocString::default();
     let mut lines = text.lines().map(str::trim);
     while let Some(line) = lines.next() {
         if let Some(example) = line.strip_prefix("Example:") {

@@ -14,6 +14,7 @@ use nesl_core::lower::globals_as_parameters;
 use nesl_core::pipeline::{self, Stage};
 use nesl_core::prim::HostOp;
 use nesl_core::syntax::ast::ItemKind;
+use nesl_core::thresholds::Thresholds;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::scalar::Precision;
 use std::collections::HashMap;
@@ -87,7 +88,8 @@ fn direct(program: &Program, globals: &[Value]) -> Option<Option<Value>> {
         log_scan: false,
     };
     let mut budget = BUDGET_NS;
-    let done = run_within(&mut budget, program, globals, 0, &mut NoHost, &options)?;
+    let max_bytes = Thresholds::default().max_interpret_first_bytes;
+    let done = run_within(&mut budget, max_bytes, program, globals, 0, &mut NoHost, &options)?;
     Some(done.ok())
 }
 
@@ -95,6 +97,8 @@ fn direct(program: &Program, globals: &[Value]) -> Option<Option<Value>> {
 fn compare(program: &Program, globals: &[Value], expected: Option<&Value>) -> Result<bool, String> {
     let options = pipeline::Options::at(Precision::Bits64);
     let at = |stage| pipeline::up_to(program, &options, Stage::named(stage));
+    let literals = at("lifted").literals.into_iter().map(|(value, _)| value);
+    let globals: Vec<Value> = globals.iter().cloned().chain(literals).collect();
     let (parameters, order) = globals_as_parameters(&at("simple").ir);
     let main = &parameters.functions[parameters.main.0 as usize];
     let mut args = Vec::new();

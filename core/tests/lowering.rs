@@ -6,14 +6,15 @@ use nesl_core::db::Database;
 use nesl_core::fuse::sequential::{self, SequentialPlan};
 use nesl_core::ir::{self, parse};
 use nesl_core::lower::{self, Unsupported};
-use nesl_core::pipeline::{self, simplified};
+use nesl_core::pipeline::{self, Options, simplified};
+use nesl_core::thresholds::Thresholds;
 use nesl_runtime::kir::{print, verify};
 use nesl_runtime::scalar::Precision;
 
 /// Returns the text of the kir of a program.
 fn lowered(program: &str) -> String {
     let program = simplified(&parse(program).unwrap());
-    let lowered = pipeline::sequential(&program, Precision::Bits64, 0).unwrap();
+    let lowered = pipeline::sequential(&program, &Options::at(Precision::Bits64)).unwrap();
     assert_eq!(verify(&lowered.module), Ok(()));
     print(&lowered.module)
 }
@@ -166,7 +167,7 @@ fn "main"(v0: [int]) -> int {
 
 /// Checks the plans of all functions of a program, as sequential code is generated for it.
 fn check_plans(program: &ir::Program) {
-    let (program, _) = lower::prepare_sequential(&simplified(program));
+    let (program, _) = lower::prepare_sequential(&simplified(program), &Thresholds::default());
     for function in &program.functions {
         let plan = SequentialPlan::of(&function.body);
         let verified = sequential::verify(&function.name, &function.body, &plan);
@@ -202,7 +203,7 @@ fn "main"() -> (int, float) {
 }
 "#,
     );
-    let lowered = pipeline::sequential(&program.unwrap(), Precision::Bits64, 0);
+    let lowered = pipeline::sequential(&program.unwrap(), &Options::at(Precision::Bits64));
     let why = lowered.map(|lowered| lowered.globals).unwrap_err();
     assert_eq!(why, Unsupported::HostOperation);
     assert_eq!(why.to_string(), "an operation that needs the host");

@@ -2,7 +2,7 @@
 //! their examples are well typed. (The values of the examples are tested where programs run.)
 
 use nesl_core::db::{Before, Database, FileId};
-use nesl_core::prelude::{ADDED, Doc, FILES, OPERATORS, parse_charge, parse_doc};
+use nesl_core::prelude::{ADDED, DocString, FILES, OPERATORS, parse_charge, parse_doc};
 use nesl_core::prim::{self, Prim};
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{Function, ItemKind};
@@ -20,7 +20,7 @@ fn functions(db: &Database) -> Vec<(&'static str, Function)> {
     found
 }
 
-fn doc_of(function: &Function) -> Doc {
+fn doc_of(function: &Function) -> DocString {
     parse_doc(function.doc.as_deref().unwrap_or_default())
 }
 

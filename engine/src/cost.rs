@@ -227,7 +227,7 @@ fn judge(
     mean_error.is_finite().then_some(Candidate { law, mean_error })
 }
 
-/// What the error at a sample is relative to: its value; for a value of zero, the largest.
+/// The scale of a relative error at a sample: its value or, if that is zero, the largest value.
 fn scale(sample: &Sample, largest: f64) -> f64 {
     if sample.value == 0.0 { largest.max(1.0) } else { sample.value.abs() }
 }

@@ -6,7 +6,6 @@
 //! only a host can do, and leaves some programs to the direct interpreter.
 
 use crate::arrays::Memory;
-use crate::constants;
 use crate::exec;
 use crate::frame::{FlatProgram, RunError, RunResult};
 use crate::kernels::KernelCache;
@@ -46,8 +45,7 @@ pub(crate) struct Prepared {
     result: Ty,
     /// The main function takes a random key.
     takes_key: bool,
-    precision: Precision,
-    seed: u64,
+    options: pipeline::Options,
     flat: Flat,
     /// The sequential code of the whole program; made when it is first needed.
     lowered: OnceCell<Option<Lowered>>,
@@ -138,21 +136,26 @@ impl Executor {
             return None;
         }
         let began = Instant::now();
-        let max_inline = self.limits.max_inline_literal_elements;
-        let extended = constants::as_globals(program, precision, max_inline);
-        let (program, constants) = match &extended {
-            Some((program, constants)) => (program, constants.clone()),
-            None => (program, Vec::new()),
-        };
-        let options = pipeline::Options { precision, seed, fuel: self.fuel.get() };
-        let Compiled { simple: program, globals, flat } = pipeline::compile(program, &options);
-        let kernels = KernelCache::new(precision, seed);
+        let options =
+            pipeline::Options { precision, seed, fuel: self.fuel.get(), limits: self.limits };
+        let Compiled { simple: program, literals, globals, flat } =
+            pipeline::compile(program, &options);
+        let constants = literals.into_iter().map(|(value, ty)| ResidentValue::value_of(value, ty));
+        let kernels = KernelCache::new(options);
         let flat = Flat { program: FlatProgram::new(flat), globals, kernels };
         self.translated(began.elapsed());
         let main = &program.functions[program.main.0 as usize];
         let (result, takes_key) = (main.result.clone(), !main.params.is_empty());
         let lowered = OnceCell::new();
-        Some(Prepared { program, constants, result, takes_key, precision, seed, flat, lowered })
+        Some(Prepared {
+            program,
+            constants: constants.collect(),
+            result,
+            takes_key,
+            options,
+            flat,
+            lowered,
+        })
     }
 
     /// Runs a program; `None` if it is left to the direct interpreter.
@@ -181,7 +184,7 @@ impl Executor {
 
     /// Runs the flattened form of a program.
     fn run_flat(&self, prepared: &Prepared, inputs: &Inputs<'_>) -> RunResult<ResidentValue> {
-        let (runtime, precision) = (&*self.runtime, prepared.precision);
+        let (runtime, precision) = (&*self.runtime, prepared.options.precision);
         let Flat { program, globals, kernels } = &prepared.flat;
         let mut args: Vec<Vec<Arg>> = inputs.key(prepared.takes_key).into_iter().collect();
         for id in globals {
@@ -199,7 +202,7 @@ impl Executor {
         prepared: &Prepared,
         inputs: &Inputs<'_>,
     ) -> Option<Result<ResidentValue, ProgramFailure>> {
-        let (runtime, precision) = (&*self.runtime, prepared.precision);
+        let (runtime, precision) = (&*self.runtime, prepared.options.precision);
         let lowered = prepared.lowered.get_or_init(|| self.lower_sequential(prepared)).as_ref()?;
         let mut args: Vec<Arg> = inputs.key(prepared.takes_key).into_iter().flatten().collect();
         for id in &lowered.globals {
@@ -213,8 +216,7 @@ impl Executor {
 
     fn lower_sequential(&self, prepared: &Prepared) -> Option<Lowered> {
         let began = Instant::now();
-        let Prepared { program, precision, seed, .. } = prepared;
-        let lowered = pipeline::sequential(program, *precision, *seed).ok();
+        let lowered = pipeline::sequential(&prepared.program, &prepared.options).ok();
         self.translated(began.elapsed());
         lowered
     }

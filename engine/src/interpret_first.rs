@@ -44,7 +44,8 @@ impl InterpretFirst {
         options: &interp::Options<'_>,
     ) -> Option<Result<Value, Failure>> {
         let left = &mut budget.left_ns;
-        let run = interp::run_within(left, program, globals, key, host, options);
+        let max_bytes = limits.max_interpret_first_bytes;
+        let run = interp::run_within(left, max_bytes, program, globals, key, host, options);
         if run.is_none() {
             if self.exceeded.len() >= limits.max_remembered_programs {
                 self.exceeded.clear();

@@ -5,7 +5,6 @@
 //! The session never prints and never exits: that is for the faces.
 
 mod arrays;
-mod constants;
 pub mod cost;
 mod exec;
 mod execute;

@@ -116,7 +116,7 @@ pub struct Binding {
 pub struct Summary {
     /// Forms evaluated or defined.
     pub ok: usize,
-    /// Errors reported.
+    /// The number of errors reported.
     pub errors: usize,
     /// The entry was interrupted.
     pub interrupted: bool,
@@ -142,7 +142,7 @@ pub struct Completion {
     pub ty: String,
 }
 
-/// A session.
+/// The state behind a prompt, notebook or program run.
 pub struct Session {
     db: Database,
     /// The texts of the database's files, for who shows events.
@@ -359,7 +359,7 @@ impl Session {
         self.host.set_output(output);
     }
 
-    /// The settings.
+    /// The settings of the session.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

@@ -1,4 +1,4 @@
-//! Values as text, the way the prompt prints them (LANGUAGE section 9).
+//! Values as text, the way the prompt prints them (the book's page on values).
 //!
 //! The type of a value decides on its text, not the representation: a record is its
 //! contents at run time and gets its name back here, and an empty sequence of chars is `""`.

@@ -11,7 +11,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 /// A range of a file of the session.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FileRange {
-    /// The file.
+    /// The file that contains the range.
     pub file: FileId,
     /// The byte offsets in its text.
     pub range: Range<usize>,

@@ -2,6 +2,10 @@
 //!
 //! Such a program is still right, but one thread runs all of it. This is a declared limit, not an
 //! error; it is counted so that a fallback is seen, and not only felt as slowness.
+//!
+//! The program falls back, not the kernel alone: the interpreter of flat programs could stand in for
+//! a kernel, but it keeps neither the source locations of faults nor the session's seed, so that a
+//! program that fails there would be reported without its place.
 
 use nesl_core::lower;
 use nesl_runtime::runtime;
@@ -16,8 +20,6 @@ pub enum Unsupported {
     Lowering(lower::Unsupported),
     /// The runtime cannot execute a kernel.
     Runtime(runtime::Reason),
-    /// A filter of an index space with one element, on the host's own path.
-    FilterOfOneElement,
     /// Segments of an index space are needed that were not kept.
     MissingSegments,
     /// The indices of a filter are needed that were not stored.
@@ -31,7 +33,6 @@ impl fmt::Display for Unsupported {
         match self {
             Unsupported::Lowering(reason) => write!(out, "{reason}"),
             Unsupported::Runtime(reason) => write!(out, "{reason}"),
-            Unsupported::FilterOfOneElement => out.write_str("a filter of a single element"),
             Unsupported::MissingSegments => out.write_str("segments that were not kept"),
             Unsupported::MissingFilterIndices => {
                 out.write_str("filter indices that were not stored")

@@ -1,13 +1,12 @@
 //! The arguments of the command line.
 
+use crate::runtimes::{RUNTIMES, RuntimeRow};
 use crate::stages::STAGES;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
 use nesl_engine::{Settings, Stage};
-use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{self, Runtime};
-use nesl_runtime_cpu::Cpu;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +26,7 @@ Examples:
   nesl doc plus_scan                          what a function does
 
 Exit codes: 0 all well; 1 errors in the program; 2 bad arguments or unreadable files;
-130 interrupted by Ctrl-C.";
+70 a bug in nesl; 130 interrupted by Ctrl-C.";
 
 const ABOUT: &str = "NESL, the nested data-parallel language: run, check, format, explain, explore.
 
@@ -85,11 +84,11 @@ pub struct Global {
         long,
         global = true,
         value_name = "NAME",
-        default_value = "cpu",
-        value_enum,
+        default_value = RUNTIMES[0].choice.name,
+        value_parser = runtime(),
         hide_possible_values = true
     )]
-    pub runtime: RuntimeName,
+    pub runtime: &'static RuntimeRow,
     /// Version of multi-versioned computations: `auto` (the strategy decides once sizes are known),
     /// `sequential` (sequential code for each element) or `flattened` (all elements at once)
     #[arg(
@@ -151,17 +150,6 @@ pub enum Bits {
     Double,
 }
 
-/// The runtimes that programs run on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum RuntimeName {
-    /// Compiled, on all cores
-    Cpu,
-    /// The direct interpreter
-    Reference,
-    /// The interpreter of kernels
-    Kir,
-}
-
 /// The choice between the versions of a multi-versioned computation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum StrategyName {
@@ -210,9 +198,10 @@ compile_seconds, ahead_seconds (what another thread compiled meanwhile, needed o
 bytes, peak_bytes of the session, its runtime, unsupported, objects with reason and programs (how
 many one thread ran because they could not be flattened), and variables, objects with name, type,
 host_bytes, runtime_bytes (null where the value is not) and shadowed.
-With --profile there is one with the one field `profile`: objects with kernel, launches, points,
-seconds and compile_seconds. A kernel is called after its function and its number in what
-`nesl ir --stage fused` shows of that; `form` is a form that one instance ran by itself.
+With --profile there is one with the one field `profile`: objects with kernel, launches, points (the
+number of elements over all launches), seconds and compile_seconds. A kernel is named after its
+function and its number in the output of `nesl ir --stage fused`; `form` is a form that one thread
+executed sequentially.
 
 Examples:
   nesl run primes.nesl
@@ -398,8 +387,7 @@ impl Global {
             },
             fuel: self.fuel,
             show_sequences: !self.quiet,
-            // Who asks for the interpreter of kernels wants to see kernels run.
-            interpret_first: self.runtime == RuntimeName::Cpu,
+            interpret_first: self.runtime.interpret_first,
             ..Settings::default()
         };
         if let Some(Length(length)) = self.print_length {
@@ -410,16 +398,7 @@ impl Global {
 
     /// Makes the runtime that the programs of a session run on; none for the direct interpreter.
     pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> Option<Box<dyn Runtime>> {
-        let options = runtime::Options { interrupt, ..runtime::Options::default() };
-        match self.runtime {
-            // On a machine that no code can be made for, the direct interpreter does.
-            RuntimeName::Cpu => match Cpu::new(options) {
-                Ok(cpu) => Some(Box::new(cpu)),
-                Err(_) => None,
-            },
-            RuntimeName::Reference => None,
-            RuntimeName::Kir => Some(Box::new(Reference::new(options))),
-        }
+        self.runtime.make(runtime::Options { interrupt, ..runtime::Options::default() })
     }
 
     /// Returns true if output to `stream` is coloured.
@@ -440,6 +419,13 @@ impl Global {
 fn stage() -> impl TypedValueParser<Value = Stage> {
     let names = STAGES.iter().map(|stage| PossibleValue::new(stage.name()).help(stage.about()));
     PossibleValuesParser::new(names).map(|name| Stage::of(STAGES, &name))
+}
+
+/// A runtime, by name.
+fn runtime() -> impl TypedValueParser<Value = &'static RuntimeRow> {
+    let names = RUNTIMES.iter().map(|row| PossibleValue::new(row.choice.name).help(row.about));
+    PossibleValuesParser::new(names)
+        .try_map(|name| RuntimeRow::of(&name).ok_or("there is no such runtime"))
 }
 
 fn print_length(text: &str) -> Result<Length, String> {

@@ -1,4 +1,4 @@
-//! A file per subcommand. Each returns the exit code; what could not even be tried is an error.
+//! A file per subcommand. Each returns the exit code, or an error if the command could not be carried out.
 
 mod check;
 mod cost;
@@ -13,7 +13,7 @@ use crate::cli::{Cli, Command, Measures};
 use crate::prompt;
 use anyhow::{Result, bail};
 
-/// Does what the command line asks.
+/// Executes the command of the command line.
 pub fn run(arguments: &Cli) -> Result<u8> {
     let global = &arguments.global;
     let measures = arguments.measures;

@@ -8,6 +8,8 @@ pub const OK: u8 = 0;
 pub const FAILED: u8 = 1;
 /// The command itself could not be carried out: bad arguments, an unreadable file.
 pub const USAGE: u8 = 2;
+/// A panic, which is a bug of ours: `EX_SOFTWARE` of `sysexits.h`.
+pub const BUG: u8 = 70;
 /// Stopped by Ctrl-C, as shells report it.
 pub const INTERRUPTED: u8 = 130;
 

@@ -1,7 +1,7 @@
 //! Diagnostics → JSON for programs. The fields are described by `nesl check --help`.
 
 use crate::source::Lines;
-use nesl_core::base::{Diagnostic, Kind, Severity};
+use nesl_core::base::{Diagnostic, DiagnosticKind, Severity};
 use nesl_engine::{FileRange, Sources};
 use serde::Serialize;
 use std::rc::Rc;
@@ -124,12 +124,12 @@ impl Writer {
     }
 }
 
-fn kind(kind: Kind) -> &'static str {
+fn kind(kind: DiagnosticKind) -> &'static str {
     match kind {
-        Kind::Syntax => "syntax",
-        Kind::Name => "name",
-        Kind::Type => "type",
-        Kind::Runtime => "runtime",
+        DiagnosticKind::Syntax => "syntax",
+        DiagnosticKind::Name => "name",
+        DiagnosticKind::Type => "type",
+        DiagnosticKind::Runtime => "runtime",
     }
 }
 

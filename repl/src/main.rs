@@ -1,26 +1,29 @@
 //! `nesl`: one program to run, check, format, explain and explore NESL.
 //!
-//! A thin face over [`nesl_engine::Session`]: it reads arguments and files, hands texts to a
-//! session and shows what comes back. Nothing here knows what a program means.
+//! A thin layer over [`nesl_engine::Session`]: it reads arguments and files, enters texts in a session and
+//! prints the results. The semantics of programs is elsewhere.
 //!
 //! | module | what it does |
 //! |---|---|
-//! | [`cli`] | what can be said on the command line, and its help |
+//! | [`cli`] | the command line and its help |
 //! | [`commands`] | a file per subcommand |
 //! | [`prompt`] | the interactive session, and forms read from a pipe |
 //! | [`report`] | events of a session → lines on standard output and messages on standard error |
 //! | [`render`] | diagnostics → text for people |
-//! | [`measure`] | what forms took → lines and JSON |
+//! | [`measure`] | times and memory of forms → lines and JSON |
 //! | [`json`] | diagnostics → JSON for programs |
 //! | [`source`] | files → text; offsets → lines and columns |
 //! | [`table`] | columns of text |
 //! | [`output`] | standard output, which remembers whether a line is begun |
 //! | [`interrupt`] | Ctrl-C |
+//! | [`runtimes`], [`stages`] | the runtimes and stages that this program is built with |
 //! | [`exit`] | exit codes |
-//! | [`unknown`] | names that nobody knows |
-//! | [`allocator`] | how memory is asked for |
+//! | [`bug_report`] | panics → bug reports |
+//! | [`unknown`] | messages for undefined names |
+//! | [`allocator`] | settings of the memory allocator |
 
 mod allocator;
+mod bug_report;
 mod cli;
 mod commands;
 mod exit;
@@ -31,6 +34,7 @@ mod output;
 mod prompt;
 mod render;
 mod report;
+mod runtimes;
 mod source;
 mod stages;
 mod table;
@@ -40,25 +44,13 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     allocator::keep_large_blocks_apart();
-    std::panic::set_hook(Box::new(report_bug));
+    bug_report::install();
     let arguments = cli::parse();
-    match commands::run(&arguments) {
+    match bug_report::catch(|| commands::run(&arguments)) {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
             eprintln!("nesl: {error:#}");
             ExitCode::from(exit::USAGE)
         }
     }
-}
-
-/// Whatever a program contains, a panic is our fault; one where nobody needs the result yet is found
-/// again when somebody does.
-fn report_bug(info: &std::panic::PanicHookInfo<'_>) {
-    if nesl_runtime_cpu::is_prefetching() {
-        return;
-    }
-    let why = info.payload_as_str().unwrap_or("unknown");
-    let place = info.location().map(ToString::to_string).unwrap_or_default();
-    eprintln!("nesl: internal error: {why} ({place})");
-    eprintln!("This is a bug in nesl; please report it together with the program.");
 }

@@ -4,7 +4,7 @@
 use crate::source::{Lines, own_start};
 use crate::table::{Table, grouped};
 use nesl_engine::{Binding, Sources, Stats, Usage};
-use nesl_runtime::profile::Taken;
+use nesl_runtime::profile::KernelTime;
 use serde_json::{Value, json};
 
 /// The time of a form; nothing for one that only defines.
@@ -127,19 +127,19 @@ pub fn stats_object(stats: &Stats) -> String {
 }
 
 /// The time that kernels took, as lines, without compiling and without the work of the host.
-pub fn profile(kernels: &[Taken]) -> String {
+pub fn profile(kernels: &[KernelTime]) -> String {
     if kernels.iter().all(|kernel| kernel.launches == 0) {
         return "No kernel was launched: the direct interpreter did it all.\n".to_string();
     }
     let all: f64 = kernels.iter().map(|kernel| kernel.time.as_secs_f64()).sum();
-    let mut table = Table::new(&["time", "share", "launches", "points", "name"]);
+    let mut table = Table::new(&["time", "share", "launches", "elements", "name"]);
     for kernel in kernels.iter().filter(|kernel| kernel.launches > 0) {
         let seconds = kernel.time.as_secs_f64();
         table.row([
             duration(seconds),
             format!("{:.1} %", 100.0 * seconds / all),
             grouped(kernel.launches),
-            grouped(kernel.points),
+            grouped(kernel.work_items),
             kernel.name.clone(),
         ]);
     }
@@ -147,12 +147,12 @@ pub fn profile(kernels: &[Taken]) -> String {
 }
 
 /// The time that kernels took, as an object in one line.
-pub fn profile_object(kernels: &[Taken]) -> String {
-    let object = |kernel: &Taken| {
+pub fn profile_object(kernels: &[KernelTime]) -> String {
+    let object = |kernel: &KernelTime| {
         json!({
             "kernel": kernel.name,
             "launches": kernel.launches,
-            "points": kernel.points,
+            "points": kernel.work_items,
             "seconds": kernel.time.as_secs_f64(),
             "compile_seconds": kernel.compiling.as_secs_f64(),
         })

@@ -9,7 +9,7 @@ mod excerpt;
 
 use crate::source::{Lines, visible};
 use ariadne::{Color, Config, IndexType, Label, LabelAttach, Report, ReportKind, Source};
-use nesl_core::base::{Diagnostic, Kind, Severity};
+use nesl_core::base::{Diagnostic, DiagnosticKind, Severity};
 use nesl_engine::{FileId, FileRange};
 use std::collections::HashMap;
 use std::fmt::{Debug, Display};
@@ -172,10 +172,10 @@ impl File {
 /// `Type error`, `Name warning`: what a message begins with.
 pub fn heading(diagnostic: &Diagnostic<FileRange>) -> String {
     let kind = match diagnostic.kind {
-        Kind::Syntax => "Syntax",
-        Kind::Name => "Name",
-        Kind::Type => "Type",
-        Kind::Runtime => "Runtime",
+        DiagnosticKind::Syntax => "Syntax",
+        DiagnosticKind::Name => "Name",
+        DiagnosticKind::Type => "Type",
+        DiagnosticKind::Runtime => "Runtime",
     };
     match diagnostic.severity {
         Severity::Error => format!("{kind} error"),

@@ -38,7 +38,7 @@ pub fn read(path: &Path) -> Result<Text> {
     Ok(Text { name, text, latin1 })
 }
 
-/// Bytes as text, and whether they were not UTF-8.
+/// Decodes bytes as UTF-8 or, if they are not valid UTF-8, as Latin-1; returns true in the second case.
 pub fn decode(bytes: Vec<u8>) -> (String, bool) {
     match String::from_utf8(bytes) {
         Ok(text) => (text, false),
@@ -72,14 +72,14 @@ pub fn own_start(text: &str, range: &Range<usize>) -> usize {
     range.start + skipped
 }
 
-/// A text with its line starts, for turning byte offsets into places people use.
+/// A text with its line starts, which convert byte offsets to lines and columns.
 pub struct Lines {
     text: Arc<str>,
     /// Byte and character offset of each line's start.
     starts: Vec<(usize, usize)>,
 }
 
-/// A place for people: both count from 1, columns in characters.
+/// A line and column as messages show them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The number of the line, from 1.
@@ -104,7 +104,7 @@ impl Lines {
         Lines { text, starts }
     }
 
-    /// Returns true if this is about a text. Costs nothing if it is the very same one.
+    /// Returns true if these are the lines of a text; immediate if the two share their storage.
     pub fn is_of(&self, text: &Arc<str>) -> bool {
         Arc::ptr_eq(&self.text, text) || self.text == *text
     }

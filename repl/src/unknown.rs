@@ -1,8 +1,8 @@
-//! Names that nobody knows: the message, and the names that may be meant.
+//! Undefined names: the message, with similar names that may be meant.
 
 use nesl_engine::Session;
 
-/// The message for a name nobody knows, with the known names that are near it.
+/// The message for an undefined name, with similar defined names.
 pub fn unknown(session: &mut Session, name: &str) -> String {
     let near = nearest(name, session.complete("").into_iter().map(|known| known.name));
     match near.as_slice() {

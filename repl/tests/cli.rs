@@ -500,7 +500,7 @@ fn doc_explains_a_name() {
     nesl(&["doc", "plus_scan"]).code(0).out(expect![[r#"
         plus_scan : [a] -> [a] :: (a in number)
 
-        For each place, the sum of the elements before it.
+        For each index, the sum of the elements before it.
 
         Example: plus_scan([5, 1, -3, 2]) → [0, 5, 6, 3]
         Cost: W = S(a), D = 1
@@ -583,11 +583,13 @@ fn ctrl_c_ends_a_run_that_computes() {
         .stderr(std::process::Stdio::piped())
         .spawn()
         .expect("it runs");
-    // The line of the first form shows that the second is about to run, however slow the machine
-    // is.
+    // The line of the second form shows that the third is about to run, however slow the machine is; it
+    // ends with the same message if the interrupt comes before it begins.
     let mut lines = std::io::BufReader::new(run.stdout.take().expect("it is piped"));
     let mut out = String::new();
-    lines.read_line(&mut out).expect("the first form prints");
+    for _ in 0..2 {
+        lines.read_line(&mut out).expect("a form prints");
+    }
     std::thread::sleep(std::time::Duration::from_millis(100));
     let id = run.id().to_string();
     let sent = std::process::Command::new("kill").args(["-INT", &id]).status();

@@ -13,7 +13,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
 use std::rc::Rc;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Serialises the tests, because they measure times and the memory of the process.
@@ -379,20 +379,24 @@ fn an_interrupt_ends_it_at_any_moment() {
     for delay in [0, 1, 3, 10, 30, 100, 300] {
         let mut fixture = Fixture::new(true);
         let flag = fixture.session.interrupt_handle();
-        let timer = std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_millis(delay));
-            // Entering a text clears the flag, so the first attempts may come too early.
-            for _ in 0..200 {
-                flag.store(true, Ordering::Relaxed);
-                std::thread::sleep(Duration::from_millis(5));
-            }
+        let ended = AtomicBool::new(false);
+        let (given, taken) = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(delay));
+                // Entering a text clears the flag, so the first attempts may come too early.
+                while !ended.load(Ordering::Relaxed) {
+                    flag.store(true, Ordering::Relaxed);
+                    std::thread::sleep(Duration::from_millis(5));
+                }
+            });
+            let start = Instant::now();
+            let text = "function spin(n) = if n < 0 then n else spin(n + 1); spin(0);";
+            let given = fixture.run(text);
+            ended.store(true, Ordering::Relaxed);
+            (given, start.elapsed())
         });
-        let start = Instant::now();
-        let given = fixture.run("function spin(n) = if n < 0 then n else spin(n + 1); spin(0);");
-        let taken = start.elapsed();
         assert!(given.last().is_some_and(|m| m.contains("nterrupted")), "{given:#?}");
         assert!(taken < Duration::from_secs(20), "{taken:?}");
-        timer.join().expect("it ends");
         assert_eq!(fixture.run("1 + 1"), ["2"]);
     }
 }

@@ -130,7 +130,7 @@ fn a_session_takes_the_flags_and_a_form_in_a_pipe_is_answered_at_once() {
 fn a_profile_lists_the_kernels_by_their_functions() {
     let ran = nesl(&["run", "--profile", "-"], PROGRAM);
     let told = text(&ran.stderr);
-    assert!(told.lines().next().is_some_and(|line| line.ends_with("points  name")), "{told}");
+    assert!(told.lines().next().is_some_and(|line| line.ends_with("elements  name")), "{told}");
     let kernel = told.lines().find(|line| line.contains("main kernel "));
     assert!(kernel.is_some_and(|line| line.contains("00,000  ")), "{told}");
     let little = nesl(&["run", "--profile", "-"], "1 + 1;\n");

@@ -18,7 +18,7 @@ use std::sync::Arc;
 /// The alignment of every array of a work item, and the least memory it takes; in bytes.
 pub const ALIGN: usize = 16;
 
-/// Less garbage than this is left alone, in bytes.
+/// Less garbage than this is not worth a compaction, in bytes.
 pub const MIN_GARBAGE_BYTES: usize = 64 << 10;
 
 /// The size of the first chunk, in bytes.
@@ -85,7 +85,7 @@ impl Chunk {
     }
 
     fn contains(&self, at: *const u8) -> bool {
-        // The end counts: a mark may stand there.
+        // A mark may be at the end of the chunk.
         (self.start as usize..=self.start as usize + self.size).contains(&(at as usize))
     }
 }
@@ -109,7 +109,7 @@ impl Arena {
     pub fn enter(&mut self, bump: &mut Bump) {
         self.reset(bump);
         if self.chunks.is_empty() {
-            // If there is no memory, whoever allocates will hear of it.
+            // If there is no memory, the first allocation reports it.
             self.grow(bump, 0);
         }
     }

@@ -81,7 +81,6 @@ impl Cpu {
             caps: Caps {
                 name: "cpu".into(),
                 parallelism: threads,
-                min_parallel_operations: grain.max(1),
                 shares_host_memory: true,
                 recursion: true,
                 memory: options.memory,

@@ -302,16 +302,31 @@ mod tests {
     use super::*;
     use nesl_runtime::kir::parse;
 
+    /// A module that stores `number` in all elements of an array.
+    fn module(number: usize) -> Module {
+        let text = format!(
+            "kernel \"k\"(v0: i64, v1: [i64]) over flat v0 at v2 {{
+  v3: i64 = const {number}
+  store v1[v2] = v3
+}}"
+        );
+        parse(&text).unwrap()
+    }
+
+    /// The claim on a module that no thread has begun.
+    fn claim<'a>(shared: &'a Shared, module: &Module) -> Claim<'a> {
+        let what = Expected { module: Arc::new(module.clone()), size: 1, place: 0 };
+        shared.claim(shared.state(), what)
+    }
+
     /// The test holds the claim on a module, as a compiling thread does, so that a load has to wait; an
     /// interrupt ends the waiting, and the module can be loaded when the claim is released.
     #[test]
     fn an_interrupt_ends_the_waiting() {
         let workers = Workers::new(1, 1, Memory::new(u64::MAX));
         let modules = Modules::new(Machine::new().unwrap(), &workers);
-        let text = "kernel \"k\"(v0: i64, v1: [i64]) over flat v0 at v2 {\n  store v1[v2] = v2\n}";
-        let module = parse(text).unwrap();
-        let expected = Expected { module: Arc::new(module.clone()), size: 1, place: 0 };
-        let claim = modules.0.claim(modules.0.state(), expected);
+        let module = module(1);
+        let claim = claim(&modules.0, &module);
         let stop = AtomicBool::new(false);
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| modules.load(&module, &workers, &stop).map(|_| ()));
@@ -323,5 +338,27 @@ mod tests {
         stop.store(false, Relaxed);
         drop(claim);
         assert!(modules.load(&module, &workers, &stop).is_ok());
+    }
+
+    /// Dropping the cache waits neither for the module under compilation, whose claim the test holds, nor
+    /// for an announced one, which the background thread cannot begin as long as a launch wants all
+    /// threads. The background thread ends by itself.
+    #[test]
+    fn dropping_the_cache_waits_for_no_module() {
+        let workers = Workers::new(1, 1, Memory::new(u64::MAX));
+        let modules = Modules::new(Machine::new().unwrap(), &workers);
+        let shared = modules.0.clone();
+        let claim = claim(&shared, &module(1));
+        shared.wanted.fetch_add(1, Relaxed);
+        modules.prefetch(&module(2));
+        assert!(shared.state().prefetching);
+        // Were it to wait, it would do so for ever.
+        drop(modules);
+        assert!(shared.closed.load(Relaxed), "the module under compilation is to be abandoned");
+        while shared.state().prefetching {
+            std::thread::sleep(IDLE_CORE_POLL_INTERVAL);
+        }
+        drop(claim);
+        assert!(shared.state().kept.is_empty());
     }
 }

@@ -3,7 +3,6 @@
 use nesl_runtime::kir::{Module, Ty, parse};
 use nesl_runtime::runtime::{Arg, Launch, Loaded, Options, Runtime};
 use nesl_runtime_cpu::Cpu;
-use std::time::{Duration, Instant};
 
 /// Fills an array with a number, after so many operations that do nothing for it.
 fn module(number: usize, length: usize) -> Module {
@@ -52,17 +51,14 @@ fn what_is_expected_counts_when_it_is_loaded() {
     }
 }
 
-/// Nobody waits for what nobody needs.
+/// A runtime can be dropped while its background thread compiles. That it does not wait for the thread is
+/// tested in `modules.rs`.
 #[test]
 fn a_runtime_ends_while_it_compiles_ahead() {
-    let began = Instant::now();
     let cpu = cpu(2);
-    let modules: Vec<Module> = (0..8).map(|number| module(number, 20_000)).collect();
-    let made = began.elapsed();
-    for module in &modules {
-        cpu.prefetch(module);
+    for number in 0..8 {
+        cpu.prefetch(&module(number, 20_000));
     }
     cpu.cancel_prefetch();
     drop(cpu);
-    assert!(began.elapsed() < 2 * made + Duration::from_secs(1));
 }

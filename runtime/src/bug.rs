@@ -7,13 +7,20 @@
 
 /// Panics because an invariant of the system does not hold; the message names the invariant.
 ///
-/// Use it in place of `unreachable!` and `panic!`. The faces catch the panic,
-/// report it and keep their state.
+/// Use it in place of `unreachable!` and `panic!`. The program and the language server catch the panic and
+/// report it.
 #[macro_export]
 macro_rules! bug {
     ($($message:tt)+) => {
         panic!("internal error: {}; please report this program", format_args!($($message)+))
     };
+}
+
+/// Returns the message of a panic without the words that [`bug!`](macro@crate::bug) adds to it, for
+/// reports that say themselves that the error is internal.
+pub fn without_request(panic_message: &str) -> &str {
+    let message = panic_message.strip_prefix("internal error: ").unwrap_or(panic_message);
+    message.strip_suffix("; please report this program").unwrap_or(message)
 }
 
 /// Extraction of a value that an invariant guarantees.
@@ -54,11 +61,21 @@ impl<T, E: std::fmt::Debug> OrBug for Result<T, E> {
 
 #[cfg(test)]
 mod tests {
-    use super::OrBug;
+    use super::{OrBug, without_request};
 
     #[test]
     #[should_panic(expected = "internal error: the list has a head; please report this program")]
     fn a_missing_value_names_the_invariant() {
         None::<i32>.or_bug("the list has a head");
+    }
+
+    #[test]
+    fn a_report_need_not_repeat_the_request() {
+        let panic = std::panic::catch_unwind(|| bug!("the list is empty")).expect_err("it panics");
+        // A message without arguments may be formatted at compile time.
+        let constant = panic.downcast_ref::<&str>().copied();
+        let message = constant.or(panic.downcast_ref::<String>().map(String::as_str));
+        assert_eq!(message.map(without_request), Some("the list is empty"));
+        assert_eq!(without_request("index out of bounds"), "index out of bounds");
     }
 }

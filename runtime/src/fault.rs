@@ -1,7 +1,7 @@
 //! Faults: the failures of running programs.
 //!
-//! A [`Fault`] says *why*; the place is added by whoever ran the operation (LANGUAGE section 10
-//! lists the classic messages; the rest are checks the original never made).
+//! A [`Fault`] is the reason of a failure; whoever ran the operation adds the source location. The messages are
+//! those of the original NESL where it makes the same check (the book's page on errors lists them).
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub enum FaultCode {
     RemByZero,
     /// `mod` by zero.
     ModByZero,
-    /// `min_int / -1` and its kin: the result is not an `int`.
+    /// `min_int / -1` and the like: the result is not an `int`.
     IntegerOverflow,
     /// A shift by a negative count or by at least the width of an `int`.
     ShiftCount,
@@ -62,11 +62,11 @@ pub enum FaultCode {
     TooDeep,
     /// A result larger than the memory the session allows.
     OutOfMemory,
-    /// The person asked to stop.
+    /// The user interrupted the program.
     Interrupted,
 }
 
-/// A run-time failure: its reason and, where the reason is not the whole story, a text.
+/// A run-time failure: its reason and, for some reasons, details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The reason for the fault.

@@ -1,7 +1,7 @@
 //! Profiling: a runtime that measures the time of each kernel of another one.
 //!
-//! Every launch is waited for, so that its time is its own: what a runtime would do while the host
-//! goes on is lost. Kernels are told apart by their names.
+//! It waits for the end of each launch, so that its time can be measured; launches then no longer overlap with the
+//! work of the host. Kernels are distinguished by their names.
 
 use crate::bug::OrBug;
 use crate::kir::{Kernel, Literal, Module, Space, Ty, Value};
@@ -14,20 +14,20 @@ use std::time::{Duration, Instant};
 
 /// The times of kernels so far; clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct Profile(Rc<RefCell<HashMap<String, Taken>>>);
+pub struct Profile(Rc<RefCell<HashMap<String, KernelTime>>>);
 
 /// The time of one kernel.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Taken {
+pub struct KernelTime {
     /// The name of the kernel.
     pub name: String,
     /// The number of its launches.
     pub launches: u64,
     /// The number of its work items, over all launches.
-    pub points: u64,
+    pub work_items: u64,
     /// The time of the launches.
     pub time: Duration,
-    /// The time it took to compile the modules it is in.
+    /// The time spent on compiling the modules that contain it.
     pub compiling: Duration,
 }
 
@@ -35,20 +35,20 @@ pub struct Taken {
 pub struct Profiled {
     inner: Box<dyn Runtime>,
     profile: Profile,
-    /// The kernels of the modules at hand, by the addresses of these. A module whose address was
-    /// another's was loaded later, and took its place here.
-    modules: RefCell<HashMap<usize, Vec<Known>>>,
+    /// The kernels of the loaded modules, by the address of the module. If the address of a freed module is used
+    /// again, the new module replaces it here.
+    modules: RefCell<HashMap<usize, Vec<KernelInfo>>>,
 }
 
 #[derive(Clone)]
-struct Known {
+struct KernelInfo {
     name: String,
-    points: Points,
+    work_items: WorkItemCount,
 }
 
 /// The numbers of the arguments that determine the number of work items.
 #[derive(Clone, Copy)]
-enum Points {
+enum WorkItemCount {
     Flat(usize),
     Regular(usize, usize),
     Segmented(usize, usize),
@@ -56,32 +56,34 @@ enum Points {
 
 impl Profile {
     /// The kernels, the one that took the most time first.
-    pub fn kernels(&self) -> Vec<Taken> {
-        let mut all: Vec<Taken> = self.0.borrow().values().cloned().collect();
+    pub fn kernels(&self) -> Vec<KernelTime> {
+        let mut all: Vec<KernelTime> = self.0.borrow().values().cloned().collect();
         all.sort_by(|a, b| b.time.cmp(&a.time).then_with(|| a.name.cmp(&b.name)));
         all
     }
 
-    fn note(&self, name: &str, note: impl FnOnce(&mut Taken)) {
+    fn note(&self, name: &str, note: impl FnOnce(&mut KernelTime)) {
         let mut all = self.0.borrow_mut();
         note(
             all.entry(name.to_string())
-                .or_insert_with(|| Taken { name: name.to_string(), ..Taken::default() }),
+                .or_insert_with(|| KernelTime { name: name.to_string(), ..KernelTime::default() }),
         );
     }
 }
 
 impl Profiled {
-    /// A runtime that does what `inner` does, and notes it in `profile`.
+    /// A runtime that delegates to `inner`, and records times in `profile`.
     pub fn new(inner: Box<dyn Runtime>, profile: Profile) -> Profiled {
         Profiled { inner, profile, modules: RefCell::default() }
     }
 
-    fn count(&self, points: Points, args: &[Arg]) -> Result<u64, Failure> {
-        Ok(match points {
-            Points::Flat(count) => number(&args[count]),
-            Points::Regular(segments, length) => number(&args[segments]) * number(&args[length]),
-            Points::Segmented(segments, offsets) => {
+    fn count(&self, work_items: WorkItemCount, args: &[Arg]) -> Result<u64, Failure> {
+        Ok(match work_items {
+            WorkItemCount::Flat(count) => number(&args[count]),
+            WorkItemCount::Regular(segments, length) => {
+                number(&args[segments]) * number(&args[length])
+            }
+            WorkItemCount::Segmented(segments, offsets) => {
                 let mut end = [0; 8];
                 if let Arg::Array(buffer, at) = &args[offsets] {
                     let last = at + number(&args[segments]) as usize;
@@ -110,9 +112,9 @@ impl Runtime for Profiled {
         let before = self.inner.counters().compile_ns;
         let loaded = self.inner.load(module)?;
         let took = Duration::from_nanos(self.inner.counters().compile_ns - before);
-        let kernels: Vec<Known> = module.kernels.iter().map(known).collect();
+        let kernels: Vec<KernelInfo> = module.kernels.iter().map(kernel_info).collect();
         for kernel in &kernels {
-            self.profile.note(&kernel.name, |taken| taken.compiling += took);
+            self.profile.note(&kernel.name, |kernel_time| kernel_time.compiling += took);
         }
         self.modules.borrow_mut().insert(address(&loaded), kernels);
         Ok(loaded)
@@ -134,11 +136,11 @@ impl Runtime for Profiled {
         let modules = self.modules.borrow();
         let known = modules.get(&address(launch.module));
         if let Some(kernel) = known.and_then(|all| all.get(launch.kernel)) {
-            let points = self.count(kernel.points, launch.args)?;
-            self.profile.note(&kernel.name, |taken| {
-                taken.launches += 1;
-                taken.time += took;
-                taken.points += points;
+            let work_items = self.count(kernel.work_items, launch.args)?;
+            self.profile.note(&kernel.name, |kernel_time| {
+                kernel_time.launches += 1;
+                kernel_time.time += took;
+                kernel_time.work_items += work_items;
             });
         }
         Ok(outputs)
@@ -161,19 +163,21 @@ fn address(module: &Loaded) -> usize {
     Arc::as_ptr(&module.0).cast::<()>() as usize
 }
 
-fn known(kernel: &Kernel) -> Known {
-    let place = |value: Value| {
-        let place = kernel.params.iter().position(|param| *param == value);
-        place.or_bug("the bounds of a space are parameters")
+fn kernel_info(kernel: &Kernel) -> KernelInfo {
+    let param = |value: Value| {
+        let index = kernel.params.iter().position(|param| *param == value);
+        index.or_bug("the bounds of a space are parameters")
     };
-    let points = match kernel.space {
-        Space::Flat { count } => Points::Flat(place(count)),
-        Space::Regular { segments, length } => Points::Regular(place(segments), place(length)),
+    let work_items = match kernel.space {
+        Space::Flat { count } => WorkItemCount::Flat(param(count)),
+        Space::Regular { segments, length } => {
+            WorkItemCount::Regular(param(segments), param(length))
+        }
         Space::Segmented { segments, offsets } => {
-            Points::Segmented(place(segments), place(offsets))
+            WorkItemCount::Segmented(param(segments), param(offsets))
         }
     };
-    Known { name: kernel.name.clone(), points }
+    KernelInfo { name: kernel.name.clone(), work_items }
 }
 
 fn number(arg: &Arg) -> u64 {
@@ -190,7 +194,7 @@ mod tests {
     use crate::runtime::Options;
 
     #[test]
-    fn launches_and_points_of_a_kernel_are_added_up() {
+    fn launches_and_work_items_of_a_kernel_are_added_up() {
         let profile = Profile::default();
         let runtime = Profiled::new(Box::new(Reference::new(Options::default())), profile.clone());
         let mut kernel = KernelBuilder::new("indices");
@@ -207,6 +211,9 @@ mod tests {
         }
         let kernels = profile.kernels();
         assert_eq!(kernels.len(), 1);
-        assert_eq!((&*kernels[0].name, kernels[0].launches, kernels[0].points), ("indices", 2, 8));
+        assert_eq!(
+            (&*kernels[0].name, kernels[0].launches, kernels[0].work_items),
+            ("indices", 2, 8)
+        );
     }
 }

@@ -24,16 +24,14 @@ pub struct Buffer {
     storage: Arc<dyn Any + Send + Sync>,
 }
 
-/// The machine that a runtime drives, as strategies ask about it: what kernels may contain, and
-/// from which sizes on a mapping pays off.
+/// The machine that a runtime drives, as the compiler asks about it: what kernels may contain, and
+/// what its thresholds depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caps {
     /// The name: `cpu`, `reference`, the name of a device.
     pub name: String,
     /// The number of work items that make progress at the same time, approximately.
     pub parallelism: usize,
-    /// The least work, in scalar operations, that is worth another thread.
-    pub min_parallel_operations: u64,
     /// True if arrays lie in the memory of the host: reading or writing a few elements is then as
     /// cheap for the host as for a launch.
     pub shares_host_memory: bool,
@@ -100,6 +98,10 @@ pub enum Reason {
     Recursion,
     /// A work item allocates.
     Allocation,
+    /// The code of a kernel is too long, once its calls are inlined.
+    CodeSize,
+    /// The runtime has no implementation of a collective operation: its name in the text of kir.
+    Collective(&'static str),
     /// The runtime has no implementation of an intrinsic.
     Intrinsic(Extern),
 }
@@ -239,6 +241,8 @@ impl fmt::Display for Reason {
         match self {
             Reason::Recursion => out.write_str("recursive functions"),
             Reason::Allocation => out.write_str("arrays allocated by work items"),
+            Reason::CodeSize => out.write_str("very long code"),
+            Reason::Collective(name) => write!(out, "the collective operation `{name}`"),
             Reason::Intrinsic(intrinsic) => write!(out, "the intrinsic `{}`", intrinsic.mnemonic()),
         }
     }

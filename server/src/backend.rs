@@ -8,7 +8,7 @@ use crate::convert::{structure, typing};
 use crate::cost::{self, Costs};
 use crate::diagnostics::{Queue, publish};
 use crate::layouts::Layouts;
-use crate::options::{Options, Values};
+use crate::options::{Options, RuntimeChoice, Values};
 use crate::preview::{self, Views};
 use crate::protocol::*;
 use crate::reading::{answer, answer_yet};
@@ -26,10 +26,10 @@ use tower_lsp_server::jsonrpc::{Error, ErrorCode, Result};
 use tower_lsp_server::ls_types::*;
 use tower_lsp_server::{Client, LanguageServer};
 
-/// A list of this many completions is incomplete: the client asks again after the next key.
+/// A list of more completions than this is marked incomplete: the client asks again after the next key press.
 const MAX_COMPLETE_LIST: usize = 100;
 
-/// The server.
+/// The language server: the LSP requests of one client.
 pub struct Backend {
     client: Client,
     world: Arc<Mutex<World>>,
@@ -40,11 +40,18 @@ pub struct Backend {
     costs: Arc<Costs>,
     layouts: Arc<Layouts>,
     executable: PathBuf,
+    /// The runtimes that `executable` can use, the default one first.
+    runtimes: Vec<RuntimeChoice>,
 }
 
 impl Backend {
-    /// A server for a client; `executable` is the program that runs programs.
-    pub fn new(client: Client, executable: PathBuf, stages: Stages) -> Backend {
+    /// A server for a client; `executable` is the program that runs programs on `runtimes`.
+    pub fn new(
+        client: Client,
+        executable: PathBuf,
+        stages: Stages,
+        runtimes: Vec<RuntimeChoice>,
+    ) -> Backend {
         let world = Arc::new(Mutex::new(World::default()));
         let costs = Arc::<Costs>::default();
         let runs = Runs::new(client.clone(), world.clone(), executable.clone(), costs.clone());
@@ -58,6 +65,7 @@ impl Backend {
             costs,
             layouts: Arc::default(),
             executable,
+            runtimes,
         }
     }
 
@@ -69,12 +77,12 @@ impl Backend {
         self.world().snapshot(uri)
     }
 
-    /// A place in a document.
+    /// The snapshot of a document, and a position in it.
     fn at(&self, place: &TextDocumentPositionParams) -> (Option<Snapshot>, Position) {
         (self.snapshot(&place.text_document.uri), place.position)
     }
 
-    /// A document has changed, and what depends on it may mean something else.
+    /// Updates everything that depends on a document that has changed.
     async fn changed(&self, uri: &Uri) {
         let affected = self.world().affected_by(uri);
         self.queue.add(affected);
@@ -85,44 +93,44 @@ impl Backend {
         let options = self.world().options.clone();
         let params = StatusParams {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            runtime: options.runtime.name().to_owned(),
-            device: options.runtime.device(),
+            runtime: options.runtime.map_or_else(String::new, |it| it.name.to_owned()),
+            device: options.runtime.map_or_else(String::new, |it| (it.device)()),
             precision: options.precision.bits(),
         };
         self.client.send_notification::<StatusNotification>(params).await;
     }
 
-    /// `nesl/stages`
+    /// Answers the request `nesl/stages`.
     pub async fn stages(&self, _: Value) -> Result<Vec<StageShown>> {
         Ok(self.views.stages())
     }
 
-    /// `nesl/ir`
+    /// Answers the request `nesl/ir`.
     pub async fn ir(&self, params: IrParams) -> Result<Option<IrResult>> {
         let snapshot = self.snapshot(&params.text_document.uri);
         let views = self.views.clone();
         answer(snapshot, move |snapshot| Some(views.view(snapshot, &params))).await
     }
 
-    /// `nesl/segments`
+    /// Answers the request `nesl/segments`.
     pub async fn segments(&self, params: AtParams) -> Result<Option<SegmentsResult>> {
         let snapshot = self.snapshot(&params.text_document.uri);
         answer(snapshot, move |snapshot| Some(preview::segments(snapshot, params.position))).await
     }
 
-    /// `nesl/run`
+    /// Answers the request `nesl/run`.
     pub async fn run(&self, params: RunParams) -> Result<RunResult> {
         let started = self.runs.start(params).await;
         started.map(|(run, version)| RunResult { run, version }).map_err(Error::invalid_params)
     }
 
-    /// `nesl/stop`
+    /// Answers the request `nesl/stop`.
     pub async fn stop(&self, params: StopParams) -> Result<()> {
         self.runs.stop(&params.text_document.uri).await;
         Ok(())
     }
 
-    /// `nesl/cost`
+    /// Answers the request `nesl/cost`.
     pub async fn cost(&self, params: AtParams) -> Result<Option<CostResult>> {
         let snapshot = self.snapshot(&params.text_document.uri);
         let asked =
@@ -134,7 +142,7 @@ impl Backend {
         Ok(Some(cost))
     }
 
-    /// `nesl/library`
+    /// Answers the request `nesl/library`.
     pub async fn library(&self, params: LibraryParams) -> Result<Option<LibraryResult>> {
         Ok(library::text_at(&params.uri).map(|text| LibraryResult { text }))
     }
@@ -146,7 +154,7 @@ impl LanguageServer for Backend {
         let mut world = self.world();
         world.set_encoding(encoding);
         world.client = capabilities::client(&params.capabilities);
-        world.options = Arc::new(Options::read(params.initialization_options));
+        world.options = Arc::new(Options::read(params.initialization_options, &self.runtimes));
         Ok(InitializeResult {
             capabilities: capabilities::server(kind, self.views.stages()),
             server_info: Some(ServerInfo {
@@ -244,7 +252,7 @@ impl LanguageServer for Backend {
         let Some(settings) = all.remove("nesl") else { return };
         let documents = {
             let mut world = self.world();
-            world.options = Arc::new(Options::read(Some(settings)));
+            world.options = Arc::new(Options::read(Some(settings), &self.runtimes));
             world.open_documents()
         };
         self.queue.add(documents);

@@ -5,10 +5,10 @@ use crate::lines::Encoding;
 use crate::protocol::StageShown;
 use tower_lsp_server::ls_types::*;
 
-/// Commands that clients may have executed: runs, and what they cost.
+/// The commands that clients may execute: runs, and measurements of costs.
 pub const COMMANDS: [&str; 3] = ["nesl.run", "nesl.stop", "nesl.cost"];
 
-/// The unit of columns: bytes, if the client offers them.
+/// The unit of columns: bytes, if the client supports them.
 pub fn encoding(client: &ClientCapabilities) -> (Encoding, PositionEncodingKind) {
     let general = client.general.as_ref();
     let offered = general.and_then(|general| general.position_encodings.clone());
@@ -27,13 +27,13 @@ pub fn encoding(client: &ClientCapabilities) -> (Encoding, PositionEncodingKind)
 /// The optional capabilities of a client.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClientCan {
-    /// Links to definitions, not only places.
+    /// True if the client supports links to definitions, not only locations.
     pub links: bool,
-    /// Snippets.
+    /// True if the client supports snippets.
     pub snippets: bool,
-    /// It can be told that hints are no more what they were.
+    /// True if the client can be asked to request inlay hints again.
     pub refresh_hints: bool,
-    /// The same of lenses.
+    /// True if the client can be asked to request lenses again.
     pub refresh_lenses: bool,
 }
 

@@ -18,10 +18,10 @@ use std::time::Duration;
 use tokio::io::AsyncWriteExt;
 use tower_lsp_server::ls_types::Position;
 
-/// The time after which a measurement is given up.
+/// The time limit of a measurement.
 const MAX_MEASURING_TIME: Duration = Duration::from_secs(10);
 
-/// The costs measured so far, by form and its text; hovers show them, too.
+/// The costs measured so far, for forms as they were then; hovers show them, too.
 #[derive(Default)]
 pub struct Costs(Mutex<FxHashMap<ItemId, (Arc<str>, String)>>);
 
@@ -104,7 +104,7 @@ pub fn asked(snapshot: &Snapshot, position: Position) -> Option<Asked> {
 }
 
 impl Asked {
-    /// Measures it.
+    /// Measures the cost in a process of its own.
     pub async fn measure(self, executable: &Path) -> CostResult {
         let subject = self.subject.clone();
         let text = match tokio::time::timeout(MAX_MEASURING_TIME, self.measured(executable)).await {

@@ -17,7 +17,7 @@ use tokio::sync::Notify;
 use tower_lsp_server::Client;
 use tower_lsp_server::ls_types::{Diagnostic, MessageType, Uri};
 
-/// Documents that have to be looked at.
+/// The documents whose diagnostics must be updated.
 #[derive(Default)]
 pub struct Queue {
     uris: Mutex<VecDeque<Uri>>,
@@ -25,7 +25,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Adds documents; one that waits already keeps its place.
+    /// Adds documents; one that is in the queue keeps its place.
     pub fn add(&self, uris: impl IntoIterator<Item = Uri>) {
         let mut waiting = self.uris.lock().unwrap_or_else(|e| e.into_inner());
         for uri in uris {
@@ -42,7 +42,7 @@ impl Queue {
     }
 }
 
-/// Looks at documents as they come, for ever.
+/// Publishes the diagnostics of the documents of the queue, for ever.
 pub async fn publish(client: Client, world: Arc<Mutex<World>>, queue: Arc<Queue>) {
     let mut known: FxHashMap<Uri, Arc<Mutex<Problems>>> = FxHashMap::default();
     loop {
@@ -73,7 +73,7 @@ pub async fn publish(client: Client, world: Arc<Mutex<World>>, queue: Arc<Queue>
     }
 }
 
-/// All that is wrong with a document; `known` is what is remembered of it.
+/// The diagnostics of a document; `known` are the facts kept since the last time.
 pub fn of(snapshot: &Snapshot, known: &mut Problems) -> Vec<Diagnostic> {
     let db = &snapshot.db;
     let problems = known.of(db, snapshot.file);
@@ -82,7 +82,7 @@ pub fn of(snapshot: &Snapshot, known: &mut Problems) -> Vec<Diagnostic> {
     for link in links.filter(|link| db.loaded(link.item).is_none()) {
         let at = FileRange { file: snapshot.file, range: link.range };
         let message = format!("cannot read `{0}.nesl` or `{0}`, or it loads itself", link.path);
-        let problem = base::Diagnostic::warning(base::Kind::Name, at, message);
+        let problem = base::Diagnostic::warning(base::DiagnosticKind::Name, at, message);
         all.push(convert::diagnostic(snapshot, &problem));
     }
     all

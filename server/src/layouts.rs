@@ -22,7 +22,7 @@ impl Layouts {
         formatter.document(&snapshot.db, snapshot.file)
     }
 
-    /// A document was closed.
+    /// Forgets a document that was closed.
     pub fn closed(&self, uri: &Uri) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(uri);
     }

@@ -40,9 +40,14 @@ use nesl_core::pipeline::Stages;
 use std::path::PathBuf;
 use tower_lsp_server::{LspService, Server};
 
-/// Serves one client on standard input and output until it says goodbye. `executable` is the
-/// program to run programs with: `nesl` itself; `stages` are those that it can show.
-pub fn serve(executable: PathBuf, stages: Stages) -> std::io::Result<()> {
+/// Serves one client on standard input and output until it sends `exit`. `executable` is the program to run
+/// programs with: `nesl` itself; `stages` are those that it can show, and `runtimes` those that it can use,
+/// the default one first.
+pub fn serve(
+    executable: PathBuf,
+    stages: Stages,
+    runtimes: Vec<options::RuntimeChoice>,
+) -> std::io::Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         // Readings recurse: over nested programs, and from form to form. Only what is used is taken.
@@ -51,7 +56,7 @@ pub fn serve(executable: PathBuf, stages: Stages) -> std::io::Result<()> {
         .build()?;
     runtime.block_on(async {
         let (service, socket) =
-            LspService::build(|client| Backend::new(client, executable, stages))
+            LspService::build(|client| Backend::new(client, executable, stages, runtimes))
                 .custom_method("nesl/stages", Backend::stages)
                 .custom_method("nesl/ir", Backend::ir)
                 .custom_method("nesl/segments", Backend::segments)

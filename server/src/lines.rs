@@ -5,15 +5,15 @@ use std::ops::Range;
 use std::sync::Arc;
 use tower_lsp_server::ls_types as lsp;
 
-/// In which units columns are counted.
+/// The unit in which columns are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
-    /// Bytes.
+    /// UTF-8: columns are bytes.
     Utf8,
-    /// As JavaScript counts: what every client understands.
+    /// UTF-16: columns are code units, as in JavaScript. Every client supports it.
     #[default]
     Utf16,
-    /// Characters.
+    /// UTF-32: columns are characters.
     Utf32,
 }
 
@@ -56,7 +56,7 @@ fn line_starts(text: &str) -> impl Iterator<Item = u32> {
 /// A text with its lines.
 #[derive(Clone, Debug)]
 pub struct Lines {
-    /// The text.
+    /// The text of the file.
     pub text: Arc<str>,
     /// The start of each line, in bytes.
     starts: Vec<u32>,

@@ -4,13 +4,13 @@ use nesl_core::ide;
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
-/// The options; whatever is missing, or is not what it should be, is as by default.
+/// The options; one that is missing or has a value of the wrong type has its default.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub struct Options {
-    /// The runtime that programs run on.
-    #[serde(deserialize_with = "lenient")]
-    pub runtime: Runtime,
+    /// The runtime that programs run on; the program's default if none is known.
+    #[serde(skip)]
+    pub runtime: Option<RuntimeChoice>,
     /// Bits of an int and of a float.
     #[serde(deserialize_with = "lenient")]
     pub precision: Precision,
@@ -29,7 +29,7 @@ pub struct Options {
     /// The client can show texts of the scheme `nesl-library`.
     #[serde(deserialize_with = "lenient")]
     pub library: bool,
-    /// Inlay hints.
+    /// The inlay hints that are shown.
     #[serde(deserialize_with = "lenient")]
     pub hints: Hints,
 }
@@ -39,15 +39,13 @@ pub struct Options {
 #[serde(transparent)]
 pub struct Shown(pub bool);
 
-/// The runtime that programs run on, by its name in `nesl run --runtime`.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-#[allow(missing_docs, reason = "they are what the command line calls them")]
-pub enum Runtime {
-    #[default]
-    Cpu,
-    Reference,
-    Kir,
+/// A runtime that an editor can choose. The program that serves knows which there are.
+#[derive(Clone, Copy, Debug)]
+pub struct RuntimeChoice {
+    /// Its name in `nesl run --runtime`.
+    pub name: &'static str,
+    /// The device that it runs on, for a status bar.
+    pub device: fn() -> String,
 }
 
 /// The way in which values of runs come back.
@@ -57,7 +55,7 @@ pub enum Values {
     /// As inlay hints at the ends of lines.
     #[default]
     Hints,
-    /// As `nesl/values`.
+    /// As notifications `nesl/values`.
     Notification,
     /// Not at all.
     Off,
@@ -78,7 +76,7 @@ pub enum Precision {
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(default)]
 pub struct Hints {
-    /// Types.
+    /// Types of bindings, parameters and results.
     pub types: bool,
     /// Hints at lines that run in parallel.
     pub parallelism: bool,
@@ -87,7 +85,7 @@ pub struct Hints {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            runtime: Runtime::default(),
+            runtime: None,
             precision: Precision::default(),
             values: Values::default(),
             lenses: Shown(true),
@@ -124,7 +122,7 @@ impl TryFrom<u32> for Precision {
 }
 
 impl Precision {
-    /// Bits.
+    /// Returns the number of bits of an int and of a float.
     pub fn bits(self) -> u32 {
         match self {
             Precision::Single => 32,
@@ -132,7 +130,7 @@ impl Precision {
         }
     }
 
-    /// As the compiler says it.
+    /// Returns the compiler's value for it.
     pub fn core(self) -> ide::Precision {
         match self {
             Precision::Single => ide::Precision::Bits32,
@@ -141,37 +139,19 @@ impl Precision {
     }
 }
 
-impl Runtime {
-    /// As the command line says it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Runtime::Cpu => "cpu",
-            Runtime::Reference => "reference",
-            Runtime::Kir => "kir",
-        }
-    }
-
-    /// For a status bar.
-    pub fn device(self) -> String {
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        match self {
-            Runtime::Cpu if threads == 1 => "CPU, 1 thread".to_owned(),
-            Runtime::Cpu => format!("CPU, {threads} threads"),
-            Runtime::Reference => "direct interpreter".to_owned(),
-            Runtime::Kir => "interpreter of kernels".to_owned(),
-        }
-    }
-}
-
 impl Options {
-    /// From what the client sent.
-    pub fn read(value: Option<Value>) -> Options {
-        value.and_then(|value| serde_json::from_value(value).ok()).unwrap_or_default()
+    /// Reads the options that the client sent; a runtime that is missing or unknown is the first of
+    /// `runtimes`.
+    pub fn read(value: Option<Value>, runtimes: &[RuntimeChoice]) -> Options {
+        let name = value.as_ref().and_then(|value| value.get("runtime")?.as_str());
+        let named = runtimes.iter().find(|runtime| Some(runtime.name) == name);
+        let runtime = named.or(runtimes.first()).copied();
+        let given: Option<Options> = value.and_then(|value| serde_json::from_value(value).ok());
+        Options { runtime, ..given.unwrap_or_default() }
     }
 }
 
-/// A value that is of the wrong sort is as if it were missing: an editor must not fail to start
-/// because of a setting.
+/// Treats a value of the wrong type as missing: an editor must not fail to start because of a setting.
 fn lenient<'de, T, D>(deserializer: D) -> Result<T, D::Error>
 where
     T: Default + serde::de::DeserializeOwned,
@@ -192,12 +172,17 @@ mod tests {
             "runtime": "reference", "precision": 48, "values": "notification", "lenses": "yes",
             "hints": { "types": false }, "unheard": 1,
         });
-        let options = Options::read(Some(given));
-        assert_eq!(options.runtime, Runtime::Reference);
+        let runtimes = ["cpu", "reference"]
+            .map(|name| RuntimeChoice { name, device: || "a device".to_owned() });
+        let read = |value| Options::read(value, &runtimes);
+        let runtime = |value| read(value).runtime.map(|runtime| runtime.name);
+        let options = read(Some(given.clone()));
+        assert_eq!(runtime(Some(given)), Some("reference"));
         assert_eq!(options.precision, Precision::Double);
         assert_eq!(options.values, Values::Notification);
         assert!(options.lenses.0 && !options.hints.types && !options.preview);
-        assert_eq!(Options::read(Some(json!(3))).runtime, Runtime::Cpu);
-        assert_eq!(Options::read(None).runtime, Runtime::Cpu);
+        assert_eq!(runtime(Some(json!({ "runtime": "abacus" }))), Some("cpu"));
+        assert_eq!(runtime(Some(json!(3))), Some("cpu"));
+        assert_eq!(runtime(None), Some("cpu"));
     }
 }

@@ -15,13 +15,13 @@ use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 use tower_lsp_server::ls_types::{Position, Uri};
 
-/// The last good views.
+/// The last views that could be made.
 pub struct Views {
     stages: Stages,
     last: Mutex<FxHashMap<(Uri, Stage), Last>>,
 }
 
-/// The form that was shown, if it was one, and how.
+/// The form shown, if there was one, and its stage.
 type Last = (Option<ItemId>, IrResult);
 
 impl Views {
@@ -41,7 +41,7 @@ impl Views {
         self.stages.iter().map(shown).collect()
     }
 
-    /// The view that is asked for, or the last that could be made.
+    /// The requested view, or the last that could be made.
     pub fn view(&self, snapshot: &Snapshot, params: &IrParams) -> IrResult {
         let at = params.position.map(|position| snapshot.lines.offset(position));
         let item = at.and_then(|at| snapshot.db.item_at(snapshot.file, at)).map(|(item, _)| item);
@@ -72,14 +72,14 @@ impl Views {
         }
     }
 
-    /// A document was closed.
+    /// Forgets a document that was closed.
     pub fn closed(&self, uri: &Uri) {
         let mut known = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|(own, _), _| own != uri);
     }
 }
 
-fn result(snapshot: &Snapshot, stage: Stage, view: explain::View) -> IrResult {
+fn result(snapshot: &Snapshot, stage: Stage, view: explain::StageView) -> IrResult {
     let lines = view.lines.iter().filter(|line| line.source.file == snapshot.file);
     let lines = lines.map(|line| IrLine {
         line: line.line,

@@ -114,7 +114,7 @@ pub struct ValueShown {
     pub error: bool,
 }
 
-/// `nesl/values`.
+/// The notification `nesl/values`.
 pub enum ValuesNotification {}
 
 impl Notification for ValuesNotification {
@@ -130,7 +130,7 @@ pub struct StatusParams {
     pub precision: u32,
 }
 
-/// `nesl/status`.
+/// The notification `nesl/status`.
 pub enum StatusNotification {}
 
 impl Notification for StatusNotification {

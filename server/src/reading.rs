@@ -1,4 +1,4 @@
-//! Answering a request in a thread of its own, while the text may move on.
+//! Answering a request in a thread of its own, while the text may change.
 //!
 //! A reading ends in one of four ways: with its answer; stopped, because a text changed (the client
 //! is told, and asks again, or the new text is read instead); stopped, because the client no longer
@@ -7,10 +7,11 @@
 
 use crate::world::Snapshot;
 use nesl_core::db::{Stopped, Stopper, reading};
+use nesl_runtime::bug::without_request;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Result};
 
-/// Stops a reading when whoever waits for it goes away.
+/// Stops a reading when the future that waits for it is dropped.
 struct StopWhenDropped(Option<Stopper>);
 
 impl Drop for StopWhenDropped {
@@ -24,9 +25,9 @@ impl Drop for StopWhenDropped {
 /// The reason why a reading ended without an answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// A text changed, or nobody waits for it any more.
+    /// A text changed, or the request was cancelled.
     Stopped,
-    /// A bug of ours: its message.
+    /// A bug of ours, with the message of the panic.
     Panicked(String),
 }
 
@@ -62,9 +63,8 @@ pub async fn answer<T: Default + Send + 'static>(
     Ok(read(snapshot, from).await?)
 }
 
-/// Answers a request as well when the text moves on: from the new one, at the old place. VS Code
-/// asks for completions at the first letter of a word only, and takes it for the answer to all of
-/// them that there are none.
+/// Answers a request also if the text changes meanwhile: from the new text, at the old position. VS Code asks for
+/// completions only at the first letter of a word, and would take an error to mean that there are none.
 pub async fn answer_yet<T: Default + Send + 'static>(
     mut snapshot: impl FnMut() -> Option<Snapshot>,
     from: impl Fn(&Snapshot) -> T + Clone + Send + 'static,
@@ -92,8 +92,9 @@ impl From<Unread> for Error {
 }
 
 fn message(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
-    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown".to_owned())
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    without_request(text.unwrap_or("unknown")).to_owned()
 }
 
 #[cfg(test)]
@@ -108,6 +109,13 @@ mod tests {
         let mut world = World::default();
         world.open(uri.clone(), 1, "x = 1;".to_owned());
         (world, uri)
+    }
+
+    /// Says that it has begun, and reads until it is stopped.
+    fn read_for_ever(snapshot: &Snapshot, begun: tokio::sync::oneshot::Sender<()>) {
+        let _ = begun.send(());
+        let first = snapshot.db.outline(snapshot.file).forms[0].id();
+        while snapshot.db.diagnostics(first).is_empty() {}
     }
 
     #[tokio::test]
@@ -125,11 +133,7 @@ mod tests {
         let (mut world, uri) = world();
         let snapshot = world.snapshot(&uri).expect("open");
         let (begun, reads) = tokio::sync::oneshot::channel();
-        let reading = tokio::spawn(read(snapshot, move |s| {
-            let _ = begun.send(());
-            // For ever, unless it is stopped.
-            while s.db.diagnostics(s.db.outline(s.file).forms[0].id()).is_empty() {}
-        }));
+        let reading = tokio::spawn(read(snapshot, |s| read_for_ever(s, begun)));
         reads.await.expect("it has begun");
         world.open(uri.clone(), 2, "x = 2;".to_owned());
         assert_eq!(reading.await.expect("it ends"), Err(Unread::Stopped));
@@ -161,10 +165,7 @@ mod tests {
         let (mut world, uri) = world();
         let snapshot = world.snapshot(&uri).expect("open");
         let (begun, reads) = tokio::sync::oneshot::channel();
-        let reading = tokio::spawn(read(snapshot, move |s| {
-            let _ = begun.send(());
-            while s.db.diagnostics(s.db.outline(s.file).forms[0].id()).is_empty() {}
-        }));
+        let reading = tokio::spawn(read(snapshot, |s| read_for_ever(s, begun)));
         reads.await.expect("it has begun");
         reading.abort();
         assert!(reading.await.is_err_and(|error| error.is_cancelled()));

@@ -27,22 +27,22 @@ use tokio::sync::oneshot;
 use tower_lsp_server::Client;
 use tower_lsp_server::ls_types::{self as lsp, Uri};
 
-/// The width of a value behind a line, in characters.
+/// The largest width of a value shown after a line, in characters.
 const INLINE_CHARS: usize = 80;
-/// The length of a value that is kept, in characters.
+/// The largest length of a value that is kept, in characters.
 const KEPT_CHARS: usize = 4_000;
 /// The length of a program's output that is kept: its end, in bytes.
 const KEPT_OUTPUT_BYTES: usize = 64 * 1024;
-/// The time that values wait for others, so that they are sent together.
+/// The interval in which values are collected to be sent together.
 const VALUES_INTERVAL: Duration = Duration::from_millis(30);
 
-/// All runs.
+/// The last run of each document.
 pub struct Runs {
     client: Client,
     world: Arc<Mutex<World>>,
-    /// The program that runs programs.
+    /// The path of `nesl`, which runs programs.
     executable: PathBuf,
-    /// Told what runs have counted.
+    /// Receives the work and depth that runs have counted.
     costs: Arc<Costs>,
     runs: Mutex<FxHashMap<Uri, Run>>,
     count: Mutex<u64>,
@@ -54,11 +54,11 @@ struct Run {
     state: RunState,
     values: Vec<Value>,
     output: String,
-    /// Ends the process when it is sent to, or dropped.
+    /// Kills the process when a message is sent, or it is dropped.
     stop: Option<oneshot::Sender<()>>,
 }
 
-/// The value of a form, or why there is none.
+/// The value of a form, or the error that it ended with.
 #[derive(Clone)]
 struct Value {
     /// The form, and the text it had.
@@ -81,7 +81,7 @@ enum Line {
         problem: Problem,
     },
     Form(Form),
-    /// Statistics, or what a later version says.
+    /// Statistics, or an object of a later version.
     Other(serde::de::IgnoredAny),
 }
 
@@ -115,12 +115,13 @@ struct Plan {
     text: String,
     /// The forms whose values are wanted: first and last line from 1, and the form.
     wanted: Vec<(u32, u32, ItemId, Arc<str>)>,
-    /// From this line on stands an expression that is not in the document, shown there.
+    /// An expression that is not in the document: the first line that it has in `text`, and the position and text
+    /// with which its value is shown.
     beyond: Option<(u32, lsp::Position, String)>,
 }
 
 impl Runs {
-    /// No runs yet.
+    /// The runs of no document yet.
     pub fn new(
         client: Client,
         world: Arc<Mutex<World>>,
@@ -131,7 +132,7 @@ impl Runs {
         Runs { client, world, executable, costs, runs, count }
     }
 
-    /// Begins a run; says its number and the version that runs. `Err` says why it cannot.
+    /// Begins a run; returns its number and the version of the document that runs, or the reason why it cannot.
     pub async fn start(self: &Arc<Runs>, params: RunParams) -> Result<(u64, i32), String> {
         let uri = params.text_document.uri.clone();
         let snapshot = self.snapshot(&uri).ok_or("this document is not open")?;
@@ -177,24 +178,24 @@ impl Runs {
         }
     }
 
-    /// A document was changed: values of forms that are no more what they were are gone.
+    /// Removes the values of forms that a change of the document has changed.
     pub async fn changed(&self, uri: &Uri) {
         if self.runs().contains_key(uri) {
             self.tell(uri).await;
         }
     }
 
-    /// A document was closed.
+    /// Ends and forgets the run of a document that was closed.
     pub fn closed(&self, uri: &Uri) {
         self.runs().remove(uri);
     }
 
-    /// The server ends: so does everything that it has started.
+    /// Ends all runs, because the server ends.
     pub fn stop_all(&self) {
         self.runs().clear();
     }
 
-    /// Values as hints at the ends of lines, for clients that draw nothing themselves.
+    /// Values as inlay hints at the ends of lines, for clients that do not show values themselves.
     pub fn hints(&self, snapshot: &Snapshot, range: TextRange) -> Vec<lsp::InlayHint> {
         let values = self.runs().get(&snapshot.uri).map(|run| run.values.clone());
         let shown = values.unwrap_or_default().into_iter().filter_map(|value| {
@@ -215,12 +216,14 @@ impl Runs {
     fn spawn(&self, uri: &Uri, options: &Options) -> std::io::Result<Child> {
         let mut command = child::command(&self.executable, child::folder_of(uri));
         command.args(["run", "--json", "--color", "never", "--print-length", "100"]);
-        command.args(["--runtime", options.runtime.name()]);
+        if let Some(runtime) = options.runtime {
+            command.args(["--runtime", runtime.name]);
+        }
         command.args(["--precision", &options.precision.bits().to_string(), "-"]);
         command.stderr(Stdio::piped()).spawn()
     }
 
-    /// Takes what a process prints until it ends, or is to end.
+    /// Reads the output of a process until it ends or is stopped.
     async fn follow(
         self: Arc<Runs>,
         uri: Uri,
@@ -313,7 +316,7 @@ impl Runs {
         }
     }
 
-    /// Tells the client what values are to be seen.
+    /// Sends the values of a document to the client.
     async fn tell(&self, uri: &Uri) {
         let Some(snapshot) = self.snapshot(uri) else { return };
         let (way, can) = (snapshot.options.values, snapshot.client);
@@ -350,8 +353,8 @@ fn append(output: &mut String, text: &str) {
     }
 }
 
-/// The text to run: the document up to the end of the range, without expressions that nobody asked
-/// for. Lines stay where they are.
+/// The text to run: the document up to the end of the range, without expressions outside the range. Line numbers
+/// stay the same.
 fn plan(snapshot: &Snapshot, params: &RunParams) -> Plan {
     let (db, lines) = (&snapshot.db, &snapshot.lines);
     let range = params.range.map(|range| lines.range(range));
@@ -433,7 +436,7 @@ fn of_problem(problem: &Problem) -> Value {
     Value { of: None, at: None, text, detail, seconds: 0.0, cost: None, error: true }
 }
 
-/// The place of a value now; `None` if its form has changed.
+/// The present position of a value; none if its form has changed.
 fn place(snapshot: &Snapshot, value: &Value) -> Option<lsp::Position> {
     let Some((item, text)) = &value.of else { return value.at };
     let (file, _) = snapshot.db.position_of(*item)?;

@@ -45,19 +45,19 @@ struct Document {
     lines: Arc<Lines>,
 }
 
-/// A document and the program around it at one moment.
+/// An immutable view of a document and its program.
 pub struct Snapshot {
-    /// The program.
+    /// The database of the program.
     pub db: Database,
-    /// The document.
+    /// The file of the document.
     pub file: FileId,
-    /// Its address.
+    /// The address of the document.
     pub uri: Uri,
-    /// Its version.
+    /// The version of the text.
     pub version: i32,
-    /// Its text.
+    /// The lines of the text.
     pub lines: Arc<Lines>,
-    /// All files that belong to people, this one first.
+    /// All files of the user, this one first.
     pub files: Vec<FileId>,
     /// The options that the client has chosen.
     pub options: Arc<Options>,

@@ -6,7 +6,7 @@
 
 /// The stage that found an error; its word is a part of the printed message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Kind {
+pub enum DiagnosticKind {
     /// The text is not NESL.
     Syntax,
     /// A name is undefined, or may not be used in this way.
@@ -47,15 +47,15 @@ pub struct Hint<L> {
 /// An error or a warning, with source locations of type `L`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic<L> {
-    /// The stage that found it.
-    pub kind: Kind,
+    /// The stage that found the error.
+    pub kind: DiagnosticKind,
     /// The severity, error or warning.
     pub severity: Severity,
     /// One line without a full stop: ``` `+` cannot add an int and a float ```.
     pub message: String,
     /// The location of the error.
     pub primary: Label<L>,
-    /// Further locations that explain it.
+    /// Further locations that explain the error.
     pub labels: Vec<Label<L>>,
     /// Further facts, one sentence each.
     pub notes: Vec<String>,
@@ -65,7 +65,7 @@ pub struct Diagnostic<L> {
 
 impl<L> Diagnostic<L> {
     /// Makes an error with a message about a location.
-    pub fn error(kind: Kind, at: L, message: impl Into<String>) -> Diagnostic<L> {
+    pub fn error(kind: DiagnosticKind, at: L, message: impl Into<String>) -> Diagnostic<L> {
         Diagnostic {
             kind,
             severity: Severity::Error,
@@ -78,11 +78,11 @@ impl<L> Diagnostic<L> {
     }
 
     /// Makes a warning with a message about a location.
-    pub fn warning(kind: Kind, at: L, message: impl Into<String>) -> Diagnostic<L> {
+    pub fn warning(kind: DiagnosticKind, at: L, message: impl Into<String>) -> Diagnostic<L> {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(kind, at, message) }
     }
 
-    /// Sets the text at the primary location.
+    /// Sets the text that is printed at the primary location.
     pub fn here(mut self, text: impl Into<String>) -> Self {
         self.primary.text = text.into();
         self
@@ -106,7 +106,7 @@ impl<L> Diagnostic<L> {
         self
     }
 
-    /// Adds a suggestion with its edit: `replacement` takes the place of the text at `at`.
+    /// Adds a suggestion with its edit: `replacement` replaces the text at `at`.
     pub fn fix(mut self, text: impl Into<String>, at: L, replacement: impl Into<String>) -> Self {
         self.hints.push(Hint { text: text.into(), edit: Some((at, replacement.into())) });
         self

@@ -1,12 +1,19 @@
-//! The vocabulary of all stages: names, source locations, diagnostics.
+//! The types that all stages use: names, source locations, diagnostics.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `name` | identifiers, which ignore case |
+//! | `location` | source locations as spans of tokens |
+//! | `diagnostic` | errors and warnings as data |
+//! | `shorten` | texts in one line of limited length |
 
 mod diagnostic;
+mod location;
 mod name;
-mod place;
 mod shorten;
 
-pub use diagnostic::{Diagnostic, Hint, Kind, Label, Severity};
+pub use diagnostic::{Diagnostic, DiagnosticKind, Hint, Label, Severity};
+pub use location::{ItemId, Loc, Span, TextRange, TextSize};
 pub use name::Name;
 pub use nesl_runtime::stack::with_stack;
-pub use place::{ItemId, Loc, Span, TextRange, TextSize};
 pub use shorten::shorten;

@@ -12,7 +12,7 @@ pub struct Name {
 }
 
 impl Name {
-    /// The name written as `text`.
+    /// Returns the name written as `text`.
     pub fn new(text: &str) -> Name {
         let written = SmolStr::new(text);
         if text.bytes().any(|b| b.is_ascii_uppercase()) {
@@ -22,12 +22,12 @@ impl Name {
         }
     }
 
-    /// The lower-case form, by which names are compared.
+    /// Returns the lower-case form, by which names are compared.
     pub fn folded(&self) -> &str {
         &self.folded
     }
 
-    /// The name as it was written.
+    /// Returns the name as it was written.
     pub fn as_written(&self) -> &str {
         &self.written
     }

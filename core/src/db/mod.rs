@@ -19,6 +19,7 @@
 
 mod cursor;
 mod declaration;
+mod definitions;
 mod forget;
 mod groups;
 mod index;
@@ -40,6 +41,7 @@ use std::sync::{Arc, Mutex};
 
 pub use cursor::Cursor;
 pub(crate) use cursor::{bare, forms, forms_where};
+pub use definitions::{FileDefinitions, SessionState};
 pub use input::{Form, Outline};
 pub use scope::Before;
 pub use scratch::{LibraryName, Scratch};

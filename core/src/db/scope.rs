@@ -6,7 +6,7 @@
 
 use super::input::{File, Item, NameKey, item};
 use super::{Db, FileId, index, is_hoisted};
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
+use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, Span};
 use crate::names::{Resolution, Scope};
 use crate::prim::Prim;
 use crate::syntax::ast::ItemKind;
@@ -255,7 +255,7 @@ pub(super) fn unterminated(db: &dyn Db, item: Item) -> Option<Diagnostic<Loc>> {
     let at = Loc { item: item.into(), span: Span::new(end, end) };
     let name = next.names.first()?;
     Some(
-        Diagnostic::error(Kind::Syntax, at, format!("a `;` is missing before `{name}`"))
+        Diagnostic::error(DiagnosticKind::Syntax, at, format!("a `;` is missing before `{name}`"))
             .here("this form ends here")
             .fix("add `;`", at, ";"),
     )
@@ -291,7 +291,7 @@ pub(super) fn protected(db: &dyn Db, item: Item) -> Vec<Diagnostic<Loc>> {
         .map(|name| {
             let at = Loc { item: form.id(), span };
             Diagnostic::error(
-                Kind::Name,
+                DiagnosticKind::Name,
                 at,
                 format!("`{name}` is built in and cannot be redefined"),
             )

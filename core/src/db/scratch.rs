@@ -1,9 +1,9 @@
-//! Answers for completion in editors: the types of a form with a hole in it, and the names that are
-//! visible at a place.
+//! Queries for completion: the types of a form with a placeholder at the cursor, and the names that are visible at
+//! an offset.
 //!
-//! A form that is being written has a hole at the cursor. Its text with a name in the hole is
-//! parsed, resolved and inferred here as the form itself would be, without changing any input. The
-//! hole's name is a value of any type, so its inferred type is the type that is expected there.
+//! A form that is being typed lacks an argument at the cursor. Its text with a placeholder name there is parsed,
+//! resolved and inferred as the form itself would be, without changing any input. The placeholder is a value of
+//! any type, so its inferred type is the type that is expected there.
 
 use super::input::{self, File, Item};
 use super::scope::{self, ItemScope};
@@ -44,14 +44,17 @@ pub struct LibraryName {
     pub ty: String,
 }
 
-/// The item that the hole's name refers to; no item of the database has this identity.
-const HOLE: ItemId = ItemId(u64::MAX);
+/// The item that the placeholder refers to; no item of the database has this identity.
+const PLACEHOLDER: ItemId = ItemId(u64::MAX);
 
 impl Database {
-    /// Analyses a form as if it had another text, in which the name `hole` stands for a hole.
-    pub fn scratch(&self, item: ItemId, text: &str, hole: Option<&Name>) -> Scratch {
+    /// Analyses a form as if it had another text, in which the name `placeholder` is a value of any type.
+    pub fn scratch(&self, item: ItemId, text: &str, placeholder: Option<&Name>) -> Scratch {
         let parsed = parse_item(text);
-        let scope = HoleScope { inner: ItemScope { db: self, item: input::item(item) }, hole };
+        let scope = PlaceholderScope {
+            inner: ItemScope { db: self, item: input::item(item) },
+            placeholder,
+        };
         let names = crate::names::resolve(item, &parsed.ast, &scope);
         let member = Member { id: item, item: &parsed.ast, names: &names };
         let mut types = types::infer_open(&[member], &scope);
@@ -59,9 +62,9 @@ impl Database {
         Scratch { parsed, names, types }
     }
 
-    /// Returns true if a name of a form resolved in [`Database::scratch`] is the hole.
-    pub fn is_hole(resolution: &Resolution) -> bool {
-        matches!(resolution, Resolution::Item(HOLE, _))
+    /// Returns true if a name of a form resolved in [`Database::scratch`] is the placeholder.
+    pub fn is_placeholder(resolution: &Resolution) -> bool {
+        matches!(resolution, Resolution::Item(PLACEHOLDER, _))
     }
 
     /// Resolves a name before a form of a file, functions and datatypes further down included.
@@ -145,22 +148,22 @@ fn scheme_of(db: &dyn Db, item: Item, name: &Name) -> Option<Scheme> {
     }
 }
 
-/// The program as a form with a hole sees it. No suggestions are made for unknown names.
-struct HoleScope<'a> {
+/// The scope of a form with a placeholder. No suggestions are made for unknown names.
+struct PlaceholderScope<'a> {
     inner: ItemScope<'a>,
-    hole: Option<&'a Name>,
+    placeholder: Option<&'a Name>,
 }
 
-impl Scope for HoleScope<'_> {
+impl Scope for PlaceholderScope<'_> {
     fn value(&self, name: &Name) -> Option<Resolution> {
-        if Some(name) == self.hole {
-            return Some(Resolution::Item(HOLE, name.clone()));
+        if Some(name) == self.placeholder {
+            return Some(Resolution::Item(PLACEHOLDER, name.clone()));
         }
         self.inner.value(name)
     }
 
     fn record(&self, name: &Name) -> Option<ItemId> {
-        if Some(name) == self.hole { None } else { self.inner.record(name) }
+        if Some(name) == self.placeholder { None } else { self.inner.record(name) }
     }
 
     fn known(&self) -> Vec<Name> {
@@ -168,7 +171,7 @@ impl Scope for HoleScope<'_> {
     }
 
     fn is_fixed(&self, name: &Name) -> bool {
-        Some(name) != self.hole && self.inner.is_fixed(name)
+        Some(name) != self.placeholder && self.inner.is_fixed(name)
     }
 
     fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)> {
@@ -176,10 +179,10 @@ impl Scope for HoleScope<'_> {
     }
 }
 
-impl TypeEnvironment for HoleScope<'_> {
+impl TypeEnvironment for PlaceholderScope<'_> {
     fn signature(&self, item: ItemId) -> Arc<Signature> {
-        match self.hole {
-            Some(name) if item == HOLE => {
+        match self.placeholder {
+            Some(name) if item == PLACEHOLDER => {
                 let scheme = Scheme { vars: vec![Class::Any], ty: Ty::Var(0) };
                 Arc::new(Signature::Values { values: vec![(name.clone(), scheme)] })
             }
@@ -188,17 +191,17 @@ impl TypeEnvironment for HoleScope<'_> {
     }
 
     fn definition(&self, item: ItemId) -> Option<Loc> {
-        if item == HOLE { None } else { self.inner.definition(item) }
+        if item == PLACEHOLDER { None } else { self.inner.definition(item) }
     }
 
     fn name(&self, item: ItemId) -> Name {
-        match self.hole {
-            Some(name) if item == HOLE => name.clone(),
+        match self.placeholder {
+            Some(name) if item == PLACEHOLDER => name.clone(),
             _ => self.inner.name(item),
         }
     }
 
     fn is_library(&self, item: ItemId) -> bool {
-        item != HOLE && self.inner.is_library(item)
+        item != PLACEHOLDER && self.inner.is_library(item)
     }
 }

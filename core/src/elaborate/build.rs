@@ -36,7 +36,7 @@ impl Body {
         Block { lets: self.open.pop().or_bug("a block is open"), result }
     }
 
-    /// The type of an operand.
+    /// Returns the type of an operand.
     pub(super) fn ty(&self, atom: Atom) -> Ty {
         match atom {
             Atom::Var(var) => self.types[var.0 as usize].clone(),
@@ -70,7 +70,7 @@ impl Body {
         self.push(ty, Op::Pair(first, second), site)
     }
 
-    /// The element type of a sequence.
+    /// Returns the element type of a sequence.
     pub(super) fn element(&self, sequence: Atom) -> Ty {
         match self.ty(sequence) {
             Ty::Sequence(element) => *element,

@@ -1,4 +1,4 @@
-//! Calls of functions, constructors, primitives and function values.
+//! Elaborates calls of functions, constructors, primitives and function values.
 
 use super::instance::{Elaborator, FunctionScope, Instance};
 use super::pattern::ParamShape;
@@ -135,7 +135,7 @@ impl<'c> Elaborator<'c> {
         scope.body.push(ty, Op::Call(fun, Vec::new()), site)
     }
 
-    /// The shape into which a function destructures its argument; `None` for a constructor.
+    /// Returns the shape into which a function destructures its argument; `None` for a constructor.
     fn param_shape(&self, item: ItemId) -> Option<ParamShape> {
         let ast = self.definitions.ast(self.latest(item));
         match &ast.kind {
@@ -255,7 +255,8 @@ fn tuple_of(scope: &mut FunctionScope<'_>, atoms: &[Atom], site: Site) -> Atom {
     rest.iter().rev().fold(*last, |tail, atom| scope.body.pair(*atom, tail, site))
 }
 
-/// The number of operands that a primitive takes, from its scheme: `(a, a) -> bool` takes two.
+/// Returns the number of operands that a primitive takes, from its scheme: `(a, a) -> bool` takes
+/// two.
 fn arity(scheme: &str) -> usize {
     let mut depth = 0;
     let mut operands = 1;

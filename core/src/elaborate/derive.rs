@@ -1,4 +1,4 @@
-//! Functions defined by the structure of a type: `eql`, `hash`, `string`, `identity`.
+//! Generates the functions that are defined by the structure of a type: `eql`, `hash`, `string`, `identity`.
 //!
 //! ```text
 //! eql@[(int, char)](a, b)   ⇒   if #a == #b then all({eql@(int, char)(x, y) : x in a; y in b}) else f
@@ -160,8 +160,8 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    /// The sum of the elements' hashes, each salted with its index: parallel, and yet the order of
-    /// elements matters.
+    /// Emits the hash of a sequence: the sum of the elements' hashes, each salted with its index. That
+    /// is parallel, and depends on the order of the elements.
     fn hash_sequence(
         &mut self,
         body: &mut Body,
@@ -188,7 +188,7 @@ impl<'c> Elaborator<'c> {
         mixed(body, sum, base)
     }
 
-    /// Groups equal elements: ints and texts by their values, chars and bools by their codes, all
+    /// Emits the grouping of equal elements: ints and texts by their values, chars and bools by their codes, all
     /// others by hashes.
     fn groups(&mut self, body: &mut Body, ty: &Ty, a: Atom, salt: Atom, site: Site) -> Atom {
         let Ty::Sequence(element) = ty else { bug!("grouping applies to a sequence") };
@@ -251,7 +251,7 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    /// The text of the components of a tuple without its parentheses: `1, 2, 3`.
+    /// Emits the text of the components of a tuple without its parentheses: `1, 2, 3`.
     fn components(&mut self, body: &mut Body, ty: &Ty, a: Atom, site: Site) -> Atom {
         let Ty::Pair(first, second) = ty else { return self.string(body, ty, a, site) };
         let (x, y) = (body.first(a, site), body.second(a, site));

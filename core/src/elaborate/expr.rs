@@ -1,8 +1,8 @@
-//! Expressions, and the binding of patterns to values.
+//! Elaborates expressions, and binds patterns to values.
 
 use super::instance::{Elaborator, FunctionScope, Instance};
 use super::pattern::ParamShape;
-use crate::base::{Diagnostic, Kind, Loc, Name, Span, with_stack};
+use crate::base::{Diagnostic, DiagnosticKind, Loc, Name, Span, with_stack};
 use crate::ir::{Atom, Nest, Op, Site, Ty};
 use crate::names::Resolution;
 use crate::prim::{Constant, Prim, PrimKind, SeqOp};
@@ -107,7 +107,7 @@ impl<'c> Elaborator<'c> {
             let at = Loc { item: scope.item, span: scope.ast.expr_spans[id] };
             self.diagnostics.push(
                 Diagnostic::error(
-                    Kind::Syntax,
+                    DiagnosticKind::Syntax,
                     at,
                     format!("{value} does not fit an int of 32 bits"),
                 )
@@ -168,8 +168,8 @@ impl<'c> Elaborator<'c> {
 
     /// Emits an apply-to-each, `{ body : p in e; … | sieve }`.
     ///
-    /// The sieve is evaluated first, for every element; the body only for those that pass
-    /// (decision 3). A body that is only an element needs no nest.
+    /// The sieve is evaluated first, for every element, and the body only for the elements that pass it.
+    /// A body that is only an element variable needs no nest.
     fn each(
         &mut self,
         scope: &mut FunctionScope<'c>,
@@ -202,7 +202,8 @@ impl<'c> Elaborator<'c> {
         self.nest(scope, &pats, &sequences, body, serial, over)
     }
 
-    /// The location of the bindings of an apply-to-each, which is blamed if their lengths differ.
+    /// Returns the location of the bindings of an apply-to-each, which is blamed if their lengths
+    /// differ.
     fn bindings_site(
         &self,
         scope: &FunctionScope<'c>,
@@ -219,7 +220,7 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    /// The number of the binding whose element is the body, if the body is only a variable.
+    /// Returns the number of the binding whose element is the body, if the body is only a variable.
     fn just_an_element(
         &self,
         scope: &FunctionScope<'c>,
@@ -300,7 +301,7 @@ impl<'c> Elaborator<'c> {
             // `ir::rng_keys` fills in the key.
             PrimKind::Rand => Op::Scalar(ScalarOp::Rand, vec![Atom::Int(0), atoms[0]]),
             PrimKind::Check(code) => {
-                // The code says everything; only `_check` has a message of its own.
+                // The message follows from the code; only `_check` has a message of its own.
                 Op::Check { cond: atoms[0], code, message: Default::default() }
             }
             PrimKind::Derived(derived) => {

@@ -1,10 +1,10 @@
-//! Instances: the functions that the program needs, each at the types it is used at.
+//! Elaborates instances: the functions that the program uses, each at the types it is used at.
 
 use super::Definitions;
 use super::build::Body;
 use super::pattern;
 use super::watch::{Mark, Watched, WatchedFunction};
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span};
+use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, Span};
 use crate::ir::{self, FunId, GlobalId, Site};
 use crate::names::Names;
 use crate::prim::Derived;
@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 use smol_str::SmolStr;
 use std::sync::Arc;
 
-/// A function the program needs. Types are closed: no variables.
+/// A function that the program uses. Its types contain no variables.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Instance {
     /// A function at the types of its scheme's variables.
@@ -48,7 +48,7 @@ pub(super) struct Elaborator<'c> {
     /// The form that is elaborated; errors about the program as a whole are reported there.
     form: Loc,
     pub(super) watched: Watched,
-    /// The marks of the function being elaborated, and its description if it is watched.
+    /// The marks of the function being elaborated.
     pub(super) marks: Vec<(ir::Var, Mark)>,
     pub(super) noted: Option<WatchedFunction>,
 }
@@ -127,7 +127,7 @@ impl<'c> Elaborator<'c> {
         (id, ty)
     }
 
-    /// The id of an instance; the first request adds it to the work list.
+    /// Returns the id of an instance; the first request adds it to the work list.
     pub(super) fn instance(&mut self, instance: Instance) -> FunId {
         if let Some(id) = self.ids.get(&instance) {
             return *id;
@@ -172,24 +172,26 @@ impl<'c> Elaborator<'c> {
         };
         let message = format!("`{name}` is used here at a type that is too long");
         self.diagnostics.push(
-            Diagnostic::error(Kind::Type, self.form, message)
+            Diagnostic::error(DiagnosticKind::Type, self.form, message)
                 .note(format!("a type may have {MAX_PARTS} parts")),
         );
     }
 
-    /// The id of a function at given types; a later definition of the same type replaces it.
+    /// Returns the id of a function at given types; a later definition of the same type replaces
+    /// it.
     pub(super) fn function(&mut self, item: ItemId, args: Arc<[Ty]>) -> FunId {
         let current = self.latest(item);
         let args = if current == item { args } else { self.carry_over(item, current, args) };
         self.instance(Instance::Function(current, args))
     }
 
-    /// The definition in force for a function.
+    /// Returns the definition in force for a function: the latest one of the same name and type.
     pub(super) fn latest(&self, item: ItemId) -> ItemId {
         self.definitions.current(item, &self.definitions.name(item))
     }
 
-    /// The arguments for the variables of `new`'s scheme, which is `old`'s up to their names.
+    /// Returns the arguments for the variables of `new`'s scheme, which is `old`'s up to their
+    /// names.
     fn carry_over(&self, old: ItemId, new: ItemId, args: Arc<[Ty]>) -> Arc<[Ty]> {
         let scheme = |item| match &*self.definitions.signature(item) {
             Signature::Function { scheme, .. } | Signature::Record { scheme } => scheme.clone(),
@@ -217,7 +219,7 @@ impl<'c> Elaborator<'c> {
         carried.into()
     }
 
-    /// The id of a top-level variable.
+    /// Returns the id of a top-level variable.
     pub(super) fn global(&mut self, item: ItemId, name: &Name, ty: ir::Ty) -> GlobalId {
         let key = (self.definitions.current(item, name), name.clone());
         if let Some(id) = self.global_ids.get(&key) {
@@ -293,7 +295,7 @@ impl<'c> Elaborator<'c> {
             let at = Loc { item, span: function.name.span };
             let message = format!("`{}` is declared here but never defined", function.name.name);
             self.diagnostics.push(
-                Diagnostic::error(Kind::Name, at, message)
+                Diagnostic::error(DiagnosticKind::Name, at, message)
                     .hint("define it with the same type before it is used"),
             );
             return self.placeholder(name, params, scope.site_of(function.name.span));
@@ -412,7 +414,7 @@ impl<'c> Elaborator<'c> {
     /// Makes parameters for the leaves of a pattern and binds them.
     fn parameters(&mut self, scope: &mut FunctionScope<'c>, pat: PatId) -> Vec<(ir::Var, ir::Ty)> {
         let mut leaves = Vec::new();
-        pattern::leaves(&scope.ast, pat, &mut leaves);
+        pattern::pattern_variables(&scope.ast, pat, &mut leaves);
         let mut params = Vec::with_capacity(leaves.len());
         for leaf in leaves {
             let ty = self.lower(&scope.pat_ty(leaf));
@@ -423,7 +425,7 @@ impl<'c> Elaborator<'c> {
         params
     }
 
-    /// A name no other function of the program has.
+    /// Returns a name no other function of the program has.
     pub(super) fn unique(&mut self, name: &str) -> SmolStr {
         let name = SmolStr::new(name);
         let count = self.names.entry(name.clone()).or_insert(0);
@@ -433,39 +435,39 @@ impl<'c> Elaborator<'c> {
 }
 
 impl FunctionScope<'_> {
-    /// The closed type of an expression.
+    /// Returns the closed type of an expression.
     pub(super) fn ty(&self, expr: ExprId) -> Ty {
         self.types.exprs[expr].substitute(&self.args)
     }
 
-    /// The closed type of a pattern.
+    /// Returns the closed type of a pattern.
     pub(super) fn pat_ty(&self, pat: PatId) -> Ty {
         self.types.pats[pat].substitute(&self.args)
     }
 
-    /// The location of an expression.
+    /// Returns the location of an expression.
     pub(super) fn site(&self, expr: ExprId) -> Site {
         self.site_of(self.ast.expr_spans[expr])
     }
 
-    /// A location in this item.
+    /// Returns a location in this item.
     pub(super) fn site_of(&self, span: crate::base::Span) -> Site {
         Site { item: self.item, span }
     }
 }
 
-/// The suffix of an instance's name that gives its type arguments: `@[int], bool`.
+/// Returns the suffix of an instance's name that gives its type arguments: `@[int], bool`.
 fn at(args: &[Ty]) -> String {
     let shown: Vec<String> =
         args.iter().filter(|ty| !matches!(ty, Ty::Code(..))).map(print_type).collect();
     if shown.is_empty() { String::new() } else { format!("@{}", shown.join(",")) }
 }
 
-/// The declared cost of a library function, from its documentation.
+/// Returns the declared cost of a library function, from its documentation.
 fn charge(ast: &ast::Item, function: &Function) -> Option<ir::Charge> {
     let doc = crate::prelude::parse_doc(function.doc.as_deref()?);
     let mut leaves = Vec::new();
-    pattern::leaves(ast, function.param, &mut leaves);
+    pattern::pattern_variables(ast, function.param, &mut leaves);
     let names: Vec<&str> = leaves
         .iter()
         .map(|pat| match &ast.pats[*pat] {

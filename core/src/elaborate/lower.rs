@@ -1,4 +1,4 @@
-//! Types of the language → types of the core; closures.
+//! Translates types of the language to types of the core language, and builds closures.
 
 use super::instance::{Elaborator, FunctionScope};
 use super::pattern::{self, Captured};
@@ -10,8 +10,8 @@ use nesl_runtime::bug;
 use std::sync::Arc;
 
 impl<'c> Elaborator<'c> {
-    /// The core type of a closed type: a record is its content, a function the tuple of its captured
-    /// variables.
+    /// Returns the core type of a closed type: a record is its content, a function the tuple of its
+    /// captured variables.
     ///
     /// A type variable that remains is the type of a value that is never inspected (the element of an
     /// empty sequence that is not read); any type does.
@@ -34,8 +34,8 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    /// The type of a lambda's closure: the captured variables as a right-nested tuple; `Unit` if there
-    /// are none.
+    /// Returns the type of a lambda's closure: the captured variables as a right-nested tuple;
+    /// `Unit` if there are none.
     pub(super) fn environment(&self, item: ItemId, expr: ExprId, args: &Arc<[Ty]>) -> ir::Ty {
         let scope = self.scope(item, args.clone());
         let captured = pattern::captured(&scope.ast, scope.names, expr);

@@ -1,4 +1,4 @@
-//! Emission of the marks that [`Watched`](super::Watched) describes.
+//! Emits the marks that [`Watched`](super::Watched) describes.
 
 use super::instance::{Elaborator, FunctionScope};
 use super::watch::{Mark, WatchedBinding, WatchedFunction, pattern_text};
@@ -6,7 +6,7 @@ use crate::ir::{self, Atom, FunId, Op};
 use crate::syntax::ast::{self, PatId};
 
 impl<'c> Elaborator<'c> {
-    /// Marks the beginning of a binding.
+    /// Emits the mark at the beginning of a binding.
     pub(super) fn begin_binding(&mut self, scope: &mut FunctionScope<'c>, value: ast::ExprId) {
         if scope.watched {
             let site = scope.site(value);
@@ -14,7 +14,7 @@ impl<'c> Elaborator<'c> {
         }
     }
 
-    /// Marks the end of a binding.
+    /// Emits the mark at the end of a binding.
     pub(super) fn end_binding(
         &mut self,
         scope: &mut FunctionScope<'c>,
@@ -37,7 +37,7 @@ impl<'c> Elaborator<'c> {
         self.mark(scope, ty, atom, site, Mark::End(binding));
     }
 
-    /// Emits a copy and notes what it marks.
+    /// Emits a copy and records what it marks.
     fn mark(
         &mut self,
         scope: &mut FunctionScope<'c>,
@@ -55,7 +55,7 @@ impl<'c> Elaborator<'c> {
     pub(super) fn note_watched(&mut self, scope: &FunctionScope<'c>, function: &ast::Function) {
         let (true, Some(body)) = (scope.watched, function.body) else { return };
         let mut leaves = Vec::new();
-        super::pattern::leaves(&scope.ast, function.param, &mut leaves);
+        super::pattern::pattern_variables(&scope.ast, function.param, &mut leaves);
         let named = leaves
             .into_iter()
             .map(|leaf| (pattern_text(&scope.ast, leaf, false), scope.pat_ty(leaf)));
@@ -70,7 +70,7 @@ impl<'c> Elaborator<'c> {
         });
     }
 
-    /// Attributes the marks recorded since the last call to the function elaborated last.
+    /// Assigns the marks recorded since the last call to the function that was elaborated last.
     pub(super) fn attribute(&mut self, id: FunId) {
         if let Some(function) = self.noted.take() {
             self.watched.functions.insert(id, function);

@@ -1,10 +1,10 @@
-//! Typed ast → [`ir`].
+//! Typed ast → [`ir`]: elaboration.
 //!
 //! One pass removes everything the core language does not have: patterns become projections,
 //! records become their contents, overloaded operators become the operation for their type (no
 //! dictionaries are passed), and every function is specialised for the types it is used at, on
-//! demand from the form to be run (monomorphisation). Since a
-//! function's type says *which* function it is, this specialises function values as well: a
+//! demand from the form that is executed (monomorphisation). Since a
+//! function's type says *which* function it is, this also specialises function values: a
 //! higher-order function gets an instance for each function it is given (defunctionalisation by
 //! specialisation), and at run time a function value is the tuple of the variables it captured.
 //!
@@ -16,15 +16,17 @@
 //! A separate monomorphisation pass would need a polymorphic core language and a second copy of every
 //! construct; doing both in one pass needs neither (see the book, "Decisions").
 //!
-//! | module | contents |
+//! | file | contents |
 //! |---|---|
 //! | `instance` | the instances that the program needs, and the work list that elaborates them |
-//! | `expr`, `call` | expressions; binding patterns to values |
-//! | `pattern` | patterns as data |
+//! | `expr` | expressions, and the binding of patterns to values |
+//! | `call` | calls of functions, constructors, primitives and function values |
+//! | `pattern` | patterns as data: variables, shapes, captured variables |
 //! | `lower` | types of the language → types of the core; closures |
 //! | `derive` | functions defined by the structure of a type |
 //! | `build` | blocks under construction |
-//! | `watch`, `mark` | marks for observers of a run |
+//! | `watch` | the description of watched functions and the marks of their bindings |
+//! | `mark` | emission of these marks |
 
 mod build;
 mod call;
@@ -49,18 +51,18 @@ pub use watch::{Mark, Watched, WatchedBinding, WatchedFunction, form_name};
 
 /// The definitions of a program as elaboration reads them.
 pub trait Definitions {
-    /// The syntax of an item.
+    /// Returns the syntax of an item.
     fn ast(&self, item: ItemId) -> Arc<ast::Item>;
-    /// The resolved names of an item.
+    /// Returns the resolved names of an item.
     fn names(&self, item: ItemId) -> &Names;
-    /// The inferred types of an item.
+    /// Returns the inferred types of an item.
     fn types(&self, item: ItemId) -> Arc<ItemTypes>;
-    /// The signature of an item.
+    /// Returns the signature of an item.
     fn signature(&self, item: ItemId) -> Arc<Signature>;
-    /// The definition in force for an item's `name`: the latest one of the same name and type
-    /// (a redefinition), usually the item itself.
+    /// Returns the definition in force for an item's `name`: the latest one of the same name and
+    /// type (a redefinition), usually the item itself.
     fn current(&self, item: ItemId, name: &Name) -> ItemId;
-    /// The name that an item defines.
+    /// Returns the name that an item defines.
     fn name(&self, item: ItemId) -> Name;
     /// Returns true if an item belongs to the library.
     fn is_library(&self, item: ItemId) -> bool;

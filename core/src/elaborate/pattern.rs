@@ -6,36 +6,36 @@ use crate::names::{Names, Resolution};
 use crate::syntax::ast::{Expr, ExprId, Item, Pat, PatId};
 use rustc_hash::FxHashSet;
 
-/// The variables of a pattern from left to right; a missing part counts as one.
-pub(super) fn leaves(item: &Item, pat: PatId, out: &mut Vec<PatId>) {
+/// Appends the variables of a pattern from left to right; a missing part counts as one.
+pub(super) fn pattern_variables(item: &Item, pat: PatId, out: &mut Vec<PatId>) {
     match &item.pats[pat] {
         Pat::Name(_) | Pat::Missing => out.push(pat),
         Pat::Pair(a, b) => {
-            leaves(item, *a, out);
-            leaves(item, *b, out);
+            pattern_variables(item, *a, out);
+            pattern_variables(item, *b, out);
         }
-        Pat::Record { content, .. } => leaves(item, *content, out),
+        Pat::Record { content, .. } => pattern_variables(item, *content, out),
     }
 }
 
-/// The variable of a pattern with a name.
+/// Returns the variable of a pattern with a name.
 pub(super) fn find(item: &Item, pat: PatId, name: &Name) -> Option<PatId> {
     let mut all = Vec::new();
-    leaves(item, pat, &mut all);
+    pattern_variables(item, pat, &mut all);
     all.into_iter().find(|p| matches!(&item.pats[*p], Pat::Name(n) if n == name))
 }
 
 /// A projection from a pair to one of its components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projection {
-    /// To the first component.
+    /// The projection to the first component.
     First,
-    /// To the second component.
+    /// The projection to the second component.
     Second,
 }
 
-/// The variables of a pattern, each with the projections that lead from the value of the whole
-/// pattern to its own. A record is represented as its content, so it needs none.
+/// Returns the variables of a pattern, each with the projections that lead from the value of the
+/// whole pattern to its own. A record is represented as its content, so it needs none.
 pub fn bound_names(item: &Item, pat: PatId) -> Vec<(Name, Vec<Projection>)> {
     fn walk(
         item: &Item,
@@ -71,7 +71,7 @@ pub(super) enum ParamShape {
 }
 
 impl ParamShape {
-    /// The shape of a pattern.
+    /// Returns the shape of a pattern.
     pub(super) fn of(item: &Item, pat: PatId) -> ParamShape {
         match &item.pats[pat] {
             Pat::Name(_) | Pat::Missing => ParamShape::Leaf,
@@ -83,7 +83,7 @@ impl ParamShape {
         }
     }
 
-    /// The shape of a tuple of `n` operands.
+    /// Returns the shape of a tuple of `n` operands.
     pub(super) fn tuple(n: usize) -> ParamShape {
         (1..n).fold(ParamShape::Leaf, |rest, _| {
             ParamShape::Pair(Box::new(ParamShape::Leaf), Box::new(rest))
@@ -100,7 +100,7 @@ pub(super) enum Captured {
     Optional(u32),
 }
 
-/// The variables a lambda captures, in order of first use.
+/// Returns the variables a lambda captures, in order of first use.
 pub(super) fn captured(item: &Item, names: &Names, lambda: ExprId) -> Vec<Captured> {
     let mut bound = FxHashSet::default();
     let mut used = Vec::new();
@@ -108,10 +108,10 @@ pub(super) fn captured(item: &Item, names: &Names, lambda: ExprId) -> Vec<Captur
     while let Some(expr) = todo.pop() {
         let mut own = Vec::new();
         match &item.exprs[expr] {
-            Expr::Lambda { param, .. } => leaves(item, *param, &mut own),
+            Expr::Lambda { param, .. } => pattern_variables(item, *param, &mut own),
             Expr::Let { bindings, .. } | Expr::Each { bindings, .. } => {
                 for (pat, _) in bindings {
-                    leaves(item, *pat, &mut own);
+                    pattern_variables(item, *pat, &mut own);
                 }
             }
             _ => {}

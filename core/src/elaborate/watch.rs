@@ -1,7 +1,7 @@
-//! Marks for observers of a run: `set trace`, `set profile`.
+//! Describes the marks by which `set trace` and `set profile` observe an execution.
 //!
 //! The core language has operations, not the bindings of the user's text. In a watched function each
-//! `let` binding is put between two copies, which compute nothing and cost nothing:
+//! `let` binding is enclosed by two copies, which compute nothing and have no cost:
 //!
 //! ```text
 //! let s = sum(v) in …        v1: unit = copy(unit)      begins `s`
@@ -33,11 +33,11 @@ pub struct WatchedFunction {
     pub name: String,
     /// The variables of its parameter, then the optional ones, with their types.
     pub params: Vec<(String, Ty)>,
-    /// The type of its result.
+    /// The type of the result.
     pub result: Ty,
 }
 
-/// The meaning of a copy.
+/// The meaning of a copy that marks a binding.
 #[derive(Clone, Debug)]
 pub enum Mark {
     /// A binding begins: the one with this [`WatchedBinding::site`].
@@ -62,8 +62,8 @@ pub struct WatchedBinding {
     pub site: ir::Site,
 }
 
-/// A pattern as it is written: `x`, `(a, b)`, `complex(re, im)`. `nested` puts parentheses around a
-/// pair.
+/// Returns a pattern as it is written: `x`, `(a, b)`, `complex(re, im)`. `nested` puts parentheses
+/// around a pair.
 pub fn pattern_text(item: &ast::Item, pat: PatId, nested: bool) -> String {
     match &item.pats[pat] {
         Pat::Name(name) => name.to_string(),
@@ -79,7 +79,8 @@ pub fn pattern_text(item: &ast::Item, pat: PatId, nested: bool) -> String {
     }
 }
 
-/// The name under which the value of a form is printed, as NESL 3.1 does: `it`, `x`, `(a, b)`.
+/// Returns the name under which the value of a form is printed, as NESL 3.1 does: `it`, `x`, `(a,
+/// b)`.
 pub fn form_name(item: &ast::Item) -> String {
     match &item.kind {
         ItemKind::Binding { pattern, .. } => pattern_text(item, *pattern, true),

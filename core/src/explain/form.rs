@@ -4,15 +4,14 @@
 //! has been executed. A polymorphic function has no single program; it is shown at the simplest
 //! types of its scheme.
 
-use crate::base::{Diagnostic, ItemId, Loc, Name, Severity};
-use crate::db::{Database, Form};
+use crate::base::{Diagnostic, ItemId, Loc, Severity};
+use crate::db::{Database, FileDefinitions, Form};
 use crate::elaborate;
 use crate::ir;
-use crate::names::Names;
 use crate::pipeline;
 use crate::syntax::RawKind;
-use crate::syntax::ast::{self, ItemKind};
-use crate::types::{Basic, Class, ItemTypes, Signature, Ty};
+use crate::syntax::ast::ItemKind;
+use crate::types::{Basic, Class, Signature, Ty};
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
@@ -64,13 +63,13 @@ pub(super) fn elaborated(
     if broken(db, item) {
         return Err("there are errors here".to_owned());
     }
-    let context = Alone { db };
+    let definitions = FileDefinitions::unexecuted(db);
     let fail = |mut all: Vec<Diagnostic<Loc>>| {
         all.pop().map_or_else(String::new, |diagnostic| diagnostic.message)
     };
     let program = match &db.ast(item).kind {
         ItemKind::Expr(_) | ItemKind::Binding { .. } => {
-            elaborate::elaborate(item, &context, precision).map_err(fail)?.program
+            elaborate::elaborate(item, &definitions, precision).map_err(fail)?.program
         }
         ItemKind::Function(function) if function.body.is_some() => {
             let Signature::Function { scheme, .. } = &**db.signature(item) else {
@@ -82,7 +81,7 @@ pub(super) fn elaborated(
             }
             let simplest = || scheme.vars.iter().map(|class| example(*class)).collect();
             let args: Arc<[Ty]> = args.unwrap_or_else(simplest);
-            elaborate::elaborate_function(item, args, &context, precision).map_err(fail)?
+            elaborate::elaborate_function(item, args, &definitions, precision).map_err(fail)?
         }
         ItemKind::Function(_) => return Err("it is only declared here".to_owned()),
         ItemKind::Datatype(_) => return Err("a datatype is its contents".to_owned()),
@@ -106,41 +105,6 @@ fn broken(db: &Database, item: ItemId) -> bool {
         todo.extend(&db.names(item).references);
     }
     false
-}
-
-/// The definitions as the files have them, without a session.
-struct Alone<'a> {
-    db: &'a Database,
-}
-
-impl elaborate::Definitions for Alone<'_> {
-    fn ast(&self, item: ItemId) -> Arc<ast::Item> {
-        self.db.ast(item).clone()
-    }
-
-    fn names(&self, item: ItemId) -> &Names {
-        self.db.names(item)
-    }
-
-    fn types(&self, item: ItemId) -> Arc<ItemTypes> {
-        self.db.types(item).clone()
-    }
-
-    fn signature(&self, item: ItemId) -> Arc<Signature> {
-        self.db.signature(item).clone()
-    }
-
-    fn current(&self, item: ItemId, name: &Name) -> ItemId {
-        self.db.definition_of(item, name)
-    }
-
-    fn name(&self, item: ItemId) -> Name {
-        self.db.form(item).names.first().cloned().unwrap_or_else(|| Name::new("it"))
-    }
-
-    fn is_library(&self, item: ItemId) -> bool {
-        self.db.is_library(item)
-    }
 }
 
 /// Returns the simplest type of a class, for which a polymorphic function is shown.

@@ -1,7 +1,8 @@
 //! The compiler explorer: a form as each stage of the compiler sees it, as plain data.
 //!
-//! Every function here is pure: it takes the database and a form, or an offset in a file, and gives
-//! source ranges as bytes of the file. Only small examples are executed, by interpreters.
+//! Every function here is pure: it maps the database and a form, or a byte offset in a file, to
+//! plain data with source ranges in bytes of the file. Only small examples are executed, by
+//! interpreters.
 //!
 //! | file | contents |
 //! |---|---|
@@ -9,6 +10,10 @@
 //! | `summary` | the kernels of a form, and the choices between versions, in a few lines |
 //! | `stages` | a form at a stage of the compiler, each line with its source range |
 //! | `steps` | a small example as segments over flat data, step by step |
+//!
+//! The road is the same for all of them: `form` elaborates the form at a cursor,
+//! [`crate::pipeline`] compiles it up to a stage, and `summary`, `stages` or `steps` describes the
+//! result.
 
 mod form;
 mod stages;
@@ -16,6 +21,6 @@ mod steps;
 mod summary;
 
 pub use form::{example, subject, takes_functions};
-pub use stages::{Line, View, view};
+pub use stages::{Line, StageView, view};
 pub use steps::{Level, NestedComponent, SegmentStep, SegmentedValue, Segments, segments};
 pub use summary::{Layout, Summary, SummaryLine, headline, summary, within};

@@ -10,7 +10,7 @@ use nesl_runtime::scalar::Precision;
 
 /// A form, or all of a file, at a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct View {
+pub struct StageView {
     /// The name of the form: `function dot`, `line 12`; empty for all forms of the file.
     pub subject: String,
     /// The program at the stage, as text.
@@ -26,21 +26,22 @@ pub struct View {
 pub struct Line {
     /// The number of the line in the text, counted from 0.
     pub line: u32,
-    /// The place in the source that the line comes from.
+    /// The source range that the line comes from.
     pub source: FileRange,
 }
 
-/// Shows the form at an offset of a file, or without an offset all its forms.
+/// Returns the form at a byte offset of a file at a stage, or without an offset all forms of the
+/// file.
 ///
 /// # Errors
-/// The reason in one line why there is nothing to show.
+/// One line that says why there is nothing to show.
 pub fn view(
     db: &Database,
     file: FileId,
     at: Option<TextSize>,
     stage: Stage,
     precision: Precision,
-) -> Result<View, String> {
+) -> Result<StageView, String> {
     if let Some(offset) = at {
         let nothing = || "there is no form here".to_owned();
         let cursor = Cursor::new(db, file, offset).ok_or_else(nothing)?;
@@ -52,7 +53,7 @@ pub fn view(
         }
         return Ok(view);
     }
-    let mut all = View::default();
+    let mut all = StageView::default();
     let mut why = None;
     for form in &db.outline(file).forms {
         match one(db, form, stage, precision) {
@@ -66,7 +67,7 @@ pub fn view(
     }
 }
 
-fn append(all: &mut View, view: View) {
+fn append(all: &mut StageView, view: StageView) {
     if !all.text.is_empty() {
         all.text.push('\n');
     }
@@ -76,7 +77,12 @@ fn append(all: &mut View, view: View) {
     all.lines.extend(shifted);
 }
 
-fn one(db: &Database, form: &Form, stage: Stage, precision: Precision) -> Result<View, String> {
+fn one(
+    db: &Database,
+    form: &Form,
+    stage: Stage,
+    precision: Precision,
+) -> Result<StageView, String> {
     let item = form.id();
     let dump = match stage.pass().run {
         Run::Query(Query::Types) => dump::dump_types_in_order(db, item),
@@ -90,7 +96,7 @@ fn one(db: &Database, form: &Form, stage: Stage, precision: Precision) -> Result
         return Err("nothing is defined here".to_owned());
     }
     let lines = located(db, form, &dump);
-    Ok(View { lines, text: dump.text, ..View::default() })
+    Ok(StageView { lines, text: dump.text, ..StageView::default() })
 }
 
 /// Returns the lines of a text that come from the form's own file, each once.

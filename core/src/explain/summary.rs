@@ -32,7 +32,7 @@ pub enum Layout {
 
 impl Layout {
     /// Returns the name that is shown to users.
-    pub fn word(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Layout::Regular => "regular",
             Layout::Contiguous => "contiguous",
@@ -53,6 +53,15 @@ pub struct SummaryLine {
     pub sources: Vec<TextRange>,
     /// True for a kernel, which is launched each time the line is executed.
     pub launch: bool,
+    /// True for the line that introduces the sequential version of a multi-versioned value; the
+    /// launches of the deeper lines below it are alternatives to those of the flattened version.
+    pub sequential_version: bool,
+}
+
+impl SummaryLine {
+    fn new(depth: u32, text: String, sources: Vec<TextRange>, launch: bool) -> SummaryLine {
+        SummaryLine { depth, text, sources, launch, sequential_version: false }
+    }
 }
 
 /// The summary of a form.
@@ -73,7 +82,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// Returns the summary in a few words: `2 launches · regular · form chosen by size`.
+    /// Returns the summary in a few words: `2 launches · regular · version chosen by size`.
     pub fn headline(&self) -> String {
         let calls = match &self.calls[..] {
             [] => None,
@@ -93,9 +102,9 @@ impl Summary {
         layouts.sort();
         layouts.dedup();
         let known = layouts.iter().filter(|layout| **layout != Layout::Given);
-        parts.extend(known.map(|layout| layout.word().to_owned()));
+        parts.extend(known.map(|layout| layout.name().to_owned()));
         if self.chosen {
-            parts.push("form chosen by size".to_owned());
+            parts.push("version chosen by size".to_owned());
         }
         parts.join(" · ")
     }
@@ -104,7 +113,7 @@ impl Summary {
 /// Summarises the kernels that a form becomes.
 ///
 /// # Errors
-/// One line that says why there is no program.
+/// One line that says why the form has no program.
 pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Result<Summary, String> {
     let program = program(db, item, precision)?;
     let fused = pipeline::compile(&program, &pipeline::Options::at(precision)).flat;
@@ -112,12 +121,12 @@ pub fn summary(db: &Database, item: ItemId, precision: Precision) -> Result<Summ
     let Some(Some(function)) = fused.functions.get(main) else {
         let mut summary = Summary::default();
         let text = "step by step on the host: it prints, reads files or asks the clock".to_owned();
-        summary.lines.push(SummaryLine { depth: 0, text, sources: Vec::new(), launch: false });
+        summary.lines.push(SummaryLine::new(0, text, Vec::new(), false));
         return Ok(summary);
     };
-    let mut reader = Reader::new(db, item, &fused, function);
-    reader.block(&function.body, 0, false);
-    let mut summary = reader.summary;
+    let mut summariser = Summariser::new(db, item, &fused, function);
+    summariser.block(&function.body, 0, false);
+    let mut summary = summariser.summary;
     summary.recursive = crate::strategy::recursive(&fused).get(main).copied().unwrap_or(false);
     Ok(summary)
 }
@@ -128,7 +137,7 @@ pub fn headline(db: &Database, item: ItemId, precision: Precision) -> Option<Str
 }
 
 /// Summarises a function of a flat program; it knows the names and layouts of the variables.
-pub(super) struct Reader<'a> {
+pub(super) struct Summariser<'a> {
     db: &'a Database,
     item: ItemId,
     program: &'a Program,
@@ -139,14 +148,14 @@ pub(super) struct Reader<'a> {
     summary: Summary,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Summariser<'a> {
     pub(super) fn new(
         db: &'a Database,
         item: ItemId,
         program: &'a Program,
         function: &'a Function,
-    ) -> Reader<'a> {
-        let mut reader = Reader {
+    ) -> Summariser<'a> {
+        let mut summariser = Summariser {
             db,
             item,
             program,
@@ -155,21 +164,21 @@ impl<'a> Reader<'a> {
             layouts: FxHashMap::default(),
             summary: Summary::default(),
         };
-        reader.params();
-        function.body.each_let(&mut |binding| reader.name(binding));
-        reader
+        summariser.name_params();
+        function.body.each_let(&mut |binding| summariser.name_and_lay_out(binding));
+        summariser
     }
 
     /// Names the parameters: a function's after the variables of its pattern, another form's after
     /// the top-level variables that it reads.
-    fn params(&mut self) {
+    fn name_params(&mut self) {
         let params = &self.function.params;
         let globals = &self.program.source.globals;
         let mut names: Vec<String> = globals.iter().map(|g| g.name.to_string()).collect();
         let ast = self.db.ast(self.item);
         if let ItemKind::Function(function) = &ast.kind {
             let mut own = Vec::new();
-            leaves(&ast.pats, function.param, &mut own);
+            pattern_names(&ast.pats, function.param, &mut own);
             names = own;
         }
         // The layout of an argument is the caller's.
@@ -185,8 +194,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn name(&mut self, binding: &Let) {
-        if let Some(range) = self.own(binding.site) {
+    /// Finds a variable's text in the source, and its layout if it is a sequence.
+    fn name_and_lay_out(&mut self, binding: &Let) {
+        if let Some(range) = self.range_in_form(binding.site) {
             let text = &self.db.file_text(self.db.file_of(self.item))[range];
             // The element of `x in xs` is `x`.
             let text = match (&binding.op, text.split_once(" in ")) {
@@ -214,7 +224,7 @@ impl<'a> Reader<'a> {
         self.layouts.insert(binding.var, layout);
     }
 
-    /// The layout of the segments of an index space.
+    /// Returns the layout of the segments of an index space.
     pub(super) fn layout(&self, space: SpaceId) -> Layout {
         match &self.function.index_space(space).kind {
             SpaceKind::Caller => Layout::Regular,
@@ -230,7 +240,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Returns true if a variable is defined outside of an index space: it is uniform within it.
+    /// Returns true if a variable is defined outside of an index space, so that its value is
+    /// uniform within each segment.
     fn outside(&self, var: Var, space: SpaceId) -> bool {
         let mut home = None;
         self.function.body.each_let(&mut |binding| {
@@ -242,7 +253,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Returns the bytes of a source location, if it is in the form itself.
-    pub(super) fn own(&self, site: Site) -> Option<TextRange> {
+    pub(super) fn range_in_form(&self, site: Site) -> Option<TextRange> {
         let Site { item, span } = site;
         let inside = item == self.item && span.start < span.end;
         inside.then(|| self.db.place(Loc { item, span }).range)
@@ -251,7 +262,7 @@ impl<'a> Reader<'a> {
     /// Returns the range of the apply-to-each that has a binding at a source location, or else the
     /// range of the location.
     fn nest(&self, site: Site) -> Option<TextRange> {
-        let own = self.own(site)?;
+        let own = self.range_in_form(site)?;
         let ast = self.db.ast(self.item);
         let nests = ast.exprs.iter().filter(|(_, expr)| match expr {
             Expr::Each { bindings, .. } => bindings.iter().any(|(pat, sequence)| {
@@ -265,48 +276,56 @@ impl<'a> Reader<'a> {
         Some(smallest.map_or(own, place))
     }
 
-    pub(super) fn called(&self, var: Var) -> String {
+    /// Returns the source text of a variable in backquotes, or else its name in the flat program.
+    pub(super) fn quoted_name(&self, var: Var) -> String {
         self.names.get(&var).map_or_else(|| format!("v{}", var.0), |name| format!("`{name}`"))
     }
 
     /// Returns the elements of an index space in words, from the innermost space outwards.
-    fn over(&self, space: SpaceId) -> String {
+    fn describe_space(&self, space: SpaceId) -> String {
         match &self.function.index_space(space).kind {
             SpaceKind::Caller => "once".to_owned(),
             SpaceKind::Elements { of, sequence } => {
-                format!("each element of {}{}", self.called(*sequence), self.around(*of))
+                format!(
+                    "each element of {}{}",
+                    self.quoted_name(*sequence),
+                    self.describe_parent(*of)
+                )
             }
             SpaceKind::Count { of, count } => {
                 let count = match count {
-                    Atom::Var(var) => self.called(*var),
+                    Atom::Var(var) => self.quoted_name(*var),
                     Atom::Int(n) => n.to_string(),
                     _ => "some".to_owned(),
                 };
                 let count = count.strip_prefix('v').map_or(count.clone(), |_| "a range".to_owned());
-                format!("each of {count}{}", self.around(*of))
+                format!("each of {count}{}", self.describe_parent(*of))
             }
             SpaceKind::Filter { of, flag, is } => {
                 let not = if *is { "" } else { "not " };
-                format!("{}, where {not}{}", self.over(*of), self.called(*flag))
+                format!("{}, where {not}{}", self.describe_space(*of), self.quoted_name(*flag))
             }
-            SpaceKind::Concat { inner, .. } => self.over(*inner),
+            SpaceKind::Concat { inner, .. } => self.describe_space(*inner),
         }
     }
 
-    fn around(&self, space: SpaceId) -> String {
+    /// Returns the words that continue the description of an index space with those around it.
+    fn describe_parent(&self, space: SpaceId) -> String {
         match self.function.index_space(space).kind {
             SpaceKind::Caller => String::new(),
-            _ => format!(", for {}", self.over(space)),
+            _ => format!(", for {}", self.describe_space(space)),
         }
     }
 
-    fn say(&mut self, depth: u32, text: String, sources: Vec<TextRange>, launch: bool) {
-        self.summary.lines.push(SummaryLine { depth, text, sources, launch });
+    /// Appends a line to the summary.
+    fn push_line(&mut self, depth: u32, text: String, sources: Vec<TextRange>, launch: bool) {
+        self.summary.lines.push(SummaryLine::new(depth, text, sources, launch));
     }
 
-    /// Summarises a block; `aside` is true in a sequential version, whose launches are not counted,
-    /// because those of the flattened version are.
-    fn block(&mut self, block: &'a Block, depth: u32, aside: bool) {
+    /// Summarises a block at a nesting depth of lines. `in_sequential` is true inside of a
+    /// sequential version, whose launches are not counted, because those of the flattened version
+    /// are.
+    fn block(&mut self, block: &'a Block, depth: u32, in_sequential: bool) {
         for step in &block.steps {
             match step {
                 Step::Space(space) => {
@@ -315,55 +334,58 @@ impl<'a> Reader<'a> {
                         self.summary.layouts.push(layout);
                     }
                 }
-                Step::Kernel(kernel) => self.kernel(kernel, depth, aside),
-                Step::Let(binding) => self.value(binding, depth, aside),
+                Step::Kernel(kernel) => self.kernel(kernel, depth, in_sequential),
+                Step::Let(binding) => self.value(binding, depth, in_sequential),
             }
         }
     }
 
-    fn kernel(&mut self, kernel: &Kernel, depth: u32, aside: bool) {
-        let works: Vec<&Let> = kernel.lets.iter().filter(|b| works(b)).collect();
-        let services = works.iter().any(|b| is_service(b));
-        let on_host = kernel.space == SpaceId::CALLER && !services && self.single();
-        if works.is_empty() || (on_host && !works.iter().any(|b| is_whole(b))) {
+    /// Summarises a kernel in one line: its index space, its operations and its filters.
+    fn kernel(&mut self, kernel: &Kernel, depth: u32, in_sequential: bool) {
+        let working: Vec<&Let> = kernel.lets.iter().filter(|b| does_work(b)).collect();
+        let launched = working.iter().any(|b| needs_launch(b));
+        let on_host = kernel.space == SpaceId::CALLER && !launched && self.runs_once();
+        if working.is_empty() || (on_host && !working.iter().any(|b| is_sequential(b))) {
             return;
         }
-        let mut sources: Vec<TextRange> = works.iter().filter_map(|b| self.own(b.site)).collect();
+        let mut sources: Vec<TextRange> =
+            working.iter().filter_map(|b| self.range_in_form(b.site)).collect();
         sources.dedup();
-        let mut words: Vec<String> = Vec::new();
-        for binding in &works {
-            let word = self.word(binding);
-            match words.last() {
-                Some(last) if *last == word => {}
-                _ => words.push(word),
+        let mut names: Vec<String> = Vec::new();
+        for binding in &working {
+            let name = self.operation_name(binding);
+            match names.last() {
+                Some(last) if *last == name => {}
+                _ => names.push(name),
             }
         }
-        if words.len() > 7 {
-            let rest = words.len() - 5;
-            words.truncate(5);
-            words.push(format!("{rest} more"));
+        if names.len() > 7 {
+            let rest = names.len() - 5;
+            names.truncate(5);
+            names.push(format!("{rest} more"));
         }
         for mask in &kernel.masks {
             let SpaceKind::Filter { flag, is, .. } = &self.function.index_space(*mask).kind else {
                 continue;
             };
             let not = if *is { "" } else { "not " };
-            words.push(format!("keep where {not}{}", self.called(*flag)));
+            names.push(format!("filter {not}{}", self.quoted_name(*flag)));
         }
-        let text = format!("{}: {}", self.over(kernel.space), words.join(", "));
-        if !aside {
+        let text = format!("{}: {}", self.describe_space(kernel.space), names.join(", "));
+        if !in_sequential {
             self.summary.launches += 1;
         }
-        self.say(depth, text, sources, true);
+        self.push_line(depth, text, sources, true);
     }
 
     /// Returns true if the outermost index space has a single element: a form that is not a
     /// function is executed once.
-    fn single(&self) -> bool {
+    fn runs_once(&self) -> bool {
         !matches!(self.db.ast(self.item).kind, ItemKind::Function(_))
     }
 
-    fn word(&self, binding: &Let) -> String {
+    /// Returns the name of the operation of a step in the list of a kernel's operations.
+    fn operation_name(&self, binding: &Let) -> String {
         match &binding.op {
             Op::Map(op) => match op {
                 ir::Op::Scalar(op, _) => op.mnemonic().to_owned(),
@@ -371,13 +393,13 @@ impl<'a> Reader<'a> {
                 ir::Op::If { .. } => "if".to_owned(),
                 ir::Op::Call(callee, _) => {
                     let callee = self.program.source.functions.get(callee.0 as usize);
-                    format!("call {}", callee.map_or("", |f| plain(&f.name)))
+                    format!("call {}", callee.map_or("", |f| unspecialised_name(&f.name)))
                 }
                 ir::Op::Nest(_) => "a loop".to_owned(),
                 ir::Op::Check { .. } => "check".to_owned(),
                 ir::Op::List(_) => "list".to_owned(),
                 ir::Op::Text(_) => "text".to_owned(),
-                _ => "move".to_owned(),
+                _ => "copy".to_owned(),
             },
             Op::Gather(..) => "gather".to_owned(),
             Op::Reduce { with, .. } => SeqOp::Reduce(*with).mnemonic().to_owned(),
@@ -385,81 +407,91 @@ impl<'a> Reader<'a> {
             Op::Scan { with, .. } => SeqOp::Scan(*with).mnemonic().to_owned(),
             Op::Scatter { .. } => SeqOp::Scatter.mnemonic().to_owned(),
             Op::SameLength(..) => "compare lengths".to_owned(),
-            Op::Sequential(_) => self.sequential(binding.site),
+            Op::Sequential(_) => self.describe_sequential(binding.site),
             Op::Extent(..) => "count".to_owned(),
             Op::Element { .. }
             | Op::Position
             | Op::Collect { .. }
             | Op::Branch { .. }
             | Op::Call(..)
-            | Op::Versions { .. } => "move".to_owned(),
+            | Op::Versions { .. } => "copy".to_owned(),
         }
     }
 
-    fn sequential(&self, site: Site) -> String {
+    /// Returns the source text of the code that runs sequentially, shortened and in backquotes.
+    fn describe_sequential(&self, site: Site) -> String {
         let snippet = self.nest(site).map(|range| {
             let text = &self.db.file_text(self.db.file_of(self.item))[range];
             shorten(text, 32)
         });
-        snippet.map_or_else(|| "all of it".to_owned(), |text| format!("all of `{text}`"))
+        snippet.map_or_else(|| "sequential code".to_owned(), |text| format!("`{text}`"))
     }
 
-    fn value(&mut self, binding: &'a Let, depth: u32, aside: bool) {
-        let sources: Vec<TextRange> = self.own(binding.site).into_iter().collect();
+    /// Summarises a step that is no kernel: a conditional, a call, or a multi-versioned value.
+    fn value(&mut self, binding: &'a Let, depth: u32, in_sequential: bool) {
+        let sources: Vec<TextRange> = self.range_in_form(binding.site).into_iter().collect();
         match &binding.op {
             Op::Versions { sequential, flattened } => {
                 self.summary.chosen = true;
-                let text = format!("{}, one of two forms:", self.sequential(binding.site));
-                self.say(depth, text, sources, false);
-                let many = "in a thread each, where there are many, or little to do";
-                self.say(depth + 1, many.to_owned(), Vec::new(), false);
+                let text =
+                    format!("{}, one of two versions:", self.describe_sequential(binding.site));
+                self.push_line(depth, text, sources, false);
+                let many =
+                    "sequential, a thread for each element: for many elements, or little work";
+                let line = SummaryLine::new(depth + 1, many.to_owned(), Vec::new(), false);
+                self.summary.lines.push(SummaryLine { sequential_version: true, ..line });
                 self.block(sequential, depth + 2, true);
-                let few = "flattened, all together, where there are few with much inside";
-                self.say(depth + 1, few.to_owned(), Vec::new(), false);
-                self.block(flattened, depth + 2, aside);
+                let few = "flattened, for all elements at once: for few elements with much parallelism inside";
+                self.push_line(depth + 1, few.to_owned(), Vec::new(), false);
+                self.block(flattened, depth + 2, in_sequential);
             }
             Op::Branch { cond, then, otherwise } => {
-                let cond = self.called(*cond);
-                self.say(depth, format!("where {cond}:"), sources, false);
-                self.block(&then.1, depth + 1, aside);
-                self.say(depth, format!("where not {cond}:"), Vec::new(), false);
-                self.block(&otherwise.1, depth + 1, aside);
+                let cond = self.quoted_name(*cond);
+                self.push_line(depth, format!("where {cond}:"), sources, false);
+                self.block(&then.1, depth + 1, in_sequential);
+                self.push_line(depth, format!("where not {cond}:"), Vec::new(), false);
+                self.block(&otherwise.1, depth + 1, in_sequential);
             }
             Op::Call(callee, _) => {
                 let callee = self.program.source.functions.get(callee.0 as usize);
-                let name = callee.map_or("", |f| plain(&f.name));
-                let own = plain(&self.function.name);
-                if !aside && name != own && !self.summary.calls.iter().any(|known| known == name) {
+                let name = callee.map_or("", |f| unspecialised_name(&f.name));
+                let own = unspecialised_name(&self.function.name);
+                if !in_sequential
+                    && name != own
+                    && !self.summary.calls.iter().any(|known| known == name)
+                {
                     self.summary.calls.push(name.to_owned());
                 }
                 let around = match self.function.index_space(binding.space).kind {
                     SpaceKind::Caller => String::new(),
-                    _ => format!(", all at once, for {}", self.over(binding.space)),
+                    _ => format!(", all at once, for {}", self.describe_space(binding.space)),
                 };
-                self.say(depth, format!("call `{name}`{around}"), sources, false);
+                self.push_line(depth, format!("call `{name}`{around}"), sources, false);
             }
-            Op::Sequential(block) => self.inner(block, depth, aside),
+            Op::Sequential(block) => self.sequential_code(block, depth, in_sequential),
             _ => {}
         }
     }
 
-    fn inner(&mut self, block: &ir::Block, depth: u32, aside: bool) {
-        if !aside {
+    /// Summarises sequential code that a single thread executes.
+    fn sequential_code(&mut self, block: &ir::Block, depth: u32, in_sequential: bool) {
+        if !in_sequential {
             self.summary.launches += 1;
         }
-        let sources = block.lets.iter().filter_map(|b| self.own(b.site)).collect();
-        self.say(depth, "once: all of it, in one thread".to_owned(), sources, true);
+        let sources = block.lets.iter().filter_map(|b| self.range_in_form(b.site)).collect();
+        self.push_line(depth, "once: sequential code, in one thread".to_owned(), sources, true);
     }
 }
 
-/// Returns true if a value takes operations on elements; descriptors and renamings take none.
-fn works(binding: &Let) -> bool {
+/// Returns true if instructions are executed for the elements of a value; for descriptors and other
+/// names of values, none are.
+fn does_work(binding: &Let) -> bool {
     !binding.is_descriptor_only()
 }
 
-/// Returns true for values that take a launch even if the index space has one element, such as
+/// Returns true for values that need a launch even if the index space has one element, such as
 /// sorting and scattering.
-fn is_service(binding: &Let) -> bool {
+fn needs_launch(binding: &Let) -> bool {
     match &binding.op {
         Op::Map(ir::Op::Seq(op, _)) => {
             let cost = op.row().cost;
@@ -469,24 +501,25 @@ fn is_service(binding: &Let) -> bool {
     }
 }
 
-fn is_whole(binding: &Let) -> bool {
+/// Returns true if one thread computes the value by sequential code.
+fn is_sequential(binding: &Let) -> bool {
     matches!(binding.op, Op::Sequential(_))
 }
 
 /// Returns the name of a function without the types that it is specialised for.
-pub(super) fn plain(name: &str) -> &str {
+pub(super) fn unspecialised_name(name: &str) -> &str {
     name.split('@').next().unwrap_or(name)
 }
 
 /// Appends the names that a pattern binds, in order.
-fn leaves(pats: &crate::syntax::ast::Arena<Pat>, pat: PatId, out: &mut Vec<String>) {
+fn pattern_names(pats: &crate::syntax::ast::Arena<Pat>, pat: PatId, out: &mut Vec<String>) {
     match &pats[pat] {
         Pat::Name(name) => out.push(name.to_string()),
         Pat::Pair(a, b) => {
-            leaves(pats, *a, out);
-            leaves(pats, *b, out);
+            pattern_names(pats, *a, out);
+            pattern_names(pats, *b, out);
         }
-        Pat::Record { content, .. } => leaves(pats, *content, out),
+        Pat::Record { content, .. } => pattern_names(pats, *content, out),
         Pat::Missing => {}
     }
 }

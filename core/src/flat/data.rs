@@ -5,27 +5,27 @@ use super::space::IndexSpace;
 use crate::ir::{self, Ty, Var};
 use smol_str::SmolStr;
 
-/// A flat program.
+/// A flat program: the flattened functions, and the program that they were made from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
-    /// The program it was made from: code that an element executes for itself calls its functions.
+    /// The program that was flattened. Sequential code calls its functions.
     pub source: ir::Program,
-    /// The flattened forms of the functions that have one, by their index there.
+    /// The flattened form of each function of `source`, by its index there; `None` if it has none.
     pub functions: Vec<Option<Function>>,
 }
 
-/// A function for any number of work items at once.
+/// A flattened function: it is called for any number of work items at once.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
     /// The name of the function that was flattened.
     pub name: SmolStr,
-    /// Its parameters, in [`SpaceId::CALLER`](super::SpaceId::CALLER).
+    /// The parameters, values of [`SpaceId::CALLER`](super::SpaceId::CALLER).
     pub params: Vec<(Var, Ty)>,
-    /// The type of its result.
+    /// The type of the result for each work item.
     pub result: Ty,
-    /// The index spaces; the first is the caller's.
+    /// The index spaces by number; the first is the caller's.
     pub spaces: Vec<IndexSpace>,
-    /// The steps, and the result.
+    /// The steps of the function, and its result.
     pub body: Block,
     /// True for a function of the library: a fault inside is reported at the call.
     pub library: bool,

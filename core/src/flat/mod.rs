@@ -1,8 +1,21 @@
-//! Flat programs, which flattening makes of programs of the core language.
+//! Flat programs, into which [`flatten`](mod@crate::flatten) transforms programs of the core
+//! language.
 //!
-//! `space` is the model of index spaces, and `op` declares the operations with their properties;
-//! [`print_with_sites()`] and [`parse()`] are inverse to each other, and [`print()`] is easier to read;
-//! [`verify()`] checks that a program is well-formed; [`interp`] is the meaning of a program.
+//! A flat program has no nested parallelism: its values belong to index spaces, and each step
+//! computes a value for all elements of one. [`fuse`](mod@crate::fuse) groups the steps into
+//! kernels.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `space` | index spaces: the model, with an example. Read this first |
+//! | `data` | programs and functions |
+//! | `op` | blocks, steps and operations, with their properties |
+//! | `walk` | traversals: uses, bindings, the tree of index spaces |
+//! | `print` | the text form, for people ([`print()`]) and exact ([`print_with_sites()`]) |
+//! | `parse` | reads the exact text form back |
+//! | `verify` | checks that a program is well-formed |
+//! | `interp` | the meaning of a program: an interpreter |
+//! | `pass` | passes from flat programs to flat programs, as rows of a table |
 
 mod data;
 pub mod interp;

@@ -1,24 +1,24 @@
 //! The steps of flat programs, and their operations, each declared once, with its properties.
 //!
-//! An operation's operands, blocks, [`Class`] and [`Cost`] stand here and nowhere else: passes ask
-//! [`Op`] and [`Let`] instead of keeping lists of their own. A match over all operations stands only
-//! where the meaning of each differs: interpretation, printing, fusion, lowering.
+//! An operation's operands, blocks, [`Class`] and [`Cost`] are declared only here: passes ask
+//! [`Op`] and [`Let`] instead of keeping lists of their own. A match over all operations is used
+//! only where their meaning differs: interpretation, printing, fusion, lowering.
 
 use super::space::SpaceId;
 use crate::ir::{self, Atom, Class, FunId, Site, Ty, Var};
 use crate::prim::{Cost, ReduceOp, SeqOp};
 use nesl_runtime::fault::FaultCode;
 
-/// Steps, and a result.
+/// A list of steps, and the operand that is their result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
-    /// The steps, in order.
+    /// The steps, in order of execution.
     pub steps: Vec<Step>,
-    /// The result.
+    /// The result of the block.
     pub result: Atom,
 }
 
-/// A step.
+/// A step of a block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Makes an index space.
@@ -36,32 +36,33 @@ pub struct Let {
     pub var: Var,
     /// The type of the value at each element.
     pub ty: Ty,
-    /// Its index space.
+    /// The index space of the value.
     pub space: SpaceId,
-    /// The operation.
+    /// The operation that computes it.
     pub op: Op,
     /// The source location blamed for a fault.
     pub site: Site,
 }
 
-/// The steps of one launch; made by [`mod@crate::fuse`].
+/// The steps that are executed in one launch; made by [`mod@crate::fuse`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
     /// A number unique in the program.
     pub id: u32,
-    /// The index space of the launch. The index spaces of its values are this one, its masks
-    /// ([`SpaceKind::Filter`](super::SpaceKind::Filter)), and, for what it reduces, those around it.
+    /// The index space of the launch. Its values belong to this one, to its masks
+    /// ([`SpaceKind::Filter`](super::SpaceKind::Filter)), or, if they are results of reductions, to
+    /// an index space around.
     pub space: SpaceId,
     /// The values computed, in order.
     pub lets: Vec<Let>,
-    /// The filters of its index space that are made here, as masks.
+    /// The filters of its index space that the kernel computes, as masks of its work items.
     pub masks: Vec<SpaceId>,
-    /// The values that are used later, and so are stored, each with the index space that it is
-    /// stored for: its own, or that of a mask.
+    /// The values that are used later and are therefore stored, each with the index space for whose
+    /// elements it is stored: its own, or that of a mask.
     pub stores: Vec<(Var, SpaceId)>,
-    /// The masks that are used later: the number of their elements is stored.
+    /// The masks whose number of elements is used later and stored.
     pub counts: Vec<SpaceId>,
-    /// Those of `counts` whose elements are used later: their indices are stored, too.
+    /// Those of `counts` the indices of whose elements are used later and stored.
     pub filter_indices: Vec<SpaceId>,
 }
 
@@ -79,81 +80,84 @@ pub enum Version {
 pub enum Op {
     /// An operation that each element executes for itself. Blocks inside see the values in scope.
     Map(ir::Op),
-    /// The element of a sequence of the index space around, in an index space with an element for
-    /// each of its elements (or for each of a sequence of the same length).
+    /// The element of a sequence from an index space around. The step's index space has an element
+    /// for each element of the sequence, or of one of the same length.
     Element {
-        /// The sequence.
+        /// The sequence that is read.
         of: Var,
-        /// The check that the lengths are equal, which must come first.
+        /// The [`Op::SameLength`] that has to be executed before, if there is one.
         checked: Option<Var>,
     },
-    /// The position of the element in its segment; an int.
+    /// The index of the element in its segment, counted from 0; an int.
     Position,
-    /// The element of a sequence at an index; faults [`FaultCode::Gather`] out of bounds.
+    /// The element of a sequence (first operand) at an index (second); faults [`FaultCode::Gather`]
+    /// out of bounds.
     Gather(Atom, Atom),
     /// The number of elements of a range or a repetition; faults as that operation does.
     Extent(SeqOp, Vec<Atom>),
-    /// True if two sequences have the same length; faults otherwise.
+    /// Checks that two sequences have the same length, and faults with the code otherwise; its
+    /// value is true.
     SameLength(Var, Var, FaultCode),
-    /// For each element of the index space around `from`, the sequence of the values in its segment.
+    /// For each element of the index space around `from`, the sequence of the values in its
+    /// segment.
     Collect {
         /// A value in `from` or around it.
         value: Atom,
-        /// The index space whose segments are combined.
+        /// The index space whose segments become sequences.
         from: SpaceId,
     },
     /// The values of each segment of `from`, combined.
     Reduce {
-        /// The operator.
+        /// The operator that combines the values.
         with: ReduceOp,
         /// A value in `from` or around it.
         value: Atom,
         /// The index space whose segments are combined.
         from: SpaceId,
     },
-    /// A table for the one element around: for each index below a size, the values that belong
-    /// there, combined ([`SeqOp::Histogram`]).
+    /// For each element of the index space around `from`, a table: for each index below a size, the
+    /// values for this index, combined ([`SeqOp::Histogram`]).
     Histogram {
-        /// The operator.
+        /// The operator that combines the values.
         with: ReduceOp,
-        /// The number of elements of the table, in the index space around.
+        /// The number of elements of the table, in the step's index space.
         size: Atom,
-        /// The index in the table or sequence, in `from` or around it.
-        place: Atom,
+        /// The index in the table, in `from` or around it.
+        index: Atom,
         /// A value, or a row of them, in `from` or around it.
         value: Atom,
         /// The index space of the values.
         from: SpaceId,
     },
-    /// For each element around, a sequence there with other elements at some indices: those that the
-    /// elements inside give, the last of those with one index ([`SeqOp::Scatter`]); faults
-    /// [`FaultCode::Scatter`] out of bounds. Nothing is stored but the result, which overwrites the
-    /// sequence if nobody else uses that.
+    /// For each element of the step's index space, a sequence with some elements replaced: each
+    /// element of `from` writes one, and of writes to one index the last wins ([`SeqOp::Scatter`]);
+    /// faults [`FaultCode::Scatter`] out of bounds. The result overwrites the sequence in~index if
+    /// nothing else uses that.
     Scatter {
         /// The sequence, in the step's index space. Its elements contain no sequences.
         of: Var,
-        /// The index in the table or sequence, in `from` or around it.
-        place: Atom,
+        /// The index that is written, in `from` or around it.
+        index: Atom,
         /// The element, in `from` or around it.
         value: Atom,
-        /// The index space of the values; any inside of the step's.
+        /// The index space of the writes, somewhere inside of the step's.
         from: SpaceId,
     },
     /// The values before each element in its segment, combined.
     Scan {
-        /// The operator.
+        /// The operator that combines the values.
         with: ReduceOp,
         /// A value in the step's index space or around it.
         value: Atom,
     },
-    /// A conditional: each side is computed for the elements that take it, and the values are merged.
-    /// A side without elements is not computed.
+    /// A conditional: each branch is executed for the elements that take it, and the values are
+    /// merged. A branch that no element takes is not executed.
     Branch {
-        /// A bool.
+        /// The condition, a bool of the step's index space.
         cond: Var,
-        /// The index space where it is true, and the steps there.
+        /// The filter where the condition is true, and the steps there.
         then: (SpaceId, Block),
-        /// The index space where it is false, and the steps there.
+        /// The filter where the condition is false, and the steps there.
         otherwise: (SpaceId, Block),
     },
     /// A call of the flattened form of a function.
@@ -170,8 +174,8 @@ pub enum Op {
     },
 }
 
-/// Visits each operand of an operation other than `Map`, by shared or by mutable reference: with
-/// `$atom` those that may be constants, with `$var` those that must be variables.
+/// Visits each operand of an operation other than `Map`, by shared or by mutable reference: calls
+/// `$atom` with those that may be constants, and `$var` with those that must be variables.
 macro_rules! visit_operands {
     ($op:expr, $atom:expr, $var:expr) => {
         match $op {
@@ -193,21 +197,21 @@ macro_rules! visit_operands {
             Op::Collect { value, .. } | Op::Reduce { value, .. } | Op::Scan { value, .. } => {
                 ($atom)(value);
             }
-            Op::Histogram { size, place, value, .. } => {
+            Op::Histogram { size, index, value, .. } => {
                 ($atom)(size);
-                ($atom)(place);
+                ($atom)(index);
                 ($atom)(value);
             }
-            Op::Scatter { of, place, value, .. } => {
+            Op::Scatter { of, index, value, .. } => {
                 ($var)(of);
-                ($atom)(place);
+                ($atom)(index);
                 ($atom)(value);
             }
         }
     };
 }
 
-/// The blocks of steps of an operation, by shared or by mutable reference.
+/// Iterates over the blocks of steps of an operation, by shared or by mutable reference.
 macro_rules! inner_blocks {
     ($op:expr) => {
         match $op {
@@ -235,7 +239,8 @@ macro_rules! inner_blocks {
 }
 
 impl Op {
-    /// The side effects of the operation itself, which gives values of this type.
+    /// Returns the side effects of the operation itself, without those of its blocks; `result` is
+    /// the type of its values.
     pub fn class(&self, result: &Ty) -> Class {
         match self {
             Op::Map(op) => op.class(result),
@@ -253,8 +258,8 @@ impl Op {
         }
     }
 
-    /// The class of its cost for one element of its index space; `result` is the type of its
-    /// values.
+    /// Returns the class of its cost for one element of its index space; `result` is the type of
+    /// its values.
     pub fn cost(&self, result: &Ty) -> Cost {
         match self {
             Op::Map(op) => op.cost(result),
@@ -270,8 +275,8 @@ impl Op {
         }
     }
 
-    /// Calls `visit` with every operand; not with those of the blocks inside, nor with checks that
-    /// only have to come first.
+    /// Calls `visit` with every operand, but not with those of the blocks inside, nor with the
+    /// check of an [`Op::Element`].
     pub fn each_operand(&self, mut visit: impl FnMut(Atom)) {
         let op = match self {
             Op::Map(op) => return op.each_operand(visit),
@@ -280,15 +285,16 @@ impl Op {
         visit_operands!(op, |atom: &Atom| visit(*atom), |var: &Var| visit(Atom::Var(*var)));
     }
 
-    /// The operands, not those of the blocks inside, nor checks that only have to come first.
+    /// Returns the operands, without those of the blocks inside and the check of an
+    /// [`Op::Element`].
     pub fn operands(&self) -> Vec<Atom> {
         let mut all = Vec::new();
         self.each_operand(|atom| all.push(atom));
         all
     }
 
-    /// Calls `visit` with every operand that may be a constant, to be changed; not with sequences
-    /// and flags, which must be variables, nor with the operands of the blocks inside.
+    /// Calls `visit` with a mutable reference to every operand that may be a constant; not with
+    /// sequences and flags, which must be variables, nor with the operands of the blocks inside.
     pub fn each_operand_mut(&mut self, mut visit: impl FnMut(&mut Atom)) {
         let op = match self {
             Op::Map(op) => return op.each_operand_mut(visit),
@@ -297,12 +303,12 @@ impl Op {
         visit_operands!(op, |atom: &mut Atom| visit(atom), |_: &mut Var| {});
     }
 
-    /// The blocks of steps inside.
+    /// Returns the blocks of steps inside.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> + use<'_> {
         inner_blocks!(self)
     }
 
-    /// The blocks of steps inside, to be changed.
+    /// Returns mutable references to the blocks of steps inside.
     pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> + use<'_> {
         inner_blocks!(self)
     }
@@ -315,7 +321,7 @@ impl Let {
         self.op.class(&self.ty) == Class::Pure && self.op.cost(&self.ty) <= Cost::Cheap
     }
 
-    /// Returns true if the operation may fault, not end, or be noticed outside.
+    /// Returns true if the operation may fault, may not terminate, or has effects.
     pub fn may_fault(&self) -> bool {
         match (&self.op, self.op.class(&self.ty)) {
             (_, Class::Pure | Class::Reads) => false,
@@ -325,14 +331,14 @@ impl Let {
         }
     }
 
-    /// Returns true if the step does no more than to pass on values or descriptors: no operation is
-    /// executed for it.
+    /// Returns true if the step only passes on values or descriptors, so that no instruction is
+    /// executed for its elements.
     pub fn is_descriptor_only(&self) -> bool {
         matches!(self.op.cost(&self.ty), Cost::Free | Cost::View)
     }
 
-    /// Returns true if an element of the index space computes the value for itself, with a few
-    /// instructions; conditionals are judged by their blocks, elsewhere.
+    /// Returns true if each element computes the value for itself with a few instructions.
+    /// Conditionals are not local: their blocks decide, in the passes that ask.
     pub fn is_local(&self) -> bool {
         match &self.op {
             Op::Map(op) => op.costs_at_most(Cost::Element, &self.ty),

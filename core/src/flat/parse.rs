@@ -1,7 +1,7 @@
 //! Reads the text form of flat programs ([`print_with_sites`](super::print_with_sites())).
 //!
-//! For tests, and for people who write flat programs by hand. An operation that each element executes
-//! for itself is parsed as in the core language, by its parser.
+//! Tests use it, and people who write flat programs by hand. The parser of the core language reads
+//! the operations that each element executes for itself.
 
 use super::{Block, Function, IndexSpace, Kernel, Let, Op, Program, SpaceId, SpaceKind, Step};
 use crate::base::with_stack;
@@ -9,8 +9,10 @@ use crate::ir::parse::{Parsed, Parser as Inner, Token, parse_with};
 use crate::ir::{Atom, Site, Var};
 use crate::prim::SeqOp;
 
-/// The program that `text` describes. It is not checked ([`verify`](super::verify())); the error
-/// names the line.
+/// Parses a program, without checking it ([`verify`](super::verify())).
+///
+/// # Errors
+/// A message that begins with the number of the line.
 pub fn parse(text: &str) -> Result<Program, String> {
     parse_with(text, |inner| {
         let source = inner.program()?;
@@ -72,7 +74,7 @@ impl<'t> Parser<'_, 't> {
             self.inner.punct('{')?;
             let mut steps = Vec::new();
             loop {
-                if self.at_context() {
+                if self.at_new_space() {
                     steps.push(Step::Space(self.new_space()?));
                 } else if self.inner.eat(&Token::Word("kernel")) {
                     steps.push(Step::Kernel(self.kernel()?));
@@ -88,8 +90,8 @@ impl<'t> Parser<'_, 't> {
         })
     }
 
-    /// Returns true if the next token makes an index space.
-    fn at_context(&self) -> bool {
+    /// Returns true if the next token begins a step that makes an index space.
+    fn at_new_space(&self) -> bool {
         matches!(self.inner.peek(), Some(Token::Word(word)) if numbered(word, 's').is_some())
     }
 
@@ -129,7 +131,7 @@ impl<'t> Parser<'_, 't> {
     fn kernel(&mut self) -> Parsed<Kernel> {
         let id = self.inner.number()?;
         self.inner.word("over")?;
-        let over = self.space_id()?;
+        let space = self.space_id()?;
         // The index space that a value is stored for is left out if it is the value's own.
         let mut stores: Vec<(Var, Option<SpaceId>)> = Vec::new();
         if self.inner.eat(&Token::Word("stores")) {
@@ -143,25 +145,18 @@ impl<'t> Parser<'_, 't> {
             }
         }
         let counts = self.space_ids("counts")?;
-        let places = self.space_ids("indices")?;
+        let filter_indices = self.space_ids("indices")?;
         self.inner.punct('{')?;
         let (mut masks, mut lets) = (Vec::new(), Vec::new());
         while !self.inner.eat(&Token::Punct('}')) {
-            if self.at_context() {
+            if self.at_new_space() {
                 masks.push(self.new_space()?);
             } else {
                 lets.push(self.binding()?);
             }
         }
-        let mut kernel = Kernel {
-            id,
-            space: over,
-            lets,
-            masks,
-            stores: Vec::new(),
-            counts,
-            filter_indices: places,
-        };
+        let mut kernel =
+            Kernel { id, space, lets, masks, stores: Vec::new(), counts, filter_indices };
         for (var, space) in stores {
             let space = space.or_else(|| kernel.home(var));
             let space = space.ok_or_else(|| format!("kernel {id} does not compute v{}", var.0))?;
@@ -202,7 +197,7 @@ impl<'t> Parser<'_, 't> {
             "element_at" => {
                 self.inner.advance()?;
                 match self.inner.atoms()?[..] {
-                    [from, place] => Ok(Op::Gather(from, place)),
+                    [from, index] => Ok(Op::Gather(from, index)),
                     _ => Err("a gather takes a sequence and an index".to_string()),
                 }
             }
@@ -244,7 +239,8 @@ impl<'t> Parser<'_, 't> {
                 self.inner.word("or")?;
                 Ok(Op::Versions { sequential, flattened: self.block()? })
             }
-            // In the core language the operand stands in parentheses.
+            // The core language has operations of these names, too; there an operand follows in
+            // parentheses.
             _ if operand_follows
                 && ["reduce_", "scan_", "histogram_", "scatter"]
                     .iter()
@@ -258,20 +254,20 @@ impl<'t> Parser<'_, 't> {
                     SeqOp::Histogram(with) => {
                         let value = self.inner.atom()?;
                         self.inner.word("to")?;
-                        let place = self.inner.atom()?;
+                        let index = self.inner.atom()?;
                         self.inner.word("of")?;
                         let size = self.inner.atom()?;
                         self.inner.word("from")?;
-                        Ok(Op::Histogram { with, size, place, value, from: self.space_id()? })
+                        Ok(Op::Histogram { with, size, index, value, from: self.space_id()? })
                     }
                     SeqOp::Scatter => {
                         let value = self.inner.atom()?;
                         self.inner.word("to")?;
-                        let place = self.inner.atom()?;
+                        let index = self.inner.atom()?;
                         self.inner.word("of")?;
                         let of = self.variable()?;
                         self.inner.word("from")?;
-                        Ok(Op::Scatter { of, place, value, from: self.space_id()? })
+                        Ok(Op::Scatter { of, index, value, from: self.space_id()? })
                     }
                     SeqOp::Scan(with) => Ok(Op::Scan { with, value: self.inner.atom()? }),
                     _ => Err(format!("{word} does not go over segments")),
@@ -298,7 +294,7 @@ impl<'t> Parser<'_, 't> {
         Ok((space, self.block()?))
     }
 
-    /// A value, and the index space whose segments it is combined over.
+    /// Parses a value, and the index space whose segments are combined.
     fn segments(&mut self) -> Parsed<(Atom, SpaceId)> {
         let value = self.inner.atom()?;
         self.inner.word("from")?;
@@ -312,7 +308,7 @@ impl<'t> Parser<'_, 't> {
         }
     }
 
-    /// The index spaces behind a word; none if the word is missing.
+    /// Parses the index spaces after a word; returns none if the word is missing.
     fn space_ids(&mut self, word: &'static str) -> Parsed<Vec<SpaceId>> {
         let mut spaces = Vec::new();
         if self.inner.eat(&Token::Word(word)) {
@@ -335,7 +331,7 @@ impl<'t> Parser<'_, 't> {
     }
 }
 
-/// The number of an index space: 12 of `s12`.
+/// Returns the number in a word such as `s12`, if the word begins with this letter.
 fn numbered(word: &str, letter: char) -> Option<u32> {
     word.strip_prefix(letter)?.parse().ok()
 }

@@ -4,21 +4,22 @@
 //! result of each, and shows it as a stage: a new pass is its file and a row.
 
 use super::Program;
+use crate::thresholds::Thresholds;
 use nesl_runtime::violation::Violation;
 
 /// A pass from flat programs to flat programs.
 #[derive(Debug)]
 pub struct Pass {
-    /// Its name: a verb.
+    /// The name of the pass, a verb.
     pub name: &'static str,
-    /// The name of its result, for `nesl ir --stage` and editors.
+    /// The name of the stage after the pass, for `nesl ir --stage` and editors.
     pub stage: &'static str,
-    /// The title of its result in menus.
+    /// The title of that stage in menus.
     pub title: &'static str,
-    /// A description, without a full stop.
+    /// A description of the pass, without a full stop.
     pub about: &'static str,
-    /// Transforms a program, at most as often as the fuel lasts.
-    pub run: fn(&mut Program, &mut Fuel),
+    /// Transforms a program in place; each optional rewrite uses up a unit of fuel.
+    pub run: fn(&mut Program, &mut Fuel, &Thresholds),
     /// Returns every violation of the invariants that hold after the pass.
     pub verify: fn(&Program) -> Result<(), Vec<Violation>>,
 }
@@ -29,7 +30,7 @@ pub struct Pass {
 pub struct Fuel(pub u32);
 
 impl Fuel {
-    /// Fuel for a number of rewrites; without a number, for all.
+    /// Returns fuel for a number of rewrites; `None` for any number.
     pub fn new(rewrites: Option<u32>) -> Fuel {
         Fuel(rewrites.unwrap_or(u32::MAX))
     }

@@ -1,4 +1,4 @@
-//! The text form of flat programs.
+//! Prints flat programs.
 //!
 //! ```text
 //! flattened "main"(v0: [[int]]) -> [int] {
@@ -12,8 +12,8 @@
 //! }
 //! ```
 //!
-//! An index space stands where it is made, that of a conditional's side before the side
-//! (`v3: int in s1 = if v2 in s2 { … } else in s3 { … }`), a mask at the head of its kernel:
+//! An index space is printed at the step that makes it: the filter of a branch before the branch
+//! (`v3: int in s1 = if v2 in s2 { … } else in s3 { … }`), a mask at the beginning of its kernel:
 //!
 //! ```text
 //! kernel 0 over s1 stores v5, v2 in s2 counts s2 indices s2 {
@@ -22,8 +22,8 @@
 //! }
 //! ```
 //!
-//! stores `v5` for all elements of its index space, `v2` for those that the mask `s2` keeps, the
-//! number of these and their indices. An operation that each element executes for itself is written
+//! stores `v5` for all elements of its index space, `v2` for those of the mask `s2`, the number of
+//! these and their indices. An operation that each element executes for itself is written
 //! as in the core language ([`crate::ir::print()`]). With sites, the program that it was made from
 //! comes first, and each function begins with the index spaces that no step makes
 //! (`unused s3 = elements v1 of s0`); [`parse`](super::parse()) reads it back exactly.
@@ -38,14 +38,15 @@ use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashSet;
 use std::fmt::{self, Display, Write};
 
-/// A whole program, the flattened functions in order, without sites.
+/// Prints the flattened functions of a program in order, without sites.
 pub fn print(program: &Program) -> String {
     let functions = program.functions.iter().flatten();
     let texts: Vec<String> = functions.map(|f| print_function(f, program)).collect();
     texts.join("\n")
 }
 
-/// A whole program with everything that [`parse`](super::parse()) needs to read it back exactly.
+/// Prints a whole program with everything that [`parse`](super::parse()) needs to read it back
+/// exactly.
 pub fn print_with_sites(program: &Program) -> String {
     let mut out = String::new();
     write_program(&mut out, &program.source, true).or_bug("a string can be written to");
@@ -56,8 +57,8 @@ pub fn print_with_sites(program: &Program) -> String {
     out
 }
 
-/// A whole program as [`print()`] shows it, and the site of each step and function with the offset of a
-/// byte in its line.
+/// Prints a program as [`print()`] does; also returns the site of each step and function with the
+/// offset of a byte in its line of the text.
 pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
     let (mut out, mut notes) = (String::new(), Vec::new());
     for (i, function) in program.functions.iter().flatten().enumerate() {
@@ -71,7 +72,7 @@ pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
     (out, notes)
 }
 
-/// One function of a program, without sites.
+/// Prints one function of a program, without sites.
 pub fn print_function(function: &Function, program: &Program) -> String {
     let mut out = String::new();
     write_function(&mut out, function, program, false).or_bug("a string can be written to");
@@ -112,7 +113,7 @@ impl Printer<'_> {
         writeln!(self.inner.out)
     }
 
-    /// The index spaces that no step makes.
+    /// Writes the index spaces that no step makes.
     fn unused(&mut self) -> fmt::Result {
         let mut used = FxHashSet::from_iter([SpaceId::CALLER]);
         self.function.body.each_space(&mut |space| {
@@ -231,7 +232,7 @@ impl Printer<'_> {
                 }
             }
             Op::Position => write!(self.inner.out, "position"),
-            Op::Gather(from, place) => self.inner.operation("element_at", &[*from, *place]),
+            Op::Gather(from, index) => self.inner.operation("element_at", &[*from, *index]),
             Op::Extent(op, args) => {
                 self.inner.operation(&format!("extent {}", op.mnemonic()), args)
             }
@@ -245,15 +246,15 @@ impl Printer<'_> {
                 let name = SeqOp::Reduce(*with).mnemonic();
                 write!(self.inner.out, "{name} {} from {from}", Operand(*value))
             }
-            Op::Histogram { with, size, place, value, from } => {
+            Op::Histogram { with, size, index, value, from } => {
                 let name = SeqOp::Histogram(*with).mnemonic();
-                let [size, place, value] = [size, place, value].map(|atom| Operand(*atom));
-                write!(self.inner.out, "{name} {value} to {place} of {size} from {from}")
+                let [size, index, value] = [size, index, value].map(|atom| Operand(*atom));
+                write!(self.inner.out, "{name} {value} to {index} of {size} from {from}")
             }
-            Op::Scatter { of, place, value, from } => {
-                let [place, value] = [place, value].map(|atom| Operand(*atom));
+            Op::Scatter { of, index, value, from } => {
+                let [index, value] = [index, value].map(|atom| Operand(*atom));
                 let name = SeqOp::Scatter.mnemonic();
-                write!(self.inner.out, "{name} {value} to {place} of v{} from {from}", of.0)
+                write!(self.inner.out, "{name} {value} to {index} of v{} from {from}", of.0)
             }
             Op::Scan { with, value } => {
                 write!(self.inner.out, "{} {}", SeqOp::Scan(*with).mnemonic(), Operand(*value))

@@ -1,14 +1,14 @@
 //! Index spaces: the model of flat programs.
 //!
 //! Every value belongs to an [`IndexSpace`]: a set of elements, numbered from 0, for each of which
-//! the value has an instance of its type. The index space of an apply-to-each has an element for
-//! each element of the sequence that it runs over, one behind the other whatever the nesting, and so
+//! the value is one value of its type. The index space of an apply-to-each has an element for each
+//! element of the sequence that it runs over, numbered consecutively whatever the nesting, so that
 //! a nested computation is a flat list of steps, each executed for all elements of its index space.
 //!
-//! Index spaces form a tree, whose root is that of the caller ([`SpaceId::CALLER`]). What belongs
-//! together is kept by the *segments* of an index space: the elements that come from one element of
-//! the index space around it. This is the segmented representation of Blelloch (*Vector models for
-//! data-parallel computing*, 1990).
+//! Index spaces form a tree, whose root is that of the caller ([`SpaceId::CALLER`]). The nesting is
+//! recorded by the *segments* of an index space: a segment consists of the elements that come from
+//! one element of the index space around it. This is the segmented representation of Blelloch
+//! (*Vector models for data-parallel computing*, 1990).
 //!
 //! ```text
 //! {sum({x * y : x in v}) : y in w}
@@ -27,12 +27,12 @@
 //! | `Caller` | the work items of the call | none |
 //! | `Elements` | those of a sequence at each element of `of` | one for each element of `of` |
 //! | `Count` | as many as an int says at each element of `of` | one for each element of `of` |
-//! | `Filter` | those of `of` where a flag is set, or is not | those of `of` |
+//! | `Filter` | those of `of` where a flag is true, or false | those of `of` |
 //! | `Concat` | those of `inner` | one for each element of `of` |
 //!
-//! A step may use values of its own index space and of those around it. These are read where they
-//! are ([`SpaceKind`] says from which element), so that free variables are never copied.
-//! [`interp`](mod@super::interp) is the meaning of all this.
+//! A step may use values of its own index space and of those around it. The latter are read at the
+//! element around ([`SpaceKind`] says which), so that free variables are never replicated.
+//! [`interp`](mod@super::interp) defines the meaning by an interpreter.
 
 use crate::ir::{Atom, Site, Var};
 
@@ -45,12 +45,12 @@ impl SpaceId {
     pub const CALLER: SpaceId = SpaceId(0);
 }
 
-/// An index space.
+/// An index space of a flat function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct IndexSpace {
-    /// The elements, and their relation to the index space around.
+    /// The elements of the index space, and their relation to those of the index space around.
     pub kind: SpaceKind,
-    /// The source that it was made for.
+    /// The source location of the construct that it was made for.
     pub site: Site,
 }
 
@@ -63,27 +63,27 @@ pub enum SpaceKind {
     Elements {
         /// The index space around it.
         of: SpaceId,
-        /// A sequence, in `of` or around it.
+        /// The sequence, a value of `of` or of an index space around it.
         sequence: Var,
     },
-    /// For each element of `of`, a segment of so many elements.
+    /// For each element of `of`, a segment of `count` elements.
     Count {
         /// The index space around it.
         of: SpaceId,
         /// An int that is not negative, in `of` or around it.
         count: Atom,
     },
-    /// The elements of `of` for which a flag is set, or is not. Its segments are those of `of`.
+    /// The elements of `of` for which a flag is true, or false. Its segments are those of `of`.
     Filter {
         /// The index space around it.
         of: SpaceId,
-        /// A bool in `of`.
+        /// The flag, a bool of `of`.
         flag: Var,
-        /// The value of the flag for the elements that are kept.
+        /// The value of the flag for the elements that belong to the filter.
         is: bool,
     },
     /// The elements of `inner`, which is somewhere inside of `of`, with a segment for each element
-    /// of `of`: a level of nesting less.
+    /// of `of`: the segments in between are concatenated.
     Concat {
         /// The index space around it.
         of: SpaceId,

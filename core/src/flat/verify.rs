@@ -3,15 +3,15 @@
 //! A function is well-formed if
 //!
 //! 1. an index space is made once, after the one around it and the value that determines it, in
-//!    the same block or one around it; the index spaces of the sides of a conditional, which are
-//!    the elements where its flag is set and those where it is not, are made by the conditional;
-//! 2. every variable is bound once in a block and those inside it (a cheap one, once a kernel), and
+//!    the same block or one around it; the index spaces of the branches of a conditional, which are
+//!    the filters where its flag is true and where it is false, are made by the conditional;
+//! 2. every variable is bound once in a block and those inside it (one that is rematerialised, once in each kernel), and
 //!    used only after that, by values in the same index space or further inside;
 //! 3. an element is read in an index space inside of that of the sequence; sequences are collected,
 //!    and values reduced, for the index space that has an element for each segment;
 //! 4. the values of a kernel belong to its index space, to its masks, or, if it reduces them or
 //!    rematerialises them, to an index space around; the values that it stores, and no others, are
-//!    in scope behind it, and it does not store those that it rematerialises. Elements and
+//!    in scope after it, and it does not store those that it rematerialises. Elements and
 //!    positions are those of its own index space, and so are filter indices.
 //!
 //! The types of operations are those of the core language, and are not checked again.
@@ -47,7 +47,8 @@ struct Checker<'f, 'b> {
     violations: &'b mut Vec<Violation>,
     /// The index space of each variable in scope.
     vars: FxHashMap<Var, SpaceId>,
-    /// The variables computed so far, in scope or not: a check only has to come first.
+    /// The variables computed so far, in scope or not: a check of lengths only has to be computed
+    /// before.
     done: FxHashSet<Var>,
     /// The index spaces in scope.
     made_spaces: FxHashSet<SpaceId>,
@@ -73,6 +74,7 @@ impl Checker<'_, '_> {
         });
     }
 
+    /// Checks an index space and brings it into scope.
     fn enter(&mut self, space: SpaceId) {
         let Some(index_space) = self.spaces().get(space.0 as usize) else {
             return self.report(format!("there is no index space {space}"));
@@ -92,8 +94,8 @@ impl Checker<'_, '_> {
                 if !is_within(self.spaces(), inner, of) {
                     self.report(format!("{inner} is not inside {of}"));
                 }
-                self.seen(inner);
-                self.seen(of);
+                self.space_in_scope(inner);
+                self.space_in_scope(of);
             }
         }
         if !self.made_spaces.insert(space) {
@@ -102,7 +104,7 @@ impl Checker<'_, '_> {
     }
 
     fn kernel(&mut self, kernel: &Kernel) {
-        self.seen(kernel.space);
+        self.space_in_scope(kernel.space);
         let mut outside = self.vars.clone();
         for (at, binding) in kernel.lets.iter().enumerate() {
             binding.op.each_use(&mut |var| {
@@ -116,12 +118,12 @@ impl Checker<'_, '_> {
                 }
             }
             let home = binding.operand_space();
-            let again = binding.is_cheap() && is_within(self.spaces(), kernel.space, home);
-            if home != kernel.space && !kernel.masks.contains(&home) && !again {
+            let rematerialised = binding.is_cheap() && is_within(self.spaces(), kernel.space, home);
+            if home != kernel.space && !kernel.masks.contains(&home) && !rematerialised {
                 self.report(format!("v{} is no part of kernel {}", binding.var.0, kernel.id));
             }
-            let taken = matches!(binding.op, Op::Element { .. } | Op::Position);
-            if taken && home != kernel.space {
+            let reads_own_space = matches!(binding.op, Op::Element { .. } | Op::Position);
+            if reads_own_space && home != kernel.space {
                 self.report(format!("v{} is not read by kernel {}", binding.var.0, kernel.id));
             }
             self.binding(binding);
@@ -142,7 +144,7 @@ impl Checker<'_, '_> {
                 self.report(format!("kernel {} stores v{}", kernel.id, var.0));
             }
         }
-        // What is not stored is not seen behind it.
+        // After the kernel, only the values that it stores are in scope.
         for (var, _) in &kernel.stores {
             outside.extend(self.vars.get(var).map(|home| (*var, *home)));
         }
@@ -150,9 +152,9 @@ impl Checker<'_, '_> {
         if kernel.filter_indices.iter().any(|space| !kernel.counts.contains(space)) {
             self.report(format!("kernel {} stores filter indices it does not count", kernel.id));
         }
-        for place in &kernel.filter_indices {
-            if self.spaces()[place.0 as usize].around() != Some(kernel.space) {
-                self.report(format!("kernel {} has no filter indices for {place}", kernel.id));
+        for space in &kernel.filter_indices {
+            if self.spaces()[space.0 as usize].around() != Some(kernel.space) {
+                self.report(format!("kernel {} has no filter indices for {space}", kernel.id));
             }
         }
     }
@@ -170,10 +172,10 @@ impl Checker<'_, '_> {
     fn binding(&mut self, binding: &Let) {
         let what = format!("v{}", binding.var.0);
         let space = binding.space;
-        self.seen(space);
+        self.space_in_scope(space);
         match &binding.op {
             Op::Collect { value, from } | Op::Reduce { value, from, .. } => {
-                self.seen(*from);
+                self.space_in_scope(*from);
                 if segments_of(self.spaces(), *from) != Some(space) {
                     self.report(format!(
                         "{what}: {from} has no segment for each element of {space}"
@@ -181,19 +183,19 @@ impl Checker<'_, '_> {
                 }
                 self.reads(&what, *value, *from);
             }
-            Op::Histogram { size, place, value, from, .. } => {
-                self.seen(*from);
+            Op::Histogram { size, index, value, from, .. } => {
+                self.space_in_scope(*from);
                 if segments_of(self.spaces(), *from) != Some(space) {
                     self.report(format!(
                         "{what}: {from} has no segment for each element of {space}"
                     ));
                 }
                 self.reads(&what, *size, space);
-                self.reads(&what, *place, *from);
+                self.reads(&what, *index, *from);
                 self.reads(&what, *value, *from);
             }
-            Op::Scatter { of, place, value, from } => {
-                self.seen(*from);
+            Op::Scatter { of, index, value, from } => {
+                self.space_in_scope(*from);
                 if *from == space || !is_within(self.spaces(), *from, space) {
                     self.report(format!("{what}: {from} is not inside of {space}"));
                 }
@@ -204,7 +206,7 @@ impl Checker<'_, '_> {
                     self.report(format!("{what}: its elements are not written one by one"));
                 }
                 self.reads(&what, Atom::Var(*of), space);
-                self.reads(&what, *place, *from);
+                self.reads(&what, *index, *from);
                 self.reads(&what, *value, *from);
             }
             Op::Element { of, checked } => {
@@ -245,8 +247,8 @@ impl Checker<'_, '_> {
             | Op::Call(..) => self.operands(&what, &binding.op, space),
         }
         self.done.insert(binding.var);
-        let again = binding.is_cheap();
-        if self.vars.insert(binding.var, space).is_some() && !again {
+        let may_repeat = binding.is_cheap();
+        if self.vars.insert(binding.var, space).is_some() && !may_repeat {
             self.report(format!("{what} is bound twice"));
         }
     }
@@ -268,7 +270,8 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn seen(&mut self, space: SpaceId) {
+    /// Reports an index space that is not in scope.
+    fn space_in_scope(&mut self, space: SpaceId) {
         if !self.made_spaces.contains(&space) {
             self.report(format!("{space} is not in scope"));
         }

@@ -1,4 +1,4 @@
-//! Walking over flat programs.
+//! Traversals of flat programs: the tree of index spaces, bindings, and uses of variables.
 
 use super::{Block, Function, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step};
 use crate::base::with_stack;
@@ -6,7 +6,7 @@ use crate::ir::{self, Atom, Var};
 use rustc_hash::FxHashSet;
 
 impl IndexSpace {
-    /// The index space around it; none around that of the caller.
+    /// Returns the index space around it; `None` for that of the caller.
     pub fn around(&self) -> Option<SpaceId> {
         match self.kind {
             SpaceKind::Caller => None,
@@ -19,7 +19,7 @@ impl IndexSpace {
 }
 
 impl SpaceKind {
-    /// The value that determines the elements.
+    /// Returns the variable that determines the elements: a sequence, a count or a flag.
     pub fn made_of(&self) -> Option<Var> {
         match self {
             SpaceKind::Elements { sequence: var, .. }
@@ -31,12 +31,12 @@ impl SpaceKind {
 }
 
 impl Function {
-    /// The index space of this id.
+    /// Returns the index space of this id.
     pub fn index_space(&self, space: SpaceId) -> &IndexSpace {
         &self.spaces[space.0 as usize]
     }
 
-    /// The index space that has an element for each segment of this one.
+    /// Returns the index space that has an element for each segment of this one.
     pub fn segments_of(&self, space: SpaceId) -> Option<SpaceId> {
         segments_of(&self.spaces, space)
     }
@@ -47,7 +47,7 @@ impl Function {
     }
 }
 
-/// The index space that has an element for each segment of this one.
+/// Returns the index space that has an element for each segment of this one.
 pub(crate) fn segments_of(spaces: &[IndexSpace], space: SpaceId) -> Option<SpaceId> {
     match spaces[space.0 as usize].kind {
         SpaceKind::Caller => None,
@@ -58,8 +58,8 @@ pub(crate) fn segments_of(spaces: &[IndexSpace], space: SpaceId) -> Option<Space
     }
 }
 
-/// Returns true if an index space is another one or somewhere inside it. A `Concat` is inside of the
-/// index space whose elements it has.
+/// Returns true if an index space is another one or somewhere inside it. A `Concat` is inside of
+/// the index space whose elements it has.
 pub(crate) fn is_within(spaces: &[IndexSpace], space: SpaceId, other: SpaceId) -> bool {
     let mut at = Some(space);
     while let Some(here) = at {
@@ -76,8 +76,8 @@ pub(crate) fn is_within(spaces: &[IndexSpace], space: SpaceId, other: SpaceId) -
 }
 
 impl Let {
-    /// The index space whose values it uses: for operations that combine values, one inside of its
-    /// own.
+    /// Returns the index space whose values it uses: for operations that combine values, one inside
+    /// of its own.
     pub fn operand_space(&self) -> SpaceId {
         match self.op {
             Op::Reduce { from, .. } | Op::Histogram { from, .. } | Op::Scatter { from, .. } => from,
@@ -92,7 +92,7 @@ impl Let {
 }
 
 impl Block {
-    /// Visits every value here and in the blocks inside, those of kernels too.
+    /// Visits every binding of the block and of the blocks inside, also those of kernels.
     pub fn each_let<'a>(&'a self, visit: &mut dyn FnMut(&'a Let)) {
         with_stack(|| {
             for step in &self.steps {
@@ -113,8 +113,8 @@ impl Block {
 }
 
 impl Block {
-    /// Visits the index spaces that are made here and in the blocks inside, as masks of kernels
-    /// and as sides of conditionals too.
+    /// Visits the index spaces that the block and the blocks inside make, also masks of kernels and
+    /// the filters of branches.
     pub fn each_space(&self, visit: &mut dyn FnMut(SpaceId)) {
         with_stack(|| {
             for step in &self.steps {
@@ -135,7 +135,7 @@ impl Block {
 }
 
 impl Kernel {
-    /// The index space of a value that it computes.
+    /// Returns the index space of a value that it computes.
     pub(crate) fn home(&self, var: Var) -> Option<SpaceId> {
         let binding = self.lets.iter().find(|binding| binding.var == var);
         binding.map(|binding| binding.space)
@@ -143,8 +143,8 @@ impl Kernel {
 }
 
 impl Op {
-    /// Visits the variables that it uses; those of blocks of steps inside too, whether they are
-    /// bound there or not.
+    /// Visits the variables that the operation and the blocks of steps inside use, also those that
+    /// are bound in these blocks.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         if let Op::Map(op) = self {
             return op.each_use(visit);
@@ -164,7 +164,7 @@ impl Op {
 }
 
 impl Block {
-    /// Visits the variables that it uses, whether they are bound inside or not, but for those
+    /// Visits the variables that the block uses, also those that are bound inside, but not those
     /// that determine index spaces.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         with_stack(|| {
@@ -189,7 +189,8 @@ fn used(atom: Atom, visit: &mut dyn FnMut(Var)) {
 }
 
 impl ir::Op {
-    /// Visits the variables that it uses, those that blocks inside use but do not bind too.
+    /// Visits the variables that the operation uses, and those that blocks inside use but do not
+    /// bind.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         self.operands().into_iter().for_each(|atom| used(atom, visit));
         let mut bound = FxHashSet::default();
@@ -207,7 +208,7 @@ impl ir::Op {
 }
 
 impl ir::Block {
-    /// Visits the variables that it uses but does not bind.
+    /// Visits the variables that the block uses but does not bind.
     pub fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         let mut bound = FxHashSet::default();
         self.each_binding(&mut |var, _| {

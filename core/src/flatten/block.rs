@@ -1,4 +1,8 @@
-//! Blocks and operations.
+//! Flattens blocks and bindings, and remembers which sequences share an index space.
+//!
+//! Two sequences of the same length share the index space of their elements, so that a computation
+//! over both is one step: `elements_space` makes it once for each sequence, and `note_same_length`
+//! records that an operation's result is as long as its operand.
 
 use super::Flattener;
 use super::scalar::is_scalar_op;
@@ -11,14 +15,14 @@ use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::ScalarOp;
 
 impl Flattener<'_> {
-    /// The steps of a block, for all elements of an index space. Facts about sequences found inside
-    /// are forgotten at its end, since its index spaces are not in scope outside.
+    /// Flattens a block for all elements of an index space. Facts about sequences found inside are
+    /// forgotten at its end, since its index spaces are not in scope outside.
     pub(super) fn block(&mut self, block: &Block, space: SpaceId) -> flat::Block {
         with_stack(|| {
             let known = (self.elements.clone(), self.filters.clone());
             let counted = (self.counted.clone(), self.positions.clone());
             self.open.push(Vec::new());
-            let result = self.lets(block, space);
+            let result = self.inline_block(block, space);
             let steps = self.open.pop().or_bug("the block was opened");
             (self.elements, self.filters) = known;
             (self.counted, self.positions) = counted;
@@ -26,8 +30,9 @@ impl Flattener<'_> {
         })
     }
 
-    /// The same, as part of the block that is open.
-    pub(super) fn lets(&mut self, block: &Block, space: SpaceId) -> Atom {
+    /// Flattens a block for all elements of an index space into the block that is open; returns the
+    /// operand that is its result.
+    pub(super) fn inline_block(&mut self, block: &Block, space: SpaceId) -> Atom {
         with_stack(|| {
             for binding in &block.lets {
                 self.binding(binding, space);
@@ -48,12 +53,12 @@ impl Flattener<'_> {
                 let args: Vec<Atom> = args.iter().map(|a| self.atom(*a)).collect();
                 self.sequence(binding, *op, &args, space);
             }
-            // Of sequences the places are chosen, not the elements.
+            // A conditional between views of one sequence chooses starts and lengths, not elements.
             Op::If { cond, then, otherwise }
                 if binding.ty.has_sequence() || !is_scalar_op(binding, self.scalar) =>
             {
-                if let Some(choice) = self.choice_of_cuts(binding, space) {
-                    return self.define(var, choice, binding.ty.clone(), space, site);
+                if let Some(op) = self.conditional_view(binding, space) {
+                    return self.define(var, op, binding.ty.clone(), space, site);
                 }
                 let cond = self.atom(*cond);
                 self.conditional(binding, cond, then, otherwise, space);
@@ -61,29 +66,34 @@ impl Flattener<'_> {
             Op::First(Atom::Var(pair)) | Op::Second(Atom::Var(pair))
                 if self.groups.contains_key(pair) =>
             {
-                self.point(binding, space);
-                self.as_long_as(self.groups[pair], var);
+                self.map(binding, space);
+                self.note_same_length(self.groups[pair], var);
             }
-            _ if is_scalar_op(binding, self.scalar) => self.point(binding, space),
+            _ if is_scalar_op(binding, self.scalar) => self.map(binding, space),
             Op::Call(callee, args) => {
                 let args: Vec<Atom> = args.iter().map(|a| self.atom(*a)).collect();
                 self.calls.push(*callee);
                 let call = ir::Let { op: Op::Call(*callee, args.clone()), ..binding.clone() };
                 let sequential = Block { lets: vec![call], result: Atom::Var(var) };
-                let sequential =
-                    self.single(flat::Op::Sequential(sequential), &binding.ty, space, site);
+                let sequential = self.single_step_block(
+                    flat::Op::Sequential(sequential),
+                    &binding.ty,
+                    space,
+                    site,
+                );
                 let flattened =
-                    self.single(flat::Op::Call(*callee, args), &binding.ty, space, site);
+                    self.single_step_block(flat::Op::Call(*callee, args), &binding.ty, space, site);
                 let op = flat::Op::Versions { sequential, flattened };
                 self.define(var, op, binding.ty.clone(), space, site);
             }
             // The other operations have no inner parallelism, or an intrinsic computes them.
-            _ => self.point(binding, space),
+            _ => self.map(binding, space),
         }
     }
 
-    /// An operation that each element executes for itself.
-    pub(super) fn point(&mut self, binding: &Let, space: SpaceId) {
+    /// Binds the variable to an operation that each element executes for itself
+    /// ([`flat::Op::Map`]).
+    pub(super) fn map(&mut self, binding: &Let, space: SpaceId) {
         let op = self.renamed(&binding.op);
         if let Op::Pair(first, second) = op {
             self.pairs.insert(binding.var, (first, second));
@@ -91,7 +101,8 @@ impl Flattener<'_> {
         self.define(binding.var, flat::Op::Map(op), binding.ty.clone(), space, binding.site);
     }
 
-    /// Binds the sequences of a value, one for each segment.
+    /// Binds a variable of `space` to sequences: for each element of `space`, the values in its
+    /// segment of `from`.
     pub(super) fn collect(
         &mut self,
         var: Var,
@@ -105,16 +116,22 @@ impl Flattener<'_> {
         self.elements.insert((var, space), (from, value));
     }
 
-    /// The index space of the elements of a sequence, with a segment for each element of `of`, and
-    /// the element there.
-    pub(super) fn elements(&mut self, sequence: Var, of: SpaceId, site: Site) -> (SpaceId, Atom) {
+    /// Returns the index space of the elements of a sequence, with a segment for each element of
+    /// `of`, and the operand that is the element there; makes both unless they are known. `of` may
+    /// lie inside of the sequence's own index space.
+    pub(super) fn elements_space(
+        &mut self,
+        sequence: Var,
+        of: SpaceId,
+        site: Site,
+    ) -> (SpaceId, Atom) {
         if let Some(known) = self.elements.get(&(sequence, of)) {
             return *known;
         }
-        if let Some(inner) = self.elements_of(sequence, of) {
+        if let Some(inner) = self.known_elements_space(sequence, of) {
             return (inner, self.element_in(sequence, inner, None, of, site));
         }
-        let space = self.enter(SpaceKind::Elements { of, sequence }, site);
+        let space = self.new_space(SpaceKind::Elements { of, sequence }, site);
         let ty = self.env[&sequence].1.sequence_element().clone();
         let element = flat::Op::Element { of: sequence, checked: None };
         let element = self.compute(element, ty, space, site);
@@ -122,18 +139,8 @@ impl Flattener<'_> {
         (space, element)
     }
 
-    /// The same, with segments for the elements of an index space that may lie inside of that of the
-    /// sequence.
-    pub(super) fn elements_at(
-        &mut self,
-        sequence: Var,
-        space: SpaceId,
-        site: Site,
-    ) -> (SpaceId, Atom) {
-        self.elements(sequence, space, site)
-    }
-
-    /// The element of a sequence in an index space that has one for each of its elements.
+    /// Returns the element of a sequence in the index space `inner`, which has an element for each
+    /// of the sequence's. If that has to be checked, `checked` is the check of the lengths.
     pub(super) fn element_in(
         &mut self,
         sequence: Var,
@@ -148,33 +155,35 @@ impl Flattener<'_> {
                 let ty = self.env[&sequence].1.sequence_element().clone();
                 let element = flat::Op::Element { of: sequence, checked };
                 let element = self.compute(element, ty, inner, site);
-                // It was checked to be as long, so that its elements are found here from now on.
+                // The lengths were checked, so from now on this is the index space of its elements.
                 self.elements.entry((sequence, of)).or_insert((inner, element));
                 element
             }
         }
     }
 
-    /// Notes that a sequence is as long as another one: they share an index space.
-    pub(super) fn as_long_as(&mut self, other: Atom, sequence: Var) {
+    /// Records that a sequence is as long as another one, whose index space it shares.
+    pub(super) fn note_same_length(&mut self, other: Atom, sequence: Var) {
         if let Atom::Var(other) = other {
-            self.alike.insert(sequence, other);
+            self.equal_lengths.insert(sequence, other);
         }
     }
 
-    /// The index space of the elements of a sequence, if there is one already.
-    pub(super) fn elements_of(&self, mut sequence: Var, of: SpaceId) -> Option<SpaceId> {
+    /// Returns the index space of the elements of a sequence, or of one of the same length, if it
+    /// has been made.
+    pub(super) fn known_elements_space(&self, mut sequence: Var, of: SpaceId) -> Option<SpaceId> {
         loop {
             match self.elements.get(&(sequence, of)) {
                 Some((inner, _)) => return Some(*inner),
-                None => sequence = *self.alike.get(&sequence)?,
+                None => sequence = *self.equal_lengths.get(&sequence)?,
             }
         }
     }
 
-    /// The index space to compute in for a user of these values: a `Concat` has the elements of the
-    /// index space inside, where steps fuse with what is there.
-    pub(super) fn innermost_of(&self, mut space: SpaceId, values: &[Atom]) -> SpaceId {
+    /// Returns the index space in which to compute with some values of `space`. A `Concat` has the
+    /// same elements as its inner index space; there the steps can fuse with those that compute the
+    /// values.
+    pub(super) fn space_to_compute_in(&self, mut space: SpaceId, values: &[Atom]) -> SpaceId {
         let lives_at = |value: &Atom, space| match value {
             Atom::Var(var) => self.env[var].0 == space,
             Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => false,
@@ -187,17 +196,19 @@ impl Flattener<'_> {
         space
     }
 
-    /// The elements of an index space for which a flag is set.
-    pub(super) fn kept(&mut self, of: SpaceId, flag: Var, site: Site) -> SpaceId {
+    /// Returns the index space of the elements for which a flag is true; makes it unless it is
+    /// known.
+    pub(super) fn filter_space(&mut self, of: SpaceId, flag: Var, site: Site) -> SpaceId {
         if let Some(known) = self.filters.get(&(of, flag)) {
             return *known;
         }
-        let space = self.enter(SpaceKind::Filter { of, flag, is: true }, site);
+        let space = self.new_space(SpaceKind::Filter { of, flag, is: true }, site);
         self.filters.insert((of, flag), space);
         space
     }
 
-    /// Checks that two sequences are equally long, unless that is known; gives the check.
+    /// Checks that two sequences have the same length. Returns the check, or `None` if that is
+    /// known.
     pub(super) fn same_length(
         &mut self,
         a: Var,
@@ -206,21 +217,22 @@ impl Flattener<'_> {
         space: SpaceId,
         site: Site,
     ) -> Option<Var> {
-        let known = |v: Var| self.elements_of(v, space);
+        let known = |v: Var| self.known_elements_space(v, space);
         if a == b || known(a).is_some_and(|inner| known(b) == Some(inner)) {
             return None;
         }
         let check = self.compute(flat::Op::SameLength(a, b, code), Ty::Bool, space, site);
         match check {
             Atom::Var(check) => Some(check),
-            _ => bug!("the value was just bound to a variable"),
+            _ => bug!("`compute` returns a variable"),
         }
     }
 
-    /// The length of a sequence, where it follows from how it was made.
+    /// Returns the length of a sequence if it can be computed without the sequence, so that the
+    /// sequence need not be materialised for it.
     pub(super) fn length(&mut self, of: Var, site: Site) -> Option<Atom> {
         let home = self.env[&of].0;
-        let from = self.elements_of(of, home)?;
+        let from = self.known_elements_space(of, home)?;
         match self.spaces[from.0 as usize].kind {
             SpaceKind::Count { count, .. } => Some(count),
             SpaceKind::Filter { .. } => {
@@ -236,6 +248,7 @@ impl Flattener<'_> {
         }
     }
 
+    /// Computes a scalar operation on two ints.
     pub(super) fn scalar(
         &mut self,
         op: ScalarOp,
@@ -247,8 +260,9 @@ impl Flattener<'_> {
         self.compute(flat::Op::Map(Op::Scalar(op, vec![a, b])), Ty::Int, space, site)
     }
 
-    /// A value as a variable of this index space.
-    pub(super) fn named(&mut self, atom: Atom, space: SpaceId, site: Site) -> Var {
+    /// Returns a variable of the index space with the value of an operand, which may be a constant
+    /// or a variable of an index space around.
+    pub(super) fn as_variable(&mut self, atom: Atom, space: SpaceId, site: Site) -> Var {
         if let Atom::Var(var) = atom
             && self.env[&var].0 == space
         {
@@ -257,12 +271,12 @@ impl Flattener<'_> {
         let ty = self.ty(atom);
         match self.compute(flat::Op::Map(Op::Copy(atom)), ty, space, site) {
             Atom::Var(var) => var,
-            _ => bug!("the value was just bound to a variable"),
+            _ => bug!("`compute` returns a variable"),
         }
     }
 
-    /// A block of one step.
-    pub(super) fn single(
+    /// Returns a block of one step.
+    pub(super) fn single_step_block(
         &mut self,
         op: flat::Op,
         ty: &Ty,
@@ -274,14 +288,14 @@ impl Flattener<'_> {
         flat::Block { steps: self.open.pop().or_bug("the block was opened"), result }
     }
 
-    /// An operation that speaks of variables by the names they have here.
+    /// Returns an operation of the source with its operands replaced by those that stand for them.
     pub(super) fn renamed(&self, op: &Op) -> Op {
         let mut op = op.clone();
         op.rename(&mut |var| self.atom(Atom::Var(var)));
         op
     }
 
-    /// A block that does.
+    /// Returns a block of the source with all operands replaced by those that stand for them.
     pub(super) fn renamed_block(&self, block: &Block) -> Block {
         let mut block = block.clone();
         block.rename(&mut |var| self.atom(Atom::Var(var)));

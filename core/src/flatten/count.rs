@@ -1,6 +1,6 @@
-//! Index spaces of a given length: those of ranges and repetitions.
+//! Makes the index spaces of ranges and repetitions, which have a given length.
 //!
-//! `[0:#a]` has as many elements as `a`, and `[0:n]` as many as another `[0:n]`: they share a
+//! `[0:#a]` has as many elements as `a`, and `[0:n]` as many as another `[0:n]`: they share an
 //! index space. So `{f(x, i) : x in a; i in [0:#a]}` checks nothing and is one computation.
 
 use super::Flattener;
@@ -16,10 +16,11 @@ pub(super) enum Extent {
 }
 
 impl Extent {
+    /// Returns the extent that an operand is, if it can be compared with others.
     fn of(atom: Atom) -> Option<Extent> {
         match atom {
             Atom::Var(var) => Some(Extent::Var(var)),
-            // At any precision.
+            // The bound is an int at every precision.
             Atom::Int(x) if (0..1 << 31).contains(&x) => Some(Extent::Int(x)),
             Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
         }
@@ -27,8 +28,9 @@ impl Extent {
 }
 
 impl Flattener<'_> {
-    /// An index space with an element for each element of a range or a repetition.
-    pub(super) fn counted(
+    /// Returns an index space with a segment for each element of `space`, and an element there for
+    /// each element of a range or a repetition.
+    pub(super) fn count_space(
         &mut self,
         op: SeqOp,
         args: &[Atom],
@@ -47,21 +49,21 @@ impl Flattener<'_> {
             if let Extent::Var(end) = end
                 && let Some(sequence) = self.lengths.get(&end).copied()
             {
-                return self.elements_at(sequence, space, site).0;
+                return self.elements_space(sequence, space, site).0;
             }
         }
         let count = match end {
             Some(Extent::Int(count)) => Atom::Int(count),
             _ => self.compute(flat::Op::Extent(op, args.to_vec()), Ty::Int, space, site),
         };
-        let from = self.enter(SpaceKind::Count { of: space, count }, site);
+        let from = self.new_space(SpaceKind::Count { of: space, count }, site);
         for extent in end.into_iter().chain(Extent::of(count)) {
             self.counted.insert((extent, space), from);
         }
         from
     }
 
-    /// The position of an element in its segment.
+    /// Returns the index of each element in its segment, counted from 0.
     pub(super) fn position(&mut self, space: SpaceId, site: Site) -> Atom {
         if let Some(known) = self.positions.get(&space) {
             return *known;

@@ -1,23 +1,27 @@
 //! ir → flat: nested parallelism becomes index spaces.
 //!
 //! An apply-to-each gets an index space with an element for each of its iterations, and its body is
-//! executed for all of them at once; so do ranges, repetitions, filters, reductions and scans, which
-//! are all expressed by index spaces and their elements. That makes every step a scalar computation
-//! for each element, a combination over segments, or an operation on descriptors, whatever the
-//! nesting was (Blelloch and Sabot, *Compiling collection-oriented languages onto massively parallel
-//! computers*, 1990), and no step copies a value that it only reads (the virtual segments of
-//! Lippmeier, Chakravarty, Keller, Leshchinskiy and Peyton Jones, *Work efficient higher-order
-//! vectorisation*, 2012, in the form of a path to the index space of a value).
+//! executed for all of them at once; so do ranges, repetitions, filters, reductions and scans,
+//! which are all expressed by index spaces and their elements. That makes every step a scalar
+//! computation for each element, a combination over segments, or an operation on descriptors,
+//! whatever the nesting was (Blelloch and Sabot, *Compiling collection-oriented languages onto
+//! massively parallel computers*, 1990), and no step copies a value that it only reads (the virtual
+//! segments of Lippmeier, Chakravarty, Keller, Leshchinskiy and Peyton Jones, *Work efficient
+//! higher-order vectorisation*, 2012, in the form of a path to the index space of a value).
 //!
 //! Not everything should be flattened: code with inner parallelism is multi-versioned
 //! ([`flat::Op::Versions`]), and code without is executed by each element for itself.
 //!
-//! | module | contents |
+//! The road: `scalar` finds the functions that stay as they are; each other function that the
+//! program reaches is flattened block by block (`block`), a binding at a time, by the file for its
+//! operation.
+//!
+//! | file | contents |
 //! |---|---|
-//! | `scalar` | code that needs no flattening |
-//! | `block` | blocks and bindings |
-//! | `sequence` | operations on sequences |
+//! | `scalar` | finds the code that needs no flattening |
+//! | `block` | blocks and bindings, and the index spaces that sequences share |
 //! | `nest` | apply-to-each and conditionals |
+//! | `sequence` | operations on sequences |
 //! | `count` | index spaces of a given length |
 //! | `view` | conditionals between views of one sequence |
 
@@ -34,18 +38,18 @@ use crate::prim::SeqOp;
 use nesl_runtime::bug::OrBug;
 use rustc_hash::FxHashMap;
 
-/// Flattens a well-formed program without globals ([`crate::lower::globals_as_parameters`]) that does
-/// nothing only a host can do.
+/// Flattens a well-formed program that has no globals ([`crate::lower::globals_as_parameters`]) and
+/// no effects. Functions that no flattened code calls have no flattened form.
 pub fn flatten(program: &Program) -> flat::Program {
     let scalar = scalar::functions(program);
     let mut functions: Vec<Option<flat::Function>> = vec![None; program.functions.len()];
-    let mut wanted = vec![program.main];
-    while let Some(id) = wanted.pop() {
+    let mut reached = vec![program.main];
+    while let Some(id) = reached.pop() {
         if functions[id.0 as usize].is_none() {
             let function = &program.functions[id.0 as usize];
             let mut flattener = Flattener::new(function, &scalar);
             functions[id.0 as usize] = Some(flattener.function(function));
-            wanted.append(&mut flattener.calls);
+            reached.append(&mut flattener.calls);
         }
     }
     flat::Program { source: program.clone(), functions }
@@ -53,36 +57,39 @@ pub fn flatten(program: &Program) -> flat::Program {
 
 /// A function that is being flattened.
 struct Flattener<'p> {
-    /// Per function, true if a call is best executed by each element for itself.
+    /// For each function of the program, true if it has no inner parallelism: each element calls it
+    /// sequentially.
     scalar: &'p [bool],
+    /// The index spaces made so far, by number.
     spaces: Vec<IndexSpace>,
     /// The index space and the type of each variable.
     env: FxHashMap<Var, (SpaceId, Ty)>,
-    /// The operands that variables are other names of.
+    /// The operand that replaces each variable of the source that is only another name for it.
     names: FxHashMap<Var, Atom>,
-    /// For a sequence and the index space around its elements: their index space, and the element.
+    /// For a sequence and the index space that has one segment per value: the index space of its
+    /// elements, and the element there.
     elements: FxHashMap<(Var, SpaceId), (SpaceId, Atom)>,
-    /// The filters of index spaces, by flag.
+    /// The filters made so far, by the index space that is filtered and the flag.
     filters: FxHashMap<(SpaceId, Var), SpaceId>,
-    /// The index spaces of a given length for each element of another.
+    /// The index spaces of kind `Count` made so far, by the length and the index space around.
     counted: FxHashMap<(count::Extent, SpaceId), SpaceId>,
-    /// The positions of the elements of index spaces.
+    /// The variables that hold [`flat::Op::Position`], by index space.
     positions: FxHashMap<SpaceId, Atom>,
-    /// The sequences that are as long as another one.
-    alike: FxHashMap<Var, Var>,
-    /// The components of pairs.
+    /// For a sequence, another one that is known to have the same length.
+    equal_lengths: FxHashMap<Var, Var>,
+    /// The components of the pairs that were made by [`crate::ir::Op::Pair`].
     pairs: FxHashMap<Var, (Atom, Atom)>,
-    /// The sequences whose length an int is.
+    /// For an int that is the length of a sequence, that sequence.
     lengths: FxHashMap<Var, Var>,
-    /// The views among the sequences.
-    cuts: FxHashMap<Var, view::Cut>,
-    /// The sequences of ranks, with their order and keys.
+    /// The sequences that are views of another one.
+    views: FxHashMap<Var, view::View>,
+    /// For a sequence of ranks, the operation (ascending or descending) and the keys.
     ranks: FxHashMap<Var, (SeqOp, Atom)>,
     /// The pairs of sequences that [`SeqOp::Groups`] gave, with the sequence that was grouped.
     groups: FxHashMap<Var, Atom>,
     /// The first variable that nothing uses yet.
     next: u32,
-    /// The blocks that are open.
+    /// The steps of the blocks that are being flattened, outermost first.
     open: Vec<Vec<Step>>,
     /// The functions whose flattened form is called.
     calls: Vec<FunId>,
@@ -102,10 +109,10 @@ impl<'p> Flattener<'p> {
             filters: FxHashMap::default(),
             counted: FxHashMap::default(),
             positions: FxHashMap::default(),
-            alike: FxHashMap::default(),
+            equal_lengths: FxHashMap::default(),
             pairs: FxHashMap::default(),
             lengths: FxHashMap::default(),
-            cuts: FxHashMap::default(),
+            views: FxHashMap::default(),
             ranks: FxHashMap::default(),
             groups: FxHashMap::default(),
             next: last,
@@ -114,6 +121,7 @@ impl<'p> Flattener<'p> {
         }
     }
 
+    /// Flattens the function.
     fn function(&mut self, function: &Function) -> flat::Function {
         for (var, ty) in &function.params {
             self.env.insert(*var, (SpaceId::CALLER, ty.clone()));
@@ -129,15 +137,15 @@ impl<'p> Flattener<'p> {
         }
     }
 
-    /// Makes an index space.
-    fn enter(&mut self, kind: SpaceKind, site: Site) -> SpaceId {
+    /// Makes an index space by a step of the open block.
+    fn new_space(&mut self, kind: SpaceKind, site: Site) -> SpaceId {
         let space = SpaceId(self.spaces.len() as u32);
         self.spaces.push(IndexSpace { kind, site });
         self.push(Step::Space(space));
         space
     }
 
-    /// Computes a value under a new name.
+    /// Binds a fresh variable to a value of an index space, and returns it.
     fn compute(&mut self, op: flat::Op, ty: Ty, space: SpaceId, site: Site) -> Atom {
         let var = Var(self.next);
         self.next += 1;
@@ -145,20 +153,21 @@ impl<'p> Flattener<'p> {
         Atom::Var(var)
     }
 
-    /// Binds a variable.
+    /// Binds a variable to a value of an index space, in the open block.
     fn define(&mut self, var: Var, op: flat::Op, ty: Ty, space: SpaceId, site: Site) {
         self.env.insert(var, (space, ty.clone()));
-        if let Some(cut) = view::Cut::of(&op, space).filter(|_| matches!(ty, Ty::Sequence(_))) {
-            self.cuts.insert(var, cut);
+        if let Some(view) = view::View::of(&op, space).filter(|_| matches!(ty, Ty::Sequence(_))) {
+            self.views.insert(var, view);
         }
         self.push(Step::Let(flat::Let { var, ty, space, op, site }));
     }
 
+    /// Appends a step to the open block.
     fn push(&mut self, step: Step) {
         self.open.last_mut().or_bug("a block is open").push(step);
     }
 
-    /// The present name of an operand.
+    /// Returns the operand that stands for one of the source.
     fn atom(&self, atom: Atom) -> Atom {
         match atom {
             Atom::Var(var) => self.names.get(&var).copied().unwrap_or(atom),
@@ -166,6 +175,7 @@ impl<'p> Flattener<'p> {
         }
     }
 
+    /// Returns the type of an operand at each element of its index space.
     fn ty(&self, atom: Atom) -> Ty {
         match atom {
             Atom::Var(var) => self.env[&var].1.clone(),

@@ -1,4 +1,9 @@
-//! Apply-to-each and conditionals.
+//! Flattens apply-to-each and conditionals.
+//!
+//! ```text
+//! {body : x in xs; y in ys}      →   s = elements xs; x = element(xs); y = element(ys); body in s; collect
+//! if c then a else b             →   a in (filter c), b in (filter not c), merged by a branch
+//! ```
 
 use super::Flattener;
 use super::scalar::{is_scalar, is_scalar_op};
@@ -11,10 +16,11 @@ use nesl_runtime::fault::FaultCode;
 use rustc_hash::FxHashMap;
 
 impl Flattener<'_> {
-    /// `{ body : x in xs; y in ys }`
+    /// Flattens an apply-to-each, `{ body : x in xs; y in ys }`: its body is executed in the index
+    /// space of the elements, in two versions if it has inner parallelism.
     pub(super) fn nest(&mut self, binding: &Let, nest: &Nest, space: SpaceId) {
         let site = binding.site;
-        let over: Vec<Var> = nest
+        let sequences: Vec<Var> = nest
             .binders
             .iter()
             .map(|(.., atom)| match self.atom(*atom) {
@@ -22,43 +28,48 @@ impl Flattener<'_> {
                 other => bug!("{other:?} is a sequence, which is a variable"),
             })
             .collect();
-        // An index space that is there already, if one of the sequences has one.
-        let known = over.iter().position(|var| self.elements_of(*var, space).is_some());
-        let first = over[known.unwrap_or(0)];
+        // If one of the sequences has an index space already, it is the one to use.
+        let known =
+            sequences.iter().position(|var| self.known_elements_space(*var, space).is_some());
+        let first = sequences[known.unwrap_or(0)];
         let code = FaultCode::NestLength;
-        let checks: Vec<Option<Var>> =
-            over.iter().map(|other| self.same_length(over[0], *other, code, space, site)).collect();
-        let (inner, _) = self.elements_at(first, space, site);
-        // All are as long as the first of them, and so as the one whose context it is.
+        let checks: Vec<Option<Var>> = sequences
+            .iter()
+            .map(|other| self.same_length(sequences[0], *other, code, space, site))
+            .collect();
+        let (inner, _) = self.elements_space(first, space, site);
+        // All are checked against the first one, and so is the one whose index space this is.
         let of_first = checks[known.unwrap_or(0)];
-        for ((sequence, check), (var, ..)) in over.iter().zip(&checks).zip(&nest.binders) {
+        for ((sequence, check), (var, ..)) in sequences.iter().zip(&checks).zip(&nest.binders) {
             let element = self.element_in(*sequence, inner, check.or(of_first), space, site);
             self.names.insert(*var, element);
         }
-        // Steps over a `Concat` are executed over the index space inside, maybe by the kernel that
-        // computes the values there.
+        // In the inner index space of a `Concat`, the steps can join the kernel that computes the
+        // values.
         let from = inner;
         let elements: Vec<Atom> =
             nest.binders.iter().map(|(var, ..)| self.atom(Atom::Var(*var))).collect();
-        let inner = self.innermost_of(inner, &elements);
-        let value = if is_scalar(&nest.body, self.scalar) || is_run(&nest.body, self.scalar) {
-            self.lets(&nest.body, inner)
+        let inner = self.space_to_compute_in(inner, &elements);
+        let value = if is_scalar(&nest.body, self.scalar)
+            || ends_in_generated_sequence(&nest.body, self.scalar)
+        {
+            self.inline_block(&nest.body, inner)
         } else {
             let element = binding.ty.sequence_element().clone();
             if Origins::of(&nest.body, inner, self).shares(nest.body.result) {
-                // In sequential code each element would make a copy of its own.
-                let value = self.lets(&nest.body, inner);
+                // No sequential version: in it each element would copy the shared sequence.
+                let value = self.inline_block(&nest.body, inner);
                 return self.collect(binding.var, binding.ty.clone(), value, from, space, site);
             }
             let sequential = flat::Op::Sequential(self.renamed_block(&nest.body));
-            let sequential = self.single(sequential, &element, inner, site);
+            let sequential = self.single_step_block(sequential, &element, inner, site);
             let flattened = self.block(&nest.body, inner);
             self.compute(flat::Op::Versions { sequential, flattened }, element, inner, site)
         };
         self.collect(binding.var, binding.ty.clone(), value, from, space, site);
     }
 
-    /// `if cond then … else …`
+    /// Flattens a conditional: each branch is executed for the elements that take it.
     pub(super) fn conditional(
         &mut self,
         binding: &Let,
@@ -68,7 +79,7 @@ impl Flattener<'_> {
         space: SpaceId,
     ) {
         let site = binding.site;
-        let cond = self.named(cond, space, site);
+        let cond = self.as_variable(cond, space, site);
         let [then, otherwise] = [(then, true), (otherwise, false)].map(|(block, is)| {
             let inner = SpaceId(self.spaces.len() as u32);
             let kind = SpaceKind::Filter { of: space, flag: cond, is };
@@ -81,11 +92,13 @@ impl Flattener<'_> {
     }
 }
 
-/// The origins of the values of a block that is executed for the elements of an index space.
+/// The origins of the values of the body of an apply-to-each, before it is flattened.
 struct Origins<'a, 'f> {
+    /// The bindings of the body and of the blocks inside.
     lets: FxHashMap<Var, &'a Let>,
-    /// The sequences that the nests inside run over.
+    /// For the element variables of nests inside, the sequences that they run over.
     binders: FxHashMap<Var, Atom>,
+    /// The index space of the body.
     inner: SpaceId,
     flattener: &'a Flattener<'f>,
 }
@@ -103,8 +116,8 @@ impl<'a, 'f> Origins<'a, 'f> {
         origins
     }
 
-    /// Returns true if a value is, or contains, a sequence of an index space around: the same one
-    /// for many elements.
+    /// Returns true if a value is or contains a sequence from outside of the body, which many
+    /// elements share.
     fn shares(&self, value: Atom) -> bool {
         let Atom::Var(var) = value else { return false };
         if let Some(sequence) = self.binders.get(&var) {
@@ -124,7 +137,7 @@ impl<'a, 'f> Origins<'a, 'f> {
                 any(binding.op.operands())
             }
             Op::Seq(SeqOp::Index, args) => self.shares(args[0]),
-            // The elements are moved; only what they contain may be shared.
+            // The operation copies the elements, but not the sequences inside of them.
             Op::Seq(..) => {
                 binding.ty.element().is_some_and(Ty::has_sequence) && any(binding.op.operands())
             }
@@ -143,9 +156,9 @@ impl<'a, 'f> Origins<'a, 'f> {
     }
 }
 
-/// Returns true if a block ends in a range or a repeated scalar: flattened, these are descriptors, and
-/// the elements are generated where they are used.
-fn is_run(block: &Block, functions: &[bool]) -> bool {
+/// Returns true if a block computes scalars and ends in a range or a repeated scalar. Flattened,
+/// that is a descriptor only, and the elements are computed where they are used.
+fn ends_in_generated_sequence(block: &Block, functions: &[bool]) -> bool {
     let Some((last, before)) = block.lets.split_last() else { return false };
     matches!(last.op, Op::Seq(SeqOp::Range | SeqOp::Dist, _))
         && !last.ty.element().is_none_or(Ty::has_sequence)

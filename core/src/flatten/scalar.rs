@@ -1,11 +1,12 @@
-//! Scalar code, and functions made of it: these need no flattening.
+//! Finds scalar code, and functions made of it, which need no flattening.
 
 use crate::base::with_stack;
 use crate::ir::{Block, Let, Op, Program};
 use crate::prim::Cost;
 
-/// Per function, true if it has no inner parallelism: it works on scalars, and reads from sequences
-/// at most. A call is then best executed by each element, where recursion costs nothing.
+/// Returns for each function whether it has no inner parallelism: it computes with scalars, and
+/// only reads elements of sequences. Each element then calls it sequentially, so that a recursion
+/// needs no launches.
 pub(super) fn functions(program: &Program) -> Vec<bool> {
     let mut scalar = vec![true; program.functions.len()];
     loop {
@@ -22,12 +23,13 @@ pub(super) fn functions(program: &Program) -> Vec<bool> {
     }
 }
 
-/// Returns true if a block has no inner parallelism.
+/// Returns true if a block has no inner parallelism; `functions` is the result of [`functions()`].
 pub(super) fn is_scalar(block: &Block, functions: &[bool]) -> bool {
     with_stack(|| block.lets.iter().all(|binding| is_scalar_op(binding, functions)))
 }
 
-/// Returns true if an operation has no inner parallelism.
+/// Returns true if an operation has no inner parallelism; `functions` is the result of
+/// [`functions()`].
 pub(super) fn is_scalar_op(binding: &Let, functions: &[bool]) -> bool {
     match &binding.op {
         Op::Call(callee, _) => functions[callee.0 as usize],

@@ -1,11 +1,11 @@
-//! Operations on sequences.
+//! Flattens operations on sequences.
 //!
-//! | operation | becomes |
+//! | operation | flattened form |
 //! |---|---|
 //! | reductions, scans, histograms, scatters, gathers | steps over the elements |
 //! | ranges, repetitions, `pack`, `flatten` | index spaces, and a collect |
 //! | permuting by ranks of the same sequence | sequential code that sorts |
-//! | all others | an operation that each element executes for itself |
+//! | all others | an operation that each element executes for itself ([`flat::Op::Map`]) |
 
 use super::Flattener;
 use crate::flat::{self, SpaceId, SpaceKind};
@@ -15,7 +15,7 @@ use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::ScalarOp;
 
 impl Flattener<'_> {
-    /// The steps of an operation on sequences.
+    /// Flattens an operation on sequences; `args` are its operands, renamed.
     pub(super) fn sequence(&mut self, binding: &Let, op: SeqOp, args: &[Atom], space: SpaceId) {
         let Let { var, ty, site, .. } = binding.clone();
         match (op, args) {
@@ -25,27 +25,27 @@ impl Flattener<'_> {
                 }
                 None => {
                     self.lengths.insert(var, *of);
-                    self.point(binding, space);
+                    self.map(binding, space);
                 }
             },
             (SeqOp::Reduce(with), [Atom::Var(of)]) => {
-                let (from, value) = self.elements(*of, self.env[of].0, site);
+                let (from, value) = self.elements_space(*of, self.env[of].0, site);
                 let home = self.env[of].0;
                 self.define(var, flat::Op::Reduce { with, value, from }, ty, home, site);
             }
             (SeqOp::Scan(with), [Atom::Var(of)]) => {
                 let home = self.env[of].0;
-                let (from, value) = self.elements(*of, home, site);
+                let (from, value) = self.elements_space(*of, home, site);
                 let element = ty.sequence_element().clone();
                 let value = self.compute(flat::Op::Scan { with, value }, element, from, site);
                 self.collect(var, ty, value, from, home, site);
             }
             (SeqOp::Histogram(with), [size, Atom::Var(indices), Atom::Var(values)]) => {
-                let (from, place) = self.elements_at(*indices, space, site);
+                let (from, index) = self.elements_space(*indices, space, site);
                 let code = FaultCode::NestLength;
                 let checked = self.same_length(*values, *indices, code, space, site);
                 let value = self.element_in(*values, from, checked, space, site);
-                let op = flat::Op::Histogram { with, size: *size, place, value, from };
+                let op = flat::Op::Histogram { with, size: *size, index, value, from };
                 self.define(var, op, ty, space, site);
             }
             (SeqOp::Scatter, [Atom::Var(of), Atom::Var(writes)])
@@ -54,37 +54,37 @@ impl Flattener<'_> {
                 self.scatter(binding, *of, *writes, space);
             }
             (SeqOp::Gather, [of, Atom::Var(indices)]) => {
-                let (from, index) = self.elements_at(*indices, space, site);
+                let (from, index) = self.elements_space(*indices, space, site);
                 let element = ty.sequence_element().clone();
                 let value = self.compute(flat::Op::Gather(*of, index), element, from, site);
                 self.collect(var, ty, value, from, space, site);
             }
             (SeqOp::Range, [start, stride, _]) => {
-                let from = self.counted(op, args, space, site);
+                let from = self.count_space(op, args, space, site);
                 let value = self.range(*start, *stride, from, site);
                 self.collect(var, ty, value, from, space, site);
             }
             (SeqOp::Dist, [value, _]) => {
-                let from = self.counted(op, args, space, site);
+                let from = self.count_space(op, args, space, site);
                 self.collect(var, ty, *value, from, space, site);
             }
             (SeqOp::Pack, [Atom::Var(of), Atom::Var(flags)]) => {
-                let (inner, flag) = self.elements_at(*flags, space, site);
-                let flag = self.named(flag, inner, site);
+                let (inner, flag) = self.elements_space(*flags, space, site);
+                let flag = self.as_variable(flag, inner, site);
                 let checked = self.same_length(*of, *flags, FaultCode::PackLength, space, site);
                 let value = self.element_in(*of, inner, checked, space, site);
-                let from = self.kept(inner, flag, site);
+                let from = self.filter_space(inner, flag, site);
                 self.collect(var, ty, value, from, space, site);
             }
             (SeqOp::Flatten, [Atom::Var(of)]) => self.concat(binding, *of, space),
             (SeqOp::RankUp | SeqOp::RankDown, [of]) => {
                 self.ranks.insert(var, (op, *of));
-                self.point(binding, space);
-                self.as_long_as(*of, var);
+                self.map(binding, space);
+                self.note_same_length(*of, var);
             }
             (SeqOp::Groups, [of]) => {
                 self.groups.insert(var, *of);
-                self.point(binding, space);
+                self.map(binding, space);
             }
             (SeqOp::Permute, [of, Atom::Var(indices)])
                 if self.ranks.get(indices).is_some_and(|(_, keys)| keys == of) =>
@@ -92,39 +92,39 @@ impl Flattener<'_> {
                 self.sort(binding, *of, *indices, space);
             }
             _ => {
-                self.point(binding, space);
+                self.map(binding, space);
                 // The counts of `partition` and the indices of `->` belong to other index spaces.
                 if op.row().same_length_as == Some(0) {
-                    self.as_long_as(args[0], var);
+                    self.note_same_length(args[0], var);
                 }
             }
         }
     }
 
-    /// `d <- writes`, of elements without sequences.
+    /// Flattens `of <- writes` for elements that contain no sequences.
     fn scatter(&mut self, binding: &Let, of: Var, writes: Var, space: SpaceId) {
         let Let { var, ty, site, .. } = binding.clone();
-        let (from, write) = self.elements_at(writes, space, site);
+        let (from, write) = self.elements_space(writes, space, site);
         let element = ty.sequence_element();
         let known = match write {
             Atom::Var(write) => self.pairs.get(&write).copied(),
             _ => None,
         };
         let from = match known {
-            Some((place, value)) => self.innermost_of(from, &[place, value]),
-            None => self.innermost_of(from, &[write]),
+            Some((index, value)) => self.space_to_compute_in(from, &[index, value]),
+            None => self.space_to_compute_in(from, &[write]),
         };
-        let (place, value) = known.unwrap_or_else(|| {
-            let place = flat::Op::Map(Op::First(write));
+        let (index, value) = known.unwrap_or_else(|| {
+            let index = flat::Op::Map(Op::First(write));
             let value = flat::Op::Map(Op::Second(write));
-            let place = self.compute(place, Ty::Int, from, site);
-            (place, self.compute(value, element.clone(), from, site))
+            let index = self.compute(index, Ty::Int, from, site);
+            (index, self.compute(value, element.clone(), from, site))
         });
-        self.define(var, flat::Op::Scatter { of, place, value, from }, ty, space, site);
-        self.as_long_as(Atom::Var(of), var);
+        self.define(var, flat::Op::Scatter { of, index, value, from }, ty, space, site);
+        self.note_same_length(Atom::Var(of), var);
     }
 
-    /// The element of a range in its index space.
+    /// Computes the element of a range, `start + stride * position`, in its index space `from`.
     fn range(&mut self, start: Atom, stride: Atom, from: SpaceId, site: Site) -> Atom {
         let position = self.position(from, site);
         let scaled = match stride {
@@ -137,7 +137,8 @@ impl Flattener<'_> {
         }
     }
 
-    /// `flatten`: an index space that joins the segments, if the elements inside have one.
+    /// Flattens the operation `flatten`: by a `Concat` of the index space of the inner elements if
+    /// there is one, so that nothing is copied.
     fn concat(&mut self, binding: &Let, of: Var, space: SpaceId) {
         let Let { var, ty, site, .. } = binding.clone();
         let home = self.env[&of].0;
@@ -148,14 +149,15 @@ impl Flattener<'_> {
         });
         match known {
             Some((inner, value)) => {
-                let from = self.enter(SpaceKind::Concat { of: home, inner }, site);
+                let from = self.new_space(SpaceKind::Concat { of: home, inner }, site);
                 self.collect(var, ty, value, from, home, site);
             }
-            None => self.point(binding, space),
+            None => self.map(binding, space),
         }
     }
 
-    /// A sequence permuted by its own ranks, which need not be stored for that.
+    /// Flattens a permutation of a sequence by its own ranks to sequential code that sorts, so that
+    /// the ranks are not stored.
     fn sort(&mut self, binding: &Let, of: Atom, ranks: Var, space: SpaceId) {
         let Let { var, ty, site, .. } = binding.clone();
         let (rank, keys) = self.ranks[&ranks];
@@ -168,6 +170,6 @@ impl Flattener<'_> {
         let lets = vec![rank, Let { var: moved, ty: ty.clone(), op, site }];
         let sequential = Block { lets, result: Atom::Var(moved) };
         self.define(var, flat::Op::Sequential(sequential), ty, space, site);
-        self.as_long_as(of, var);
+        self.note_same_length(of, var);
     }
 }

@@ -8,7 +8,7 @@
 //! Invariants: a step comes after every step that it depends on; the check of a length comes before the
 //! elements that it guards are read; a new array is used by later kernels only.
 
-use super::{FusionState, variable};
+use super::FusionState;
 use crate::base::with_stack;
 use crate::flat::{Block, Function, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step};
 use crate::ir::{self, Var};
@@ -64,7 +64,7 @@ fn inner_block(
                 Step::Kernel(_) => bug!("a program is fused once"),
             }
         }
-        clustering.store_read(variable(block.result));
+        clustering.store_read(block.result.variable());
         Block { steps: clustering.steps, result: block.result }
     })
 }
@@ -75,7 +75,7 @@ impl Clustering<'_, '_> {
         let kind = self.spaces[space.0 as usize].kind;
         match kind {
             SpaceKind::Elements { sequence, .. } => self.store_read(Some(sequence)),
-            SpaceKind::Count { count, .. } => self.store_read(variable(count)),
+            SpaceKind::Count { count, .. } => self.store_read(count.variable()),
             SpaceKind::Filter { flag, .. } => self.store_read(Some(flag)),
             SpaceKind::Caller | SpaceKind::Concat { .. } => {}
         }
@@ -114,12 +114,12 @@ impl Clustering<'_, '_> {
                 return self.add_step(binding);
             }
             Op::Call(_, args) => {
-                let args: Vec<Var> = args.iter().filter_map(|a| variable(*a)).collect();
+                let args: Vec<Var> = args.iter().filter_map(|a| a.variable()).collect();
                 args.into_iter().for_each(|arg| self.store_read(Some(arg)));
                 return self.add_step(binding);
             }
             Op::Collect { value, from } => {
-                let (value, from) = (variable(*value), *from);
+                let (value, from) = (value.variable(), *from);
                 self.store_read_for(value, from);
                 return self.add_step(binding);
             }
@@ -144,7 +144,7 @@ impl Clustering<'_, '_> {
                 }
             }
             Step::Let(Let { op: Op::Collect { value, from }, .. }) => {
-                (variable(*value), Some(*from))
+                (value.variable(), Some(*from))
             }
             Step::Let(_) | Step::Kernel(_) => return,
         };

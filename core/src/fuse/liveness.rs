@@ -6,7 +6,7 @@
 //! from. Of a filter, three things can be live: the number of elements that it keeps, their indices,
 //! and the values at them.
 
-use super::{FusionState, variable};
+use super::FusionState;
 use crate::base::with_stack;
 use crate::flat::{self, Block, IndexSpace, Kernel, Let, Op, SpaceId, SpaceKind, Step, is_within};
 use crate::ir::{self, Atom, Var};
@@ -52,7 +52,7 @@ impl Liveness<'_> {
     /// it, but are not stored by it.
     fn block(&self, block: Block, around: &FxHashSet<Var>, live: &mut Live) -> Block {
         with_stack(|| {
-            live.vars.extend(variable(block.result));
+            live.vars.extend(block.result.variable());
             let mut steps = Vec::with_capacity(block.steps.len());
             let mut left = block.steps;
             while let Some(step) = left.pop() {
@@ -99,7 +99,7 @@ impl Liveness<'_> {
                     // Only the lengths of the sequences are used.
                     *value = Atom::Unit;
                 }
-                if let Some(value) = variable(*value) {
+                if let Some(value) = value.variable() {
                     // A value of a space around is the same for a whole segment, unless filters are
                     // all that is between.
                     match self.homes.get(&value) {
@@ -275,7 +275,7 @@ fn live_lets(all: Vec<Let>, masks: &[SpaceId], own: &FxHashSet<Var>, live: &mut 
         match &binding.op {
             Op::SameLength(a, b, _) => live.lengths_of(&[*a, *b]),
             Op::Map(ir::Op::Seq(SeqOp::Length, args)) => {
-                let args: Vec<Var> = args.iter().filter_map(|a| variable(*a)).collect();
+                let args: Vec<Var> = args.iter().filter_map(|a| a.variable()).collect();
                 live.lengths_of(&args);
             }
             op => op.each_use(&mut |var| {
@@ -350,7 +350,7 @@ impl Live {
             }
             SpaceKind::Count { of, count } => {
                 self.elements_of(*of);
-                self.vars.extend(variable(*count));
+                self.vars.extend(count.variable());
             }
             SpaceKind::Filter { of, flag, .. } => {
                 self.elements_of(*of);

@@ -39,7 +39,7 @@ mod sink;
 
 use crate::base::with_stack;
 use crate::flat::{self, Block, Fuel, Function, IndexSpace, Kernel, Pass, Program, Step};
-use crate::ir::{Atom, Var};
+use crate::thresholds::Thresholds;
 use nesl_runtime::violation::Violation;
 
 /// The state of fusion that the functions of a program share.
@@ -51,6 +51,8 @@ pub struct FusionState {
     nested_masks: bool,
     /// The number of the next kernel.
     next_kernel: u32,
+    /// The number of operations up to which a value is computed again.
+    max_rematerialised_operations: usize,
 }
 
 /// The passes that fuse a flat program without kernels, in order. After the last one there are no
@@ -61,7 +63,7 @@ pub const PASSES: [Pass; 4] = [
         stage: "sunk",
         title: "Sunk",
         about: "sinks the consumers of a multi-versioned value into both versions",
-        run: |program, fuel| each_body(program, fuel, sink::run),
+        run: |program, fuel, limits| each_body(program, fuel, limits, sink::run),
         verify: flat::verify,
     },
     Pass {
@@ -69,7 +71,7 @@ pub const PASSES: [Pass; 4] = [
         stage: "clustered",
         title: "Clustered",
         about: "puts steps over one index space into kernels (vertical and horizontal fusion)",
-        run: |program, fuel| each_body(program, fuel, clustered),
+        run: |program, fuel, limits| each_body(program, fuel, limits, clustered),
         verify: verify_when_stored,
     },
     Pass {
@@ -77,7 +79,7 @@ pub const PASSES: [Pass; 4] = [
         stage: "rematerialised",
         title: "Rematerialised",
         about: "computes cheap values again in the kernels that use them",
-        run: |program, fuel| each_body(program, fuel, rematerialise::run),
+        run: |program, fuel, limits| each_body(program, fuel, limits, rematerialise::run),
         verify: verify_when_stored,
     },
     Pass {
@@ -85,7 +87,7 @@ pub const PASSES: [Pass; 4] = [
         stage: "fused",
         title: "Fused",
         about: "decides which values kernels store, and removes dead code",
-        run: |program, fuel| each_body(program, fuel, liveness::run),
+        run: |program, fuel, limits| each_body(program, fuel, limits, liveness::run),
         verify: flat::verify,
     },
 ];
@@ -94,9 +96,15 @@ pub const PASSES: [Pass; 4] = [
 fn each_body(
     program: &mut Program,
     fuel: &mut Fuel,
+    limits: &Thresholds,
     pass: fn(&Function, &mut FusionState) -> Block,
 ) {
-    let mut state = FusionState { fuel: fuel.0, nested_masks: true, next_kernel: 0 };
+    let mut state = FusionState {
+        fuel: fuel.0,
+        nested_masks: true,
+        next_kernel: 0,
+        max_rematerialised_operations: limits.max_rematerialised_operations,
+    };
     for function in program.functions.iter_mut().flatten() {
         function.body = pass(function, &mut state);
     }
@@ -129,7 +137,7 @@ fn clustered(function: &Function, state: &mut FusionState) -> Block {
 /// invariant says what is visible behind a kernel.
 fn verify_when_stored(program: &Program) -> Result<(), Vec<Violation>> {
     let mut program = program.clone();
-    each_body(&mut program, &mut Fuel(0), liveness::run);
+    each_body(&mut program, &mut Fuel(0), &Thresholds::default(), liveness::run);
     flat::verify(&program)
 }
 
@@ -160,12 +168,4 @@ fn any_kernel(block: &Block, test: &dyn Fn(&Kernel) -> bool) -> bool {
             Step::Kernel(kernel) => test(kernel),
         })
     })
-}
-
-/// Returns the variable that an operand is.
-fn variable(atom: Atom) -> Option<Var> {
-    match atom {
-        Atom::Var(var) => Some(var),
-        Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
-    }
 }

@@ -14,15 +14,12 @@
 //! Invariant: no operation is repeated that may fault, nor one that the host does once
 //! ([`SpaceId::CALLER`]).
 
-use super::{FusionState, variable};
+use super::FusionState;
 use crate::base::with_stack;
 use crate::flat::{Block, Function, IndexSpace, Kernel, Let, Op, SpaceId, Step, is_within};
 use crate::ir::{self, Atom, Var};
 use crate::prim::SeqOp;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// The most operations that together cost less than a store and a load of their result.
-const MAX_REMATERIALISED_OPS: usize = 8;
 
 /// The cheap values of the kernels so far.
 type CheapValues = FxHashMap<Var, Let>;
@@ -41,7 +38,7 @@ pub(super) fn run(function: &Function, state: &mut FusionState) -> Block {
 /// that the kernel that fills it cannot compute the size.
 fn table_size(binding: &Let) -> Option<Var> {
     match binding.op {
-        Op::Histogram { size, .. } => variable(size),
+        Op::Histogram { size, .. } => size.variable(),
         _ => None,
     }
 }
@@ -52,7 +49,7 @@ fn add_used_elements(block: &Block, spaces: &[IndexSpace], into: &mut FxHashSet<
         let op = |op: &Op, into: &mut FxHashSet<Var>| match op {
             Op::SameLength(..) | Op::Map(ir::Op::Seq(SeqOp::Length, _)) => {}
             Op::Branch { .. } | Op::Versions { .. } => {
-                into.extend(op.operands().into_iter().filter_map(variable));
+                into.extend(op.operands().into_iter().filter_map(Atom::variable));
                 op.blocks().for_each(|inner| add_used_elements(inner, spaces, into));
             }
             op => op.each_use(&mut |var| {
@@ -66,7 +63,7 @@ fn add_used_elements(block: &Block, spaces: &[IndexSpace], into: &mut FxHashSet<
                 Step::Let(binding) => op(&binding.op, into),
             }
         }
-        into.extend(variable(block.result));
+        into.extend(block.result.variable());
     });
 }
 
@@ -83,7 +80,7 @@ impl Rematerialisation<'_, '_> {
     /// Adds the values that are used outside of kernels.
     fn add_stored(&mut self, block: &Block) {
         with_stack(|| {
-            self.stored.extend(variable(block.result));
+            self.stored.extend(block.result.variable());
             for step in &block.steps {
                 match step {
                     Step::Space(space) => {
@@ -96,8 +93,9 @@ impl Rematerialisation<'_, '_> {
                         let idle = matches!(binding.op, Op::Collect { .. })
                             && !self.elements.contains(&binding.var);
                         if !idle {
-                            self.stored
-                                .extend(binding.op.operands().into_iter().filter_map(variable));
+                            self.stored.extend(
+                                binding.op.operands().into_iter().filter_map(Atom::variable),
+                            );
                         }
                         binding.op.blocks().for_each(|block| self.add_stored(block));
                     }
@@ -154,7 +152,7 @@ impl Rematerialisation<'_, '_> {
                 let (over, before) = (kernel.space, &lets[..]);
                 let at = Insertion { over, known, before, waiting: &waiting, read: &read };
                 if self.expand(var, &at, &mut more)
-                    && more.lets.len() <= MAX_REMATERIALISED_OPS
+                    && more.lets.len() <= self.state.max_rematerialised_operations
                     && more.own.len() <= 1
                     && !more.blocked
                 {
@@ -186,7 +184,7 @@ impl Rematerialisation<'_, '_> {
         let taken = matches!(binding.op, Op::Element { .. } | Op::Position);
         if !is_within(self.spaces, at.over, binding.space)
             || taken && binding.space != at.over
-            || more.lets.len() > MAX_REMATERIALISED_OPS
+            || more.lets.len() > self.state.max_rematerialised_operations
         {
             return false;
         }

@@ -15,7 +15,7 @@
 //! If other steps use the value too, it leaves the versions as a sequence beside the reductions; the
 //! results of the versions are then nested pairs.
 
-use super::{FusionState, variable};
+use super::FusionState;
 use crate::base::with_stack;
 use crate::flat::{Block, Function, IndexSpace, Let, Op, SpaceId, SpaceKind, Step, segments_of};
 use crate::ir::{self, Atom, Ty, Var};
@@ -161,7 +161,7 @@ impl Sinking<'_, '_> {
     ) -> bool {
         let mut kept = false;
         let mut outside = |var: Var| kept |= here.contains(&var);
-        variable(result).into_iter().for_each(&mut outside);
+        result.variable().into_iter().for_each(&mut outside);
         for (place, step) in steps.iter().enumerate().skip(at + 1) {
             match step {
                 Step::Let(binding) if here.contains(&binding.var) || removed.contains(&place) => {}

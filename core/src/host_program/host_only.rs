@@ -1,31 +1,34 @@
-//! Functions that are best interpreted on the host: without loops over elements.
+//! Finds the functions that are best interpreted on the host, since they have no loops over
+//! elements.
 
 use crate::base::with_stack;
 use crate::ir::{Block, FunId, Let, Op, Program};
 use crate::prim::Cost;
 
-/// Per function of a program, true if it and the functions that it calls only have effects and
-/// operations without loops over elements. Such a function is best executed by the direct
+/// The functions of a program that, with the functions they call, only have effects and operations
+/// without loops over elements. Such a function is best executed by the direct
 /// interpreter, unless its arguments are on a device.
 #[derive(Clone, Debug)]
 pub struct HostOnly {
+    /// For each function, true if it is one of these.
     functions: Vec<bool>,
 }
 
 impl HostOnly {
-    /// Determines the functions by iteration to the greatest fixed point.
+    /// Finds the functions of a program: assumes all, and removes those with loops until nothing
+    /// changes.
     pub fn of(program: &Program) -> HostOnly {
-        let mut light = HostOnly { functions: vec![true; program.functions.len()] };
+        let mut host_only = HostOnly { functions: vec![true; program.functions.len()] };
         loop {
             let mut changed = false;
             for (id, function) in program.functions.iter().enumerate() {
-                if light.functions[id] && !light.block(&function.body) {
-                    light.functions[id] = false;
+                if host_only.functions[id] && !host_only.block(&function.body) {
+                    host_only.functions[id] = false;
                     changed = true;
                 }
             }
             if !changed {
-                return light;
+                return host_only;
             }
         }
     }
@@ -44,13 +47,13 @@ impl HostOnly {
             Op::Call(callee, _) => self.function(*callee),
             Op::Global(_) | Op::Host(..) => true,
             op @ (Op::If { .. } | Op::Time(_)) => op.blocks().all(|block| self.block(block)),
-            _ => is_host_only(binding),
+            _ => has_no_loop(binding),
         }
     }
 }
 
 /// Returns true for an operation without blocks that has no loop over the elements of a sequence,
 /// but for copying them.
-pub(super) fn is_host_only(binding: &Let) -> bool {
+pub(super) fn has_no_loop(binding: &Let) -> bool {
     binding.op.costs_at_most(Cost::Copy, &binding.ty)
 }

@@ -2,8 +2,8 @@
 //!
 //! The host performs printing, files and clocks in the order of the program. The steps between are
 //! *pure regions*: programs of their own without effects, which runtimes execute. A region is as
-//! large as the effects around it allow: a step that cannot fault is computed with its uses, so that
-//! a print between a sequence and its sum does not force the sequence to be stored.
+//! large as the effects around it allow: a step that cannot fault is computed with its uses, so
+//! that a print between a sequence and its sum does not force the sequence to be stored.
 //!
 //! ```text
 //! s = {x * x : x in v};                          print "begin"
@@ -11,16 +11,17 @@
 //! ok = print_string(@sum(s));                    compute its text, print that
 //! ```
 //!
-//! A step that may fault and an effect keep their order: an observer sees what the direct interpreter
-//! would have shown. An apply-to-each with effects is a region of its own, which the direct
-//! interpreter executes. Operations on scalars only, such as those that make the text of a result,
-//! form a region of their own, too: they are no work for a runtime.
+//! A step that may fault and an effect keep their order: an observer sees what the direct
+//! interpreter would have shown. An apply-to-each with effects is a region of its own, which the
+//! direct interpreter executes. Operations on scalars only, such as those that make the text of a
+//! result, also form a region of their own, which the host interprets: launching a kernel for them
+//! would take longer.
 //!
-//! | module | contents |
+//! | file | contents |
 //! |---|---|
-//! | `host_only` | functions that are best executed by the host |
-//! | `plan` | the grouping of bindings into regions, and their order with the effects |
-//! | `pure_region` | bindings as a program |
+//! | `plan` | the pass: groups bindings into regions, and orders them with the effects |
+//! | `host_only` | finds the functions that are best executed by the host |
+//! | `pure_region` | makes a program of the bindings of a region |
 
 mod host_only;
 mod plan;
@@ -32,43 +33,43 @@ use crate::prim::HostOp;
 pub use host_only::HostOnly;
 pub use plan::host_program;
 
-/// A program as the steps of a host.
+/// A program with effects, as steps for the host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct HostProgram {
-    /// Those functions that have effects, by their number in the program.
+    /// The functions that have effects, by their number in the program; `None` for all others.
     pub functions: Vec<Option<Function>>,
-    /// The form.
+    /// The function that is executed.
     pub main: FunId,
 }
 
-/// A function that the host performs.
+/// A function that the host executes step by step.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// Its parameters.
+    /// The parameters of the function.
     pub params: Vec<Var>,
-    /// The actions.
+    /// The steps of the function, and its result.
     pub body: Block,
     /// The definition in the source.
     pub site: Site,
-    /// It belongs to the library: a fault inside is the fault of the call.
+    /// True for a function of the library: a fault inside is reported at the call.
     pub library: bool,
 }
 
-/// Steps, and the value they end in.
+/// A list of steps, and the operand that is their result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// The value.
+    /// The result of the block.
     pub result: Atom,
 }
 
-/// A step.
+/// One action of the host, and the values that are dead after it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Step {
-    /// The action.
+    /// The action that is performed.
     pub action: Action,
-    /// For whom.
+    /// The source location blamed for a fault.
     pub site: Site,
     /// The variables of this block, or parameters if it is a body, that are dead after the step.
     pub forget: Vec<Var>,
@@ -77,70 +78,73 @@ pub struct Step {
 /// An action of the host.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Has a piece computed.
+    /// Computes a pure region.
     Compute(PureRegion),
-    /// Looks up a top-level variable.
+    /// Binds a variable to the value of a top-level variable.
     Global(Var, GlobalId),
-    /// Does something outside.
+    /// Performs a host operation, such as printing or reading a file.
     Host {
-        /// Its result.
+        /// The variable bound to the result.
         var: Var,
-        /// Of which type.
+        /// The type of the result.
         ty: Ty,
-        /// The operation.
+        /// The host operation.
         op: HostOp,
-        /// With what.
+        /// The operands of the operation.
         args: Vec<Atom>,
-        /// Of which types.
+        /// The types of the operands.
         types: Vec<Ty>,
     },
-    /// Performs a block and looks at the clock: the pair of its value and seconds.
+    /// Executes a block and binds the variable to the pair of its result and the seconds it took.
     Time(Var, Block),
-    /// Performs one of two blocks.
+    /// Executes one of two blocks.
     If {
-        /// The value.
+        /// The variable bound to the result.
         var: Var,
-        /// The condition.
+        /// The condition, a bool.
         cond: Atom,
-        /// The block performed if the condition is true.
+        /// The block executed if the condition is true.
         then: Block,
-        /// The block performed if the condition is false.
+        /// The block executed if the condition is false.
         otherwise: Block,
     },
-    /// Performs a function that has effects.
+    /// Calls a function that has effects.
     Call {
-        /// The value.
+        /// The variable bound to the result.
         var: Var,
-        /// The function.
+        /// The function that is called.
         callee: FunId,
-        /// The operands.
+        /// The arguments of the call.
         args: Vec<Atom>,
-        /// The call as a piece, if the function is light.
+        /// The call as a region for the direct interpreter, if the function is in [`HostOnly`].
         host_only: Option<Box<PureRegion>>,
     },
 }
 
-/// A part of a function, as a program.
+/// Consecutive bindings of a function, as a program of its own that a runtime or interpreter
+/// executes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PureRegion {
-    /// The program; it draws no key of its own.
+    /// The program, whose result is the tuple of the outputs. It has no parameter for a random key.
     pub program: Program,
-    /// The values of its globals.
+    /// The source of the value of each of its globals, in order.
     pub inputs: Vec<Input>,
-    /// The variables bound to the parts of its value, `(a, (b, c))`.
+    /// The variables of the function bound to the components of its result, `(a, (b, c))`.
     pub outputs: Vec<Var>,
-    /// It prints or draws at the points of an apply-to-each: it is for the direct interpreter.
+    /// True if it prints or draws in the iterations of an apply-to-each: then the direct
+    /// interpreter executes it.
     pub effects: bool,
-    /// It only does a few operations on scalars, and on texts made of them.
+    /// True if it only has operations on scalars and on texts made of them, without loops over
+    /// elements.
     pub small: bool,
 }
 
 /// An input of a pure region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
-    /// A top-level variable.
+    /// The value of a top-level variable.
     Global(GlobalId),
-    /// A variable of the function.
+    /// The value of a variable of the function.
     Var(Var),
 }
 

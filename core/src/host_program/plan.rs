@@ -1,7 +1,8 @@
 //! Groups bindings into pure regions, and orders them with the effects.
 //!
-//! Going over a block, what has no effects waits. Before an effect there must be computed what it
-//! takes and what may fault; the rest waits on, for who uses it.
+//! The planner goes over a block from first to last. Bindings without effects are deferred. Before
+//! a binding with effects it emits a region of the deferred bindings that the effect uses, and of
+//! those that may fault; the others remain deferred until something uses them.
 
 use super::{Action, Function, HostProgram, Input, PureRegion, Step};
 use super::{Block, HostOnly, host_only, pure_region};
@@ -22,19 +23,22 @@ pub fn host_program(program: &Program) -> HostProgram {
     HostProgram { functions: functions.collect(), main: program.main }
 }
 
+/// The function that is planned, with the facts about its program.
 struct Planner<'p> {
     program: &'p Program,
     effects: &'p Effects,
     host_only: &'p HostOnly,
+    /// The types of the variables of the function.
     types: FxHashMap<Var, Ty>,
 }
 
-/// The bindings of a block that wait to be computed.
-struct Waiting<'p> {
+/// The bindings of a block that are not computed yet.
+struct Deferred<'p> {
+    /// The deferred bindings, in order.
     lets: Vec<&'p Let>,
     /// The variables computed from scalars alone.
     host_only: FxHashSet<Var>,
-    /// The index of the last use of each variable.
+    /// The index in the block of the last use of each variable.
     last: FxHashMap<Var, usize>,
 }
 
@@ -51,17 +55,18 @@ impl<'p> Planner<'p> {
         Planner { program, effects, host_only, types }
     }
 
+    /// Plans the function.
     fn function(&self, function: &'p ir::Function) -> Function {
         let params: Vec<Var> = function.params.iter().map(|(var, _)| *var).collect();
         let body = self.block(&function.body, &params);
         Function { params, body, site: function.site, library: function.library }
     }
 
-    /// The steps of a block; `own` is what its function binds before it, if it is the body.
+    /// Plans the steps of a block; `own` are the parameters of its function if it is the body.
     fn block(&self, block: &'p ir::Block, own: &[Var]) -> Block {
         with_stack(|| {
             let mut steps = Vec::new();
-            let mut waiting = Waiting {
+            let mut deferred = Deferred {
                 lets: Vec::new(),
                 host_only: FxHashSet::default(),
                 last: last_uses(block),
@@ -71,30 +76,32 @@ impl<'p> Planner<'p> {
                     steps.push(step(Action::Global(binding.var, id), binding.site));
                 } else if self.effects.in_op(&binding.op) {
                     let needed = uses([binding]);
-                    self.before(&mut waiting, needed, at, &mut steps);
+                    self.emit_regions(&mut deferred, needed, at, &mut steps);
                     steps.push(step(self.effect(binding), binding.site));
                 } else {
-                    waiting.lets.push(binding);
+                    deferred.lets.push(binding);
                 }
             }
             let needed = var(block.result).into_iter().collect();
-            self.before(&mut waiting, needed, block.lets.len(), &mut steps);
+            self.emit_regions(&mut deferred, needed, block.lets.len(), &mut steps);
             let mut block = Block { steps, result: block.result };
             forget(&mut block, own);
             block
         })
     }
 
-    /// The pieces that compute what is needed, and what may fault, before a place.
-    fn before(
+    /// Emits regions for the deferred bindings that compute `needed` variables or may fault, before
+    /// the binding with the index `at` in the block. At most two are emitted: one for a runtime,
+    /// and a small one, for the host, of scalars and texts that are computed from its outputs.
+    fn emit_regions(
         &self,
-        waiting: &mut Waiting<'p>,
+        deferred: &mut Deferred<'p>,
         mut needed: FxHashSet<Var>,
         at: usize,
         steps: &mut Vec<Step>,
     ) {
         let (mut now, mut later) = (Vec::new(), Vec::new());
-        for binding in std::mem::take(&mut waiting.lets).into_iter().rev() {
+        for binding in std::mem::take(&mut deferred.lets).into_iter().rev() {
             if needed.contains(&binding.var) || binding.may_fault() {
                 needed.extend(uses([binding]));
                 now.push(binding);
@@ -103,66 +110,69 @@ impl<'p> Planner<'p> {
             }
         }
         later.reverse();
-        // What is heavy, and what that takes; and texts made of it.
+        // Divide into bindings for a runtime, with all that these use, and small ones that use
+        // these.
         let host_only: Vec<bool> = now
             .iter()
             .rev()
-            .map(|binding| self.is_light(binding, &mut waiting.host_only))
+            .map(|binding| self.is_small(binding, &mut deferred.host_only))
             .collect();
-        let (mut heavy, mut texts): (Vec<&Let>, Vec<&Let>) = (Vec::new(), Vec::new());
-        let mut taken = FxHashSet::default();
+        let (mut runtime_lets, mut small_lets): (Vec<&Let>, Vec<&Let>) = (Vec::new(), Vec::new());
+        let mut used_by_runtime = FxHashSet::default();
         for (binding, host_only) in now.into_iter().zip(host_only.into_iter().rev()) {
-            if host_only && !taken.contains(&binding.var) {
-                texts.push(binding);
+            if host_only && !used_by_runtime.contains(&binding.var) {
+                small_lets.push(binding);
             } else {
-                taken.extend(uses([binding]));
-                heavy.push(binding);
+                used_by_runtime.extend(uses([binding]));
+                runtime_lets.push(binding);
             }
         }
-        heavy.reverse();
-        texts.reverse();
-        if !heavy.is_empty() && texts.iter().all(|binding| !binding.ty.has_sequence()) {
-            heavy.append(&mut texts);
+        runtime_lets.reverse();
+        small_lets.reverse();
+        if !runtime_lets.is_empty() && small_lets.iter().all(|binding| !binding.ty.has_sequence()) {
+            runtime_lets.append(&mut small_lets);
         }
-        let asked = uses(later.iter().copied());
-        let behind = |var: &Var| waiting.last.get(var).is_some_and(|last| *last >= at);
-        let for_texts = uses(texts.iter().copied());
-        for (lets, small) in [(heavy, false), (texts, true)] {
+        let used_later = uses(later.iter().copied());
+        let behind = |var: &Var| deferred.last.get(var).is_some_and(|last| *last >= at);
+        let used_by_small = uses(small_lets.iter().copied());
+        for (lets, small) in [(runtime_lets, false), (small_lets, true)] {
             let Some(first) = lets.first() else { continue };
-            let wanted =
-                |var: &Var| asked.contains(var) || behind(var) || !small && for_texts.contains(var);
+            let wanted = |var: &Var| {
+                used_later.contains(var) || behind(var) || !small && used_by_small.contains(var)
+            };
             let outputs = lets.iter().map(|binding| binding.var).filter(wanted).collect();
             let site = first.site;
             steps.push(step(Action::Compute(self.pure_region(&lets, outputs, small)), site));
         }
-        waiting.lets = later;
+        deferred.lets = later;
     }
 
     /// Returns true if an operation works on scalars and values computed from them alone, without
     /// loops.
-    fn is_light(&self, binding: &Let, host_only: &mut FxHashSet<Var>) -> bool {
-        let fed = |atom: Atom, host_only: &FxHashSet<Var>| match var(atom) {
+    fn is_small(&self, binding: &Let, host_only: &mut FxHashSet<Var>) -> bool {
+        let small_operand = |atom: Atom, host_only: &FxHashSet<Var>| match var(atom) {
             Some(var) => host_only.contains(&var) || !self.types[&var].has_sequence(),
             None => true,
         };
-        if !binding.op.operands().into_iter().all(|atom| fed(atom, host_only)) {
+        if !binding.op.operands().into_iter().all(|atom| small_operand(atom, host_only)) {
             return false;
         }
-        let is_light = match binding.op {
+        let is_small = match binding.op {
             Op::If { .. } => with_stack(|| {
                 binding.op.blocks().all(|block| {
-                    block.lets.iter().all(|inner| self.is_light(inner, host_only))
-                        && fed(block.result, host_only)
+                    block.lets.iter().all(|inner| self.is_small(inner, host_only))
+                        && small_operand(block.result, host_only)
                 })
             }),
-            _ => host_only::is_host_only(binding),
+            _ => host_only::has_no_loop(binding),
         };
-        if is_light {
+        if is_small {
             host_only.insert(binding.var);
         }
-        is_light
+        is_small
     }
 
+    /// Returns the action for a binding that has effects.
     fn effect(&self, binding: &'p Let) -> Action {
         let var = binding.var;
         match &binding.op {
@@ -195,7 +205,7 @@ impl<'p> Planner<'p> {
     }
 
     fn pure_region(&self, lets: &[&Let], outputs: Vec<Var>, small: bool) -> PureRegion {
-        pure_region::piece(self.program, self.effects, lets, outputs, small, &self.types)
+        pure_region::pure_region(self.program, self.effects, lets, outputs, small, &self.types)
     }
 
     fn ty(&self, atom: Atom) -> Ty {
@@ -221,7 +231,7 @@ fn var(atom: Atom) -> Option<Var> {
     }
 }
 
-/// The variables that bindings use.
+/// Returns the variables that bindings use.
 fn uses<'p>(lets: impl IntoIterator<Item = &'p Let>) -> FxHashSet<Var> {
     let mut used = FxHashSet::default();
     for binding in lets {
@@ -232,7 +242,7 @@ fn uses<'p>(lets: impl IntoIterator<Item = &'p Let>) -> FxHashSet<Var> {
     used
 }
 
-/// The index of the last use of each variable in a block; that of its end for the result.
+/// Returns the index of the last use of each variable in a block; `usize::MAX` for the result.
 fn last_uses(block: &ir::Block) -> FxHashMap<Var, usize> {
     let mut last = FxHashMap::default();
     for (at, binding) in block.lets.iter().enumerate() {
@@ -244,7 +254,7 @@ fn last_uses(block: &ir::Block) -> FxHashMap<Var, usize> {
     last
 }
 
-/// Notes at each step what is not needed behind it.
+/// Sets [`Step::forget`] of each step; `own` are the parameters that the block may forget.
 fn forget(block: &mut Block, own: &[Var]) {
     let mut own: FxHashSet<Var> = own.iter().copied().collect();
     for step in &block.steps {
@@ -260,6 +270,7 @@ fn forget(block: &mut Block, own: &[Var]) {
 }
 
 impl Step {
+    /// Returns the variables that the step binds.
     fn bound(&self) -> Vec<Var> {
         match &self.action {
             Action::Compute(pure_region) => pure_region.outputs.clone(),
@@ -271,7 +282,8 @@ impl Step {
         }
     }
 
-    /// Visits the variables that it uses; those of blocks inside too, wherever they are bound.
+    /// Visits the variables that the step and its blocks use, also those that are bound in the
+    /// blocks.
     fn each_use(&self, visit: &mut dyn FnMut(Var)) {
         let mut used = |atoms: &[Atom]| atoms.iter().filter_map(|a| var(*a)).for_each(&mut *visit);
         match &self.action {

@@ -1,5 +1,5 @@
-//! Bindings as a program: what is free in them are its top-level variables, what others ask for is
-//! its value.
+//! Makes a program of the bindings of a region: their free variables become its globals, and the
+//! variables that are used outside become its result.
 
 use super::{Input, PureRegion};
 use crate::ir::{
@@ -10,9 +10,10 @@ use nesl_runtime::bug::OrBug;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 
-/// The piece that computes some bindings of a function of `program`, of which `outputs` are asked
-/// for; whether they are [`PureRegion::small`]. `types` are those of the function's variables.
-pub(super) fn piece(
+/// Returns the region that computes some bindings of a function of `program`. `outputs` are the
+/// variables that are used outside, `small` is [`PureRegion::small`], and `types` are the types of
+/// the function's variables.
+pub(super) fn pure_region(
     program: &Program,
     effects: &Effects,
     lets: &[&Let],
@@ -34,21 +35,21 @@ pub(super) fn piece(
         own.push(Global { item: site.item, name: format!("v{}", var.0).into(), ty: ty.clone() });
         body.push(Let { var: *var, ty, op, site });
     }
-    let calls =
+    let function_ids =
         |id: FunId| FunId(functions.binary_search(&id).or_bug("the function is reached") as u32);
-    let places = |id: GlobalId| {
+    let global_ids = |id: GlobalId| {
         GlobalId(globals.binary_search(&id).or_bug("the top-level variable is read") as u32)
     };
     let mut computed =
         Block { lets: lets.iter().map(|binding| (*binding).clone()).collect(), result: Atom::Unit };
-    renumber(&mut computed, &calls, &places);
+    renumber(&mut computed, &function_ids, &global_ids);
     body.append(&mut computed.lets);
     let (result, ty) = tuple(&outputs, types, &mut body, site);
     let main = FunId(functions.len() as u32);
     let mut all: Vec<Function> =
         functions.iter().map(|id| program.functions[id.0 as usize].clone()).collect();
     for function in &mut all {
-        renumber(&mut function.body, &calls, &places);
+        renumber(&mut function.body, &function_ids, &global_ids);
     }
     all.push(Function {
         name: program.functions[program.main.0 as usize].name.clone(),
@@ -69,7 +70,8 @@ pub(super) fn piece(
     }
 }
 
-/// The functions and the top-level variables that bindings need, themselves and through calls.
+/// Returns the functions and the top-level variables that bindings use, themselves and through
+/// calls, in ascending order.
 fn reached(program: &Program, lets: &[&Let]) -> (Vec<FunId>, Vec<GlobalId>) {
     let (mut functions, mut globals) = (BTreeSet::new(), BTreeSet::new());
     let mut open: Vec<FunId> = Vec::new();
@@ -95,7 +97,7 @@ fn reached(program: &Program, lets: &[&Let]) -> (Vec<FunId>, Vec<GlobalId>) {
     (functions.into_iter().collect(), globals.into_iter().collect())
 }
 
-/// The variables that bindings use and do not bind, in the order of their uses.
+/// Returns the variables that bindings use and do not bind, in the order of their uses.
 fn free(lets: &[&Let]) -> Vec<Var> {
     let mut known: FxHashSet<Var> = lets.iter().map(|binding| binding.var).collect();
     let mut free = Vec::new();
@@ -109,7 +111,7 @@ fn free(lets: &[&Let]) -> Vec<Var> {
     free
 }
 
-/// `(a, (b, c))`
+/// Appends the bindings of a tuple of variables, `(a, (b, c))`; returns the tuple and its type.
 fn tuple(parts: &[Var], types: &FxHashMap<Var, Ty>, lets: &mut Vec<Let>, site: Site) -> (Atom, Ty) {
     let fresh = types.keys().map(|var| var.0 + 1).max().unwrap_or(0);
     let Some((last, others)) = parts.split_last() else { return (Atom::Unit, Ty::Unit) };

@@ -1,17 +1,18 @@
-//! Tests of the steps that programs become.
+//! Tests of the steps of host programs.
 
-use super::{Action, Block, PureRegion, host_program};
+use super::{Action, Block, PureRegion};
 use crate::ir::{parse, print_function, verify};
 use crate::simplify::simplify;
+use crate::thresholds::Thresholds;
 use expect_test::{Expect, expect};
 use std::fmt::Write;
 
 fn check(program: &str, expected: &Expect) {
     let program = parse(program).unwrap();
     assert_eq!(verify(&program), Ok(()));
-    let script = host_program(&simplify(&program));
+    let host_program = super::host_program(&simplify(&program, &Thresholds::default()));
     let mut out = String::new();
-    for function in script.functions.iter().flatten() {
+    for function in host_program.functions.iter().flatten() {
         block(&function.body, 0, &mut out);
     }
     expected.assert_eq(&out);
@@ -21,7 +22,7 @@ fn block(block: &Block, depth: usize, out: &mut String) {
     let indent = "  ".repeat(depth);
     for step in &block.steps {
         match &step.action {
-            Action::Compute(piece) => compute(piece, &indent, out),
+            Action::Compute(region) => compute(region, &indent, out),
             Action::Global(var, id) => {
                 let _ = writeln!(out, "{indent}v{} is global {}", var.0, id.0);
             }
@@ -50,22 +51,23 @@ fn block(block: &Block, depth: usize, out: &mut String) {
     }
 }
 
-fn compute(piece: &PureRegion, indent: &str, out: &mut String) {
-    assert_eq!(verify(&piece.program), Ok(()));
-    let outputs: Vec<u32> = piece.outputs.iter().map(|var| var.0).collect();
-    let kind = match piece {
+fn compute(region: &PureRegion, indent: &str, out: &mut String) {
+    assert_eq!(verify(&region.program), Ok(()));
+    let outputs: Vec<u32> = region.outputs.iter().map(|var| var.0).collect();
+    let kind = match region {
         PureRegion { effects: true, .. } => "interpret",
         PureRegion { small: true, .. } => "say",
         _ => "compute",
     };
     let _ = writeln!(out, "{indent}{kind} {outputs:?}");
-    let main = &piece.program.functions[piece.program.main.0 as usize];
-    for line in print_function(main, &piece.program).lines() {
+    let main = &region.program.functions[region.program.main.0 as usize];
+    for line in print_function(main, &region.program).lines() {
         let _ = writeln!(out, "{indent}  | {line}");
     }
 }
 
-/// A region that cannot fail is computed where it is used, one that may fail where it stands.
+/// A binding that cannot fail is computed where it is used, one that may fail in its order with
+/// effects.
 #[test]
 fn prints_divide_a_program() {
     check(

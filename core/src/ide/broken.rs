@@ -1,4 +1,4 @@
-//! Every feature on texts that break off anywhere: it may find nothing, but it must find that.
+//! Tests that every feature returns (perhaps nothing) on texts that are cut off at any place.
 
 use super::*;
 use crate::base::{TextRange, TextSize};
@@ -29,7 +29,7 @@ fn texts_that_break_off() {
     let file = db.add_file("test.nesl", "", None);
     let cuts = TEXT.char_indices().map(|(at, _)| at).step_by(5).chain([TEXT.len()]);
     for cut in cuts {
-        // The end, and what remains if the beginning is gone.
+        // The text without its end, and without its beginning.
         for text in [&TEXT[..cut], &TEXT[cut..]] {
             db.set_text(file, text);
             every_feature(&db, file, text);

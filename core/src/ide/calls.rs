@@ -1,4 +1,4 @@
-//! Who calls a function, and whom it calls.
+//! The call hierarchy: callers and callees of a function.
 
 use super::Target;
 use super::definition::target;
@@ -10,20 +10,20 @@ use crate::db::{Database, FileId};
 use crate::explain::subject;
 use crate::syntax::ast::ItemKind;
 
-/// Something that calls or is called: a function, or an expression or binding at the top level.
+/// A node of the call hierarchy: a function, or a top-level expression or binding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallItem {
     /// The form itself.
     pub item: ItemId,
     /// The name of the form.
     pub name: String,
-    /// Its type.
+    /// The type of the form.
     pub detail: String,
-    /// The place of the form.
+    /// The range of the form and of its name.
     pub target: Target,
 }
 
-/// The function that is named at a place, or else the form that stands there.
+/// The function named at an offset, or else the form there.
 pub fn call_item(db: &Database, file: FileId, offset: TextSize) -> Option<CallItem> {
     if let Some((_, Occurrence { symbol: Symbol::Item(item, _), .. })) = symbol_at(db, file, offset)
         && is_function(db, item)
@@ -33,7 +33,7 @@ pub fn call_item(db: &Database, file: FileId, offset: TextSize) -> Option<CallIt
     describe(db, Cursor::new(db, file, offset)?.item)
 }
 
-/// The forms of some files that use a function, and where in their text they do.
+/// The forms of some files that use a function, with the ranges of the uses.
 pub fn incoming(db: &Database, files: &[FileId], item: ItemId) -> Vec<(CallItem, Vec<TextRange>)> {
     let mut all = Vec::new();
     for file in files {
@@ -56,7 +56,7 @@ pub fn incoming(db: &Database, files: &[FileId], item: ItemId) -> Vec<(CallItem,
     all
 }
 
-/// The functions that a form uses, in the order of their first use, and where in its text.
+/// The functions that a form uses, in the order of their first use, with the ranges of the uses.
 pub fn outgoing(db: &Database, item: ItemId) -> Vec<(CallItem, Vec<TextRange>)> {
     let mut all: Vec<(CallItem, Vec<TextRange>)> = Vec::new();
     for (callee, range) in uses(db, item) {
@@ -68,7 +68,7 @@ pub fn outgoing(db: &Database, item: ItemId) -> Vec<(CallItem, Vec<TextRange>)> 
     all
 }
 
-/// The functions that a form names other than to define them: it calls them, or hands them on.
+/// The functions that a form refers to, in calls or as values, without those that it defines.
 fn uses(db: &Database, item: ItemId) -> Vec<(ItemId, TextRange)> {
     let used = occurrences(db, item).into_iter().filter_map(|occurrence| {
         let Symbol::Item(callee, _) = occurrence.symbol else { return None };
@@ -82,7 +82,7 @@ fn is_function(db: &Database, item: ItemId) -> bool {
     matches!(db.ast(item).kind, ItemKind::Function(_))
 }
 
-/// The definition of a function that may be only declared in a form.
+/// The definition of a function, also if the form only declares it.
 fn defined(db: &Database, item: ItemId) -> ItemId {
     let ItemKind::Function(function) = &db.ast(item).kind else { return item };
     match canonical(db, Symbol::Item(item, function.name.name.clone())) {

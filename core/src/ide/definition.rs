@@ -8,13 +8,13 @@ use crate::db::{Database, FileId};
 use crate::syntax::ast::{Item, ItemKind, Pat, PatId};
 use crate::types::Ty;
 
-/// The definition of the name at a place, and the range of that name.
+/// The definition of the name at an offset, and the range of that name.
 pub fn definition(db: &Database, file: FileId, offset: TextSize) -> Option<(TextRange, Target)> {
     let (cursor, found) = symbol_at(db, file, offset)?;
     Some((cursor.range(found.span), target(db, &found.symbol)?))
 }
 
-/// Where the type of what stands at a place is defined: the datatype of a record, also of one in a
+/// The definition of the type of the expression at an offset: the datatype of a record, or of the records in a
 /// sequence.
 pub fn type_definition(
     db: &Database,
@@ -41,7 +41,7 @@ fn record_of(ty: &Ty) -> Option<Symbol> {
     }
 }
 
-/// The place where a symbol is defined.
+/// The definition of a symbol.
 pub(super) fn target(db: &Database, symbol: &Symbol) -> Option<Target> {
     let place = |item: ItemId, whole: Span, name: Span| {
         let whole = db.place(Loc { item, span: whole });
@@ -78,7 +78,7 @@ pub(super) fn target(db: &Database, symbol: &Symbol) -> Option<Target> {
     }
 }
 
-/// The place of a name in the form that defines it.
+/// The range of a name in the form that defines it.
 pub(super) fn name_in(ast: &Item, name: &Name) -> Option<Span> {
     match &ast.kind {
         ItemKind::Function(function) => Some(function.name.span),

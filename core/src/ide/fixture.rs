@@ -28,12 +28,12 @@ impl Fixture {
         Fixture { db, file, text, cursors }
     }
 
-    /// The cursor.
+    /// The first cursor of the text.
     pub fn cursor(&self) -> TextSize {
         self.cursors[0]
     }
 
-    /// The selection.
+    /// The range between the cursors.
     pub fn selection(&self) -> TextRange {
         TextRange::new(self.cursors[0], *self.cursors.last().expect("a cursor"))
     }

@@ -1,6 +1,6 @@
-//! Ranges that can be folded: parts of a text that go over line ends.
+//! Foldable ranges: parts of a text with more than one line.
 //!
-//! Read off the tokens, so that a broken form folds as well as a whole one.
+//! They are derived from tokens, so that forms that do not parse can be folded, too.
 
 use crate::base::{TextRange, TextSize};
 use crate::db::{Cursor, forms};
@@ -22,14 +22,13 @@ pub enum FoldKind {
 /// A part of a text that can be folded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fold {
-    /// The bytes; there is a line end in them.
+    /// The range in bytes; it contains a line end.
     pub range: TextRange,
     /// The kind of the range.
     pub kind: FoldKind,
 }
 
-/// All that can be folded in a file, in order; of what begins on the same line and ends on the same
-/// line, the outermost.
+/// The foldable ranges of a file, in order. Of several with the same first and last line, the outermost.
 pub fn folds(db: &Database, file: FileId) -> Vec<Fold> {
     let text = db.file_text(file);
     let mut all = Vec::new();
@@ -62,7 +61,7 @@ impl Lines {
     }
 }
 
-/// Comments: one by one if they stand in the form, together where nothing but a line end is between.
+/// Comments: within a form one by one, elsewhere adjacent ones together.
 fn comments(cursor: &Cursor<'_>, all: &mut Vec<Fold>) {
     let text = cursor.db.item_text(cursor.item);
     let mut run: Option<TextRange> = None;

@@ -1,7 +1,7 @@
-//! Formatting, as edits that touch nothing but what changes.
+//! Formatting, as a list of minimal edits.
 //!
-//! The formatter moves blanks and, seldom, comments. Where it moved only blanks, the edits are of
-//! blanks alone, so that cursors, folds and marks in an editor stay where they are.
+//! The formatter changes blanks and, seldom, moves comments. Where it changes only blanks, the edits replace only
+//! blanks, so that cursors, folds and marks in an editor stay where they are.
 
 use super::Edit;
 use crate::base::{ItemId, TextRange, TextSize};
@@ -12,20 +12,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// Formats files again and again. A form takes some time to be laid out; of most the outcome is known
-/// from the last time.
+/// Formats a file repeatedly. It keeps the layouts of forms, so that only changed forms are laid out again.
 #[derive(Default)]
 pub struct Formatter(FxHashMap<ItemId, Known>);
 
-/// A form's text, and the text that its tokens should have if it is another.
+/// A form's text, and its formatted text if that differs.
 struct Known {
     text: Arc<str>,
     new: Option<String>,
 }
 
 impl Formatter {
-    /// What formats a file; nothing if it is formatted. It is always the same file that is asked
-    /// for.
+    /// The edits that format a file; none if it is formatted. All calls must be for the same file.
     pub fn document(&mut self, db: &Database, file: FileId) -> Vec<Edit> {
         let outline = db.outline(file);
         let items = || outline.forms.iter().map(|form| form.id());
@@ -60,7 +58,7 @@ pub fn format_document(db: &Database, file: FileId) -> Vec<Edit> {
     Formatter::default().document(db, file)
 }
 
-/// The edits that make a file's text another, form by form: it is known where each ends in either.
+/// The edits that replace the text of a file by its formatted text, form by form.
 fn differences(
     file: FileId,
     old: &str,
@@ -85,8 +83,8 @@ pub fn format_range(db: &Database, file: FileId, range: TextRange) -> Vec<Edit> 
     touched.flat_map(|(_, cursor)| form(&cursor)).collect()
 }
 
-/// What to change after a character was typed, just before a place: behind the `;` of a form its
-/// layout; on a new line its indentation.
+/// The edits after a character was typed just before an offset: a `;` formats the form that it ends, a new line
+/// is indented.
 pub fn format_on_type(db: &Database, file: FileId, offset: TextSize, typed: char) -> Vec<Edit> {
     match typed {
         ';' => {
@@ -113,7 +111,7 @@ fn form(cursor: &Cursor<'_>) -> Vec<Edit> {
     edits(cursor.file, old, new, extent.start())
 }
 
-/// The edits that make one text another, which is the same but for its layout.
+/// The edits that turn one text into another that differs only in layout.
 fn edits(file: FileId, old: &str, new: &str, start: TextSize) -> Vec<Edit> {
     if old == new {
         return Vec::new();
@@ -122,7 +120,7 @@ fn edits(file: FileId, old: &str, new: &str, start: TextSize) -> Vec<Edit> {
     blanks.unwrap_or_else(|| changed(file, old, new, start).into_iter().collect())
 }
 
-/// Edits of nothing but blanks, if they will do.
+/// The edits, if it suffices to replace blanks.
 fn blanks(file: FileId, old: &str, new: &str, start: TextSize) -> Option<Vec<Edit>> {
     let (before, after) = (lex(old), lex(new));
     let solid = |token: &&Token| token.kind != Kind::Blank;
@@ -168,7 +166,7 @@ fn size(n: usize) -> TextSize {
     TextSize::new(n as u32)
 }
 
-/// The indentation of the line at a place.
+/// The indentation of the line at an offset.
 fn indentation(db: &Database, file: FileId, offset: TextSize) -> Option<Edit> {
     let text = db.file_text(file);
     let at = usize::from(offset);
@@ -209,7 +207,7 @@ fn indentation(db: &Database, file: FileId, offset: TextSize) -> Option<Edit> {
     Some(Edit { file, range: TextRange::new(size(line), size(end)), text: indentation })
 }
 
-/// Something that is open at the end of a line, and where lines inside of it begin.
+/// A construct that is open at the end of a line, with the column at which lines inside it begin.
 #[derive(Clone, Copy)]
 struct Open {
     what: What,
@@ -221,15 +219,15 @@ enum What {
     Bracket(Kind),
     /// The bindings of a `let`.
     Let,
-    /// A position behind `=`.
+    /// After the `=` of a binding.
     Value,
-    /// A position behind the `in` of a `let`, or behind `then` or `else`.
+    /// After the `in` of a `let`, or after `then` or `else`.
     Body,
-    /// A condition; it is known where its `if` stands until there is an `else`.
+    /// A condition; the column of its `if` is kept for the `else`.
     If,
 }
 
-/// The column of a line that comes behind some tokens of a form, as the formatter breaks lines.
+/// The column, in the formatter's layout, of a line that follows some tokens of a form.
 fn column(text: &str, above: &[Token], next: Option<Kind>) -> usize {
     let place = |token: &Token| {
         let at = usize::from(token.range.start());

@@ -1,5 +1,4 @@
-//! What a text does not say but the compiler knows, shown in between: types, and what runs in
-//! parallel.
+//! Inlay hints: inferred types, and the parallelism of lines, shown between the words of the text.
 
 use super::pattern::{leaves, type_within};
 use crate::base::{Severity, Span, TextRange, TextSize, shorten};
@@ -28,22 +27,22 @@ pub enum HintKind {
     Parallelism,
 }
 
-/// Something to show in between.
+/// A text that an editor shows between the words of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlayHint {
     /// The offset of the hint, behind the code that it describes.
     pub at: TextSize,
-    /// The text between the words.
+    /// The text shown.
     pub label: String,
     /// The kind of the hint.
     pub kind: HintKind,
-    /// More of it; Markdown.
+    /// A longer text in Markdown, shown on demand.
     pub tooltip: Option<String>,
     /// The text that makes the hint a part of the program when it is inserted there.
     pub edit: Option<String>,
 }
 
-/// Longer types are shortened; all of it is in the tooltip.
+/// The length of a shown type, in chars; the tooltip has the whole type.
 const TYPE_CHARS: usize = 32;
 
 /// The hints of a part of a file, in order.
@@ -68,7 +67,7 @@ pub fn inlay_hints(
     all
 }
 
-/// Returns true if a form has errors: then its types are guesses.
+/// Returns true if a form has errors, so that some of its types may be wrong.
 fn broken(cursor: &Cursor<'_>) -> bool {
     let diagnostics = cursor.db.diagnostics(cursor.item);
     diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error)
@@ -103,7 +102,7 @@ fn types(cursor: &Cursor<'_>, all: &mut Vec<InlayHint>) {
     }
 }
 
-/// The whole type of a function that does not say it, as it would be written.
+/// The type of a function without a type annotation, as the annotation that could be inserted.
 fn signature(cursor: &Cursor<'_>, function: &Function) -> Option<InlayHint> {
     if function.annotation.is_some() {
         return None;
@@ -260,20 +259,21 @@ fn parallelism(cursor: &Cursor<'_>, precision: Precision, all: &mut Vec<InlayHin
     }
 }
 
-/// The number of launches in some lines. Of two versions of a computation one is counted.
+/// The number of launches in some lines. Of a multi-versioned computation the flattened version is counted.
 fn launches(lines: &[SummaryLine]) -> u32 {
     let mut count = 0;
-    let mut aside: Option<u32> = None;
+    // The depth of the line that begins the sequential version around the current line.
+    let mut sequential: Option<u32> = None;
     for line in lines {
-        if aside.is_some_and(|depth| line.depth <= depth) {
-            aside = None;
+        if sequential.is_some_and(|depth| line.depth <= depth) {
+            sequential = None;
         }
-        if line.text.starts_with("in a thread each") {
-            aside = aside.or(Some(line.depth));
+        if line.sequential_version {
+            sequential = sequential.or(Some(line.depth));
         }
-        count += u32::from(line.launch && aside.is_none());
+        count += u32::from(line.launch && sequential.is_none());
     }
-    // Some of it may have no flat form at all.
+    // Some of it may have no flattened version.
     count.max(u32::from(lines.iter().any(|line| line.launch)))
 }
 
@@ -285,7 +285,7 @@ fn label(summary: &Summary) -> String {
     let layout = summary.layouts.iter().filter(|layout| **layout != Layout::Given).max();
     if let (true, Some(layout)) = (nested, layout) {
         label.push_str(" · ");
-        label.push_str(layout.word());
+        label.push_str(layout.name());
     }
     label
 }

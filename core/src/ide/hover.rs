@@ -1,28 +1,28 @@
-//! The type, documentation, cost and flattened form of what is pointed at.
+//! Hovers: the type, documentation, cost and flattened form of the code under the pointer.
 
 use super::symbol::{self, Symbol};
 use crate::base::{Span, TextRange};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use crate::explain::{self, Summary};
-use crate::prelude::{Doc, parse_doc, shown};
+use crate::prelude::{DocString, parse_doc, shown};
 use crate::prim::Prim;
 use crate::syntax::ast::{Expr, ItemKind};
 use crate::types::{Scheme, Ty, print_scheme};
 use nesl_runtime::scalar::Precision;
 use std::fmt::Write;
 
-/// The facts shown about a place that is pointed at.
+/// The contents of a hover.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Hover {
-    /// The range that they are about.
+    /// The range of the code that it describes.
     pub range: TextRange,
-    /// It and its type, as NESL: `sum : [a] -> a :: (a in number)`.
+    /// The code and its type, as NESL: `sum : [a] -> a :: (a in number)`.
     pub code: String,
     /// The kind in a few words: `parameter`, `of the library`.
     pub role: &'static str,
-    /// Its documentation.
-    pub doc: Option<Doc>,
+    /// The documentation of the name.
+    pub doc: Option<DocString>,
     /// The flattened form, a line each, indented; Markdown.
     pub flattened: Vec<String>,
     /// The flattened form in a few words.
@@ -51,7 +51,7 @@ impl Hover {
 }
 
 /// A doc string as Markdown.
-pub fn doc_markdown(doc: &Doc) -> String {
+pub fn doc_markdown(doc: &DocString) -> String {
     let mut out = String::new();
     if !doc.text.is_empty() {
         let _ = writeln!(out, "{}\n", doc.text);
@@ -69,7 +69,7 @@ pub fn doc_markdown(doc: &Doc) -> String {
     out
 }
 
-/// What is known of what stands at a place; of a selection, of the smallest expression that holds it.
+/// The hover for an offset; for a selection, that of the smallest expression that contains it.
 pub fn hover(
     db: &Database,
     file: FileId,
@@ -86,7 +86,7 @@ pub fn hover(
     Some(hover)
 }
 
-/// A name: what it stands for.
+/// The hover of a name.
 fn named(cursor: &Cursor<'_>) -> Option<Hover> {
     let db = cursor.db;
     let found = symbol::at(cursor)?;
@@ -162,10 +162,10 @@ fn built_in(name: &str) -> &'static str {
 }
 
 /// A primitive's row as a doc string.
-pub(super) fn doc_of_prim(prim: Prim) -> Doc {
+pub(super) fn doc_of_prim(prim: Prim) -> DocString {
     let row = prim.row();
     let example = row.example.split_once(" → ");
-    Doc {
+    DocString {
         text: row.doc.to_owned(),
         examples: example.map(|(a, b)| (a.to_owned(), b.to_owned())).into_iter().collect(),
         cost: (!row.cost.is_empty()).then(|| row.cost.to_owned()),
@@ -180,7 +180,7 @@ fn is_parameter(cursor: &Cursor<'_>, symbol: &Symbol) -> bool {
     outer.start <= inner.start && inner.end <= outer.end
 }
 
-/// An expression or pattern: its type.
+/// The hover of an expression or pattern.
 fn expression(cursor: &Cursor<'_>, range: TextRange) -> Option<Hover> {
     let types = cursor.db.types(cursor.item);
     let expr = cursor.expr_covering(range);
@@ -208,7 +208,7 @@ fn print(cursor: &Cursor<'_>, ty: &Ty) -> String {
     print_scheme(&Scheme { vars, ty: ty.clone() })
 }
 
-/// Adds what the form, or the part of it that is pointed at, becomes.
+/// Adds the flattened form of the form, or of the expression under the pointer.
 fn flattened(cursor: &Cursor<'_>, hover: &mut Hover, precision: Precision) {
     let Some(span) = part(cursor, hover.range) else { return };
     let Ok(summary) = explain::summary(cursor.db, cursor.item, precision) else { return };
@@ -311,8 +311,8 @@ mod tests {
                 ---
                 **Flattened:** 1 kernel does this
 
-                - all of `{sum(r) / #r : r in m}`, one of two forms:
-                  - flattened, all together, where there are few with much inside
+                - `{sum(r) / #r : r in m}`, one of two versions:
+                  - flattened, for all elements at once: for few elements with much parallelism inside
                     - each element of `r`, for each element of `m`: reduce_sum
             "#]],
         );
@@ -328,7 +328,7 @@ mod tests {
             ```
             *of the library*
 
-            For each place, the sum of the elements before it.
+            For each index, the sum of the elements before it.
 
             ```nesl
             plus_scan([5, 1, -3, 2])

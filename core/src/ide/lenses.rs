@@ -1,4 +1,4 @@
-//! The forms that can be run, and the places of buttons for them.
+//! The forms that can be run, with the ranges at which editors show buttons for them.
 
 use super::outline;
 use super::pattern::type_within;
@@ -11,27 +11,27 @@ use crate::syntax::ast::{Function, ItemKind, Pat};
 /// The kind of form that is run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LensKind {
-    /// A function: on arguments that somebody gives, or on its examples.
+    /// A function, which is run on arguments that the user gives, or on its examples.
     Function {
-        /// Its name.
+        /// The name of the function.
         name: String,
-        /// Its parameters with their types, to ask for: `a : [int]`.
+        /// Its parameters with their types, shown when the user is asked for arguments: `a : [int]`.
         params: Vec<String>,
         /// The expressions of its documentation's examples.
         examples: Vec<String>,
     },
-    /// An expression.
+    /// An expression at the top level.
     Expression,
-    /// A variable.
+    /// A variable at the top level.
     Variable,
 }
 
-/// Something that can be run.
+/// A form that can be run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lens {
     /// The name of the function, the pattern of the variable, the first token of the expression.
     pub range: TextRange,
-    /// The form.
+    /// The item of the form.
     pub item: ItemId,
     /// The kind of the form.
     pub kind: LensKind,

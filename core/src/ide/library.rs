@@ -1,7 +1,6 @@
-//! The primitives as a text that one can jump to.
+//! The declarations of the primitives as a text to which editors can jump.
 //!
-//! They are rows of a table, not NESL; their declarations, in the form of NESL, say all that a
-//! program can know of them.
+//! Primitives are rows of a table, not NESL code; their declarations are generated in NESL's notation.
 
 use super::{Target, Text};
 use crate::base::{TextRange, TextSize};
@@ -12,7 +11,7 @@ use std::sync::LazyLock;
 
 struct Primitives {
     text: String,
-    /// The whole declaration, and the name in it.
+    /// The ranges of the whole declaration and of the name in it.
     places: FxHashMap<Prim, (TextRange, TextRange)>,
 }
 

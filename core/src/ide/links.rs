@@ -1,4 +1,4 @@
-//! The files that a text names. Reading them is for those who may read.
+//! The files that a text loads. They are only named here; the caller reads them.
 
 use crate::base::{ItemId, TextRange, TextSize};
 use crate::db::forms_where;
@@ -6,14 +6,15 @@ use crate::db::{Database, FileId};
 use crate::syntax::RawKind;
 use crate::syntax::ast::{CommandArg, ItemKind};
 
-/// The name of a file in a text.
+/// A file name in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// The `load` form that it stands in.
+    /// The `load` form that contains it.
     pub item: ItemId,
-    /// The name, without its quotes.
+    /// The range of the name, without its quotes.
     pub range: TextRange,
-    /// The name, unescaped: `NAME.nesl` is meant, or else `NAME`, seen from the folder of the file.
+    /// The name, unescaped. It stands for `NAME.nesl` or, if that does not exist, `NAME`, relative to the folder
+    /// of the file.
     pub path: String,
 }
 

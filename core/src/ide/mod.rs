@@ -1,35 +1,34 @@
 //! The features of an editor, as plain data; a file each.
 //!
-//! Everything here is a function of the database, a file and a place, pure, and in the editor's own
-//! terms: bytes of a text, text to show, edits. No protocol is known here (`server/` turns this
-//! into LSP, another face may turn it into something else), nothing is rendered but Markdown, and
-//! nothing is run: values come from elsewhere.
+//! Each feature is a pure function of the database, a file and an offset. Its result is in an editor's terms:
+//! byte ranges, text to show, edits. No protocol is known here (`server/` converts the results to LSP), nothing
+//! is rendered but Markdown, and no program is run.
 //!
-//! | file | what it answers |
+//! | file | result |
 //! |---|---|
-//! | `symbol` | what a name stands for, and all places of a form where something is named |
-//! | `definition` | where a name, or a type, is defined |
-//! | `references` | all places that name the same thing; those in one text, to be highlighted |
-//! | `rename` | another name for it |
-//! | `hover` | the type, documentation, cost and flattened form of what is pointed at |
-//! | `problems` | what is wrong with a file, after each key |
-//! | `outline` | what a file defines, and a search by name |
-//! | `folding` | what can be folded |
-//! | `selection` | what a selection grows to |
-//! | `tokens` | what each word is, for colours |
-//! | `hints` | types and parallelism, to be shown between the words |
-//! | `calls` | who calls a function, and whom it calls |
-//! | `formatting` | edits that format a file, a part of it, or what was just typed |
-//! | `links` | the files that a text names |
-//! | `lenses` | what can be run |
-//! | `actions` | quick fixes of diagnostics, and forms written another way |
-//! | `place` | what is open around a place that is being written, by tokens |
-//! | `completion` | what could be written there, what fits first |
-//! | `signature` | the function that is being called at a place, and its parameters |
-//! | `library` | the primitives as a text that one can jump to |
+//! | `symbol` | the symbol that a name refers to, and all occurrences of names in a form |
+//! | `definition` | the definition of a name, or of the type of an expression |
+//! | `references` | all references to a symbol; those in one file, to be highlighted |
+//! | `rename` | the edits that rename a symbol |
+//! | `hover` | the type, documentation, cost and flattened form of the code under the pointer |
+//! | `problems` | the diagnostics of a file, updated after each key press |
+//! | `outline` | the definitions of a file, and a search by name |
+//! | `folding` | the ranges that can be folded |
+//! | `selection` | the ranges to which a selection is extended |
+//! | `tokens` | the kind of each word, for syntax colours |
+//! | `hints` | inlay hints: types and parallelism, shown between the words |
+//! | `calls` | the callers and callees of a function |
+//! | `formatting` | the edits that format a file, a part of it, or the line that was just typed |
+//! | `links` | the files that a text loads |
+//! | `lenses` | the forms that can be run |
+//! | `actions` | quick fixes of diagnostics, and refactorings |
+//! | `place` | the syntactic context of a cursor, from tokens |
+//! | `completion` | completions, the best fit first |
+//! | `signature` | the function that is called around the cursor, and its parameters |
+//! | `library` | the declarations of the primitives as a text |
 //!
-//! A feature tolerates whatever the text is like: people ask while they type. What it cannot know
-//! is absent, never wrong. `fixture` is how features are tested: a text with a cursor in it.
+//! A feature accepts any text, since requests come while the user types. A result that cannot be determined is
+//! absent, never wrong. Tests use `fixture`: a text with a cursor in it.
 
 mod actions;
 #[cfg(test)]
@@ -82,7 +81,7 @@ pub use nesl_runtime::scalar::Precision;
 use crate::base::TextRange;
 use crate::db::FileId;
 
-/// A text one can point into.
+/// A text that contains definitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Text {
     /// A file of the database.
@@ -94,11 +93,11 @@ pub enum Text {
 /// The place of a definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The text it stands in.
+    /// The text that contains it.
     pub text: Text,
-    /// All of it: a whole form, a whole pattern.
+    /// The range of the whole form or pattern.
     pub range: TextRange,
-    /// Its name.
+    /// The range of its name.
     pub focus: TextRange,
 }
 

@@ -12,17 +12,17 @@ use crate::syntax::ast::{Expr, ExprId, ItemKind, Pat, PatId};
 pub enum EntryKind {
     /// A function, or its declaration.
     Function,
-    /// A datatype.
+    /// A datatype, at the top level.
     Datatype,
     /// A variable, at the top level or in a form.
     Variable,
     /// An expression at the top level.
     Expression,
-    /// A command.
+    /// A command, such as `load`.
     Command,
 }
 
-/// Something that a file defines or does.
+/// A definition, expression or command of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// Its name; of an expression or command, its beginning.
@@ -31,15 +31,15 @@ pub struct Entry {
     pub detail: String,
     /// The kind of the entry.
     pub kind: EntryKind,
-    /// All of it.
+    /// The range of the whole form or binding.
     pub range: TextRange,
-    /// Its name's place, within `range`.
+    /// The range of its name, within `range`.
     pub focus: TextRange,
-    /// The variables it binds inside.
+    /// The variables bound inside it.
     pub children: Vec<Entry>,
 }
 
-/// The number of symbols that a search gives at most.
+/// The largest number of results of a search.
 const MAX_SEARCH_RESULTS: usize = 200;
 
 /// The width of the name of an expression, in characters.
@@ -50,8 +50,8 @@ pub fn outline(db: &Database, file: FileId) -> Vec<Entry> {
     forms(db, file, None).filter_map(|(form, cursor)| entry(&form, &cursor)).collect()
 }
 
-/// The definitions of some files whose names have the letters of `query` in them, in its order,
-/// whatever their case; those that fit best first.
+/// The definitions of some files whose names contain the letters of `query` in that order, ignoring case; the
+/// best match first.
 pub fn search(db: &Database, files: &[FileId], query: &str) -> Vec<(FileId, Entry)> {
     let query: Vec<char> = query.chars().filter(|c| !c.is_whitespace()).collect();
     let mut found: Vec<(u32, FileId, Form, Name)> = Vec::new();
@@ -89,8 +89,8 @@ fn named(entry: Entry, name: &Name) -> Entry {
     }
 }
 
-/// How badly a name fits what is looked for; `None` if it does not fit at all. Letters side by side
-/// and at the beginnings of words cost nothing; gaps, and what is left over, cost little.
+/// The distance of a name from a query; none if it does not match. Matched letters that are adjacent or begin a
+/// word cost nothing; gaps and unmatched letters cost little.
 fn misfit(query: &[char], name: &str) -> Option<u32> {
     let mut cost = 0;
     let mut previous: Option<usize> = None;

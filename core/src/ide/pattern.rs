@@ -6,7 +6,7 @@ use crate::syntax::ast::{Pat, PatId};
 use crate::types::{Signature, Ty, print_type};
 use std::sync::Arc;
 
-/// The variables of a pattern, in order, each with its place.
+/// The variables of a pattern, in order, each with its span.
 pub(super) fn leaves(cursor: &Cursor<'_>, pattern: PatId) -> Vec<(PatId, Span)> {
     let mut found = Vec::new();
     let mut todo = vec![pattern];
@@ -21,7 +21,7 @@ pub(super) fn leaves(cursor: &Cursor<'_>, pattern: PatId) -> Vec<(PatId, Span)> 
     found
 }
 
-/// A type inside of a form, as printed: its variables have the names that the form's own type gives them.
+/// Prints a type that occurs inside a form; its type variables have the same names as in the form's own type.
 pub(super) fn type_within(cursor: &Cursor<'_>, ty: &Ty) -> String {
     let Signature::Function { scheme, .. } = &**cursor.db.signature(cursor.item) else {
         return print_type(ty);

@@ -1,16 +1,17 @@
-//! A place in a text that is being written: which form it belongs to, what word is begun there, and
-//! what is open around it. Told by tokens alone, so that it holds however broken the form is.
+//! The syntactic context of a cursor in a text that is being typed: its form, the word at the cursor, and the
+//! brackets and keywords that are open there. It is derived from tokens alone, so that it also works in forms
+//! that do not parse.
 
 use crate::base::{ItemId, TextRange, TextSize};
 use crate::db::{Database, FileId};
 use crate::syntax::{Kind, RawKind, Token, lex};
 use std::ops::Range;
 
-/// A place where something is being written.
+/// The syntactic context of a cursor.
 pub(super) struct Place<'a> {
-    /// The database.
+    /// The database of the program.
     pub db: &'a Database,
-    /// The file.
+    /// The file of the cursor.
     pub file: FileId,
     /// The form whose names are in scope here; an empty file has none.
     pub item: Option<ItemId>,
@@ -20,13 +21,13 @@ pub(super) struct Place<'a> {
     pub text: String,
     /// The start of the form in the file.
     pub start: TextSize,
-    /// The cursor, in the text.
+    /// The offset of the cursor in `text`, in bytes.
     pub at: usize,
-    /// The word at the cursor, perhaps empty.
+    /// The word at the cursor, perhaps empty; in bytes of `text`.
     pub word: Range<usize>,
     /// The significant tokens before the word.
     pub before: Vec<Token>,
-    /// The significant token behind the word.
+    /// The significant token after the word.
     pub after: Option<Token>,
     /// The constructs that are open at the word, outermost first.
     pub open: Vec<Open>,
@@ -43,35 +44,35 @@ pub(super) enum Sort {
     Brace,
     /// `let`, up to its `in`
     Let,
-    /// The body of a `let`
+    /// `in` of a `let`: its body
     In,
     /// `if`, up to its `then`
     If,
     /// `then`, up to its `else`
     Then,
-    /// The rest
+    /// `else`: to the end of the expression
     Else,
 }
 
-/// Something that is open.
+/// A construct that is open at the cursor.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Open {
     /// The kind of the construct.
     pub sort: Sort,
-    /// The token that opens it.
+    /// The index of the token that opens it.
     pub token: usize,
-    /// The number of commas that stand directly in it.
+    /// The number of commas directly in it, not in nested brackets.
     pub commas: usize,
-    /// The token behind the last separator in it.
+    /// The index of the token after the last separator in it.
     pub segment: usize,
-    /// An apply-to-each whose body is behind.
+    /// True for an apply-to-each whose `:` precedes the cursor.
     pub colon: bool,
-    /// Types stand in it, not values.
+    /// True if it contains types, not values.
     pub types: bool,
 }
 
 impl<'a> Place<'a> {
-    /// The place; `None` inside comments, strings, chars and numbers, where nothing is completed.
+    /// The context of an offset; none inside comments, strings, chars and numbers, where nothing is completed.
     pub fn new(db: &'a Database, file: FileId, offset: TextSize) -> Option<Place<'a>> {
         let place = Place::around(db, file, offset)?;
         let tokens = lex(&place.text);
@@ -94,7 +95,7 @@ impl<'a> Place<'a> {
         Some(place)
     }
 
-    /// The place, also inside of a string or comment.
+    /// The context of an offset, also inside a string or comment.
     pub fn around(db: &'a Database, file: FileId, offset: TextSize) -> Option<Place<'a>> {
         let mut place = Place::of_form(db, file, offset)?;
         place.word = word(&place.text, place.at);
@@ -115,7 +116,7 @@ impl<'a> Place<'a> {
         Some(place)
     }
 
-    /// The form at the cursor. Blanks behind a form that is not ended yet belong to it.
+    /// Finds the form at the cursor. Blanks after a form without its terminator belong to that form.
     fn of_form(db: &'a Database, file: FileId, offset: TextSize) -> Option<Place<'a>> {
         let mut place = Place {
             db,
@@ -164,7 +165,7 @@ impl<'a> Place<'a> {
         ended && (self.after.is_none() && open(&self.before).is_empty())
     }
 
-    /// A form begins here.
+    /// Starts a new form at the word.
     fn begin_anew(&mut self) {
         let word = self.word.start;
         self.start += TextSize::new(word as u32);
@@ -175,12 +176,12 @@ impl<'a> Place<'a> {
         self.position += 1;
     }
 
-    /// The written part of the word.
+    /// The part of the word before the cursor.
     pub fn prefix(&self) -> &str {
         &self.text[self.word.start..self.at]
     }
 
-    /// The word, in the file.
+    /// The range of the word in the file.
     pub fn range(&self) -> TextRange {
         let at = |index: usize| self.start + TextSize::new(index as u32);
         TextRange::new(at(self.word.start), at(self.word.end))
@@ -191,7 +192,7 @@ impl<'a> Place<'a> {
         &self.text[token.range]
     }
 
-    /// Returns true if the tokens behind the word call it.
+    /// Returns true if a parenthesis directly after the word makes it a call.
     pub fn called(&self) -> bool {
         let paren =
             |t: Token| t.kind == Kind::LParen && usize::from(t.range.start()) == self.word.end;

@@ -1,19 +1,18 @@
-//! The diagnostics of a file, after each key.
+//! The diagnostics of a file, updated after each key press.
 //!
-//! To ask every form of a long file again takes a while, even if all answers are known: the
-//! database has to see for each that nothing behind it has changed. But most keys change one form,
-//! and little about it that others see. [`Problems`] remembers of each form what others see of it
-//! ([`Seen`]) and which names it asks the program for. A form is asked again
+//! Querying every form of a long file again is slow even if all results are memoised, since the database has to
+//! validate each. But most key presses change one form, and little that other forms depend on. [`Problems`] keeps
+//! for each form its visible part ([`Seen`]) and the names that it refers to. A form is queried again
 //!
 //! - if its text has changed,
-//! - if it names what a form defines that came, went, moved, or is seen otherwise than before, or
-//! - if it is in a recursion group, now or before, with one that is asked: their types are found
+//! - if it refers to a name whose definition was added, removed, moved, or changed its visible part, or
+//! - if it is in a recursion group, now or before, with a form that is queried again: their types are inferred
 //!   together;
 //!
-//! and those that had problems, whose places may have moved, are asked each time.
+//! and forms with diagnostics, whose ranges may have moved, are queried each time.
 //!
-//! What is to be done is noted first, without asking the database anything that a change of the text
-//! could stop; it is crossed off as it is done. So a look that is stopped half-way loses nothing.
+//! The work is first put on lists, reading only inputs of the database, which a change of the text cannot cancel;
+//! it is taken off the lists as it is done. So an update that is cancelled half-way loses nothing.
 
 use crate::base::{Diagnostic, ItemId, Name};
 use crate::db::{Database, FileId, FileRange, Form, Outline};
@@ -22,37 +21,37 @@ use crate::types::Signature;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
-/// The diagnostics of a file when it was last looked at.
+/// The facts about a file at its last update.
 #[derive(Default)]
 pub struct Problems {
     outline: Arc<Outline>,
     /// The texts of its forms.
     texts: Vec<Arc<str>>,
     facts: FxHashMap<ItemId, Facts>,
-    /// The forms that ask for a name.
+    /// The forms that refer to a name.
     asking: FxHashMap<Name, FxHashSet<ItemId>>,
-    /// The forms that have problems.
+    /// The forms that have diagnostics.
     wrong: FxHashSet<ItemId>,
-    /// Names that may mean something else than before.
+    /// Names whose meaning may have changed.
     news: Vec<Name>,
-    /// The forms whose facts may not be true any more.
+    /// The forms whose facts may have changed.
     stale: FxHashSet<ItemId>,
-    /// The forms that must be asked for problems.
+    /// The forms whose diagnostics must be queried again.
     pending: FxHashSet<ItemId>,
-    /// It saw nothing but itself and the library, the last time.
+    /// True if the file saw no other file but the library at the last update.
     alone: bool,
 }
 
 /// The facts remembered of a form.
 struct Facts {
     seen: Seen,
-    /// The names it asks for.
+    /// The names that it refers to.
     asked: Vec<Name>,
     /// Its recursion group; empty if it is alone.
     group: Vec<ItemId>,
 }
 
-/// The parts of a form that other forms see.
+/// The visible part of a form: all that other forms depend on.
 #[derive(PartialEq)]
 struct Seen {
     signature: Arc<Signature>,
@@ -62,7 +61,7 @@ struct Seen {
 }
 
 impl Problems {
-    /// All that is wrong with a file, form by form. It is always the same file that is asked for.
+    /// Returns the diagnostics of a file, form by form. All calls must be for the same file.
     pub fn of(&mut self, db: &Database, file: FileId) -> Vec<Diagnostic<FileRange>> {
         self.note_changes(db, file);
         self.renew(db);
@@ -79,7 +78,7 @@ impl Problems {
         all
     }
 
-    /// Notes which forms came, went and changed. Reads inputs only: nothing stops this.
+    /// Lists the forms that were added, removed and changed. It reads only inputs, so it cannot be cancelled.
     fn note_changes(&mut self, db: &Database, file: FileId) {
         let outline = db.outline(file);
         let alone = !db.sees_others(file);
@@ -99,7 +98,7 @@ impl Problems {
         }
     }
 
-    /// Takes in the forms that came, and forgets those that went.
+    /// Adds new forms, and removes those that are gone.
     fn note_forms(&mut self, db: &Database, outline: Arc<Outline>) {
         let (old, new) = (&self.outline.forms, &outline.forms);
         let head = old.iter().zip(new).take_while(|(a, b)| a == b).count();
@@ -146,8 +145,8 @@ impl Problems {
         }
     }
 
-    /// Finds the facts of all forms for which they may have changed, and notes that these forms must
-    /// be asked.
+    /// Queries the facts of all forms for which they may have changed; the diagnostics of these forms must then be
+    /// queried, too.
     fn renew(&mut self, db: &Database) {
         // What is found does not change while we look.
         let mut done = FxHashSet::default();
@@ -211,7 +210,7 @@ impl Facts {
 mod tests {
     use super::*;
 
-    /// Diagnostics found with a memory are those found without one.
+    /// Checks that updated diagnostics equal those of a fresh start.
     fn check(texts: &[&str]) {
         let mut db = Database::new();
         let file = db.add_file("test.nesl", "", None);
@@ -316,9 +315,9 @@ mod tests {
         ]);
     }
 
-    /// A look that is stopped half-way is made up for by the next.
+    /// An update that is cancelled half-way is completed by the next.
     #[test]
-    fn a_look_that_is_stopped_loses_nothing() {
+    fn an_update_that_is_cancelled_loses_nothing() {
         let functions = (1..60).map(|i| format!("function g{i}(x) = g{}(x) + 1;\n", i - 1));
         let text = "function g0(x) = x;\n".to_owned() + &functions.collect::<String>() + "g59(1);";
         let mut db = Database::new();

@@ -1,4 +1,4 @@
-//! All places that name the same thing.
+//! All references to a symbol.
 
 use super::definition::target;
 use super::symbol::{self, Occurrence, Role, Symbol, occurrences, symbol_at};
@@ -6,18 +6,18 @@ use super::{Target, Text};
 use crate::base::{ItemId, TextRange, TextSize};
 use crate::db::{Database, FileId, FileRange};
 
-/// A place that names something.
+/// A reference to a symbol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reference {
     /// The range of the word.
     pub at: FileRange,
     /// The role of the word there.
     pub role: Role,
-    /// It stands for two things at once ([`Occurrence::shorthand`]).
+    /// True if the word refers to two symbols at once ([`Occurrence::shorthand`]).
     pub shorthand: bool,
 }
 
-/// All places in some files that name what is named at a place, definitions included.
+/// All references in some files to the symbol at an offset, definitions included.
 pub fn references(
     db: &Database,
     files: &[FileId],
@@ -28,12 +28,12 @@ pub fn references(
     Some(of(db, files, &found.symbol))
 }
 
-/// All places in a file that name what is named there at a place.
+/// All references in a file to the symbol at an offset.
 pub fn highlights(db: &Database, file: FileId, offset: TextSize) -> Vec<Reference> {
     references(db, &[file], file, offset).unwrap_or_default()
 }
 
-/// All places in some files that name something.
+/// All references in some files to a symbol.
 pub(super) fn of(db: &Database, files: &[FileId], symbol: &Symbol) -> Vec<Reference> {
     let mut all = Vec::new();
     match symbol {
@@ -62,7 +62,7 @@ pub(super) fn of(db: &Database, files: &[FileId], symbol: &Symbol) -> Vec<Refere
     all
 }
 
-/// Returns true for another form of the same thing: its declaration.
+/// Returns true if a symbol is the declaration of another, or the reverse.
 fn same(db: &Database, item: ItemId, symbol: &Symbol) -> bool {
     match symbol {
         Symbol::Item(_, name) => symbol::canonical(db, Symbol::Item(item, name.clone())) == *symbol,

@@ -1,8 +1,8 @@
-//! Another name for something.
+//! Renaming of symbols.
 //!
-//! Case does not matter in NESL, so `Total` may become `total`, and all places are found however
-//! they write it. Where one word stands for two things (`{… : a}` is `{… : a in a}`), it is written
-//! out. A rename that would change what some name means is refused, with the place.
+//! Names are case-insensitive, so `Total` can be renamed to `total`, and references in any case are found. Where
+//! one word refers to two symbols (`{… : a}` is `{… : a in a}`), it is expanded. A rename that would change what
+//! some name refers to is refused, with the reason.
 
 use super::Edit;
 use super::references::{self, Reference};
@@ -11,11 +11,11 @@ use crate::base::{Name, TextRange, TextSize};
 use crate::db::{Database, FileId};
 use crate::syntax::{Kind, lex};
 
-/// Why there can be no such rename, in a sentence.
+/// The reason why a rename is refused, as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal(pub String);
 
-/// The word at a place that can be renamed, and how it is written now.
+/// The range of the word at an offset, if it can be renamed, and its present spelling.
 pub fn prepare_rename(
     db: &Database,
     files: &[FileId],
@@ -26,7 +26,7 @@ pub fn prepare_rename(
     Ok((range, db.file_text(file)[range].to_owned()))
 }
 
-/// The edits that give what is named at a place another name, everywhere in some files.
+/// The edits that rename the symbol at an offset everywhere in some files.
 pub fn rename(
     db: &Database,
     files: &[FileId],
@@ -82,7 +82,7 @@ fn edit(place: &Reference, symbol: &Symbol, new: &str, db: &Database) -> Edit {
     Edit { file: place.at.file, range: place.at.range, text }
 }
 
-/// Returns true if the new name means something else already where the old one is used, or would.
+/// Returns true if the new name already refers to another symbol where the old one is used, or would do so.
 fn clash(db: &Database, all: &[Reference], symbol: &Symbol, new: &Name) -> Option<Refusal> {
     let refuse = |what: &str| Some(Refusal(format!("`{}` is {what} already", new.as_written())));
     for place in all {

@@ -1,4 +1,4 @@
-//! The ranges that a selection grows to: from the word at a place to all of the file.
+//! The ranges to which a selection is extended: from the word at an offset to the whole file.
 
 use crate::base::{TextRange, TextSize};
 use crate::db::Cursor;
@@ -6,8 +6,8 @@ use crate::db::{Database, FileId};
 use crate::syntax::ast::Expr;
 use crate::syntax::{Kind, SyntaxNode, lex};
 
-/// The parts of a file around a place, innermost first, each larger than the one before: the word,
-/// expressions, what is in brackets and the brackets, the form, the file.
+/// The ranges around an offset, innermost first, each larger than the one before: the word, expressions, the
+/// inside of brackets, the brackets, the form, the file.
 pub fn selections(db: &Database, file: FileId, offset: TextSize) -> Vec<TextRange> {
     let all = TextRange::up_to(TextSize::of(&*db.file_text(file)));
     let mut parts = Vec::new();
@@ -34,7 +34,7 @@ pub fn selections(db: &Database, file: FileId, offset: TextSize) -> Vec<TextRang
     if grown.is_empty() { vec![all] } else { grown }
 }
 
-/// The word, the string and what is in it, the comment.
+/// The word; or the inside of a string and the string; or the comment.
 fn words(cursor: &Cursor<'_>, parts: &mut Vec<TextRange>) {
     let text = cursor.db.item_text(cursor.item);
     if let Some((_, token)) = cursor.token() {
@@ -58,7 +58,7 @@ fn trimmed(range: TextRange) -> TextRange {
     TextRange::new(range.start() + one, range.end().max(range.start() + one + one) - one)
 }
 
-/// The nodes of the tree, and the form: with the comments before it, too.
+/// The nodes of the tree; the form, without and with the comments before it.
 fn tree(cursor: &Cursor<'_>, parts: &mut Vec<TextRange>) {
     let root = SyntaxNode::new_root(cursor.parsed.green.clone());
     let mut node = Some(root.clone());
@@ -90,7 +90,7 @@ fn expressions(cursor: &Cursor<'_>, parts: &mut Vec<TextRange>) {
     }
 }
 
-/// Brackets with and without what is in them.
+/// The insides of brackets, and the brackets.
 fn brackets(cursor: &Cursor<'_>, parts: &mut Vec<TextRange>) {
     let mut open: Vec<(Kind, TextRange)> = Vec::new();
     for token in cursor.parsed.tokens.iter() {

@@ -1,4 +1,4 @@
-//! The function that is being called at a place, and which of its parameters stands there.
+//! Signature help: the function whose call contains the cursor, and the parameter at the cursor.
 
 use super::completion::missing_argument::MissingArgument;
 use super::completion::names::parameters;
@@ -7,26 +7,25 @@ use super::place::{Open, Place};
 use crate::base::{ItemId, Name, TextRange, TextSize};
 use crate::db::{Before, Database, FileId};
 use crate::names::Resolution;
-use crate::prelude::{Doc, parse_doc, shown};
+use crate::prelude::{DocString, parse_doc, shown};
 use crate::syntax::Kind;
 use crate::syntax::ast::{Function, ItemKind};
 use crate::types::{CallParts, Scheme, Signature, Ty, print_call, scheme_of_text};
 
-/// A function that is being called.
+/// The signature of a called function, as text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SignatureHelp {
-    /// It, its parameters and its result: `take(v : [a], n : int) -> [a] :: (a in any)`.
+    /// Its name, parameters and result: `take(v : [a], n : int) -> [a] :: (a in any)`.
     pub label: String,
-    /// Where its parameters are in the label: the components of the tuple that it takes, then the
-    /// optional ones.
+    /// The ranges of its parameters in the label: the components of its argument, then the optional ones.
     pub parameters: Vec<TextRange>,
-    /// The parameter that stands at the place.
+    /// The index of the parameter at the cursor.
     pub active: u32,
     /// The function's documentation.
-    pub doc: Option<Doc>,
+    pub doc: Option<DocString>,
 }
 
-/// The innermost call around a place.
+/// The innermost call around an offset.
 pub fn signature_help(db: &Database, file: FileId, offset: TextSize) -> Option<SignatureHelp> {
     let place = Place::around(db, file, offset)?;
     let (open, callee) = place.call()?;
@@ -37,7 +36,7 @@ pub fn signature_help(db: &Database, file: FileId, offset: TextSize) -> Option<S
     Some(help)
 }
 
-/// A function by its parts.
+/// The parts of a function's signature.
 struct Called {
     name: String,
     /// The names of the parameters; empty for a primitive or constructor.
@@ -46,7 +45,7 @@ struct Called {
     optional: Vec<(Name, String)>,
     /// Its types, if they are known.
     parts: Option<CallParts>,
-    doc: Option<Doc>,
+    doc: Option<DocString>,
 }
 
 fn called(place: &Place<'_>, name: &Name) -> Option<Called> {
@@ -81,8 +80,8 @@ fn called(place: &Place<'_>, name: &Name) -> Option<Called> {
 }
 
 impl Called {
-    /// A function that is known by its type only.
-    fn of_type(name: &str, scheme: &Scheme, doc: Option<Doc>) -> Called {
+    /// A function value, of which only the type is known.
+    fn of_type(name: &str, scheme: &Scheme, doc: Option<DocString>) -> Called {
         let parts = print_call(scheme, arity(&scheme.ty), &[]);
         let name = name.to_owned();
         Called { name, params: Vec::new(), optional: Vec::new(), parts, doc }
@@ -151,7 +150,7 @@ impl Called {
         all
     }
 
-    /// The number of the parameter at a place.
+    /// The index of the parameter at the cursor.
     fn active(&self, place: &Place<'_>, open: &Open) -> u32 {
         let count = self.parts().len() - self.optional.len();
         let inside = &place.before[open.token + 1..];

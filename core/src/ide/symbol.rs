@@ -1,6 +1,6 @@
-//! The things that names stand for, and all places of a form where something is named.
+//! Symbols, and all occurrences of their names in a form.
 //!
-//! Definitions, references, highlights, renaming and colours all stand on [`occurrences`].
+//! Definitions, references, highlights, renaming and colours are derived from [`occurrences`].
 
 use crate::base::{ItemId, Name, Span, TextSize};
 use crate::db::Cursor;
@@ -12,7 +12,7 @@ use crate::syntax::ast::{
 };
 use rustc_hash::FxHashMap;
 
-/// Something that has a name.
+/// An entity that has a name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Symbol {
     /// A variable bound inside a form.
@@ -21,7 +21,7 @@ pub enum Symbol {
     Optional(ItemId, u32),
     /// A function, datatype or top-level variable.
     Item(ItemId, Name),
-    /// A primitive.
+    /// A primitive of the language.
     Prim(Prim),
     /// A type variable of a form's annotation.
     TypeVar(ItemId, Name),
@@ -29,33 +29,33 @@ pub enum Symbol {
     BuiltIn(Name),
 }
 
-/// The role of a name at a place.
+/// The role of an occurrence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Role {
-    /// It defines it.
+    /// A definition of the symbol.
     Definition,
-    /// It uses it.
+    /// A use of a value.
     Use,
-    /// It calls it.
+    /// A call of the symbol.
     Call,
-    /// It names a type.
+    /// A use as type.
     Type,
 }
 
-/// A place where something is named.
+/// An occurrence of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Occurrence {
-    /// The token that names it.
+    /// The index of the token.
     pub span: Span,
-    /// The thing that is named.
+    /// The symbol that the name refers to.
     pub symbol: Symbol,
-    /// The role of the name.
+    /// The role of the occurrence.
     pub role: Role,
-    /// The name is written once for two things: the `a` of `{… : a in a}` when only `a` is written.
+    /// True if the word refers to two symbols: the `a` of `{… : a in a}` when only `a` is written.
     pub shorthand: bool,
 }
 
-/// All places of a form where something is named, in the order of the text.
+/// All occurrences of names in a form, in the order of the text.
 pub fn occurrences(db: &Database, item: ItemId) -> Vec<Occurrence> {
     let ast = db.ast(item);
     let names = db.names(item);
@@ -83,8 +83,7 @@ pub fn occurrences(db: &Database, item: ItemId) -> Vec<Occurrence> {
     all
 }
 
-/// What is named at the cursor, and where. Of two things that are named there by one word, the one
-/// that is used.
+/// The symbol at the cursor, and its range. If the word refers to two symbols, the one that is used.
 pub(super) fn at(cursor: &Cursor<'_>) -> Option<Occurrence> {
     let word = cursor.word()?;
     let all = occurrences(cursor.db, cursor.item);
@@ -92,7 +91,7 @@ pub(super) fn at(cursor: &Cursor<'_>) -> Option<Occurrence> {
     here.max_by_key(|o| (std::cmp::Reverse(o.span.end - o.span.start), o.role))
 }
 
-/// The name at a place of a file, with its form.
+/// The occurrence at an offset of a file, with its form.
 pub(super) fn symbol_at(
     db: &Database,
     file: FileId,
@@ -158,7 +157,7 @@ impl Finder<'_> {
         self.found.push(Occurrence { span, symbol, role, shorthand: false });
     }
 
-    /// The name or type that a word of a command means.
+    /// The name or type that a word of a command refers to.
     fn meaning(&self, name: &Name) -> Option<Symbol> {
         let (file, position) = self.db.position_of(self.item)?;
         self.symbol(&self.db.lookup(crate::db::Before { file, position }, name)?)

@@ -1,7 +1,7 @@
-//! The kind of each word of a text, for colours.
+//! Semantic tokens: the kind of each word of a text, for syntax colours.
 //!
-//! A token's kind is read off the token itself; what a name stands for says the rest. No types are
-//! asked for: colours must follow typing.
+//! The kind depends on the token and, for names, on the symbol. Types are not inferred, because colours must keep
+//! up with typing.
 
 use super::symbol::{Occurrence, Role, Symbol, occurrences};
 use crate::base::{ItemId, Span, TextRange};
@@ -15,31 +15,31 @@ use crate::syntax::{Kind, Token, lex};
 /// The kind of a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TokenKind {
-    /// A word of the language.
+    /// A keyword of the language.
     Keyword,
-    /// A function.
+    /// The name of a function.
     Function,
-    /// A datatype where it makes values or takes them apart.
+    /// A datatype as constructor, in expressions and patterns.
     Constructor,
-    /// A variable.
+    /// The name of a variable.
     Variable,
     /// A parameter of a function.
     Parameter,
-    /// A type.
+    /// The name of a type.
     Type,
     /// A type variable.
     TypeParameter,
     /// A class of types.
     Class,
-    /// An operator, `=`, an arrow; the signs of an apply-to-each.
+    /// An operator, `=`, an arrow, or the punctuation of an apply-to-each.
     Operator,
-    /// A number.
+    /// A literal: number.
     Number,
-    /// A string.
+    /// A literal: string.
     Text,
-    /// A character.
+    /// A literal: character.
     Char,
-    /// A comment; may go over lines, as strings may.
+    /// A comment; it may span several lines, as strings may.
     Comment,
     /// `t` or `f`.
     Boolean,
@@ -71,20 +71,20 @@ impl TokenKind {
 /// Modifiers of the kind of a token.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Modifiers {
-    /// It is defined here.
+    /// The name is defined here.
     pub definition: bool,
-    /// It belongs to the library.
+    /// A name of the library.
     pub library: bool,
-    /// It means nothing.
+    /// An undefined name.
     pub unresolved: bool,
-    /// It is part of an apply-to-each whose instances run in parallel: its braces, `in`, `:`, `|`.
+    /// The punctuation of an apply-to-each that runs in parallel: its braces, `in`, `:`, `|`.
     pub parallel: bool,
 }
 
-/// A token and what it is.
+/// A token with its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SemanticToken {
-    /// The bytes of the token.
+    /// The range of the token.
     pub range: TextRange,
     /// The kind of the token.
     pub kind: TokenKind,
@@ -92,8 +92,7 @@ pub struct SemanticToken {
     pub modifiers: Modifiers,
 }
 
-/// The tokens of a file that have a colour, in order; of a part of it, those of the forms it
-/// touches that are in it.
+/// The tokens of a file, or of a range of it, that have a kind, in order.
 pub fn semantic_tokens(
     db: &Database,
     file: FileId,
@@ -199,7 +198,7 @@ fn lexical(token: &Token) -> Option<(TokenKind, Modifiers)> {
     Some((kind, Modifiers::default()))
 }
 
-/// The signs of an apply-to-each that runs in parallel.
+/// The punctuation of each apply-to-each that runs in parallel.
 fn parallel(cursor: &Cursor<'_>, own: &mut [Option<(TokenKind, Modifiers)>]) {
     let tokens = &cursor.parsed.tokens;
     let mark = |slot: &mut Option<(TokenKind, Modifiers)>| {
@@ -244,7 +243,7 @@ fn close(open: &mut Vec<(Kind, bool)>, kind: Kind) {
     }
 }
 
-/// Names that mean nothing.
+/// The undefined names.
 fn unresolved(cursor: &Cursor<'_>, own: &mut [Option<(TokenKind, Modifiers)>]) {
     for (id, resolution) in cursor.db.names(cursor.item).values.iter() {
         let is_name = matches!(cursor.ast.exprs[id], Expr::Name(_) | Expr::Quote(_));

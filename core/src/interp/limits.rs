@@ -5,15 +5,12 @@
 use super::Options;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::scalar::Precision;
-use nesl_runtime::services::sort::Alone;
+use nesl_runtime::services::sort::CallingThread;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The number of elements handled between two checks of the interrupt flag.
 pub(super) const INTERRUPT_CHECK_ELEMENTS: usize = 1 << 16;
-
-/// The memory that a run with a budget may allocate in all, freed memory included.
-const BUDGET_BYTES: u64 = 256 << 20;
 
 /// The time and memory that a run may take in all. Time is estimated from tables, not measured, so
 /// the same program always gets equally far; memory that was freed is counted as well.
@@ -25,10 +22,10 @@ pub(super) struct Budget {
 }
 
 impl Budget {
-    pub(super) fn new(nanoseconds: u64) -> Budget {
+    pub(super) fn new(nanoseconds: u64, bytes: u64) -> Budget {
         Budget {
             nanoseconds: Cell::new(nanoseconds),
-            bytes: Cell::new(BUDGET_BYTES),
+            bytes: Cell::new(bytes),
             exceeded: Cell::new(false),
         }
     }
@@ -102,8 +99,8 @@ impl<'a> Limits<'a> {
     }
 
     /// The executor of sorts: this thread alone, until it is interrupted.
-    pub(super) fn this_thread(&self) -> Alone<'a> {
-        Alone(self.interrupt)
+    pub(super) fn this_thread(&self) -> CallingThread<'a> {
+        CallingThread(self.interrupt)
     }
 
     /// Allocates an empty vector with room for `length` elements; faults if the limits or the memory

@@ -146,18 +146,19 @@ pub fn run(
 }
 
 /// Runs a program that needs no host as [`run`] does, for at most about `budget` nanoseconds, and
-/// subtracts from `budget` what the run took. Returns `None` if the budget was exceeded or a limit of
-/// this interpreter was reached. Work and depth are not counted. The time is estimated from tables,
+/// subtracts from `budget` what the run took. Returns `None` if the budget was exceeded, more than
+/// `max_bytes` were allocated in all, or a limit of this interpreter was reached. Work and depth are not counted. The time is estimated from tables,
 /// not measured, so the same program always gets equally far.
 pub fn run_within(
     budget: &mut u64,
+    max_bytes: u64,
     program: &Program,
     globals: &[Value],
     key: i64,
     host: &mut dyn Host,
     options: &Options<'_>,
 ) -> Option<Result<Value, Failure>> {
-    let within = limits::Budget::new(*budget);
+    let within = limits::Budget::new(*budget, max_bytes);
     let machine = machine::Machine::new(program, globals, host, options, None, Some(&within));
     let run = machine.run(key);
     *budget = within.left();

@@ -1,4 +1,4 @@
-//! Building functions: fresh variables, their types, and blocks one inside the other.
+//! Builds functions: makes fresh variables, finds their types, and nests blocks.
 //!
 //! Elaboration and the passes that write new code use it, so that "every variable is bound once"
 //! holds by construction. The types of operations that determine their own are looked up in
@@ -31,19 +31,19 @@ pub struct FunctionBuilder {
     /// The type of variable `i`.
     types: Vec<Ty>,
     params: Vec<(Var, Ty)>,
-    /// The body of the function.
+    /// The bindings of the function's own block.
     body: Vec<Let>,
     /// The bindings of the blocks that are open inside it, outermost first.
     open: Vec<Vec<Let>>,
 }
 
 impl FunctionBuilder {
-    /// A function without parameters or bindings.
+    /// Returns a function without parameters or bindings.
     pub fn new() -> FunctionBuilder {
         FunctionBuilder::default()
     }
 
-    /// A builder that adds to an existing function: fresh variables are new to it.
+    /// Returns a builder whose fresh variables are not used by an existing function.
     pub fn extending(function: &Function) -> FunctionBuilder {
         let mut builder = FunctionBuilder::new();
         let mut declare = |var: Var, ty: &Ty| {
@@ -60,7 +60,7 @@ impl FunctionBuilder {
         builder
     }
 
-    /// A fresh variable that something else will bind: the binder of a [`Nest`].
+    /// Returns a fresh variable that something else will bind: the binder of a [`Nest`].
     pub fn fresh(&mut self, ty: Ty) -> Var {
         let var =
             Var(u32::try_from(self.types.len()).or_bug("a function has fewer than 2^32 variables"));
@@ -68,14 +68,14 @@ impl FunctionBuilder {
         var
     }
 
-    /// Adds a parameter.
+    /// Adds a parameter and returns it.
     pub fn param(&mut self, ty: Ty) -> Atom {
         let var = self.fresh(ty.clone());
         self.params.push((var, ty));
         Atom::Var(var)
     }
 
-    /// The type of an operand.
+    /// Returns the type of an operand.
     pub fn type_of(&self, atom: &Atom) -> Ty {
         match atom {
             Atom::Var(var) => self.types[var.0 as usize].clone(),
@@ -87,7 +87,7 @@ impl FunctionBuilder {
         }
     }
 
-    /// The types of operands.
+    /// Returns the types of some operands, in order.
     pub fn types_of(&self, atoms: &[Atom]) -> Vec<Ty> {
         atoms.iter().map(|atom| self.type_of(atom)).collect()
     }
@@ -100,60 +100,60 @@ impl FunctionBuilder {
         Atom::Var(var)
     }
 
-    /// Puts a binding of the function that is extended into the innermost open block.
+    /// Appends a binding of the existing function to the innermost open block.
     pub fn keep(&mut self, binding: Let) {
         self.open.last_mut().unwrap_or(&mut self.body).push(binding);
     }
 
-    /// Opens a block: an arm of a conditional, the body of a nest.
+    /// Opens a block: a branch of a conditional, or the body of a nest.
     pub fn begin(&mut self) {
         self.open.push(Vec::new());
     }
 
-    /// Closes the innermost open block.
+    /// Closes the innermost open block and returns it with this result.
     ///
     /// # Panics
-    /// If none is open.
+    /// Panics if no block is open.
     pub fn end(&mut self, result: Atom) -> Block {
         let lets = self.open.pop().or_bug("a block is open");
         Block { lets, result }
     }
 
-    /// The block that `fill` writes.
+    /// Returns the block of the bindings that `fill` adds, with the result that it returns.
     pub fn block(&mut self, fill: impl FnOnce(&mut Self) -> Atom) -> Block {
         self.begin();
         let result = fill(self);
         self.end(result)
     }
 
-    /// A scalar operation, its type by signature.
+    /// Binds a scalar operation; its type follows from those of the operands.
     ///
     /// # Panics
-    /// If the operands are not of its types.
+    /// Panics if the operands have other types.
     pub fn scalar(&mut self, op: ScalarOp, args: Vec<Atom>, site: Site) -> Atom {
         let ty = signature::scalar(op, &self.types_of(&args)).unwrap_or_else(|why| bug!("{why}"));
         self.bind(ty, Op::Scalar(op, args), site)
     }
 
-    /// An operation on sequences, its type by signature.
+    /// Binds an operation on sequences; its type follows from those of the operands.
     ///
     /// # Panics
-    /// If the operands are not of its types.
+    /// Panics if the operands have other types.
     pub fn seq(&mut self, op: SeqOp, args: Vec<Atom>, site: Site) -> Atom {
         let ty = signature::sequence(op, &self.types_of(&args)).unwrap_or_else(|why| bug!("{why}"));
         self.bind(ty, Op::Seq(op, args), site)
     }
 
-    /// `(a, b)`
+    /// Binds the pair `(a, b)`.
     pub fn pair(&mut self, a: Atom, b: Atom, site: Site) -> Atom {
         let ty = Ty::pair(self.type_of(&a), self.type_of(&b));
         self.bind(ty, Op::Pair(a, b), site)
     }
 
-    /// Both halves of a pair.
+    /// Binds both components of a pair.
     ///
     /// # Panics
-    /// If it is not a pair.
+    /// Panics if the operand is not a pair.
     pub fn unpair(&mut self, pair: Atom, site: Site) -> (Atom, Atom) {
         let Ty::Pair(first, second) = self.type_of(&pair) else {
             bug!("not a pair: {:?}", self.type_of(&pair));
@@ -161,12 +161,12 @@ impl FunctionBuilder {
         (self.bind(*first, Op::First(pair), site), self.bind(*second, Op::Second(pair), site))
     }
 
-    /// A string constant.
+    /// Binds a string constant.
     pub fn text(&mut self, text: &[u8], site: Site) -> Atom {
         self.bind(Ty::text(), Op::Text(text.into()), site)
     }
 
-    /// A conditional; its type is that of the first arm.
+    /// Binds a conditional, with the type of the first branch.
     pub fn conditional(
         &mut self,
         cond: Atom,
@@ -181,10 +181,11 @@ impl FunctionBuilder {
         self.bind(ty, op, site)
     }
 
-    /// An apply-to-each over `sequences`; `body` is given the elements.
+    /// Binds an apply-to-each over `sequences`; `body` is called with the variables of the
+    /// elements.
     ///
     /// # Panics
-    /// If one of them is not a sequence.
+    /// Panics if an operand is not a sequence.
     pub fn nest(
         &mut self,
         sequences: &[Atom],
@@ -208,11 +209,11 @@ impl FunctionBuilder {
         self.bind(ty, Op::Nest(nest), site)
     }
 
-    /// The function, of the user's program and without a declared cost; set those fields where it
-    /// is otherwise.
+    /// Returns the function. Its fields `library`, `charge` and `role` have the values of a
+    /// function of the user's program.
     ///
     /// # Panics
-    /// If a block is still open.
+    /// Panics if a block is open.
     pub fn finish(self, name: impl Into<SmolStr>, site: Site, result: Atom) -> Function {
         assert!(self.open.is_empty(), "a block is still open");
         Function {

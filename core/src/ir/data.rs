@@ -1,24 +1,25 @@
-//! The core language as data.
+//! Programs of the core language.
 //!
-//! First-order, monomorphic, A-normal: every operand is an [`Atom`], every intermediate value has
-//! a name, a type and a [`Site`]. Patterns, records, overloading, polymorphism, function values
-//! and optional arguments are gone; a record is its contents, a function value is the tuple of
-//! the variables it captured. The one parallel construct is [`Nest`].
+//! The language is first-order, monomorphic and in A-normal form: every operand is an [`Atom`],
+//! every intermediate value has a name, a type and a [`Site`]. Patterns, records, overloading,
+//! polymorphism, function values and optional arguments were removed by elaboration; a record is
+//! its contents, a function value is the tuple of the variables it captured. The only parallel
+//! construct is [`Nest`](super::Nest).
 
 use super::op::Block;
 use super::value::{FunId, Site, Ty, Var};
 use crate::base::ItemId;
 use smol_str::SmolStr;
 
-/// A whole program: one top-level form with the functions that it needs.
+/// A whole program: one top-level form with the functions that it calls, directly or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Program {
     /// The functions; calls name them by index.
     pub functions: Vec<Function>,
-    /// The top-level variables it reads.
+    /// The top-level variables that it reads.
     pub globals: Vec<Global>,
-    /// The form itself. It has one parameter of type int when it draws random numbers (the key
-    /// from which they all derive), otherwise none.
+    /// The function that computes the form. It has one parameter of type int if it draws random
+    /// numbers (the key from which all keys are split), otherwise none.
     pub main: FunId,
 }
 
@@ -27,31 +28,31 @@ pub struct Program {
 pub struct Global {
     /// The form that defines it.
     pub item: ItemId,
-    /// The name (a form may define several).
+    /// The name of the variable; a form may define several.
     pub name: SmolStr,
     /// The type of the variable.
     pub ty: Ty,
 }
 
-/// A function.
+/// A function of a program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
     /// The name for people: `qsort@[int]`, `qsort.lambda1@int`. Unique in the program.
     pub name: SmolStr,
-    /// The parameters.
+    /// The parameters in order, with their types.
     pub params: Vec<(Var, Ty)>,
     /// The type of the result.
     pub result: Ty,
-    /// The code.
+    /// The body of the function.
     pub body: Block,
-    /// The definition in the source.
+    /// The source location of the definition.
     pub site: Site,
-    /// True for a function of the library: a fault inside is reported at the call that left the user's
-    /// program, and `charge`, where there is one, is what a call costs.
+    /// True for a function of the library: a fault inside is reported at the call from the user's
+    /// program.
     pub library: bool,
-    /// The cost that a call is charged (work by formula, depth) instead of that of its body.
+    /// The cost that a call is charged instead of that of its body, if the definition declares one.
     pub charge: Option<Charge>,
-    /// The attribute by which a pass recognises it.
+    /// The attribute by which a pass recognises the function.
     pub role: Option<Role>,
 }
 
@@ -66,16 +67,18 @@ pub enum Role {
 /// The declared cost of a library function, from the cost line of its doc string.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Charge {
-    /// Work: the sum of these.
+    /// The terms whose sum is the work of a call.
     pub work: Vec<CostTerm>,
-    /// Depth is 1 (a scan machine, LANGUAGE section 12), or log₂ n too under `--log-scan`.
+    /// True if the function contains scans or reductions. The depth of a call is 1; with
+    /// `--log-scan` it is log₂ n instead if this is true.
     pub scans: bool,
 }
 
-/// A term of a cost formula. Sizes and lengths are those of LANGUAGE section 12.
+/// A term of a cost formula. The *size* of a value is the number of scalars in it; the *length* of
+/// a sequence is the number of its elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CostTerm {
-    /// 1.
+    /// The constant 1.
     One,
     /// The length of the i-th parameter.
     Length(u32),

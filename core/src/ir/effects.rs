@@ -1,4 +1,4 @@
-//! The effects of a program's parts: printing, reading a clock or a file.
+//! Finds the parts of a program that have effects: printing, reading the clock or a file.
 
 use super::{Block, FunId, Op, Program};
 use crate::base::with_stack;
@@ -6,11 +6,12 @@ use crate::base::with_stack;
 /// The functions of a program that have effects.
 #[derive(Clone, Debug)]
 pub struct Effects {
+    /// For each function of the program, true if it has effects.
     functions: Vec<bool>,
 }
 
 impl Effects {
-    /// Finds out which functions have effects, themselves or through those they call.
+    /// Finds the functions that have effects, themselves or through those they call.
     pub fn of(program: &Program) -> Effects {
         let count = program.functions.len();
         let mut effects = Effects { functions: vec![false; count] };

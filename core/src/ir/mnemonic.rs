@@ -1,6 +1,6 @@
 //! The names of operations in the text form, for the printer and the parser.
 //!
-//! The name of an operation stands in its row ([`crate::prim`]); the names of faults stand here.
+//! The name of an operation is declared in its row ([`crate::prim`]), the name of a fault here.
 
 use crate::prim::{HostOp, ScalarProperties, SeqOp};
 use nesl_runtime::fault::FaultCode;
@@ -8,11 +8,11 @@ use nesl_runtime::scalar::ScalarOp;
 
 /// An operation or a fault with a name in the text form.
 pub(crate) trait Mnemonic: Sized + Copy {
-    /// The name in the text form.
+    /// Returns the name of the operation or fault in the text form.
     fn mnemonic(self) -> &'static str;
-    /// The operation or fault of this name.
+    /// Returns the operation or fault of this name.
     fn from_mnemonic(name: &str) -> Option<Self>;
-    /// Every operation or fault.
+    /// Returns every operation or fault.
     #[cfg(test)]
     fn all() -> Vec<Self>;
 }
@@ -118,7 +118,7 @@ mod tests {
         come_back::<FaultCode>();
     }
 
-    /// Scalar operations and those on sequences are written alike.
+    /// The parser tells scalar and sequence operations apart by their names alone.
     #[test]
     fn names_are_unambiguous() {
         for op in SeqOp::all() {

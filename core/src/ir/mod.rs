@@ -1,9 +1,23 @@
 //! The typed core language: first-order, monomorphic, A-normal.
 //!
-//! `data` describes programs, and `op` declares the operations with their properties;
-//! [`print_with_sites()`] and [`parse()`] are inverse to each other, and [`print()`] is easier to read;
-//! [`verify()`] checks that a program is well-formed. [`FunctionBuilder`] builds functions; [`Effects`]
-//! finds the parts with effects; [`split_rng_keys`] is the pass that makes random numbers pure.
+//! [`elaborate`](mod@crate::elaborate) makes these programs of typed syntax;
+//! [`interp`](mod@crate::interp) is their meaning; [`simplify`](mod@crate::simplify) transforms
+//! them and [`flatten`](mod@crate::flatten) removes their nesting.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `data` | programs and functions |
+//! | `op` | blocks, bindings and operations, with their properties |
+//! | `value` | types, operands and ids |
+//! | `signature` | the types of operations, from those of their operands |
+//! | `walk` | traversals, and small constructors |
+//! | `builder` | [`FunctionBuilder`]: code with fresh variables and known types |
+//! | `effects` | [`Effects`]: the functions and operations that have effects |
+//! | `rng_keys` | [`split_rng_keys`]: the pass that makes random numbers pure |
+//! | `print` | the text form, for people ([`print()`]) and exact ([`print_with_sites()`]) |
+//! | `parse` | reads the exact text form back |
+//! | `mnemonic` | the names of operations and faults in the text form |
+//! | `verify` | checks that a program is well-formed |
 
 mod builder;
 mod data;
@@ -26,4 +40,4 @@ pub use parse::parse;
 pub use print::{print, print_function, print_located, print_with_sites};
 pub use rng_keys::split_rng_keys;
 pub use value::{Atom, FunId, GlobalId, Site, Ty, Var};
-pub use verify::verify;
+pub use verify::{verify, verify_function};

@@ -1,17 +1,17 @@
 //! The operations of the core language, each declared once, with its properties.
 //!
-//! An operation's operands, blocks, [`Class`] and [`Cost`] stand here and nowhere else (those of
-//! scalar, sequence and host operations in their rows, [`crate::prim`]): passes ask [`Op`] instead
-//! of keeping lists of their own. A match over all operations stands only where the meaning of
-//! each differs: interpretation, printing, lowering, flattening.
+//! An operation's operands, blocks, [`Class`] and [`Cost`] are declared only here (those of scalar,
+//! sequence and host operations in their rows, [`crate::prim`]): passes ask [`Op`] instead of
+//! keeping lists of their own. A match over all operations is used only where their meaning
+//! differs: interpretation, printing, lowering, flattening.
 //!
 //! ```text
-//! Class::Pure       may be moved, repeated, left out
+//! Class::Pure       may be moved, repeated, removed
 //! Class::Reads      likewise, within a program
 //! Class::Traps      may fault
 //! Class::Control    has the effects of its blocks
 //! Class::Call       has the effects of the callee, and may not end
-//! Class::Effects    is noticed outside of the program
+//! Class::Effects    is observed outside of the program
 //! ```
 
 use super::value::{Atom, FunId, GlobalId, Site, Ty, Var};
@@ -21,88 +21,89 @@ use nesl_runtime::fault::FaultCode;
 use nesl_runtime::scalar::ScalarOp;
 use smol_str::SmolStr;
 
-/// A straight line of bindings and the value it ends in.
+/// A list of bindings, and the operand that is their result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {
     /// The bindings, in order of evaluation.
     pub lets: Vec<Let>,
-    /// The result.
+    /// The result of the block.
     pub result: Atom,
 }
 
-/// One binding.
+/// A binding: a variable, and the operation that computes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Let {
     /// The variable that is bound.
     pub var: Var,
     /// The type of the value.
     pub ty: Ty,
-    /// The operation.
+    /// The operation that computes it.
     pub op: Op,
     /// The source location blamed for a fault.
     pub site: Site,
 }
 
-/// An operation.
+/// An operation of a binding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
-    /// The operand itself.
+    /// The value of the operand.
     Copy(Atom),
-    /// A scalar operation.
+    /// A scalar operation on some operands.
     Scalar(ScalarOp, Vec<Atom>),
-    /// `(a, b)`
+    /// The pair `(a, b)` of two operands.
     Pair(Atom, Atom),
-    /// The first of a pair.
+    /// The first component of a pair.
     First(Atom),
-    /// The second of a pair.
+    /// The second component of a pair.
     Second(Atom),
-    /// A string constant.
+    /// A string constant, as its bytes.
     Text(Box<[u8]>),
-    /// `[a, b, …]`, possibly empty; the binding's type says of what.
+    /// The sequence `[a, b, …]`; the type of the elements is that of the binding.
     List(Vec<Atom>),
     /// An operation on sequences.
     Seq(SeqOp, Vec<Atom>),
-    /// A call.
+    /// A call of a function of the program.
     Call(FunId, Vec<Atom>),
-    /// A conditional: only one side is evaluated.
+    /// A conditional: only one branch is evaluated.
     If {
-        /// The condition.
+        /// The condition, a bool.
         cond: Atom,
         /// The block evaluated if the condition is true.
         then: Block,
         /// The block evaluated if the condition is false.
         otherwise: Block,
     },
-    /// An apply-to-each.
+    /// An apply-to-each, the parallel construct.
     Nest(Nest),
-    /// A top-level variable.
+    /// The value of a top-level variable.
     Global(GlobalId),
-    /// Faults with this code and message unless the condition holds; its value is the condition.
+    /// Faults with a code and a message if the condition is false; its value is the condition.
     Check {
-        /// The condition that must hold.
+        /// The condition that is checked, a bool.
         cond: Atom,
         /// The fault, if it does not hold.
         code: FaultCode,
         /// The message of a [`FaultCode::Message`].
         message: SmolStr,
     },
-    /// `error(text)`: always faults. Has any type.
+    /// The expression `error(text)`, which always faults; it has any type.
     Error(Atom),
-    /// Something outside the language: files, printing, … in program order.
+    /// An effect, such as printing or reading a file; effects happen in program order.
     Host(HostOp, Vec<Atom>),
-    /// `time(e)`: the pair of the value and the seconds it took.
+    /// The expression `time(e)`: the pair of the block's result and the seconds it took, a float.
     Time(Block),
 }
 
-/// `{ body : x in xs; y in ys }`: one iteration of the body for each index; the sequences have
-/// equal lengths (checked) and there is at least one. The body sees all variables in scope.
+/// An apply-to-each, `{ body : x in xs; y in ys }`: one iteration of the body for each index. There
+/// is at least one sequence, and it faults if their lengths differ. The body may use all variables
+/// in scope.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nest {
     /// The element variable, its type, and the sequence it runs over.
     pub binders: Vec<(Var, Ty, Atom)>,
     /// The code of each iteration.
     pub body: Block,
-    /// True for `{* … }`: iterations run one after the other (depth adds up).
+    /// True for `{* … }`: the iterations are executed in order, and their depths are added up.
     pub serial: bool,
 }
 
@@ -113,13 +114,13 @@ pub enum Class {
     Pure,
     /// Reads a top-level variable, which does not change while a program runs.
     Reads,
-    /// May fault.
+    /// May fault, and has no other side effect.
     Traps,
-    /// Executes blocks.
+    /// Executes blocks, whose side effects it has.
     Control,
-    /// Executes a function.
+    /// Calls a function, whose side effects it has.
     Call,
-    /// Does something outside of the program, or asks the clock.
+    /// Has an effect outside of the program, or reads the clock.
     Effects,
 }
 
@@ -153,7 +154,7 @@ macro_rules! visit_operands {
     };
 }
 
-/// The blocks of an operation, by shared or by mutable reference.
+/// Iterates over the blocks of an operation, by shared or by mutable reference.
 macro_rules! inner_blocks {
     ($op:expr) => {
         match $op {
@@ -179,7 +180,8 @@ macro_rules! inner_blocks {
 }
 
 impl Op {
-    /// The side effects of the operation itself, which gives a value of this type.
+    /// Returns the side effects of the operation itself, without those of its blocks; `result` is
+    /// the type of its value.
     pub fn class(&self, result: &Ty) -> Class {
         match self {
             Op::Copy(_)
@@ -200,11 +202,12 @@ impl Op {
         }
     }
 
-    /// The class of its cost for one element of an index space; `result` is the type of its value.
+    /// Returns the class of its cost for one element of an index space; `result` is the type of its
+    /// value.
     pub fn cost(&self, result: &Ty) -> Cost {
         match self {
             Op::Copy(_) | Op::Pair(..) | Op::First(_) | Op::Second(_) | Op::Global(_) => Cost::Free,
-            // Ints are divided slowly.
+            // A division of ints takes tens of cycles.
             Op::Scalar(ScalarOp::Div, _) if *result != Ty::Float => Cost::Scalar,
             Op::Scalar(op, _) => op.row().cost,
             Op::Seq(op, _) => op.row().cost,
@@ -217,8 +220,8 @@ impl Op {
         }
     }
 
-    /// Returns true if the operation costs at most `limit` where its operands are at hand;
-    /// top-level variables are not.
+    /// Returns true if the operation can be executed by one thread at a cost of at most `limit`.
+    /// Reading a top-level variable cannot.
     pub fn costs_at_most(&self, limit: Cost, result: &Ty) -> bool {
         self.cost(result) <= limit && !matches!(self, Op::Global(_))
     }
@@ -230,31 +233,32 @@ impl Op {
         visit_operands!(self, visit);
     }
 
-    /// The operands, in order of evaluation; not those of the blocks inside.
+    /// Returns the operands, in order of evaluation; not those of the blocks inside.
     pub fn operands(&self) -> Vec<Atom> {
         let mut all = Vec::new();
         self.each_operand(|atom| all.push(atom));
         all
     }
 
-    /// Calls `visit` with every operand, to be changed; not with those of the blocks inside.
+    /// Calls `visit` with a mutable reference to every operand; not with those of the blocks
+    /// inside.
     pub fn each_operand_mut(&mut self, mut visit: impl FnMut(&mut Atom)) {
         visit_operands!(self, visit);
     }
 
-    /// The blocks inside, in order of evaluation.
+    /// Returns the blocks inside, in order of evaluation.
     pub fn blocks(&self) -> impl Iterator<Item = &Block> + use<'_> {
         inner_blocks!(self)
     }
 
-    /// The blocks inside, to be changed.
+    /// Returns mutable references to the blocks inside.
     pub fn blocks_mut(&mut self) -> impl Iterator<Item = &mut Block> + use<'_> {
         inner_blocks!(self)
     }
 
     /// Returns true if an apply-to-each or a conditional may fault.
     pub(crate) fn blocks_may_fault(&self) -> bool {
-        // Sequences of different lengths fault.
+        // An apply-to-each over sequences of different lengths faults.
         let lengths = matches!(self, Op::Nest(nest) if nest.binders.len() > 1);
         lengths || self.blocks().any(Block::may_fault)
     }
@@ -266,8 +270,8 @@ impl Op {
 }
 
 impl Let {
-    /// Returns true if the operation may fault, not end, or be noticed outside. Otherwise it can be
-    /// left out when nobody uses its value, and done later when somebody does.
+    /// Returns true if the operation may fault, may not terminate, or has effects. Otherwise it can
+    /// be removed if its value is not used, or moved to where it is used.
     pub fn may_fault(&self) -> bool {
         match self.op.class(&self.ty) {
             Class::Pure | Class::Reads => false,
@@ -278,7 +282,7 @@ impl Let {
 }
 
 impl Block {
-    /// Returns true if one of its operations may fault, not end, or be noticed outside.
+    /// Returns true if one of its operations may fault, may not terminate, or has effects.
     pub fn may_fault(&self) -> bool {
         with_stack(|| self.lets.iter().any(Let::may_fault))
     }

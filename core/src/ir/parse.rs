@@ -1,7 +1,7 @@
 //! Reads the text form of core language programs ([`print_with_sites`](super::print_with_sites())).
 //!
-//! For tests, and for whoever writes programs of the core language by hand; nothing a user types
-//! comes here. `%` begins a comment that lasts to the end of the line.
+//! Tests use it, and people who write programs of the core language by hand. `%` begins a comment
+//! that lasts to the end of the line.
 
 use super::mnemonic::Mnemonic;
 use super::{
@@ -20,13 +20,15 @@ mod token;
 pub(crate) use token::Token;
 use token::tokens;
 
-/// The program that `text` describes. It is not checked ([`verify`](super::verify())); the error
-/// names the line.
+/// Parses a program, without checking it ([`verify`](super::verify())).
+///
+/// # Errors
+/// A message that begins with the number of the line.
 pub fn parse(text: &str) -> Result<Program, String> {
     parse_with(text, Parser::program)
 }
 
-/// Reads a whole text; the error names the line.
+/// Parses a whole text by a function; the error begins with the number of the line.
 pub(crate) fn parse_with<'t, T>(
     text: &'t str,
     read: impl FnOnce(&mut Parser<'t>) -> Parsed<T>,
@@ -44,11 +46,11 @@ pub(crate) fn parse_with<'t, T>(
     })
 }
 
-/// Reads parts of a program; flat programs, which contain such parts, use it too.
+/// A parser of the parts of a program; that of flat programs contains one.
 pub(crate) struct Parser<'t> {
     tokens: Vec<Token<'t>>,
     at: usize,
-    /// The functions by name; calls may come before definitions.
+    /// The functions by name, found in advance since calls may come before definitions.
     names: FxHashMap<SmolStr, FunId>,
 }
 
@@ -98,7 +100,7 @@ impl<'t> Parser<'t> {
         Ok(Function { name, params, result, body, site, library, charge, role })
     }
 
-    /// Parameters in parentheses, and the type of the result.
+    /// Parses parameters in parentheses, and the type of the result.
     pub(crate) fn signature(&mut self) -> Parsed<(Vec<(Var, Ty)>, Ty)> {
         let mut params = Vec::new();
         self.punct('(')?;
@@ -219,7 +221,7 @@ impl<'t> Parser<'t> {
         Ok(Nest { binders, body, serial })
     }
 
-    /// Operands in parentheses.
+    /// Parses operands in parentheses.
     pub(crate) fn atoms(&mut self) -> Parsed<Vec<Atom>> {
         let mut atoms = Vec::new();
         self.punct('(')?;
@@ -232,7 +234,7 @@ impl<'t> Parser<'t> {
         Ok(atoms)
     }
 
-    /// One operand in parentheses.
+    /// Parses one operand in parentheses.
     pub(crate) fn one(&mut self) -> Parsed<Atom> {
         match self.atoms()?[..] {
             [atom] => Ok(atom),
@@ -377,7 +379,7 @@ impl<'t> Parser<'t> {
         self.peek_at(0)
     }
 
-    /// A token further on.
+    /// Returns the token that is `ahead` tokens after the next one.
     pub(crate) fn peek_at(&self, ahead: usize) -> Option<&Token<'t>> {
         self.tokens.get(self.at + ahead)
     }
@@ -396,7 +398,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// `v12`
+/// Returns the variable that a word such as `v12` names.
 fn variable(word: &str) -> Option<Var> {
     let digits = word.strip_prefix('v')?;
     digits.parse().ok().map(Var)

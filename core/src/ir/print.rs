@@ -1,4 +1,4 @@
-//! The text form of core language programs.
+//! Prints programs of the core language.
 //!
 //! ```text
 //! main "main"
@@ -24,17 +24,18 @@ use crate::base::with_stack;
 use nesl_runtime::bug::OrBug;
 use std::fmt::{self, Write};
 
-/// A whole program, without the sites of its operations, for people.
+/// Prints a whole program without the sites of its operations, for people.
 pub fn print(program: &Program) -> String {
     whole(program, false)
 }
 
-/// A whole program with everything that [`parse`](super::parse()) needs to read it back exactly.
+/// Prints a whole program with everything that [`parse`](super::parse()) needs to read it back
+/// exactly.
 pub fn print_with_sites(program: &Program) -> String {
     whole(program, true)
 }
 
-/// One function of a program, without sites.
+/// Prints one function of a program, without sites.
 pub fn print_function(function: &Function, program: &Program) -> String {
     let mut out = String::new();
     let mut printer = Printer::new(&mut out, program, false);
@@ -48,8 +49,8 @@ fn whole(program: &Program, sites: bool) -> String {
     out
 }
 
-/// A whole program as [`print()`] shows it, and where in this text what comes from which place of the
-/// source: each binding and function, by a byte in its line.
+/// Prints a program as [`print()`] does; also returns the site of each binding and function with
+/// the offset of a byte in its line of the text.
 pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
     let (mut out, mut notes) = (String::new(), Vec::new());
     heading(&mut out, program).or_bug("a string can be written to");
@@ -62,7 +63,7 @@ pub fn print_located(program: &Program) -> (String, Vec<(usize, Site)>) {
     (out, notes)
 }
 
-/// Writes a whole program.
+/// Writes a whole program to a string.
 pub(crate) fn write_program(out: &mut String, program: &Program, sites: bool) -> fmt::Result {
     heading(out, program)?;
     for function in &program.functions {
@@ -72,7 +73,7 @@ pub(crate) fn write_program(out: &mut String, program: &Program, sites: bool) ->
     Ok(())
 }
 
-/// The function that is the form itself, and the top-level variables that it reads.
+/// Writes the name of the main function, and the top-level variables that it reads.
 fn heading(out: &mut String, program: &Program) -> fmt::Result {
     let main = program.functions.get(program.main.0 as usize);
     writeln!(out, "main {}", Quoted(main.map_or("", |main| &main.name).as_bytes()))?;
@@ -83,12 +84,12 @@ fn heading(out: &mut String, program: &Program) -> fmt::Result {
     Ok(())
 }
 
-/// Writes parts of a program; flat programs, which contain such parts, use it too.
+/// A printer of the parts of a program; that of flat programs contains one.
 pub(crate) struct Printer<'a> {
     pub(crate) out: &'a mut String,
     program: &'a Program,
     sites: bool,
-    /// The sites, collected here instead of being printed.
+    /// If present, the sites are collected here, with byte offsets in the text, and not printed.
     pub(crate) notes: Option<&'a mut Vec<(usize, Site)>>,
     pub(crate) indent: usize,
 }
@@ -221,12 +222,12 @@ impl<'a> Printer<'a> {
     }
 
     pub(crate) fn margin(&mut self) -> fmt::Result {
-        // Beyond that nobody looks, and the text would grow with the square of the depth.
+        // The indentation is limited, or the text would grow with the square of the depth.
         write!(self.out, "{:1$}", "", 2 * self.indent.min(50))
     }
 }
 
-/// An operand. A float always has a point, an exponent or a name of its own.
+/// An operand as it is printed. A float has a decimal point, an exponent or a name (`inf`).
 pub(crate) struct Operand(pub(crate) Atom);
 
 impl fmt::Display for Operand {
@@ -244,7 +245,7 @@ impl fmt::Display for Operand {
     }
 }
 
-/// A string in quotes, all but printable ASCII escaped.
+/// A string as it is printed: in quotes, with all but printable ASCII escaped.
 pub(crate) struct Quoted<'a>(pub(crate) &'a [u8]);
 
 impl fmt::Display for Quoted<'_> {

@@ -1,7 +1,7 @@
-//! Making random keys explicit.
+//! Gives each draw of a random number a key of its own.
 //!
-//! Elaboration writes a draw with a dummy key, `rand(0, bound)`. This pass gives every draw a key of
-//! its own, so that the generator needs no state and iterations may run in any order:
+//! Elaboration writes a draw with a dummy key, `rand(0, bound)`. This pass gives every draw a key
+//! of its own, so that the generator needs no state and iterations may run in any order:
 //!
 //! ```text
 //! v1: int = rand(0, 100)                 v7: int = split_key(k, 0)
@@ -19,11 +19,10 @@
 //!                                        }
 //! ```
 //!
-//! where `k` is a new first parameter of the function, for every function that draws, be it
-//! through others; `main` is given the key of the whole run. The second operand of `split_key`
-//! is the number of the place in the function, of all its blocks, so that no two places of one
-//! call, and no two iterations, share a key; calls hand on keys split off their own, so that no two
-//! calls do.
+//! where `k` is a new first parameter of every function that draws, directly or through its calls;
+//! `main` gets the key of the execution. The second operand of `split_key` numbers the draws, calls
+//! and nests of a function, or the iterations of a nest, so that no two of them have the same key.
+//! A call gets a key that is split off the caller's, so no two calls have the same key either.
 
 use super::{
     Atom, Block, CostTerm, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Site, Ty,
@@ -32,7 +31,7 @@ use crate::base::with_stack;
 use crate::prim::SeqOp;
 use nesl_runtime::scalar::ScalarOp;
 
-/// Gives every draw of the program a key of its own. To be done once.
+/// Gives every draw of a program a key of its own. Must be run exactly once.
 pub fn split_rng_keys(program: &mut Program) {
     let draws = drawing(program);
     for (index, function) in program.functions.iter_mut().enumerate() {
@@ -42,7 +41,7 @@ pub fn split_rng_keys(program: &mut Program) {
     }
 }
 
-/// Per function, true if it draws, itself or through the functions that it calls.
+/// Returns for each function whether it draws, itself or through the functions that it calls.
 fn drawing(program: &Program) -> Vec<bool> {
     let mut draws: Vec<bool> = Vec::new();
     // The callers of each function.
@@ -70,10 +69,10 @@ fn drawing(program: &Program) -> Vec<bool> {
 }
 
 fn rewrite(function: &mut Function, draws: &[bool]) {
-    let mut rewriter = Rewriter { draws, builder: FunctionBuilder::extending(function), places: 0 };
+    let mut rewriter = Rewriter { draws, builder: FunctionBuilder::extending(function), splits: 0 };
     let key = rewriter.builder.fresh(Ty::Int);
     function.params.insert(0, (key, Ty::Int));
-    // The parameters that a formula speaks of have moved up by one.
+    // The cost formula names parameters by their numbers, which are now one greater.
     for term in function.charge.iter_mut().flat_map(|c| &mut c.work) {
         if let CostTerm::Length(i) | CostTerm::Size(i) = term {
             *i += 1;
@@ -86,21 +85,21 @@ struct Rewriter<'a> {
     draws: &'a [bool],
     /// Makes fresh variables.
     builder: FunctionBuilder,
-    /// Places numbered so far.
-    places: i64,
+    /// The number of keys split off so far.
+    splits: i64,
 }
 
 impl Rewriter<'_> {
-    /// Gives everything in a block that draws a key split off `key`.
+    /// Gives each draw, call and nest of a block that needs one a key split off `key`.
     fn block(&mut self, block: &mut Block, key: Atom) {
         with_stack(|| {
             for mut binding in std::mem::take(&mut block.lets) {
                 let site = binding.site;
                 let lets = &mut block.lets;
                 match &mut binding.op {
-                    Op::Scalar(ScalarOp::Rand, args) => args[0] = self.place(lets, key, site),
+                    Op::Scalar(ScalarOp::Rand, args) => args[0] = self.next_key(lets, key, site),
                     Op::Call(FunId(callee), args) if self.draws[*callee as usize] => {
-                        args.insert(0, self.place(lets, key, site));
+                        args.insert(0, self.next_key(lets, key, site));
                     }
                     Op::Nest(nest) if self.draws_inside(&nest.body) => {
                         self.nest(nest, lets, key, site);
@@ -113,9 +112,9 @@ impl Rewriter<'_> {
         });
     }
 
-    /// Gives every iteration of a nest its key.
+    /// Gives every iteration of a nest a key of its own.
     fn nest(&mut self, nest: &mut Nest, lets: &mut Vec<Let>, key: Atom, site: Site) {
-        let key = self.place(lets, key, site);
+        let key = self.next_key(lets, key, site);
         let (.., sequence) = nest.binders[0];
         let length = self.bind(lets, Ty::Int, Op::Seq(SeqOp::Length, vec![sequence]), site);
         let range = Op::Seq(SeqOp::Range, vec![Atom::Int(0), Atom::Int(1), length]);
@@ -123,16 +122,16 @@ impl Rewriter<'_> {
         let index = self.builder.fresh(Ty::Int);
         nest.binders.push((index, Ty::Int, range));
         let mut split = Vec::new();
-        let instance = self.split(&mut split, key, Atom::Var(index), site);
-        self.block(&mut nest.body, instance);
+        let key = self.split(&mut split, key, Atom::Var(index), site);
+        self.block(&mut nest.body, key);
         nest.body.lets.splice(0..0, split);
     }
 
-    /// The key of the next place.
-    fn place(&mut self, lets: &mut Vec<Let>, key: Atom, site: Site) -> Atom {
-        let place = Atom::Int(self.places);
-        self.places += 1;
-        self.split(lets, key, place, site)
+    /// Binds the next key that is split off `key`.
+    fn next_key(&mut self, lets: &mut Vec<Let>, key: Atom, site: Site) -> Atom {
+        let number = Atom::Int(self.splits);
+        self.splits += 1;
+        self.split(lets, key, number, site)
     }
 
     fn split(&mut self, lets: &mut Vec<Let>, key: Atom, child: Atom, site: Site) -> Atom {

@@ -1,20 +1,20 @@
 //! The types of operations: matches their type rules against the types of operands.
 //!
 //! The verifier checks programs against the rules, and the builder finds result types by them. The
-//! rules stand with the operations ([`crate::prim`]); all functions say in words what is wrong when
-//! the operands do not fit.
+//! rules are declared with the operations ([`crate::prim`]). If the operands do not fit, the error
+//! is a message for compiler engineers.
 
 use super::Ty;
 use crate::prim::{HostOp, ReduceOp, ScalarProperties, SeqOp, Signature, TypeClass, TypePattern};
 use nesl_runtime::scalar::ScalarOp;
 
-/// The type of a scalar operation's result.
+/// Returns the type of a scalar operation's result for operands of types `args`.
 pub fn scalar(op: ScalarOp, args: &[Ty]) -> Result<Ty, String> {
     let result = apply(&op.row().signature, args, None);
     result.ok_or_else(|| format!("{op:?} does not take {}", list(args)))
 }
 
-/// The type of a sequence operation's result.
+/// Returns the type of a sequence operation's result for operands of types `args`.
 pub fn sequence(op: SeqOp, args: &[Ty]) -> Result<Ty, String> {
     let mut rules = op.row().signatures.iter();
     let result = rules.find_map(|rule| apply(rule, args, op.operator()));
@@ -23,21 +23,21 @@ pub fn sequence(op: SeqOp, args: &[Ty]) -> Result<Ty, String> {
 
 /// Checks that a host operation on operands of types `args` can give a `result`.
 ///
-/// Operands may come one by one or paired up as the language pairs arguments: only the tuple that
-/// they form counts.
+/// The operands may be separate or form pairs as the arguments in the source do; only the tuple
+/// that they form as a whole is compared.
 pub fn host(op: HostOp, args: &[Ty], result: &Ty) -> Result<(), String> {
     let (row, given) = (op.row(), Ty::tuple(args.iter().cloned()));
     let mut variable = Variable { ty: None, with: None };
-    if !variable.matches(&row.takes, &given) {
-        return Err(format!("{op:?} takes {}, not {given}", row.takes));
+    if !variable.matches(&row.operands, &given) {
+        return Err(format!("{op:?} takes {}, not {given}", row.operands));
     }
-    if variable.instantiate(&row.gives).as_ref() == Some(result) {
+    if variable.instantiate(&row.result).as_ref() == Some(result) {
         return Ok(());
     }
-    Err(format!("{op:?} gives {}, not {result}", row.gives))
+    Err(format!("{op:?} gives {}, not {result}", row.result))
 }
 
-/// The type of the result by a rule, if operands of these types fit it.
+/// Returns the type of the result by a rule, if operands of these types fit it.
 fn apply(rule: &Signature, args: &[Ty], with: Option<ReduceOp>) -> Option<Ty> {
     if rule.params.len() != args.len() {
         return None;
@@ -88,7 +88,7 @@ impl<'t> Variable<'t> {
         }
     }
 
-    /// The type that a pattern is, now that the variable is determined.
+    /// Returns the type that a pattern denotes, if it contains no undetermined variable.
     fn instantiate(&self, pattern: &TypePattern) -> Option<Ty> {
         Some(match pattern {
             TypePattern::Int => Ty::Int,
@@ -102,7 +102,7 @@ impl<'t> Variable<'t> {
     }
 }
 
-/// Returns true if a type belongs to a class; `with` is the operator that `Reducible` speaks of.
+/// Returns true if a type belongs to a class; `with` is the operator that determines `Reducible`.
 fn contains(class: TypeClass, ty: &Ty, with: Option<ReduceOp>) -> bool {
     match class {
         TypeClass::Any => true,
@@ -146,7 +146,7 @@ mod tests {
         }
     }
 
-    /// Every operation whose type rule holds has a value, of the type that the rule says.
+    /// Every operation whose type rule holds has a value of the type that the rule states.
     #[test]
     fn scalar_operations_give_what_they_say() {
         let types = [Ty::Int, Ty::Float, Ty::Bool, Ty::Char];

@@ -1,23 +1,23 @@
-//! Types, operands and the ids that they are made of.
+//! Types, operands, and the ids of variables, functions and source locations.
 
 use crate::base::{ItemId, Span};
 
 /// A monomorphic type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
-    /// The type without information, of a function value without captured variables.
+    /// The type with a single value: that of a function value without captured variables.
     Unit,
-    /// `int`
+    /// The type `int`: 32 or 64 bits, as the precision says.
     Int,
-    /// `float`
+    /// The type `float`: 32 or 64 bits, as the precision says.
     Float,
-    /// `bool`
+    /// The type `bool`.
     Bool,
-    /// `char`
+    /// The type `char`, a byte.
     Char,
-    /// A pair.
+    /// A pair; a tuple is a right-nested pair.
     Pair(Box<Ty>, Box<Ty>),
-    /// A sequence.
+    /// A sequence of elements of one type.
     Sequence(Box<Ty>),
 }
 
@@ -38,23 +38,33 @@ pub struct GlobalId(pub u32);
 pub struct Site {
     /// The top-level form.
     pub item: ItemId,
-    /// The tokens, as a part of the form.
+    /// The tokens of the form that the operation comes from.
     pub span: Span,
 }
 
 /// An operand: a variable or a constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Atom {
-    /// A variable.
+    /// The value of a variable.
     Var(Var),
-    /// The one value of `Unit`.
+    /// The only value of [`Ty::Unit`].
     Unit,
-    /// An int.
+    /// An int constant.
     Int(i64),
-    /// A float.
+    /// A float constant.
     Float(f64),
-    /// A bool.
+    /// A bool constant.
     Bool(bool),
-    /// A char.
+    /// A char constant.
     Char(u8),
+}
+
+impl Atom {
+    /// Returns the variable that the operand is; `None` for a constant.
+    pub fn variable(self) -> Option<Var> {
+        match self {
+            Atom::Var(var) => Some(var),
+            Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
+        }
+    }
 }

@@ -9,17 +9,17 @@
 //!    body, parameters everywhere;
 //! 3. the operands of every operation have the types of its
 //!    [`signature`](super::signature), and the binding has the type of its result;
-//! 4. `First` and `Second` are of pairs; the elements of a list are what the type of its binding
+//! 4. `First` and `Second` are of pairs; the elements of a list are as the type of its binding
 //!    says; a string is `[char]`;
-//! 5. a call names a function of the program, gives as many operands as it has parameters, of
+//! 5. a call names a function of the program, has as many operands as that has parameters, of
 //!    their types, and binds its result; a global names one of the program's, at its type;
-//! 6. the condition of an `If` or a `Check` is a `bool`; both arms of an `If` have the type of
+//! 6. the condition of an `If` or a `Check` is a `bool`; both branches of an `If` have the type of
 //!    the binding;
 //! 7. a `Nest` has at least one binder, each over a sequence of its type; the binding is a sequence
 //!    of the type of the body's result;
 //! 8. `Error` is of a string, at any type; `Time` binds the pair of its block's result and a float;
-//! 9. a function's body has the type of its result, and the formula of its charge speaks of
-//!    parameters it has.
+//! 9. a function's body has the type of its result, and the formula of its charge names only
+//!    its parameters.
 
 use super::signature;
 use super::{Atom, Block, CostTerm, Function, Let, Op, Program, Ty, Var};
@@ -51,6 +51,14 @@ pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
         }
     }
     if violations.is_empty() { Ok(()) } else { Err(violations) }
+}
+
+/// Checks one function of a program, or one that takes the place of such a function; returns every
+/// violation. Names and the main function are those of the whole program, checked by [`verify`].
+pub fn verify_function(program: &Program, function: &Function) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    Checker::new(program, function, &mut violations).function();
+    violations
 }
 
 struct Checker<'p, 'b> {
@@ -97,7 +105,7 @@ impl<'p, 'b> Checker<'p, 'b> {
         }
     }
 
-    /// Checks a block; the type of its result, if that is known.
+    /// Checks a block; returns the type of its result, if that is known.
     fn block(&mut self, block: &'p Block) -> Option<Ty> {
         with_stack(|| {
             let outside = self.scope.len();
@@ -245,7 +253,7 @@ impl<'p, 'b> Checker<'p, 'b> {
         self.in_scope.insert(var);
     }
 
-    /// The types of an operation's operands; `None` if one is not in scope.
+    /// Returns the types of an operation's operands; `None` if one is not in scope.
     fn atoms(&mut self, op: &Op) -> Option<Vec<Ty>> {
         // All of them, so that each is reported.
         let types: Vec<Option<Ty>> = op.operands().into_iter().map(|a| self.atom(a)).collect();

@@ -1,4 +1,4 @@
-//! Walking over the core language, and its small constructors.
+//! Traversals of the core language, and constructors of its types.
 
 use super::{Atom, Block, Let, Op, Site, Ty, Var};
 use crate::base::{ItemId, Span, with_stack};
@@ -6,27 +6,27 @@ use nesl_runtime::bug;
 use std::fmt;
 
 impl Site {
-    /// The site of code that nobody wrote.
+    /// The site of code that the compiler adds.
     pub const NONE: Site = Site { item: ItemId(0), span: Span { start: 0, end: 0 } };
 }
 
 impl Ty {
-    /// `(a, b)`
+    /// Returns the type `(first, second)`.
     pub fn pair(first: Ty, second: Ty) -> Ty {
         Ty::Pair(Box::new(first), Box::new(second))
     }
 
-    /// `[element]`
+    /// Returns the type `[element]`.
     pub fn sequence(element: Ty) -> Ty {
         Ty::Sequence(Box::new(element))
     }
 
-    /// `[char]`
+    /// Returns the type of strings, `[char]`.
     pub fn text() -> Ty {
         Ty::sequence(Ty::Char)
     }
 
-    /// `(a, (b, (c, …)))`; of nothing, `Unit`.
+    /// Returns the type of a tuple, `(a, (b, (c, …)))`; [`Ty::Unit`] for no components.
     pub fn tuple(parts: impl IntoIterator<Item = Ty, IntoIter: DoubleEndedIterator>) -> Ty {
         let mut parts = parts.into_iter().rev();
         match parts.next() {
@@ -44,15 +44,15 @@ impl Ty {
         })
     }
 
-    /// The type of the elements of an operand that the verifier has found to be a sequence.
+    /// Returns the type of the elements of an operand that the verifier has found to be a sequence.
     pub fn sequence_element(&self) -> &Ty {
         match self.element() {
             Some(element) => element,
-            None => bug!("{self} is a sequence type, as the verifier has checked"),
+            None => bug!("the verifier found that {self} is a sequence type"),
         }
     }
 
-    /// The type of the elements, if this is a sequence.
+    /// Returns the type of the elements, if this is a sequence.
     pub fn element(&self) -> Option<&Ty> {
         match self {
             Ty::Sequence(element) => Some(element),
@@ -77,8 +77,8 @@ impl fmt::Display for Ty {
 }
 
 impl Op {
-    /// Replaces variables by other operands, in the blocks inside too. For a variable that is bound
-    /// there, `name` must give the variable itself.
+    /// Replaces variables by other operands, also in the blocks inside. For a variable that is
+    /// bound there, `name` must return the variable itself.
     pub fn rename(&mut self, name: &mut dyn FnMut(Var) -> Atom) {
         self.each_operand_mut(|atom| {
             if let Atom::Var(var) = *atom {
@@ -90,7 +90,7 @@ impl Op {
 }
 
 impl Block {
-    /// Replaces variables by other operands, in the blocks inside too.
+    /// Replaces variables by other operands, also in the blocks inside.
     pub fn rename(&mut self, name: &mut dyn FnMut(Var) -> Atom) {
         with_stack(|| {
             self.lets.iter_mut().for_each(|binding| binding.op.rename(name));
@@ -113,7 +113,7 @@ impl Block {
         });
     }
 
-    /// Visits every operation, those of inner blocks too.
+    /// Visits every operation here and in the blocks inside.
     pub fn for_each_op<'a>(&'a self, visit: &mut impl FnMut(&'a Op)) {
         self.each_let(&mut |binding| visit(&binding.op));
     }

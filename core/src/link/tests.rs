@@ -3,6 +3,7 @@
 use super::{Fact, GlobalSource, LinkUnit, cannot_fail, link, only_iterates};
 use crate::ir::{GlobalId, Program, parse, print, verify};
 use crate::simplify::simplify;
+use crate::thresholds::Thresholds;
 use expect_test::expect;
 
 fn program(text: &str) -> Program {
@@ -86,7 +87,7 @@ fn what_is_taken_in_is_computed_first() {
           v6
         }
     "#]]
-    .assert_eq(&print(&simplify(&linked)));
+    .assert_eq(&print(&simplify(&linked, &Thresholds::default())));
 }
 
 #[test]
@@ -103,12 +104,13 @@ fn what_two_take_in_is_computed_once() {
     ];
     let linked = link(&units, vec![double.globals[0].clone(), sum.globals[1].clone()]);
     assert_eq!(verify(&linked), Ok(()));
-    assert_eq!(print(&simplify(&linked)).matches("mul(").count(), 2);
+    assert_eq!(print(&simplify(&linked, &Thresholds::default())).matches("mul(").count(), 2);
 }
 
 #[test]
 fn only_some_uses_go_over_it() {
-    let over = |text: &str| only_iterates(&simplify(&program(text)), GlobalId(0));
+    let over =
+        |text: &str| only_iterates(&simplify(&program(text), &Thresholds::default()), GlobalId(0));
     let using = |line: &str, ty: &str| {
         format!(
             "main \"main\"\nglobal 0: [int] = @0 \"x\"\n\nfn \"main\"() -> {ty} {{\n  \

@@ -1,8 +1,8 @@
-//! The meaning of the fault sites of generated code.
+//! Translates the failing checks of generated code to faults of the user's program.
 //!
 //! A check in kir carries a number, its [`kir::Site`](nesl_runtime::kir::Site), and a few integers.
 //! The table of [`FaultSite`]s beside the module turns both into the fault that the direct
-//! interpreter would report: the same code, the same words, the same place in the source.
+//! interpreter would report, with the same code, message and source location.
 
 use crate::ir::Site;
 use nesl_runtime::fault::{Fault, FaultCode};
@@ -17,7 +17,7 @@ pub struct FaultSite {
     pub message: SmolStr,
     /// The meaning of the check's integers.
     pub detail: Detail,
-    /// The operation in the source.
+    /// The source location blamed for the fault.
     pub site: Site,
     /// True in library code: the check's first integer is the number of the fault site of the call
     /// that left the user's program.
@@ -27,23 +27,23 @@ pub struct FaultSite {
 /// The meaning of the integers that a failing check reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Detail {
-    /// There are none.
+    /// The check reports no integers.
     None,
     /// An index and a length.
     Bounds,
-    /// Two lengths that differ.
+    /// The lengths of two sequences, which differ.
     Lengths,
     /// An index that occurs twice.
     Twice,
-    /// Start, end and stride of a range.
+    /// The start, the end and the stride of a range.
     Range,
     /// The length of a sequence.
     Length,
-    /// A count of elements.
+    /// The number of copies of an element.
     Count,
     /// The sum of some counts, and a length.
     Sum,
-    /// Start and end of a subsequence, and the length of the sequence.
+    /// The start and the end of a subsequence, and the length of the sequence.
     Cut,
     /// The number of digits after the decimal point.
     Digits,

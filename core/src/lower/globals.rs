@@ -1,6 +1,6 @@
-//! ir → ir: top-level variables become parameters (lambda lifting of globals).
+//! ir → ir: makes parameters of top-level variables (lambda lifting).
 //!
-//! Every function takes the globals that it reads, itself or through its calls, as parameters behind
+//! Every function takes the globals that it reads, itself or through its calls, as parameters after
 //! its own, and every call passes them on; afterwards no [`Op::Global`] is left.
 
 use crate::base::with_stack;
@@ -8,18 +8,18 @@ use crate::ir::{Atom, Block, FunctionBuilder, GlobalId, Op, Program, Var};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
-/// Returns the program without [`Op::Global`], and the globals that are now parameters of `main`, in
-/// the order of these.
+/// Returns the program without [`Op::Global`], and the globals that are now parameters of `main`,
+/// in the order of the parameters.
 pub fn as_parameters(program: &Program) -> (Program, Vec<GlobalId>) {
     some_as_parameters(program, &|_| true)
 }
 
-/// Does the same for the globals that `which` selects; the others stay [`Op::Global`].
+/// Makes parameters of the globals that `which` selects; the others remain [`Op::Global`]s.
 pub(crate) fn some_as_parameters(
     program: &Program,
     which: &dyn Fn(GlobalId) -> bool,
 ) -> (Program, Vec<GlobalId>) {
-    let needs = needs(program, which);
+    let needs = globals_read(program, which);
     let mut program = program.clone();
     for (function, needed) in program.functions.iter_mut().zip(&needs) {
         let mut builder = FunctionBuilder::extending(function);
@@ -37,7 +37,7 @@ pub(crate) fn some_as_parameters(
 }
 
 /// Returns the globals that each function reads, itself or through its calls.
-fn needs(program: &Program, which: &dyn Fn(GlobalId) -> bool) -> Vec<BTreeSet<GlobalId>> {
+fn globals_read(program: &Program, which: &dyn Fn(GlobalId) -> bool) -> Vec<BTreeSet<GlobalId>> {
     let mut needs: Vec<BTreeSet<GlobalId>> = vec![BTreeSet::new(); program.functions.len()];
     let mut callers: Vec<Vec<usize>> = vec![Vec::new(); needs.len()];
     for (caller, function) in program.functions.iter().enumerate() {

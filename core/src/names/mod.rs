@@ -1,11 +1,11 @@
-//! Name resolution: from each use of a name to its definition.
+//! Name resolution: finds the definition of each use of a name.
 //!
 //! Local variables are resolved here. Top-level names are looked up in the [`Scope`], which knows the
-//! order of forms, earlier entries and the library.
+//! order of forms, earlier entries and the library. `suggest` finds what an unknown name may mean.
 
 mod suggest;
 
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span, with_stack};
+use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, Span, with_stack};
 use crate::prim::Prim;
 use crate::syntax::ast::{
     ArenaMap, Expr, ExprId, Ident, Item, ItemKind, Pat, PatId, TypeExpr, TypeExprKind,
@@ -33,16 +33,16 @@ pub enum Resolution {
 
 /// The top-level names as seen from one item.
 pub trait Scope {
-    /// The definition of a value name (function, constructor, variable, primitive).
+    /// Returns the definition of a value name (function, constructor, variable, primitive).
     fn value(&self, name: &Name) -> Option<Resolution>;
-    /// The definition of a record type.
+    /// Returns the definition of a record type.
     fn record(&self, name: &Name) -> Option<ItemId>;
-    /// All names in scope, for suggestions of similar names.
+    /// Returns all names in scope, for suggestions of similar names.
     fn known(&self) -> Vec<Name>;
     /// Returns true if the program cannot redefine a name.
     fn is_fixed(&self, name: &Name) -> bool;
-    /// A message that says more about a missing name than "undefined" (its form failed, it is defined
-    /// below, …), and a location to show with it.
+    /// Returns a message that says more about a missing name than "undefined" (its form failed, it
+    /// is defined below, …), and a location to show with it.
     fn absent(&self, name: &Name) -> Option<(String, Option<Loc>)>;
 }
 
@@ -61,7 +61,7 @@ pub struct Names {
     /// The names that the program may define or redefine, once each, defined or not: a form that is
     /// added or removed affects this one only if it defines one of them.
     pub asked: Vec<Name>,
-    /// The errors found.
+    /// The errors of name resolution.
     pub diagnostics: Vec<Diagnostic<Loc>>,
 }
 
@@ -143,7 +143,7 @@ impl Resolver<'_> {
     /// Reports a variable that occurs twice in a pattern.
     fn repeated(&mut self, name: &Name, span: Span, first: Option<Span>) {
         let mut report = Diagnostic::error(
-            Kind::Name,
+            DiagnosticKind::Name,
             self.loc(span),
             format!("`{name}` is repeated in this pattern"),
         )
@@ -196,7 +196,7 @@ impl Resolver<'_> {
 
     fn unknown_record(&mut self, name: &Ident) {
         let message = format!("`{}` is not a datatype", name.name);
-        let mut report = Diagnostic::error(Kind::Name, self.loc(name.span), message);
+        let mut report = Diagnostic::error(DiagnosticKind::Name, self.loc(name.span), message);
         if self.scope.value(&name.name).is_some() {
             report = report.note("only a datatype can be taken apart by a pattern");
         } else {
@@ -259,7 +259,7 @@ impl Resolver<'_> {
         let at = self.loc(span);
         let report = match self.scope.absent(name) {
             Some((why, place)) => {
-                let report = Diagnostic::error(Kind::Name, at, why);
+                let report = Diagnostic::error(DiagnosticKind::Name, at, why);
                 match place {
                     Some(place) => report.label(place, "here"),
                     None => report,
@@ -268,10 +268,11 @@ impl Resolver<'_> {
             None if let Some(hint) = interactive(name) => {
                 let why =
                     format!("`{name}` waits for input in a window, but here windows are pictures");
-                Diagnostic::error(Kind::Name, at, why).hint(hint)
+                Diagnostic::error(DiagnosticKind::Name, at, why).hint(hint)
             }
             None => {
-                let report = Diagnostic::error(Kind::Name, at, format!("`{name}` is undefined"));
+                let report =
+                    Diagnostic::error(DiagnosticKind::Name, at, format!("`{name}` is undefined"));
                 match foreign(name) {
                     Some(here) => report.fix(format!("in NESL it is `{here}`"), at, here),
                     None => match instead(name) {

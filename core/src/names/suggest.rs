@@ -2,7 +2,7 @@
 
 use crate::base::Name;
 
-/// The known name most similar to `name`, if it is similar enough for a typing error.
+/// Returns the known name most similar to `name`, if it is similar enough for a typing error.
 pub fn closest(name: &Name, known: impl Iterator<Item = Name>) -> Option<Name> {
     let wanted = name.folded();
     let limit = match wanted.len() {
@@ -20,7 +20,7 @@ pub fn closest(name: &Name, known: impl Iterator<Item = Name>) -> Option<Name> {
         .map(|(_, n)| n)
 }
 
-/// The name in NESL's library of a function or constant of other languages.
+/// Returns the name in NESL's library of a function or constant of other languages.
 pub(super) fn foreign(name: &Name) -> Option<&'static str> {
     Some(match name.folded() {
         "true" => "t",
@@ -44,7 +44,7 @@ pub(super) fn foreign(name: &Name) -> Option<&'static str> {
     })
 }
 
-/// Advice for a word of other languages that has no single equivalent in NESL.
+/// Returns advice for a word of other languages that has no single equivalent in NESL.
 pub(super) fn instead(name: &Name) -> Option<&'static str> {
     Some(match name.folded() {
         "return" => "the value of a function is its body: leave out `return`",
@@ -67,7 +67,7 @@ pub(super) fn instead(name: &Name) -> Option<&'static str> {
     })
 }
 
-/// Advice for the functions of NESL 3.1 that wait for input in a window.
+/// Returns advice for the functions of NESL 3.1 that wait for input in a window.
 pub(super) fn interactive(name: &Name) -> Option<&'static str> {
     Some(match name.folded() {
         "w_get_input" | "w_get_input_noblock" | "w_get_button_input" => {
@@ -81,8 +81,9 @@ pub(super) fn interactive(name: &Name) -> Option<&'static str> {
     })
 }
 
-/// The edit distance in which a swap of neighbours counts as one edit (Damerau, "A technique for
-/// computer detection and correction of spelling errors", 1964), if it is at most `limit`.
+/// Returns the edit distance in which a swap of neighbours counts as one edit (Damerau, "A
+/// technique for computer detection and correction of spelling errors", 1964), if it is at most
+/// `limit`.
 fn distance(a: &[u8], b: &[u8], limit: usize) -> Option<usize> {
     let mut before: Vec<usize> = Vec::new();
     let mut last: Vec<usize> = (0..=b.len()).collect();

@@ -34,7 +34,9 @@ pub fn dump(elaborated: &ir::Program, options: &Options, stage: Stage) -> Dump {
     run(&mut unit, Stage::named("elaborated"), stage);
     let located = |(text, notes)| Dump { text, notes };
     match stage.pass().run {
-        Run::Elaborate | Run::Ir(_) => located(ir::print_located(&unit.ir)),
+        Run::Elaborate | Run::Ir(_) | Run::Lift(_) | Run::Simplify(_) => {
+            located(ir::print_located(&unit.ir))
+        }
         Run::Close(_) => match &unit.closed {
             Some(program) => located(ir::print_located(program)),
             None => bug!("the pass `{}` has run", stage.pass().name),
@@ -42,6 +44,11 @@ pub fn dump(elaborated: &ir::Program, options: &Options, stage: Stage) -> Dump {
         Run::Flatten(_) | Run::Flat(_) => match &unit.flat {
             Some(program) => located(flat::print_located(program)),
             None => bug!("the pass `{}` has run", stage.pass().name),
+        },
+        Run::Unroll(_) | Run::Plan(_) => match (&unit.sequential, stage.pass().run) {
+            (Some(program), Run::Plan(print)) => located(print(program)),
+            (Some(program), _) => located(ir::print_located(program)),
+            (None, _) => bug!("the pass `{}` has run", stage.pass().name),
         },
         Run::Lower(lower) => kernels(lower(&unit, options), &kir::print),
         Run::Emit(emit) => kernels(super::kernels::all(&unit, options), &emit),

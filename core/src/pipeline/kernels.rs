@@ -2,17 +2,21 @@
 //! shown.
 
 use super::Options;
-use super::launches::{Event, Launch, NoLaunch, Origin, is_renaming, walk};
+use super::launches::{
+    Launch, Origin, StoredDescriptors, Unlaunched, VersionChoice, Visitor, is_renaming, walk,
+};
 use super::pass::{ListedKernel, Unit};
-use crate::flat::{self, Function, Kernel, Op, Program, SpaceId, SpaceKind};
-use crate::ir;
+use crate::flat::{self, Function, Kernel, Op, Program, SpaceId, SpaceKind, Version};
+use crate::ir::{self, FunId};
 use crate::lower::kernel::{LoweredKernel, Values, Variant, values};
 use crate::lower::{self, Lowered, Unsupported};
+use crate::strategy::eligibility::Placement;
 use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir;
-use nesl_runtime::scalar::Precision;
 use nesl_runtime::violation;
 use rustc_hash::FxHashSet;
+use std::ops::ControlFlow;
 
 /// Returns the kir of one variant of a kernel, for a launch.
 ///
@@ -26,8 +30,8 @@ pub fn kernel(
     variant: &Variant,
     options: &Options,
 ) -> Result<LoweredKernel, Unsupported> {
-    let Options { precision, seed, .. } = *options;
-    let code = lower::kernel::kernel(program, function, values, kernel, variant, precision, seed)?;
+    let code =
+        lower::kernel::kernel(program, function, values, kernel, variant, &options.lowering())?;
     verify(&code.module);
     Ok(code)
 }
@@ -36,12 +40,8 @@ pub fn kernel(
 ///
 /// # Errors
 /// [`Unsupported::HostOperation`] if the program prints, reads files or asks for the time.
-pub fn sequential(
-    simple: &ir::Program,
-    precision: Precision,
-    seed: u64,
-) -> Result<Lowered, Unsupported> {
-    let lowered = lower::sequential(simple, precision, seed)?;
+pub fn sequential(simple: &ir::Program, options: &Options) -> Result<Lowered, Unsupported> {
+    let lowered = lower::sequential(simple, &options.lowering())?;
     verify(&lowered.module);
     Ok(lowered)
 }
@@ -59,37 +59,70 @@ fn verify(module: &kir::Module) {
 /// Returns every kernel that a program can launch, in every variant and in the order of the
 /// program, followed by the sequential code of the program.
 pub(super) fn all(unit: &Unit<'_>, options: &Options) -> Vec<ListedKernel> {
-    let mut all = Vec::new();
-    let whole = sequential(&unit.ir, options.precision, options.seed);
-    let mut unsupported = None;
+    let whole = sequential(&unit.ir, options);
+    let (mut all, mut unsupported) = (Vec::new(), None);
     if let (Some(program), Ok(_)) = (&unit.flat, &whole) {
-        let mut seen = FxHashSet::default();
-        walk(program, &mut |event| match event {
-            Event::Launch(launch) => {
-                let function = program.functions[launch.function.0 as usize].as_ref()?;
-                let values = values(function);
-                let Launch { kernel, variant, .. } = &*launch;
-                let code = self::kernel(program, function, &values, kernel, variant, options);
-                unsupported = unsupported.or(code.as_ref().err().copied());
-                if seen.insert((launch.function, launch.origin, variant.clone())) {
-                    all.push(described(function, &launch, &code));
-                }
-                code.ok()
-            }
-            Event::NoLaunch(skipped) => {
-                if seen.insert((
-                    skipped.function,
-                    Origin::Part(skipped.kernel, usize::MAX),
-                    Variant::default(),
-                )) {
-                    all.extend(not_launched(program, skipped));
-                }
-                None
-            }
-        });
+        let functions = program.functions.iter();
+        let values: Vec<Values> =
+            functions.map(|f| f.as_ref().map(values).unwrap_or_default()).collect();
+        let values = |id: FunId| &values[id.0 as usize];
+        let (seen, kernels) = Default::default();
+        let mut listing =
+            Listing { program, values: &values, options, seen, kernels, unsupported: None };
+        walk(program, &values, &mut listing);
+        (all, unsupported) = (listing.kernels, listing.unsupported);
     }
     all.push(one_thread(unit, whole, unsupported));
     all
+}
+
+/// Lists the kernels of a program.
+struct Listing<'p> {
+    program: &'p Program,
+    values: &'p dyn Fn(FunId) -> &'p Values,
+    options: &'p Options,
+    /// The launches listed so far. Kernels that are not launched as a whole are parts without steps.
+    seen: FxHashSet<(FunId, Origin, Variant)>,
+    kernels: Vec<ListedKernel>,
+    /// The reason for which a kernel has no code.
+    unsupported: Option<Unsupported>,
+}
+
+impl Listing<'_> {
+    fn function(&self, id: FunId) -> &Function {
+        let function = self.program.functions[id.0 as usize].as_ref();
+        function.or_bug("a function that is called was flattened")
+    }
+}
+
+impl Visitor for Listing<'_> {
+    fn launch(&mut self, launch: Launch<'_>) -> ControlFlow<(), Option<StoredDescriptors>> {
+        let (id, function) = (launch.function, self.function(launch.function));
+        let Launch { kernel, variant, .. } = &launch;
+        let values = (self.values)(id);
+        let code = self::kernel(self.program, function, values, kernel, variant, self.options);
+        let stored = code.as_ref().ok().map(StoredDescriptors::of);
+        let listed = described(function, &launch, &code);
+        self.unsupported = self.unsupported.or(code.err());
+        if self.seen.insert((id, launch.origin, launch.variant)) {
+            self.kernels.push(listed);
+        }
+        ControlFlow::Continue(stored)
+    }
+
+    fn unlaunched(&mut self, kernel: Unlaunched<'_>) {
+        let function = self.function(kernel.function);
+        let listed = not_launched(function, &kernel);
+        let origin = Origin::Part(kernel.kernel, usize::MAX);
+        if self.seen.insert((kernel.function, origin, Variant::default())) {
+            self.kernels.push(listed);
+        }
+    }
+
+    /// Both versions are listed: sizes at run time decide.
+    fn versions(&self, _: &VersionChoice<'_>) -> &'static [Version] {
+        &[Version::Sequential, Version::Flattened]
+    }
 }
 
 /// Describes the sequential code of a program; `unsupported` is the reason to launch it.
@@ -115,20 +148,26 @@ fn one_thread(
     }
 }
 
-fn not_launched(program: &Program, skipped: NoLaunch) -> Option<ListedKernel> {
-    let function = program.functions[skipped.function.0 as usize].as_ref()?;
-    Some(ListedKernel {
-        title: format!("{} kernel {}", function.name, skipped.kernel),
-        reason: format!("no launch of its own: {}", skipped.reason),
+fn not_launched(function: &Function, kernel: &Unlaunched<'_>) -> ListedKernel {
+    let reason = match kernel.placement {
+        Placement::HostSteps => "the host does its steps on the single element",
+        Placement::ArrayOperation(..) => {
+            "it moves descriptors, and elements only where they do not lie in order"
+        }
+        Placement::Launch => bug!("a kernel that is launched is listed as a launch"),
+    };
+    ListedKernel {
+        title: format!("{} kernel {}", function.name, kernel.kernel),
+        reason: format!("no launch of its own: {reason}"),
         site: function.index_space(SpaceId::CALLER).site,
         module: None,
         fault_sites: Vec::new(),
-    })
+    }
 }
 
 fn described(
     function: &Function,
-    launch: &Launch,
+    launch: &Launch<'_>,
     code: &Result<LoweredKernel, Unsupported>,
 ) -> ListedKernel {
     let Launch { kernel, origin, variant, version, .. } = launch;
@@ -148,9 +187,11 @@ fn described(
         true => format!("one thread for {}", kernel.space),
         false => format!("a thread for each element of {}", kernel.space),
     };
-    if let Some(version) = version {
-        title += &format!(" ({version} version)");
-    }
+    title += match version {
+        Some(Version::Sequential) => " (sequential version)",
+        Some(Version::Flattened) => " (flattened version)",
+        None => "",
+    };
     let site =
         kernel.lets.first().map_or(function.index_space(kernel.space).site, |step| step.site);
     match code {

@@ -1,7 +1,9 @@
 //! The table of the compiler's passes, in order.
 //!
 //! ```text
-//! text ─▶ tokens ─▶ tree ─▶ ast ─▶ types ─▶ ir ─▶ simple ─▶ closed ─▶ flat ─▶ … ─▶ fused ─▶ kir
+//! text ─▶ tokens ─▶ tree ─▶ ast ─▶ types ─▶ ir ─▶ … ─▶ simple
+//! simple ─▶ closed ─▶ flat ─▶ … ─▶ fused ─▶ kir (a module for each kernel)
+//! simple ─▶ unrolled ─▶ loops ─▶ kir (sequential code)
 //! ```
 //!
 //! [`PASSES`] has a row for each pass: its name, a description, its function, and the verifier of
@@ -14,30 +16,29 @@
 //! that is not well-formed is never executed.
 //!
 //! [`compile`] does not run all rows. Passes of the front end are queries of [`crate::db`]. Kernels
-//! are lowered one by one while a program runs, when their variants are known. Their rows complete
-//! the order, so that their results are stages, too.
+//! are lowered one by one while a program runs, when their variants are known, and sequential code
+//! only for a program that has a kernel without code ([`sequential`]). Their rows complete the
+//! order, so that their results are stages, too. The passes of the simplifier are rows of the table
+//! [`simplify::PASSES`]; each stands for those before it, too, because they are interleaved.
 //!
 //! | file | contents |
 //! |---|---|
 //! | `pass` | the type of a pass, and the unit of compilation that passes transform |
 //! | `stage` | the stages, by name |
 //! | `dump` | the text of a program at any stage, with the source locations of its lines |
-//! | `launches` | the launches that a flat program may make, by abstract interpretation |
-//! | `host_steps` | the kernels of one element that the host evaluates itself |
+//! | `launches` | the rules by which a flat program becomes launches, and the abstract interpretation that finds them |
 //! | `kernels` | the kir of these launches, with the reason for each variant |
 //!
-//! A new pass from flat programs to flat programs is two files: the pass, and its row in
-//! [`fuse::PASSES`].
+//! A new pass is two files: the pass, and its row in [`simplify::PASSES`] (ir → ir) or in
+//! [`fuse::PASSES`] (flat → flat).
 
 pub mod dump;
-mod host_steps;
 mod kernels;
 pub mod launches;
 mod pass;
 mod stage;
 
 pub use dump::{Dump, dump};
-pub use host_steps::in_steps;
 pub use kernels::{kernel, sequential};
 pub use pass::{ListedKernel, Pass, Query, Run, Unit, Verify};
 pub use stage::{Stage, Stages};
@@ -48,8 +49,9 @@ use crate::flatten;
 use crate::fuse;
 use crate::host_program::{self, HostProgram};
 use crate::ir::{self, Atom, FunId, GlobalId, Ty};
-use crate::lower;
+use crate::lower::{self, Literal};
 use crate::simplify;
+use crate::thresholds::Thresholds;
 use nesl_runtime::bug;
 use nesl_runtime::scalar::Precision;
 use nesl_runtime::violation::Violation;
@@ -65,12 +67,19 @@ pub struct Options {
     pub seed: u64,
     /// The number of optional rewrites that passes may do; `None` for all.
     pub fuel: Option<u32>,
+    /// The limits of the passes on the machine that executes the program.
+    pub limits: Thresholds,
 }
 
 impl Options {
-    /// Returns options without a limit on rewrites, with seed 0.
+    /// Returns options without a limit on rewrites, with seed 0, for one thread of a CPU.
     pub fn at(precision: Precision) -> Options {
-        Options { precision, seed: 0, fuel: None }
+        Options { precision, seed: 0, fuel: None, limits: Thresholds::default() }
+    }
+
+    /// Returns the part of the options that lowering takes.
+    fn lowering(&self) -> lower::Settings<'_> {
+        lower::Settings { precision: self.precision, seed: self.seed, limits: &self.limits }
     }
 }
 
@@ -142,15 +151,19 @@ pub static PASSES: LazyLock<Vec<Pass>> = LazyLock::new(|| {
             in_preview: true,
         },
         Pass {
-            name: "simplify",
-            stage: "simple",
-            title: "Simplified",
-            about: "inlines, folds constants, shares, joins loops, removes dead code",
-            run: Run::Ir(|program| simplify::simplify(&program)),
+            name: "lift-literals",
+            stage: "lifted",
+            title: "Lifted",
+            about: "makes long literals inputs of the program, so that no code writes them",
+            run: Run::Lift(lower::literals_as_globals),
             verify: Verify::Ir(verify_core),
             always_verified: false,
-            in_preview: true,
+            in_preview: false,
         },
+    ];
+    let simplify = 0..simplify::PASSES.len();
+    passes.extend(simplify.map(|index| Pass::of_simplifier(index, verify_core)));
+    passes.extend([
         Pass {
             name: "close",
             stage: "closed",
@@ -171,28 +184,53 @@ pub static PASSES: LazyLock<Vec<Pass>> = LazyLock::new(|| {
             always_verified: false,
             in_preview: true,
         },
-    ];
+    ]);
     passes.extend(fuse::PASSES.iter().map(Pass::from));
     // A compiled program is verified once in every build.
     if let Some(fused) = passes.last_mut() {
         (fused.always_verified, fused.in_preview) = (true, true);
     }
-    passes.push(Pass {
-        name: "lower",
-        stage: "kir",
-        title: "Kernels",
-        about: "writes each kernel that is launched, in every variant, in the kernel language",
-        run: Run::Lower(kernels::all),
-        verify: Verify::Nothing,
-        always_verified: false,
-        in_preview: true,
-    });
+    passes.extend([
+        Pass {
+            name: "unroll",
+            stage: "unrolled",
+            title: "Unrolled",
+            about: "unrolls apply-to-each over short lists, for sequential code",
+            run: Run::Unroll(lower::prepare_sequential),
+            verify: Verify::Sequential(verify_core),
+            always_verified: false,
+            in_preview: false,
+        },
+        Pass {
+            name: "fuse-loops",
+            stage: "loops",
+            title: "Loops",
+            about: "decides which sequences sequential code does not store, and which reductions \
+                    share a loop",
+            run: Run::Plan(fuse::sequential::print_located),
+            verify: Verify::Sequential(fuse::sequential::verify_program),
+            always_verified: false,
+            in_preview: false,
+        },
+        Pass {
+            name: "lower",
+            stage: "kir",
+            title: "Kernels",
+            about: "writes each kernel that is launched, in every variant, in the kernel language",
+            run: Run::Lower(kernels::all),
+            verify: Verify::Nothing,
+            always_verified: false,
+            in_preview: true,
+        },
+    ]);
     passes
 });
 
 /// A compiled program: its kernels are lowered when they are launched.
 #[derive(Clone, Debug)]
 pub struct Compiled {
+    /// The values of the program's long literals, which are its last globals.
+    pub literals: Vec<Literal>,
     /// The core program, simplified: the source of its sequential code ([`sequential`]).
     pub simple: ir::Program,
     /// The globals that the main function of the flat program takes behind its own parameters.
@@ -204,15 +242,15 @@ pub struct Compiled {
 /// Compiles a core program (stage `ir`) that has no effects.
 pub fn compile(program: &ir::Program, options: &Options) -> Compiled {
     let last = Stage::named("fused");
-    let Unit { ir, globals, flat, .. } = unit_at(Cow::Borrowed(program), options, last);
+    let Unit { ir, literals, globals, flat, .. } = unit_at(program, options, last);
     let Some(flat) = flat else { bug!("flattening makes a flat program") };
-    Compiled { simple: ir.into_owned(), globals, flat }
+    Compiled { simple: ir.into_owned(), literals, globals, flat }
 }
 
 /// Runs the passes after the stage `ir`, up to and including the pass of a stage, on a core
 /// program.
 pub fn up_to<'a>(program: &'a ir::Program, options: &Options, stage: Stage) -> Unit<'a> {
-    unit_at(Cow::Borrowed(program), options, stage)
+    unit_at(program, options, stage)
 }
 
 /// Returns an elaborated program at the stage `ir`, which the other functions here take.
@@ -222,10 +260,12 @@ pub fn core(program: ir::Program) -> ir::Program {
     unit.ir.into_owned()
 }
 
-/// Returns a core program (stage `ir`) at the stage `simple`.
+/// Returns a core program (stage `ir`) at the stage `simple`, its long literals in their places:
+/// it is not compiled as it is, but linked with others, or split into regions that are compiled.
 pub fn simplified(program: &ir::Program) -> ir::Program {
-    let options = Options::at(Precision::Bits64);
-    unit_at(Cow::Borrowed(program), &options, Stage::named("simple")).ir.into_owned()
+    let mut unit = Unit::new(Cow::Borrowed(program), &Options::at(Precision::Bits64));
+    run(&mut unit, Stage::named("lifted"), Stage::named("simple"));
+    unit.ir.into_owned()
 }
 
 /// Returns the schedule of a core program that has effects: the effects in order, and the pure
@@ -234,8 +274,8 @@ pub fn host_program(program: &ir::Program) -> HostProgram {
     host_program::host_program(&simplified(program))
 }
 
-fn unit_at<'a>(program: Cow<'a, ir::Program>, options: &Options, stage: Stage) -> Unit<'a> {
-    let mut unit = Unit::new(program, options);
+fn unit_at<'a>(program: &'a ir::Program, options: &Options, stage: Stage) -> Unit<'a> {
+    let mut unit = Unit::new(Cow::Borrowed(program), options);
     run(&mut unit, Stage::named("ir"), stage);
     unit
 }
@@ -243,8 +283,11 @@ fn unit_at<'a>(program: Cow<'a, ir::Program>, options: &Options, stage: Stage) -
 /// Runs the passes after the pass of one stage, up to and including that of another.
 fn run(unit: &mut Unit<'_>, from: Stage, to: Stage) {
     with_stack(|| {
-        for pass in &PASSES[from.position() + 1..=to.position()] {
-            pass.apply(unit);
+        let passes = &PASSES[from.position() + 1..=to.position()];
+        for (at, pass) in passes.iter().enumerate() {
+            if passes.get(at + 1).is_none_or(|next| !next.includes(pass)) {
+                pass.apply(unit);
+            }
         }
     });
 }

@@ -3,8 +3,11 @@
 use super::Options;
 use crate::flat::{self, Fuel};
 use crate::ir::{self, FunId, GlobalId, Site};
-use crate::lower::FaultSite;
+use crate::lower::{FaultSite, Lifted, Literal};
+use crate::simplify;
+use crate::thresholds::Thresholds;
 use nesl_runtime::kir;
+use nesl_runtime::scalar::Precision;
 use nesl_runtime::violation::{self, Violation};
 use std::borrow::Cow;
 
@@ -30,6 +33,9 @@ pub struct Pass {
     pub in_preview: bool,
 }
 
+/// A text, and pairs of a byte offset in it and the source location of the line there, in order.
+pub type LocatedText = (String, Vec<(usize, Site)>);
+
 /// The function of a pass, by the types of its input and output.
 #[derive(Clone, Copy, Debug)]
 pub enum Run {
@@ -40,12 +46,22 @@ pub enum Run {
     Elaborate,
     /// ir → ir.
     Ir(fn(Cow<'_, ir::Program>) -> ir::Program),
+    /// ir → ir whose long literals are globals, and their values; `None` if it has no long literal.
+    Lift(fn(&ir::Program, Precision, &Thresholds) -> Option<Lifted>),
+    /// ir → ir: the first rows of [`simplify::PASSES`], of this number. The rows are interleaved, so
+    /// that a row stands for all rows before it, too, and the pipeline runs only the last.
+    Simplify(usize),
     /// ir → ir without globals, and the globals that became parameters of its main function.
     Close(fn(&ir::Program) -> (ir::Program, Vec<GlobalId>)),
     /// ir without globals → flat.
     Flatten(fn(&ir::Program) -> flat::Program),
     /// flat → flat.
-    Flat(fn(&mut flat::Program, &mut Fuel)),
+    Flat(fn(&mut flat::Program, &mut Fuel, &Thresholds)),
+    /// Simplified ir → the ir that sequential code is generated for. This row and the next are run
+    /// when sequential code is needed ([`super::sequential`]).
+    Unroll(fn(&ir::Program, &Thresholds) -> (ir::Program, Vec<GlobalId>)),
+    /// The ir for sequential code, with a plan beside it that lowering obeys, as text.
+    Plan(fn(&ir::Program) -> LocatedText),
     /// Fused flat → the kir of all kernels that may be launched, to be shown. While a program runs,
     /// each kernel is lowered when its variant is known ([`super::kernel()`]).
     Lower(fn(&Unit<'_>, &Options) -> Vec<ListedKernel>),
@@ -63,6 +79,8 @@ pub enum Verify {
     Ir(fn(&ir::Program) -> Result<(), Vec<Violation>>),
     /// The core program without globals.
     Closed(fn(&ir::Program) -> Result<(), Vec<Violation>>),
+    /// The core program for sequential code.
+    Sequential(fn(&ir::Program) -> Result<(), Vec<Violation>>),
     /// The flat program.
     Flat(fn(&flat::Program) -> Result<(), Vec<Violation>>),
 }
@@ -73,6 +91,7 @@ impl Verify {
             Verify::Nothing => Ok(()),
             Verify::Ir(verify) => verify(&unit.ir),
             Verify::Closed(verify) => unit.closed.as_ref().map_or(Ok(()), verify),
+            Verify::Sequential(verify) => unit.sequential.as_ref().map_or(Ok(()), verify),
             Verify::Flat(verify) => unit.flat.as_ref().map_or(Ok(()), verify),
         }
     }
@@ -99,10 +118,15 @@ pub struct Unit<'a> {
     /// The core program whose globals are parameters of its main function: present from closing to
     /// flattening.
     pub closed: Option<ir::Program>,
+    /// The values of the long literals, which are the last globals of the program.
+    pub literals: Vec<Literal>,
     /// The globals that became parameters, in the order of the parameters.
     pub globals: Vec<GlobalId>,
     /// The flat program, present after flattening.
     pub flat: Option<flat::Program>,
+    /// The core program that sequential code is generated for, present after the flat passes.
+    pub sequential: Option<ir::Program>,
+    options: Options,
     fuel: Fuel,
 }
 
@@ -110,7 +134,16 @@ impl<'a> Unit<'a> {
     /// Returns a unit for which no pass has run.
     pub fn new(program: Cow<'a, ir::Program>, options: &Options) -> Unit<'a> {
         let fuel = Fuel::new(options.fuel);
-        Unit { ir: program, closed: None, globals: Vec::new(), flat: None, fuel }
+        Unit {
+            ir: program,
+            closed: None,
+            literals: Vec::new(),
+            globals: Vec::new(),
+            flat: None,
+            sequential: None,
+            options: *options,
+            fuel,
+        }
     }
 }
 
@@ -130,17 +163,51 @@ impl From<&flat::Pass> for Pass {
 }
 
 impl Pass {
+    /// Returns the row of the simplifier's pass with an index in [`simplify::PASSES`].
+    pub fn of_simplifier(
+        index: usize,
+        verify: fn(&ir::Program) -> Result<(), Vec<Violation>>,
+    ) -> Pass {
+        let pass = &simplify::PASSES[index];
+        Pass {
+            name: pass.name,
+            stage: pass.stage,
+            title: pass.title,
+            about: pass.about,
+            run: Run::Simplify(index + 1),
+            verify: Verify::Ir(verify),
+            always_verified: false,
+            in_preview: index + 1 == simplify::PASSES.len(),
+        }
+    }
+
+    /// Returns true if the pass does what the pass before it does, too, which need not be run.
+    pub fn includes(&self, before: &Pass) -> bool {
+        matches!((self.run, before.run), (Run::Simplify(_), Run::Simplify(_)))
+    }
+
     /// Runs the pass and verifies its result: in debug builds always, in release builds if its row
     /// says so. Passes of the front end, lowering and back ends are skipped: [`super::dump()`] runs
     /// them for those who ask for their results.
     pub fn apply(&self, unit: &mut Unit<'_>) {
+        let limits = &unit.options.limits;
         match self.run {
             Run::Query(_) | Run::Elaborate | Run::Lower(_) | Run::Emit(_) => return,
+            // The program stays: lowering makes the plan of each function when it generates its code.
+            Run::Plan(_) => {}
             Run::Ir(pass) => {
                 let empty =
                     ir::Program { functions: Vec::new(), globals: Vec::new(), main: FunId(0) };
                 let program = std::mem::replace(&mut unit.ir, Cow::Owned(empty));
                 unit.ir = Cow::Owned(pass(program));
+            }
+            Run::Lift(pass) => {
+                if let Some((program, literals)) = pass(&unit.ir, unit.options.precision, limits) {
+                    (unit.ir, unit.literals) = (Cow::Owned(program), literals);
+                }
+            }
+            Run::Simplify(count) => {
+                unit.ir = Cow::Owned(simplify::up_to(&unit.ir, count, limits));
             }
             Run::Close(pass) => {
                 let (program, globals) = pass(&unit.ir);
@@ -149,9 +216,10 @@ impl Pass {
             Run::Flatten(pass) => unit.flat = unit.closed.take().as_ref().map(pass),
             Run::Flat(pass) => {
                 if let Some(program) = &mut unit.flat {
-                    pass(program, &mut unit.fuel);
+                    pass(program, &mut unit.fuel, limits);
                 }
             }
+            Run::Unroll(pass) => unit.sequential = Some(pass(&unit.ir, limits).0),
         }
         if cfg!(debug_assertions) || self.always_verified {
             self.check(self.verify.apply(unit));
@@ -186,7 +254,6 @@ pub struct ListedKernel {
 mod tests {
     use super::*;
     use crate::pipeline::Stages;
-    use nesl_runtime::scalar::Precision;
 
     #[test]
     fn stages_have_names_of_their_own() {

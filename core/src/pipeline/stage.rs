@@ -51,7 +51,15 @@ impl Stage {
 
     /// Returns true for core programs.
     pub fn is_of_core(self) -> bool {
-        matches!(self.0.run, Run::Elaborate | Run::Ir(_) | Run::Close(_))
+        matches!(
+            self.0.run,
+            Run::Elaborate
+                | Run::Ir(_)
+                | Run::Lift(_)
+                | Run::Simplify(_)
+                | Run::Close(_)
+                | Run::Unroll(_)
+        )
     }
 
     /// The index of its pass in [`PASSES`]; for a stage of a back end, the index of the last pass.

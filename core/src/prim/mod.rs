@@ -1,11 +1,19 @@
-//! The table of primitive operations: what cannot be said in NESL itself.
+//! The table of primitive operations, which cannot be defined in NESL itself.
 //!
-//! Everything else of the library is NESL, in `core/prelude/`. A primitive's row gives its name,
-//! its scheme in NESL's notation, its sort, doc, example and cost; names, types, hover, completion
-//! and the book read the table.
+//! The rest of the library is written in NESL, in `core/prelude/`. A primitive's row gives its
+//! name, its scheme in NESL's notation, its kind, documentation, example and cost; names, types,
+//! hover, completion and the book read the table. It is divided by the kinds of primitives:
+//!
+//! | file | contents |
+//! |---|---|
+//! | `table` | a row of the table, and the kinds of primitives |
+//! | `ops` | the operations behind the primitives, with the properties that the compiler uses |
+//! | `scalars` | the rows of scalar operations and constants |
+//! | `reductions` | the rows of reductions and scans; those of other sequence operations are in `ops::sequence` |
+//! | `special` | the rows of all others: derived functions, checks, random numbers, effects |
 //!
 //! Invariants (tests below): names are unique and in lower case; a public row has a doc, an
-//! example and a cost; a name that begins with `_` is for the prelude alone.
+//! example and a cost; a name that begins with `_` is reserved for the prelude.
 
 pub(crate) mod ops;
 mod reductions;
@@ -25,13 +33,13 @@ use std::sync::LazyLock;
 const COUNT: usize =
     scalars::ROWS.len() + ops::sequence::NAMES.len() + reductions::ROWS.len() + special::ROWS.len();
 
-/// Every primitive; [`Prim`] is an index into it.
+/// The table of all primitives; [`Prim`] is an index into it.
 pub static ROWS: [PrimRow; COUNT] = joined();
 
 static BY_NAME: LazyLock<FxHashMap<&'static str, Prim>> =
     LazyLock::new(|| ROWS.iter().zip(0..).map(|(row, at)| (row.name, Prim(at))).collect());
 
-/// The primitive of this name (in lower case), internal ones included.
+/// Returns the primitive with a name in lower case, internal ones included.
 pub fn find(name: &str) -> Option<Prim> {
     BY_NAME.get(name).copied()
 }
@@ -42,27 +50,27 @@ pub fn is_internal(name: &str) -> bool {
 }
 
 impl Prim {
-    /// The primitive of this name (in lower case), internal ones included.
+    /// Returns the primitive with a name in lower case, internal ones included.
     pub fn find(name: &str) -> Option<Prim> {
         find(name)
     }
 
-    /// Every primitive, in the order of the table.
+    /// Returns every primitive, in the order of the table.
     pub fn all() -> impl Iterator<Item = Prim> {
         (0..).take(COUNT).map(Prim)
     }
 
-    /// The row of the table.
+    /// Returns its row of the table.
     pub fn row(self) -> &'static PrimRow {
         &ROWS[usize::from(self.0)]
     }
 
-    /// The name.
+    /// Returns its name in programs.
     pub fn name(self) -> &'static str {
         self.row().name
     }
 
-    /// The kind of primitive.
+    /// Returns its kind.
     pub fn kind(self) -> PrimKind {
         self.row().kind
     }

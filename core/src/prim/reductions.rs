@@ -1,4 +1,4 @@
-//! The names of reductions and scans in programs.
+//! The rows of reductions and scans.
 
 use super::ops::{ReduceOp, SeqOp};
 use super::table::{PrimKind, PrimRow};
@@ -88,49 +88,49 @@ pub(super) const ROWS: &[PrimRow] = &[
         "plus_scan",
         SCAN_NUMBER,
         ReduceOp::Sum,
-        "For each place, the sum of the elements before it.",
+        "For each index, the sum of the elements before it.",
         "plus_scan([5, 1, -3, 2]) → [0, 5, 6, 3]",
     ),
     scan(
         "mult_scan",
         SCAN_NUMBER,
         ReduceOp::Product,
-        "For each place, the product of the elements before it.",
+        "For each index, the product of the elements before it.",
         "mult_scan([2, 3, 4, 5]) → [1, 2, 6, 24]",
     ),
     scan(
         "max_scan",
         SCAN_ORDINAL,
         ReduceOp::Max,
-        "For each place, the greatest element before it; the first is what `max_val` of nothing is.",
+        "For each index, the greatest element before it; the first is what `max_val` of nothing is.",
         "drop(max_scan([3, 2, 6, 5]), 1) → [3, 3, 6]",
     ),
     scan(
         "min_scan",
         SCAN_ORDINAL,
         ReduceOp::Min,
-        "For each place, the least element before it; the first is what `min_val` of nothing is.",
+        "For each index, the least element before it; the first is what `min_val` of nothing is.",
         "drop(min_scan([6, 2, 4, 1]), 1) → [6, 2, 2]",
     ),
     scan(
         "or_scan",
         SCAN_LOGICAL,
         ReduceOp::Or,
-        "For each place, whether any element before it is true; bitwise on ints.",
+        "For each index, `t` if any element before it is true; on ints, their bitwise or.",
         "or_scan([f, t, f]) → [F, F, T]",
     ),
     scan(
         "and_scan",
         SCAN_LOGICAL,
         ReduceOp::And,
-        "For each place, whether all elements before it are true; bitwise on ints.",
+        "For each index, `t` if all elements before it are true; on ints, their bitwise and.",
         "and_scan([t, f, t]) → [T, T, F]",
     ),
     scan(
         "xor_scan",
         SCAN_LOGICAL,
         ReduceOp::Xor,
-        "For each place, the parity of the elements before it; bitwise on ints.",
+        "For each index, the parity of the elements before it; bitwise on ints.",
         "xor_scan([1, 2, 3]) → [0, 1, 3]",
     ),
 ];

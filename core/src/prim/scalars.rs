@@ -1,4 +1,4 @@
-//! Rows of the scalar operations and constants. Work and depth of all of them is 1.
+//! The rows of scalar operations and constants. The work and depth of each is 1.
 
 use super::table::{Constant, PrimKind, PrimRow};
 use nesl_runtime::scalar::ScalarOp;

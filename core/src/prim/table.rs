@@ -15,36 +15,38 @@ pub enum PrimKind {
     Scalar(ScalarOp),
     /// An operation on sequences.
     Seq(SeqOp),
-    /// Outside the language; its result type is part of the call.
+    /// An effect, such as printing or reading a file. Its result type is part of the call.
     Host(HostOp),
-    /// Defined by the shape of its argument's type; the compiler writes an instance for each type.
+    /// A function that is defined by the structure of its argument's type; the compiler generates
+    /// an instance for each type.
     Derived(Derived),
-    /// `_check(cond, "message")`: faults with this code (and the message) unless cond.
+    /// A check: `_check(cond, "message")` faults with this code (and the message) unless `cond`
+    /// holds.
     Check(FaultCode),
-    /// `error(text)`.
+    /// The function `error(text)`, which always faults.
     Error,
-    /// `rand(v)`: the compiler supplies the key.
+    /// The function `rand(v)`; the compiler supplies the key.
     Rand,
-    /// A constant: `pi`, `max_int`, `min_int`, `infinity`, …
+    /// A constant, such as `pi`, `max_int`, `min_int`, `infinity`, …
     Constant(Constant),
 }
 
-/// Functions of any type, defined by its shape.
+/// Functions on any type, defined by the structure of the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Derived {
-    /// `(a, a) -> bool`
+    /// Equality, `(a, a) -> bool`.
     Eql,
-    /// `(a, int salt) -> int`: any int; equal values give equal numbers.
+    /// A hash function, `(a, int salt) -> int`: equal values have equal hashes for equal salts.
     Hash,
-    /// `a -> [char]`
+    /// The value as text, `a -> [char]`.
     String,
-    /// `a -> a`: the zero of the type.
+    /// The zero of the type, `a -> a`.
     Identity,
-    /// `[a] -> a`: the zero of the type of the elements (of which there may be none).
+    /// The zero of the type of the elements, `[a] -> a`; the sequence may be empty.
     Zero,
-    /// `([a], int salt) -> (([int], [int]), bool)`: for each element, the place of the last one that
-    /// is equal to it, and how many these are, and true; or of those that have the same hash, and
-    /// false.
+    /// Grouping, `([a], int salt) -> (([int], [int]), bool)`: for each element, the index of the
+    /// last element that is equal to it, and the number of these. The bool is true then; false
+    /// means that elements with equal hashes were grouped instead.
     Groups,
 }
 
@@ -59,19 +61,20 @@ pub enum Constant {
     NotANumber,
 }
 
-/// A row of the table.
+/// The row of a primitive in the table.
 #[derive(Clone, Copy, Debug)]
 pub struct PrimRow {
-    /// The name. One that begins with `_` is known only to the prelude.
+    /// The name of the primitive. One that begins with `_` is known only to the prelude.
     pub name: &'static str,
     /// The type in NESL's notation: `(a, a) -> a :: (a in number)`.
     pub scheme: &'static str,
     /// The kind of primitive.
     pub kind: PrimKind,
-    /// The documentation, for people.
+    /// The documentation that users see.
     pub doc: &'static str,
-    /// An expression and its value, `3 + 4 → 7`; checked by a test. Empty for internal ones.
+    /// An expression and its value, `3 + 4 → 7`, which a test checks. Empty for internal
+    /// primitives.
     pub example: &'static str,
-    /// Work and depth, `W = S(result), D = 1`.
+    /// The work and depth, `W = S(result), D = 1`; `S` is the number of scalars in a value.
     pub cost: &'static str,
 }

@@ -1,4 +1,4 @@
-//! Who calls whom.
+//! The call graph of a program: callees before callers, recursion, sizes.
 
 use crate::ir::{FunId, Op, Program};
 use nesl_runtime::bug::OrBug;

@@ -1,11 +1,4 @@
-//! ir → ir: what is known while compiling is done while compiling.
-//!
-//! One walk over each function, callees before callers, writes it anew: small and once-called
-//! functions are put in place of their calls, copies and pairs that are taken apart again
-//! disappear, constants are folded, equal scalar expressions are computed once, the length of
-//! what was just made is that of what it was made from. Then what nobody uses goes, unless it
-//! may fault, and an apply-to-each over another one becomes one. Groups of which only sums are
-//! asked for are not made (`reduce_by_key`).
+//! ir → ir: a table of passes that simplify a program before it is flattened.
 //!
 //! ```text
 //! fn "take@int"(a, n) library { … subseq(a, start, end) }      fn "main"(a) {
@@ -13,6 +6,21 @@
 //!                s = reduce_sum(b) … }                           ok = le(2, n) …
 //!                                                                b = subseq(a, 0, 2) …
 //! ```
+//!
+//! [`PASSES`] has a row for each pass. Those that rewrite one function at a time are interleaved:
+//! all of them have been applied to a function before the first is applied to its callers, so that
+//! the bodies that are inlined are simplified already. Those that rewrite the whole program follow.
+//! [`up_to`] applies the first rows of the table, so that the result of each is a stage of
+//! [`crate::pipeline`]; [`simplify`] applies all of them. Debug builds verify a function after each
+//! pass.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `rewrite` | inlining, constant folding, common subexpressions; unrolling |
+//! | `dead` | dead code |
+//! | `nests` | vertical fusion of maps |
+//! | `reduce_by_key` | groups of which only sums are used, as histograms |
+//! | `calls` | the call graph |
 //!
 //! A fault stays a fault of the same kind, and where the user's program is to blame for it: code
 //! of the library takes the place of the call that left the user's program. Which of several
@@ -26,57 +34,186 @@ mod nests;
 mod reduce_by_key;
 mod rewrite;
 
-use crate::ir::{Effects, FunId, Function, Program};
+use crate::ir::{self, Effects, FunId, Function, Program};
+use crate::thresholds::Thresholds;
+use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
+use nesl_runtime::violation;
+use std::borrow::Cow;
 
 pub(crate) use rewrite::{renumber, renumber_calls};
 
-/// Simplifies a well-formed program; the result is well-formed, and means the same.
-pub fn simplify(program: &Program) -> Program {
-    let calls = calls::Calls::of(program);
-    let effects = Effects::of(program);
-    let mut simplified: Vec<Option<Function>> = vec![None; program.functions.len()];
-    let keyed = reduce_by_key::Keyed::of(program);
-    for id in calls.callees_first() {
-        let mut function =
-            rewrite::function(program, *id, &simplified, &calls, &|id| keyed.makes_groups(id));
-        dead::remove(&mut function);
-        nests::fuse(&mut function, &effects);
-        keyed.reduce(*id, &mut function);
-        simplified[id.0 as usize] = Some(function);
-    }
-    // Groups that are more than reduced are made as the library makes them.
-    for id in calls.callees_first() {
-        let Some(function) = &simplified[id.0 as usize] else { continue };
-        if keyed.concerns(function) {
-            let mut function = rewrite::again(function, &simplified, &calls);
+/// A pass of the simplifier.
+#[derive(Debug)]
+pub struct Pass {
+    /// The name, a verb.
+    pub name: &'static str,
+    /// The name of the program that it and the rows before it make.
+    pub stage: &'static str,
+    /// The title of this program in menus.
+    pub title: &'static str,
+    /// A description, without a full stop.
+    pub about: &'static str,
+    /// The function that transforms the program.
+    pub run: Run,
+}
+
+/// The function of a pass of the simplifier.
+#[derive(Clone, Copy, Debug)]
+pub enum Run {
+    /// Rewrites one function; its callees have gone through all passes of this kind.
+    Function(fn(Cow<'_, Function>, FunId, &Context<'_>) -> Function),
+    /// Rewrites the program, of which all functions have gone through the passes before.
+    Program(fn(Program, &Context<'_>) -> Program),
+}
+
+/// The passes of the simplifier, in order. Those that rewrite one function stand before those that
+/// rewrite the program.
+pub static PASSES: [Pass; 6] = [
+    Pass {
+        name: "inline",
+        stage: "inlined",
+        title: "Inlined",
+        about: "inlines small functions, folds constants, computes equal expressions once",
+        run: Run::Function(|function, _, context| {
+            // Calls of a grouping function are what `reduce-by-key` recognises.
+            let callees = |id| context.simplified(id).filter(|_| !context.keyed.makes_groups(id));
+            rewrite::inline(&function, &callees, &context.calls, context.limits)
+        }),
+    },
+    Pass {
+        name: "remove-dead-code",
+        stage: "live",
+        title: "Live",
+        about: "removes values that are not used and cannot fault",
+        run: Run::Function(|function, _, _| {
+            let mut function = function.into_owned();
             dead::remove(&mut function);
-            nests::fuse(&mut function, &effects);
-            simplified[id.0 as usize] = Some(function);
+            function
+        }),
+    },
+    Pass {
+        name: "fuse-maps",
+        stage: "joined",
+        title: "Joined",
+        about: "makes one apply-to-each of two where the second alone uses what the first gives",
+        run: Run::Function(|function, _, context| {
+            let mut function = function.into_owned();
+            nests::fuse(&mut function, &context.effects);
+            function
+        }),
+    },
+    Pass {
+        name: "reduce-by-key",
+        stage: "reduced",
+        title: "Reduced by key",
+        about: "makes histograms instead of groups of which only counts and reductions are used",
+        run: Run::Function(|function, id, context| {
+            let mut function = function.into_owned();
+            context.keyed.reduce(id, &mut function, context.limits);
+            function
+        }),
+    },
+    Pass {
+        name: "inline-grouping",
+        stage: "grouped",
+        title: "Grouped",
+        about: "inlines the grouping functions that are still called, as the passes before do",
+        run: Run::Program(inline_grouping),
+    },
+    Pass {
+        name: "remove-unreached",
+        stage: "simple",
+        title: "Simplified",
+        about: "removes the functions that are not called any more, which ends simplification",
+        run: Run::Program(remove_unreached),
+    },
+];
+
+/// The facts about a program that the passes use.
+pub struct Context<'p> {
+    limits: &'p Thresholds,
+    calls: calls::Calls,
+    effects: Effects,
+    keyed: reduce_by_key::Keyed,
+    /// The functions that have gone through the passes so far.
+    functions: Vec<Option<Function>>,
+}
+
+impl Context<'_> {
+    /// Returns the simplified form of a function, once there is one.
+    fn simplified(&self, id: FunId) -> Option<&Function> {
+        self.functions[id.0 as usize].as_ref()
+    }
+}
+
+/// Simplifies a well-formed program; the result is well-formed, and means the same.
+pub fn simplify(program: &Program, limits: &Thresholds) -> Program {
+    up_to(program, PASSES.len(), limits)
+}
+
+/// Applies the first `count` rows of [`PASSES`] to a well-formed program.
+pub fn up_to(program: &Program, count: usize, limits: &Thresholds) -> Program {
+    let mut context = Context {
+        limits,
+        calls: calls::Calls::of(program),
+        effects: Effects::of(program),
+        keyed: reduce_by_key::Keyed::of(program),
+        functions: vec![None; program.functions.len()],
+    };
+    for at in 0..context.calls.callees_first().len() {
+        let id = context.calls.callees_first()[at];
+        let mut function = Cow::Borrowed(&program.functions[id.0 as usize]);
+        for pass in &PASSES[..count] {
+            let Run::Function(run) = pass.run else { continue };
+            function = Cow::Owned(run(function, id, &context));
+            verify(pass, program, &function);
+        }
+        context.functions[id.0 as usize] = Some(function.into_owned());
+    }
+    // Functions that the main function does not reach stay as they were.
+    let functions = std::mem::take(&mut context.functions).into_iter().zip(&program.functions);
+    let functions = functions.map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect();
+    let mut program = Program { functions, globals: program.globals.clone(), main: program.main };
+    for pass in &PASSES[..count] {
+        let Run::Program(run) = pass.run else { continue };
+        program = run(program, &context);
+        program.functions.iter().for_each(|function| verify(pass, &program, function));
+    }
+    program
+}
+
+/// Reports a bug of a pass in debug builds if a function of its result is not well-formed.
+fn verify(pass: &Pass, program: &Program, function: &Function) {
+    if cfg!(debug_assertions) {
+        let violations = ir::verify_function(program, function);
+        if !violations.is_empty() {
+            let all = violation::list(&violations);
+            bug!("the pass `{}` broke an invariant: {all}", pass.name);
         }
     }
-    // What is not reached from the form stays as it was: nobody asks for it.
-    let functions = simplified.into_iter().zip(&program.functions);
-    let functions = functions.map(|(new, old)| new.unwrap_or_else(|| old.clone())).collect();
-    reached_only(Program { functions, globals: program.globals.clone(), main: program.main })
 }
 
-/// Unrolls an apply-to-each over a short list that is written out, such as `{f(half) : half in [low,
-/// high]}`: for sequential code, which executes the iterations one after the other anyway and need
-/// not make the list.
-pub(crate) fn unroll(program: &Program) -> Program {
-    let calls = calls::Calls::of(program);
-    let unrolled = |at: usize| {
-        let mut function = rewrite::unrolled(program, FunId(at as u32), &calls);
+/// Inlines the grouping functions that are still called: groups of which more than reductions is
+/// used are made as the library makes them.
+fn inline_grouping(mut program: Program, context: &Context<'_>) -> Program {
+    for id in context.calls.callees_first() {
+        let at = id.0 as usize;
+        if !context.keyed.concerns(&program.functions[at]) {
+            continue;
+        }
+        let callees = |id: FunId| Some(&program.functions[id.0 as usize]);
+        let function = &program.functions[at];
+        let mut function = rewrite::inline(function, &callees, &context.calls, context.limits);
         dead::remove(&mut function);
-        function
-    };
-    let functions = (0..program.functions.len()).map(unrolled).collect();
-    Program { functions, globals: program.globals.clone(), main: program.main }
+        nests::fuse(&mut function, &context.effects);
+        program.functions[at] = function;
+    }
+    program
 }
 
-/// Without the functions that are not called any more.
-fn reached_only(program: Program) -> Program {
+/// Removes the functions that are not called any more.
+fn remove_unreached(program: Program, _: &Context<'_>) -> Program {
     let calls = calls::Calls::of(&program);
     let mut kept: Vec<FunId> = calls.callees_first().to_vec();
     kept.sort_unstable();
@@ -89,6 +226,20 @@ fn reached_only(program: Program) -> Program {
         rewrite::renumber_calls(&mut function.body, &place);
     }
     Program { functions, globals: program.globals, main: place(program.main) }
+}
+
+/// Unrolls an apply-to-each over a short list that is written out, such as `{f(half) : half in [low,
+/// high]}`: for sequential code, which executes the iterations one after the other anyway and need
+/// not make the list.
+pub(crate) fn unroll(program: &Program, limits: &Thresholds) -> Program {
+    let calls = calls::Calls::of(program);
+    let unrolled = |function: &Function| {
+        let mut function = rewrite::unroll(function, &calls, limits);
+        dead::remove(&mut function);
+        function
+    };
+    let functions = program.functions.iter().map(unrolled).collect();
+    Program { functions, globals: program.globals.clone(), main: program.main }
 }
 
 #[cfg(test)]

@@ -1,60 +1,56 @@
-//! The walk: one function, written anew.
+//! Inlining, constant folding and common subexpressions: a function is written anew, in one walk.
+//!
+//! ```text
+//! v1 = call "double"(2)         v3 = mul(v0, 4)
+//! v2 = mul(v0, v1)        →     …
+//! v3 = mul(v0, v1)
+//! ```
 
 use super::calls::Calls;
 use crate::base::with_stack;
 use crate::ir::{
-    Atom, Block, FunId, Function, FunctionBuilder, GlobalId, Let, Nest, Op, Program, Site, Ty, Var,
+    Atom, Block, FunId, Function, FunctionBuilder, GlobalId, Let, Nest, Op, Site, Ty, Var,
 };
 use crate::prim::SeqOp;
+use crate::thresholds::Thresholds;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::{self, Precision, Scalar, ScalarOp};
 use rustc_hash::FxHashMap;
 
-/// The size of a function that is inlined wherever it is called.
-const MAX_INLINED_OPERATIONS: usize = 40;
+/// The simplified functions of a program: `None` for one that is not inlined.
+pub(super) type Callees<'a> = &'a dyn Fn(FunId) -> Option<&'a Function>;
 
-/// The length of a list over which nests are unrolled.
-const MAX_UNROLLED_ELEMENTS: usize = 4;
-
-/// The size after which no more functions are inlined into one.
-const MAX_FUNCTION_OPERATIONS: usize = 4_000;
-
-/// A function of a program, but for `kept` with small ones in place of their calls.
-pub(super) fn function(
-    program: &Program,
-    id: FunId,
-    simplified: &[Option<Function>],
-    calls: &Calls,
-    kept: &dyn Fn(FunId) -> bool,
-) -> Function {
-    rewritten(&program.functions[id.0 as usize], simplified, calls, false, kept)
-}
-
-/// A function once more, with what was kept in place of its calls.
-pub(super) fn again(
+/// Rewrites a function, with the bodies of small `callees` in place of their calls.
+pub(super) fn inline<'a>(
     function: &Function,
-    simplified: &[Option<Function>],
-    calls: &Calls,
+    callees: Callees<'a>,
+    calls: &'a Calls,
+    limits: &'a Thresholds,
 ) -> Function {
-    rewritten(function, simplified, calls, false, &|_| false)
+    rewritten(function, callees, calls, limits, false)
 }
 
-/// A function in which nests over short lists that are written out are written out.
-pub(super) fn unrolled(program: &Program, id: FunId, calls: &Calls) -> Function {
-    rewritten(&program.functions[id.0 as usize], &[], calls, true, &|_| false)
+/// Rewrites a function, with a copy of the body for each element in place of an apply-to-each over
+/// a short list that is written out.
+pub(super) fn unroll<'a>(
+    function: &Function,
+    calls: &'a Calls,
+    limits: &'a Thresholds,
+) -> Function {
+    rewritten(function, &|_| None, calls, limits, true)
 }
 
-fn rewritten(
+fn rewritten<'a>(
     old: &Function,
-    simplified: &[Option<Function>],
-    calls: &Calls,
+    callees: Callees<'a>,
+    calls: &'a Calls,
+    limits: &'a Thresholds,
     unroll: bool,
-    kept: &dyn Fn(FunId) -> bool,
 ) -> Function {
     let mut rewriter = Rewriter {
-        simplified,
+        callees,
         calls,
-        kept,
+        limits,
         unroll,
         builder: FunctionBuilder::new(),
         known: FxHashMap::default(),
@@ -141,10 +137,7 @@ struct Env {
 
 impl Env {
     fn atom(&self, atom: Atom) -> Atom {
-        match atom {
-            Atom::Var(var) => self.atoms[&var],
-            Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => atom,
-        }
+        atom.variable().map_or(atom, |var| self.atoms[&var])
     }
 
     fn list(&self, atoms: &[Atom]) -> Vec<Atom> {
@@ -153,10 +146,9 @@ impl Env {
 }
 
 struct Rewriter<'a> {
-    simplified: &'a [Option<Function>],
+    callees: Callees<'a>,
     calls: &'a Calls,
-    /// Functions that are called where they are called.
-    kept: &'a dyn Fn(FunId) -> bool,
+    limits: &'a Thresholds,
     /// True if nests over short lists are unrolled.
     unroll: bool,
     builder: FunctionBuilder,
@@ -279,9 +271,11 @@ impl Rewriter<'_> {
         let [(.., Atom::Var(list))] = &nest.binders[..] else { return None };
         let Atom::Var(list) = env.atom(Atom::Var(*list)) else { return None };
         let Some(Known::List(elements)) = self.known.get(&list) else { return None };
-        let few = matches!(elements.len(), 1..=MAX_UNROLLED_ELEMENTS)
-            && self.written < MAX_FUNCTION_OPERATIONS;
-        (self.unroll && few && size(&nest.body) <= MAX_INLINED_OPERATIONS).then(|| elements.clone())
+        let limits = self.limits;
+        let few = (1..=limits.max_unrolled_elements).contains(&elements.len())
+            && self.written < limits.max_operations_after_inlining;
+        (self.unroll && few && size(&nest.body) <= limits.max_inlined_operations)
+            .then(|| elements.clone())
     }
 
     fn half(&mut self, first: bool, pair: Atom, ty: &Ty, site: Site) -> Atom {
@@ -416,13 +410,12 @@ impl Rewriter<'_> {
         site: Site,
         called: Option<Site>,
     ) -> Atom {
-        let small =
-            self.calls.size(callee) <= MAX_INLINED_OPERATIONS || self.calls.times(callee) == 1;
-        if let Some(Some(function)) = self.simplified.get(callee.0 as usize)
+        let small = self.calls.size(callee) <= self.limits.max_inlined_operations
+            || self.calls.times(callee) == 1;
+        if let Some(function) = (self.callees)(callee)
             && !self.calls.is_recursive(callee)
-            && !(self.kept)(callee)
             && small
-            && self.written < MAX_FUNCTION_OPERATIONS
+            && self.written < self.limits.max_operations_after_inlining
         {
             let called = called.or(function.library.then_some(site));
             let params = function.params.iter().map(|(var, _)| *var);
@@ -462,7 +455,9 @@ fn fold(op: ScalarOp, args: &[Atom]) -> Option<Atom> {
             return Some(Atom::Bool(true));
         }
         // Exact at both precisions.
-        (ScalarOp::ToFloat, [Atom::Int(x)]) if x.unsigned_abs() <= 1 << 24 => {
+        (ScalarOp::ToFloat, [Atom::Int(x)])
+            if x.unsigned_abs() <= 1_u64 << f32::MANTISSA_DIGITS =>
+        {
             return Some(Atom::Float(*x as f64));
         }
         _ => {}

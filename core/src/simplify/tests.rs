@@ -2,12 +2,13 @@
 
 use super::simplify;
 use crate::ir::{parse, print, verify};
+use crate::thresholds::Thresholds;
 use expect_test::{Expect, expect};
 
 fn check(program: &str, expected: &Expect) {
     let program = parse(program).unwrap();
     assert_eq!(verify(&program), Ok(()));
-    let simple = simplify(&program);
+    let simple = simplify(&program, &Thresholds::default());
     assert_eq!(verify(&simple), Ok(()));
     expected.assert_eq(&print(&simple));
 }
@@ -182,7 +183,7 @@ fn "halves"(v0: [int]) -> [int] {
             }
         "#]],
     );
-    let one = super::unroll(&parse(text).unwrap());
+    let one = super::unroll(&parse(text).unwrap(), &Thresholds::default());
     assert_eq!(verify(&one), Ok(()));
     expect![[r#"
         main "main"

@@ -11,7 +11,8 @@ use crate::flat::{Kernel, Let, Op};
 use crate::host_program::HostOnly;
 use crate::ir::{self, Atom, Program, Ty, Var};
 use crate::prim::{Cost, SeqOp};
-use std::ops::Range;
+use nesl_runtime::fault::FaultCode;
+use nesl_runtime::scalar::ScalarOp;
 
 /// Returns true if a program may have more to do than there is to compile: it loops or calls.
 pub fn worth_compiling(program: &Program) -> bool {
@@ -21,7 +22,18 @@ pub fn worth_compiling(program: &Program) -> bool {
             loops |= match op {
                 ir::Op::Nest(_) | ir::Op::Call(..) | ir::Op::Global(_) => true,
                 ir::Op::Seq(op, _) => op.row().cost == Cost::Generate,
-                _ => false,
+                ir::Op::Copy(_)
+                | ir::Op::Pair(..)
+                | ir::Op::First(_)
+                | ir::Op::Second(_)
+                | ir::Op::Scalar(..)
+                | ir::Op::Check { .. }
+                | ir::Op::Text(_)
+                | ir::Op::List(_)
+                | ir::Op::If { .. }
+                | ir::Op::Error(_)
+                | ir::Op::Host(..)
+                | ir::Op::Time(_) => false,
             }
         });
     }
@@ -37,12 +49,59 @@ pub fn left_to_interpreter(program: &Program) -> bool {
 /// The component that executes a kernel.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Placement<'k> {
-    /// The host does it step by step, and launches only the steps that loop ([`launched_steps`]).
+    /// The host does it step by step ([`host_step`]), and launches only the steps that loop.
     HostSteps,
     /// The array library does this operation on these operands for all segments at once.
     ArrayOperation(SeqOp, &'k [Atom]),
     /// The runtime executes it in one launch.
     Launch,
+}
+
+/// A step over one element that the host evaluates: it reads a few elements at most, or it is an
+/// operation of the array library.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum HostStep<'s> {
+    /// An operation of the core language.
+    Operation(HostOperation<'s>),
+    /// The number of elements of a range or a repetition.
+    Extent(SeqOp),
+    /// The check that two sequences are equally long; faults with this code.
+    SameLength(FaultCode),
+    /// The elements of a sequence in the order of their ranks by this operation.
+    Sort(SeqOp, Var),
+}
+
+/// An operation of the core language that the host evaluates for one element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum HostOperation<'s> {
+    /// An operation on scalars and descriptors.
+    Scalar(ScalarStep<'s>),
+    /// A conditional whose sides are such operations, conditionals, and reads of one element.
+    Conditional(Atom, [&'s ir::Block; 2]),
+    /// An operation of the array library ([`crate::prim::SeqRow::array_library`]), and its first
+    /// operand.
+    Array(SeqOp, Var),
+    /// A new sequence of some values.
+    List,
+}
+
+/// An operation on scalars and descriptors, which touches no element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ScalarStep<'s> {
+    /// The operand, unchanged.
+    Copy,
+    /// A pair of both operands.
+    Pair,
+    /// The first component of a pair.
+    First,
+    /// The second component of a pair.
+    Second,
+    /// An operation on scalars.
+    Operation(ScalarOp),
+    /// A check: a fault with this message if its operand is false.
+    Check(FaultCode, &'s str),
+    /// The length of a sequence.
+    Length,
 }
 
 /// Returns the component that executes a kernel; `single` if its index space has one element, on
@@ -55,12 +114,15 @@ pub fn placement(kernel: &Kernel, single: bool) -> Placement<'_> {
     }
 }
 
-/// Returns the one operation of a kernel, if the array library has it for many segments.
+/// Returns the one operation of a kernel, if the array library has it for many segments: it copies
+/// whole sequences.
 fn array_operation(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
     let [binding] = &kernel.lets[..] else { return None };
     match &binding.op {
-        Op::Map(ir::Op::Seq(op @ (SeqOp::Flatten | SeqOp::Append), args))
-            if kernel.masks.is_empty() && binding.space == kernel.space =>
+        Op::Map(ir::Op::Seq(op, args))
+            if op.row().cost == Cost::Copy
+                && kernel.masks.is_empty()
+                && binding.space == kernel.space =>
         {
             Some((*op, args))
         }
@@ -70,34 +132,82 @@ fn array_operation(kernel: &Kernel) -> Option<(SeqOp, &[Atom])> {
 
 /// Returns true if a kernel of one element can be taken apart, and the host does some step of it.
 fn has_host_steps(kernel: &Kernel) -> bool {
+    let is_on_host = |step: &Let| host_step(step).is_some();
     let separable =
-        |step: &Let| is_host_step(step) || matches!(step.op, Op::Map(_) | Op::Sequential(_));
+        |step: &Let| is_on_host(step) || matches!(step.op, Op::Map(_) | Op::Sequential(_));
     kernel.masks.is_empty()
         && kernel.lets.iter().all(separable)
-        && kernel.lets.iter().any(is_host_step)
+        && kernel.lets.iter().any(is_on_host)
 }
 
-/// Returns the consecutive steps from `first` on that are launched together because the host does
-/// none of them.
-pub fn launched_steps(kernel: &Kernel, first: usize) -> Range<usize> {
-    let count = kernel.lets[first..].iter().take_while(|step| !is_host_step(step)).count();
-    first..first + count
-}
-
-/// Returns true if the host does a step of a kernel over one element: it looks at a few elements
-/// at most, or it is an operation of the array library.
-pub fn is_host_step(step: &Let) -> bool {
+/// Returns the way in which the host evaluates a step of a kernel over one element; `None` if the
+/// step loops, and is launched.
+pub fn host_step(step: &Let) -> Option<HostStep<'_>> {
     match &step.op {
-        Op::Map(op) => is_scalar_step(op, &step.ty) || is_array_step(op),
-        Op::Extent(..) | Op::SameLength(..) => true,
-        Op::Sequential(block) => as_sort(block).is_some(),
-        _ => false,
+        Op::Map(op) => host_operation(op, &step.ty).map(HostStep::Operation),
+        Op::Extent(op, _) => Some(HostStep::Extent(*op)),
+        Op::SameLength(_, _, code) => Some(HostStep::SameLength(*code)),
+        Op::Sequential(block) => as_sort(block).map(|(rank, keys)| HostStep::Sort(rank, keys)),
+        Op::Element { .. }
+        | Op::Position
+        | Op::Gather(..)
+        | Op::Collect { .. }
+        | Op::Reduce { .. }
+        | Op::Histogram { .. }
+        | Op::Scatter { .. }
+        | Op::Scan { .. }
+        | Op::Branch { .. }
+        | Op::Call(..)
+        | Op::Versions { .. } => None,
+    }
+}
+
+/// Returns the way in which the host evaluates an operation, whose result has type `ty`; `None` if
+/// the operation loops.
+pub fn host_operation<'s>(op: &'s ir::Op, ty: &Ty) -> Option<HostOperation<'s>> {
+    let scalar = |step| op.costs_at_most(Cost::Check, ty).then_some(HostOperation::Scalar(step));
+    match op {
+        ir::Op::Copy(_) => scalar(ScalarStep::Copy),
+        ir::Op::Pair(..) => scalar(ScalarStep::Pair),
+        ir::Op::First(_) => scalar(ScalarStep::First),
+        ir::Op::Second(_) => scalar(ScalarStep::Second),
+        ir::Op::Scalar(op, _) => scalar(ScalarStep::Operation(*op)),
+        ir::Op::Check { code, message, .. } => scalar(ScalarStep::Check(*code, message)),
+        ir::Op::Seq(SeqOp::Length, _) => scalar(ScalarStep::Length),
+        ir::Op::Seq(op, args) => match args.first() {
+            Some(Atom::Var(first)) if op.row().array_library => {
+                Some(HostOperation::Array(*op, *first))
+            }
+            _ => None,
+        },
+        ir::Op::List(_) => Some(HostOperation::List),
+        ir::Op::If { cond, then, otherwise } => {
+            let sides = [then, otherwise];
+            with_stack(|| sides.iter().all(|side| side.lets.iter().all(is_in_host_side)))
+                .then_some(HostOperation::Conditional(*cond, sides))
+        }
+        ir::Op::Text(_)
+        | ir::Op::Global(_)
+        | ir::Op::Error(_)
+        | ir::Op::Call(..)
+        | ir::Op::Nest(_)
+        | ir::Op::Host(..)
+        | ir::Op::Time(_) => None,
+    }
+}
+
+/// Returns true if the host evaluates an operation inside of a conditional.
+fn is_in_host_side(binding: &ir::Let) -> bool {
+    match host_operation(&binding.op, &binding.ty) {
+        Some(HostOperation::Scalar(_) | HostOperation::Conditional(..)) => true,
+        Some(HostOperation::Array(op, _)) => op.row().cost == Cost::Element,
+        Some(HostOperation::List) | None => false,
     }
 }
 
 /// Returns the rank operation and the keys of a block that does nothing but sort: it permutes a
 /// sequence by the ranks of its elements.
-pub fn as_sort(block: &ir::Block) -> Option<(SeqOp, Var)> {
+fn as_sort(block: &ir::Block) -> Option<(SeqOp, Var)> {
     let [rank, moved] = &block.lets[..] else { return None };
     let (ir::Op::Seq(op, keys), ir::Op::Seq(SeqOp::Permute, args)) = (&rank.op, &moved.op) else {
         return None;
@@ -112,41 +222,18 @@ pub fn as_sort(block: &ir::Block) -> Option<(SeqOp, Var)> {
     }
 }
 
-fn is_scalar_step(op: &ir::Op, ty: &Ty) -> bool {
-    let in_side = |binding: &ir::Let| {
-        is_scalar_step(&binding.op, &binding.ty)
-            || matches!(binding.op, ir::Op::Seq(SeqOp::Index, _))
-    };
-    match op {
-        ir::Op::If { then, otherwise, .. } => {
-            with_stack(|| [then, otherwise].iter().all(|side| side.lets.iter().all(in_side)))
-        }
-        op => op.costs_at_most(Cost::Check, ty),
-    }
-}
+#[cfg(test)]
+mod tests {
+    use crate::prim::{Cost, SeqOp};
 
-fn is_array_step(op: &ir::Op) -> bool {
-    match op {
-        ir::Op::Seq(op, _) => is_array_operation(*op),
-        ir::Op::List(_) => true,
-        _ => false,
+    /// The engine implements two operations for many segments, and one that reads an element.
+    #[test]
+    fn costs_select_the_operations_that_the_engine_has() {
+        let of_cost = |cost| SeqOp::all().filter(move |op| op.row().cost == cost);
+        let copies: Vec<SeqOp> = of_cost(Cost::Copy).collect();
+        assert_eq!(copies, [SeqOp::Append, SeqOp::Flatten]);
+        let reads: Vec<SeqOp> = of_cost(Cost::Element).collect();
+        assert_eq!(reads, [SeqOp::Index]);
+        assert!(copies.iter().chain(&reads).all(|op| op.row().array_library));
     }
-}
-
-/// Returns true if the array library has an operation for one sequence.
-pub fn is_array_operation(op: SeqOp) -> bool {
-    matches!(
-        op,
-        SeqOp::Index
-            | SeqOp::Subseq
-            | SeqOp::Append
-            | SeqOp::Flatten
-            | SeqOp::Partition
-            | SeqOp::Permute
-            | SeqOp::Replace
-            | SeqOp::Scatter
-            | SeqOp::RankUp
-            | SeqOp::RankDown
-            | SeqOp::Groups
-    )
 }

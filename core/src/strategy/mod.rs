@@ -8,6 +8,7 @@
 //! | Is there anything for a runtime, or does the direct interpreter run the program? | [`eligibility::worth_compiling`], [`eligibility::left_to_interpreter`] |
 //! | For how long is the program interpreted before it is compiled? | [`InterpretBudget`] |
 //! | Is this kernel launched, done by the host in steps, or one operation of the array library? | [`eligibility::placement`] |
+//! | How does the host do a step? | [`eligibility::host_step`] |
 //! | Which version of a multi-versioned value runs: sequential or flattened? | [`Strategy::choose`] |
 //!
 //! The approach to the last question is incremental flattening (Henriksen, Thorøe, Elsman and
@@ -17,15 +18,15 @@
 //! own in `version`'s table of rules; nothing else decides between versions.
 //!
 //! No constant that trades one cost for another stands elsewhere in this crate's middle end or in
-//! the engine: a number tuned for one kind of machine is a bug on another.
+//! the engine: a number tuned for one kind of machine is a bug on another. The passes take theirs
+//! from the same struct, [`crate::thresholds`].
 
 pub mod eligibility;
 mod interpret_first;
-mod thresholds;
 mod version;
 
+pub use crate::thresholds::Thresholds;
 pub use interpret_first::InterpretBudget;
-pub use thresholds::Thresholds;
 pub use version::{
     Facts, Recursion, Strategy, Version, called_function, deciding_space, is_map, recursive,
 };

@@ -276,7 +276,7 @@ impl Expr {
 pub struct FloatBits(pub u64);
 
 impl FloatBits {
-    /// The float with these bits.
+    /// Returns the float with these bits.
     pub fn get(self) -> f64 {
         f64::from_bits(self.0)
     }
@@ -318,7 +318,7 @@ pub enum UnaryOp {
 }
 
 impl UnaryOp {
-    /// The name of the function it stands for.
+    /// Returns the name of the function it stands for.
     pub fn name(self) -> &'static str {
         match self {
             UnaryOp::Length => "#",
@@ -379,7 +379,7 @@ impl BinaryOp {
         BinaryOp::Read,
     ];
 
-    /// The operator as written, which is also the name of the function it stands for.
+    /// Returns the operator as written, which is also the name of the function it stands for.
     pub fn name(self) -> &'static str {
         match self {
             BinaryOp::Or => "or",

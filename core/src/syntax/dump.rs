@@ -4,7 +4,7 @@ use super::ast::{Expr, ExprId, Item, ItemKind, Pat, PatId, TypeExpr, TypeExprKin
 use super::{Parsed, SyntaxNode, lex};
 use std::fmt::Write;
 
-/// The tokens of a text, one a line: kind, bytes, text.
+/// Returns the tokens of a text, one a line: kind, bytes, text.
 pub fn dump_tokens(text: &str) -> String {
     let mut out = String::new();
     for token in lex(text) {
@@ -15,7 +15,7 @@ pub fn dump_tokens(text: &str) -> String {
     out
 }
 
-/// The lossless tree of an item, indented.
+/// Returns the lossless tree of an item, indented.
 pub fn dump_tree(parsed: &Parsed) -> String {
     let mut out = String::new();
     let mut depth = 0;
@@ -37,7 +37,7 @@ pub fn dump_tree(parsed: &Parsed) -> String {
     out
 }
 
-/// The abstract syntax of an item as NESL, fully parenthesised.
+/// Returns the abstract syntax of an item as NESL, fully parenthesised.
 pub fn dump_ast(item: &Item) -> String {
     let printer = Printer { item };
     let mut out = printer.item();

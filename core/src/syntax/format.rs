@@ -6,22 +6,22 @@
 //! (which would be a bug).
 //!
 //! ```text
-//! form ──grammar──▶ nodes ──writer (with the comments of remark)──▶ doc ──layout──▶ text
+//! form ──grammar──▶ nodes ──writer (with the comments of `comment`)──▶ doc ──layout──▶ text
 //! texts of forms, and what is between them ──lines──▶ text of the file
 //! ```
 
+mod comment;
 mod doc;
 mod lines;
-mod remark;
 mod writer;
 
 use super::grammar;
 use super::lexer::{Kind, Token};
 use super::{Parsed, form_of, lex, parse_item, split, too_deep};
 use crate::base::TextSize;
+use comment::comments;
 use doc::{Doc, layout};
 use lines::Lines;
-use remark::comments;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Range;
@@ -82,13 +82,14 @@ pub fn format_form(text: &str, parsed: &Parsed) -> Option<String> {
     reformatted(&text[own], parsed, &tokens)
 }
 
-/// The range of a form's own tokens in its text; `None` if it has none.
+/// Returns the range of a form's own tokens in its text; `None` if it has none.
 pub fn own(parsed: &Parsed) -> Option<Range<usize>> {
     let (first, last) = (parsed.tokens.first()?, parsed.tokens.last()?);
     Some(first.range.start().into()..last.range.end().into())
 }
 
-/// The start of the first token that is not a blank or comment, and the end of the last one.
+/// Returns the start of the first token that is not a blank or comment, and the end of the last
+/// one.
 fn significant(text: &str) -> (usize, usize) {
     let tokens = lex(text);
     let mut significant = tokens.iter().filter(|t| !t.kind.is_trivia());
@@ -103,7 +104,7 @@ fn form(text: &str) -> Option<String> {
     reformatted(text, &parsed, &parsed.tokens)
 }
 
-/// The new text of a form, if it differs; `tokens` have their ranges in the present text.
+/// Returns the new text of a form, if it differs; `tokens` have their ranges in the present text.
 fn reformatted(text: &str, parsed: &Parsed, tokens: &[Token]) -> Option<String> {
     if !parsed.diagnostics.is_empty() {
         return None;
@@ -113,7 +114,7 @@ fn reformatted(text: &str, parsed: &Parsed, tokens: &[Token]) -> Option<String> 
     (again.ast == parsed.ast && again.tokens.len() == parsed.tokens.len()).then_some(new)
 }
 
-/// The layout of a form, as text; `None` for one that nests too deeply or has no tokens.
+/// Returns the layout of a form, as text; `None` for one that nests too deeply or has no tokens.
 fn lay_out(text: &str, tokens: &[Token]) -> Option<String> {
     let all = lex(text);
     let terminated = tokens.last().is_some_and(|t| matches!(t.kind, Kind::Semi | Kind::Dollar));

@@ -319,7 +319,7 @@ fn operators<'a>(
         .then(maybe(Kind::RParen))
         .map_with(|(arg, close), x| Node::new(Kind::Paren, x.span(), vec![arg, close]))
         .boxed();
-    // `name(args)` without a blank binds tighter than juxtaposition (decision 14).
+    // `name(args)` without a blank binds tighter than juxtaposition.
     let tight = primary.clone().foldl_with(call.clone().repeated(), |fun, arg, x| {
         Node::new(Kind::Call, x.span(), vec![fun, arg])
     });
@@ -419,7 +419,8 @@ fn operators<'a>(
     .boxed()
 }
 
-/// The node of an expression followed by brackets: an index, or a call whose argument is a list.
+/// Returns the node of an expression followed by brackets: an index, or a call whose argument is a
+/// list.
 fn indexed(expr: Node, mut brackets: Node, span: SimpleSpan) -> Node {
     if brackets.kind == Kind::Empty {
         return Node::new(Kind::Juxtaposed, span, vec![expr, brackets]);

@@ -195,7 +195,7 @@ pub struct Token {
     pub range: TextRange,
 }
 
-/// All tokens of a text, in order; their ranges tile it.
+/// Returns all tokens of a text, in order; their ranges tile it.
 pub fn lex(text: &str) -> Vec<Token> {
     let mut tokens: Vec<Token> = Vec::with_capacity(text.len() / 3);
     let mut lexer = Kind::lexer(text);

@@ -2,19 +2,29 @@
 //!
 //! The grammar reports nothing. Here the whole form is known, so missing and misplaced parts are reported
 //! in the user's terms, with a suggestion where there is one.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `form` | whole forms, and errors of single tokens |
+//! | `expr` | expressions |
+//! | `binding` | `let`, and the separators that are forgotten in and around bindings |
+//! | `each` | the apply-to-each, and the mistakes that are common in it |
+//! | `pattern` | patterns and parameters |
+//! | `types` | types and their contexts |
+//! | `foreign_notation` | reports of the notation of other languages |
 
 mod binding;
 mod each;
 mod expr;
+mod foreign_notation;
 mod form;
 mod pattern;
-mod slips;
 mod types;
 
 use super::ast::{Arena, ArenaMap, Expr, ExprId, Ident, Item, Pat, PatId};
 use super::grammar::Node;
 use super::lexer::{Kind, Token};
-use crate::base::{Diagnostic, Kind as Sort, Name, Span, TextRange, TextSize};
+use crate::base::{Diagnostic, DiagnosticKind, Name, Span, TextRange, TextSize};
 
 pub(super) use form::lower;
 
@@ -81,8 +91,8 @@ impl<'a> Lower<'a> {
         id
     }
 
-    /// The bytes of a span. An empty span, where something is missing, is located after the token before
-    /// it.
+    /// Returns the bytes of a span. An empty span, where something is missing, is located after the
+    /// token before it.
     fn range(&self, span: Span) -> TextRange {
         super::range_of(self.tokens, span)
     }
@@ -114,7 +124,7 @@ impl<'a> Lower<'a> {
     }
 
     fn error(&mut self, at: TextRange, message: impl Into<String>) -> Report {
-        Diagnostic::error(Sort::Syntax, at, message)
+        Diagnostic::error(DiagnosticKind::Syntax, at, message)
     }
 
     /// Describes a token for messages: `` `;` ``, `the end of the form`.
@@ -149,7 +159,7 @@ impl<'a> Lower<'a> {
         let opener = self.range(Span::new(open, open + 1));
         // An error inside the bracket explains why its end was not reached.
         let explained =
-            |d: &Report| d.kind == Sort::Syntax && d.primary.at.start() > opener.start();
+            |d: &Report| d.kind == DiagnosticKind::Syntax && d.primary.at.start() > opener.start();
         if close.present() || self.diagnostics.iter().any(explained) {
             return;
         }
@@ -235,7 +245,7 @@ impl<'a> Lower<'a> {
         }
     }
 
-    /// The empty range just after a token.
+    /// Returns the empty range just after a token.
     fn insert_after(&self, index: u32) -> TextRange {
         TextRange::empty(
             self.tokens.get(index as usize).map_or(TextSize::new(0), |t| t.range.end()),

@@ -3,6 +3,17 @@
 //! The syntax is lossless: every byte of the text is in exactly one token, and the text of the tree is
 //! the text that was parsed. The text is first split into items (top-level forms) by brackets and
 //! `let … in`, so that errors do not affect other items and each item is parsed, and re-parsed, alone.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `lexer` | text → lossless tokens |
+//! | `split` | tokens → items |
+//! | `grammar` | the tokens of an item → nodes; accepts every text |
+//! | `tree` | nodes, blanks and comments → the lossless tree |
+//! | `ast` | the abstract syntax as data |
+//! | `lower` | nodes → abstract syntax, with all syntax errors |
+//! | `format` | the formatter |
+//! | `dump` | tokens, tree and abstract syntax as text |
 
 pub mod ast;
 mod dump;
@@ -13,7 +24,7 @@ mod lower;
 mod split;
 mod tree;
 
-use crate::base::{Diagnostic, Kind as Sort, Name, Span, TextRange, TextSize};
+use crate::base::{Diagnostic, DiagnosticKind, Name, Span, TextRange, TextSize};
 use grammar::{ItemGrammar, Node};
 use std::sync::Arc;
 
@@ -65,7 +76,7 @@ pub enum RawKind {
     Blank,
 }
 
-/// A parsed item.
+/// An item after parsing: its tree, its abstract syntax and its errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parsed {
     /// The lossless tree (`SyntaxNode::new_root(green)`); its text is the item's text.
@@ -79,13 +90,13 @@ pub struct Parsed {
 }
 
 impl Parsed {
-    /// The bytes of a span, relative to the item.
+    /// Returns the bytes of a span, relative to the item.
     pub fn range(&self, span: Span) -> TextRange {
         range_of(&self.tokens, span)
     }
 }
 
-/// The bytes of a span of tokens. An empty span is located after the token before it.
+/// Returns the bytes of a span of tokens. An empty span is located after the token before it.
 fn range_of(tokens: &[Token], span: Span) -> TextRange {
     let last = tokens.last().map_or(TextSize::new(0), |t| t.range.end());
     let token = |i: u32| tokens.get(i as usize).map(|t| t.range);
@@ -155,7 +166,7 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
         (Node { kind, start: 0, end: 0, kids: Vec::new() }, ast::Item::default())
     } else if let Some(deep) = too_deep(&tokens[..end]) {
         diagnostics.push(
-            Diagnostic::error(Sort::Syntax, deep, "this nests too deeply")
+            Diagnostic::error(DiagnosticKind::Syntax, deep, "this nests too deeply")
                 .note(format!("a form may nest {MAX_NESTING_LEVELS} levels")),
         );
         let node = Node { kind: Kind::Error, start: 0, end: end as u32, kids: Vec::new() };
@@ -169,38 +180,38 @@ fn parse_tokens(text: &str, all: &[Token]) -> Parsed {
     if terminated && kinds.is_empty() {
         let at = tokens[0].range;
         diagnostics.push(
-            Diagnostic::warning(Sort::Syntax, at, "there is nothing before this terminator").fix(
-                "remove it",
+            Diagnostic::warning(
+                DiagnosticKind::Syntax,
                 at,
-                "",
-            ),
+                "there is nothing before this terminator",
+            )
+            .fix("remove it", at, ""),
         );
     }
     if let Some(range) = open_comment {
         diagnostics.clear();
         let at = TextRange::at(range.start(), TextSize::new(1));
         diagnostics.push(
-            Diagnostic::error(Sort::Syntax, at, "this comment is never closed").hint(comment_hint(
-                &text[range],
-                &tokens,
-                text,
-            )),
+            Diagnostic::error(DiagnosticKind::Syntax, at, "this comment is never closed")
+                .hint(comment_hint(&text[range], &tokens, text)),
         );
     }
     for at in foreign_comments {
         let words = text[at].trim_start_matches('/').trim().replace('%', "");
-        diagnostics.push(Diagnostic::error(Sort::Syntax, at, "`//` does not begin a comment").fix(
-            "write `% … %`",
-            at,
-            format!("% {words} %"),
-        ));
+        diagnostics.push(
+            Diagnostic::error(DiagnosticKind::Syntax, at, "`//` does not begin a comment").fix(
+                "write `% … %`",
+                at,
+                format!("% {words} %"),
+            ),
+        );
     }
     diagnostics.sort_by_key(|d| d.primary.at.start());
     let green = tree::build(&node, all, &significant, text);
     Parsed { green, ast: Arc::new(item), tokens: tokens.into(), diagnostics }
 }
 
-/// The hint for a comment that is never closed. In `5 % 2;` a remainder was meant.
+/// Returns the hint for a comment that is never closed. In `5 % 2;` a remainder was meant.
 fn comment_hint(comment: &str, before: &[Token], text: &str) -> String {
     let operand = comment[1..].trim().trim_end_matches([';', '$']).trim_end();
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -247,8 +258,8 @@ fn form_of(text: &str) -> ItemGrammar {
     }
 }
 
-/// The first token at which the form nests too deeply, by an upper bound on the depth of the grammar:
-/// open brackets, and the constructs that extend to the right.
+/// Returns the first token at which the form nests too deeply, by an upper bound on the depth of
+/// the grammar: open brackets, and the constructs that extend to the right.
 fn too_deep(tokens: &[Token]) -> Option<TextRange> {
     let mut brackets = 0usize;
     let mut rightward = 0usize;

@@ -29,7 +29,7 @@ pub fn split(text: &str) -> Vec<RawItem> {
     items
 }
 
-/// The lookahead that was needed to find that a form has these tokens.
+/// Returns the lookahead that was needed to find that a form has these tokens.
 fn reach(tokens: &[Token], balanced: bool) -> Reach {
     if tokens.iter().any(|token| matches!(token.kind, Kind::OpenText | Kind::OpenComment)) {
         return Reach::Far;
@@ -152,7 +152,8 @@ fn close(open: &mut Vec<Kind>, kind: Kind) {
     }
 }
 
-/// The first of the blanks and comments before token `i`: they belong to the form that begins there.
+/// Returns the first of the blanks and comments before token `i`: they belong to the form that
+/// begins there.
 fn before(tokens: &[Token], start: usize, i: usize) -> usize {
     let mut i = i;
     while i > start + 1 && tokens[i - 1].kind.is_trivia() {
@@ -197,7 +198,7 @@ fn ends_early(tokens: &[Token], i: usize, text: &str) -> bool {
     text[tokens[i].range].trim_end().ends_with([';', '$']) && ends_a_line(tokens, i, text)
 }
 
-/// The sort of the form that consists of some tokens, and the names it defines.
+/// Returns the sort of the form that consists of some tokens, and the names it defines.
 fn describe(tokens: &[Token], text: &str) -> RawItem {
     let start = tokens.first().map_or(TextSize::new(0), |t| t.range.start());
     let end = tokens.last().map_or(start, |t| t.range.end());
@@ -222,7 +223,7 @@ fn describe(tokens: &[Token], text: &str) -> RawItem {
     RawItem { range, kind, names, tokens: tokens.len() as u32, reach: Reach::Near }
 }
 
-/// The variables of `pattern =` or `pattern |=`, if the form begins with that.
+/// Returns the variables of `pattern =` or `pattern |=`, if the form begins with that.
 fn bound(tokens: &[&Token], text: &str) -> Option<Vec<Name>> {
     let mut names = Vec::new();
     for (i, token) in tokens.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! Type annotations → types and schemes.
 
 use super::{Basic, Class, Code, Record, Scheme, Signature, Ty};
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name};
+use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name};
 use crate::names::{Names, closest};
 use crate::syntax::ast::{Ident, Item, ItemKind, TypeExpr, TypeExprKind, TypeScheme};
 use rustc_hash::FxHashMap;
@@ -67,8 +67,11 @@ impl Reader<'_> {
                 return Ty::Error;
             }
             self.unknown.push(name.name.clone());
-            let report =
-                Diagnostic::error(Kind::Type, at, format!("`{}` is not a type", name.name));
+            let report = Diagnostic::error(
+                DiagnosticKind::Type,
+                at,
+                format!("`{}` is not a type", name.name),
+            );
             let basic = ["int", "float", "bool", "char"].into_iter().map(Name::new);
             let all = basic.chain(self.variables.keys().cloned());
             // Each unknown name is reported once.
@@ -107,14 +110,14 @@ impl Reader<'_> {
                 if wanted == 1 { "" } else { "s" },
                 args.len()
             );
-            self.diagnostics.push(Diagnostic::error(Kind::Type, at, message));
+            self.diagnostics.push(Diagnostic::error(DiagnosticKind::Type, at, message));
             return Ty::Error;
         }
         Ty::Record(Record { item: *record, name: name.name.clone() }, args.into())
     }
 }
 
-/// The class with a name.
+/// Returns the class with a name.
 pub(super) fn class_of(word: &str) -> Option<Class> {
     Some(match word {
         "any" => Class::Any,
@@ -129,8 +132,8 @@ pub(super) fn class_of(word: &str) -> Option<Class> {
     })
 }
 
-/// The signature of a function from its annotation alone, if it is fully annotated and has no optional
-/// parameters; or that of a datatype. All functions of the library are annotated so.
+/// Returns the signature of a function from its annotation alone, if it is fully annotated and has
+/// no optional parameters; or that of a datatype. All functions of the library are annotated so.
 pub fn declared_signature(
     id: ItemId,
     item: &Item,
@@ -155,7 +158,7 @@ pub fn declared_signature(
     }
 }
 
-/// The signature of a datatype whose content has a scheme.
+/// Returns the signature of a datatype whose content has a scheme.
 pub(super) fn record_signature(record: Record, content: Scheme) -> Signature {
     let args: Arc<[Ty]> = (0..content.vars.len() as u32).map(Ty::Var).collect();
     let code = Ty::Code(Code::Item(record.item), args.clone());
@@ -172,8 +175,8 @@ pub(super) enum Owner {
     Datatype,
 }
 
-/// The scheme that an annotation declares: its variables in the order of declaration, then the
-/// identities of functions in order of appearance. Inference numbers them in the same way.
+/// Returns the scheme that an annotation declares: its variables in the order of declaration, then
+/// the identities of functions in order of appearance. Inference numbers them in the same way.
 fn declared_scheme(
     id: ItemId,
     written: &TypeScheme,

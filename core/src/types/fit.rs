@@ -1,12 +1,12 @@
-//! The test of completion: does a value of some type fit the place of a hole?
+//! Tests whether a value of some type fits where an argument is missing, for completion.
 
 use super::unify::Unifier;
 use super::{Class, Ty};
 use crate::base::{ItemId, Loc, Span};
 
-/// The type expected at a hole of a form that is being written.
+/// The type that is expected at a missing part of a form that is being written.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct ExpectedType<'a> {
     /// The expected type.
     pub ty: &'a Ty,
     /// The classes of the form's variables.
@@ -16,7 +16,7 @@ pub struct Wanted<'a> {
     pub rigid: usize,
 }
 
-impl Wanted<'_> {
+impl ExpectedType<'_> {
     /// Returns true if some types fit and others do not.
     pub fn matters(&self) -> bool {
         match self.ty {
@@ -38,7 +38,7 @@ impl Wanted<'_> {
 
     /// Returns true if a value of type `found` fits. Its variables are those of a scheme, with the classes
     /// `own`; without classes they are the variables of the form.
-    pub fn takes(&self, found: &Ty, own: Option<&[Class]>) -> bool {
+    pub fn accepts(&self, found: &Ty, own: Option<&[Class]>) -> bool {
         let mut unifier = Unifier::default();
         let args: Vec<Ty> = self.vars.iter().map(|class| unifier.fresh(*class)).collect();
         let wanted = self.ty.substitute(&args);
@@ -71,12 +71,12 @@ mod tests {
     #[test]
     fn a_declared_variable_is_no_other_type() {
         let vars = [Class::Any, Class::Number];
-        let a = Wanted { ty: &Ty::Var(0), vars: &vars, rigid: 1 };
-        assert!(a.matters() && a.takes(&Ty::Var(0), None));
-        assert!(!a.takes(&Ty::Int, None) && !a.takes(&Ty::Var(1), None));
+        let a = ExpectedType { ty: &Ty::Var(0), vars: &vars, rigid: 1 };
+        assert!(a.matters() && a.accepts(&Ty::Var(0), None));
+        assert!(!a.accepts(&Ty::Int, None) && !a.accepts(&Ty::Var(1), None));
         // The result of `error` fits everywhere.
-        assert!(a.takes(&Ty::Var(0), Some(&[Class::Any])));
-        let number = Wanted { ty: &Ty::Var(1), vars: &vars, rigid: 1 };
-        assert!(number.takes(&Ty::Int, None) && !number.takes(&Ty::Char, None));
+        assert!(a.accepts(&Ty::Var(0), Some(&[Class::Any])));
+        let number = ExpectedType { ty: &Ty::Var(1), vars: &vars, rigid: 1 };
+        assert!(number.accepts(&Ty::Int, None) && !number.accepts(&Ty::Char, None));
     }
 }

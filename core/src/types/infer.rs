@@ -1,4 +1,12 @@
-//! Inference of a recursion group: declare monomorphic types, infer bodies, generalise.
+//! Infers the types of a recursion group: declares monomorphic types, infers bodies, generalises.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `expr` | inference of expressions |
+//! | `generalise` | from the variables of the unifier to those of schemes |
+//! | `report` | type errors: both sides of a clash, the origin of each, and a suggestion |
+//! | `advice` | suggestions for calls whose argument does not fit |
+//! | `words` | types in the words of messages |
 
 mod advice;
 mod expr;
@@ -9,7 +17,7 @@ mod words;
 use super::declare::{Owner, Reader, class_of, record_signature};
 use super::unify::Unifier;
 use super::{Class, Code, ItemTypes, Member, Record, Scheme, Signature, Ty, TypeEnvironment};
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, Span, with_stack};
+use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, Span, with_stack};
 use crate::syntax::ast::{
     ArenaMap, Datatype, Expr, ExprId, Function, ItemKind, Pat, PatId, TypeExpr, TypeScheme,
 };
@@ -178,7 +186,7 @@ impl Infer<'_> {
                     let shown = self.show(other);
                     body.report(
                         Diagnostic::error(
-                            Kind::Type,
+                            DiagnosticKind::Type,
                             at,
                             format!("the type of a function has an arrow, `{shown}` has none"),
                         )
@@ -196,7 +204,7 @@ impl Infer<'_> {
         self.functions.insert(body.member.id, Monotype { ty, optional });
     }
 
-    /// The type of an annotation, with new variables for the declared ones.
+    /// Returns the type of an annotation, with new variables for the declared ones.
     fn annotation(&mut self, body: &mut MemberTypes<'_>, written: &TypeScheme, owner: Owner) -> Ty {
         let mut variables = FxHashMap::default();
         for (name, class) in &written.context {
@@ -205,7 +213,7 @@ impl Infer<'_> {
                 let place = body.loc(class.span);
                 body.report(
                     Diagnostic::error(
-                        Kind::Type,
+                        DiagnosticKind::Type,
                         place,
                         format!("`{}` is not a class", class.name),
                     )
@@ -272,7 +280,7 @@ impl Infer<'_> {
             let at = body.loc(datatype.name.span);
             body.report(
                 Diagnostic::error(
-                    Kind::Type,
+                    DiagnosticKind::Type,
                     at,
                     format!("the datatype `{}` contains itself", datatype.name.name),
                 )
@@ -388,7 +396,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The name of the callee, for messages.
+    /// Returns the name of the callee, for messages.
     fn callee(&self, body: &MemberTypes<'_>, fun: ExprId) -> Option<Name> {
         match &body.member.item.exprs[fun] {
             Expr::Name(name) | Expr::Quote(name) => Some(name.clone()),

@@ -2,9 +2,21 @@
 //! 1982) with NESL's type classes, generalised per recursion group.
 //!
 //! Only top-level functions are generalised; a `let` is monomorphic, and so is recursion inside a
-//! group. Two classes on one variable merge only if one contains the other.
+//! group. Two classes of one variable merge only if one contains the other.
+//!
 //! The type of a function says *which* function it is ([`Ty::Code`]), so that elaboration can specialise
 //! every call of a function value; hence `[sin, cos]` is a type error.
+//!
+//! | file | contents |
+//! |---|---|
+//! | `ty` | types, classes and schemes as data |
+//! | `declare` | type annotations → types and schemes |
+//! | `unify` | unification of types with classes |
+//! | `infer` | inference of a recursion group; `infer/` has expressions, generalisation, reports of errors |
+//! | `print` | types as text |
+//! | `size` | the limit on the size of types |
+//! | `serial` | the check that serial functions are not used in parallel |
+//! | `fit` | the test whether a type fits a missing argument, for completion |
 
 mod declare;
 mod fit;
@@ -16,7 +28,7 @@ mod ty;
 mod unify;
 
 pub use declare::{declared_signature, scheme_of_text};
-pub use fit::Wanted;
+pub use fit::ExpectedType;
 pub use infer::{infer, infer_open};
 pub use print::{CallParts, class_name, print_call, print_scheme, print_type};
 pub use serial::serial_calls;
@@ -57,11 +69,11 @@ pub enum Signature {
 
 /// The typing environment of a recursion group: the signatures of all other items.
 pub trait TypeEnvironment {
-    /// The signature of an item outside the group.
+    /// Returns the signature of an item outside the group.
     fn signature(&self, item: ItemId) -> Arc<Signature>;
-    /// The location of an item's name, for the label "defined here".
+    /// Returns the location of an item's name, for the label "defined here".
     fn definition(&self, item: ItemId) -> Option<Loc>;
-    /// The name of an item, for messages.
+    /// Returns the name of an item, for messages.
     fn name(&self, item: ItemId) -> Name;
     /// Returns true if an item belongs to the library.
     fn is_library(&self, item: ItemId) -> bool;
@@ -94,7 +106,7 @@ pub struct ItemTypes {
     /// scheme. Present for every `Expr::Name`, `Quote`, `Unary` and `Binary` that refers to an item or a
     /// primitive.
     pub uses: ArenaMap<ExprId, Arc<[Ty]>>,
-    /// The type errors.
+    /// The type errors of the item.
     pub diagnostics: Vec<Diagnostic<Loc>>,
 }
 
@@ -126,7 +138,7 @@ fn same(a: &Ty, b: &Ty, vars: &mut dyn FnMut(u32, u32) -> bool) -> bool {
     }
 }
 
-/// The type of a record's content at some type arguments: the parameter of its constructor.
+/// Returns the type of a record's content at some type arguments: the parameter of its constructor.
 pub fn record_content(signature: &Signature, args: &[Ty]) -> Ty {
     match signature {
         Signature::Record { scheme } => match &scheme.ty {

@@ -4,12 +4,12 @@
 use super::{Basic, Class, Scheme, Ty};
 use std::fmt::Write;
 
-/// A scheme as text: `(a, a) -> a :: (a in number)`.
+/// Returns a scheme as text: `(a, a) -> a :: (a in number)`.
 pub fn print_scheme(scheme: &Scheme) -> String {
     print_with(&scheme.ty, &|var| scheme.vars.get(var as usize).copied())
 }
 
-/// A type as text, without the classes of its variables.
+/// Returns a type as text, without the classes of its variables.
 pub fn print_type(ty: &Ty) -> String {
     print_with(ty, &|_| None)
 }
@@ -27,8 +27,8 @@ pub struct CallParts {
     pub context: String,
 }
 
-/// The parts of a function's type, with the parameter split into at most `arity` components; `None` if
-/// the type is not a function type.
+/// Returns the parts of a function's type, with the parameter split into at most `arity`
+/// components; `None` if the type is not a function type.
 pub fn print_call(scheme: &Scheme, arity: usize, optional: &[Ty]) -> Option<CallParts> {
     let Ty::Function(f) = &scheme.ty else { return None };
     let mut printer = Printer { names: Vec::new(), out: String::new() };
@@ -54,7 +54,7 @@ pub fn print_call(scheme: &Scheme, arity: usize, optional: &[Ty]) -> Option<Call
     Some(CallParts { params, optional: others, result, context: printer.out })
 }
 
-/// A type as text; `class` returns the class of a variable, or `None` not to print it.
+/// Returns a type as text; `class` returns the class of a variable, or `None` not to print it.
 pub(super) fn print_with(ty: &Ty, class: &dyn Fn(u32) -> Option<Class>) -> String {
     let mut printer = Printer { names: Vec::new(), out: String::new() };
     printer.components(ty);
@@ -62,7 +62,7 @@ pub(super) fn print_with(ty: &Ty, class: &dyn Fn(u32) -> Option<Class>) -> Strin
     printer.out
 }
 
-/// The name of a class.
+/// Returns the name of a class.
 pub fn class_name(class: Class) -> &'static str {
     match class {
         Class::Any => "any",
@@ -76,7 +76,7 @@ pub fn class_name(class: Class) -> &'static str {
     }
 }
 
-/// The types that belong to a class, for messages.
+/// Returns the types that belong to a class, for messages.
 pub(super) fn members(class: Class) -> &'static str {
     match class {
         Class::Any => "every type",
@@ -94,7 +94,7 @@ struct Printer {
 }
 
 impl Printer {
-    /// The classes of the variables printed so far.
+    /// Returns the classes of the variables printed so far.
     fn context(&mut self, class: &dyn Fn(u32) -> Option<Class>) {
         let vars = self.names.iter().enumerate();
         let entries: Vec<String> = vars

@@ -1,7 +1,7 @@
 //! The check that functions which may not run in parallel (input, output to files, seeding) are not
 //! used inside a parallel apply-to-each.
 
-use crate::base::{Diagnostic, ItemId, Kind, Loc};
+use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc};
 use crate::names::{Names, Resolution};
 use crate::syntax::ast::{Expr, ExprId, Item, ItemKind};
 
@@ -27,9 +27,13 @@ pub fn serial_calls(
         {
             let at = Loc { item: id, span: item.expr_spans[expr] };
             diagnostics.push(
-                Diagnostic::error(Kind::Type, at, format!("`{name}` cannot be called in parallel"))
-                    .note("it reads, writes or seeds, and instances run in any order")
-                    .hint("call it outside the braces, or once for all elements"),
+                Diagnostic::error(
+                    DiagnosticKind::Type,
+                    at,
+                    format!("`{name}` cannot be called in parallel"),
+                )
+                .note("it reads, writes or seeds, and instances run in any order")
+                .hint("call it outside the braces, or once for all elements"),
             );
         }
         if let Expr::Each { body, bindings, sieve, serial } = &item.exprs[expr] {

@@ -82,7 +82,8 @@ pub enum Class {
 }
 
 impl Class {
-    /// The type of a class of one; a function's type variable in that class is an alias of that type.
+    /// Returns the type of a class of one; a function's type variable in that class is an alias of
+    /// that type.
     pub(super) fn only(self) -> Option<Ty> {
         match self {
             Class::Just(Basic::Int) => Some(Ty::Int),
@@ -116,7 +117,7 @@ pub struct Scheme {
 }
 
 impl Scheme {
-    /// The scheme of a type without variables.
+    /// Returns the scheme of a type without variables.
     pub fn mono(ty: Ty) -> Scheme {
         Scheme { vars: Vec::new(), ty }
     }

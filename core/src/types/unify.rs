@@ -1,4 +1,4 @@
-//! Unification of types with classes. Each binding of a variable records the location that caused it,
+//! Unifies types with classes. Each binding of a variable records the location that caused it,
 //! for error messages.
 
 use super::{Basic, Class, FunctionTy, MAX_PARTS, Scheme, Ty};
@@ -57,7 +57,7 @@ impl Unifier {
         ty.clone()
     }
 
-    /// The class of a free variable.
+    /// Returns the class of a free variable.
     pub(super) fn class(&self, var: u32) -> Class {
         match &self.vars[var as usize] {
             Variable::Free(class) => *class,
@@ -65,7 +65,8 @@ impl Unifier {
         }
     }
 
-    /// The location that determined the outermost constructor of a type that was a variable.
+    /// Returns the location that determined the outermost constructor of a type that was a
+    /// variable.
     pub(super) fn cause(&self, ty: &Ty) -> Option<Loc> {
         let mut ty = ty;
         let mut place = None;
@@ -210,7 +211,7 @@ pub(super) fn includes(a: Class, b: Class) -> bool {
     }
 }
 
-/// The intersection of two classes, which exists only if one contains the other.
+/// Returns the intersection of two classes, which exists only if one contains the other.
 fn meet(a: Class, b: Class) -> Result<Class, Clash> {
     if includes(a, b) {
         Ok(b)

@@ -76,7 +76,7 @@ export const scenes = [
       }
       // A line of the preview shows its source.
       await preview.locator('#tab-fused').click();
-      await preview.locator('.line', { hasText: 'mul' }).click();
+      await preview.locator('.line', { hasText: 'mul' }).first().click();
       await bench.shot('preview-line');
     },
   },

@@ -3,13 +3,14 @@
 
 use crate::arrays::{FlatValue, Memory, int, length, list, perform, scalar, sort};
 use crate::frame::{CallFrame, RunResult};
-use crate::kernels::{KernelPart, Launcher, next_part, value_in};
+use crate::kernels::{KernelKey, Launcher, value_in};
 use nesl_core::base::with_stack;
 use nesl_core::flat::{Kernel, Let, Op, SpaceId};
 use nesl_core::ir::{self, Atom, Site, Ty, Var};
 use nesl_core::lower;
+use nesl_core::pipeline::launches::{KernelPart, next_part};
 use nesl_core::prim::SeqOp;
-use nesl_core::strategy::eligibility::{as_sort, is_array_operation};
+use nesl_core::strategy::eligibility::{HostOperation, HostStep, ScalarStep, host_operation};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
@@ -28,12 +29,14 @@ pub(super) fn run_host_steps<'p>(
     let mut at = 0;
     while let Some((part, next)) = next_part(kernel, at) {
         match part {
-            KernelPart::Host(step, later) => {
+            KernelPart::Host(on_host, step, later) => {
                 let owned = take_owned(frame, kernel, step, later);
-                let value = HostStep { launcher, step }.run(frame, owned)?;
+                let value = StepRunner { launcher, step }.run(frame, on_host, owned)?;
                 frame.bind(step.var, step.space, value);
             }
-            KernelPart::Launched(key, part) => launcher.launch(frame, key, &part)?,
+            KernelPart::Launched(origin, part) => {
+                launcher.launch(frame, KernelKey::Program(origin), &part)?;
+            }
         }
         at = next;
     }
@@ -82,19 +85,24 @@ fn take_owned(
 /// The values bound inside of a side of a conditional, with their types.
 type Locals = FxHashMap<Var, (Rc<FlatValue>, Ty)>;
 
-/// A step of the host.
-struct HostStep<'a, 'p> {
+/// Evaluates a step.
+struct StepRunner<'a, 'p> {
     launcher: &'a Launcher<'p>,
     step: &'p Let,
 }
 
-impl<'p> HostStep<'_, 'p> {
+impl<'p> StepRunner<'_, 'p> {
     fn memory(&self) -> &Memory<'p> {
         &self.launcher.memory
     }
 
     /// Returns the value of the step; `owned` is its first operand if that may be overwritten.
-    fn run(&self, frame: &mut CallFrame<'p>, owned: Option<FlatValue>) -> RunResult<Rc<FlatValue>> {
+    fn run(
+        &self,
+        frame: &mut CallFrame<'p>,
+        on_host: HostStep<'p>,
+        owned: Option<FlatValue>,
+    ) -> RunResult<Rc<FlatValue>> {
         let (space, site) = (self.step.space, self.step.site);
         let mut values: Vec<Rc<FlatValue>> = Vec::new();
         let is_owned = owned.is_some();
@@ -102,122 +110,108 @@ impl<'p> HostStep<'_, 'p> {
         for atom in self.step.op.operands().into_iter().skip(usize::from(is_owned)) {
             values.push(value_in(self.launcher, frame, atom, space)?);
         }
-        let value = match &self.step.op {
-            Op::Map(ir::Op::If { cond, then, otherwise }) => {
-                return self.conditional(frame, &mut Locals::default(), *cond, [then, otherwise]);
+        let value = match on_host {
+            HostStep::Operation(operation) => {
+                let (locals, result) = (&mut Locals::default(), (&self.step.ty, site));
+                return self.operation(frame, locals, operation, &values, is_owned, result);
             }
-            Op::Map(ir::Op::Seq(op, args)) if is_array_operation(*op) => {
-                let Atom::Var(first) = args[0] else { bug!("a sequence is a variable") };
-                self.array_operation(frame, *op, &values, frame.element_ty(first), is_owned, site)?
-            }
-            Op::Map(ir::Op::List(_)) => {
-                let element = self.step.ty.element().or_bug("a list is a sequence");
-                let values: Vec<&FlatValue> = values.iter().map(|value| &**value).collect();
-                list(self.memory(), &values, element)?
-            }
-            Op::Map(op) => return self.scalar_step(frame, op, &values, &self.step.ty, site),
-            Op::Extent(op, _) => {
+            HostStep::Extent(op) => {
                 let args: Vec<i64> = match op {
                     SeqOp::Range => values.iter().map(|value| int(&value.parts[0])).collect(),
-                    _ => vec![int(&values[1].parts[0])],
+                    SeqOp::Dist => vec![int(&values[1].parts[0])],
+                    other => bug!("{other:?} has no extent that the host computes"),
                 };
                 let extent = extent(&args);
                 let extent = extent.map_err(|fault| self.launcher.fault(frame, site, fault))?;
                 FlatValue::new(vec![self.int(extent)])
             }
-            Op::SameLength(_, _, code) => {
+            HostStep::SameLength(code) => {
                 let (a, b) = (length(&values[0].parts[0]), length(&values[1].parts[0]));
                 if a != b {
-                    let fault = Fault::with(*code, format!("lengths {a} and {b}"));
+                    let fault = Fault::with(code, format!("lengths {a} and {b}"));
                     return Err(self.launcher.fault(frame, site, fault));
                 }
                 FlatValue::new(vec![Arg::Scalar(Literal::Bool(true))])
             }
-            Op::Sequential(block) => {
-                let (rank, keys) = as_sort(block).or_bug("the host sorts, and runs no other block");
+            HostStep::Sort(rank, keys) => {
                 let keys = value_in(self.launcher, frame, Atom::Var(keys), space)?;
                 sort(self.memory(), &keys, rank)?
             }
-            Op::Element { .. }
-            | Op::Position
-            | Op::Gather(..)
-            | Op::Collect { .. }
-            | Op::Reduce { .. }
-            | Op::Histogram { .. }
-            | Op::Scatter { .. }
-            | Op::Scan { .. }
-            | Op::Branch { .. }
-            | Op::Call(..)
-            | Op::Versions { .. } => bug!("a step that loops was left to the host"),
         };
         Ok(Rc::new(value))
     }
 
-    fn array_operation(
+    /// Returns the value of an operation on some values, of a type and for a source location;
+    /// `owned` if the first value may be overwritten.
+    fn operation(
         &self,
-        frame: &CallFrame<'p>,
-        op: SeqOp,
+        frame: &mut CallFrame<'p>,
+        locals: &mut Locals,
+        operation: HostOperation<'_>,
         values: &[Rc<FlatValue>],
-        element: &Ty,
         owned: bool,
-        site: Site,
-    ) -> RunResult<FlatValue> {
-        let args: Vec<&FlatValue> = values.iter().map(|value| &**value).collect();
-        let performed = perform(self.memory(), op, &args, element, owned)?;
-        performed.map_err(|fault| self.launcher.fault(frame, site, fault))
+        (ty, site): (&Ty, Site),
+    ) -> RunResult<Rc<FlatValue>> {
+        let operands = || values.iter().map(|value| &**value).collect::<Vec<&FlatValue>>();
+        let value = match operation {
+            HostOperation::Scalar(step) => self.scalar_step(frame, step, values, ty, site)?,
+            HostOperation::Conditional(cond, sides) => {
+                return self.conditional(frame, locals, cond, sides);
+            }
+            HostOperation::Array(op, first) => {
+                let element = match locals.get(&first) {
+                    Some((_, ty)) => ty.element().or_bug("what is indexed is a sequence"),
+                    None => frame.element_ty(first),
+                };
+                let performed = perform(self.memory(), op, &operands(), element, owned)?;
+                Rc::new(performed.map_err(|fault| self.launcher.fault(frame, site, fault))?)
+            }
+            HostOperation::List => {
+                let element = ty.element().or_bug("a list is a sequence");
+                Rc::new(list(self.memory(), &operands(), element)?)
+            }
+        };
+        Ok(value)
     }
 
     fn scalar_step(
         &self,
         frame: &CallFrame<'p>,
-        op: &ir::Op,
+        step: ScalarStep<'_>,
         values: &[Rc<FlatValue>],
         ty: &Ty,
         site: Site,
     ) -> RunResult<Rc<FlatValue>> {
         let width = || lower::parts(ty, self.memory().precision).len();
-        let parts = match op {
-            ir::Op::Copy(_) => return Ok(values[0].clone()),
-            ir::Op::Pair(..) => {
+        let parts = match step {
+            ScalarStep::Copy => return Ok(values[0].clone()),
+            ScalarStep::Pair => {
                 values.iter().flat_map(|value| value.parts.iter().cloned()).collect()
             }
-            ir::Op::First(_) => values[0].parts[..width()].to_vec(),
-            ir::Op::Second(_) => {
+            ScalarStep::First => values[0].parts[..width()].to_vec(),
+            ScalarStep::Second => {
                 let parts = &values[0].parts;
                 parts[parts.len() - width()..].to_vec()
             }
-            ir::Op::Scalar(op, _) => {
+            ScalarStep::Operation(op) => {
                 let args: Vec<Scalar> =
                     values.iter().map(|value| scalar(&value.parts[0])).collect();
-                let result = eval(*op, &args, self.memory().precision);
+                let result = eval(op, &args, self.memory().precision);
                 let result =
                     result.map_err(|code| self.launcher.fault(frame, site, Fault::new(code)))?;
                 vec![Arg::Scalar(self.memory().literal(result))]
             }
-            ir::Op::Check { code, message, .. } => {
+            ScalarStep::Check(code, message) => {
                 if !matches!(values[0].parts[..], [Arg::Scalar(Literal::Bool(true))]) {
-                    let fault = if message.is_empty() {
-                        Fault::new(*code)
-                    } else {
-                        Fault::with(*code, message.as_str())
+                    let fault = match message {
+                        "" => Fault::new(code),
+                        message => Fault::with(code, message),
                     };
                     return Err(self.launcher.fault(frame, site, fault));
                 }
                 return Ok(values[0].clone());
             }
-            ir::Op::Seq(SeqOp::Length, _) => {
-                vec![self.int(int(&values[0].parts[0]))]
-            }
-            ir::Op::If { .. }
-            | ir::Op::Seq(..)
-            | ir::Op::Text(_)
-            | ir::Op::List(_)
-            | ir::Op::Global(_)
-            | ir::Op::Error(_)
-            | ir::Op::Call(..)
-            | ir::Op::Nest(_)
-            | ir::Op::Host(..)
-            | ir::Op::Time(_) => bug!("a step that is not scalar was left to the host"),
+            ScalarStep::Length => vec![self.int(int(&values[0].parts[0]))],
         };
         Ok(Rc::new(FlatValue::new(parts)))
     }
@@ -248,23 +242,18 @@ impl<'p> HostStep<'_, 'p> {
         locals: &mut Locals,
         binding: &ir::Let,
     ) -> RunResult<Rc<FlatValue>> {
+        // All of a nested conditional was found to be the host's together with this one.
         if let ir::Op::If { cond, then, otherwise } = &binding.op {
             return self.conditional(frame, locals, *cond, [then, otherwise]);
         }
+        let operation = host_operation(&binding.op, &binding.ty)
+            .or_bug("the host evaluates each operation of a side that it evaluates");
         let mut values = Vec::new();
         for atom in binding.op.operands() {
             values.push(self.operand(frame, locals, atom)?);
         }
-        let ir::Op::Seq(op @ SeqOp::Index, args) = &binding.op else {
-            return self.scalar_step(frame, &binding.op, &values, &binding.ty, binding.site);
-        };
-        let Atom::Var(sequence) = args[0] else { bug!("a sequence is a variable") };
-        let element = match locals.get(&sequence) {
-            Some((_, ty)) => ty.element().or_bug("what is indexed is a sequence"),
-            None => frame.element_ty(sequence),
-        };
-        let value = self.array_operation(frame, *op, &values, element, false, binding.site)?;
-        Ok(Rc::new(value))
+        let result = (&binding.ty, binding.site);
+        self.operation(frame, locals, operation, &values, false, result)
     }
 
     fn operand(

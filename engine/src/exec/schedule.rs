@@ -184,7 +184,8 @@ impl<'p> Schedule<'p> {
             values.iter().map(|value| Rows { count, columns: &value.parts }).collect();
         let columns = match op {
             SeqOp::Append => append_rows(memory, rows[0], rows[1], element)?,
-            _ => flatten_rows(memory, rows[0], element)?,
+            SeqOp::Flatten => flatten_rows(memory, rows[0], element)?,
+            other => bug!("the array library has no {other:?} for many segments"),
         };
         frame.bind(binding.var, binding.space, Rc::new(FlatValue::new(columns)));
         Ok(())

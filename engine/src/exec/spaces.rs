@@ -1,11 +1,12 @@
 //! Index spaces entered, and the values of their elements collected into sequences.
 
 use crate::arrays::{FlatValue, Memory, Segments, as_lengths, length, number, spans};
-use crate::frame::{CallFrame, Extent, ExtentRule, HostLength, RunResult, extent_rule};
+use crate::frame::{CallFrame, Extent, RunResult};
 use crate::kernels::{Launcher, filter, lengths_in, value_in};
 use crate::unsupported::Unsupported;
 use nesl_core::flat::SpaceId;
 use nesl_core::ir::{Atom, Ty};
+use nesl_core::pipeline::launches::{ExtentRule, HostLength, extent_rule};
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::runtime::Arg;
@@ -45,7 +46,7 @@ pub(super) fn enter<'p>(
         }
         ExtentRule::Filter { outer } => {
             if frame.extent(outer).single {
-                return Err(Unsupported::FilterOfOneElement.into());
+                bug!("an index space of one element on the host's path was filtered")
             }
             return filter(launcher, frame, outer, space);
         }

@@ -1,12 +1,8 @@
-//! The elements and segments of index spaces, and the rules by which they follow from values.
+//! The elements and segments of index spaces.
 
-use super::{RunResult, SpaceFacts};
+use super::RunResult;
 use crate::arrays::{Memory, Segments};
 use crate::unsupported::Unsupported;
-use nesl_core::flat::{Function, SpaceId, SpaceKind};
-use nesl_core::ir::{Atom, Var};
-use nesl_core::lower::kernel::Values;
-use nesl_runtime::bug::OrBug;
 use nesl_runtime::runtime::Buffer;
 use std::cell::OnceCell;
 use std::rc::Rc;
@@ -75,59 +71,5 @@ impl Extent {
     pub(super) fn segment_indices(&self, memory: &Memory<'_>) -> RunResult<Buffer> {
         let numbers = self.segments()?.numbers(memory)?;
         Ok(self.outer_indices.get_or_init(|| numbers).clone())
-    }
-}
-
-/// A length that the host knows.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum HostLength {
-    /// The length of a sequence that lives at a single element.
-    Of(Var),
-    /// An int: a constant, or a variable that lives at a single element.
-    Int(Atom),
-}
-
-/// The rule by which the extent of an index space follows from values and other extents.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum ExtentRule {
-    /// The elements of the caller.
-    Caller,
-    /// Every element of `outer` has a segment of the same length, which the host knows.
-    Equal { outer: SpaceId, length: HostLength },
-    /// Every element of `outer` has the elements of its own sequence.
-    OwnSequence { outer: SpaceId, sequence: Var },
-    /// Every element of `outer` has the elements of a sequence that lives further out.
-    OuterSequence { outer: SpaceId, sequence: Var },
-    /// Every element of `outer` has as many elements as its own int says.
-    OwnCount { outer: SpaceId, count: Atom },
-    /// The elements of `outer` whose flag is set.
-    Filter { outer: SpaceId },
-    /// The elements of `inner`, with those of one element of `outer` as one segment.
-    Concat { outer: SpaceId, inner: SpaceId },
-}
-
-/// Returns the rule for an index space.
-pub(crate) fn extent_rule(
-    function: &Function,
-    homes: &Values,
-    facts: &dyn SpaceFacts,
-    space: SpaceId,
-) -> ExtentRule {
-    let home = |var: Var| homes.get(&var).or_bug("a variable is bound before it is used").0;
-    match function.index_space(space).kind {
-        SpaceKind::Caller => ExtentRule::Caller,
-        SpaceKind::Elements { of: outer, sequence } => match home(sequence) {
-            home if facts.is_single(home) => {
-                ExtentRule::Equal { outer, length: HostLength::Of(sequence) }
-            }
-            home if home == outer => ExtentRule::OwnSequence { outer, sequence },
-            _ => ExtentRule::OuterSequence { outer, sequence },
-        },
-        SpaceKind::Count { of: outer, count } => match count {
-            Atom::Var(var) if !facts.is_single(home(var)) => ExtentRule::OwnCount { outer, count },
-            _ => ExtentRule::Equal { outer, length: HostLength::Int(count) },
-        },
-        SpaceKind::Filter { of: outer, .. } => ExtentRule::Filter { outer },
-        SpaceKind::Concat { of: outer, inner } => ExtentRule::Concat { outer, inner },
     }
 }

@@ -19,7 +19,7 @@ mod last_use;
 mod program;
 
 pub(crate) use error::{RunError, RunResult};
-pub(crate) use extent::{Extent, ExtentRule, HostLength, extent_rule};
+pub(crate) use extent::Extent;
 pub(crate) use program::FlatProgram;
 
 use crate::arrays::{FlatValue, Memory};
@@ -29,24 +29,13 @@ use last_use::LastUses;
 use nesl_core::flat::{Block, Function, SpaceId, SpaceKind};
 use nesl_core::ir::{Atom, FunId, Ty, Var};
 use nesl_core::lower::kernel::Values;
+use nesl_core::pipeline::launches::Descriptors;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::runtime::{Arg, Buffer};
 use nesl_runtime::scalar::Scalar;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-
-/// The facts about a call that the code of its kernels depends on.
-///
-/// A frame knows them; a prefetcher foresees them.
-pub(crate) trait SpaceFacts {
-    /// Returns true if an index space has a single element, on the host's own path.
-    fn is_single(&self, space: SpaceId) -> bool;
-    /// Returns true if the segments of an index space are equally long.
-    fn is_regular(&self, space: SpaceId) -> bool;
-    /// Returns true if the sequences of a value tile their pool one behind the other.
-    fn is_tiled(&self, var: Var, home: SpaceId) -> bool;
-}
 
 /// A call of a flattened function that is under way.
 pub(crate) struct CallFrame<'p> {
@@ -61,7 +50,7 @@ pub(crate) struct CallFrame<'p> {
     steps: Vec<(Rc<LastUses>, usize)>,
 }
 
-impl SpaceFacts for CallFrame<'_> {
+impl Descriptors for CallFrame<'_> {
     fn is_single(&self, space: SpaceId) -> bool {
         self.extents.get(&space).is_some_and(|extent| extent.single)
     }

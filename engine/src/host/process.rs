@@ -15,8 +15,8 @@ pub(super) struct Spawned {
     pub(super) errors: ChildStderr,
 }
 
-/// The output of a command that is given `input`. That it fails is its own affair: it says so on
-/// standard error, which is ours. The wish to stop ends it.
+/// Runs a command on `input` and returns its output. Its exit status is ignored: a failing command reports the
+/// reason on standard error, which it shares with us. An interrupt kills it.
 pub(super) fn shell(
     command: &[u8],
     input: &[u8],
@@ -27,7 +27,7 @@ pub(super) fn shell(
         .stdout(Stdio::piped())
         .spawn()
         .map_err(|e| format!("cannot run a command: {}", reason(&e)))?;
-    // A command may print before it has read everything: feed it from beside.
+    // A command may print before it has read everything, so another thread writes its input.
     if let Some(mut stdin) = child.stdin.take() {
         let input = input.to_vec();
         std::thread::spawn(move || {
@@ -40,9 +40,9 @@ pub(super) fn shell(
         None => Ok(0),
     };
     let ended = read.and_then(|_| {
-        interrupt.wait(|patience| match child.try_wait() {
+        interrupt.wait(|timeout| match child.try_wait() {
             Ok(None) => {
-                std::thread::sleep(patience.min(Duration::from_millis(1)));
+                std::thread::sleep(timeout.min(Duration::from_millis(1)));
                 None
             }
             Ok(Some(_)) => Some(Ok(())),

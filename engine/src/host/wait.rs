@@ -1,7 +1,7 @@
-//! Waiting for others, which a person can end.
+//! Interruptible waiting for pipes, processes and the terminal.
 //!
-//! A system call that blocks cannot be left, so what may block for long happens on a thread beside
-//! (pipes) or only once it is known not to (a terminal), while the wish to stop is looked at.
+//! A blocking system call cannot be abandoned. So pipes are read by another thread, and a terminal is read only
+//! when input is available; meanwhile the waiting thread polls the interrupt flag.
 
 use std::io::{self, BufRead, ErrorKind, Read};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// The time for which a request to stop may go unnoticed.
 const INTERRUPT_POLL: Duration = Duration::from_millis(20);
 
-/// The wish to stop.
+/// The flag that the user's Ctrl-C sets.
 #[derive(Clone, Default)]
 pub(super) struct Interrupt(Arc<AtomicBool>);
 
@@ -25,7 +25,8 @@ impl Interrupt {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Waits for something that is asked about again and again, or the wish to stop.
+    /// Calls `done`, which may block for the time that it is given, until it returns a value or the user
+    /// interrupts.
     pub(super) fn wait<T>(&self, mut done: impl FnMut(Duration) -> Option<T>) -> io::Result<T> {
         loop {
             if self.wished() {
@@ -47,12 +48,12 @@ impl Interrupt {
         if !io::IsTerminal::is_terminal(&input) {
             return Ok(());
         }
-        self.wait(|patience| {
+        self.wait(|timeout| {
             let mut asked = [PollFd::new(input.as_fd(), PollFlags::POLLIN)];
-            let patience = PollTimeout::try_from(patience).unwrap_or(PollTimeout::ZERO);
-            match poll(&mut asked, patience) {
+            let timeout = PollTimeout::try_from(timeout).unwrap_or(PollTimeout::ZERO);
+            match poll(&mut asked, timeout) {
                 Ok(0) | Err(nix::errno::Errno::EINTR) => None,
-                // An error will be met again by who reads.
+                // The read that follows reports the error.
                 Ok(_) | Err(_) => Some(()),
             }
         })
@@ -108,7 +109,7 @@ impl BufRead for Pump {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.taken == self.piece.len() && !self.ended {
             let interrupt = self.interrupt.clone();
-            let next = interrupt.wait(|patience| match self.pieces.recv_timeout(patience) {
+            let next = interrupt.wait(|timeout| match self.pieces.recv_timeout(timeout) {
                 Ok(piece) => Some(piece),
                 Err(RecvTimeoutError::Timeout) => None,
                 Err(RecvTimeoutError::Disconnected) => Some(Ok(Vec::new())),

@@ -6,32 +6,25 @@ use nesl_core::flat::{Kernel, SpaceId};
 use nesl_core::ir::{FunId, Var};
 use nesl_core::lower::kernel::{LoweredKernel, Variant};
 use nesl_core::pipeline;
-use nesl_core::pipeline::launches::is_renaming;
+use nesl_core::pipeline::launches::{Origin, is_renaming};
 use nesl_runtime::kir::Literal;
 use nesl_runtime::runtime::{Failure, Loaded, Runtime};
-use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-/// The identity of a kernel in a function: one of the program's, or one that the engine derives.
+/// The identity of a kernel in a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum KernelKey {
-    /// A kernel of the program, by its number.
-    Program(u32),
-    /// Some steps of a kernel of the program: its number, and that of the first step.
-    Part(u32, usize),
+    /// A kernel that follows from the program.
+    Program(Origin),
     /// A variable, broadcast to each element of an index space.
     Broadcast(Var, SpaceId),
     /// A constant for each element of an index space.
     Constant(SpaceId, Literal),
     /// The length of a sequence for each element of an index space.
     Length(Var, SpaceId),
-    /// The elements of a filter.
-    Filter(SpaceId),
-    /// The elements of both sides of a conditional.
-    Sides(SpaceId, SpaceId),
 }
 
 /// A kernel lowered for a variant, loaded when it is first launched.
@@ -64,17 +57,16 @@ type Lowered = Result<Rc<CachedKernel>, Unsupported>;
 
 /// The lowered kernels of a program, for one precision and seed.
 pub(crate) struct KernelCache {
-    precision: Precision,
-    seed: u64,
+    options: pipeline::Options,
     kernels: RefCell<FxHashMap<(FunId, KernelKey, Variant), Lowered>>,
     /// The time spent on lowering since the last call of `take_lowering_time`.
     lowering: Cell<Duration>,
 }
 
 impl KernelCache {
-    pub(crate) fn new(precision: Precision, seed: u64) -> KernelCache {
+    pub(crate) fn new(options: pipeline::Options) -> KernelCache {
         let (kernels, lowering) = Default::default();
-        KernelCache { precision, seed, kernels, lowering }
+        KernelCache { options, kernels, lowering }
     }
 
     /// Returns true before the first kernel was lowered.
@@ -115,8 +107,8 @@ impl KernelCache {
         variant: &Variant,
     ) -> Result<CachedKernel, Unsupported> {
         let (function, homes) = (program.function(id), program.homes(id));
-        let options = pipeline::Options { precision: self.precision, seed: self.seed, fuel: None };
-        let code = pipeline::kernel(&program.program, function, homes, kernel, variant, &options);
+        let code =
+            pipeline::kernel(&program.program, function, homes, kernel, variant, &self.options);
         let code = code.map_err(Unsupported::Lowering)?;
         if is_renaming(kernel, &code) {
             return Ok(CachedKernel { code, module: None });

@@ -7,13 +7,11 @@ use crate::arrays::{FlatValue, as_lengths};
 use crate::frame::{CallFrame, RunResult, constant};
 use nesl_core::flat::{Kernel, Let, Op, SpaceId};
 use nesl_core::ir::{self, Atom, Ty, Var};
+use nesl_core::pipeline::launches::{DERIVED_KERNEL, Origin, filtering};
 use nesl_core::prim::SeqOp;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::runtime::Arg;
 use std::rc::Rc;
-
-/// The number of a kernel that the program does not have.
-const DERIVED_KERNEL: u32 = u32::MAX;
 
 /// The variable that a derived kernel stores.
 const DERIVED_VAR: Var = Var(u32::MAX);
@@ -60,7 +58,11 @@ pub(crate) fn filter<'p>(
     outer: SpaceId,
     filter: SpaceId,
 ) -> RunResult<()> {
-    launcher.launch(frame, KernelKey::Filter(filter), &filtering(outer, vec![filter]))
+    launcher.launch(
+        frame,
+        KernelKey::Program(Origin::Filter(filter)),
+        &filtering(outer, vec![filter]),
+    )
 }
 
 /// Finds the elements of both sides of a conditional.
@@ -71,20 +73,7 @@ pub(crate) fn filter_sides<'p>(
     [then, otherwise]: [SpaceId; 2],
 ) -> RunResult<()> {
     let kernel = filtering(outer, vec![then, otherwise]);
-    launcher.launch(frame, KernelKey::Sides(then, otherwise), &kernel)
-}
-
-/// Returns the kernel that finds the elements of several filters of one index space.
-pub(super) fn filtering(outer: SpaceId, filters: Vec<SpaceId>) -> Kernel {
-    Kernel {
-        id: DERIVED_KERNEL,
-        space: outer,
-        lets: Vec::new(),
-        masks: filters.clone(),
-        stores: Vec::new(),
-        counts: filters.clone(),
-        filter_indices: filters,
-    }
+    launcher.launch(frame, KernelKey::Program(Origin::Sides(then, otherwise)), &kernel)
 }
 
 /// Returns the value of an operation at each element of an index space.

@@ -4,13 +4,13 @@ use super::args::arguments;
 use super::cache::{KernelCache, KernelKey};
 use super::log::LaunchLog;
 use super::results::bind_results;
-use super::variant::variant;
 use crate::arrays::Memory;
 use crate::frame::{CallFrame, FlatProgram, RunError, RunResult};
 use crate::trace::CallTrace;
 use nesl_core::flat::{Kernel, Op};
 use nesl_core::interp::Failure as ProgramFailure;
 use nesl_core::ir::Site;
+use nesl_core::pipeline::launches::{Origin, variant};
 use nesl_runtime::fault::Fault;
 use nesl_runtime::runtime::{Failure, Launch};
 use std::cell::Cell;
@@ -42,7 +42,7 @@ impl<'p> Launcher<'p> {
         key: KernelKey,
         kernel: &Kernel,
     ) -> RunResult<()> {
-        let variant = variant((frame.function, frame.homes), kernel, frame);
+        let variant = variant(frame.function, frame.homes, kernel, frame);
         let lowered = self.cache.kernel(self.program, frame.id, key, kernel, variant)?;
         let code = &lowered.code;
         self.count_work_items(self.work_items_of(frame, kernel));
@@ -66,7 +66,7 @@ impl<'p> Launcher<'p> {
 
     /// Launches one of the program's own kernels.
     pub(crate) fn launch_own(&self, frame: &mut CallFrame<'p>, kernel: &Kernel) -> RunResult<()> {
-        self.launch(frame, KernelKey::Program(kernel.id), kernel)
+        self.launch(frame, KernelKey::Program(Origin::Own(kernel.id)), kernel)
     }
 
     /// Returns the number of work items that a launch counts as.

@@ -3,8 +3,7 @@
 //! A program without effects is interpreted first ([`crate::interpret_first`]) and then goes to the
 //! runtime ([`crate::execute`]). One with effects becomes a host program
 //! ([`nesl_core::host_program`]): its steps are performed here in order, and the pure regions
-//! between them are programs without effects. So nothing that can be noticed is ever done in vain,
-//! or twice. Without a runtime, or where there is nothing to compile, the direct interpreter runs
+//! between them are programs without effects. So no effect is ever performed twice. Without a runtime, or where there is nothing to compile, the direct interpreter runs
 //! the whole program.
 //!
 //! | module | contents |
@@ -37,7 +36,7 @@ pub(crate) struct Runner<'a> {
     pub(crate) strategy: Strategy,
     /// Time spent on interpreting programs that were compiled in the end.
     pub(crate) interpreted_in_vain: Duration,
-    /// Something ran on the runtime.
+    /// True if something ran on the runtime.
     pub(crate) on_runtime: bool,
 }
 
@@ -197,9 +196,9 @@ impl Runner<'_> {
         done
     }
 
-    /// Returns a failure on a runtime with the calls that led there. Compiled code does not keep
-    /// track of them: the direct interpreter runs the program again (it has no effects), and if it
-    /// fails at the same place in time, it knows.
+    /// Adds the trace of calls to a failure on a runtime. Compiled code does not record calls, so the direct
+    /// interpreter runs the program again (it has no effects); if it fails at the same source location within
+    /// `max_search`, its trace is taken.
     fn locate_failure(
         &mut self,
         program: &Program,

@@ -1,7 +1,7 @@
-//! Top-level commands (LANGUAGE section 8).
+//! Top-level commands: `load`, `describe`, `set`, `show` and the like.
 
 use super::{Event, Session, Sink, Summary, place};
-use nesl_core::base::{Diagnostic, Kind, with_stack};
+use nesl_core::base::{Diagnostic, DiagnosticKind, with_stack};
 use nesl_core::db::{Before, FileId, Form};
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{Command, CommandArg, ItemKind};
@@ -86,7 +86,7 @@ impl Session {
         let at = place(self.db.whole(form.id()));
         summary.errors += 1;
         sink(Event::Diagnostic(
-            Diagnostic::error(Kind::Name, at, message).hint("`help;` lists the commands"),
+            Diagnostic::error(DiagnosticKind::Name, at, message).hint("`help;` lists the commands"),
         ));
     }
 
@@ -96,7 +96,7 @@ impl Session {
             Err(message) => {
                 let at = place(self.db.whole(form.id()));
                 summary.errors += 1;
-                sink(Event::Diagnostic(Diagnostic::error(Kind::Name, at, message)));
+                sink(Event::Diagnostic(Diagnostic::error(DiagnosticKind::Name, at, message)));
                 return;
             }
         };

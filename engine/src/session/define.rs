@@ -1,7 +1,8 @@
-//! Definitions and redefinitions (LANGUAGE section 7).
+//! Definitions and redefinitions: a later definition of a name replaces the earlier one for all its uses if it
+//! has the same type, and otherwise only hides it.
 
 use super::{Binding, Event, Session, Sink, Usage, place};
-use nesl_core::base::{Diagnostic, ItemId, Kind, Name};
+use nesl_core::base::{Diagnostic, DiagnosticKind, ItemId, Name};
 use nesl_core::db::{Before, FileId, Form};
 use nesl_core::names::Resolution;
 use nesl_core::syntax::ast::{self, ItemKind};
@@ -43,8 +44,8 @@ impl Session {
         }));
     }
 
-    /// A definition of a name that has one of the same type takes its place, for all who use it;
-    /// one of another type leaves them with the old one.
+    /// Replaces the earlier definition of each name of a form for all its uses, if the new one has the same
+    /// type; otherwise earlier uses keep the old one.
     pub(super) fn redefine(&mut self, file: FileId, position: u32, form: &Form, sink: Sink<'_>) {
         if self.again {
             return;
@@ -86,7 +87,7 @@ impl Session {
                     name.folded().to_uppercase()
                 );
                 sink(Event::Diagnostic(
-                    Diagnostic::warning(Kind::Name, at, message)
+                    Diagnostic::warning(DiagnosticKind::Name, at, message)
                         .label(place(self.db.whole(old)), "the definition that earlier forms keep"),
                 ));
             }

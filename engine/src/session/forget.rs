@@ -17,7 +17,7 @@ use nesl_core::db::{Before, FileId};
 use nesl_core::names::Resolution;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The number of entries that are always kept: sooner, looking for garbage is not worth its time.
+/// The least number of entries for which a search for unreachable ones is worth its time.
 const MIN_ENTRIES: usize = 64;
 
 /// The files of the entries of a session.
@@ -63,7 +63,7 @@ impl Search {
 }
 
 impl Session {
-    /// Forgets the entries that nothing can reach, if it is time to look for them.
+    /// Forgets the unreachable entries, if their number has doubled since the last search.
     pub(super) fn forget_entries(&mut self) {
         if self.entries.files.len() < MIN_ENTRIES + 2 * self.entries.reachable {
             return;

@@ -1,7 +1,7 @@
-//! Looking at programs without running them.
+//! Inspection of programs without running them: types, documentation, completion, stages of the compiler.
 
 use super::{CheckReport, Completion, FileRange, Session, Settings, is_error, located, run};
-use nesl_core::base::{Diagnostic, Kind, Name};
+use nesl_core::base::{Diagnostic, DiagnosticKind, Name};
 use nesl_core::db::{Before, FileId};
 use nesl_core::explain::{example, takes_functions};
 use nesl_core::names::Resolution;
@@ -51,7 +51,7 @@ impl Session {
         }
         let nothing = || {
             let at = FileRange { file, range: 0..text.len() };
-            vec![Diagnostic::error(Kind::Syntax, at, "there is no expression here")]
+            vec![Diagnostic::error(DiagnosticKind::Syntax, at, "there is no expression here")]
         };
         last.ok_or_else(nothing)
     }
@@ -69,12 +69,12 @@ impl Session {
             return Ok(syntax::dump_tokens(text));
         }
         let file = self.look_at(name, text);
-        // As if it had been entered: a declared function is the one defined further down.
+        // As in an entered text, a declared function is the one defined further down.
         let replaced = self.replaced.clone();
         for (position, form) in self.db.outline(file).forms.clone().iter().enumerate() {
             self.redefine(file, position as u32, form, &mut |_| {});
         }
-        // A form that is left out may be broken: nothing is made of what calls it.
+        // A form that is not printed may have errors: functions that call it are left out, too.
         let broken = std::mem::take(&mut self.broken);
         if function.is_some() {
             self.check_ahead(file);
@@ -124,7 +124,7 @@ impl Session {
         if !found && let Some(function) = function {
             let at = FileRange { file, range: 0..0 };
             let message = format!("there is no definition of `{function}` here");
-            return Err(vec![Diagnostic::error(Kind::Name, at, message)]);
+            return Err(vec![Diagnostic::error(DiagnosticKind::Name, at, message)]);
         }
         Ok(out)
     }
@@ -159,13 +159,14 @@ impl Session {
             | ItemKind::Missing => return Ok(()),
         };
         let Settings { precision, seed, fuel, .. } = self.settings;
-        let text = pipeline::dump(&program, &Options { precision, seed, fuel }, stage).text;
+        let options = Options { seed, fuel, ..Options::at(precision) };
+        let text = pipeline::dump(&program, &options, stage).text;
         if !stage.is_of_core() {
             out.push_str(&text);
             out.push('\n');
             return Ok(());
         }
-        // What an earlier form needed just so is not shown again; `main` is each form's own.
+        // A function that an earlier form needed, too, is printed once; each form has its own `main`.
         let mut parts = text.split("\n\nfn ");
         out.push_str(parts.next().unwrap_or(""));
         for part in parts {
@@ -264,7 +265,7 @@ impl Session {
         self.db.lookup(from, name)
     }
 
-    /// Puts a text where it sees all entries, and nobody sees it.
+    /// Adds a text that sees all entries and that no later text sees.
     fn look_at(&mut self, name: &str, text: &str) -> FileId {
         let file = match self.scratch {
             Some(file) => {

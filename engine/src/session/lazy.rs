@@ -2,10 +2,10 @@
 //!
 //! A definition of a sequence whose value is not shown is kept as the program that computes it. The
 //! first form that only iterates over the sequence is linked with that program, so that fusion sees
-//! both and the sequence is never stored. A form that needs it as a whole, and the second form that
-//! uses it, have it computed: nothing is computed more than twice.
+//! both and the sequence is never stored. A form that needs all of it in memory, and the second form
+//! that uses it, materialise it: no definition is computed more than twice.
 //!
-//! Nobody can notice: a definition is deferred only if it cannot fail, whatever its size, draws no
+//! The result of a program does not depend on this: a definition is deferred only if it cannot fail, whatever its size, draws no
 //! random numbers and has no effects. It captures the values that it uses, so that a later
 //! definition of their names does not matter.
 
@@ -40,7 +40,7 @@ pub(super) struct Deferred {
     fact: Fact,
     /// The number of operations of the program and of the deferred definitions that it captured.
     size: usize,
-    /// A form was linked with the program.
+    /// True once a form was linked with the program.
     asked: Cell<bool>,
     value: OnceCell<ResidentValue>,
 }
@@ -84,7 +84,7 @@ struct Linking {
 type Result<T> = std::result::Result<T, Vec<Diagnostic<FileRange>>>;
 
 impl Session {
-    /// Defers a definition if nobody will notice.
+    /// Defers a definition if no program can observe that.
     pub(super) fn defer(
         &self,
         item: ItemId,

@@ -14,22 +14,22 @@ use std::time::{Duration, Instant};
 /// The cost of evaluating a form. All zero for one that only defines.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Usage {
-    /// Seconds in all, with compilation, without showing the value.
+    /// The elapsed time with compilation, without showing the value, in seconds.
     pub seconds: f64,
-    /// Of these, seconds in which it waited for code, from elaboration to the machine's own: what
-    /// another thread made meanwhile does not count.
+    /// The part of `seconds` spent on compilation, from elaboration to machine code; modules that another thread
+    /// compiled meanwhile do not count.
     pub compile_seconds: f64,
-    /// The form ran on the session's runtime, not on the direct interpreter.
+    /// True if the form ran on the session's runtime, false on the direct interpreter.
     pub on_runtime: bool,
-    /// Kernels executed.
+    /// The number of launches.
     pub launches: u64,
-    /// Modules compiled.
+    /// The number of modules compiled.
     pub modules: u64,
-    /// Bytes that went to and from the runtime.
+    /// The number of bytes transferred to and from the runtime.
     pub transferred: u64,
-    /// Bytes of the runtime's arrays afterwards.
+    /// The size of the runtime's arrays afterwards, in bytes.
     pub bytes: u64,
-    /// The most bytes of arrays at a time since the session began.
+    /// The largest size of the runtime's arrays since the session began, in bytes.
     pub peak_bytes: u64,
 }
 
@@ -40,7 +40,7 @@ pub struct Stats {
     pub runtime: Option<String>,
     /// The runtime's counters since the session began.
     pub counters: Counters,
-    /// The number of programs that were not run in flattened form but by one thread, by reason.
+    /// The number of programs that one thread ran because they could not be flattened, by reason.
     pub unsupported: Vec<(Unsupported, u64)>,
     /// The top-level variables, by name.
     pub variables: Vec<Variable>,

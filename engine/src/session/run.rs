@@ -6,18 +6,17 @@ use super::{Binding, Event, Session, Settings, Sink, Summary, is_error, lazy, lo
 use crate::preview::Preview;
 use crate::resident::ResidentValue;
 use crate::runner::{Evaluated, FormError, Runner};
-use nesl_core::base::{Diagnostic, ItemId, Kind, Loc, Name};
-use nesl_core::db::{Before, Database, FileId, Form};
+use nesl_core::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name};
+use nesl_core::db::{Before, FileDefinitions, FileId, Form, SessionState};
 use nesl_core::elaborate::{self, Elaborated, Projection};
 use nesl_core::interp::{self, Failure, Host, Value};
 use nesl_core::ir;
-use nesl_core::names::Names;
 use nesl_core::pipeline;
 use nesl_core::prim::HostOp;
 use nesl_core::strategy::Strategy;
 use nesl_core::syntax::RawKind;
 use nesl_core::syntax::ast::{self, ItemKind};
-use nesl_core::types::{ItemTypes, Scheme, Signature, Ty, print_scheme};
+use nesl_core::types::{Scheme, Ty, print_scheme};
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::runtime;
@@ -177,7 +176,7 @@ impl Session {
         if let Err(message) = self.keep(item, ast, &computed.value) {
             summary.errors += 1;
             let at = place(self.db.whole(item));
-            sink(Event::Diagnostic(Diagnostic::error(Kind::Runtime, at, message)));
+            sink(Event::Diagnostic(Diagnostic::error(DiagnosticKind::Runtime, at, message)));
             self.fail(item);
             return;
         }
@@ -337,8 +336,13 @@ impl Session {
         &self,
         item: ItemId,
     ) -> Result<Elaborated, Vec<Diagnostic<super::FileRange>>> {
-        let program = Program { session: self, db: &self.db, watching: true };
-        elaborate::elaborate(item, &program, self.settings.precision)
+        let is_watched = |name: &Name| self.watches.contains_key(name);
+        let state = SessionState {
+            current: &|item, name| self.current(item, name),
+            is_watched: if self.watches.is_empty() { None } else { Some(&is_watched) },
+        };
+        let definitions = FileDefinitions::in_session(&self.db, state);
+        elaborate::elaborate(item, &definitions, self.settings.precision)
             .map_err(|all| all.into_iter().map(|d| located(d.map(|l| self.db.place(l)))).collect())
     }
 
@@ -367,7 +371,7 @@ impl Session {
                         _ => format!("`{}` has no value yet", global.name),
                     };
                     return Err(vec![
-                        Diagnostic::error(Kind::Name, at, message)
+                        Diagnostic::error(DiagnosticKind::Name, at, message)
                             .label(place(self.db.whole(global.item)), "it is defined here"),
                     ]);
                 }
@@ -382,7 +386,7 @@ impl Session {
         let mut own = failure.trace.iter().filter(|(_, library)| !library).map(|(site, _)| site);
         let primary = own.next().map_or_else(|| place(self.db.whole(item)), at);
         let mut diagnostic =
-            Diagnostic::error(Kind::Runtime, primary.clone(), failure.fault.to_string());
+            Diagnostic::error(DiagnosticKind::Runtime, primary.clone(), failure.fault.to_string());
         let mut last = primary;
         for (depth, site) in own.enumerate() {
             let here = at(site);
@@ -401,7 +405,7 @@ impl Session {
         item: ItemId,
         failure: runtime::Failure,
     ) -> Diagnostic<super::FileRange> {
-        Diagnostic::error(Kind::Runtime, place(self.db.whole(item)), words(&failure))
+        Diagnostic::error(DiagnosticKind::Runtime, place(self.db.whole(item)), words(&failure))
     }
 
     /// A value as text.
@@ -415,57 +419,16 @@ impl Session {
     }
 }
 
-/// The program as the elaborator sees it: the database, with the session's redefinitions.
-struct Program<'a> {
-    session: &'a Session,
-    db: &'a Database,
-    /// The program is to be run, not looked at.
-    watching: bool,
-}
-
-impl elaborate::Definitions for Program<'_> {
-    fn ast(&self, item: ItemId) -> Arc<ast::Item> {
-        self.db.ast(item).clone()
-    }
-
-    fn names(&self, item: ItemId) -> &Names {
-        self.db.names(item)
-    }
-
-    fn types(&self, item: ItemId) -> Arc<ItemTypes> {
-        self.db.types(item).clone()
-    }
-
-    fn signature(&self, item: ItemId) -> Arc<Signature> {
-        self.db.signature(item).clone()
-    }
-
-    fn current(&self, item: ItemId, name: &Name) -> ItemId {
-        self.session.current(item, name)
-    }
-
-    fn name(&self, item: ItemId) -> Name {
-        self.db.form(item).names.first().cloned().unwrap_or_else(|| Name::new("it"))
-    }
-
-    fn is_library(&self, item: ItemId) -> bool {
-        self.db.is_library(item)
-    }
-
-    fn watched(&self, item: ItemId) -> bool {
-        let watches = &self.session.watches;
-        self.watching && !watches.is_empty() && watches.contains_key(&self.name(item))
-    }
-}
-
 /// Elaborates a function for looking at it.
 pub(super) fn elaborate_function(
     session: &Session,
     item: ItemId,
     args: Arc<[Ty]>,
 ) -> Result<ir::Program, Vec<Diagnostic<super::FileRange>>> {
-    let program = Program { session, db: &session.db, watching: false };
-    elaborate::elaborate_function(item, args, &program, session.settings.precision)
+    let current = |item: ItemId, name: &Name| session.current(item, name);
+    let state = SessionState { current: &current, is_watched: None };
+    let definitions = FileDefinitions::in_session(&session.db, state);
+    elaborate::elaborate_function(item, args, &definitions, session.settings.precision)
         .map_err(|all| all.into_iter().map(|d| located(d.map(|l| session.db.place(l)))).collect())
 }
 

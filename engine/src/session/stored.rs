@@ -1,8 +1,7 @@
 //! `x |= exp;`: values kept in files, read back where they are used.
 //!
-//! A value that is stored takes no memory between the forms that use it. The files are the
-//! session's own, in a folder of its own among the temporary files, and go when it ends;
-//! `write_object_to_file` keeps a value for longer.
+//! A stored value takes no memory between the forms that use it. The files are in a temporary folder of the
+//! session, which is removed when it ends; `write_object_to_file` keeps a value for longer.
 
 use crate::host::object;
 use nesl_core::base::{ItemId, Name};
@@ -104,7 +103,7 @@ impl Drop for Stored {
     }
 }
 
-/// A folder that nobody else can look into.
+/// Makes a folder that only its owner can read.
 fn private_folder(path: &std::path::Path) -> Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]

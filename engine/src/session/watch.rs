@@ -1,9 +1,9 @@
-//! `set trace` and `set profile`: what a watched function does while a form runs.
+//! `set trace` and `set profile`: prints the calls and bindings of watched functions, and times them.
 //!
 //! Both belong to a name, and hold for every function that has it, now and later, lambdas inside
-//! it included. What there is to see goes where the program prints. The instances of an
-//! apply-to-each are shown one after the other, as the interpreter runs them, whereas what the
-//! program prints there waits for the end of the apply-to-each.
+//! it included. They are written to the output of the program. The iterations of an
+//! apply-to-each are shown one after the other, as the interpreter runs them; the output of the program
+//! within it is printed at the end of the apply-to-each.
 
 use super::{Session, Settings};
 use crate::preview::Preview;
@@ -27,7 +27,7 @@ const NESTED: u8 = 4;
 /// The number of levels by which a line is indented at most.
 const MAX_INDENT_LEVELS: usize = 40;
 
-/// The things that are shown of a function.
+/// The events of a function that are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Watch {
     /// 0: nothing; 1: calls; 2: arguments and results, too; 3: bindings, too; 4: those inside

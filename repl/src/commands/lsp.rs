@@ -2,13 +2,15 @@
 
 use crate::allocator;
 use crate::exit::OK;
+use crate::runtimes::RUNTIMES;
 use crate::stages::STAGES;
 use anyhow::{Context, Result};
 
-/// Serves an editor until it says goodbye.
+/// Serves an editor until it sends `exit`.
 pub fn run() -> Result<u8> {
     allocator::share_one_area();
-    let executable = std::env::current_exe().context("cannot tell where this program is")?;
-    nesl_server::serve(executable, STAGES).context("the language server cannot start")?;
+    let executable = std::env::current_exe().context("cannot find the path of this program")?;
+    let runtimes = RUNTIMES.iter().map(|row| row.choice).collect();
+    nesl_server::serve(executable, STAGES, runtimes).context("the language server cannot start")?;
     Ok(OK)
 }

@@ -1,4 +1,4 @@
-//! Is what was typed a whole number of forms?
+//! Decides if the text typed so far is a whole number of forms, or more lines are to come.
 
 use nesl_core::base::Severity;
 use nesl_core::syntax;

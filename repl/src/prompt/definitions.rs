@@ -1,7 +1,7 @@
 //! Loading the definitions of files before a session begins.
 //!
-//! Expressions at top level are left out: a session is for trying what a file defines, and what it
-//! computes may take long. They become blanks, so that everything else keeps its place.
+//! Top-level expressions are not evaluated, as they may take long and the session is for trying the definitions.
+//! They are replaced by blanks, so that the positions of everything else stay the same.
 
 use crate::exit::OK;
 use crate::exit::worse;
@@ -28,10 +28,10 @@ pub enum Shown {
 }
 
 impl Files {
-    /// These files; all can be read now.
+    /// Makes the list of files; an error if one cannot be read.
     pub fn new(paths: &[PathBuf]) -> Result<Files> {
         paths.iter().try_for_each(|path| source::read(path).map(drop))?;
-        // Another folder may be the current one later.
+        // A program may change the current folder later.
         Ok(Files(paths.iter().map(|path| path.canonicalize().unwrap_or(path.clone())).collect()))
     }
 
@@ -40,7 +40,7 @@ impl Files {
         self.0.is_empty()
     }
 
-    /// Runs the definitions of all files; the exit code.
+    /// Runs the definitions of all files; returns the exit code.
     pub fn enter(&self, reporter: &mut Reporter, session: &mut Session, shown: Shown) -> u8 {
         let mut code = OK;
         for path in &self.0 {

@@ -33,7 +33,7 @@ fn check(text: &str, diagnostic: &Diagnostic<FileRange>, expected: Expect) {
 fn a_message_shows_both_sides_and_a_way_out() {
     let text = "% sums %\nfunction f(x) =\n  x + 1.5;\nf(3);\n";
     let diagnostic =
-        Diagnostic::error(Kind::Type, at(text, "+"), "`+` cannot add an int and a float")
+        Diagnostic::error(DiagnosticKind::Type, at(text, "+"), "`+` cannot add an int and a float")
             .here("both sides must have the same type")
             .label(at(text, "x) ="), "this is an int")
             .label(at(text, "1.5"), "this is a float")
@@ -68,7 +68,7 @@ fn a_message_shows_both_sides_and_a_way_out() {
 fn a_warning_says_so() {
     let text = "x = 1;\nx = 2.0;";
     let diagnostic = Diagnostic::warning(
-        Kind::Name,
+        DiagnosticKind::Name,
         at(text, "x = 2.0"),
         "redefining x with a new type; old calls will not be modified",
     );
@@ -92,7 +92,8 @@ fn a_warning_says_so() {
 fn something_missing_is_pointed_at() {
     for (text, place) in [("let x = 1", 9), ("let x = 1\n", 9), ("let x = 1\n", 10), ("", 0)] {
         let here = FileRange { file: FileId(0), range: place..place };
-        let diagnostic = Diagnostic::error(Kind::Syntax, here, "`in` is missing").here("here");
+        let diagnostic =
+            Diagnostic::error(DiagnosticKind::Syntax, here, "`in` is missing").here("here");
         let sources = Texts(vec![("file.nesl", text.to_string())]);
         let message = shown(&sources, false, &diagnostic);
         assert!(message.contains("file.nesl:"), "{message}");
@@ -100,7 +101,8 @@ fn something_missing_is_pointed_at() {
     }
     let text = "let x = 1\nin x +\n";
     let here = FileRange { file: FileId(0), range: 16..16 };
-    let diagnostic = Diagnostic::error(Kind::Syntax, here, "an operand is missing").here("here");
+    let diagnostic =
+        Diagnostic::error(DiagnosticKind::Syntax, here, "an operand is missing").here("here");
     check(
         text,
         &diagnostic,
@@ -123,8 +125,9 @@ fn several_files_may_take_part() {
     let main = "half(3);";
     let sources = Texts(vec![("library.nesl", library.into()), ("main.nesl", main.into())]);
     let call = FileRange { file: FileId(1), range: 0..7 };
-    let diagnostic = Diagnostic::error(Kind::Runtime, at(library, "x / 0"), "division by zero")
-        .label(call, "called here");
+    let diagnostic =
+        Diagnostic::error(DiagnosticKind::Runtime, at(library, "x / 0"), "division by zero")
+            .label(call, "called here");
     expect![[r#"
         Runtime error: division by zero
            ╭─[ library.nesl:1:20 ]
@@ -147,7 +150,7 @@ fn several_files_may_take_part() {
 #[test]
 fn nothing_in_a_text_reaches_the_terminal_raw() {
     let text = "x =\t\"\x1b[31mé\u{202e}\" + 1;";
-    let diagnostic = Diagnostic::error(Kind::Type, at(text, "+"), "no \x07").here("here");
+    let diagnostic = Diagnostic::error(DiagnosticKind::Type, at(text, "+"), "no \x07").here("here");
     check(
         text,
         &diagnostic,
@@ -167,11 +170,14 @@ fn nothing_in_a_text_reaches_the_terminal_raw() {
 #[test]
 fn a_range_of_several_lines_is_bracketed() {
     let text = "if t\nthen 1\nelse 2.0;";
-    let diagnostic =
-        Diagnostic::error(Kind::Type, at(text, "if t\nthen 1\nelse 2.0"), "branches differ")
-            .here("the branches have types int and float")
-            .label(at(text, "1"), "int")
-            .label(at(text, "2.0"), "float");
+    let diagnostic = Diagnostic::error(
+        DiagnosticKind::Type,
+        at(text, "if t\nthen 1\nelse 2.0"),
+        "branches differ",
+    )
+    .here("the branches have types int and float")
+    .label(at(text, "1"), "int")
+    .label(at(text, "2.0"), "float");
     check(
         text,
         &diagnostic,
@@ -197,7 +203,7 @@ fn a_range_of_several_lines_is_bracketed() {
 #[test]
 fn a_long_line_is_shown_in_part() {
     let text = format!("[{}, 1.5, {}];", "1, ".repeat(1000), "2, ".repeat(1000));
-    let diagnostic = Diagnostic::error(Kind::Type, at(&text, "1.5"), "elements differ")
+    let diagnostic = Diagnostic::error(DiagnosticKind::Type, at(&text, "1.5"), "elements differ")
         .here("a float")
         .note("The first is an int.");
     check(
@@ -219,7 +225,8 @@ fn places_outside_a_text_do_no_harm() {
     let text = "é";
     for range in [0..1, 1..1, 1..2, 5..9, 0..100] {
         let diagnostic =
-            Diagnostic::error(Kind::Syntax, FileRange { file: FileId(0), range }, "oh").here("x");
+            Diagnostic::error(DiagnosticKind::Syntax, FileRange { file: FileId(0), range }, "oh")
+                .here("x");
         let sources = Texts(vec![("f", text.to_string())]);
         assert!(shown(&sources, false, &diagnostic).contains("f:1:"));
     }
@@ -228,7 +235,8 @@ fn places_outside_a_text_do_no_harm() {
 #[test]
 fn colours_are_there_only_if_wanted() {
     let text = "1 +";
-    let diagnostic = Diagnostic::error(Kind::Syntax, at(text, "+"), "oh").here("x").hint("try");
+    let diagnostic =
+        Diagnostic::error(DiagnosticKind::Syntax, at(text, "+"), "oh").here("x").hint("try");
     let sources = Texts(vec![("f", text.to_string())]);
     assert!(shown(&sources, true, &diagnostic).contains("\x1b["));
     assert!(!shown(&sources, false, &diagnostic).contains('\x1b'));

@@ -5,14 +5,14 @@
 //! for element in chunk        for segment in chunk
 //!   stage 0, its sinks          for element in segment ∩ chunk
 //!   stage 1, its sinks            stage 0, its sinks      ┐ a group: stages up to one
-//!   …                           reductions of stage 0     ┘ with a reduction's result
+//!   …                           reductions of stage 0     ┘ whose reduction has a result
 //!                               for element in segment ∩ chunk
 //!                                 stage 0 again, stage 1, its sinks
 //! ```
 //!
-//! A later group recomputes the values that it needs of the earlier stages, without their effects.
-//! A chunk may begin and end within a segment, if no stage reads a reduction's result: the partial
-//! reductions go to the chunk, where the launcher combines them.
+//! A later group recomputes the values that it reads from earlier stages, without their effects. A chunk may
+//! begin and end within a segment, if no stage reads the result of a reduction: the partial reductions are stored
+//! in the chunk's state, and the launcher combines them.
 
 use super::emitter::{FunctionEmitter, clif, flags};
 use super::phases::{self, Phase, Role, Task};
@@ -38,7 +38,7 @@ pub struct StageGroup<'a> {
 pub struct ElementRange {
     /// The first element.
     pub lo: ir::Value,
-    /// The element behind the last.
+    /// One more than the last element.
     pub hi: ir::Value,
     /// The segment, and the index of its first element.
     pub segment: Option<(ir::Value, ir::Value)>,
@@ -83,8 +83,8 @@ pub fn groups(kernel: &Kernel, phase: Phase) -> Vec<StageGroup<'_>> {
             for sink in &code.sinks {
                 if stage <= end {
                     let role = phases::role(sink, phase, stage, own);
-                    let alike = phases::is_alike(kernel, sink);
-                    tasks.push(Task { sink, stage, number, role, alike });
+                    let one_value = phases::scatters_one_value(kernel, sink);
+                    tasks.push(Task { sink, stage, number, role, one_value });
                 }
                 number += 1;
             }
@@ -249,7 +249,7 @@ impl<'a> KernelBuilder<'a, '_> {
         outer.to_vec()
     }
 
-    /// Emits a bool: true if the chunk holds the whole segment.
+    /// Emits a bool: true if the chunk contains the whole segment.
     fn whole(&mut self, range: ElementRange, stop: ir::Value) -> ir::Value {
         let start = range.segment.map_or(range.lo, |(_, start)| start);
         let from = self.c.b.ins().icmp(IntCC::Equal, range.lo, start);
@@ -391,7 +391,7 @@ impl<'a> KernelBuilder<'a, '_> {
 }
 
 impl FunctionEmitter<'_, '_> {
-    /// Emits the first index of a segment, and the index behind its last.
+    /// Emits the first index of a segment, and one more than its last index.
     pub fn bounds(&mut self, space: &Space, segment: ir::Value) -> (ir::Value, ir::Value) {
         match space {
             Space::Segmented { offsets, .. } => {

@@ -29,7 +29,7 @@ use assemble::Assembler;
 use cranelift_jit::{JITBuilder, JITModule};
 use machine::Machine;
 use nesl_runtime::kir::facts::{FunctionFacts, KernelFacts, kernel_facts};
-use nesl_runtime::kir::inline::inline;
+use nesl_runtime::kir::inline::{Limits, inline};
 use nesl_runtime::kir::{Kernel, Module, Sink, Space, liveness, walk};
 use phases::Phase;
 use std::sync::atomic::AtomicBool;
@@ -108,7 +108,7 @@ fn compile_here(
     room: usize,
     stop: &AtomicBool,
 ) -> Result<Compiled, String> {
-    let (module, facts) = inline(module);
+    let (module, facts) = inline(module, Limits::SMALL);
     let isa = machine.isa.clone();
     let convention = isa.default_call_conv();
     let blends = isa.isa_flags().iter().any(|f| f.name == "has_sse41" && f.as_bool() == Some(true));

@@ -1,9 +1,9 @@
-//! The passes of a kernel, and the part of each sink in each.
+//! The passes of a kernel over its elements, and what each sink does in each pass.
 //!
-//! A chunk's scans and packs need the totals of the chunks before it: a *local* pass finds the
-//! total of each chunk, the launcher *carries* them from chunk to chunk, and the *final* pass
-//! writes. A launch of one chunk needs the final pass only. Where several elements may scatter to
-//! one place, a *tag* pass finds the last chunk that does.
+//! The scans and packs of a chunk start from the combined totals of the chunks before it: a *local* pass
+//! computes the total of each chunk, the launcher scans the totals (the *carries*), and the *final* pass writes
+//! the results. A launch of one chunk needs only the final pass. Where elements of several chunks may scatter
+//! to one array element, a *tag* pass first finds the last of these chunks, whose write is to remain.
 
 use crate::abi::chunk;
 use nesl_runtime::kir::liveness::Effects;
@@ -12,18 +12,18 @@ use nesl_runtime::kir::{Inst, Kernel, Op, Sink, Value};
 /// A pass over the elements of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Finds the total of each chunk for the scans and packs of a stage.
+    /// Computes the total of each chunk for the scans and packs of a stage.
     Local(usize),
-    /// Notes, for each place that is scattered to, the last chunk that writes there.
+    /// Records, for each array element that is scattered to, the last chunk that writes it.
     Tag,
     /// Executes all effects and writes all results.
     Final,
 }
 
 impl Phase {
-    /// Returns true if the pass is responsible for such effects of a stage. In its `own` stages the
-    /// final pass is responsible for all. Elsewhere shared arrays are not written, and only the
-    /// sinks' needs and unfinished checks count.
+    /// Returns true if the pass executes instructions with such effects in a stage. In its `own` stages the
+    /// final pass executes all, and the other passes those that may fail or write private arrays. In a stage
+    /// that is recomputed, only writes of private arrays are executed again.
     pub fn executes(self, own: bool, effects: Effects) -> bool {
         match (self, own) {
             (Phase::Final, true) => effects.any(),
@@ -33,20 +33,20 @@ impl Phase {
     }
 }
 
-/// The part of a sink in a loop of a phase.
+/// The work that a sink does in a loop of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// It is left out.
+    /// Has no work in this pass.
     Skip,
-    /// It scans again, for its result.
+    /// It scans again, because later stages read its result.
     Replay,
-    /// It finds the total of the chunk.
+    /// It computes the total of the chunk.
     Total,
-    /// It reduces, for its result.
+    /// It reduces, because later stages read its result, but writes nothing.
     Reduce,
-    /// It notes which chunk writes where.
+    /// It records the chunk at each array element that it would write.
     Tag,
-    /// It writes its arrays.
+    /// It does all of its work and writes its arrays.
     Full,
 }
 
@@ -66,22 +66,22 @@ pub fn phases(kernel: &Kernel) -> Vec<Phase> {
     phases
 }
 
-/// A sink with its part in a loop.
+/// A sink with its role in a loop.
 #[derive(Clone, Copy, Debug)]
 pub struct Task<'a> {
     /// The sink of the kernel.
     pub sink: &'a Sink,
     /// The number of its stage.
     pub stage: usize,
-    /// Its number in the kernel, which places its state in a chunk.
+    /// Its number in the kernel, which determines the offset of its state in a chunk.
     pub number: usize,
-    /// Its part in the loop.
+    /// Its role in the loop.
     pub role: Role,
     /// True if it scatters the same value for all elements: their order does not matter.
-    pub alike: bool,
+    pub one_value: bool,
 }
 
-/// Returns the part of a sink of a stage in a loop whose own stages are those from `own` on.
+/// Returns the role of a sink of a stage in a loop whose own stages are those from `own` on.
 pub fn role(sink: &Sink, phase: Phase, stage: usize, own: usize) -> Role {
     let own = stage >= own;
     match (phase, sink) {
@@ -102,16 +102,16 @@ pub fn role(sink: &Sink, phase: Phase, stage: usize, own: usize) -> Role {
 }
 
 /// Returns true if a sink scatters the same value for all elements: a constant or a parameter.
-pub fn is_alike(kernel: &Kernel, sink: &Sink) -> bool {
+pub fn scatters_one_value(kernel: &Kernel, sink: &Sink) -> bool {
     let Sink::Scatter { value, .. } = sink else { return false };
     let constant = |inst: &Inst| inst.results == [*value] && matches!(inst.op, Op::Const(_));
     kernel.params.contains(value)
         || kernel.stages.iter().any(|stage| stage.body.insts.iter().any(constant))
 }
 
-/// Returns true if the order of the elements matters to a scatter: the last one at a place wins.
+/// Returns true for a scatter in which the order of elements matters: the last write of an element remains.
 pub fn is_ordered(kernel: &Kernel, sink: &Sink) -> bool {
-    matches!(sink, Sink::Scatter { .. }) && !is_alike(kernel, sink)
+    matches!(sink, Sink::Scatter { .. }) && !scatters_one_value(kernel, sink)
 }
 
 impl Task<'_> {
@@ -139,7 +139,7 @@ impl Task<'_> {
         self.sink.is_by_segment()
     }
 
-    /// Returns true if it hands a state on from element to element.
+    /// Returns true if it carries a state from element to element.
     pub fn has_state(&self) -> bool {
         self.role != Role::Skip && self.sink.has_state()
     }

@@ -1,4 +1,4 @@
-//! Rows that elements add to a table: vectors of elements first, then one by one.
+//! Combination of a row into a table of equal length: vectors first, then single elements.
 
 use super::emitter::{FunctionEmitter, clif, flags};
 use super::machine::VECTOR_BYTES;
@@ -22,7 +22,7 @@ impl FunctionEmitter<'_, '_> {
         length: ir::Value,
     ) {
         let mut at = self.int(0);
-        // What is not added may have to look for a NaN in the table.
+        // Minimum and maximum test for NaNs in the table, which is done for single elements.
         if combine == Combine::Add {
             let lanes = VECTOR_BYTES / ty.size();
             at = self.row_loop((combine, ty), UNROLLED_VECTORS, lanes, [table, row, length], at);
@@ -31,7 +31,8 @@ impl FunctionEmitter<'_, '_> {
         self.row_loop((combine, ty), 1, 1, [table, row, length], at);
     }
 
-    /// Goes on from an index while there are so many vectors left; gives the next index.
+    /// Combines `vectors` vectors of `lanes` elements per iteration, from an index on, while so many are left;
+    /// returns the index where it ends.
     fn row_loop(
         &mut self,
         (combine, ty): (Combine, Ty),

@@ -9,12 +9,12 @@ use cranelift_codegen::ir::{self, AtomicRmwOp, InstBuilder, MemFlagsData, types}
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Literal, Sink, Ty, Value};
 
-/// The values that sinks need and that are the same for all elements of a loop.
+/// The loop-invariant values that sinks use.
 #[derive(Clone, Copy, Debug)]
 pub struct SinkContext {
     /// The address of the chunk's state.
     pub chunk: ir::Value,
-    /// The chunk's tag: its number and 1; an `i8`.
+    /// The chunk's tag, its number plus 1; an `i8`.
     pub tag: ir::Value,
     /// The index of the element, if there is a single one.
     pub index: ir::Value,
@@ -34,7 +34,7 @@ impl FunctionEmitter<'_, '_> {
         }
     }
 
-    /// Emits a sink for one element; takes its state and returns the next.
+    /// Emits a sink for one element; takes its state and returns the new state.
     pub fn sink(
         &mut self,
         task: &Task<'_>,
@@ -112,8 +112,8 @@ impl FunctionEmitter<'_, '_> {
         self.b.switch_to_block(done);
     }
 
-    /// Packs one element; returns the next position. An element that is not kept is written aside, which
-    /// is cheaper than a branch that cannot be predicted.
+    /// Packs one element; returns the next position. An element that is not kept is stored to a discard slot:
+    /// a branch would be mispredicted often.
     pub fn pack_one(
         &mut self,
         task: &Task<'_>,
@@ -122,19 +122,19 @@ impl FunctionEmitter<'_, '_> {
         position: ir::Value,
         around: SinkContext,
     ) -> ir::Value {
-        let aside = self.b.ins().iadd_imm_s(around.chunk, i64::from(task.slot(chunk::DISCARD)));
+        let discard = self.b.ins().iadd_imm_s(around.chunk, i64::from(task.slot(chunk::DISCARD)));
         for (value, array) in columns {
             let ty = self.element_ty(*array);
             let address = self.address(self.get(*array), position, ty);
-            let address = self.b.ins().select(keep, address, aside);
+            let address = self.b.ins().select(keep, address, discard);
             self.b.ins().store(flags(), *value, address, 0);
         }
         let one = self.b.ins().uextend(types::I64, keep);
         self.b.ins().iadd(position, one)
     }
 
-    /// Scatters one element, or tags its place. Where there are tags only the last chunk that writes to a
-    /// place does so.
+    /// Scatters one element, or tags the array element that it would write. If the launch has tags, only the
+    /// last chunk that writes an array element does so.
     pub fn scatter_one(
         &mut self,
         task: &Task<'_>,
@@ -145,7 +145,7 @@ impl FunctionEmitter<'_, '_> {
         around: SinkContext,
     ) {
         let (array, ty) = (self.get(array), self.element_ty(array));
-        if let (true, Some(value)) = (task.alike, value) {
+        if let (true, Some(value)) = (task.one_value, value) {
             return self.when(when, |emitter| emitter.store(array, index, ty, value));
         }
         let tags = self.b.ins().load(types::I64, flags(), around.chunk, task.slot(0));

@@ -2,29 +2,11 @@
 
 use nesl_runtime::kir::{Combine, Ty};
 
-/// Combines the bits of two values of a type. Where NaNs are skipped the first may be one, too.
+/// Combines the bits of two values of a type. A minimum or maximum skips NaNs, of which `a` may be one.
 pub fn combine(op: Combine, ty: Ty, a: u64, b: u64) -> u64 {
-    match ty {
-        Ty::I32 => u64::from(int(op, i64::from(a as i32), i64::from(b as i32)) as u32),
-        Ty::I64 => int(op, a as i64, b as i64) as u64,
-        Ty::Bool | Ty::U8 => int(op, (a & 0xff) as i64, (b & 0xff) as i64) as u64 & 0xff,
-        Ty::F32 => {
-            let (x, y) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
-            u64::from(
-                match op {
-                    Combine::Add => x + y,
-                    Combine::Mul => x * y,
-                    Combine::Min | Combine::Max => {
-                        let better = if op == Combine::Min { y < x } else { y > x };
-                        if better || x.is_nan() { y } else { x }
-                    }
-                    Combine::And | Combine::Or | Combine::Xor => x,
-                }
-                .to_bits(),
-            )
-        }
-        Ty::F64 => {
-            let (x, y) = (f64::from_bits(a), f64::from_bits(b));
+    macro_rules! float {
+        ($x:expr, $y:expr) => {{
+            let (x, y) = ($x, $y);
             match op {
                 Combine::Add => x + y,
                 Combine::Mul => x * y,
@@ -35,7 +17,14 @@ pub fn combine(op: Combine, ty: Ty, a: u64, b: u64) -> u64 {
                 Combine::And | Combine::Or | Combine::Xor => x,
             }
             .to_bits()
-        }
+        }};
+    }
+    match ty {
+        Ty::I32 => u64::from(int(op, i64::from(a as i32), i64::from(b as i32)) as u32),
+        Ty::I64 => int(op, a as i64, b as i64) as u64,
+        Ty::Bool | Ty::U8 => int(op, (a & 0xff) as i64, (b & 0xff) as i64) as u64 & 0xff,
+        Ty::F32 => u64::from(float!(f32::from_bits(a as u32), f32::from_bits(b as u32))),
+        Ty::F64 => float!(f64::from_bits(a), f64::from_bits(b)),
     }
 }
 

@@ -1,5 +1,5 @@
-//! The launcher's part of scans, packs, reductions and histograms: the partial results of chunks are
-//! carried from chunk to chunk between the passes, and combined behind the last.
+//! The launcher's part of scans, packs, reductions and histograms: it scans the partial results of chunks between
+//! the passes (the carries), and combines them after the last pass.
 
 use super::plan::Extents;
 use super::{Run, bits, length, param, scalar};
@@ -9,7 +9,7 @@ use crate::workers::Workers;
 use nesl_runtime::kir::{Combine, Scope, Sink, Ty, Value};
 use nesl_runtime::runtime::{Arg, Failure};
 
-/// The private tables of the chunks behind the first, in place of a parameter.
+/// The private tables that all chunks but the first update in place of the array of a parameter.
 pub struct PrivateTables {
     param: usize,
     combine: Combine,
@@ -19,7 +19,7 @@ pub struct PrivateTables {
 }
 
 impl PrivateTables {
-    /// The parameter and the address of a chunk's table, if it has one of its own.
+    /// The parameter and the address of a chunk's private table, if it has one.
     pub fn of(&self, chunk: usize) -> Option<(usize, u64)> {
         let block = self.blocks.get(chunk.checked_sub(1)?)?;
         Some((self.param, block.start() as u64))
@@ -39,8 +39,8 @@ impl Run<'_> {
         &mut self.state[chunk * self.stride + HEADER + SLOTS * sink + slot]
     }
 
-    /// The value of a slot, of which only the low bytes were written.
-    fn found(&mut self, chunk: usize, sink: usize, slot: usize, ty: Ty) -> u64 {
+    /// The value of a slot, in which compiled code writes only the low bytes.
+    fn slot_value(&mut self, chunk: usize, sink: usize, slot: usize, ty: Ty) -> u64 {
         let word = *self.slot(chunk, sink, slot);
         match ty.size() {
             1 => word & 0xff,
@@ -69,7 +69,7 @@ fn combining(run: &Run<'_>, sink: &Sink) -> Option<(Combine, Ty, Scope)> {
     }
 }
 
-/// The sinks with the numbers of their stages and their own.
+/// The sinks, each with the number of its stage and its own number in the kernel.
 fn sinks<'a>(run: &Run<'a>) -> Vec<(usize, usize, &'a Sink)> {
     let code = run.code;
     let stages = code.kernel.stages.iter().enumerate();
@@ -99,7 +99,7 @@ pub fn carry(run: &mut Run<'_>, stage: usize) {
         let mut carry = neutral;
         for at in 0..run.chunks.len() {
             *run.slot(at, number, CARRY) = carry;
-            let total = run.found(at, number, TOTAL, ty);
+            let total = run.slot_value(at, number, TOTAL, ty);
             let chunk = run.chunks[at];
             carry = match scope {
                 Scope::All => bits::combine(combine, ty, carry, total),
@@ -126,9 +126,9 @@ pub fn finalise(run: &mut Run<'_>, extents: &Extents<'_>) {
         match sink {
             Sink::Reduce { scope: Scope::All, combine, value, out: Some(out), .. } => {
                 let ty = run.element(*value);
-                let mut acc = run.found(0, number, CARRY, ty);
+                let mut acc = run.slot_value(0, number, CARRY, ty);
                 for chunk in 1..=last {
-                    let more = run.found(chunk, number, CARRY, ty);
+                    let more = run.slot_value(chunk, number, CARRY, ty);
                     acc = bits::combine(*combine, ty, acc, more);
                 }
                 run.put(*out, ty, 0, acc);
@@ -139,11 +139,11 @@ pub fn finalise(run: &mut Run<'_>, extents: &Extents<'_>) {
             }
             Sink::Scan { scope: Scope::All, value, total: Some(total), .. } => {
                 let ty = run.element(*value);
-                let value = run.found(last, number, TOTAL, ty);
+                let value = run.slot_value(last, number, TOTAL, ty);
                 run.put(*total, ty, 0, value);
             }
             Sink::Pack { scope: Scope::All, count, .. } => {
-                let kept = run.found(last, number, TOTAL, Ty::I64);
+                let kept = run.slot_value(last, number, TOTAL, Ty::I64);
                 run.put(*count, Ty::I64, 0, kept);
             }
             Sink::Pack { scope: Scope::Segment, count, .. } => {
@@ -179,7 +179,7 @@ fn parts(
         let ends_within = chunk.last < extents.start(chunk.segments);
         let alone = chunk.segments - chunk.segment == 1;
         if within || (alone && ends_within) {
-            let part = run.found(at, number, first, ty);
+            let part = run.slot_value(at, number, first, ty);
             let acc = match open.take() {
                 Some(before) if within => bits::combine(combine, ty, before, part),
                 _ => part,
@@ -191,7 +191,7 @@ fn parts(
             }
         }
         if !alone && ends_within {
-            open = Some(run.found(at, number, last, ty));
+            open = Some(run.slot_value(at, number, last, ty));
         }
     }
 }

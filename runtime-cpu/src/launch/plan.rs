@@ -1,7 +1,7 @@
 //! The division of elements into chunks.
 //!
-//! A chunk is a range of elements with the segments it touches. The number of chunks depends on the
-//! work, the threads and the sinks; their borders on their number only.
+//! A chunk is a range of elements with the segments that contain them. The number of chunks depends on the work,
+//! the threads and the sinks; the boundaries of chunks depend on their number only.
 
 use super::Words;
 use crate::codegen::KernelCode;
@@ -9,22 +9,23 @@ use crate::workers::Workers;
 use nesl_runtime::kir::{Sink, Space};
 use smallvec::{SmallVec, smallvec};
 
-/// The least work of a chunk, in operations. A launch of less than two of them is one chunk, on the
-/// calling thread: handing work to another thread takes about as long.
+/// The least work of a chunk, in operations. A launch with less work than two chunks is executed as one, by the
+/// calling thread: waking another thread takes about as long.
 pub const MIN_CHUNK_OPERATIONS: u64 = 20_000;
 
-/// The largest number of elements for each thread that are one chunk each, if their work has no bound.
+/// The largest number of elements per thread for which each element is a chunk of its own, if the work of an
+/// element has no bound.
 const MAX_SINGLE_ELEMENT_CHUNKS_PER_THREAD: u64 = 64;
 
-/// The number of chunks for each thread if elements have equal work, ...
+/// The number of chunks per thread if elements have about equal work.
 const EQUAL_WORK_CHUNKS_PER_THREAD: usize = 4;
-/// ... and if they do not.
+/// The number of chunks per thread if the work of elements differs: uneven costs then balance.
 const UNEQUAL_WORK_CHUNKS_PER_THREAD: usize = 16;
 
-/// Chunks begin at multiples of so many elements, so that vectors and cache lines are whole.
+/// Chunks begin at multiples of this many elements, so that no vector or cache line is split between two.
 const CHUNK_ALIGN_ELEMENTS: u64 = 64;
 
-/// The largest number of chunks that scatter: tags are bytes.
+/// The largest number of chunks of a launch that scatters: a tag is a byte.
 const MAX_TAGGED_CHUNKS: usize = 255;
 
 /// The elements `first..last`, which lie in the segments `segment..segments`.
@@ -84,8 +85,7 @@ impl Extents<'_> {
         }
     }
 
-    /// The index of the first element of a segment; the number of elements, for the segment behind the
-    /// last.
+    /// The index of the first element of a segment; for the number of segments, the number of elements.
     pub fn start(&self, segment: u64) -> u64 {
         match self.lengths {
             Lengths::Flat => segment * self.elements,
@@ -94,8 +94,8 @@ impl Extents<'_> {
         }
     }
 
-    /// The first segment that begins at this element or behind it.
-    fn at_or_behind(&self, element: u64) -> u64 {
+    /// The first segment that begins at this element or after it.
+    fn at_or_after(&self, element: u64) -> u64 {
         match self.lengths {
             Lengths::Flat => u64::from(element > 0),
             Lengths::Regular(0) => 0,
@@ -122,8 +122,8 @@ fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[
         return 1;
     }
     let sinks = || code.kernel.stages.iter().flat_map(|s| &s.sinks);
-    let steady = code.facts.work < 200 && !code.facts.recursive;
-    let mut count = match steady {
+    let equal_work = code.facts.work < 200 && !code.facts.recursive;
+    let mut count = match equal_work {
         _ if few => extents.elements as usize,
         true => threads * EQUAL_WORK_CHUNKS_PER_THREAD,
         false => threads * UNEQUAL_WORK_CHUNKS_PER_THREAD,
@@ -131,7 +131,7 @@ fn count(code: &KernelCode, extents: &Extents<'_>, workers: &Workers, tables: &[
     if is_grouped(code, extents, threads) {
         count = count.min(extents.elements as usize / code.group_elements);
     } else if code.group_elements > 1 {
-        // Each chunk goes through all of the memory.
+        // Chunks of fewer elements than a group each read all of the memory.
         count = threads;
     }
     if !tables.is_empty() {
@@ -184,7 +184,7 @@ pub fn chunks(
         } else if elements / count > 4 * CHUNK_ALIGN_ELEMENTS {
             element = element.next_multiple_of(CHUNK_ALIGN_ELEMENTS);
         }
-        let mut behind = extents.at_or_behind(element);
+        let mut behind = extents.at_or_after(element);
         if code.whole_segments {
             element = extents.start(behind);
         }

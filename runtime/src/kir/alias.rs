@@ -1,10 +1,10 @@
-//! Alias analysis: whether the iterations of a loop are independent of each other in memory.
+//! Alias analysis: finds loops whose iterations are independent of each other in memory.
 //!
 //! The work items of a kernel never disturb each other; that is an invariant of kir. Iterations of
 //! a loop may, unless each array that is written is known to differ from those that are read, and
 //! is written at one place of the code, so that an iteration writes after all earlier ones.
 
-use super::{Block, Op, Value};
+use super::{Block, Class, Op, Value};
 use rustc_hash::FxHashMap;
 
 /// The array that a value is, or is a part of.
@@ -76,21 +76,11 @@ impl Accesses<'_> {
                 Op::While { .. } | Op::For { .. } => {
                     inst.op.blocks().for_each(|block| self.block(block, true));
                 }
-                Op::Copy { .. }
-                | Op::Call(..)
-                | Op::Extern(..)
-                | Op::Alloc(..)
-                | Op::Compact { .. } => self.opaque = true,
-                Op::Const(_)
-                | Op::Unary(..)
-                | Op::Binary(..)
-                | Op::Fma(..)
-                | Op::Select(..)
-                | Op::Convert(..)
-                | Op::Bits(..)
-                | Op::Check { .. }
-                | Op::Fail { .. }
-                | Op::Mark => {}
+                op => match op.class() {
+                    Class::Write | Class::Call | Class::Intrinsic => self.opaque = true,
+                    Class::Allocate => self.opaque |= !matches!(op, Op::Mark),
+                    Class::Pure | Class::Address | Class::Read | Class::Trap | Class::Control => {}
+                },
             }
         }
     }

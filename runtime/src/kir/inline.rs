@@ -2,7 +2,8 @@
 //!
 //! kir functions return only at their end, so that a call is replaced by the renamed body and its
 //! results by the values that the body yields. Vectorised code has no calls: a function that is
-//! to be vectorised has to be small enough to be inlined.
+//! to be vectorised has to be small enough to be inlined ([`Limits::SMALL`]). Device code has no
+//! calls either: everything that does not call itself is inlined ([`Limits::ALL`]).
 
 use super::facts::{FunctionFacts, function_facts};
 use super::simplify::remove_dead_marks;
@@ -10,28 +11,39 @@ use super::walk;
 use super::{Block, Inst, Module, Op, Value, ValueTy};
 use rustc_hash::FxHashMap;
 
-/// Callees of at most this many instructions are inlined.
-const MAX_CALLEE_INSTRUCTIONS: usize = 150;
+/// The limits on inlining, in instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Callees of at most this many instructions are inlined.
+    pub callee_instructions: usize,
+    /// Code that has grown to this many instructions takes no more callees.
+    pub caller_instructions: usize,
+}
 
-/// Code that has grown to this many instructions takes no more callees.
-const MAX_CALLER_INSTRUCTIONS: usize = 3000;
+impl Limits {
+    /// For code that may call: small callees.
+    pub const SMALL: Limits = Limits { callee_instructions: 150, caller_instructions: 3000 };
+    /// For code that cannot call: every callee, until the code is too long to be compiled in a
+    /// second.
+    pub const ALL: Limits = Limits { callee_instructions: usize::MAX, caller_instructions: 20_000 };
+}
 
-/// Returns the module with small functions inlined, in functions and kernels, and dead marks
-/// removed; and the facts about its functions.
-pub fn inline(module: &Module) -> (Module, Vec<FunctionFacts>) {
+/// Returns the module with callees inlined that are within the limits and do not call themselves,
+/// in functions and kernels, and dead marks removed; and the facts about its functions.
+pub fn inline(module: &Module, limits: Limits) -> (Module, Vec<FunctionFacts>) {
     let facts = function_facts(module);
     let mut out = module.clone();
     let small =
-        |at: usize| !facts[at].in_cycle && facts[at].instructions <= MAX_CALLEE_INSTRUCTIONS;
+        |at: usize| !facts[at].in_cycle && facts[at].instructions <= limits.callee_instructions;
     if (0..module.functions.len()).any(small) {
         for function in &mut out.functions {
             let types = &mut function.types;
-            let mut inliner = Inliner { module, small: &small, types, instructions: 0 };
+            let mut inliner = Inliner { module, small: &small, types, limits, instructions: 0 };
             function.body = inliner.block(&function.body, &mut FxHashMap::default());
         }
         for kernel in &mut out.kernels {
             let types = &mut kernel.types;
-            let mut inliner = Inliner { module, small: &small, types, instructions: 0 };
+            let mut inliner = Inliner { module, small: &small, types, limits, instructions: 0 };
             // A later stage sees the values of a stage under their new names.
             let mut names = FxHashMap::default();
             for stage in &mut kernel.stages {
@@ -52,6 +64,7 @@ struct Inliner<'a> {
     module: &'a Module,
     small: &'a dyn Fn(usize) -> bool,
     types: &'a mut Vec<ValueTy>,
+    limits: Limits,
     instructions: usize,
 }
 
@@ -75,7 +88,7 @@ impl Inliner<'_> {
         self.instructions += 1;
         if let Op::Call(callee, args) = &inst.op
             && (self.small)(callee.0 as usize)
-            && self.instructions < MAX_CALLER_INSTRUCTIONS
+            && self.instructions < self.limits.caller_instructions
         {
             let function = &self.module.functions[callee.0 as usize];
             let mut inner = Names::default();
@@ -135,7 +148,7 @@ kernel \"k\"(v0: i64, v1: [i64]) over flat v0 at v2 {
   store v1[v2] = v3
 }
 ";
-        let (module, facts) = inline(&parse(text).unwrap());
+        let (module, facts) = inline(&parse(text).unwrap(), Limits::SMALL);
         assert_eq!(verify(&module), Ok(()));
         assert_eq!(calls(&module), 2, "the two calls of the recursive function");
         assert_eq!(facts.iter().filter(|f| f.in_cycle).count(), 1);

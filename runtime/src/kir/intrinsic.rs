@@ -75,7 +75,7 @@ macro_rules! intrinsics {
         }
 
         impl Extern {
-            /// Every intrinsic.
+            /// The list of all intrinsics.
             pub const ALL: &[Extern] = &[$(Extern::$name,)+];
 
             /// The name in the text form.

@@ -8,7 +8,7 @@
 //! private to a work item.
 
 use super::walk;
-use super::{Inst, Kernel, Op, Value};
+use super::{Class, Inst, Kernel, Op, Value};
 
 /// The side effects of an instruction, nested blocks included, besides defining values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,38 +99,24 @@ pub fn failing_stages(kernel: &Kernel) -> Vec<usize> {
 /// that are shared arrays.
 pub fn effects(inst: &Inst, shared: &[bool]) -> Effects {
     let mut all = Effects::default();
-    let is_shared = |v: &Value| shared[v.0 as usize];
-    let mut note = |inst: &Inst| match &inst.op {
-        Op::Store { array: to, .. } | Op::Copy { to, .. } => match is_shared(to) {
+    let is_shared = |v: Value| shared[v.0 as usize];
+    let mut note = |inst: &Inst| match inst.op.class() {
+        Class::Write => match inst.op.written_array().is_some_and(is_shared) {
             true => all.writes_shared = true,
             false => all.writes_private = true,
         },
-        Op::Call(_, args) => {
+        Class::Call => {
             all.traps = true;
-            all.writes_shared |= args.iter().any(is_shared) && inst.results.is_empty();
+            inst.op.each_operand(|v| all.writes_shared |= is_shared(v) && inst.results.is_empty());
             all.writes_private |= inst.results.is_empty();
         }
-        Op::Extern(_, args) => {
-            all.writes_private |= args.iter().any(|v| !is_shared(v));
-            all.writes_shared |= args.iter().any(is_shared) && inst.results.is_empty();
-        }
-        Op::Check { .. } | Op::Fail { .. } => all.traps = true,
-        Op::While { .. } => all.diverges = true,
-        Op::Const(_)
-        | Op::Text(_)
-        | Op::Unary(..)
-        | Op::Binary(..)
-        | Op::Fma(..)
-        | Op::Select(..)
-        | Op::Convert(..)
-        | Op::Bits(..)
-        | Op::Alloc(..)
-        | Op::Load { .. }
-        | Op::Slice(..)
-        | Op::If { .. }
-        | Op::For { .. }
-        | Op::Mark
-        | Op::Compact { .. } => {}
+        Class::Intrinsic => inst.op.each_operand(|v| match is_shared(v) {
+            true => all.writes_shared |= inst.results.is_empty(),
+            false => all.writes_private = true,
+        }),
+        Class::Trap => all.traps = true,
+        Class::Control => all.diverges |= matches!(inst.op, Op::While { .. }),
+        Class::Pure | Class::Address | Class::Read | Class::Allocate => {}
     };
     note(inst);
     inst.op.blocks().for_each(|block| walk::each_inst(block, &mut note));

@@ -399,6 +399,15 @@ impl Op {
         }
     }
 
+    /// The array whose elements the operation itself writes, except through a call.
+    pub fn written_array(&self) -> Option<Value> {
+        match self {
+            Op::Store { array, .. } => Some(*array),
+            Op::Copy { to, .. } => Some(*to),
+            _ => None,
+        }
+    }
+
     /// Returns true if the operation only makes a value of others, reading memory at most: it may
     /// be repeated, and dropped if nobody uses its result.
     pub fn is_side_effect_free(&self) -> bool {

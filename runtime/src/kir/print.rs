@@ -17,9 +17,9 @@
 //! }
 //! ```
 //!
-//! An instruction is `results = operation`, each result with its type; an operation that names a
-//! type (`const`, `alloc`, `convert`, `bits`) takes it from there. Sinks stand behind the code of
-//! their stage, `then` begins the next stage. [`parse`](super::parse()) reads it back exactly.
+//! An instruction is `results = operation`, each result with its type; the type of `const`, `alloc`, `convert`
+//! and `bits` is that of the result. The sinks of a stage follow its code; `then` begins the next stage.
+//! [`parse`](super::parse()) reads the text back exactly.
 
 use super::{
     Block, Function, FunctionId, Inst, Kernel, Literal, Module, Op, Scope, Sink, Space, Ty, Value,
@@ -29,14 +29,14 @@ use crate::bug::OrBug;
 use crate::stack::with_stack;
 use std::fmt::{self, Write};
 
-/// A whole module.
+/// Returns the text of a module.
 pub fn print(module: &Module) -> String {
     let mut out = String::new();
     write_module(&mut out, module).or_bug("writing to a string");
     out
 }
 
-/// An instruction without the blocks in it, for messages: `v3: f64 = for v4 < v1 carry …`.
+/// Returns the text of an instruction without its nested blocks, for messages: `v3: f64 = for v4 < v1 carry …`.
 pub(super) fn print_head(module: &Module, types: &[ValueTy], inst: &Inst) -> String {
     let mut out = String::new();
     let mut printer = Printer::new(&mut out, module, types);
@@ -45,7 +45,7 @@ pub(super) fn print_head(module: &Module, types: &[ValueTy], inst: &Inst) -> Str
     out.trim_end().to_string()
 }
 
-/// A sink, for messages.
+/// Returns the text of a sink, for messages.
 pub(super) fn print_sink(module: &Module, types: &[ValueTy], sink: &Sink) -> String {
     let mut out = String::new();
     Printer::new(&mut out, module, types).sink(sink).or_bug("writing to a string");
@@ -54,14 +54,14 @@ pub(super) fn print_sink(module: &Module, types: &[ValueTy], sink: &Sink) -> Str
 
 fn write_module(out: &mut String, module: &Module) -> fmt::Result {
     let mut first = true;
-    let mut gap =
+    let mut blank_line =
         |out: &mut String| if std::mem::take(&mut first) { Ok(()) } else { writeln!(out) };
     for function in &module.functions {
-        gap(out)?;
+        blank_line(out)?;
         Printer::new(out, module, &function.types).function(function)?;
     }
     for kernel in &module.kernels {
-        gap(out)?;
+        blank_line(out)?;
         Printer::new(out, module, &kernel.types).kernel(kernel)?;
     }
     Ok(())
@@ -72,7 +72,7 @@ struct Printer<'a> {
     module: &'a Module,
     types: &'a [ValueTy],
     indent: usize,
-    /// Blocks are left out.
+    /// True if nested blocks are printed as `…`.
     heads_only: bool,
 }
 
@@ -114,7 +114,7 @@ impl<'a> Printer<'a> {
             self.indent += 1;
             self.insts(&stage.body)?;
             for sink in &stage.sinks {
-                self.margin()?;
+                self.indentation()?;
                 self.sink(sink)?;
             }
             self.indent -= 1;
@@ -122,7 +122,7 @@ impl<'a> Printer<'a> {
         writeln!(self.out, "}}")
     }
 
-    /// ` { … }`
+    /// Writes ` { … }`.
     fn block(&mut self, block: &Block) -> fmt::Result {
         if self.heads_only {
             return write!(self.out, " …");
@@ -132,18 +132,18 @@ impl<'a> Printer<'a> {
             self.indent += 1;
             self.insts(block)?;
             self.indent -= 1;
-            self.margin()?;
+            self.indentation()?;
             write!(self.out, "}}")
         })
     }
 
     fn insts(&mut self, block: &Block) -> fmt::Result {
         for inst in &block.insts {
-            self.margin()?;
+            self.indentation()?;
             self.inst(inst)?;
         }
         if !block.yields.is_empty() {
-            self.margin()?;
+            self.indentation()?;
             writeln!(self.out, "yield {}", List(&block.yields))?;
         }
         Ok(())
@@ -200,7 +200,7 @@ impl<'a> Printer<'a> {
                 }
                 self.block(body)
             }
-            Op::Call(callee, args) => match self.callable(*callee) {
+            Op::Call(callee, args) => match self.unique_name(*callee) {
                 Some(name) => write!(self.out, "call {}({})", Quoted(name), List(args)),
                 None => write!(self.out, "call #{}({})", callee.0, List(args)),
             },
@@ -301,7 +301,7 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// `v0: i64, v1: [f64]`
+    /// Writes values with their types: `v0: i64, v1: [f64]`.
     fn typed(&mut self, values: &[Value]) -> fmt::Result {
         for (i, value) in values.iter().enumerate() {
             write!(self.out, "{}{value}: ", if i == 0 { "" } else { ", " })?;
@@ -313,15 +313,15 @@ impl<'a> Printer<'a> {
         Ok(())
     }
 
-    /// The name of a function, if it is the only one of that name.
-    fn callable(&self, callee: FunctionId) -> Option<&'a str> {
+    /// Returns the name of a function, if no other has the same.
+    fn unique_name(&self, callee: FunctionId) -> Option<&'a str> {
         let name = &self.module.functions.get(callee.0 as usize)?.name;
         let same = self.module.functions.iter().filter(|other| other.name == *name);
         (same.take(2).count() == 1).then_some(name)
     }
 
-    fn margin(&mut self) -> fmt::Result {
-        // Beyond that nobody looks, and the text would grow with the square of the depth.
+    fn indentation(&mut self) -> fmt::Result {
+        // Deeper code is indented no further: the text would grow with the square of the depth.
         write!(self.out, "{:1$}", "", 2 * self.indent.min(50))
     }
 }
@@ -348,7 +348,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// ` segment`, or nothing.
+/// Prints a scope: ` segment`, or nothing for the whole space.
 struct Suffix(Scope);
 
 impl fmt::Display for Suffix {
@@ -360,7 +360,7 @@ impl fmt::Display for Suffix {
     }
 }
 
-/// A literal without its type. NaNs other than the usual one are written as their bits.
+/// Prints a literal without its type; NaNs other than the standard one as their bits.
 struct Plain(Literal);
 
 impl fmt::Display for Plain {
@@ -386,7 +386,7 @@ impl fmt::Display for Plain {
     }
 }
 
-/// Values with commas between them.
+/// Prints values separated by commas.
 struct List<'a>(&'a [Value]);
 
 impl fmt::Display for List<'_> {
@@ -398,7 +398,7 @@ impl fmt::Display for List<'_> {
     }
 }
 
-/// Chars in quotes; those that are not of ASCII, or not to be seen, by their codes.
+/// Prints chars in quotes; those outside printable ASCII as `\xNN`.
 struct Bytes<'a>(&'a [u8]);
 
 impl fmt::Display for Bytes<'_> {
@@ -416,7 +416,7 @@ impl fmt::Display for Bytes<'_> {
     }
 }
 
-/// A name in quotes.
+/// Prints a name in quotes.
 struct Quoted<'a>(&'a str);
 
 impl fmt::Display for Quoted<'_> {
@@ -438,7 +438,7 @@ mod tests {
     use super::*;
     use crate::kir::parse;
 
-    /// One of everything.
+    /// A module with every operation and every kind of sink.
     const EVERYTHING: &str = include_str!("print/everything.kir");
 
     #[test]

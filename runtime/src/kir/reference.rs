@@ -73,7 +73,6 @@ impl Reference {
             caps: Caps {
                 name,
                 parallelism: 1,
-                min_parallel_operations: u64::MAX,
                 shares_host_memory: true,
                 recursion: true,
                 memory,

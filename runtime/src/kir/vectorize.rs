@@ -1,10 +1,10 @@
-//! Vectorisation analysis: may code be executed for several neighbouring elements at a time, what
-//! is each value then, and do vectors pay off?
+//! Vectorisation analysis: decides if code can be executed for several neighbouring elements at a time, and if that
+//! is faster, and finds the uniformity of each value.
 //!
 //! The elements are the indices of a kernel's space or the iterations of a loop; their numbers are
 //! affine, and values from outside are uniform. The uniformity of carried values is found by
-//! iterating to a fixed point. Besides, the analysis counts the operations that vectors do at once
-//! and those that have to be done lane by lane: if these are more, vectors are not worth it.
+//! iterating to a fixed point. The analysis also counts the operations on vectors and those that must be done
+//! lane by lane: if the latter are more, code is not vectorised.
 //!
 //! Three kinds of bools get special treatment:
 //!
@@ -12,8 +12,8 @@
 //!   elements if it holds for the first and last;
 //! - a *loop predicate* is a loop's condition that the loop carries: it is true in every iteration
 //!   that is executed, for the elements that take part;
-//! - a *dead lane* of a carried value belongs to an element that has left the loop, where nobody
-//!   reads the value behind the loop: it may hold anything.
+//! - a *dead lane* of a carried value belongs to an element that has left the loop, if the value is not read
+//!   after the loop: its contents are arbitrary.
 
 use super::access::{Access, loads_under_mask, streams_straight};
 use super::facts::ASSUMED_ITERATIONS;
@@ -28,8 +28,8 @@ const MEMORY_BOUND_OPERATIONS: u64 = 4;
 /// A vector division or square root costs as much as this many other operations.
 const DIVISION_OPERATIONS: u64 = 4;
 
-/// A constant of at most this size added to an element number leaves it far from overflow, however
-/// often it is added.
+/// A constant of at most this size can be added to an element number any number of times in practice without
+/// overflow.
 const MAX_OFFSET: u64 = 1 << 32;
 
 /// A branch whose sides have at most this many operations is if-converted.
@@ -58,7 +58,7 @@ pub struct VectorFacts {
     no_overflow: Vec<bool>,
     implied_predicates: Vec<bool>,
     loop_predicates: FxHashSet<Value>,
-    /// By carried value with dead lanes, its next value for the elements that stay in the loop.
+    /// For each carried value with dead lanes, its next value in the lanes that stay in the loop.
     dead_lanes: FxHashMap<Value, Value>,
 }
 
@@ -96,23 +96,23 @@ pub struct Surroundings<'a> {
     pub types: &'a [ValueTy],
     /// The constants from outside of the code.
     pub constants: &'a FxHashMap<Value, Literal>,
-    /// True if elements may write arrays: they do not disturb each other.
+    /// True if elements may write arrays because no element reads what another writes.
     pub may_store: bool,
     /// Returns true if the target's vectors convert from one type to another.
     pub converts: fn(Ty, Ty) -> bool,
 }
 
-/// The analysis under way: instructions are handed to it in order.
+/// The state of the analysis; instructions are added in the order of execution.
 pub struct Analysis<'a> {
     around: Surroundings<'a>,
     uniformity: Vec<Uniformity>,
     /// True once an element has written an array.
     stored: bool,
-    /// The number of executions of the code at hand, assumed.
+    /// The assumed number of executions of the current block.
     weight: u64,
-    /// Operations that vectors do at once.
+    /// The number of operations on vectors.
     vector_operations: u64,
-    /// Operations that are done lane by lane.
+    /// The number of operations done lane by lane.
     lane_operations: u64,
     streams: bool,
     only_byte_lanes: bool,

@@ -408,7 +408,7 @@ fn by_sorting<E: Elements + ?Sized>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::sort::Alone;
+    use super::super::sort::CallingThread;
     use super::*;
     use std::collections::HashMap;
     use std::fmt::Debug;
@@ -424,7 +424,7 @@ mod tests {
             let (mut last, mut count) =
                 (vec![MaybeUninit::new(0); keys.len()], vec![MaybeUninit::new(0); keys.len()]);
             let found = Found { last: &mut last, count: &mut count };
-            groups_within(most, elements, found, &Alone(None)).unwrap();
+            groups_within(most, elements, found, &CallingThread(None)).unwrap();
             for (place, key) in keys.iter().enumerate() {
                 // SAFETY: they were written at the beginning.
                 let found = unsafe { (last[place].assume_init(), count[place].assume_init()) };
@@ -476,7 +476,8 @@ mod tests {
     fn who_is_stopped_stops() {
         let stop = AtomicBool::new(true);
         let (mut last, mut count) = (Vec::new(), Vec::new());
-        let done = groups_into(&[1i64, 2, 1][..], &mut last, &mut count, &Alone(Some(&stop)));
+        let done =
+            groups_into(&[1i64, 2, 1][..], &mut last, &mut count, &CallingThread(Some(&stop)));
         assert_eq!(done, Err(FaultCode::Interrupted));
     }
 }

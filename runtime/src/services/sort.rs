@@ -49,22 +49,22 @@ pub type Work<'f> = dyn Fn(&mut dyn FnMut() -> Option<usize>) + Sync + 'f;
 pub trait Team: Sync {
     /// The number of threads.
     fn threads(&self) -> usize;
-    /// Calls `work`, perhaps on several threads at once, with the numbers from 0 to below `count`,
-    /// each of which is taken once, in that order.
+    /// Calls `work`, perhaps on several threads at once, with an iterator over the numbers 0 to `count - 1`,
+    /// which the threads share: each number is taken once, in ascending order.
     fn each(&self, count: usize, work: &Work<'_>);
     /// Returns true if the sort is to stop.
     fn stopped(&self) -> bool;
-    /// Reserves memory, in bytes; returns false if there is not so much.
+    /// Reserves memory, in bytes; returns false if the limit would be exceeded.
     fn reserve(&self, bytes: u64) -> bool;
-    /// Gives back what [`Team::reserve`] gave.
+    /// Releases memory reserved by [`Team::reserve`].
     fn release(&self, bytes: u64);
 }
 
-/// The calling thread, which may be asked to stop.
+/// A team of the calling thread only, with a flag that stops it.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Alone<'a>(pub Option<&'a AtomicBool>);
+pub struct CallingThread<'a>(pub Option<&'a AtomicBool>);
 
-impl Team for Alone<'_> {
+impl Team for CallingThread<'_> {
     fn threads(&self) -> usize {
         1
     }

@@ -1,4 +1,4 @@
-//! Numbers as text, as `@` and `exp_string` write them, and back (LANGUAGE section 13.7).
+//! Conversion of numbers to text, as `@` (8 significant digits) and `exp_string` write them, and back.
 
 use super::sort::Team;
 use crate::bug::OrBug;
@@ -335,7 +335,7 @@ fn first_chars(text: &[u8]) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::sort::Alone;
+    use super::super::sort::CallingThread;
     use super::*;
 
     #[test]
@@ -394,7 +394,7 @@ mod tests {
     fn texts_are_ranked_by_their_chars() {
         let check = |texts: &[&[u8]]| {
             let mut ranks = Vec::new();
-            rank_into(texts, |text| *text, &mut ranks, &Alone(None)).unwrap();
+            rank_into(texts, |text| *text, &mut ranks, &CallingThread(None)).unwrap();
             let mut order: Vec<usize> = (0..texts.len()).collect();
             order.sort_by_key(|index| texts[*index]);
             for (rank, index) in order.into_iter().enumerate() {

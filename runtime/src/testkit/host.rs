@@ -135,6 +135,8 @@ fn interrupts(make: Make<'_>) {
 }";
     let mut case = Case::new("an endless loop", text).i64(3);
     case.expect = Expect::Fault(FaultCode::Interrupted);
+    // The module is compiled before, so that however slow that is, the interrupt comes during the launch.
+    let _compiled = runtime.load(&case.module());
     let waker = std::thread::spawn({
         let interrupt = interrupt.clone();
         move || {

@@ -20,7 +20,7 @@ use nesl_core::ide;
 use std::collections::HashMap;
 use tower_lsp_server::ls_types as lsp;
 
-/// Something wrong.
+/// Converts a diagnostic of the compiler.
 pub fn diagnostic(
     snapshot: &Snapshot,
     diagnostic: &base::Diagnostic<FileRange>,
@@ -58,12 +58,12 @@ pub fn diagnostic(
 }
 
 /// The sort of a problem, in a word.
-fn kind(kind: base::Kind) -> &'static str {
+fn kind(kind: base::DiagnosticKind) -> &'static str {
     match kind {
-        base::Kind::Syntax => "syntax",
-        base::Kind::Name => "name",
-        base::Kind::Type => "type",
-        base::Kind::Runtime => "runtime",
+        base::DiagnosticKind::Syntax => "syntax",
+        base::DiagnosticKind::Name => "name",
+        base::DiagnosticKind::Type => "type",
+        base::DiagnosticKind::Runtime => "runtime",
     }
 }
 
@@ -140,7 +140,7 @@ pub fn workspace_edit(snapshot: &Snapshot, edits: &[ide::Edit]) -> lsp::Workspac
     lsp::WorkspaceEdit { changes: Some(changes), ..lsp::WorkspaceEdit::default() }
 }
 
-/// One edit.
+/// Converts one edit.
 pub fn text_edit(lines: &Lines, edit: &ide::Edit) -> lsp::TextEdit {
     lsp::TextEdit { range: lines.lsp_range(edit.range), new_text: edit.text.clone() }
 }

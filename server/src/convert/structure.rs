@@ -95,7 +95,7 @@ pub fn called(item: &lsp::CallHierarchyItem) -> Option<ItemId> {
     item.data.as_ref()?.as_u64().map(ItemId)
 }
 
-/// Who calls a form, and where.
+/// The callers of a form, with the ranges of the calls.
 pub fn incoming(
     snapshot: &Snapshot,
     (from, places): (ide::CallItem, Vec<TextRange>),

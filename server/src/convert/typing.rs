@@ -67,7 +67,7 @@ fn is_apart(text: &str, range: TextRange) -> bool {
 pub struct Resolvable(u32, u32, u32);
 
 impl Resolvable {
-    /// The file.
+    /// The file of the completion.
     pub fn file(&self) -> FileId {
         FileId(self.0)
     }
@@ -97,7 +97,7 @@ fn plain(snippet: &str) -> String {
                 rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
                 rest = rest.strip_prefix(':').unwrap_or(rest);
             }
-            // The end of a hole.
+            // The end of a placeholder.
             _ => {}
         }
     }
@@ -204,9 +204,9 @@ pub fn text_edits(lines: &Lines, edits: &[ide::Edit]) -> Vec<lsp::TextEdit> {
 /// The data of a lens, until a client resolves it.
 #[derive(Deserialize, Serialize)]
 pub struct Unresolved {
-    /// The document.
+    /// The address of the document.
     pub uri: lsp::Uri,
-    /// The form.
+    /// The item of the form.
     pub item: u64,
 }
 

@@ -1,18 +1,19 @@
-//! A value as segments over flat data, and as NESL prints it.
+//! Draws a value as segments over flat data, and prints it as NESL does.
 
 use super::{Level, NestedComponent, SegmentedValue};
 use crate::explain::summary::Layout;
-use crate::explain::summary::Reader;
+use crate::explain::summary::Summariser;
 use crate::flat::interp::Frame;
 use crate::flat::{Op, SpaceId, SpaceKind};
 use crate::interp::{Sequence, Value};
 use crate::ir::{self, Atom, Ty, Var};
 use crate::prim::SeqOp;
 
-/// A value of some points, all of them together: nested as the spaces are.
-pub(super) fn drawn(
+/// Draws the values of a variable for all elements of an index space, nested as the index space is.
+/// `None` if the variable or the index space has not been computed.
+pub(super) fn draw(
     frame: &Frame<'_>,
-    reader: &Reader<'_>,
+    summariser: &Summariser<'_>,
     var: Var,
     space: SpaceId,
 ) -> Option<SegmentedValue> {
@@ -29,10 +30,10 @@ pub(super) fn drawn(
         }
         values = all.into_iter().map(|all| Sequence::from_values(&ty, all).into()).collect();
         ty = Ty::sequence(ty);
-        kinds.push(known(reader.layout(at)));
+        kinds.push(contiguous_layout(summariser.layout(at)));
         at = *owner;
     }
-    // A function may be called at many points.
+    // A function may be called for several elements at once, which become the outermost level.
     let value = if values.len() == 1 {
         values.pop()?
     } else {
@@ -42,20 +43,20 @@ pub(super) fn drawn(
         all
     };
     kinds.reverse();
-    let own = reader.layouts.get(&var).copied().unwrap_or(Layout::Given);
-    let name = reader.names.get(&var).cloned().unwrap_or_else(|| format!("v{}", var.0));
-    let mut drawn = segmented(name, &value, &ty, &kinds, known(own));
+    let own = summariser.layouts.get(&var).copied().unwrap_or(Layout::Given);
+    let name = summariser.names.get(&var).cloned().unwrap_or_else(|| format!("v{}", var.0));
+    let mut drawing = segmented(name, &value, &ty, &kinds, contiguous_layout(own));
     if frame.home(var) == Some(space)
-        && let Some((source, starts)) = viewed(frame, var)
+        && let Some((source, starts)) = view_of(frame, var)
     {
-        view(frame, source, &starts, &mut drawn);
+        draw_as_view(frame, source, &starts, &mut drawing);
     }
-    Some(drawn)
+    Some(drawing)
 }
 
-/// The index space in which to show a value that is used in another one: that one, if its elements
-/// are some of those of the value.
-pub(super) fn shown_at(frame: &Frame<'_>, var: Var, space: SpaceId) -> Option<SpaceId> {
+/// Returns the index space in which to show a value that is used in `space`: that one, if it is a
+/// filter or concatenation of the value's index space, or else the value's own.
+pub(super) fn space_to_show(frame: &Frame<'_>, var: Var, space: SpaceId) -> Option<SpaceId> {
     let home = frame.home(var)?;
     let mut at = space;
     while at != home {
@@ -70,9 +71,10 @@ pub(super) fn shown_at(frame: &Frame<'_>, var: Var, space: SpaceId) -> Option<Sp
     Some(space)
 }
 
-/// The sequence that a value is a view of, and the offset of each part in the flat data of that;
-/// `None` if the value is no view, or if the parts are nested themselves.
-fn viewed(frame: &Frame<'_>, var: Var) -> Option<(Var, Vec<u32>)> {
+/// Returns the sequence that a value is a view of, and the start of each of its segments in the
+/// flat data of that sequence, in elements. `None` if the value is no view, or its segments are
+/// nested.
+fn view_of(frame: &Frame<'_>, var: Var) -> Option<(Var, Vec<u32>)> {
     let mut found = None;
     frame.function.body.each_let(&mut |binding| {
         if binding.var == var {
@@ -88,7 +90,7 @@ fn viewed(frame: &Frame<'_>, var: Var) -> Option<(Var, Vec<u32>)> {
     let (home, values) = (frame.home(source)?, frame.values(source)?);
     let mut before = vec![0];
     for value in values {
-        before.push(before.last()? + leaves(value));
+        before.push(before.last()? + scalar_count(value));
     }
     let start = |element| {
         let index = usize::try_from(frame.read(index, binding.space, element).as_int()?).ok()?;
@@ -97,7 +99,7 @@ fn viewed(frame: &Frame<'_>, var: Var) -> Option<(Var, Vec<u32>)> {
             SeqOp::Subseq => index,
             SeqOp::Index => {
                 let sequence = values.get(at)?.as_sequence()?;
-                sequence.iter().take(index).map(|value| leaves(&value)).sum()
+                sequence.iter().take(index).map(|value| scalar_count(&value)).sum()
             }
             _ => return None,
         };
@@ -107,10 +109,10 @@ fn viewed(frame: &Frame<'_>, var: Var) -> Option<(Var, Vec<u32>)> {
     Some((source, starts))
 }
 
-/// The number of elements in all, of sequences in sequences.
-fn leaves(value: &Value) -> usize {
+/// Returns the number of elements of the innermost sequences of a value, in total.
+fn scalar_count(value: &Value) -> usize {
     match value {
-        Value::Sequence(Sequence::Values(values)) => values.iter().map(leaves).sum(),
+        Value::Sequence(Sequence::Values(values)) => values.iter().map(scalar_count).sum(),
         Value::Sequence(sequence) => sequence.len(),
         Value::Unit
         | Value::Int(_)
@@ -121,8 +123,9 @@ fn leaves(value: &Value) -> usize {
     }
 }
 
-/// Makes the innermost segments of a value parts of the data that they were taken from.
-fn view(frame: &Frame<'_>, source: Var, starts: &[u32], drawn: &mut SegmentedValue) {
+/// Replaces the flat data of a value by those of the sequence that it is a view of, and its
+/// innermost level by the segments of that data.
+fn draw_as_view(frame: &Frame<'_>, source: Var, starts: &[u32], drawing: &mut SegmentedValue) {
     let (Some(values), Some(mut at)) = (frame.values(source), frame.ty(source)) else { return };
     let mut values = values.to_vec();
     while let Ty::Sequence(element) = at {
@@ -130,22 +133,23 @@ fn view(frame: &Frame<'_>, source: Var, starts: &[u32], drawn: &mut SegmentedVal
         values = sequences.flat_map(|sequence| sequence.iter().collect::<Vec<_>>()).collect();
         at = element;
     }
-    if let Some(level) = drawn.levels.last_mut().filter(|own| own.starts.len() == starts.len()) {
+    if let Some(level) = drawing.levels.last_mut().filter(|own| own.starts.len() == starts.len()) {
         level.kind = Layout::Views;
         level.starts = starts.to_vec();
-        (drawn.data, drawn.nested) = components(&values, at);
+        (drawing.data, drawing.nested) = components(&values, at);
     }
 }
 
-/// The layout of data that is drawn contiguously; [`view`] draws views.
-fn known(layout: Layout) -> Layout {
+/// Returns the layout of data that is drawn contiguously; [`draw_as_view`] draws views.
+fn contiguous_layout(layout: Layout) -> Layout {
     match layout {
         Layout::Regular => Layout::Regular,
         Layout::Contiguous | Layout::Views | Layout::Given => Layout::Contiguous,
     }
 }
 
-/// A value as segments: the layouts of its outer levels, then that of all others.
+/// Draws a value as segments. `outer` are the layouts of its outer levels, `inner` is that of all
+/// others.
 fn segmented(
     name: String,
     value: &Value,
@@ -158,7 +162,8 @@ fn segmented(
     SegmentedValue { name, ty: ty.to_string(), value: show(value, ty), levels, data, nested }
 }
 
-/// The levels of some sequences, what is beneath them, and its type.
+/// Returns the levels of nesting of some sequences, the values below the innermost level, and the
+/// type of these.
 fn levels<'t>(
     mut values: Vec<Value>,
     mut at: &'t Ty,
@@ -186,7 +191,8 @@ fn levels<'t>(
     (levels, values, at)
 }
 
-/// A list for each component of some values, and how those are cut that are sequences themselves.
+/// Returns the flat data of some values, a list for each component of their tuples, and the
+/// segments of the components that are sequences.
 fn components(values: &[Value], ty: &Ty) -> (Vec<Vec<String>>, Vec<NestedComponent>) {
     let (mut data, mut nested) = (Vec::new(), Vec::new());
     each_component(values, ty, &mut |values, ty| {
@@ -214,7 +220,7 @@ fn each_component(values: &[Value], ty: &Ty, see: &mut dyn FnMut(&[Value], &Ty))
     }
 }
 
-/// A value as NESL prints it.
+/// Prints a value as NESL does.
 pub(super) fn show(value: &Value, ty: &Ty) -> String {
     let mut out = String::new();
     write(value, ty, &mut out);
@@ -267,7 +273,7 @@ fn tuple(value: &Value, ty: &Ty, out: &mut String) {
     }
 }
 
-/// A float with a digit at least on each side of the point.
+/// Prints a float with at least one digit on each side of the decimal point.
 fn float(x: f64) -> String {
     if x.is_nan() {
         return "nan".to_owned();

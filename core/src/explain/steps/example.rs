@@ -1,8 +1,8 @@
-//! The values that a form is shown on.
+//! Chooses the values that a form is shown on.
 //!
 //! An expression or binding is shown on its own data: the variables that it reads are computed. A
-//! function is shown on the first example of its documentation whose arguments are written out,
-//! else on those of a call in its file, else on values that are made up for its types.
+//! function is shown on the first example of its documentation whose arguments are literals, or
+//! else on those of a call in its file, or else on values that are generated for its types.
 
 use super::BUDGET_NS;
 use super::draw::show;
@@ -26,24 +26,27 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
-/// The number of scalars in a value that can be drawn.
+/// The maximum number of scalars in a value that can be drawn.
 const MAX_SCALARS: u64 = 100;
 
-/// A flat program and what it is run on.
+/// A flat program and its arguments.
 pub(super) struct Example {
-    /// The computation in the words of the source.
+    /// The source text of the computation.
     pub subject: String,
     /// Its flat program, not fused.
     pub program: flat::Program,
-    /// The arguments of its main function.
+    /// The arguments of its main function, in order.
     pub args: Vec<Value>,
-    /// The names of these, in order.
+    /// The names of the arguments, in order.
     pub names: Vec<String>,
 }
 
-/// Examples of a form, those that are best first.
+/// Returns examples of a form, the best first.
+///
+/// # Errors
+/// One line that says why there is none.
 pub(super) fn of(cursor: &Cursor<'_>, precision: Precision) -> Result<Vec<Example>, String> {
-    let mut data = Data { db: cursor.db, precision, budget_ns: BUDGET_NS };
+    let mut data = Arguments { db: cursor.db, precision, budget_ns: BUDGET_NS };
     match &cursor.ast.kind {
         ItemKind::Function(function) => data.function(cursor, function),
         ItemKind::Binding { value, .. } | ItemKind::Expr(value) => {
@@ -52,22 +55,22 @@ pub(super) fn of(cursor: &Cursor<'_>, precision: Precision) -> Result<Vec<Exampl
             Ok(vec![data.example(subject, &program, Vec::new(), Vec::new())?])
         }
         ItemKind::Datatype(_) | ItemKind::Command(_) | ItemKind::Missing => {
-            // It says why.
+            // The program of such a form is refused with a reason.
             let nothing = || "there is nothing to compute here".to_owned();
             Err(form::program(cursor.db, cursor.item, precision).err().unwrap_or_else(nothing))
         }
     }
 }
 
-/// Computes values.
-struct Data<'a> {
+/// Computes the arguments of examples, within a budget of time.
+struct Arguments<'a> {
     db: &'a Database,
     precision: Precision,
     budget_ns: u64,
 }
 
-impl Data<'_> {
-    /// A program on some arguments, and on the values of the variables that it reads.
+impl Arguments<'_> {
+    /// Completes a program and arguments to an example with the values of the variables it reads.
     fn example(
         &mut self,
         subject: String,
@@ -75,13 +78,15 @@ impl Data<'_> {
         mut args: Vec<Value>,
         mut names: Vec<String>,
     ) -> Result<Example, String> {
-        let options = pipeline::Options::at(self.precision);
+        let mut options = pipeline::Options::at(self.precision);
+        // Literals are shown where they stand.
+        options.limits.max_inline_literal_elements = usize::MAX;
         let unit = pipeline::up_to(program, &options, Stage::named("flat"));
         let (globals, program) =
             (unit.globals, unit.flat.or_bug("flattening makes a flat program"));
         let parameters = &program.source;
         let main = &parameters.functions[parameters.main.0 as usize];
-        // What draws random numbers is given a key.
+        // A program that draws random numbers has a parameter for the key.
         if main.params.len() == args.len() + globals.len() + 1 {
             args.push(Value::Int(0));
             names.push("key".to_owned());
@@ -102,7 +107,8 @@ impl Data<'_> {
         Ok(Example { subject, program, args, names })
     }
 
-    /// The value of a variable.
+    /// Computes the value of a top-level variable, within a depth of definitions that refer to
+    /// others.
     fn global(&mut self, item: ItemId, name: &str, depth: u32) -> Result<Value, String> {
         if depth > 50 {
             return Err("it depends on too much to be drawn".to_owned());
@@ -121,7 +127,7 @@ impl Data<'_> {
         let name = Name::new(name);
         let way = bound_names(ast, *pattern).into_iter().find(|(own, _)| *own == name);
         let way = way.map(|(_, way)| way).unwrap_or_default();
-        part(&value, &way).ok_or_else(|| format!("`{name}` cannot be computed here"))
+        component(&value, &way).ok_or_else(|| format!("`{name}` cannot be computed here"))
     }
 
     fn function(
@@ -129,7 +135,7 @@ impl Data<'_> {
         cursor: &Cursor<'_>,
         function: &Function,
     ) -> Result<Vec<Example>, String> {
-        // What cannot be shown at all says why.
+        // A function without a program is refused with a reason.
         let simplest = form::program(self.db, cursor.item, self.precision)?;
         let Signature::Function { scheme, .. } = &**self.db.signature(cursor.item) else {
             return Err("there are errors here".to_owned());
@@ -163,9 +169,9 @@ impl Data<'_> {
         }
         let main = &simplest.functions[simplest.main.0 as usize];
         let params: Vec<&ir::Ty> = main.params.iter().take(names.len()).map(|(_, ty)| ty).collect();
-        for fancy in Fancy::ALL {
-            let mut maker = Maker { fancy, digits: 0, rows: 0 };
-            let values: Vec<Value> = params.iter().map(|ty| maker.value(ty, 0)).collect();
+        for shape in ArgumentShape::ALL {
+            let mut generator = Generator { shape, digits: 0, rows: 0 };
+            let values: Vec<Value> = params.iter().map(|ty| generator.value(ty, 0)).collect();
             let shown = params.iter().zip(&values).map(|(ty, value)| show(value, ty));
             let shown = shown.collect::<Vec<_>>().join(", ");
             let subject = format!("{}({shown})", function.name.name);
@@ -178,7 +184,8 @@ impl Data<'_> {
         Ok(examples)
     }
 
-    /// The parameters, one for each variable, of an argument; the optional ones by default.
+    /// Splits an argument into the values of the parameters, one for each variable; optional ones
+    /// have their defaults.
     fn arguments(
         &mut self,
         cursor: &Cursor<'_>,
@@ -187,16 +194,16 @@ impl Data<'_> {
     ) -> Option<Vec<Value>> {
         let mut values = Vec::new();
         for (_, way) in bound_names(cursor.ast, function.param) {
-            values.push(part(argument, &way)?);
+            values.push(component(argument, &way)?);
         }
         for (_, default) in &function.optional {
-            values.push(self.written(cursor.item, cursor.ast, *default)?.0);
+            values.push(self.literal(cursor.item, cursor.ast, *default)?.0);
         }
         Some(values)
     }
 
-    /// Calls of a function whose arguments are small and known: those of its documentation, then
-    /// those of its file.
+    /// Returns calls of a function whose arguments are small and literal, those of its
+    /// documentation, then those of its file: the source text, the argument and its type.
     fn calls(&mut self, cursor: &Cursor<'_>, function: &Function) -> Vec<(String, Value, Ty)> {
         let mut found = Vec::new();
         let doc = function.doc.as_deref().map(parse_doc).unwrap_or_default();
@@ -206,7 +213,7 @@ impl Data<'_> {
             let Expr::Call { fun, arg, .. } = &parsed.ast.exprs[root] else { continue };
             let own = Expr::Name(function.name.name.clone());
             if parsed.ast.exprs[*fun] == own
-                && let Some((value, ty)) = self.written(cursor.item, &parsed.ast, *arg)
+                && let Some((value, ty)) = self.literal(cursor.item, &parsed.ast, *arg)
             {
                 found.push((shorten(&example, 120), value, ty));
             }
@@ -222,7 +229,7 @@ impl Data<'_> {
                     names.values.get(*fun),
                     Some(Resolution::Item(item, _)) if *item == cursor.item
                 );
-                if calls && let Some((value, ty)) = self.written(other.item, other.ast, *arg) {
+                if calls && let Some((value, ty)) = self.literal(other.item, other.ast, *arg) {
                     let subject = other.snippet(other.ast.expr_spans[id], 120);
                     found.push((subject, value, ty));
                 }
@@ -232,13 +239,13 @@ impl Data<'_> {
         found
     }
 
-    /// A value that is written out, and its type: constants, tuples and sequences of them, and
+    /// Returns the value of a literal and its type: constants, tuples and sequences of them, and
     /// variables of the top level.
-    fn written(&mut self, item: ItemId, ast: &Item, expr: ExprId) -> Option<(Value, Ty)> {
-        crate::base::with_stack(|| self.written_inner(item, ast, expr))
+    fn literal(&mut self, item: ItemId, ast: &Item, expr: ExprId) -> Option<(Value, Ty)> {
+        crate::base::with_stack(|| self.literal_inner(item, ast, expr))
     }
 
-    fn written_inner(&mut self, item: ItemId, ast: &Item, expr: ExprId) -> Option<(Value, Ty)> {
+    fn literal_inner(&mut self, item: ItemId, ast: &Item, expr: ExprId) -> Option<(Value, Ty)> {
         Some(match &ast.exprs[expr] {
             Expr::Int(x) => (Value::Int(*x), Ty::Int),
             Expr::Float(x) => (Value::Float(x.get()), Ty::Float),
@@ -247,11 +254,11 @@ impl Data<'_> {
             Expr::Text(text) => (Value::text(&**text), Ty::Sequence(Arc::new(Ty::Char))),
             Expr::Pair(a, b) => {
                 let ((a, a_ty), (b, b_ty)) =
-                    (self.written(item, ast, *a)?, self.written(item, ast, *b)?);
+                    (self.literal(item, ast, *a)?, self.literal(item, ast, *b)?);
                 (Value::pair(a, b), Ty::Pair(Arc::new(a_ty), Arc::new(b_ty)))
             }
             Expr::Sequence(items) => {
-                let items = items.iter().map(|expr| self.written(item, ast, *expr));
+                let items = items.iter().map(|expr| self.literal(item, ast, *expr));
                 let items = items.collect::<Option<Vec<_>>>()?;
                 let ty = items.first()?.1.clone();
                 if items.iter().any(|(_, own)| *own != ty) {
@@ -262,13 +269,13 @@ impl Data<'_> {
                 (Sequence::from_values(&element, values).into(), Ty::Sequence(Arc::new(ty)))
             }
             Expr::Empty(element) => {
-                let ty = type_of(element)?;
+                let ty = literal_type(element)?;
                 let empty = Sequence::empty(&core_type(&ty)?);
                 (empty.into(), Ty::Sequence(Arc::new(ty)))
             }
             Expr::Range { start, end, stride: None } => {
-                let (start, _) = self.written(item, ast, *start)?;
-                let (end, _) = self.written(item, ast, *end)?;
+                let (start, _) = self.literal(item, ast, *start)?;
+                let (end, _) = self.literal(item, ast, *end)?;
                 let (start, end) = (start.as_int()?, end.as_int()?);
                 if end.checked_sub(start)? > MAX_SCALARS as i64 {
                     return None;
@@ -276,7 +283,7 @@ impl Data<'_> {
                 let values: Vec<i64> = (start..end).collect();
                 (values.into(), Ty::Sequence(Arc::new(Ty::Int)))
             }
-            Expr::Unary { op: UnaryOp::Negate, arg, .. } => match self.written(item, ast, *arg)? {
+            Expr::Unary { op: UnaryOp::Negate, arg, .. } => match self.literal(item, ast, *arg)? {
                 (Value::Int(x), ty) => (Value::Int(x.checked_neg()?), ty),
                 (Value::Float(x), ty) => (Value::Float(-x), ty),
                 _ => return None,
@@ -309,8 +316,8 @@ impl Data<'_> {
     }
 }
 
-/// A part of a value.
-fn part(value: &Value, way: &[Projection]) -> Option<Value> {
+/// Returns the component of a value that some projections select.
+fn component(value: &Value, way: &[Projection]) -> Option<Value> {
     let mut value = value.clone();
     for step in way {
         let (first, second) = value.as_pair()?;
@@ -353,8 +360,8 @@ fn accepts(class: Class, ty: &Ty) -> bool {
     }
 }
 
-/// A type that is written, of those that constants have.
-fn type_of(written: &TypeExpr) -> Option<Ty> {
+/// Returns the type that a type expression denotes, if literals can have it.
+fn literal_type(written: &TypeExpr) -> Option<Ty> {
     crate::base::with_stack(|| match &written.kind {
         TypeExprKind::Name(name) => match name.folded() {
             "int" => Some(Ty::Int),
@@ -363,12 +370,15 @@ fn type_of(written: &TypeExpr) -> Option<Ty> {
             "char" => Some(Ty::Char),
             _ => None,
         },
-        TypeExprKind::Sequence(element) => Some(Ty::Sequence(Arc::new(type_of(element)?))),
-        TypeExprKind::Pair(a, b) => Some(Ty::Pair(Arc::new(type_of(a)?), Arc::new(type_of(b)?))),
+        TypeExprKind::Sequence(element) => Some(Ty::Sequence(Arc::new(literal_type(element)?))),
+        TypeExprKind::Pair(a, b) => {
+            Some(Ty::Pair(Arc::new(literal_type(a)?), Arc::new(literal_type(b)?)))
+        }
         TypeExprKind::Missing | TypeExprKind::Apply(..) | TypeExprKind::Arrow(..) => None,
     })
 }
 
+/// Returns the core language's type, if literals can have it.
 fn core_type(ty: &Ty) -> Option<ir::Ty> {
     Some(match ty {
         Ty::Int => ir::Ty::Int,
@@ -381,47 +391,48 @@ fn core_type(ty: &Ty) -> Option<ir::Ty> {
     })
 }
 
-/// A way to make up values: each is tried until the function has a value there.
+/// The shapes of generated arguments. Each is tried in turn until the function accepts one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fancy {
-    /// Rows of all lengths, an empty one too.
+enum ArgumentShape {
+    /// Rows of different lengths, one of them empty.
     Ragged,
-    /// As many rows as columns, as long as any sequence; all numbers are places in these.
+    /// As many rows as columns, and sequences of that length; all numbers are valid indices.
     Square,
-    /// Two of everything, and all numbers are 1.
+    /// Sequences of two elements, and all numbers are 1.
     Ones,
-    /// As the first, but longer: what is short may be done at once.
+    /// As `Ragged`, but longer: a function may handle short sequences without parallelism.
     Long,
 }
 
-impl Fancy {
-    const ALL: [Fancy; 4] = [Fancy::Ragged, Fancy::Square, Fancy::Ones, Fancy::Long];
+impl ArgumentShape {
+    const ALL: [ArgumentShape; 4] =
+        [ArgumentShape::Ragged, ArgumentShape::Square, ArgumentShape::Ones, ArgumentShape::Long];
 }
 
-/// Digits in no order.
+/// Digits in no particular order.
 const DIGITS: [i64; 8] = [2, 1, 3, 4, 5, 3, 7, 0];
 
-/// Makes values up.
-struct Maker {
-    fancy: Fancy,
-    /// Numbers made so far.
+/// Generates arguments of a shape.
+struct Generator {
+    shape: ArgumentShape,
+    /// The count of numbers generated so far.
     digits: usize,
-    /// Rows made so far.
+    /// The count of rows generated so far.
     rows: usize,
 }
 
-impl Maker {
+impl Generator {
     fn digit(&mut self) -> i64 {
         let digit = DIGITS[self.digits % DIGITS.len()];
         self.digits += 1;
-        match self.fancy {
-            Fancy::Ragged | Fancy::Long => digit,
-            Fancy::Square => digit % 3,
-            Fancy::Ones => 1,
+        match self.shape {
+            ArgumentShape::Ragged | ArgumentShape::Long => digit,
+            ArgumentShape::Square => digit % 3,
+            ArgumentShape::Ones => 1,
         }
     }
 
-    /// A small value of a type, in a sequence of so many levels.
+    /// Generates a small value of a type; `level` is the number of sequences around it.
     fn value(&mut self, ty: &ir::Ty, level: usize) -> Value {
         match ty {
             ir::Ty::Unit => Value::Unit,
@@ -435,15 +446,15 @@ impl Maker {
                 if **element == ir::Ty::Char && level == 0 {
                     return Value::text("a bc");
                 }
-                let length = match (self.fancy, level, nested) {
-                    (Fancy::Ragged, 0, false) => 4,
-                    (Fancy::Long, 0, false) => 10,
-                    (Fancy::Ragged | Fancy::Long, 1, _) => {
+                let length = match (self.shape, level, nested) {
+                    (ArgumentShape::Ragged, 0, false) => 4,
+                    (ArgumentShape::Long, 0, false) => 10,
+                    (ArgumentShape::Ragged | ArgumentShape::Long, 1, _) => {
                         self.rows += 1;
                         [2, 0, 3][(self.rows - 1) % 3]
                     }
-                    (Fancy::Ragged | Fancy::Long | Fancy::Square, ..) => 3,
-                    (Fancy::Ones, ..) => 2,
+                    (ArgumentShape::Ragged | ArgumentShape::Long | ArgumentShape::Square, ..) => 3,
+                    (ArgumentShape::Ones, ..) => 2,
                 };
                 let values = (0..length).map(|_| self.value(element, level + 1)).collect();
                 Sequence::from_values(element, values).into()

@@ -1,16 +1,19 @@
 //! A small example of a form after flattening: segments over flat data, step by step.
 //!
-//! The form's flat program ([`crate::flat`], not fused) is evaluated on small values, and the steps
-//! that matter are kept: the spaces that come into being, what is done at each of their points,
-//! reductions, scans, and the segments that become sequences again. It is made to be looked at:
-//! whatever is large, takes long or needs the world outside is refused in one line.
+//! The form's flat program ([`crate::flat`], not fused) is interpreted on small values, and the
+//! steps that explain it are recorded: the index spaces that are made, the operations on their
+//! elements, reductions, scans, and the segments that are collected into sequences. The result is
+//! drawn by editors; a program that is too large, takes too long, or has effects is refused in one
+//! line.
 //!
-//! | file | what it does |
+//! The files in the order of the data: `example` chooses values, `record` interprets the program on
+//! them ([`crate::flat::interp`]) and makes steps of what it watches, with `names` and `draw`.
+//!
+//! | file | contents |
 //! |---|---|
-//! | `example` | chooses the values that the form is shown on |
-//! | `evaluate` | evaluates a flat program, context by context |
-//! | `record` | keeps the steps that matter |
-//! | `names` | what values are called |
+//! | `example` | the values that the form is shown on |
+//! | `record` | the steps that are shown, with their titles |
+//! | `names` | the names of values: their text in the source |
 //! | `draw` | a value as segments over flat data, and as NESL prints it |
 
 mod draw;
@@ -24,7 +27,7 @@ use crate::db::Cursor;
 use crate::db::{Database, FileId};
 use nesl_runtime::scalar::Precision;
 
-/// The time that the direct interpreter may take for the values of an example.
+/// The time budget of the interpreters for one example, in nanoseconds.
 const BUDGET_NS: u64 = 20_000_000;
 
 /// The segments of one level of nesting.
@@ -43,28 +46,29 @@ pub struct Level {
 pub struct SegmentedValue {
     /// The text that the source has for it, or else its name in the flat program.
     pub name: String,
-    /// Its type, all points of its context together.
+    /// The type of all elements of its index space together: `[[int]]` for an int of a nested
+    /// space.
     pub ty: String,
-    /// As NESL prints it.
+    /// The value as NESL prints it.
     pub value: String,
-    /// From the outermost level inwards.
+    /// The levels of nesting, the outermost first.
     pub levels: Vec<Level>,
-    /// The flat data underneath; a list for each component of a tuple.
+    /// The flat data below the innermost level; a list for each component of a tuple.
     pub data: Vec<Vec<String>>,
     /// The components that are sequences themselves.
     pub nested: Vec<NestedComponent>,
 }
 
-/// A component of a tuple that is a sequence: each entry of its list, as segments over flat data.
+/// A component of a tuple that consists of sequences, drawn as segments over flat data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NestedComponent {
     /// The number of the list, counted from 0.
     pub component: usize,
-    /// From the outermost level inwards; the outermost has a segment for each entry.
+    /// The levels of nesting, the outermost first; that one has a segment for each tuple.
     pub levels: Vec<Level>,
-    /// The flat data underneath.
+    /// The flat data below the innermost level; a list for each component.
     pub data: Vec<Vec<String>>,
-    /// Its own components that are sequences.
+    /// The components of the data that are sequences themselves.
     pub nested: Vec<NestedComponent>,
 }
 
@@ -73,13 +77,13 @@ pub struct NestedComponent {
 pub struct SegmentStep {
     /// The title, in words.
     pub title: String,
-    /// As the compiler prints it.
+    /// The lines of the flat program, as the compiler prints them.
     pub code: String,
-    /// The bytes of the file that it comes from.
+    /// The source range, in bytes of the file.
     pub source: Option<TextRange>,
-    /// The values that it uses.
+    /// The values that the step uses.
     pub inputs: Vec<SegmentedValue>,
-    /// The value that it makes.
+    /// The value that the step computes.
     pub output: Option<SegmentedValue>,
 }
 
@@ -92,8 +96,10 @@ pub struct Segments {
     pub steps: Vec<SegmentStep>,
 }
 
-/// The form at a place on small values, step by step; `Err` says in one line why there is nothing
-/// to show.
+/// Executes the form at a byte offset of a file on small values, and returns the steps.
+///
+/// # Errors
+/// One line that says why there is nothing to show.
 pub fn segments(
     db: &Database,
     file: FileId,
@@ -102,10 +108,10 @@ pub fn segments(
 ) -> Result<Segments, String> {
     let cursor = Cursor::new(db, file, offset).ok_or("there is no form here")?;
     let mut why = None;
-    // Values that somebody has chosen come first; what is made up may not be what is expected.
+    // Values from the program come first: generated ones may not be what the function expects.
     for example in example::of(&cursor, precision)? {
         match record::steps(&cursor, &example, precision) {
-            // Perhaps there was too little to do.
+            // With other values there may be something to show.
             Ok(steps) if steps.is_empty() => {
                 why = why.or_else(|| Some("nothing here is done in parallel".to_owned()));
             }
@@ -126,7 +132,7 @@ mod tests {
     fn shown(value: &SegmentedValue) -> String {
         let mut out = format!("{} : {} = {}", value.name, value.ty, value.value);
         for level in &value.levels {
-            let _ = write!(out, " | {} {:?}", level.kind.word(), level.lengths);
+            let _ = write!(out, " | {} {:?}", level.kind.name(), level.lengths);
             if level.kind == Layout::Views {
                 let _ = write!(out, " at {:?}", level.starts);
             }
@@ -181,12 +187,12 @@ mod tests {
             "m = [[2, 1], [] int, [3, 4, 5]];\n$0{sum({x * x : x in r}) : r in m};",
             expect![[r#"
                 == {sum({x * x : x in r}) : r in m}
-                a point for each element of `m`   [r in m]
+                index space: the elements of `m`   [r in m]
                     s1 = elements v7 of s0
                     v8: [int] in s1 = element(v7)
                   in  m : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-                a point for each element of every `r`   [x in r]
+                index space: the elements of every `r`   [x in r]
                     s2 = elements v8 of s1
                     v10: int in s2 = element(v8)
                   in  r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
@@ -199,7 +205,7 @@ mod tests {
                     v5: int in s1 = reduce_sum v3 from s2
                   in  x * x : [[int]] = [[4, 1], [], [9, 16, 25]] | contiguous [3] | contiguous [2, 0, 3] | 4 1 9 16 25
                   out sum({x * x : x in r}) : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
-                the points become a sequence   [r in m]
+                collect the elements into a sequence   [r in m]
                     v6: [int] in s0 = collect v11 from s1
                   in  sum({x * x : x in r}) : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
                   out {sum({x * x : x in r}) : r … : [int] = [5, 0, 50] | contiguous [3] | 5 0 50
@@ -208,17 +214,17 @@ mod tests {
     }
 
     #[test]
-    fn sieves_and_scans() {
+    fn filters_and_scans() {
         check(
             "$0{plus_scan({e - 1 : e in a | e > 2}) : a in [[1, 3], [4]]};",
             expect![[r#"
                 == {plus_scan({e - 1 : e in a | e > 2}) : a in [[1, 3], [4]]}
-                a point for each element of `[[1, 3], [4]]`   [a in [[1, 3], [4]]]
+                index space: the elements of `[[1, 3], [4]]`   [a in [[1, 3], [4]]]
                     s1 = elements v2 of s0
                     v13: [int] in s1 = element(v2)
                   in  [[1, 3], [4]] : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
                   out a : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
-                a point for each element of every `a`   [e in a]
+                index space: the elements of every `a`   [e in a]
                     s2 = elements v13 of s1
                     v15: int in s2 = element(v13)
                   in  a : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
@@ -227,7 +233,7 @@ mod tests {
                     v5: bool in s2 = gt(v15, 2)
                   in  e : [[int]] = [[1, 3], [4]] | contiguous [2] | contiguous [2, 1] | 1 3 4
                   out e > 2 : [[bool]] = [[F, T], [T]] | contiguous [2] | contiguous [2, 1] | F T T
-                keep the points where `e > 2`   [({e - 1 : e in a | e > 2})]
+                filter: the elements where `e > 2`   [({e - 1 : e in a | e > 2})]
                     s3 = filter v5 of s2
                   in  e > 2 : [[bool]] = [[F, T], [T]] | contiguous [2] | contiguous [2, 1] | F T T
                   out e : [[int]] = [[3], [4]] | contiguous [2] | contiguous [1, 1] | 3 4
@@ -235,15 +241,15 @@ mod tests {
                     v9: int in s3 = sub(v15, 1)
                   in  e : [[int]] = [[3], [4]] | contiguous [2] | contiguous [1, 1] | 3 4
                   out e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
-                at each point, the sum of those before it in its segment   [plus_scan({e - 1 : e in a | e > 2})]
+                scan: for each element, the sum of those before it in its segment   [plus_scan({e - 1 : e in a | e > 2})]
                     v16: int in s3 = scan_sum v9
                   in  e - 1 : [[int]] = [[2], [3]] | contiguous [2] | contiguous [1, 1] | 2 3
                   out plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
-                each segment becomes a sequence: no data moves   [plus_scan({e - 1 : e in a | e > 2})]
+                collect each segment into a sequence: no data moves   [plus_scan({e - 1 : e in a | e > 2})]
                     v11: [int] in s1 = collect v16 from s3
                   in  plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
                   out plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
-                the points become a sequence   [a in [[1, 3], [4]]]
+                collect the elements into a sequence   [a in [[1, 3], [4]]]
                     v12: [[int]] in s0 = collect v17 from s1
                   in  plus_scan({e - 1 : e in a |… : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
                   out {plus_scan({e - 1 : e in a … : [[int]] = [[0], [0]] | contiguous [2] | contiguous [1, 1] | 0 0
@@ -257,12 +263,12 @@ mod tests {
             "function $0dot(a, b) \"Dot.\n Example: dot([1.0, 2.0], [3.0, 4.0]) → 11.0\" = sum({x * y : x in a; y in b});",
             expect![[r#"
                 == dot([1.0, 2.0], [3.0, 4.0])
-                a point for each element of `a`   [x in a; y in b]
+                index space: the elements of `a`   [x in a; y in b]
                     s1 = elements v0 of s0
                     v8: float in s1 = element(v0)
                   in  a : [float] = [1.0, 2.0] | contiguous [2] | 1.0 2.0
                   out x : [float] = [1.0, 2.0] | contiguous [2] | 1.0 2.0
-                the element of `b` at each point   [x in a; y in b]
+                the element of `b` at each index   [x in a; y in b]
                     v9: float in s1 = element(v1) after v7
                   in  b : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
                   out y : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
@@ -271,7 +277,7 @@ mod tests {
                   in  x : [float] = [1.0, 2.0] | contiguous [2] | 1.0 2.0
                   in  y : [float] = [3.0, 4.0] | contiguous [2] | 3.0 4.0
                   out x * y : [float] = [3.0, 8.0] | contiguous [2] | 3.0 8.0
-                the sum of all   [sum({x * y : x in a; y in b})]
+                the sum of all elements   [sum({x * y : x in a; y in b})]
                     v6: float in s0 = reduce_sum v4 from s1
                   in  x * y : [float] = [3.0, 8.0] | contiguous [2] | 3.0 8.0
                   out sum({x * y : x in a; y in b… : float = 11.0 | 11.0
@@ -281,7 +287,7 @@ mod tests {
             "function $0g(a) = {x + 1 : x in a};\nxs = [7, 8];\ng(xs);",
             expect![[r#"
                 == g(xs)
-                a point for each element of `a`   [x in a]
+                index space: the elements of `a`   [x in a]
                     s1 = elements v0 of s0
                     v4: int in s1 = element(v0)
                   in  a : [int] = [7, 8] | contiguous [2] | 7 8
@@ -290,7 +296,7 @@ mod tests {
                     v2: int in s1 = add(v4, 1)
                   in  x : [int] = [7, 8] | contiguous [2] | 7 8
                   out x + 1 : [int] = [8, 9] | contiguous [2] | 8 9
-                the points become a sequence   [x in a]
+                collect the elements into a sequence   [x in a]
                     v3: [int] in s0 = collect v2 from s1
                   in  x + 1 : [int] = [8, 9] | contiguous [2] | 8 9
                   out {x + 1 : x in a} : [int] = [8, 9] | contiguous [2] | 8 9
@@ -300,12 +306,12 @@ mod tests {
             "function $0rows(m) = {sum(r) : r in m};",
             expect![[r#"
                 == rows([[2, 1], [], [3, 4, 5]])
-                a point for each element of `m`   [r in m]
+                index space: the elements of `m`   [r in m]
                     s1 = elements v0 of s0
                     v4: [int] in s1 = element(v0)
                   in  m : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
-                a point for each element of every `r`   [sum(r)]
+                index space: the elements of every `r`   [sum(r)]
                     s2 = elements v4 of s1
                     v6: int in s2 = element(v4)
                   in  r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
@@ -314,7 +320,7 @@ mod tests {
                     v2: int in s1 = reduce_sum v6 from s2
                   in  element of r : [[int]] = [[2, 1], [], [3, 4, 5]] | contiguous [3] | contiguous [2, 0, 3] | 2 1 3 4 5
                   out sum(r) : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
-                the points become a sequence   [r in m]
+                collect the elements into a sequence   [r in m]
                     v3: [int] in s0 = collect v7 from s1
                   in  sum(r) : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
                   out {sum(r) : r in m} : [int] = [3, 0, 12] | contiguous [3] | 3 0 12
@@ -323,12 +329,12 @@ mod tests {
     }
 
     #[test]
-    fn sides_of_conditionals_and_pairs() {
+    fn branches_of_conditionals_and_pairs() {
         check(
             "$0{if x > 1 then sum([0:x]) else 0 : (x, y) in [(1, `a), (3, `b)]};",
             expect![[r#"
                 == {if x > 1 then sum([0:x]) else 0 : (x, y) in [(1, `a), (3, `b)]}
-                a point for each element of `[(1, `a), (3, `b)]`   [x, y) in [(1, `a), (3, `b)]]
+                index space: the elements of `[(1, `a), (3, `b)]`   [x, y) in [(1, `a), (3, `b)]]
                     s1 = elements v2 of s0
                     v11: (int, char) in s1 = element(v2)
                   in  [(1, `a), (3, `b)] : [(int, char)] = [(1, `a), (3, `b)] | contiguous [2] | 1 3 / `a `b
@@ -337,11 +343,11 @@ mod tests {
                     v6: bool in s1 = gt(v4, 1)
                   in  x : [int] = [1, 3] | contiguous [2] | 1 3
                   out x > 1 : [bool] = [F, T] | contiguous [2] | F T
-                keep the points where `x > 1`   [if x > 1 then sum([0:x]) else 0]
+                filter: the elements where `x > 1`   [if x > 1 then sum([0:x]) else 0]
                     s2 = filter v6 of s1
                   in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
                   out (x, y) : [(int, char)] = [(3, `b)] | contiguous [1] | 3 / `b
-                a point for each element of every `[0:x]`   [([0:x])]
+                index space: the elements of every `[0:x]`   [([0:x])]
                     s3 = count v13 of s2
                     v14: int in s3 = position
                   in  #[0:x] : [int] = [3] | contiguous [1] | 3
@@ -350,15 +356,15 @@ mod tests {
                     v8: int in s2 = reduce_sum v14 from s3
                   in  [0:x] : [[int]] = [[0, 1, 2]] | contiguous [1] | contiguous [3] | 0 1 2
                   out sum([0:x]) : [int] = [3] | contiguous [1] | 3
-                keep the points where not `x > 1`   [if x > 1 then sum([0:x]) else 0]
+                filter: the elements where not `x > 1`   [if x > 1 then sum([0:x]) else 0]
                     s4 = filter not v6 of s1
                   in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
                   out (x, y) : [(int, char)] = [(1, `a)] | contiguous [1] | 1 / `a
-                the sides come together   [if x > 1 then sum([0:x]) else 0]
+                merge the results of both branches   [if x > 1 then sum([0:x]) else 0]
                     v9: int in s1 = if v6 in s2 {
                   in  x > 1 : [bool] = [F, T] | contiguous [2] | F T
                   out if x > 1 then sum([0:x]) el… : [int] = [0, 3] | contiguous [2] | 0 3
-                the points become a sequence   [x, y) in [(1, `a), (3, `b)]]
+                collect the elements into a sequence   [x, y) in [(1, `a), (3, `b)]]
                     v10: [int] in s0 = collect v15 from s1
                   in  if x > 1 then sum([0:x]) el… : [int] = [0, 3] | contiguous [2] | 0 3
                   out {if x > 1 then sum([0:x]) e… : [int] = [0, 3] | contiguous [2] | 0 3
@@ -367,17 +373,17 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_views() {
+    fn subsequences_are_views() {
         check(
             "m = [[5, 1, 2], [7, 8]];\n$0{sum(subseq(r, 1, #r)) : r in m};",
             expect![[r#"
                 == {sum(subseq(r, 1, #r)) : r in m}
-                a point for each element of `m`   [r in m]
+                index space: the elements of `m`   [r in m]
                     s1 = elements v6 of s0
                     v7: [int] in s1 = element(v6)
                   in  m : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
                   out r : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
-                take the length: it is known of each segment   [#r]
+                take the length, which each segment stores   [#r]
                     v2: int in s1 = length(v7)
                   in  r : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
                   out #r : [int] = [3, 2] | contiguous [2] | 3 2
@@ -386,7 +392,7 @@ mod tests {
                   in  r : [[int]] = [[5, 1, 2], [7, 8]] | contiguous [2] | contiguous [3, 2] | 5 1 2 7 8
                   in  #r : [int] = [3, 2] | contiguous [2] | 3 2
                   out subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | views [2, 1] at [1, 4] | 5 1 2 7 8
-                a point for each element of every `subseq(r, 1, #r)`   [sum(subseq(r, 1, #r))]
+                index space: the elements of every `subseq(r, 1, #r)`   [sum(subseq(r, 1, #r))]
                     s2 = elements v3 of s1
                     v9: int in s2 = element(v3)
                   in  subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | views [2, 1] at [1, 4] | 5 1 2 7 8
@@ -395,7 +401,7 @@ mod tests {
                     v4: int in s1 = reduce_sum v9 from s2
                   in  element of subseq(r, 1, #r) : [[int]] = [[1, 2], [8]] | contiguous [2] | contiguous [2, 1] | 1 2 8
                   out sum(subseq(r, 1, #r)) : [int] = [3, 8] | contiguous [2] | 3 8
-                the points become a sequence   [r in m]
+                collect the elements into a sequence   [r in m]
                     v5: [int] in s0 = collect v10 from s1
                   in  sum(subseq(r, 1, #r)) : [int] = [3, 8] | contiguous [2] | 3 8
                   out {sum(subseq(r, 1, #r)) : r … : [int] = [3, 8] | contiguous [2] | 3 8
@@ -405,12 +411,12 @@ mod tests {
             "m = [[[5], [1, 2]], [[7, 8]]];\n$0{r[#r - 1] : r in m};",
             expect![[r#"
             == {r[#r - 1] : r in m}
-            a point for each element of `m`   [r in m]
+            index space: the elements of `m`   [r in m]
                 s1 = elements v6 of s0
                 v7: [[int]] in s1 = element(v6)
               in  m : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
               out r : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
-            take the length: it is known of each segment   [#r]
+            take the length, which each segment stores   [#r]
                 v2: int in s1 = length(v7)
               in  r : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
               out #r : [int] = [2, 1] | contiguous [2] | 2 1
@@ -423,7 +429,7 @@ mod tests {
               in  r : [[[int]]] = [[[5], [1, 2]], [[7, 8]]] | contiguous [2] | contiguous [2, 1] | contiguous [1, 2, 2] | 5 1 2 7 8
               in  #r - 1 : [int] = [1, 0] | contiguous [2] | 1 0
               out r[#r - 1] : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | views [2, 2] at [1, 3] | 5 1 2 7 8
-            the points become a sequence   [r in m]
+            collect the elements into a sequence   [r in m]
                 v5: [[int]] in s0 = collect v4 from s1
               in  r[#r - 1] : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | views [2, 2] at [1, 3] | 5 1 2 7 8
               out {r[#r - 1] : r in m} : [[int]] = [[1, 2], [7, 8]] | contiguous [2] | contiguous [2, 2] | 1 2 7 8
@@ -432,17 +438,17 @@ mod tests {
     }
 
     #[test]
-    fn sequences_in_tuples_are_cut_up_too() {
+    fn sequences_in_tuples_are_segmented_too() {
         check(
             "$0{(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]};",
             expect![[r#"
             == {(sum(a), a) : (n, a) in [(1, [4, 5]), (2, [] int)]}
-            a point for each element of `[(1, [4, 5]), (2, [] int)]`   [n, a) in [(1, [4, 5]), (2, [] int)]]
+            index space: the elements of `[(1, [4, 5]), (2, [] int)]`   [n, a) in [(1, [4, 5]), (2, [] int)]]
                 s1 = elements v4 of s0
                 v11: (int, [int]) in s1 = element(v4)
               in  [(1, [4, 5]), (2, [] int)] : [(int, [int])] = [(1, [4, 5]), (2, [])] | contiguous [2] | 1 2 / [4, 5] [] (1: [2, 0] | 4 5)
               out (n, a) : [(int, [int])] = [(1, [4, 5]), (2, [])] | contiguous [2] | 1 2 / [4, 5] [] (1: [2, 0] | 4 5)
-            a point for each element of every `a`   [sum(a)]
+            index space: the elements of every `a`   [sum(a)]
                 s2 = elements v7 of s1
                 v13: int in s2 = element(v7)
               in  a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
@@ -451,7 +457,7 @@ mod tests {
                 v8: int in s1 = reduce_sum v13 from s2
               in  element of a : [[int]] = [[4, 5], []] | contiguous [2] | contiguous [2, 0] | 4 5
               out sum(a) : [int] = [9, 0] | contiguous [2] | 9 0
-            the points become a sequence   [n, a) in [(1, [4, 5]), (2, [] int)]]
+            collect the elements into a sequence   [n, a) in [(1, [4, 5]), (2, [] int)]]
                 v10: [(int, [int])] in s0 = collect v14 from s1
               in  sum(a), a : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
               out {(sum(a), a) : (n, a) in [(… : [(int, [int])] = [(9, [4, 5]), (0, [])] | contiguous [2] | 9 0 / [4, 5] [] (1: [2, 0] | 4 5)
@@ -461,12 +467,12 @@ mod tests {
             "$0{a : a, b in [([(1, \"x\")], 7)]};",
             expect![[r#"
             == {a : a, b in [([(1, "x")], 7)]}
-            a point for each element of `[([(1, "x")], 7)]`   [a, b in [([(1, "x")], 7)]]
+            index space: the elements of `[([(1, "x")], 7)]`   [a, b in [([(1, "x")], 7)]]
                 s1 = elements v4 of s0
                 v9: ([(int, [char])], int) in s1 = element(v4)
               in  [([(1, "x")], 7)] : [([(int, [char])], int)] = [([(1, "x")], 7)] | contiguous [1] | [(1, "x")] / 7 (0: [1] | 1 / "x" (1: [1] | `x))
               out (a, b) : [([(int, [char])], int)] = [([(1, "x")], 7)] | contiguous [1] | [(1, "x")] / 7 (0: [1] | 1 / "x" (1: [1] | `x))
-            the points become a sequence   [a, b in [([(1, "x")], 7)]]
+            collect the elements into a sequence   [a, b in [([(1, "x")], 7)]]
                 v8: [[(int, [char])]] in s0 = collect v6 from s1
               in  a : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
               out {a : a, b in [([(1, "x")], … : [[(int, [char])]] = [[(1, "x")]] | contiguous [1] | contiguous [1] | 1 / "x" (1: [1] | `x)
@@ -475,12 +481,12 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_a_key_is_combined_in_a_table() {
+    fn values_of_a_key_are_combined_in_a_histogram() {
         check(
             "$0{(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])};",
             expect![[r#"
             == {(k, sum(v)) : (k, v) in int_collect([(1, 20), (0, 7), (1, 5)])}
-            a point for each element of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
+            index space: the elements of `[(1, 20), (0, 7), (1, 5)]`   [int_collect([(1, 20), (0, 7), (1, 5)])]
                 s1 = elements v3 of s0
                 v83: (int, int) in s1 = element(v3)
               in  [(1, 20), (0, 7), (1, 5)] : [(int, int)] = [(1, 20), (0, 7), (1, 5)] | contiguous [3] | 1 0 1 / 20 7 5
@@ -491,61 +497,61 @@ mod tests {
                 v13: bool in s1 = and(v11, v12)
               in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
               out v13 : [bool] = [T, T, T] | contiguous [3] | T T T
-            whether all are true (and) of all   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+            the conjunction (and) of all elements   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 v15: bool in s0 = reduce_and v13 from s1
               in  v13 : [bool] = [T, T, T] | contiguous [3] | T T T
               out v15 : bool = T | T
-            the sum of what belongs to each place of a table   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+            histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 v18: [int] in s0 = histogram_sum 1 to v5 of 3 from s1
               in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
-              out the sum at each place : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
-            the sum of what belongs to each place of a table   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+              out the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+            histogram: the sum of the values for each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 v19: [int] in s0 = histogram_sum v8 to v5 of 3 from s1
               in  first of element of [(1, 20), (0, 7), (1, 5)] : [int] = [1, 0, 1] | contiguous [3] | 1 0 1
               in  second of element of [(1, 20), (0, 7), (1, 5)] : [int] = [20, 7, 5] | contiguous [3] | 20 7 5
-              out the sum at each place : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
-            keep the points where v15   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+              out the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
+            filter: the elements where v15   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 s2 = filter v15 of s0
               in  v15 : bool = T | T
-            a point for each of 3   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+            index space: 3 elements   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 s3 = count 3 of s2
                 v84: int in s3 = position
               out k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
-            the points become a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+            collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 v20: [int] in s2 = collect v84 from s3
               in  k, sum(v) : [int] = [0, 1, 2] | regular [3] | 0 1 2
               out {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
-            a point for each element of `the sum at each place`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+            index space: the elements of `the sum at each index`   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 s4 = elements v18 of s2
                 v85: int in s4 = element(v18)
-              in  the sum at each place : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
+              in  the sum at each index : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
               out (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
             compare   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 v22: bool in s4 = gt(v85, 0)
               in  (k, v) : [int] = [1, 2, 0] | contiguous [3] | 1 2 0
               out v22 : [bool] = [T, T, F] | contiguous [3] | T T F
-            the points become a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+            collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 v23: [bool] in s2 = collect v22 from s4
               in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
               out {(k, sum(v)) : (k, v) in in… : [bool] = [T, T, F] | contiguous [3] | T T F
-            the element of `{(k, sum(v)) : (k, v) in in…` at each point   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+            the element of `{(k, sum(v)) : (k, v) in in…` at each index   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 v87: int in s4 = element(v20) after v86
               in  {(k, sum(v)) : (k, v) in in… : [int] = [0, 1, 2] | regular [3] | 0 1 2
               out (k, v) : [int] = [0, 1, 2] | contiguous [3] | 0 1 2
-            keep the points where v22   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+            filter: the elements where v22   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 s5 = filter v22 of s4
               in  v22 : [bool] = [T, T, F] | contiguous [3] | T T F
               out (k, v) : [int] = [1, 2] | contiguous [2] | 1 2
             take an element   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 v27: int in s5 = index(v19, v87)
-              in  the sum at each place : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
+              in  the sum at each index : [int] = [7, 25, 0] | contiguous [3] | 7 25 0
               in  (k, v) : [int] = [0, 1] | contiguous [2] | 0 1
               out k, sum(v) : [int] = [7, 25] | contiguous [2] | 7 25
-            the points become a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+            collect the elements into a sequence   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 v29: [(int, int)] in s2 = collect v28 from s5
               in  k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
               out {(k, sum(v)) : (k, v) in in… : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
-            the sides come together   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
+            merge the results of both branches   [k, v) in int_collect([(1, 20), (0, 7), (1, 5)])]
                 v82: [(int, int)] in s0 = if v15 in s2 {
               in  v15 : bool = T | T
               out k, sum(v) : [(int, int)] = [(0, 7), (1, 25)] | contiguous [2] | 0 1 / 7 25
@@ -554,7 +560,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_go_inside_once() {
+    fn the_steps_of_a_call_are_shown_once() {
         let f = Fixture::new(
             "function qsort(a) = if #a < 2 then a else let p = a[#a / 2]; l = {e in a | e < p}; \
              e = {e in a | e == p}; g = {e in a | e > p}; r = {qsort(s) : s in [l, g]} \
@@ -567,7 +573,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_shown() {
+    fn forms_that_cannot_be_shown() {
         for text in [
             "$0",
             "$01 + 2;",

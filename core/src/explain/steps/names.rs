@@ -1,4 +1,4 @@
-//! The names of the values of a flat function: the text that the source has for them.
+//! Names the values of a flat function after their text in the source.
 
 use crate::base::shorten;
 use crate::base::{ItemId, Span};
@@ -12,7 +12,8 @@ use rustc_hash::FxHashMap;
 /// The width of a name, in characters; a longer one is shortened.
 const NAME_CHARS: usize = 28;
 
-/// The names of a function's values; those of its parameters are known.
+/// Returns the names of a function's values; `params` has those of its parameters. A value that the
+/// compiler adds has no name.
 pub(super) fn names(
     db: &Database,
     item: ItemId,
@@ -35,7 +36,8 @@ pub(super) fn names(
     namer.names
 }
 
-/// The text of some tokens of a form, without the parentheses around it, on a line.
+/// Returns the text of some tokens of a form in one line, shortened and without the parentheses
+/// around it.
 pub(super) fn snippet(db: &Database, item: ItemId, span: Span) -> String {
     let parsed = db.parsed(item);
     let text = db.item_text(item);
@@ -47,7 +49,7 @@ struct Namer<'a> {
     item: ItemId,
     ast: &'a Item,
     names: FxHashMap<Var, String>,
-    /// The patterns that values are bound to.
+    /// The patterns that variables are bound to.
     pats: FxHashMap<Var, PatId>,
 }
 
@@ -55,12 +57,12 @@ impl Namer<'_> {
     fn name(&mut self, binding: &Let) {
         let found = match &binding.op {
             Op::Element { of, .. } => self.element(binding, *of),
-            // What the parts of a pair are called is known if the pair was bound to a pattern.
-            Op::Map(ir::Op::First(Atom::Var(pair))) => self.half(binding, *pair, true),
-            Op::Map(ir::Op::Second(Atom::Var(pair))) => self.half(binding, *pair, false),
+            // The components of a pair are named by the pattern that the pair is bound to.
+            Op::Map(ir::Op::First(Atom::Var(pair))) => self.component(binding, *pair, true),
+            Op::Map(ir::Op::Second(Atom::Var(pair))) => self.component(binding, *pair, false),
             Op::Extent(..) => self.source(binding).map(|text| format!("#{text}")),
-            Op::Histogram { with, .. } => Some(format!("{} at each place", with.label())),
-            // Something that the compiler adds: the source writes nothing for it.
+            Op::Histogram { with, .. } => Some(format!("{} at each index", with.label())),
+            // An operation that the compiler adds to an apply-to-each has no text in the source.
             Op::Map(ir::Op::Scalar(..)) | Op::Reduce { .. }
                 if binding.site.item == self.item && self.each(binding.site.span).is_some() =>
             {
@@ -73,7 +75,7 @@ impl Namer<'_> {
         }
     }
 
-    /// The expression that a value is computed for.
+    /// Returns the source text of the expression that computes a value.
     fn source(&self, binding: &Let) -> Option<String> {
         let site = binding.site;
         if site.item != self.item || site.span.start >= site.span.end {
@@ -82,13 +84,15 @@ impl Namer<'_> {
         let Some((each, body)) = self.each(site.span) else {
             return Some(snippet(self.db, self.item, site.span));
         };
-        // For a binding of an apply-to-each stand its instances and what they make.
-        let whole = matches!(binding.op, Op::Collect { .. });
-        let expr = if whole { each } else { body };
+        // The location of the bindings of an apply-to-each stands for the elements of its body, or,
+        // where those are collected, for all of the apply-to-each.
+        let collects = matches!(binding.op, Op::Collect { .. });
+        let expr = if collects { each } else { body };
         Some(snippet(self.db, self.item, self.ast.expr_spans[expr]))
     }
 
-    /// The apply-to-each whose bindings, or one of them, are some tokens; and its body.
+    /// Returns the apply-to-each one or all of whose bindings have this span of tokens, and its
+    /// body.
     fn each(&self, span: Span) -> Option<(ExprId, ExprId)> {
         let mut found: Option<(ExprId, ExprId)> = None;
         for (id, expr) in self.ast.exprs.iter() {
@@ -104,7 +108,7 @@ impl Namer<'_> {
         found
     }
 
-    /// An element of `x in xs` is `x`; one that the source has no name for is an element.
+    /// Returns the name of an element: `x` for an element of `x in xs`, or else `element of xs`.
     fn element(&mut self, binding: &Let, of: Var) -> Option<String> {
         let sequence = self.names.get(&of).cloned();
         if binding.site.item == self.item
@@ -125,7 +129,8 @@ impl Namer<'_> {
         sequence.map(|name| format!("element of {name}"))
     }
 
-    fn half(&mut self, binding: &Let, pair: Var, first: bool) -> Option<String> {
+    /// Returns the name of a component of a pair.
+    fn component(&mut self, binding: &Let, pair: Var, first: bool) -> Option<String> {
         if let Some(pat) = self.pats.get(&pair)
             && let Pat::Pair(a, b) = self.ast.pats[*pat]
         {

@@ -1,25 +1,33 @@
-//! Keeps the steps that matter while a flat program is evaluated.
+//! Records the steps of a flat program that are shown, while it is interpreted.
+//!
+//! The recorder watches the interpreter ([`Watch`]) and makes a [`SegmentStep`] of each index space
+//! and each value, with these exceptions: copies, pairs, length checks and values that nobody uses
+//! are left out; the first value of an index space is shown with it; consecutive scalar operations
+//! in one index space become one step.
 
-use super::draw::{self, drawn};
+use super::draw::{draw, space_to_show};
 use super::example::Example;
 use super::{BUDGET_NS, SegmentStep, names};
 use crate::db::Cursor;
 use crate::db::{Database, FileId};
-use crate::explain::summary::{Reader, plain};
-use crate::flat::interp::{self, Done, Frame, Limits, Watch};
+use crate::explain::summary::{Summariser, unspecialised_name};
+use crate::flat::interp::{self, ExecutedStep, Frame, Limits, Watch};
 use crate::flat::{self, Block, Function, Let, Op, Program, SpaceId, SpaceKind, Step, Version};
 use crate::ir::{self, Atom, Site, Var};
 use crate::prim::ScalarProperties;
 use nesl_runtime::scalar::Precision;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// The number of steps that are shown; those before the last are left out.
+/// The maximum number of steps that are shown: the first ones and the last.
 const MAX_STEPS: usize = 24;
 
-/// More cannot be drawn.
+/// The limits of an execution whose values fit into a drawing.
 const LIMITS: Limits = Limits { max_elements: 200, max_call_depth: 40, budget_ns: BUDGET_NS };
 
-/// The steps of an example.
+/// Interprets an example and returns its steps; empty if nothing is executed in parallel.
+///
+/// # Errors
+/// One line that says why the program failed or exceeded the limits.
 pub(super) fn steps(
     cursor: &Cursor<'_>,
     example: &Example,
@@ -34,15 +42,15 @@ pub(super) fn steps(
         about: FxHashMap::default(),
         steps: Vec::new(),
         map: None,
-        waits: None,
+        awaiting_element: None,
         elements: FxHashMap::default(),
         parallel: false,
-        inside: false,
+        in_call: false,
     };
     if let Some(Some(function)) = program.functions.get(main) {
         let params = function.params.iter().zip(&example.names);
         let params = params.map(|((var, _), name)| (*var, name.clone())).collect();
-        let about = About::new(cursor.db, cursor.item, program, function, Some(params));
+        let about = FunctionInfo::new(cursor.db, cursor.item, program, function, Some(params));
         recorder.about.insert(std::ptr::from_ref(function), about);
     }
     let (args, version) = (example.args.clone(), Version::Flattened);
@@ -65,22 +73,22 @@ pub(super) fn steps(
 }
 
 /// The names, layouts, code and uses of the values of a function.
-struct About<'a> {
-    reader: Reader<'a>,
-    /// The lines of its text, by what they define.
+struct FunctionInfo<'a> {
+    summariser: Summariser<'a>,
+    /// The lines of its text, by the index space or variable that they define.
     code: FxHashMap<String, String>,
     /// The variables that the flattened version uses.
     used: FxHashSet<Var>,
 }
 
-impl<'a> About<'a> {
+impl<'a> FunctionInfo<'a> {
     fn new(
         db: &'a Database,
         item: crate::base::ItemId,
         program: &'a Program,
         function: &'a Function,
         params: Option<FxHashMap<Var, String>>,
-    ) -> About<'a> {
+    ) -> FunctionInfo<'a> {
         let text = flat::print_function(function, program);
         let mut code = FxHashMap::default();
         for line in text.lines().map(str::trim) {
@@ -92,12 +100,13 @@ impl<'a> About<'a> {
         }
         let mut used = FxHashSet::default();
         uses(function, &function.body, &mut used);
-        let mut reader = Reader::new(db, item, program, function);
-        let params = params.unwrap_or_else(|| reader.names.clone());
-        reader.names = names::names(db, item, function, &params);
-        About { reader, code, used }
+        let mut summariser = Summariser::new(db, item, program, function);
+        let params = params.unwrap_or_else(|| summariser.names.clone());
+        summariser.names = names::names(db, item, function, &params);
+        FunctionInfo { summariser, code, used }
     }
 
+    /// Returns the line of the flat program that defines a variable (`v3`) or index space (`s1`).
     fn code(&self, name: &str) -> String {
         self.code.get(name).cloned().unwrap_or_default()
     }
@@ -134,101 +143,105 @@ fn uses(function: &Function, block: &Block, used: &mut FxHashSet<Var>) {
     }
 }
 
-/// Steps at the points of one context that are shown as one.
-struct Map {
+/// Consecutive scalar operations in one index space, which are shown as one step.
+struct MapStep {
     function: *const Function,
     space: SpaceId,
-    made: Vec<Var>,
+    /// The variables that the operations compute.
+    results: Vec<Var>,
 }
 
 struct Recorder<'a> {
     db: &'a Database,
     file: FileId,
     program: &'a Program,
-    about: FxHashMap<*const Function, About<'a>>,
+    about: FxHashMap<*const Function, FunctionInfo<'a>>,
     steps: Vec<SegmentStep>,
-    /// The last step, if later ones may join it.
-    map: Option<Map>,
-    /// The last step is a context whose elements come next.
-    waits: Option<(*const Function, SpaceId)>,
-    /// A value to show the points of a context by.
+    /// The last step, if it consists of scalar operations that later ones may join.
+    map: Option<MapStep>,
+    /// The index space that the last step made, until its first element is computed.
+    awaiting_element: Option<(*const Function, SpaceId)>,
+    /// For each index space the value by which its elements are shown.
     elements: FxHashMap<(*const Function, SpaceId), Var>,
-    /// There is a context with more than the caller's point.
+    /// True once an index space other than the caller's (or a filter of it) has been made.
     parallel: bool,
-    /// A call is being followed.
-    inside: bool,
+    /// True once the steps inside of a call are recorded.
+    in_call: bool,
 }
 
 impl<'a> Recorder<'a> {
+    /// Collects the facts about a function at its first use, and returns the key of `about`.
     fn prepare(&mut self, function: &Function) -> *const Function {
         let key = std::ptr::from_ref(function);
         if !self.about.contains_key(&key) {
             let mut functions = self.program.functions.iter().flatten();
             if let Some(own) = functions.find(|own| std::ptr::eq(*own, function)) {
                 let item = own.index_space(SpaceId::CALLER).site.item;
-                let about = About::new(self.db, item, self.program, own, None);
+                let about = FunctionInfo::new(self.db, item, self.program, own, None);
                 self.about.insert(key, about);
             }
         }
         key
     }
 
-    /// The bytes of a place, if they are in the file.
-    fn source(&self, about: &About<'_>, site: Site) -> Option<crate::base::TextRange> {
-        let range = about.reader.own(site)?;
+    /// Returns the bytes of a source location, if it is in the file.
+    fn source(&self, about: &FunctionInfo<'_>, site: Site) -> Option<crate::base::TextRange> {
+        let range = about.summariser.range_in_form(site)?;
         (self.db.file_of(site.item) == self.file).then_some(range)
     }
 
+    /// Records the making of an index space.
     fn index_space(&mut self, frame: &Frame<'_>, space: SpaceId) {
         let key = self.prepare(frame.function);
         let Some(about) = self.about.get(&key) else { return };
-        let reader = &about.reader;
+        let summariser = &about.summariser;
         let index_space = frame.function.index_space(space);
         let (title, made_of) = match &index_space.kind {
             SpaceKind::Caller => return,
             SpaceKind::Elements { of, sequence } => {
                 let each = if frame.function.segments_of(*of).is_none() { "" } else { "every " };
-                let name = reader.called(*sequence);
-                (format!("a point for each element of {each}{name}"), Some(*sequence))
+                let name = summariser.quoted_name(*sequence);
+                (format!("index space: the elements of {each}{name}"), Some(*sequence))
             }
             SpaceKind::Count { of, count } => {
                 let each = if frame.function.segments_of(*of).is_none() { "" } else { "every " };
+                let article = if each.is_empty() { "a" } else { "each" };
                 let text = names::snippet(self.db, index_space.site.item, index_space.site.span);
                 let var = match count {
                     Atom::Var(var) => Some(*var),
                     _ => None,
                 };
                 let count = match count {
-                    Atom::Int(n) => format!("each of {n}"),
-                    _ if text.is_empty() => "each of a range".to_owned(),
-                    _ => format!("each element of {each}`{text}`"),
+                    Atom::Int(n) => format!("{n} elements"),
+                    _ if text.is_empty() => format!("the elements of {article} range"),
+                    _ => format!("the elements of {each}`{text}`"),
                 };
-                (format!("a point for {count}"), var)
+                (format!("index space: {count}"), var)
             }
             SpaceKind::Filter { flag, is, .. } => {
                 let not = if *is { "" } else { "not " };
-                let name = reader.called(*flag);
-                (format!("keep the points where {not}{name}"), Some(*flag))
+                let name = summariser.quoted_name(*flag);
+                (format!("filter: the elements where {not}{name}"), Some(*flag))
             }
             SpaceKind::Concat { .. } => {
-                ("join the segments of a level: no data moves".to_owned(), None)
+                ("concatenate the segments: no data moves".to_owned(), None)
             }
         };
         let around = index_space.around().unwrap_or(SpaceId::CALLER);
         let inputs = made_of.and_then(|var| {
             let home = frame.home(var)?;
-            drawn(frame, reader, var, home)
+            draw(frame, summariser, var, home)
         });
-        // The points that are kept are shown by what is there.
+        // A filter is shown by the elements that it selects.
         let shown = self.elements.get(&(key, around)).copied();
         let output = match index_space.kind {
             SpaceKind::Filter { .. } | SpaceKind::Concat { .. } => {
-                shown.and_then(|var| drawn(frame, reader, var, space))
+                shown.and_then(|var| draw(frame, summariser, var, space))
             }
             _ => None,
         };
         let code = match &index_space.kind {
-            // That of a side of a conditional stands on the line of the conditional.
+            // The filter of a branch has no line of its own: the conditional makes it.
             SpaceKind::Filter { of, flag, is } => {
                 let not = if *is { "" } else { "not " };
                 format!("{space} = filter {not}v{} of {of}", flag.0)
@@ -244,7 +257,7 @@ impl<'a> Recorder<'a> {
         };
         let filters = matches!(index_space.kind, SpaceKind::Filter { .. });
         self.parallel |= !filters;
-        self.waits = (!filters).then_some((key, space));
+        self.awaiting_element = (!filters).then_some((key, space));
         if let (true, Some(var)) = (filters, shown) {
             self.elements.insert((key, space), var);
         }
@@ -252,27 +265,29 @@ impl<'a> Recorder<'a> {
         self.steps.push(step);
     }
 
+    /// Records the computation of a value.
     fn value(&mut self, frame: &Frame<'_>, binding: &Let) {
         let key = self.prepare(frame.function);
         let Some(about) = self.about.get(&key) else { return };
         let space = binding.space;
-        let reader = &about.reader;
-        // Before anything is done in parallel, sequences that the source writes out are as they are.
-        let written = matches!(&binding.op, Op::Map(ir::Op::List(_) | ir::Op::Text(_)));
-        if !about.used.contains(&binding.var) || (written && !self.parallel) {
+        let summariser = &about.summariser;
+        // Sequences that the source writes out are not shown as steps before the first parallel
+        // one.
+        let literal = matches!(&binding.op, Op::Map(ir::Op::List(_) | ir::Op::Text(_)));
+        if !about.used.contains(&binding.var) || (literal && !self.parallel) {
             return;
         }
-        let arrives = matches!(binding.op, Op::Element { .. } | Op::Position);
-        if arrives {
+        let is_element = matches!(binding.op, Op::Element { .. } | Op::Position);
+        if is_element {
             self.elements.entry((key, space)).or_insert(binding.var);
         }
         let Some(title) = title(self.program, frame, about, binding) else { return };
         let code = about.code(&format!("v{}", binding.var.0));
         let source = self.source(about, binding.site);
-        let output = drawn(frame, reader, binding.var, space);
-        if arrives && self.waits == Some((key, space)) {
-            // It belongs to the context.
-            self.waits = None;
+        let output = draw(frame, summariser, binding.var, space);
+        if is_element && self.awaiting_element == Some((key, space)) {
+            // It is shown with its index space.
+            self.awaiting_element = None;
             if let Some(step) = self.steps.last_mut() {
                 step.code.push('\n');
                 step.code.push_str(&code);
@@ -280,7 +295,7 @@ impl<'a> Recorder<'a> {
             }
             return;
         }
-        let simple = matches!(&binding.op, Op::Map(ir::Op::Scalar(..)));
+        let scalar = matches!(&binding.op, Op::Map(ir::Op::Scalar(..)));
         let mut inputs = Vec::new();
         let mut vars: Vec<Var> = Vec::new();
         for atom in binding.op.operands() {
@@ -291,16 +306,16 @@ impl<'a> Recorder<'a> {
             }
         }
         let joins = match &mut self.map {
-            Some(map) if simple && map.function == key && map.space == space => {
-                vars.retain(|var| !map.made.contains(var));
-                map.made.push(binding.var);
+            Some(map) if scalar && map.function == key && map.space == space => {
+                vars.retain(|var| !map.results.contains(var));
+                map.results.push(binding.var);
                 true
             }
             _ => false,
         };
         for var in vars {
-            if let Some(home) = draw::shown_at(frame, var, space) {
-                inputs.extend(drawn(frame, reader, var, home));
+            if let Some(home) = space_to_show(frame, var, space) {
+                inputs.extend(draw(frame, summariser, var, home));
             }
         }
         if joins && let Some(step) = self.steps.last_mut() {
@@ -321,35 +336,40 @@ impl<'a> Recorder<'a> {
             step.output = output;
             return;
         }
-        self.waits = None;
-        self.map = simple.then(|| Map { function: key, space, made: vec![binding.var] });
+        self.awaiting_element = None;
+        self.map = scalar.then(|| MapStep { function: key, space, results: vec![binding.var] });
         self.steps.push(SegmentStep { title, code, source, inputs, output });
     }
 }
 
 impl Watch for Recorder<'_> {
-    fn done(&mut self, frame: &Frame<'_>, step: Done<'_>) {
+    fn executed(&mut self, frame: &Frame<'_>, step: ExecutedStep<'_>) {
         match step {
-            Done::IndexSpace(space) => self.index_space(frame, space),
-            Done::Value(binding) => self.value(frame, binding),
+            ExecutedStep::IndexSpace(space) => self.index_space(frame, space),
+            ExecutedStep::Value(binding) => self.value(frame, binding),
         }
     }
 
-    fn follows(&mut self, _: &Frame<'_>, _: &Let) -> bool {
-        // Once, if nothing has happened that is worth looking at.
-        let follows = !self.inside && !self.parallel;
-        self.inside |= follows;
-        follows
+    fn watch_call(&mut self, _: &Frame<'_>, _: &Let) -> bool {
+        // Only the first call is shown from inside, and only if no parallel step came before it.
+        let watch = !self.in_call && !self.parallel;
+        self.in_call |= watch;
+        watch
     }
 }
 
-/// The title of a step in words; `None` for a step that only passes values on.
-fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let) -> Option<String> {
+/// Returns the title of a step in words; `None` for a step that only passes values on.
+fn title(
+    program: &Program,
+    frame: &Frame<'_>,
+    about: &FunctionInfo<'_>,
+    binding: &Let,
+) -> Option<String> {
     let single = |space: SpaceId| {
         let elements = frame.space(space);
         elements.is_some_and(|elements| elements.count == 1 && elements.segments.is_none())
     };
-    let segments = if single(binding.space) { "all" } else { "each segment" };
+    let segments = if single(binding.space) { "all elements" } else { "each segment" };
     Some(match &binding.op {
         Op::Map(op) => match op {
             ir::Op::Copy(_)
@@ -363,43 +383,54 @@ fn title(program: &Program, frame: &Frame<'_>, about: &About<'_>, binding: &Let)
             ir::Op::Text(_) | ir::Op::List(_) => "make a sequence".to_owned(),
             ir::Op::Call(callee, _) => {
                 let callee = program.source.functions.get(callee.0 as usize)?;
-                format!("call `{}`, each point by itself", plain(&callee.name))
+                format!("each element calls `{}` sequentially", unspecialised_name(&callee.name))
             }
-            ir::Op::If { .. } => "each point takes its side of a conditional".to_owned(),
-            ir::Op::Nest(_) => "each point goes through a loop by itself".to_owned(),
+            ir::Op::If { .. } => "each element executes its branch of a conditional".to_owned(),
+            ir::Op::Nest(_) => "each element runs a loop sequentially".to_owned(),
             ir::Op::Error(_) | ir::Op::Host(..) | ir::Op::Time(_) => return None,
         },
         Op::Element { of, .. } => {
-            format!("the element of {} at each point", about.reader.called(*of))
+            format!("the element of {} at each index", about.summariser.quoted_name(*of))
         }
-        Op::Position => "the position of each point in its segment".to_owned(),
+        Op::Position => "the index of each element in its segment".to_owned(),
         Op::Gather(from, _) => match from {
             Atom::Var(var) => {
-                format!("each point reads {} at its place", about.reader.called(*var))
+                format!(
+                    "gather: each element reads {} at an index",
+                    about.summariser.quoted_name(*var)
+                )
             }
-            _ => "each point reads at its place".to_owned(),
+            _ => "gather: each element reads at an index".to_owned(),
         },
-        // The count of a range, and that lengths agree, is told of no student.
+        // The count of a range and the check of lengths only distract.
         Op::Extent(..) | Op::SameLength(..) => return None,
-        Op::Collect { .. } if single(binding.space) => "the points become a sequence".to_owned(),
-        Op::Collect { .. } => "each segment becomes a sequence: no data moves".to_owned(),
+        Op::Collect { .. } if single(binding.space) => {
+            "collect the elements into a sequence".to_owned()
+        }
+        Op::Collect { .. } => "collect each segment into a sequence: no data moves".to_owned(),
         Op::Reduce { with, .. } => format!("{} of {segments}", with.label()),
         Op::Histogram { with, .. } => {
-            format!("{} of what belongs to each place of a table", with.label())
+            format!("histogram: {} of the values for each index", with.label())
         }
         Op::Scatter { of, .. } => {
-            format!("each point writes to {} at its place", about.reader.called(*of))
+            format!(
+                "scatter: each element writes to {} at an index",
+                about.summariser.quoted_name(*of)
+            )
         }
         Op::Scan { with, .. } => {
-            format!("at each point, {} of those before it in its segment", with.scan_label())
+            format!(
+                "scan: for each element, {} of those before it in its segment",
+                with.scan_label()
+            )
         }
-        Op::Branch { .. } => "the sides come together".to_owned(),
+        Op::Branch { .. } => "merge the results of both branches".to_owned(),
         Op::Call(callee, _) => {
             let callee = program.source.functions.get(callee.0 as usize)?;
-            format!("call `{}` for all points at once", plain(&callee.name))
+            format!("call `{}` for all elements at once", unspecialised_name(&callee.name))
         }
-        Op::Sequential(_) => "each point does all of this by itself".to_owned(),
-        // Its steps have been shown.
+        Op::Sequential(_) => "each element runs this sequentially".to_owned(),
+        // The steps inside have been shown.
         Op::Versions { .. } => return None,
     })
 }

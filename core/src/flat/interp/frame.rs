@@ -1,4 +1,4 @@
-//! A call of a flat function at some work items: its index spaces and values.
+//! The frame of a call of a flat function for some work items: its index spaces and values.
 
 use crate::flat::{Function, SpaceId, SpaceKind};
 use crate::interp::Value;
@@ -11,13 +11,13 @@ use rustc_hash::FxHashMap;
 pub(crate) struct Elements {
     /// The number of elements.
     pub count: usize,
-    /// The index space around, where values from outside are read, and for each element the number
-    /// of the element there that it came from.
+    /// The index space around, from which values are read, and for each element the number of the
+    /// element there that it came from.
     around: Option<(SpaceId, Vec<usize>)>,
     /// The index space with an element for each segment, and for each element the number of its
     /// segment.
     pub segments: Option<(SpaceId, Vec<usize>)>,
-    /// The position of each element in its segment.
+    /// The index of each element in its segment.
     pub(super) position: Vec<usize>,
 }
 
@@ -39,18 +39,20 @@ impl Elements {
     }
 }
 
-/// A call of a function: its index spaces and values so far.
+/// The frame of a call: the index spaces and values that were computed so far.
 #[derive(Debug)]
 pub(crate) struct Frame<'p> {
+    /// The function that is called.
     pub function: &'p Function,
     spaces: FxHashMap<SpaceId, Elements>,
-    /// The index space of each value, and the value at each of its elements.
+    /// The index space of each variable, and its value for each element.
     values: FxHashMap<Var, (SpaceId, Vec<Value>)>,
     types: FxHashMap<Var, Ty>,
 }
 
 impl<'p> Frame<'p> {
-    /// A call at `count` work items; `args` has a value for each of them for each parameter.
+    /// Begins a call for `count` work items; `args` has for each parameter a value for each work
+    /// item.
     pub(super) fn new(function: &'p Function, args: Vec<Vec<Value>>, count: usize) -> Frame<'p> {
         let spaces = FxHashMap::from_iter([(SpaceId::CALLER, Elements::new(count, None, None))]);
         let params = function.params.iter().zip(args);
@@ -62,42 +64,44 @@ impl<'p> Frame<'p> {
         Frame { function, spaces, values, types }
     }
 
-    /// The elements of an index space, if it has been made.
+    /// Returns the elements of an index space, if it has been made.
     pub(crate) fn space(&self, space: SpaceId) -> Option<&Elements> {
         self.spaces.get(&space)
     }
 
-    /// The elements of an index space that has been made.
+    /// Returns the elements of an index space that has been made.
     pub(super) fn elements(&self, space: SpaceId) -> &Elements {
         self.spaces.get(&space).or_bug("an index space is made before it is used")
     }
 
-    /// The index space of a value that has been computed.
+    /// Returns the index space of a variable, if it has been computed.
     pub(crate) fn home(&self, var: Var) -> Option<SpaceId> {
         self.values.get(&var).map(|(home, _)| *home)
     }
 
-    /// The values of a variable that has been computed, for all elements of its index space.
+    /// Returns the values of a variable for all elements of its index space, if it has been
+    /// computed.
     pub(crate) fn values(&self, var: Var) -> Option<&[Value]> {
         self.values.get(&var).map(|(_, values)| &values[..])
     }
 
-    /// The type of a variable.
+    /// Returns the type of a variable.
     pub(crate) fn ty(&self, var: Var) -> Option<&Ty> {
         self.types.get(&var)
     }
 
-    /// A variable that no step binds.
+    /// Returns a variable that no step binds.
     pub(super) fn unused(&self) -> Var {
         Var(self.types.keys().map(|var| var.0 + 1).max().unwrap_or(0))
     }
 
-    /// Binds a variable.
+    /// Binds a variable to its values, one for each element of its index space.
     pub(super) fn define(&mut self, var: Var, space: SpaceId, values: Vec<Value>) {
         self.values.insert(var, (space, values));
     }
 
-    /// The element of an index space around that an element lies in.
+    /// Returns the number of the element of `home`, an index space around, that an element comes
+    /// from.
     pub(crate) fn outer(&self, mut space: SpaceId, mut element: usize, home: SpaceId) -> usize {
         while space != home {
             let (around, of) = self.elements(space).around.as_ref().or_bug("a value is in scope");
@@ -107,7 +111,7 @@ impl<'p> Frame<'p> {
         element
     }
 
-    /// An operand at an element.
+    /// Returns the value of an operand at an element of an index space.
     pub(crate) fn read(&self, atom: Atom, space: SpaceId, element: usize) -> Value {
         match atom {
             Atom::Var(var) => {
@@ -123,21 +127,21 @@ impl<'p> Frame<'p> {
         }
     }
 
-    /// An operand at all elements of an index space.
+    /// Returns the values of an operand at all elements of an index space.
     pub(crate) fn all(&self, atom: Atom, space: SpaceId) -> Vec<Value> {
         let count = self.elements(space).count;
         (0..count).map(|element| self.read(atom, space, element)).collect()
     }
 
-    /// The sequence in an index space around that an element is an element of.
+    /// Returns the sequence that an element of an index space is an element of.
     pub(super) fn sequence_of(&self, sequence: Var, space: SpaceId, element: usize) -> Value {
         let (around, of) =
             self.elements(space).around.as_ref().or_bug("elements come from a sequence");
         self.read(Atom::Var(sequence), *around, of[element])
     }
 
-    /// The values of each segment of an index space, for all elements of `outer`, which the
-    /// segments belong to.
+    /// Returns the values of each segment of `from`; `outer` is the index space with an element for
+    /// each segment.
     pub(super) fn by_segment(&self, value: Atom, from: SpaceId, outer: SpaceId) -> Vec<Vec<Value>> {
         let mut all = vec![Vec::new(); self.elements(outer).count];
         let (owner, segments) = self.elements(from).segments.as_ref().or_bug("there are segments");
@@ -148,17 +152,17 @@ impl<'p> Frame<'p> {
         all
     }
 
-    /// Makes an index space of no more than `most` elements; false if it has more.
-    pub(super) fn enter(&mut self, space: SpaceId, most: usize) -> bool {
+    /// Makes an index space of at most `max_elements` elements; returns false if it has more.
+    pub(super) fn enter(&mut self, space: SpaceId, max_elements: usize) -> bool {
         let elements = match self.function.index_space(space).kind {
             SpaceKind::Caller => return true,
             SpaceKind::Elements { of, sequence } => {
                 let length = |value: &Value| value.as_sequence().map(|sequence| sequence.len());
-                self.segmented(of, Atom::Var(sequence), length, most)
+                self.segmented(of, Atom::Var(sequence), length, max_elements)
             }
             SpaceKind::Count { of, count } => {
                 let length = |value: &Value| usize::try_from(value.as_int()?).ok();
-                self.segmented(of, count, length, most)
+                self.segmented(of, count, length, max_elements)
             }
             SpaceKind::Filter { of, flag, is } => {
                 let flags = self.all(Atom::Var(flag), of);
@@ -175,26 +179,26 @@ impl<'p> Frame<'p> {
                 Some(Elements::new(count, Some((inner, (0..count).collect())), Some((of, owner))))
             }
         };
-        let Some(elements) = elements.filter(|elements| elements.count <= most) else {
+        let Some(elements) = elements.filter(|elements| elements.count <= max_elements) else {
             return false;
         };
         self.spaces.insert(space, elements);
         true
     }
 
-    /// An index space with a segment for each element of `of`; `None` if it would have more than
-    /// `most` elements.
+    /// Returns an index space with a segment for each element of `of`; `None` if it would have more
+    /// than `max_elements` elements.
     fn segmented(
         &self,
         of: SpaceId,
         made_of: Atom,
         length: impl Fn(&Value) -> Option<usize>,
-        most: usize,
+        max_elements: usize,
     ) -> Option<Elements> {
         let mut owner = Vec::new();
         for (element, value) in self.all(made_of, of).iter().enumerate() {
             let length = length(value).or_bug("a segment has a length that is not negative");
-            if owner.len() + length > most {
+            if owner.len() + length > max_elements {
                 return None;
             }
             owner.extend(std::iter::repeat_n(element, length));

@@ -1,13 +1,13 @@
-//! The meaning of flat programs: an interpreter as obvious as can be.
+//! The meaning of flat programs: a reference interpreter, written to be obviously right.
 //!
-//! A value is a list of [`Value`]s, one for each element of its index space; an index space knows,
-//! for each of its elements, the element of the index space around that it came from (`Frame`).
+//! A value is a list of [`Value`]s, one for each element of its index space; an index space records
+//! for each of its elements the element of the index space around that it came from (`Frame`).
 //! Steps are executed in order, each for all elements before the next. An operation that each
 //! element computes for itself ([`Op::Map`], [`Op::Sequential`]) is executed by the direct
 //! interpreter of the core language, as a program whose globals are the values that it reads.
 //!
-//! A fused program means the same: a kernel is its steps, in order, and its masks are made
-//! when their flags are known.
+//! A fused program has the same meaning: a kernel is executed as its steps in order, and a mask is
+//! made when its flag has been computed.
 
 mod frame;
 
@@ -18,20 +18,21 @@ use crate::base::with_stack;
 use crate::interp::{self, Host, Options, Sequence, Value};
 use crate::ir::{self, Atom, FunId, Global, GlobalId, Site, Ty, Var};
 use crate::prim::{HostOp, SeqOp};
+use crate::thresholds::Thresholds;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
 use nesl_runtime::scalar::Precision;
 use std::fmt;
 
-/// The limits of a run.
+/// The limits of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The number of elements of an index space.
+    /// The maximum number of elements of an index space.
     pub max_elements: usize,
-    /// The depth of calls of flattened functions.
+    /// The maximum depth of calls of flattened functions.
     pub max_call_depth: u32,
-    /// The time that the direct interpreter may take in all, as it estimates it.
+    /// The maximum time of the direct interpreter in total, in nanoseconds by its estimates.
     pub budget_ns: u64,
 }
 
@@ -44,9 +45,9 @@ pub enum Stop {
     TooManyElements(usize),
     /// Calls are nested more deeply than [`Limits::max_call_depth`].
     TooDeep,
-    /// The time is used up.
+    /// The estimated time exceeds [`Limits::budget_ns`].
     OutOfTime,
-    /// A function does something outside of the program, and has no flattened form.
+    /// A function that is called has no flattened form, since it has effects.
     NotFlattened,
 }
 
@@ -75,35 +76,39 @@ impl fmt::Display for Stop {
 
 type Outcome<T> = Result<T, Stop>;
 
-/// An observer of a run.
+/// An observer of an execution.
 pub(crate) trait Watch {
-    /// An index space has come into being, or a value has been computed.
-    fn done(&mut self, frame: &Frame<'_>, step: Done<'_>);
-    /// A function is about to be called; returns true if its steps are to be observed, too.
-    fn follows(&mut self, frame: &Frame<'_>, binding: &Let) -> bool;
+    /// Called after an index space was made or a value was computed.
+    fn executed(&mut self, frame: &Frame<'_>, step: ExecutedStep<'_>);
+    /// Called before a function is called; returns true if its steps are to be observed, too.
+    fn watch_call(&mut self, frame: &Frame<'_>, binding: &Let) -> bool;
 }
 
-/// A step that has been executed.
+/// A step that was executed.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Done<'a> {
-    /// An index space.
+pub(crate) enum ExecutedStep<'a> {
+    /// The step made an index space.
     IndexSpace(SpaceId),
-    /// A value.
+    /// The step computed a value.
     Value(&'a Let),
 }
 
-/// An observer that sees nothing.
-struct Nobody;
+/// An observer that does nothing.
+struct NoWatch;
 
-impl Watch for Nobody {
-    fn done(&mut self, _: &Frame<'_>, _: Done<'_>) {}
+impl Watch for NoWatch {
+    fn executed(&mut self, _: &Frame<'_>, _: ExecutedStep<'_>) {}
 
-    fn follows(&mut self, _: &Frame<'_>, _: &Let) -> bool {
+    fn watch_call(&mut self, _: &Frame<'_>, _: &Let) -> bool {
         false
     }
 }
 
-/// Runs a program on arguments of its main function.
+/// Executes a program on arguments of its main function. `version` is the version of
+/// multi-versioned values that is executed.
+///
+/// # Errors
+/// The fault of the program, or the limit that it exceeds.
 pub fn run(
     program: &Program,
     args: Vec<Value>,
@@ -111,10 +116,10 @@ pub fn run(
     version: Version,
     limits: Limits,
 ) -> Result<Value, Stop> {
-    run_watched(program, args, precision, version, limits, &mut Nobody)
+    run_watched(program, args, precision, version, limits, &mut NoWatch)
 }
 
-/// Runs a program on arguments of its main function, while somebody observes.
+/// Executes a program as [`run`] does, and reports its steps to an observer.
 pub(crate) fn run_watched(
     program: &Program,
     args: Vec<Value>,
@@ -141,20 +146,20 @@ pub(crate) fn run_watched(
 
 struct Interpreter<'p, 'w> {
     program: &'p Program,
-    /// The program that it was made from, to which the code of elements is added.
+    /// The program that was flattened, with a function added for the code that elements execute.
     source: ir::Program,
     precision: Precision,
     version: Version,
     limits: Limits,
-    /// The time left to the direct interpreter.
+    /// The remaining time of the direct interpreter, in nanoseconds.
     budget_ns: u64,
-    /// The number of calls under way.
+    /// The present depth of calls.
     depth: u32,
     watch: &'w mut dyn Watch,
 }
 
 impl<'p> Interpreter<'p, '_> {
-    /// The result of a call for each of `count` work items.
+    /// Calls a function for `count` work items, and returns the result of each.
     fn call(
         &mut self,
         callee: FunId,
@@ -190,22 +195,21 @@ impl<'p> Interpreter<'p, '_> {
             return Err(Stop::TooManyElements(self.limits.max_elements));
         }
         if watched {
-            self.watch.done(frame, Done::IndexSpace(space));
+            self.watch.executed(frame, ExecutedStep::IndexSpace(space));
         }
         Ok(())
     }
 
     fn binding(&mut self, frame: &mut Frame<'p>, binding: &'p Let, watched: bool) -> Outcome<()> {
-        eprintln!("DBG {:?} {:?}", binding.var, binding.op);
         let values = self.values(frame, binding, watched)?;
         frame.define(binding.var, binding.space, values);
         if watched {
-            self.watch.done(frame, Done::Value(binding));
+            self.watch.executed(frame, ExecutedStep::Value(binding));
         }
         Ok(())
     }
 
-    /// The steps of a kernel; a mask is made as soon as its flag is known.
+    /// Executes the steps of a kernel; a mask is made as soon as its flag is computed.
     fn kernel(&mut self, frame: &mut Frame<'p>, kernel: &'p Kernel, watched: bool) -> Outcome<()> {
         let mut waiting: Vec<SpaceId> = kernel.masks.clone();
         for binding in &kernel.lets {
@@ -215,6 +219,7 @@ impl<'p> Interpreter<'p, '_> {
         self.masks(frame, &mut waiting, watched)
     }
 
+    /// Makes the masks whose flags are computed, and removes them from `waiting`.
     fn masks(
         &mut self,
         frame: &mut Frame<'p>,
@@ -234,7 +239,7 @@ impl<'p> Interpreter<'p, '_> {
         Ok(())
     }
 
-    /// The values of a step, for all elements of its index space.
+    /// Computes the values of a step for all elements of its index space.
     fn values(
         &mut self,
         frame: &mut Frame<'p>,
@@ -309,9 +314,9 @@ impl<'p> Interpreter<'p, '_> {
                 let position = &frame.elements(space).position;
                 Ok((0..count).map(|i| element(&scanned[segments[i]], position[i])).collect())
             }
-            Op::Histogram { with, size, place, value, from } => {
+            Op::Histogram { with, size, index, value, from } => {
                 let sizes = frame.all(*size, space).into_iter();
-                let indices = frame.by_segment(*place, *from, space);
+                let indices = frame.by_segment(*index, *from, space);
                 let values = frame.by_segment(*value, *from, space);
                 let value = self.type_of(frame, *value);
                 let rows = sizes.zip(indices).zip(values).map(|((size, indices), values)| {
@@ -322,10 +327,10 @@ impl<'p> Interpreter<'p, '_> {
                 let given = [Ty::Int, Ty::sequence(Ty::Int), Ty::sequence(value)];
                 self.each_row(SeqOp::Histogram(*with), &given, ty, rows)
             }
-            Op::Scatter { of, place, value, from } => {
+            Op::Scatter { of, index, value, from } => {
                 let mut writes = vec![Vec::new(); count];
                 for element in 0..frame.elements(*from).count {
-                    let index = frame.read(*place, *from, element);
+                    let index = frame.read(*index, *from, element);
                     let value = frame.read(*value, *from, element);
                     writes[frame.outer(*from, element, space)].push(Value::pair(index, value));
                 }
@@ -341,7 +346,7 @@ impl<'p> Interpreter<'p, '_> {
             Op::Branch { then, otherwise, .. } => {
                 let mut all = vec![Value::Unit; count];
                 for (side, block) in [then, otherwise] {
-                    // A side without elements is not computed: so recursion ends.
+                    // A branch without elements is not executed, so that recursion ends.
                     if !frame.enter(*side, self.limits.max_elements) {
                         return Err(Stop::TooManyElements(self.limits.max_elements));
                     }
@@ -349,7 +354,7 @@ impl<'p> Interpreter<'p, '_> {
                         continue;
                     }
                     if watched {
-                        self.watch.done(frame, Done::IndexSpace(*side));
+                        self.watch.executed(frame, ExecutedStep::IndexSpace(*side));
                     }
                     self.block(frame, block, watched)?;
                     for (i, value) in frame.all(block.result, *side).into_iter().enumerate() {
@@ -362,9 +367,9 @@ impl<'p> Interpreter<'p, '_> {
                 if count == 0 {
                     return Ok(Vec::new());
                 }
-                let follows = watched && self.watch.follows(frame, binding);
+                let watch_callee = watched && self.watch.watch_call(frame, binding);
                 let args = args.iter().map(|arg| frame.all(*arg, space)).collect();
-                self.call(*callee, args, count, follows)
+                self.call(*callee, args, count, watch_callee)
             }
             Op::Versions { sequential, flattened } => {
                 let version = match self.version {
@@ -384,7 +389,7 @@ impl<'p> Interpreter<'p, '_> {
         }
     }
 
-    /// An operation that each element executes for itself.
+    /// Executes an operation of the core language for each element.
     fn map(
         &mut self,
         frame: &Frame<'p>,
@@ -398,7 +403,7 @@ impl<'p> Interpreter<'p, '_> {
         self.sequential(frame, space, ty, &block)
     }
 
-    /// Code that each element executes for itself.
+    /// Executes a block of the core language for each element.
     fn sequential(
         &mut self,
         frame: &Frame<'p>,
@@ -420,7 +425,7 @@ impl<'p> Interpreter<'p, '_> {
         self.interpret(reads, block.clone(), ty, rows)
     }
 
-    /// An operation on each of some rows of operands, of these types.
+    /// Executes an operation for each row of operands; `given` are the types of the operands.
     fn each_row(
         &mut self,
         op: SeqOp,
@@ -436,8 +441,8 @@ impl<'p> Interpreter<'p, '_> {
         self.interpret(reads, block, ty, rows)
     }
 
-    /// Executes a block with the direct interpreter, once for each row of values of the variables
-    /// that it reads.
+    /// Executes a block with the direct interpreter, once for each row. A row has the values of the
+    /// variables in `reads`, in order.
     fn interpret(
         &mut self,
         reads: Vec<(Var, Ty)>,
@@ -477,7 +482,8 @@ impl<'p> Interpreter<'p, '_> {
     }
 }
 
-/// Runs a program of the core language that needs no host.
+/// Executes a program of the core language without effects, and subtracts its estimated time from
+/// `budget_ns`.
 pub(crate) fn interpret(
     program: &ir::Program,
     globals: &[Value],
@@ -491,14 +497,15 @@ pub(crate) fn interpret(
         interrupt: None,
         log_scan: false,
     };
-    match interp::run_within(budget_ns, program, globals, 0, &mut NoHost, &options) {
+    let max_bytes = Thresholds::default().max_interpret_first_bytes;
+    match interp::run_within(budget_ns, max_bytes, program, globals, 0, &mut NoHost, &options) {
         None => Err(Stop::OutOfTime),
         Some(Err(failure)) => Err(Stop::Fault(failure.fault)),
         Some(Ok(value)) => Ok(value),
     }
 }
 
-/// The type of an operand that is no variable.
+/// Returns the type of a constant.
 fn type_of_constant(atom: Atom) -> Ty {
     match atom {
         Atom::Var(_) => bug!("a variable is no constant"),
@@ -510,7 +517,7 @@ fn type_of_constant(atom: Atom) -> Ty {
     }
 }
 
-/// Some value of a type.
+/// Returns the zero of a type.
 fn zero(ty: &Ty) -> Value {
     match ty {
         Ty::Unit => Value::Unit,
@@ -532,7 +539,7 @@ fn element(sequence: &Value, index: usize) -> Value {
     found.or_bug("an index space has an element for each element of the sequence")
 }
 
-/// A host without files, screen and clock.
+/// A host that refuses all operations, and whose clock does not advance.
 struct NoHost;
 
 impl Host for NoHost {

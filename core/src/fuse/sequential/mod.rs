@@ -4,7 +4,8 @@
 //! Sequential code runs a whole function, or a nest that a kernel keeps, in one thread: nests and
 //! operations on sequences become loops. This pass decides, before any code is generated, how these
 //! loops are fused; [`lower`](mod@crate::lower) obeys. The decisions are a table beside the ir, a
-//! [`SequentialPlan`], printed behind the ir's text by [`print()`] and checked by [`verify()`]:
+//! [`SequentialPlan`], printed behind the ir's text by [`print()`] (the stage `loops`) and checked by
+//! [`verify()`]:
 //!
 //! ```text
 //! fn "main"(v0: [float], v1: [float]) -> (float, float) {        plan "main" {
@@ -43,6 +44,6 @@ mod uses;
 mod verify;
 
 pub use plan::SequentialPlan;
-pub use print::print;
+pub use print::{print, print_located};
 pub use shared_loop::{LoopMember, SharedLoop};
-pub use verify::verify;
+pub use verify::{verify, verify_program};

@@ -194,12 +194,8 @@ impl<'a> Walk<'a> {
     }
 
     fn atom(&self, atom: Atom) -> Shape {
-        match atom {
-            Atom::Var(var) => self.shapes.get(&var).cloned().unwrap_or(Shape::Stored),
-            Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => {
-                Shape::Stored
-            }
-        }
+        let shape = atom.variable().and_then(|var| self.shapes.get(&var));
+        shape.cloned().unwrap_or(Shape::Stored)
     }
 
     fn operation(&mut self, binding: &'a Let) -> Shape {
@@ -213,18 +209,14 @@ impl<'a> Walk<'a> {
             Op::Second(pair) => self.atom(*pair).half(true),
             Op::Seq(op, args) => self.sequence(*op, args),
             Op::Nest(nest) => self.nest(nest),
-            // Both sides are materialised, since their parts become the results of a kir `if`.
-            Op::If { then, otherwise, .. } => {
-                self.block(then);
-                self.block(otherwise);
+            // The other operations give scalars, or materialise their results: the sides of an `if`,
+            // too, since their parts become the results of a kir `if`.
+            op => {
+                for inner in op.blocks() {
+                    self.block(inner);
+                }
                 Shape::Stored
             }
-            Op::Time(body) => {
-                self.block(body);
-                Shape::Stored
-            }
-            // The other operations give scalars, or materialise their results.
-            _ => Shape::Stored,
         }
     }
 

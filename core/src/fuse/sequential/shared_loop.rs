@@ -100,16 +100,9 @@ pub(super) fn uses_of_body(nest: &Nest) -> Vec<Var> {
 fn add_uses(block: &Block, all: &mut Vec<Var>) {
     with_stack(|| {
         for binding in &block.lets {
-            all.extend(binding.op.operands().into_iter().filter_map(variable));
+            all.extend(binding.op.operands().into_iter().filter_map(Atom::variable));
             binding.op.blocks().for_each(|block| add_uses(block, all));
         }
-        all.extend(variable(block.result));
+        all.extend(block.result.variable());
     });
-}
-
-fn variable(atom: Atom) -> Option<Var> {
-    match atom {
-        Atom::Var(var) => Some(var),
-        Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
-    }
 }

@@ -100,7 +100,7 @@ impl Uses {
     }
 
     fn used(&mut self, atom: Atom, depth: usize, block: usize, halved: bool) {
-        if let Atom::Var(var) = atom {
+        if let Some(var) = atom.variable() {
             let entry = self.of.entry(var).or_default();
             entry.count += 1;
             (entry.use_depth, entry.use_block) = (depth, block);

@@ -14,10 +14,24 @@ use super::plan::SequentialPlan;
 use super::shared_loop::{SharedLoop, uses_of_body};
 use super::uses::Uses;
 use crate::base::with_stack;
-use crate::ir::{Block, Let, Nest, Op, Var};
+use crate::ir::{Block, Let, Nest, Op, Program, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::violation::Violation;
 use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Makes and checks the plan of each function of a program.
+///
+/// # Errors
+/// The invariants that the plans break.
+pub fn verify_program(program: &Program) -> Result<(), Vec<Violation>> {
+    let mut violations = Vec::new();
+    for function in &program.functions {
+        let plan = SequentialPlan::of(&function.body);
+        violations
+            .extend(verify(&function.name, &function.body, &plan).err().into_iter().flatten());
+    }
+    if violations.is_empty() { Ok(()) } else { Err(violations) }
+}
 
 /// Checks that a plan is one of a block.
 ///

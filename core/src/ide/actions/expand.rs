@@ -1,6 +1,6 @@
 //! Code that a program leaves implicit, written out: a function's type, the sequence of `{… : a}`.
 
-use super::{Action, ActionKind, preserves};
+use super::{Action, preserves};
 use crate::base::{TextRange, TextSize};
 use crate::db::Cursor;
 use crate::ide::Edit;
@@ -8,7 +8,7 @@ use crate::syntax::Kind;
 use crate::syntax::ast::{Expr, ItemKind, Pat};
 use crate::types::{Signature, print_scheme};
 
-/// The inferred type of a function whose head is selected.
+/// Offers to write the inferred type of a function whose head is selected.
 pub(super) fn annotation(cursor: &Cursor<'_>, range: TextRange, all: &mut Vec<Action>) {
     let ItemKind::Function(function) = &cursor.ast.kind else { return };
     let Some(body) = function.body.filter(|_| function.annotation.is_none()) else { return };
@@ -44,7 +44,7 @@ fn behind_parameters(cursor: &Cursor<'_>, first: u32) -> Option<TextSize> {
     None
 }
 
-/// `a in a` for an `a` that is selected, in an apply-to-each.
+/// Offers to write `a in a` for a selected binding `a` of an apply-to-each.
 pub(super) fn sequence(cursor: &Cursor<'_>, range: TextRange, all: &mut Vec<Action>) {
     for (_, expr) in cursor.ast.exprs.iter() {
         let Expr::Each { bindings, .. } = expr else { continue };
@@ -64,8 +64,7 @@ pub(super) fn sequence(cursor: &Cursor<'_>, range: TextRange, all: &mut Vec<Acti
 
 fn offer(cursor: &Cursor<'_>, title: String, edits: Vec<Edit>, all: &mut Vec<Action>) {
     if preserves(cursor, &edits) {
-        let kind = ActionKind::Refactor;
-        all.push(Action { title, kind, edits, fixes: None, preferred: false });
+        all.push(Action::refactor(title, edits));
     }
 }
 

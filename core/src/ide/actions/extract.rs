@@ -1,6 +1,6 @@
 //! The selected expression as a variable.
 
-use super::{Action, ActionKind, bare, errors, fresh};
+use super::{Action, bare, errors, fresh};
 use crate::base::{TextRange, TextSize, with_stack};
 use crate::db::Cursor;
 use crate::ide::Edit;
@@ -41,13 +41,7 @@ pub(super) fn variable(cursor: &Cursor<'_>, selection: TextRange, all: &mut Vec<
     };
     if errors(cursor, Some(&edits)).0 <= errors(cursor, None).0 {
         let title = "Extract into a `let`".to_owned();
-        all.push(Action {
-            title,
-            kind: ActionKind::Refactor,
-            edits,
-            fixes: None,
-            preferred: false,
-        });
+        all.push(Action::refactor(title, edits));
     }
 }
 

@@ -1,11 +1,11 @@
-//! Code actions at a place: quick fixes of diagnostics, and forms written another way.
+//! Code actions: quick fixes of diagnostics, and refactorings.
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `quick_fix` | ways out of a diagnostic that take a look at the types: `eql`, `float(…)`, … |
-//! | `expand` | what is left unwritten: a function's type, the sequence of `{… : a}` |
-//! | `recursion` | a recursion that maps, as the apply-to-each that it is |
-//! | `extract` | the selection as a variable |
+//! | `quick_fix` | fixes that depend on types: `eql` for `==`, `float(…)` around an int, … |
+//! | `expand` | writes what is implicit: the type of a function, the sequence of `{… : a}` |
+//! | `recursion` | replaces a recursion over a sequence by an apply-to-each |
+//! | `extract` | extracts the selection into a variable |
 //!
 //! An action that changes a form is tried before it is offered: the form is inferred with its new
 //! text, and must not get worse.
@@ -23,16 +23,16 @@ use crate::syntax::ast::ExprId;
 use crate::syntax::{Kind, lex};
 use crate::types::{Scheme, Signature, same_scheme};
 
-/// The sorts of actions.
+/// The kinds of actions, as in LSP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ActionKind {
-    /// It fixes a diagnostic.
+    /// Fixes a diagnostic.
     QuickFix,
-    /// It writes something another way.
+    /// Changes the code without changing its meaning.
     Refactor,
 }
 
-/// Something that could be done.
+/// A change of the text that an editor can offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Action {
     /// The title, as an imperative.
@@ -41,14 +41,20 @@ pub struct Action {
     pub kind: ActionKind,
     /// The changes of the text.
     pub edits: Vec<Edit>,
-    /// The primary place of the diagnostic that it fixes.
+    /// The primary range of the diagnostic that it fixes.
     pub fixes: Option<TextRange>,
-    /// The action is the only one that fixes that diagnostic.
+    /// True if no other action fixes that diagnostic.
     pub preferred: bool,
 }
 
-/// What could be done about what stands in a range: the diagnostics that touch it have quick fixes, what
-/// is selected is written another way.
+impl Action {
+    fn refactor(title: String, edits: Vec<Edit>) -> Action {
+        Action { title, kind: ActionKind::Refactor, edits, fixes: None, preferred: false }
+    }
+}
+
+/// Returns the actions for a range: quick fixes of the diagnostics that touch it, and refactorings of the
+/// selected code.
 pub fn actions(db: &Database, file: FileId, range: TextRange) -> Vec<Action> {
     let mut all = Vec::new();
     // What is missing at the end of a form is missing where the next one begins, too.
@@ -81,7 +87,8 @@ fn touches(diagnostic: &Diagnostic<FileRange>, file: FileId, range: TextRange) -
     places.any(|at| at.file == file && at.range.intersect(range).is_some())
 }
 
-/// The ways out of a diagnostic.
+/// Adds the quick fixes of a diagnostic: its hints that have an edit, and those of `quick_fix` that reduce the
+/// number of errors.
 fn quick_fixes(cursor: &Cursor<'_>, diagnostic: &Diagnostic<FileRange>, all: &mut Vec<Action>) {
     let fixes = Some(diagnostic.primary.at.range);
     let mut found: Vec<Action> = Vec::new();
@@ -110,7 +117,7 @@ fn quick_fixes(cursor: &Cursor<'_>, diagnostic: &Diagnostic<FileRange>, all: &mu
     }
 }
 
-/// A hint as an imperative: its words, or what is done where they only say what is meant.
+/// The title of a hint: its own text if that is an imperative, or else a description of its edit.
 fn title(hint: &str, db: &Database, at: &FileRange, with: &str) -> String {
     let old = db.file_text(at.file)[at.range].trim().to_owned();
     let verbs = ["write ", "add ", "remove ", "end ", "put "];
@@ -160,7 +167,7 @@ fn preserves(cursor: &Cursor<'_>, edits: &[Edit]) -> bool {
     }
 }
 
-/// An expression without the parentheses around it, and whether there are any. The span of an
+/// The span of an expression without the parentheses around it, and true if there are any. The span of an
 /// expression includes them, also those of a call.
 fn bare(cursor: &Cursor<'_>, expr: ExprId) -> (Span, bool) {
     let whole = cursor.ast.expr_spans[expr];
@@ -189,7 +196,7 @@ fn closes_at(cursor: &Cursor<'_>, open: u32) -> Option<u32> {
     None
 }
 
-/// A name that a form does not have yet.
+/// Returns a name that does not occur in the form: one of `wishes` if possible.
 fn fresh(cursor: &Cursor<'_>, wishes: &[&str], besides: &[&str]) -> String {
     let text = cursor.db.item_text(cursor.item);
     let words: Vec<String> =

@@ -1,19 +1,19 @@
-//! Ways out of a diagnostic that take a look at the types.
+//! Quick fixes that depend on types.
 //!
-//! Each is told by the syntax and the types at the diagnostic's place, not by its words; whoever
-//! offers them tries them first.
+//! Each is derived from the syntax and the types at the range of the diagnostic, not from its message. The
+//! caller applies a fix to a copy of the form, and offers it only if errors disappear.
 
 use super::{bare, fresh};
-use crate::base::{Diagnostic, Kind, Name, TextRange};
+use crate::base::{Diagnostic, DiagnosticKind, Name, TextRange};
 use crate::db::Cursor;
 use crate::db::FileRange;
 use crate::syntax::ast::{BinaryOp, Expr, ExprId};
 use crate::types::{Ty, print_type};
 
-/// A title, the bytes of the form, and what stands there afterwards.
+/// A title, the range in the form that is replaced, and the new text.
 type QuickFix = (String, TextRange, String);
 
-/// The ways out of a diagnostic.
+/// Returns the candidates for a diagnostic.
 pub(super) fn quick_fixes(
     cursor: &Cursor<'_>,
     diagnostic: &Diagnostic<FileRange>,
@@ -24,10 +24,10 @@ pub(super) fn quick_fixes(
     else {
         return all;
     };
-    if diagnostic.kind == Kind::Syntax {
+    if diagnostic.kind == DiagnosticKind::Syntax {
         all.extend(empty(cursor, at));
     }
-    if diagnostic.kind != Kind::Type {
+    if diagnostic.kind != DiagnosticKind::Type {
         return all;
     }
     for (id, expr) in cursor.ast.exprs.iter() {
@@ -68,9 +68,9 @@ pub(super) fn quick_fixes(
     all
 }
 
-/// `[]` without a type.
+/// Replaces `[]` by `[] ty`, with the type that the context expects.
 fn empty(cursor: &Cursor<'_>, at: TextRange) -> Option<QuickFix> {
-    const HOLE: &str = "empty__sequence";
+    const PLACEHOLDER: &str = "empty__sequence";
     let whole = cursor.db.item_text(cursor.item);
     let written: String =
         whole.get(std::ops::Range::<usize>::from(at))?.split_whitespace().collect();
@@ -78,15 +78,15 @@ fn empty(cursor: &Cursor<'_>, at: TextRange) -> Option<QuickFix> {
         return None;
     }
     let mut filled = whole.to_string();
-    filled.replace_range(std::ops::Range::<usize>::from(at), HOLE);
-    let form = cursor.db.scratch(cursor.item, &filled, Some(&Name::new(HOLE)));
+    filled.replace_range(std::ops::Range::<usize>::from(at), PLACEHOLDER);
+    let form = cursor.db.scratch(cursor.item, &filled, Some(&Name::new(PLACEHOLDER)));
     let empty = form.parsed.ast.exprs.iter().find_map(|(id, expr)| match expr {
-        Expr::Name(name) if name.folded() == HOLE => form.types.exprs.get(id),
+        Expr::Name(name) if name.folded() == PLACEHOLDER => form.types.exprs.get(id),
         _ => None,
     });
     let element = match empty {
         Some(ty @ Ty::Sequence(_)) if is_data(ty) => print_type(ty),
-        // Anything would do.
+        // Every type fits.
         _ => "[int]".to_owned(),
     };
     let element = element.strip_prefix('[')?.strip_suffix(']')?;
@@ -94,7 +94,7 @@ fn empty(cursor: &Cursor<'_>, at: TextRange) -> Option<QuickFix> {
     Some((format!("Write `{text}`"), at, text))
 }
 
-/// Returns true if values of a type exist, and can be written down.
+/// Returns true if values of a type can be written in source text.
 fn is_data(ty: &Ty) -> bool {
     match ty {
         Ty::Int | Ty::Float | Ty::Bool | Ty::Char => true,
@@ -105,7 +105,7 @@ fn is_data(ty: &Ty) -> bool {
     }
 }
 
-/// Operands that do not fit their operator.
+/// Adds the fixes for operands that do not fit their operator.
 fn binary(
     cursor: &Cursor<'_>,
     op: BinaryOp,
@@ -113,7 +113,7 @@ fn binary(
     all: &mut Vec<QuickFix>,
 ) {
     let (Some(a), Some(b)) = (ty(cursor, left), ty(cursor, right)) else { return };
-    // Parentheses around it stay.
+    // Parentheses around the operation stay.
     let whole = range(cursor, left).cover(range(cursor, right));
     let (l, r) = (text(cursor, left), text(cursor, right));
     let extends = |e: ExprId| {
@@ -173,7 +173,7 @@ fn compares(op: BinaryOp) -> bool {
     matches!(op, Eq | Ne | Lt | Gt | Le | Ge)
 }
 
-/// Ints where a function takes floats.
+/// Adds the conversions of arguments that are ints where the function takes floats, or the reverse.
 fn arguments(cursor: &Cursor<'_>, fun: ExprId, arg: ExprId, all: &mut Vec<QuickFix>) {
     let Some(Ty::Function(f)) = ty(cursor, fun) else { return };
     let (mut wanted, mut given) = (&f.param, arg);
@@ -196,7 +196,7 @@ fn arguments(cursor: &Cursor<'_>, fun: ExprId, arg: ExprId, all: &mut Vec<QuickF
     }
 }
 
-/// Of values that should have one type, the ints as floats.
+/// Adds the conversions of the ints among expressions that should all have one type to floats.
 fn floats(cursor: &Cursor<'_>, exprs: &[ExprId], all: &mut Vec<QuickFix>) {
     let is = |wanted: &Ty| exprs.iter().any(|expr| ty(cursor, *expr) == Some(wanted));
     if !(is(&Ty::Int) && is(&Ty::Float)) {
@@ -215,7 +215,7 @@ fn is_operand(cursor: &Cursor<'_>, expr: ExprId) -> bool {
     })
 }
 
-/// An int as a float.
+/// Converts an int to a float: a literal by `.0`.
 fn float(cursor: &Cursor<'_>, expr: ExprId) -> QuickFix {
     match cursor.ast.exprs[expr] {
         Expr::Int(value) => {
@@ -227,9 +227,9 @@ fn float(cursor: &Cursor<'_>, expr: ExprId) -> QuickFix {
     }
 }
 
-/// A function applied to an expression.
+/// Applies a conversion function to an expression.
 fn wrap(cursor: &Cursor<'_>, function: &str, expr: ExprId) -> QuickFix {
-    // Those of a call stay, those of a tuple are needed.
+    // The parentheses of a call are kept; those of a tuple are part of the argument.
     let (span, _) = bare(cursor, expr);
     let text = format!("{function}({})", cursor.text(span));
     let range = cursor.parsed.range(span);

@@ -8,14 +8,14 @@
 //! Only where it plainly is one: the sequence is used for nothing but its first element, and the
 //! other parameters are passed on as they are. The depth then no longer grows with the length.
 
-use super::{Action, ActionKind, fresh, preserves};
+use super::{Action, fresh, preserves};
 use crate::base::{Span, TextRange};
 use crate::db::Cursor;
 use crate::ide::Edit;
 use crate::names::Resolution;
 use crate::syntax::ast::{BinaryOp, Expr, ExprId, Function, ItemKind, Pat, PatId, UnaryOp};
 
-/// Offers it for a function that maps by recursion.
+/// Offers to replace a recursive function that computes an element for each element of a sequence.
 pub(super) fn as_each(cursor: &Cursor<'_>, all: &mut Vec<Action>) {
     let ItemKind::Function(function) = &cursor.ast.kind else { return };
     let Some((range, text)) = Recursion::new(cursor, function).and_then(|r| r.each(function))
@@ -25,30 +25,24 @@ pub(super) fn as_each(cursor: &Cursor<'_>, all: &mut Vec<Action>) {
     let edits = vec![Edit { file: cursor.file, range, text }];
     if preserves(cursor, &edits) {
         let title = "Write the recursion as an apply-to-each".to_owned();
-        all.push(Action {
-            title,
-            kind: ActionKind::Refactor,
-            edits,
-            fixes: None,
-            preferred: false,
-        });
+        all.push(Action::refactor(title, edits));
     }
 }
 
-/// A function over a sequence.
+/// A function that recurses over a sequence.
 struct Recursion<'a> {
     cursor: &'a Cursor<'a>,
     params: Vec<PatId>,
-    /// The sequence.
+    /// The parameter that is the sequence.
     over: PatId,
-    /// Variables that are its first element.
+    /// The variables bound to its first element.
     heads: Vec<PatId>,
-    /// Variables that are the rest of it.
+    /// The variables bound to the rest of it.
     tails: Vec<PatId>,
 }
 
 impl<'a> Recursion<'a> {
-    /// Splits the parameters, and finds the one whose length is asked for.
+    /// Splits the parameters, and finds the one whose length the condition tests.
     fn new(cursor: &'a Cursor<'a>, function: &Function) -> Option<Recursion<'a>> {
         let mut params = Vec::new();
         let mut rest = function.param;
@@ -75,7 +69,7 @@ impl<'a> Recursion<'a> {
         Some(Recursion { cursor, params, over, heads: Vec::new(), tails: Vec::new() })
     }
 
-    /// The body's place, and the apply-to-each.
+    /// Returns the range of the body, and the apply-to-each that replaces it.
     fn each(mut self, function: &Function) -> Option<(TextRange, String)> {
         let body = function.body?;
         let Expr::If { cond, then, otherwise } = self.expr(body) else { return None };
@@ -131,8 +125,8 @@ impl<'a> Recursion<'a> {
         matches!(self.expr(id), Expr::Int(n) if *n == value)
     }
 
-    /// True for a condition that says that the sequence is empty, false for one that says that it is
-    /// not; `None` for others.
+    /// Returns true for a condition that holds exactly if the sequence is empty, false for one that holds exactly
+    /// if it is not, and none for others.
     fn empty_when(&self, cond: ExprId) -> Option<bool> {
         use BinaryOp::{Eq, Ge, Gt, Le, Lt, Ne};
         let Expr::Binary { op, left, right, .. } = self.expr(cond) else { return None };
@@ -158,7 +152,7 @@ impl<'a> Recursion<'a> {
         }
     }
 
-    /// `#v`, `length(v)`
+    /// Returns true for `#v` and `length(v)`.
     fn is_length(&self, id: ExprId) -> bool {
         match self.expr(id) {
             Expr::Unary { op: UnaryOp::Length, arg, .. } => self.is_sequence(*arg),
@@ -178,7 +172,7 @@ impl<'a> Recursion<'a> {
         }
     }
 
-    /// `v[0]`, or a variable that is it
+    /// Returns true for `v[0]` and variables bound to it.
     fn is_first(&self, id: ExprId) -> bool {
         match self.expr(id) {
             Expr::Index { sequence, index } => {
@@ -188,7 +182,7 @@ impl<'a> Recursion<'a> {
         }
     }
 
-    /// `drop(v, 1)`, `subseq(v, 1, #v)`, or a variable that is it
+    /// Returns true for `drop(v, 1)`, `subseq(v, 1, #v)` and variables bound to one of them.
     fn is_rest(&self, id: ExprId) -> bool {
         let Expr::Call { fun, arg, .. } = self.expr(id) else {
             return self.is_local(id, &self.tails);
@@ -205,7 +199,7 @@ impl<'a> Recursion<'a> {
         }
     }
 
-    /// `[element] ++ rest`, below bindings of the first element and the rest.
+    /// Splits `[element] ++ rest` in two, below `let`s that name the first element and the rest of the sequence.
     fn step(&mut self, id: ExprId) -> Option<(ExprId, ExprId)> {
         let mut id = id;
         while let Expr::Let { bindings, body } = self.expr(id) {

@@ -1,60 +1,61 @@
 //! The type that is expected of a missing argument, and the variables that can be used there.
 //!
-//! The form is read with a name for the missing argument at the cursor, as it stands, or, where it does not
-//! parse, cut off behind the cursor with what is open closed. The grammar never fails, so some tree
-//! there is; the missing argument's place in it says what is in scope, its type what is expected.
+//! A placeholder name is inserted at the cursor, and the form is parsed and inferred again. If the result does
+//! not parse, the form is cut off after the cursor and the open constructs are closed. The parser always returns
+//! a tree: the position of the placeholder in it determines the scope, and its inferred type is the expected
+//! type.
 
 use crate::base::{Name, with_stack};
 use crate::db::{Database, Scratch};
 use crate::ide::place::{Open, Place, Sort};
 use crate::syntax::Kind;
 use crate::syntax::ast::{Expr, ExprId, Item, ItemKind, Pat, PatId};
-use crate::types::{Class, Ty, Wanted};
+use crate::types::{Class, ExpectedType, Ty};
 
-/// The name of the missing argument.
-const HOLE: &str = "hole__at__the__cursor";
+/// The placeholder: the name that stands for the missing argument.
+const PLACEHOLDER: &str = "hole__at__the__cursor";
 
 /// An argument that is being written, with the types and variables that fit.
 #[derive(Default)]
 pub(in crate::ide) struct MissingArgument {
-    /// The types that are expected, the likeliest first. None if anything would do.
+    /// The types that are expected, the likeliest first; empty if every type fits.
     pub expected: Vec<Ty>,
     /// The classes of the form's variables.
     pub vars: Vec<Class>,
-    /// The number of type variables that are declared.
+    /// The number of type variables declared by the annotation of the function.
     pub rigid: usize,
     /// The variables in scope, innermost first.
     pub locals: Vec<Local>,
-    /// A pattern stands here: a name is being made.
+    /// True in a pattern, where a new name is being typed.
     pub pattern: bool,
 }
 
 /// A variable in scope.
 pub(in crate::ide) struct Local {
-    /// Its name.
+    /// The name of the variable.
     pub name: Name,
     /// True for a parameter of the function.
     pub parameter: bool,
-    /// Its type.
+    /// The type of the variable.
     pub ty: Option<Ty>,
 }
 
 impl MissingArgument {
-    /// The missing argument at a place.
+    /// The missing argument at a cursor.
     pub fn new(place: &Place<'_>) -> MissingArgument {
         let Some(item) = place.item.filter(|_| !place.before.is_empty()) else {
             return MissingArgument::default();
         };
-        let name = Name::new(HOLE);
+        let name = Name::new(PLACEHOLDER);
         let head = &place.text[..place.word.start];
-        let whole = format!("{head}{HOLE}{}", &place.text[place.word.end..]);
+        let whole = format!("{head}{PLACEHOLDER}{}", &place.text[place.word.end..]);
         let whole = place.db.scratch(item, &whole, Some(&name));
         let fine = !has_errors(&whole);
         let in_whole = found(&whole, place);
         if fine || (goes_on(place) && in_whole.is_some()) {
             return MissingArgument::of(place, &whole, in_whole);
         }
-        let cut = format!("{head}{HOLE}{};", closers(place));
+        let cut = format!("{head}{PLACEHOLDER}{};", closers(place));
         let cut = place.db.scratch(item, &cut, Some(&name));
         match found(&cut, place) {
             None if in_whole.is_some() => MissingArgument::of(place, &whole, in_whole),
@@ -87,7 +88,7 @@ impl MissingArgument {
             && let Some(ty) = form.types.exprs.get(expr)
         {
             missing.expected = vec![ty.clone()];
-            // The last argument so far: others may follow.
+            // It is the last argument so far, but others may follow: then its own type is the first component.
             if let (Some(open), Ty::Pair(first, _)) = (place.open.last(), ty)
                 && place.callee(open).is_some()
             {
@@ -98,21 +99,21 @@ impl MissingArgument {
         missing
     }
 
-    /// The types that are expected, where they matter.
-    pub fn wanted(&self) -> impl Iterator<Item = Wanted<'_>> {
+    /// The expected types, for comparison with those of candidates.
+    pub fn wanted(&self) -> impl Iterator<Item = ExpectedType<'_>> {
         self.expected.iter().map(|ty| wanted(ty, &self.vars, self.rigid))
     }
 }
 
-fn wanted<'a>(ty: &'a Ty, vars: &'a [Class], rigid: usize) -> Wanted<'a> {
-    Wanted { ty, vars, rigid }
+fn wanted<'a>(ty: &'a Ty, vars: &'a [Class], rigid: usize) -> ExpectedType<'a> {
+    ExpectedType { ty, vars, rigid }
 }
 
 fn has_errors(form: &Scratch) -> bool {
     !form.parsed.diagnostics.is_empty()
 }
 
-/// Returns true if the form goes on behind the cursor on the same line.
+/// Returns true if the form continues after the cursor on the same line.
 fn goes_on(place: &Place<'_>) -> bool {
     place.after.is_some_and(|token| {
         let between = &place.text[place.word.end..usize::from(token.range.start())];
@@ -120,7 +121,7 @@ fn goes_on(place: &Place<'_>) -> bool {
     })
 }
 
-/// The brackets that close all open ones, innermost first.
+/// The text that closes all open constructs, innermost first.
 fn closers(place: &Place<'_>) -> String {
     let mut out = String::new();
     let kinds = |from: usize| place.before[from..].iter().map(|token| token.kind);
@@ -130,18 +131,18 @@ fn closers(place: &Place<'_>) -> String {
             Sort::Paren => out.push(')'),
             Sort::Bracket => out.push(']'),
             Sort::Brace if *colon || has(Kind::InKw) => out.push('}'),
-            Sort::Brace => out += &format!(" : q__ in {HOLE}}}"),
-            Sort::Let if has(Kind::Equals) => out += &format!(" in {HOLE}"),
-            Sort::Let => out += &format!(" = {HOLE} in {HOLE}"),
-            Sort::If => out += &format!(" then {HOLE} else {HOLE}"),
-            Sort::Then => out += &format!(" else {HOLE}"),
+            Sort::Brace => out += &format!(" : q__ in {PLACEHOLDER}}}"),
+            Sort::Let if has(Kind::Equals) => out += &format!(" in {PLACEHOLDER}"),
+            Sort::Let => out += &format!(" = {PLACEHOLDER} in {PLACEHOLDER}"),
+            Sort::If => out += &format!(" then {PLACEHOLDER} else {PLACEHOLDER}"),
+            Sort::Then => out += &format!(" else {PLACEHOLDER}"),
             Sort::In | Sort::Else => {}
         }
     }
     out
 }
 
-/// The place of the missing argument in the tree.
+/// The position of the placeholder in the tree.
 #[derive(Clone, Copy)]
 enum At {
     Expr(ExprId),
@@ -151,20 +152,21 @@ enum At {
 fn found(form: &Scratch, place: &Place<'_>) -> Option<At> {
     let ast = &form.parsed.ast;
     // The span of a name includes its quote, and parentheses around it.
-    let end = place.word.start + HOLE.len();
+    let end = place.word.start + PLACEHOLDER.len();
     let here = |span| {
         let range = std::ops::Range::<usize>::from(form.parsed.range(span));
         range.start <= place.word.start && end <= range.end
     };
     for (id, expr) in ast.exprs.iter() {
-        let named = matches!(expr, Expr::Name(name) | Expr::Quote(name) if name.folded() == HOLE);
-        let missing = form.names.values.get(id).is_some_and(Database::is_hole);
+        let named =
+            matches!(expr, Expr::Name(name) | Expr::Quote(name) if name.folded() == PLACEHOLDER);
+        let missing = form.names.values.get(id).is_some_and(Database::is_placeholder);
         if named && missing && here(ast.expr_spans[id]) {
             return Some(At::Expr(id));
         }
     }
     let pattern = |(id, pat): (PatId, &Pat)| {
-        matches!(pat, Pat::Name(name) if name.folded() == HOLE) && here(ast.pat_spans[id])
+        matches!(pat, Pat::Name(name) if name.folded() == PLACEHOLDER) && here(ast.pat_spans[id])
     };
     ast.pats.iter().any(pattern).then_some(At::Pattern)
 }
@@ -260,7 +262,7 @@ fn locals(form: &Scratch, scope: &[Binder]) -> Vec<Local> {
         }
     }
     let mut seen = rustc_hash::FxHashSet::default();
-    all.retain(|local| local.name.folded() != HOLE && seen.insert(local.name.clone()));
+    all.retain(|local| local.name.folded() != PLACEHOLDER && seen.insert(local.name.clone()));
     all
 }
 

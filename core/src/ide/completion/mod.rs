@@ -1,10 +1,10 @@
-//! Completions at a place, with types, documentation and templates; the best fit comes first.
+//! Completions, with types, documentation and templates; the best fit comes first.
 //!
-//! | file | what is in it |
+//! | file | contents |
 //! |---|---|
-//! | `site` | what may stand at the place: a form, a type, an operand, … |
-//! | `missing_argument` | what is expected there, and which variables are in scope |
-//! | `names` | names of values, ranked by whether they fit |
+//! | `site` | the kind of code that can be inserted: a form, a type, an operand, … |
+//! | `missing_argument` | the expected type, and the variables in scope |
+//! | `names` | names of values, those of the expected type first |
 //! | `words` | keywords, types, classes, commands, templates |
 
 pub(super) mod missing_argument;
@@ -19,14 +19,14 @@ use super::place::Place;
 use crate::base::{Name, TextRange, TextSize};
 use crate::db::{Before, Database, FileId};
 use crate::names::Resolution;
-use crate::prelude::{Doc, parse_doc};
+use crate::prelude::{DocString, parse_doc};
 use crate::syntax::Kind;
 use crate::syntax::ast::ItemKind;
 use crate::types::{Signature, Ty};
 use missing_argument::MissingArgument;
 use site::Site;
 
-/// The sorts of things that can be written.
+/// The kinds of completions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "they are what they say")]
 pub enum CompletionKind {
@@ -43,31 +43,31 @@ pub enum CompletionKind {
     Command,
 }
 
-/// Something that could be written at a place.
+/// A text that can be inserted at the cursor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Completion {
     /// The label in the list.
     pub label: String,
-    /// The kind of thing it names.
+    /// The kind of the completion.
     pub kind: CompletionKind,
-    /// Its type, printed; of words, what they mean.
+    /// Its type as printed; for keywords a description.
     pub ty: Option<String>,
     /// Its documentation; usually left to [`completion_doc`].
-    pub doc: Option<Doc>,
-    /// The text that is written.
+    pub doc: Option<DocString>,
+    /// The text that is inserted.
     pub insert: String,
-    /// True if `insert` has places to fill in, as `${1:x}`.
+    /// True if `insert` has placeholders such as `${1:x}`.
     pub snippet: bool,
     /// The range of the file that it replaces.
     pub range: TextRange,
     /// True if its type, or its result when called, is the type that is expected here.
     pub fits: bool,
-    /// The smaller, the likelier.
+    /// The order of the list: smaller is likelier.
     pub rank: u32,
 }
 
-/// What could be written at a place, the likeliest first. Only what begins with the word that is
-/// there; where nothing is, of a long text only the names nearest to the place.
+/// The completions at an offset, the likeliest first. They begin with the word that is there; if there is none,
+/// only the names of a long text that are nearest to the offset are included.
 pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Completion> {
     let Some(place) = Place::new(db, file, offset) else { return Vec::new() };
     let site = site::site(&place);
@@ -103,7 +103,7 @@ pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Complet
                 names::constructors(&place, &mut out);
             } else {
                 optional(&place, &mut out);
-                out.bools = missing.wanted().any(|wanted| wanted.takes(&Ty::Bool, None));
+                out.bools = missing.wanted().any(|wanted| wanted.accepts(&Ty::Bool, None));
                 words::expressions(&mut out);
                 names::values(&place, &missing, &site, &mut out);
             }
@@ -115,7 +115,12 @@ pub fn completions(db: &Database, file: FileId, offset: TextSize) -> Vec<Complet
 }
 
 /// The documentation of something that [`completions`] offers at a place.
-pub fn completion_doc(db: &Database, file: FileId, offset: TextSize, label: &str) -> Option<Doc> {
+pub fn completion_doc(
+    db: &Database,
+    file: FileId,
+    offset: TextSize,
+    label: &str,
+) -> Option<DocString> {
     let place = Place::new(db, file, offset)?;
     let name = Name::new(label);
     if MissingArgument::new(&place).locals.iter().any(|local| local.name == name) {
@@ -249,12 +254,12 @@ impl Builder {
         }
     }
 
-    /// A word.
+    /// Adds a word.
     fn word(&mut self, word: &str, kind: CompletionKind, what: Option<&str>, rank: u32) {
         self.offer(word, kind, what.map(str::to_owned), word.to_owned(), false, rank);
     }
 
-    /// `t` or `f`.
+    /// Adds `t` or `f`.
     fn literal(&mut self, word: &str) {
         let (fits, before) = (self.bools, self.all.len());
         let rank = if fits { 10 } else { 66 };
@@ -262,7 +267,7 @@ impl Builder {
         self.all[before..].iter_mut().for_each(|c| c.fits = fits);
     }
 
-    /// A template.
+    /// Adds a template.
     fn template(&mut self, label: &str, what: &str, text: &str, rank: u32) {
         let (kind, what) = (CompletionKind::Snippet, Some(what.to_owned()));
         self.offer(label, kind, what, text.to_owned(), true, rank);

@@ -12,8 +12,8 @@ use crate::syntax::ast::{BinaryOp, Item, ItemKind, Pat, PatId};
 use crate::types::{Class, Scheme, Signature, Ty, print_scheme};
 use rustc_hash::FxHashSet;
 
-/// How many names of the program are looked at where nothing is typed yet: those nearest to the
-/// cursor. The types of more would take too long.
+/// The number of names of the program that are offered where nothing is typed yet: those nearest to the cursor.
+/// Inferring the types of more would take too long.
 const MAX_COMPLETIONS: usize = 100;
 
 /// A name to offer.
@@ -163,7 +163,7 @@ fn value(
     out: &mut Builder,
 ) {
     let Candidate { label, kind, ty, rank } = candidate;
-    let as_it_is = |ty: &Ty, own| missing.wanted().any(|wanted| wanted.takes(ty, own));
+    let as_it_is = |ty: &Ty, own| missing.wanted().any(|wanted| wanted.accepts(ty, own));
     let (mut fits, mut exact, mut whole) = (false, false, false);
     let mut function = matches!(kind, CompletionKind::Function | CompletionKind::Constructor);
     if let Some((ty, own, _)) = &ty {

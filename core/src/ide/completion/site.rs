@@ -1,43 +1,43 @@
-//! The kind of code that fits a place, by the tokens before it.
+//! The kind of code that can be inserted at the cursor, determined from the tokens before it.
 
 use crate::ide::place::{Place, Sort};
 use crate::syntax::Kind;
 
-/// The kind of code that fits a place.
+/// The kind of code that can be inserted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Site {
-    /// A form.
+    /// The beginning of a form.
     Form,
-    /// An operand of a command: its first word, and how many words stand between.
+    /// An operand of a command, given by its first word; the number is that of the operands before.
     Command(String, usize),
-    /// A type.
+    /// A type, in an annotation.
     Type,
     /// A class of types.
     Class,
-    /// A function or operator, as a value.
+    /// A function or operator after a quote, as a value.
     Quoted,
-    /// Something that goes on behind an operand.
+    /// An operator or keyword after an operand.
     Operator,
-    /// An expression.
+    /// The beginning of an expression.
     Operand,
     /// A pattern: a new name, or a record to take apart.
     Pattern,
-    /// A new name, or nothing that is known.
+    /// A new name, or code for which there are no suggestions.
     Nothing,
 }
 
-/// The words that begin a command, and what they do.
+/// The words that begin a command, each with a description.
 pub(super) const COMMANDS: [(&str, &str); 7] = [
     ("load", "runs the forms of a file"),
     ("set", "changes a setting"),
     ("show", "shows the settings, or the text of a function"),
     ("describe", "tells what a function does"),
     ("apropos", "finds the names with a word in them"),
-    ("help", "says what one can do"),
+    ("help", "lists the commands"),
     ("exit", "leaves"),
 ];
 
-/// The kind of code that fits a place, by the tokens before it.
+/// Returns the kind of code that can be inserted at the cursor.
 pub(super) fn site(place: &Place<'_>) -> Site {
     let tokens = &place.before;
     let kinds: Vec<Kind> = tokens.iter().map(|token| token.kind).collect();
@@ -66,7 +66,7 @@ pub(super) fn site(place: &Place<'_>) -> Site {
     operand(&kinds)
 }
 
-/// Returns true if the `=` of a function is behind.
+/// Returns true if the tokens contain the `=` of a function.
 fn has_body(kinds: &[Kind]) -> bool {
     let mut depth = 0usize;
     kinds.iter().any(|kind| {
@@ -79,7 +79,7 @@ fn has_body(kinds: &[Kind]) -> bool {
     })
 }
 
-/// In `function name(params) : type`.
+/// The site in a function's head: `function name(params) : type`.
 fn header(place: &Place<'_>, kinds: &[Kind]) -> Site {
     let mut depth = 0usize;
     let colon = kinds.iter().position(|kind| {
@@ -103,7 +103,7 @@ fn header(place: &Place<'_>, kinds: &[Kind]) -> Site {
     }
 }
 
-/// Among types.
+/// The site within a type.
 fn types(kinds: &[Kind]) -> Site {
     let prev = kinds.last();
     if kinds.contains(&Kind::Colons) {
@@ -133,7 +133,7 @@ fn command(place: &Place<'_>, kinds: &[Kind]) -> Option<Site> {
     })
 }
 
-/// Among expressions.
+/// The site within an expression.
 fn operand(kinds: &[Kind]) -> Site {
     let Some(prev) = kinds.last() else { return Site::Operand };
     if kinds.len() >= 2 && kinds[kinds.len() - 2] == Kind::Quote {

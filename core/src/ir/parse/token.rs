@@ -1,19 +1,19 @@
-//! The tokens of the text form.
+//! The lexer of the text form.
 
 use std::fmt;
 
-/// A token.
+/// A token of the text form.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token<'t> {
     /// A name: letters, digits, underscores.
     Word(&'t str),
-    /// A number with its sign; `-inf` too.
+    /// A number with its sign, including `-inf`.
     Number(&'t str),
-    /// A string, unescaped.
+    /// The bytes of a string, unescaped.
     Text(Vec<u8>),
     /// A character, unescaped.
     Char(u8),
-    /// Anything else.
+    /// Any other character.
     Punct(char),
 }
 
@@ -28,7 +28,7 @@ impl fmt::Display for Token<'_> {
     }
 }
 
-/// The tokens of a text and the line of each.
+/// Returns the tokens of a text and the line of each.
 pub(super) fn tokens(text: &str) -> Result<(Vec<Token<'_>>, Vec<usize>), String> {
     let mut tokens = Vec::new();
     let mut lines = Vec::new();
@@ -84,8 +84,8 @@ fn word(text: &str) -> usize {
     text.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(text.len())
 }
 
-/// The length of the number that `text` begins with; 0 if it does not. A point belongs to it only
-/// if a digit follows: `3..5` is a span.
+/// Returns the length of the number that `text` begins with; 0 if it does not. A decimal point
+/// belongs to it only if a digit follows: `3..5` is a span.
 fn number(text: &str) -> usize {
     let bytes = text.as_bytes();
     let digits = |mut at: usize| {
@@ -114,7 +114,8 @@ fn number(text: &str) -> usize {
     end
 }
 
-/// The contents of the quotes that `text` begins with, and their length in bytes, quotes included.
+/// Returns the contents of the quotes that `text` begins with, and their length in bytes, quotes
+/// included.
 fn quoted(text: &str) -> Result<(Vec<u8>, usize), String> {
     let quote = text.as_bytes()[0];
     let mut bytes = Vec::new();

@@ -1,14 +1,16 @@
-//! The functions that a kernel calls, renumbered so that its module holds no others.
+//! Finds the functions that a kernel calls, and renumbers them so that its module contains no
+//! others.
 
 use crate::base::with_stack;
 use crate::flat::{Let, Op};
 use crate::ir::{self, Block, FunId, Program};
 use crate::simplify::{renumber_calls, unroll};
+use crate::thresholds::Thresholds;
 use nesl_runtime::bug::OrBug;
 
-/// Returns the functions that some values call, directly or not, and the values with the new numbers
-/// of these functions.
-pub(super) fn needed(program: &Program, lets: &[Let]) -> (Program, Vec<Let>) {
+/// Returns the functions that some values call, directly or not, and the values with the new
+/// numbers of these functions.
+pub(super) fn callees(program: &Program, lets: &[Let], limits: &Thresholds) -> (Program, Vec<Let>) {
     let mut order: Vec<FunId> = Vec::new();
     let note = |op: &ir::Op, order: &mut Vec<FunId>| {
         if let ir::Op::Call(callee, _) = op
@@ -25,25 +27,25 @@ pub(super) fn needed(program: &Program, lets: &[Let]) -> (Program, Vec<Let>) {
         program.functions[id.0 as usize].body.for_each_op(&mut |op| note(op, &mut order));
         at += 1;
     }
-    let place = |id: FunId| {
+    let new_id = |id: FunId| {
         FunId(order.iter().position(|known| *known == id).or_bug("every callee was found") as u32)
     };
     let mut functions: Vec<ir::Function> =
         order.iter().map(|id| program.functions[id.0 as usize].clone()).collect();
-    functions.iter_mut().for_each(|function| renumber_calls(&mut function.body, &place));
+    functions.iter_mut().for_each(|function| renumber_calls(&mut function.body, &new_id));
     let mut lets = lets.to_vec();
     for binding in &mut lets {
         if let Op::Sequential(block) = &mut binding.op {
-            renumber_calls(block, &place);
+            renumber_calls(block, &new_id);
         } else if let Op::Map(op) = &binding.op {
             let lets = vec![core_binding(binding, op)];
             let mut block = Block { lets, result: ir::Atom::Unit };
-            renumber_calls(&mut block, &place);
+            renumber_calls(&mut block, &new_id);
             binding.op = Op::Map(block.lets.remove(0).op);
         }
     }
     let needed = Program { functions, globals: Vec::new(), main: FunId(0) };
-    let needed = if needed.functions.is_empty() { needed } else { unroll(&needed) };
+    let needed = if needed.functions.is_empty() { needed } else { unroll(&needed, limits) };
     (needed, lets)
 }
 
@@ -71,7 +73,7 @@ pub(super) fn map_blocks(lets: &[Let]) -> Vec<Option<Block>> {
     lets.iter().map(block).collect()
 }
 
-/// Returns a binding of the core language for an operation that each thread does by itself.
+/// Returns a binding of the core language for an operation that each thread executes for itself.
 pub(super) fn core_binding(binding: &Let, op: &ir::Op) -> ir::Let {
     ir::Let { var: binding.var, ty: binding.ty.clone(), op: op.clone(), site: binding.site }
 }

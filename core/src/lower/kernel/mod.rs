@@ -1,14 +1,14 @@
-//! A kernel of a flat program → kir.
+//! Lowers a kernel of a flat program to kir.
 //!
 //! Each thread computes the kernel's values at one index, one value after the other, as sequential
 //! code. Values of the index spaces around the kernel's are loaded at the index that the thread has
 //! there (its segment, the segment of that, and so on), so that free variables are never copied for
 //! each element. The sinks of kir combine the values of the threads.
 //!
-//! The representation of what a kernel reads depends on facts that are known only when it is about
-//! to be launched ([`Variant`]): values in an index space of one element are no arrays, segments of
-//! equal lengths need no offsets, contiguous sequences need no starts. Each combination of facts that
-//! occurs gets kir of its own.
+//! The parameters of a kernel depend on facts that are known only when it is launched
+//! ([`Variant`]): values in an index space of one element are passed as scalars and not as arrays,
+//! segments of equal lengths need no offsets, contiguous sequences need no starts. The kernel is
+//! lowered once for each combination of facts that occurs.
 //!
 //! ```text
 //! kernel 0 over s2 stores s {                    kernel "main kernel 0" (segments, offsets, x, y, s)
@@ -18,10 +18,13 @@
 //! }                                              }
 //! ```
 //!
-//! | module | what it does |
+//! The road: [`kernel`] adds the parameters that are read (`read`), lowers the values one by one
+//! (here), then adds the parameters that are written and the sinks that write them (`write`).
+//!
+//! | file | contents |
 //! |---|---|
-//! | `variant` | the result: kir, parameters, results; the facts it is specialised for |
-//! | `read` | the parameters that are read, and the index of a thread in each space |
+//! | `variant` | the result: kir, the meaning of parameters and results, the facts it is specialised for |
+//! | `read` | the parameters that are read, and the index of a thread in each index space |
 //! | `write` | the parameters that are written, and the sinks |
 //! | `calls` | the functions that a kernel calls |
 
@@ -32,9 +35,9 @@ mod write;
 
 pub use variant::{FilterResult, KernelParam, KernelResult, LoweredKernel, ResultPart, Variant};
 
-use super::Unsupported;
 use super::repr::{Column, Columns, LoweredSequence, LoweredValue, ill_typed};
 use super::sequential::{FunctionLowering, ModuleState, combine, function};
+use super::{Settings, Unsupported};
 use crate::base::with_stack;
 use crate::flat::{self, Let, Op, SpaceId, SpaceKind};
 use crate::ir::{self, Atom, FunId, Ty, Var};
@@ -67,34 +70,33 @@ fn name(function: &flat::Function, kernel: &flat::Kernel) -> String {
     }
 }
 
-/// Lowers a kernel.
+/// Lowers a kernel of `function` for the facts of `variant`. `values` are those of the function
+/// ([`values()`]), `seed` is the seed of random numbers.
 ///
 /// # Errors
-/// The reason why no kernel of kir can do it: what it stores has a shape that cannot be stored for
-/// many elements at once.
+/// The reason for which kir cannot express the kernel.
 pub fn kernel(
     program: &flat::Program,
     function: &flat::Function,
     values: &Values,
     kernel: &flat::Kernel,
     variant: &Variant,
-    precision: Precision,
-    seed: u64,
+    settings: &Settings<'_>,
 ) -> Result<LoweredKernel, Unsupported> {
-    let (source, lets) = calls::needed(&program.source, &kernel.lets);
+    let (source, lets) = calls::callees(&program.source, &kernel.lets, settings.limits);
     let maps = calls::map_blocks(&lets);
-    let shared = RefCell::new(ModuleState::new(seed));
+    let shared = RefCell::new(ModuleState::new(settings.seed));
     let ids = (0..source.functions.len() as u32).map(FunId);
     let functions: Vec<kir::Function> =
-        ids.map(|id| self::function(&source, id, precision, &shared)).collect();
+        ids.map(|id| self::function(&source, id, settings, &shared)).collect();
     let lowering = KernelLowering {
         function,
         values,
         kernel,
         variant,
-        precision,
+        precision: settings.precision,
         builder: KernelBuilder::new(name(function, kernel)),
-        code: FunctionLowering::new(kir::Body::default(), &source, precision, &shared),
+        code: FunctionLowering::new(kir::Body::default(), &source, settings, &shared),
         params: Vec::new(),
         kir_params: Vec::new(),
         inputs: 0,
@@ -112,27 +114,31 @@ pub fn kernel(
     Ok(LoweredKernel { module, fault_sites: shared.fault_sites, params, results, filters })
 }
 
-/// The kir of a kernel, and what it takes and stores.
+/// The kir of a kernel, and the meaning of its parameters and results.
 type Tables = (kir::Kernel, Vec<KernelParam>, Vec<KernelResult>, Vec<FilterResult>);
 
 /// A kernel that is being lowered.
 struct KernelLowering<'a> {
+    /// The function that contains the kernel.
     function: &'a flat::Function,
+    /// The index space and the type of each value of the function.
     values: &'a Values,
     kernel: &'a flat::Kernel,
     variant: &'a Variant,
     precision: Precision,
+    /// The builder of the kir kernel.
     builder: KernelBuilder,
     /// The code of a thread. Its body is the builder's while parameters are added or a stage ends.
     code: FunctionLowering<'a>,
+    /// The meaning of the parameters added so far.
     params: Vec<KernelParam>,
-    /// The kir values of the parameters.
+    /// The kir values of the parameters, in order.
     kir_params: Vec<Value>,
-    /// The number of kir values that are inputs: values with smaller numbers are the same in all
-    /// threads.
+    /// The number of kir values that are parameters read by the kernel. Values with smaller numbers
+    /// are uniform: the same in all threads.
     inputs: u32,
     results: Vec<KernelResult>,
-    /// The index of the thread in each index space, as far as it was computed.
+    /// The index of the thread in each index space for which it was computed.
     indices: FxHashMap<SpaceId, Value>,
     /// The segment of the thread's element, if the index space is iterated by segments.
     segment: Option<Value>,
@@ -145,6 +151,7 @@ struct KernelLowering<'a> {
 }
 
 impl<'a> KernelLowering<'a> {
+    /// Lowers the values `lets`; `maps` are the blocks of [`calls::map_blocks`].
     fn run(
         mut self,
         lets: &'a [Let],
@@ -162,7 +169,7 @@ impl<'a> KernelLowering<'a> {
         Ok((self.builder.finish(), self.params, self.results, filters))
     }
 
-    /// Returns true for an index space with one element, whose values are no arrays.
+    /// Returns true for an index space with one element, whose values are passed as scalars.
     fn single(&self, space: SpaceId) -> bool {
         self.variant.single.contains(&space)
     }
@@ -190,11 +197,11 @@ impl<'a> KernelLowering<'a> {
                 self.sink(Sink::Reduce { scope, combine, value, out, result: None });
                 return Ok(());
             }
-            (Op::Histogram { with, size, place, value, .. }, mask) => {
-                return self.histogram(binding, combine(*with), [*size, *place, *value], mask);
+            (Op::Histogram { with, size, index, value, .. }, mask) => {
+                return self.histogram(binding, combine(*with), [*size, *index, *value], mask);
             }
-            (Op::Scatter { of, place, value, .. }, mask) => {
-                self.scatter(binding, *of, [*place, *value], mask);
+            (Op::Scatter { of, index, value, .. }, mask) => {
+                self.scatter(binding, *of, [*index, *value], mask);
                 return Ok(());
             }
             (Op::Scan { with, value }, mask) => {
@@ -242,7 +249,7 @@ impl<'a> KernelLowering<'a> {
         &mut self,
         binding: &'a Let,
         combine: kir::Combine,
-        [size, place, value]: [Atom; 3],
+        [size, index, value]: [Atom; 3],
         mask: Option<Value>,
     ) -> Result<(), Unsupported> {
         if self.outer().is_some() {
@@ -250,7 +257,7 @@ impl<'a> KernelLowering<'a> {
         }
         let Some((array, ty)) = self.table(binding, size, combine) else { return Ok(()) };
         debug_assert_eq!(self.code.body.element(array), ty);
-        let [size, index] = [size, place].map(|atom| {
+        let [size, index] = [size, index].map(|atom| {
             let int = self.code.atom(atom).scalar();
             self.code.index_of(int)
         });
@@ -273,22 +280,22 @@ impl<'a> KernelLowering<'a> {
     }
 
     /// Writes the values of the threads to a sequence.
-    fn scatter(&mut self, binding: &Let, of: Var, [place, value]: [Atom; 2], mask: Option<Value>) {
-        let place = self.code.atom(place).scalar();
-        let place = self.code.index_of(place);
+    fn scatter(&mut self, binding: &Let, of: Var, [index, value]: [Atom; 2], mask: Option<Value>) {
+        let index = self.code.atom(index).scalar();
+        let index = self.code.index_of(index);
         let to = match self.scatter_target(binding, of) {
             Some(to) => to,
-            // Nobody uses the result: the indices are checked all the same.
+            // The result is not used, but the indices have to be checked.
             None => self.code.atom(Atom::Var(of)).sequence(),
         };
         let length = to.length();
         let outside = mask.map(|mask| self.code.body.unary(Unary::Not, mask));
-        self.code.in_bounds_unless(outside, place, length, FaultCode::Scatter, binding.site);
+        self.code.in_bounds_unless(outside, index, length, FaultCode::Scatter, binding.site);
         let value = self.code.atom(value);
         if let LoweredSequence::Stored(to) = to
             && self.kernel.stores.iter().any(|(var, _)| *var == binding.var)
         {
-            self.write_element(&to.columns, &value, place, mask);
+            self.write_element(&to.columns, &value, index, mask);
         }
     }
 
@@ -297,22 +304,22 @@ impl<'a> KernelLowering<'a> {
         &mut self,
         columns: &Columns,
         value: &LoweredValue<'a>,
-        place: Value,
+        index: Value,
         when: Option<Value>,
     ) {
         with_stack(|| match (columns, value) {
             (Columns::Unit, _) => {}
             (Columns::Scalars(Column { array, start, .. }), LoweredValue::Scalar(value)) => {
                 let index = match start {
-                    Some(start) => self.code.body.binary(Binary::Add, *start, place),
-                    None => place,
+                    Some(start) => self.code.body.binary(Binary::Add, *start, index),
+                    None => index,
                 };
                 let (array, value) = (*array, *value);
                 self.sink(Sink::Scatter { array, index, value, when });
             }
             (Columns::Pair(columns), LoweredValue::Pair(values)) => {
-                self.write_element(&columns.0, &values.0, place, when);
-                self.write_element(&columns.1, &values.1, place, when);
+                self.write_element(&columns.0, &values.0, index, when);
+                self.write_element(&columns.1, &values.1, index, when);
             }
             (Columns::Scalars(_) | Columns::Pair(_) | Columns::Views(_), _) => {
                 ill_typed("an element without sequences")
@@ -320,7 +327,7 @@ impl<'a> KernelLowering<'a> {
         });
     }
 
-    /// Computes a value of a thread; for reductions and the like there is none.
+    /// Computes the value of a binding that combines no values of other threads.
     fn value(&mut self, binding: &'a Let, map: Option<&'a ir::Block>) -> LoweredValue<'a> {
         let site = binding.site;
         match &binding.op {
@@ -338,13 +345,13 @@ impl<'a> KernelLowering<'a> {
                 let position = self.position();
                 LoweredValue::Scalar(self.code.int_of(position))
             }
-            Op::Gather(from, place) => {
+            Op::Gather(from, index) => {
                 let of = self.code.atom(*from).sequence();
-                let place = self.code.atom(*place).scalar();
-                let place = self.code.index_of(place);
+                let index = self.code.atom(*index).scalar();
+                let index = self.code.index_of(index);
                 let length = of.length();
-                self.code.in_bounds(place, length, FaultCode::Gather, site);
-                self.code.element(&of, place)
+                self.code.in_bounds(index, length, FaultCode::Gather, site);
+                self.code.element(&of, index)
             }
             Op::Extent(op, args) => {
                 let sequence = match op {
@@ -374,7 +381,8 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Tests whether a mask of the kernel keeps the thread's element; `None` if the space is no mask.
+    /// Tests whether a mask of the kernel keeps the thread's element; `None` if the space is no
+    /// mask.
     fn mask(&mut self, space: SpaceId) -> Option<Value> {
         if !self.kernel.masks.contains(&space) {
             return None;
@@ -398,11 +406,12 @@ impl<'a> KernelLowering<'a> {
         self.code.body.select(mask, value, neutral)
     }
 
+    /// Adds a sink to the present stage.
     fn sink(&mut self, sink: Sink) {
         self.builder.sink(sink);
     }
 
-    /// Ends a stage: what follows uses the results of scans.
+    /// Ends a stage of the kernel: the next one can use the results of scans.
     fn next_stage(&mut self) {
         self.builder.body = std::mem::take(&mut self.code.body);
         self.builder.next_stage();
@@ -414,8 +423,8 @@ impl<'a> KernelLowering<'a> {
     }
 }
 
-/// Returns true for a value that must not be computed where a mask is false: it may fault, or take
-/// long.
+/// Returns true for a value that must not be computed where a mask is false, since it may fault or
+/// be expensive.
 fn must_be_guarded(binding: &Let) -> bool {
     match &binding.op {
         Op::Element { .. } | Op::Position => false,

@@ -1,4 +1,4 @@
-//! The inputs of a kernel: values at the index that a thread has in the index space where they live.
+//! The inputs of a kernel: values at the index that a thread has in their index space.
 //!
 //! First the inputs are listed ([`Inputs`]), then they become parameters ([`InputParams`]), and at
 //! the beginning of the code each value is loaded at its index.
@@ -19,13 +19,14 @@ const INTS: ValueTy = ValueTy::Array(kir::Ty::I64);
 /// The values that a kernel reads and does not compute.
 #[derive(Default)]
 struct Inputs {
-    /// Values, in the order of their first use.
+    /// The values that are read, in the order of their first use.
     values: Vec<Var>,
-    /// Sequences whose elements the threads are: only the columns of the elements are read.
+    /// The sequences whose elements are the elements of the kernel's index space in order, so that
+    /// only the columns of the elements are read.
     pools: Vec<Var>,
-    /// True if something depends on the segment of a thread or on its position there.
+    /// True if a value depends on the segment of a thread or on its position there.
     segments: bool,
-    /// Index spaces of sequences that are written to.
+    /// The index spaces of sequences that are written to.
     written: Vec<SpaceId>,
 }
 
@@ -36,32 +37,35 @@ fn add(list: &mut Vec<Var>, var: Var) {
     }
 }
 
-/// The parameters of what a kernel reads.
+/// The kir parameters that a kernel reads.
 pub(super) struct InputParams {
+    /// The index space, with its parameters.
     space: KirSpace,
     /// The parts of each value.
     values: Vec<(Var, Vec<Value>)>,
     /// The columns of the elements of each sequence.
     pools: Vec<(Var, Vec<Value>)>,
-    /// Sequences that are read as values too: their elements are in the same arrays.
+    /// The pools of sequences that are also read as values, whose arrays contain the elements
+    /// already.
     shared: Vec<Var>,
+    /// The array of each [`KernelParam::Map`].
     maps: Vec<(SpaceId, Value)>,
 }
 
 impl<'a> KernelLowering<'a> {
-    /// Adds a kir parameter.
+    /// Adds a kir parameter and returns its value.
     pub(super) fn kir_param(&mut self, ty: ValueTy) -> Value {
         let value = self.builder.param(ty);
         self.kir_params.push(value);
         value
     }
 
-    /// Returns the number of the next kir value: all parameters so far have smaller ones.
+    /// Returns the number of the next kir value; all parameters so far have smaller numbers.
     pub(super) fn next_value(&mut self) -> u32 {
         self.builder.body.value(INT).0
     }
 
-    /// Adds the parameters of all that the kernel reads.
+    /// Adds the parameters of all inputs of the kernel.
     pub(super) fn add_inputs(&mut self, lets: &'a [Let]) -> InputParams {
         let Inputs { values, pools, mut segments, written } = self.inputs_of(lets);
         let (shared, pools): (Vec<Var>, Vec<Var>) =
@@ -76,7 +80,7 @@ impl<'a> KernelLowering<'a> {
         InputParams { space, values, pools, shared, maps }
     }
 
-    /// Lists what the kernel reads and does not compute itself.
+    /// Lists the values that the kernel reads and does not compute itself.
     fn inputs_of(&self, lets: &[Let]) -> Inputs {
         let own: FxHashSet<Var> = lets.iter().map(|binding| binding.var).collect();
         let outside = |var: Var| !own.contains(&var) && self.values.contains_key(&var);
@@ -127,17 +131,18 @@ impl<'a> KernelLowering<'a> {
                     read(*var);
                 }
             }
-            Op::Scatter { of, place, value, .. } => {
-                // A sequence that is written to and stored is a parameter of its own.
+            Op::Scatter { of, index, value, .. } => {
+                // If the result is stored, the sequence is passed as a parameter of its own to be
+                // overwritten.
                 let checked = Some(*of).filter(|_| !self.is_stored(binding)).map(Atom::Var);
-                for atom in [*place, *value].into_iter().chain(checked) {
+                for atom in [*index, *value].into_iter().chain(checked) {
                     if let Atom::Var(var) = atom {
                         read(var);
                     }
                 }
                 written.push(binding.space);
             }
-            // There is one segment.
+            // The index space of a histogram has only one segment.
             Op::Histogram { .. } => binding.op.each_use(&mut read),
             op => op.each_use(&mut read),
         }
@@ -188,8 +193,8 @@ impl<'a> KernelLowering<'a> {
         self.kernel.stores.iter().any(|(var, _)| *var == binding.var)
     }
 
-    /// Returns the index spaces whose maps lead to those where values live, and true if some way there
-    /// begins with the segment of a thread.
+    /// Returns the index spaces whose maps are needed to compute the index of a thread in the index
+    /// spaces `homes`, and true if one of these computations begins with the segment of the thread.
     fn maps_to(&self, homes: impl Iterator<Item = SpaceId>) -> (Vec<SpaceId>, bool) {
         let over = self.kernel.space;
         let (mut maps, mut through_segments) = (Vec::new(), false);
@@ -207,13 +212,13 @@ impl<'a> KernelLowering<'a> {
                 {
                     maps.push(at);
                 }
-                at = self.step(at);
+                at = self.next_outer(at);
             }
         }
         (maps, through_segments)
     }
 
-    /// Returns true if the way from the kernel's index space to another begins with the segment.
+    /// Returns true if the index in `home` is computed from the segment of the thread.
     fn leads_by_segment(&self, over: SpaceId, home: SpaceId) -> bool {
         match self.function.index_space(over).kind {
             // A filter has segments of its own, with the spaces around its base around them.
@@ -228,8 +233,8 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Returns the index space that the map of another leads to.
-    fn step(&self, space: SpaceId) -> SpaceId {
+    /// Returns the index space around another, or the inner one of a `Concat`.
+    fn next_outer(&self, space: SpaceId) -> SpaceId {
         match self.function.index_space(space).kind {
             SpaceKind::Concat { inner, .. } => inner,
             _ => self
@@ -245,7 +250,7 @@ impl<'a> KernelLowering<'a> {
         self.function.segments_of(space).or_bug("the caller's index space has no segments")
     }
 
-    /// Begins the code of a thread: its index and segment, and the values that it reads.
+    /// Begins the code of a thread: computes its index and segment, and loads the inputs.
     pub(super) fn begin_code(&mut self, inputs: InputParams) {
         let over = self.kernel.space;
         let element = self.builder.over(inputs.space);
@@ -275,8 +280,8 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Loads an input at the thread's index. The elements of a `shared` one are read in the order of
-    /// the threads too.
+    /// Loads an input at the thread's index. With `shared`, its columns are also the pool of a
+    /// sequence whose elements are those of the index space.
     fn load_value(&mut self, var: Var, parts: Vec<Value>, shared: bool) {
         let (home, ty) = &self.values[&var];
         let mut parts = parts.into_iter();
@@ -309,7 +314,7 @@ impl<'a> KernelLowering<'a> {
         let (mut at, mut index) = (over, self.indices[&over]);
         while at != home {
             let by_segment = at == over && self.leads_by_segment(over, home);
-            let outer = if by_segment { self.segments_of(at) } else { self.step(at) };
+            let outer = if by_segment { self.segments_of(at) } else { self.next_outer(at) };
             index = match self.indices.get(&outer) {
                 Some(known) => *known,
                 None if by_segment => {
@@ -346,7 +351,7 @@ impl<'a> KernelLowering<'a> {
         self.code.element(&of, position)
     }
 
-    /// Returns true for an array or a length that is an input, the same in all threads.
+    /// Returns true for a kir value that is a parameter read by the kernel, and therefore uniform.
     pub(super) fn is_input(&self, value: Value) -> bool {
         value.0 < self.inputs
     }
@@ -366,7 +371,7 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Returns the value of a sequence in memory.
+    /// Returns a sequence as a stored one; materialises it if it is fused.
     pub(super) fn stored(&mut self, value: &LoweredValue<'a>, ty: &'a Ty) -> StoredSequence {
         self.code.materialise(value, ty).stored_sequence()
     }

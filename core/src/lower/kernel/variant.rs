@@ -1,7 +1,8 @@
-//! A kernel as kir, with the meaning of its parameters and results; what it is specialised for.
+//! A lowered kernel: kir, the meaning of its parameters and results, the facts it is specialised
+//! for.
 //!
-//! The launcher reads these tables: [`KernelParam`] tells it what to pass, [`KernelResult`] and
-//! [`FilterResult`] where the stored values are after the launch.
+//! The launcher reads these tables: [`KernelParam`] describes the arguments to pass,
+//! [`KernelResult`] and [`FilterResult`] the location of the stored values after the launch.
 
 use super::super::FaultSite;
 use crate::flat::SpaceId;
@@ -13,12 +14,13 @@ use std::collections::BTreeSet;
 /// combination of facts that occurs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// Index spaces with one element: their values are parts, not arrays with one element.
+    /// The index spaces with one element, whose values are passed as scalars and not as arrays.
     pub single: BTreeSet<SpaceId>,
-    /// True if the segments of the kernel's index space have equal lengths: it takes no offsets.
+    /// True if the segments of the kernel's index space have equal lengths, so that it needs no
+    /// offsets.
     pub regular: bool,
-    /// Sequences, in index spaces with many elements, that lie contiguously in their order from the
-    /// beginning of their pool on: the kernel takes no starts and lengths of theirs.
+    /// The sequences, in index spaces with many elements, whose segments are contiguous from the
+    /// beginning of the pool on, so that the kernel needs no starts and lengths.
     pub tiled: BTreeSet<Var>,
 }
 
@@ -29,27 +31,28 @@ pub struct LoweredKernel {
     pub module: kir::Module,
     /// The meaning of each [`kir::Site`], by its number.
     pub fault_sites: Vec<FaultSite>,
-    /// The arguments to pass, in the order of the kir parameters; one entry may be several parameters.
+    /// The arguments to pass, in the order of the kir parameters; an entry may stand for several.
     pub params: Vec<KernelParam>,
-    /// The stored values.
+    /// The values that the kernel stores.
     pub results: Vec<KernelResult>,
     /// The filters that the kernel computes.
     pub filters: Vec<FilterResult>,
 }
 
-/// The meaning of a parameter of a kernel, or of several.
+/// The argument to pass for a parameter of a kernel, or for several consecutive ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum KernelParam {
     /// The number of elements of the kernel's index space.
     Count,
     /// The number of segments of the index space.
     Segments,
-    /// The common length of the segments.
+    /// The common length of the segments, in elements.
     Length,
-    /// The index of the first element of each segment, and the number of elements.
+    /// An array of the index of the first element of each segment, followed by the number of
+    /// elements.
     Offsets,
-    /// For each element of an index space, its index in the space around it (for a space with
-    /// segments, the number of its segment).
+    /// An array of the index in the space around (for a space with segments, the number of the
+    /// segment) for each element of an index space.
     Map(SpaceId),
     /// The parts of a value: [`parts`](crate::lower::parts()) if its index space has one element,
     /// else [`columns`](crate::lower::columns) of the sequence of its values.
@@ -60,27 +63,27 @@ pub enum KernelParam {
     Out(SpaceId, kir::Ty),
     /// An array to be written, with one element.
     One(kir::Ty),
-    /// An array to be updated whose length is an int of the space around, filled with the neutral
-    /// element of an operator.
+    /// An array of this length, filled with the neutral element of an operator, which the kernel
+    /// updates.
     Table(Atom, kir::Combine, kir::Ty),
-    /// The parts of a sequence, as for [`KernelParam::Value`], in arrays that may be overwritten:
-    /// its own if this is their last use, else copies. In an index space with many elements, the
-    /// sequences are contiguous.
+    /// The parts of a sequence, as for [`KernelParam::Value`], in arrays that the kernel
+    /// overwrites: those of the sequence if this is their last use, or else copies. In an index
+    /// space with many elements, the sequences are contiguous.
     Own(Var),
 }
 
-/// A stored value.
+/// A value that a kernel stores, and the location of its parts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelResult {
     /// The variable of the flat function.
     pub var: Var,
     /// The index space for whose elements it is stored: its own, or a filter of that.
     pub space: SpaceId,
-    /// The places of its parts, in the order that [`KernelParam::Value`] says.
+    /// The locations of its parts, in the order of [`KernelParam::Value`].
     pub parts: Vec<ResultPart>,
 }
 
-/// The place of a part of a stored value after a launch. Arrays and scalars that were passed are
+/// The location of a part of a stored value after a launch. Arrays and scalars that were passed are
 /// named by the number of their kir parameter, outputs by the number of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultPart {
@@ -90,8 +93,8 @@ pub enum ResultPart {
     First(usize),
     /// The array that the kernel emitted to an output.
     Output(usize),
-    /// The array passed as a parameter to be read, from the element on whose index is the one
-    /// element of the second array; `None` is 0.
+    /// A part of an array that was passed as a parameter: from the element on whose index is the
+    /// only element of the second array (`None` is 0).
     Alias(usize, Option<usize>),
     /// The scalar passed as a parameter.
     Same(usize),
@@ -110,12 +113,12 @@ pub enum ResultPart {
 /// A filter that a kernel computes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterResult {
-    /// The index space of the elements that are kept.
+    /// The index space of the filter.
     pub space: SpaceId,
-    /// The parameter whose array has the indices of the elements that are kept, if somebody uses
-    /// them.
+    /// The number of the parameter whose array has the indices of the elements of the filter, if
+    /// they are used.
     pub indices: Option<usize>,
-    /// The parameter whose array has the number of elements that are kept, for each segment if
-    /// there are segments.
+    /// The number of the parameter whose array has the number of elements of the filter, for each
+    /// segment if there are segments.
     pub counts: usize,
 }

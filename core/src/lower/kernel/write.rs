@@ -1,8 +1,9 @@
 //! The results of a kernel and the sinks that store them.
 //!
-//! A scalar is stored at the index of its thread; the element of a sequence whose elements are in
-//! the order of the threads is in memory already. A sequence that was cut from an input pool stays
-//! there: its start and its length are stored. Other sequences are emitted, one behind the other.
+//! A scalar is stored at the index of its thread. The elements of an input sequence that are in the
+//! order of the threads are in memory already. Of a sequence that is a view of an input pool, the
+//! start and the length are stored. Other sequences are emitted: appended to an output in the order
+//! of the threads.
 
 use super::super::Unsupported;
 use super::super::repr::{
@@ -18,7 +19,7 @@ use nesl_runtime::kir::{self, Output, Sink, Value, ValueTy};
 use std::rc::Rc;
 
 impl<'a> KernelLowering<'a> {
-    /// Adds an array parameter after the code was begun; returns its number too.
+    /// Adds an array parameter after the code was begun; returns its value and its number.
     fn array_param(&mut self, param: KernelParam, ty: kir::Ty) -> (Value, usize) {
         self.builder.body = std::mem::take(&mut self.code.body);
         let value = self.kir_param(ValueTy::Array(ty));
@@ -27,14 +28,14 @@ impl<'a> KernelLowering<'a> {
         (value, self.kir_params.len() - 1)
     }
 
-    /// Adds an array to be written, with an element for each element of an index space.
+    /// Adds an array that is written, with an element for each element of an index space.
     fn array(&mut self, space: SpaceId, ty: kir::Ty) -> (Value, usize) {
         let param =
             if self.single(space) { KernelParam::One(ty) } else { KernelParam::Out(space, ty) };
         self.array_param(param, ty)
     }
 
-    /// Adds an array to be written, with one element.
+    /// Adds an array that is written, with one element.
     fn one(&mut self, ty: kir::Ty) -> (Value, usize) {
         self.array_param(KernelParam::One(ty), ty)
     }
@@ -133,7 +134,8 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Stores the filters that somebody uses: the number of elements, their indices, their values.
+    /// Stores the filters that are used later: the number of their elements, their indices and
+    /// values.
     pub(super) fn store_filters(&mut self) -> Result<Vec<FilterResult>, Unsupported> {
         let over = self.kernel.space;
         let mut filters = Vec::new();
@@ -170,8 +172,8 @@ impl<'a> KernelLowering<'a> {
         Ok(filters)
     }
 
-    /// Returns the columns of a value that is in memory already, in the order of the threads: the
-    /// elements of an input.
+    /// Returns the columns of a value that consists of the elements of an input, in the order of
+    /// the threads.
     fn in_memory(&self, binding: &Let) -> Option<Columns> {
         match binding.op {
             Op::Element { of, .. } => self.pools.get(&of).cloned(),
@@ -179,13 +181,14 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Returns a value with its sequences in memory, and its type.
+    /// Returns a value with its sequences materialised, and its type.
     fn materialised(&mut self, var: Var) -> (LoweredValue<'a>, &'a Ty) {
         let (value, ty) = self.code.env[&var].clone();
         (self.code.materialise(&value, ty), ty)
     }
 
-    /// Adds the columns of a value that a filter keeps.
+    /// Adds the columns of a value for the elements of a filter to `columns`, pairs of a value and
+    /// the array for it.
     fn pack(
         &mut self,
         value: &LoweredValue<'a>,
@@ -224,7 +227,7 @@ impl<'a> KernelLowering<'a> {
         })
     }
 
-    /// Stores a value of each of many threads.
+    /// Stores a value for each thread of an index space of many elements.
     fn store_each(&mut self, value: &LoweredValue<'a>, ty: &'a Ty, parts: &mut Vec<ResultPart>) {
         let over = self.kernel.space;
         let index = self.indices[&over];
@@ -260,7 +263,7 @@ impl<'a> KernelLowering<'a> {
         });
     }
 
-    /// Returns the start of a sequence in an input pool, if it is a view of one.
+    /// Returns the start of a sequence in an input pool, if it is a view of that.
     fn view(&mut self, stored: &StoredSequence) -> Option<Value> {
         if !self.are_inputs(&stored.columns) || has_no_column(&stored.columns) {
             return None;
@@ -303,7 +306,7 @@ impl<'a> KernelLowering<'a> {
         self.kir_params.iter().position(|param| *param == value).or_bug("an input is a parameter")
     }
 
-    /// Emits the sequences of the threads one behind the other.
+    /// Emits the sequences of all threads, in their order.
     fn emit_each(&mut self, stored: &StoredSequence, element: &Ty, parts: &mut Vec<ResultPart>) {
         let (lengths, at) = self.array(self.kernel.space, kir::Ty::I64);
         parts.extend([ResultPart::Starts(at), ResultPart::Array(at), ResultPart::Sum(at)]);
@@ -349,7 +352,8 @@ impl<'a> KernelLowering<'a> {
                 self.emit_columns(&both.1, count, second, out, parts);
             }
             (Columns::Views(views), Ty::Sequence(inner)) => {
-                // The segments of all threads are contiguous too, in the same order.
+                // The inner segments of all threads are emitted in the same order, so they are
+                // contiguous, too.
                 let pool = self.code.contiguous(views, count);
                 let output = self.emit(views.lengths, out);
                 parts.extend([
@@ -372,7 +376,7 @@ impl<'a> KernelLowering<'a> {
         output.0 as usize
     }
 
-    /// Stores the value of the only thread.
+    /// Stores a value of an index space with one element.
     fn store_one(&mut self, value: &LoweredValue<'a>, ty: &'a Ty, parts: &mut Vec<ResultPart>) {
         with_stack(|| match (value, ty) {
             (LoweredValue::Unit, _) => {}
@@ -389,7 +393,7 @@ impl<'a> KernelLowering<'a> {
         });
     }
 
-    /// Stores a scalar of the only thread; returns the number of the array.
+    /// Stores a scalar of an index space with one element; returns the number of the array.
     fn first(&mut self, value: Value) -> usize {
         let ty = self.code.body.element(value);
         let (array, at) = self.one(ty);
@@ -398,7 +402,7 @@ impl<'a> KernelLowering<'a> {
         at
     }
 
-    /// Stores the length and the columns of a sequence of the only thread.
+    /// Stores the length and the columns of a sequence of an index space with one element.
     fn store_sequence(&mut self, stored: &StoredSequence, parts: &mut Vec<ResultPart>) {
         with_stack(|| {
             parts.push(ResultPart::First(self.first(stored.length)));
@@ -433,7 +437,7 @@ impl<'a> KernelLowering<'a> {
                     let part = self.store_column(column, emitted);
                     parts.push(part);
                 }
-                let extent = self.rest(views);
+                let extent = self.pool_length(views);
                 parts.push(ResultPart::First(self.first(extent)));
                 self.input_pool_from_start(&views.pool, parts);
             }
@@ -447,7 +451,7 @@ impl<'a> KernelLowering<'a> {
         });
     }
 
-    /// Stores a column of the only thread, unless it is an input.
+    /// Stores a column of an index space with one element, unless it is an input.
     fn store_column(&mut self, column: Column, emitted: &mut Vec<(Value, Output)>) -> ResultPart {
         if self.is_input(column.array) {
             self.alias(column)
@@ -456,14 +460,14 @@ impl<'a> KernelLowering<'a> {
         }
     }
 
-    /// Returns the place of a column that is part of an input array.
+    /// Returns the location of a column that is a part of an input array.
     fn alias(&mut self, column: Column) -> ResultPart {
         let start = column.start.map(|start| self.first(start));
         ResultPart::Alias(self.param_number(column.array), start)
     }
 
     /// Returns the number of elements of a pool from its start on.
-    fn rest(&mut self, views: &Views) -> Value {
+    fn pool_length(&mut self, views: &Views) -> Value {
         let mut start = None;
         views.pool.each_column(&mut |column| start = column.start);
         match start {
@@ -489,14 +493,15 @@ impl<'a> KernelLowering<'a> {
                     let part = self.alias(column);
                     parts.push(part);
                 }
-                let extent = self.rest(views);
+                let extent = self.pool_length(views);
                 parts.push(ResultPart::First(self.first(extent)));
                 self.input_pool_from_start(&views.pool, parts);
             }
         });
     }
 
-    /// Makes segments contiguous: returns their starts, their lengths and the pool.
+    /// Copies segments so that they are contiguous; returns their starts, their lengths and the
+    /// pool.
     fn contiguous_views(
         &mut self,
         views: &Rc<Views>,
@@ -510,7 +515,7 @@ impl<'a> KernelLowering<'a> {
     }
 }
 
-/// Returns true if a sequence has no columns of its own: its elements are units.
+/// Returns true if a sequence has no columns, since its elements are units.
 fn has_no_column(columns: &Columns) -> bool {
     let mut none = true;
     columns.each_column(&mut |_| none = false);

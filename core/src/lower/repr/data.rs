@@ -1,7 +1,7 @@
-//! Values in host memory ↔ the parts that a launch takes and gives.
+//! Values in host memory ↔ the parts that are passed to a launch and returned by it.
 //!
-//! The order of the parts is that of [`parts`](super::parts()). Nested sequences become segments that
-//! lie one behind the other in their pool; when a value is read, its segments may lie anywhere.
+//! The order of the parts is that of [`parts`](super::parts()). Nested sequences become
+//! contiguous segments of their pool; a value that is read may have segments anywhere in the pool.
 
 use super::{ill_typed, scalar_ty};
 use crate::base::with_stack;
@@ -12,12 +12,13 @@ use nesl_runtime::kir::{self, Literal};
 use nesl_runtime::scalar::Precision;
 use std::sync::Arc;
 
-/// A part of a value in host memory.
+/// A part of a value in host memory: a scalar or an array.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HostPart {
-    /// A scalar; or the length of a sequence or the extent of a pool, an `i64`.
+    /// A scalar of the value; or the length of a sequence or the extent of a pool, an `i64` that
+    /// counts elements.
     Scalar(Literal),
-    /// The type and the elements of an array, as bytes in the machine's order.
+    /// The element type of an array, and its elements as bytes in the machine's byte order.
     Array(kir::Ty, Vec<u8>),
 }
 
@@ -72,7 +73,7 @@ fn add_columns(
         }
         Ty::Pair(first, second) => {
             for (element, half) in [(first, true), (second, false)] {
-                let halves: Vec<Sequence> = sequences
+                let components: Vec<Sequence> = sequences
                     .iter()
                     .map(|sequence| {
                         let mut builder = SequenceBuilder::new(element, sequence.len());
@@ -83,7 +84,7 @@ fn add_columns(
                         builder.finish()
                     })
                     .collect();
-                add_columns(&halves.iter().collect::<Vec<_>>(), element, precision, out);
+                add_columns(&components.iter().collect::<Vec<_>>(), element, precision, out);
             }
         }
         Ty::Sequence(inner) => {
@@ -131,20 +132,21 @@ fn add_bytes(sequence: &Sequence, precision: Precision, out: &mut Vec<u8>) {
     }
 }
 
-/// Returns the value that has these parts.
+/// Returns the value of a type that has these parts; the inverse of [`parts_of`].
 ///
 /// # Panics
-/// If the parts are those of another type.
+/// Panics if the parts are those of another type.
 pub fn value_of(ty: &Ty, parts: impl IntoIterator<Item = HostPart>, precision: Precision) -> Value {
     PartReader { parts: &mut parts.into_iter(), precision }.value(ty)
 }
 
+/// Reads values from a list of parts.
 struct PartReader<'p> {
     parts: &'p mut dyn Iterator<Item = HostPart>,
     precision: Precision,
 }
 
-/// The columns of a sequence in host memory.
+/// The columns of a sequence in host memory, by the type of its elements.
 enum HostColumn {
     Unit,
     Scalars(Sequence),
@@ -239,7 +241,7 @@ fn scalar(literal: Literal) -> Value {
     }
 }
 
-/// Returns `count` elements from an index on.
+/// Returns `count` elements of a column, beginning with the index `start`.
 fn rows(column: &HostColumn, element: &Ty, start: usize, count: usize) -> Sequence {
     if let HostColumn::Scalars(all) = column
         && start == 0

@@ -1,11 +1,11 @@
 //! The kir types of the parts of a value, in order.
 //!
-//! A scalar is one kir value. A pair is the parts of its halves. A sequence is its length and its
-//! columns: one array for each scalar of an element (structure of arrays); where an element is
+//! A scalar is one kir value. A pair is the parts of its components. A sequence is its length and
+//! its columns: one array for each scalar of an element (structure of arrays); where an element is
 //! itself a sequence, an array of starts and one of lengths into a pool, the extent of the pool
 //! (the number of elements it holds, whether a segment covers them or not), and the columns of the
-//! pool. Segments may lie anywhere in the pool, so that cutting, repeating and choosing sequences
-//! never copies them.
+//! pool. Segments may lie anywhere in the pool, so that taking, repeating and choosing subsequences
+//! never copies elements.
 //!
 //! ```text
 //! [(int, [char])]  →  length, [i64], starts [i64], lengths [i64], extent, [u8]

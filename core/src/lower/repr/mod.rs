@@ -1,13 +1,13 @@
 //! The representation of NESL values in kir.
 //!
-//! | module | what it does |
+//! | file | contents |
 //! |---|---|
 //! | `layout` | type → the kir types of its parts, in order: structures of arrays |
 //! | `value` | a value while code is generated for it: kir values, stored or fused sequences |
-//! | `data` | a value in host memory ↔ the parts that a launch takes and gives |
+//! | `data` | a value in host memory ↔ the parts that are passed to a launch and returned by it |
 //!
-//! The three agree on one order of the parts, which `layout` defines: whoever changes it changes
-//! all three. Nothing here generates code.
+//! All three use the order of the parts that `layout` defines; a change of it must change all
+//! three. Nothing here generates code.
 
 mod data;
 mod layout;
@@ -24,7 +24,8 @@ pub(super) use value::{
 
 /// Reports a representation that does not belong to the type of its value.
 ///
-/// Programs are type-checked before they are lowered, so this names a mistake of the compiler.
+/// Programs are type-checked before they are lowered, so such a representation is a bug of the
+/// compiler.
 #[cold]
 #[track_caller]
 pub(super) fn ill_typed(expected: &str) -> ! {

@@ -1,10 +1,10 @@
-//! A value of the program while code is generated for it.
+//! The representation of a value while code is generated for it.
 //!
-//! A sequence is *stored* (its columns are arrays) or *fused*: not materialised, but described by an
-//! index function that its consumer's loop calls for each element (Keller et al., *Regular,
-//! Shape-polymorphic, Parallel Arrays in Haskell*, ICFP 2010, section 4, calls them delayed arrays).
-//! [`fuse::sequential`](crate::fuse::sequential) decides for each variable which of the two it is,
-//! before lowering.
+//! A sequence is *stored* (its columns are arrays) or *fused*: not materialised, but described by
+//! an index function that its consumer's loop calls for each element (Keller et al., *Regular,
+//! Shape-polymorphic, Parallel Arrays in Haskell*, ICFP 2010, section 4, calls them delayed
+//! arrays). [`fuse::sequential`](crate::fuse::sequential) decides for each variable which of the
+//! two it is, before lowering.
 
 use super::ill_typed;
 use crate::base::with_stack;
@@ -13,19 +13,25 @@ use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::Value;
 use std::rc::Rc;
 
-/// A value of the program, in kir.
+/// A value of the program, as kir values.
 #[derive(Clone, Debug)]
 pub(in crate::lower) enum LoweredValue<'a> {
+    /// A value of [`Ty::Unit`], which needs no kir value.
     Unit,
+    /// A scalar, as one kir value.
     Scalar(Value),
+    /// The two components of a pair.
     Pair(Rc<(LoweredValue<'a>, LoweredValue<'a>)>),
+    /// A sequence, stored or fused.
     Sequence(LoweredSequence<'a>),
 }
 
-/// A sequence: in memory, or as the code that computes its elements.
+/// A sequence, in memory or as the function that computes its elements.
 #[derive(Clone, Debug)]
 pub(in crate::lower) enum LoweredSequence<'a> {
+    /// The sequence is in memory.
     Stored(StoredSequence),
+    /// The sequence is not materialised.
     Fused(Rc<FusedSequence<'a>>),
 }
 
@@ -34,6 +40,7 @@ pub(in crate::lower) enum LoweredSequence<'a> {
 pub(in crate::lower) struct StoredSequence {
     /// The number of elements, an `i64`.
     pub length: Value,
+    /// The arrays of the elements.
     pub columns: Columns,
 }
 
@@ -45,6 +52,7 @@ pub(in crate::lower) struct FusedSequence<'a> {
     pub length: Value,
     /// True if the computation of an element may fault.
     pub may_fault: bool,
+    /// The function that computes an element.
     pub elements: IndexFunction<'a>,
 }
 
@@ -53,7 +61,7 @@ pub(in crate::lower) struct FusedSequence<'a> {
 pub(in crate::lower) enum IndexFunction<'a> {
     /// The body of a nest, for the elements of its source sequences.
     Map(&'a Nest, Vec<LoweredSequence<'a>>),
-    /// `start + i · stride`, both NESL ints.
+    /// The element `start + i · stride` at index `i`; both operands are NESL ints.
     Range(Value, Value),
     /// The same value at each index.
     Dist(LoweredValue<'a>),
@@ -64,19 +72,24 @@ pub(in crate::lower) enum IndexFunction<'a> {
     Filter(LoweredSequence<'a>, LoweredSequence<'a>),
 }
 
-/// The columns of a stored sequence.
+/// The columns of a stored sequence, by the type of its elements.
 #[derive(Clone, Debug)]
 pub(in crate::lower) enum Columns {
+    /// Elements of [`Ty::Unit`] have no column.
     Unit,
+    /// The column of a sequence of scalars.
     Scalars(Column),
+    /// The columns of the two components of pairs.
     Pair(Rc<(Columns, Columns)>),
+    /// The segments of a sequence of sequences.
     Views(Rc<Views>),
 }
 
-/// A column: an array from some element on. Cutting a sequence changes `start` and keeps `array`,
-/// which is how a view of another sequence is recognised.
+/// A column: an array from the element `start` on. Taking a subsequence changes `start` and keeps
+/// `array`, by which a view of another sequence is recognised.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::lower) struct Column {
+    /// The array of scalars.
     pub array: Value,
     /// The index in the array of the sequence's first element, an `i64`; `None` is 0.
     pub start: Option<Value>,
@@ -84,18 +97,21 @@ pub(in crate::lower) struct Column {
     pub extent: Value,
 }
 
-/// A column of sequences: segments of a pool.
+/// A column of sequences: the starts and lengths of segments in a pool.
 #[derive(Clone, Debug)]
 pub(in crate::lower) struct Views {
+    /// The start of each segment, an index into the pool.
     pub starts: Column,
+    /// The length of each segment, in elements.
     pub lengths: Column,
+    /// The columns of the elements of all segments.
     pub pool: Columns,
     /// A lower bound of the number of elements of the pool, an `i64`.
     pub extent: Value,
 }
 
 impl<'a> LoweredValue<'a> {
-    /// Returns a pair.
+    /// Returns the pair of two values.
     pub fn pair(first: LoweredValue<'a>, second: LoweredValue<'a>) -> LoweredValue<'a> {
         LoweredValue::Pair(Rc::new((first, second)))
     }
@@ -121,8 +137,8 @@ impl<'a> LoweredValue<'a> {
         }
     }
 
-    /// Returns the halves of a pair.
-    pub fn halves(&self) -> &(LoweredValue<'a>, LoweredValue<'a>) {
+    /// Returns the components of a pair.
+    pub fn components(&self) -> &(LoweredValue<'a>, LoweredValue<'a>) {
         match self {
             LoweredValue::Pair(both) => both,
             LoweredValue::Unit | LoweredValue::Scalar(_) | LoweredValue::Sequence(_) => {
@@ -131,7 +147,7 @@ impl<'a> LoweredValue<'a> {
         }
     }
 
-    /// Returns the sequence.
+    /// Returns the sequence that the value is.
     pub fn sequence(&self) -> LoweredSequence<'a> {
         match self {
             LoweredValue::Sequence(sequence) => sequence.clone(),
@@ -141,7 +157,7 @@ impl<'a> LoweredValue<'a> {
         }
     }
 
-    /// Returns the sequence, which was materialised.
+    /// Returns the sequence that the value is, which must be stored.
     pub fn stored_sequence(&self) -> StoredSequence {
         match self.sequence() {
             LoweredSequence::Stored(stored) => stored,
@@ -202,8 +218,8 @@ impl Columns {
         }
     }
 
-    /// Returns the columns of the two halves of a sequence of pairs.
-    pub fn halves(&self) -> &(Columns, Columns) {
+    /// Returns the columns of the two components of a sequence of pairs.
+    pub fn components(&self) -> &(Columns, Columns) {
         match self {
             Columns::Pair(both) => both,
             Columns::Unit | Columns::Scalars(_) | Columns::Views(_) => {

@@ -4,27 +4,22 @@
 //! pass on unchanged are loop invariants. The base case of any other recursive function is inlined
 //! into its callers if it is tiny, which halves the number of calls of a binary recursion.
 
+use super::super::Settings;
 use super::super::repr::{self, LoweredValue};
 use super::function::{FunctionLowering, ModuleState};
 use crate::base::with_stack;
-use crate::fuse::sequential::{SequentialPlan, verify};
 use crate::ir::{self, Atom, Block, FunId, Let, Op, Program, Site, Ty, Var};
 use crate::prim::SeqOp;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{self, Function, FunctionBuilder, FunctionId, Value, ValueTy};
-use nesl_runtime::scalar::Precision;
 use std::cell::RefCell;
-
-/// The most operations in the condition, and in the value, of a base case that callers inline: no
-/// more work than a call.
-const MAX_INLINED_BASE_CASE_OPS: usize = 8;
 
 /// Lowers a function. A library function has the site of the call that left the user's program as
 /// its first parameter.
 pub(in crate::lower) fn function<'a>(
     program: &'a Program,
     id: FunId,
-    precision: Precision,
+    settings: &Settings<'a>,
     shared: &'a RefCell<ModuleState>,
 ) -> Function {
     let function = &program.functions[id.0 as usize];
@@ -32,14 +27,13 @@ pub(in crate::lower) fn function<'a>(
     let origin = function.library.then(|| builder.param(ValueTy::Scalar(kir::Ty::I64)));
     let mut params = Vec::new();
     for (var, ty) in &function.params {
-        let parts = repr::parts(ty, precision);
+        let parts = repr::parts(ty, settings.precision);
         let values: Vec<Value> = parts.into_iter().map(|part| builder.param(part)).collect();
         params.push((*var, ty, values));
     }
     let body = std::mem::take(&mut builder.body);
-    let mut code = FunctionLowering::new(body, program, precision, shared);
-    code.plan = SequentialPlan::of(&function.body);
-    debug_assert_eq!(verify(&function.name, &function.body, &code.plan), Ok(()));
+    let mut code = FunctionLowering::new(body, program, settings, shared);
+    code.plan_loops(&function.name, &function.body);
     code.origin = origin;
     for (var, ty, values) in &params {
         let value = code.assemble(ty, &mut values.iter().copied());
@@ -93,7 +87,8 @@ impl<'a> FunctionLowering<'a> {
             let results = t.body.call(FunctionId(callee.0), parts, &types);
             t.assemble(ty, &mut results.into_iter())
         };
-        let Some(base) = BaseCase::of(function, callee) else { return called(self) };
+        let most = self.limits.max_inlined_base_case_operations;
+        let Some(base) = BaseCase::of(function, callee, most) else { return called(self) };
         // The callee numbers its variables by itself: what is known of the caller's waits.
         let params = function.params.iter().zip(values).map(|((var, ty), v)| (*var, (v, ty)));
         let caller = std::mem::replace(&mut self.env, params.collect());
@@ -262,8 +257,9 @@ struct BaseCase<'a> {
 }
 
 impl<'a> BaseCase<'a> {
-    /// Returns the base case of the function with this number.
-    fn of(function: &'a ir::Function, id: FunId) -> Option<BaseCase<'a>> {
+    /// Returns the base case of the function with this number, if its condition and its value are
+    /// no more than `max_operations` each.
+    fn of(function: &'a ir::Function, id: FunId, max_operations: usize) -> Option<BaseCase<'a>> {
         let (last, before) = function.body.lets.split_last()?;
         let Op::If { cond, then, otherwise } = &last.op else { return None };
         let tiny = |lets: &[Let]| {
@@ -272,7 +268,7 @@ impl<'a> BaseCase<'a> {
                     matches!(binding.op, Op::Copy(_) | Op::Scalar(..) | Op::Seq(SeqOp::Length, _));
                 plain && !binding.ty.has_sequence() && !binding.may_fault()
             };
-            lets.len() <= MAX_INLINED_BASE_CASE_OPS && lets.iter().all(plain)
+            lets.len() <= max_operations && lets.iter().all(plain)
         };
         let calls = |block: &Block| {
             let mut found = false;

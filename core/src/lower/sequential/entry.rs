@@ -1,5 +1,6 @@
 //! The kernel that runs a whole program in one thread: it calls `main` and delivers the result.
 
+use super::super::Settings;
 use super::super::repr::{self, Columns, LoweredSequence, LoweredValue, StoredSequence, scalar_ty};
 use super::function::{FunctionLowering, ModuleState};
 use crate::base::with_stack;
@@ -16,9 +17,10 @@ const INT: ValueTy = ValueTy::Scalar(kir::Ty::I64);
 /// Returns the kernel; [`Lowered`](super::super::Lowered) says its parameters.
 pub(super) fn kernel<'a>(
     program: &'a Program,
-    precision: Precision,
+    settings: &Settings<'a>,
     shared: &'a RefCell<ModuleState>,
 ) -> Kernel {
+    let precision = settings.precision;
     let main = &program.functions[program.main.0 as usize];
     let mut kernel = KernelBuilder::new("form");
     let count = kernel.param(INT);
@@ -33,7 +35,7 @@ pub(super) fn kernel<'a>(
     kernel.over(Space::Flat { count });
     let values = kernel.body.call(FunctionId(program.main.0), args, &results);
     let body = std::mem::take(&mut kernel.body);
-    let mut code = FunctionLowering::new(body, program, precision, shared);
+    let mut code = FunctionLowering::new(body, program, settings, shared);
     let value = code.assemble(&main.result, &mut values.into_iter());
     let mut sinks = Vec::new();
     code.deliver(&value, &out, &mut sinks);

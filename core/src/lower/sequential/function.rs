@@ -1,14 +1,16 @@
 //! The state of a function that is being lowered, and its bindings, one after the other.
 
 use super::super::repr::{Column, LoweredSequence, LoweredValue, StoredSequence, element_ty};
-use super::super::{Detail, FaultSite};
+use super::super::{Detail, FaultSite, Settings};
 use crate::base::with_stack;
-use crate::fuse::sequential::SequentialPlan;
+use crate::fuse::sequential::{SequentialPlan, verify};
 use crate::ir::{Atom, Block, Let, Op, Program, Ty, Var};
 use crate::prim::SeqOp;
+use crate::thresholds::Thresholds;
 use nesl_runtime::bug;
 use nesl_runtime::kir::{self, Body, Function, FunctionId, Literal, Value};
 use nesl_runtime::scalar::{Precision, ScalarOp};
+use nesl_runtime::violation;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 
@@ -49,6 +51,7 @@ pub(in crate::lower) struct FunctionLowering<'a> {
     pub body: Body,
     /// The width of ints and floats.
     pub precision: Precision,
+    pub(super) limits: &'a Thresholds,
     pub(super) program: &'a Program,
     pub(super) shared: &'a RefCell<ModuleState>,
     /// The representation and the type of each variable in scope.
@@ -69,12 +72,13 @@ impl<'a> FunctionLowering<'a> {
     pub fn new(
         body: Body,
         program: &'a Program,
-        precision: Precision,
+        settings: &Settings<'a>,
         shared: &'a RefCell<ModuleState>,
     ) -> FunctionLowering<'a> {
         FunctionLowering {
             body,
-            precision,
+            precision: settings.precision,
+            limits: settings.limits,
             program,
             shared,
             env: FxHashMap::default(),
@@ -85,9 +89,19 @@ impl<'a> FunctionLowering<'a> {
         }
     }
 
+    /// Makes the plan of a block, which debug builds verify; `within` names the block in violations.
+    pub(super) fn plan_loops(&mut self, within: &str, block: &'a Block) {
+        self.plan = SequentialPlan::of(block);
+        if cfg!(debug_assertions)
+            && let Err(violations) = verify(within, block, &self.plan)
+        {
+            bug!("the pass `fuse-loops` broke an invariant: {}", violation::list(&violations));
+        }
+    }
+
     /// Lowers a block that no function of the program contains.
     pub fn separate_block(&mut self, block: &'a Block) -> LoweredValue<'a> {
-        self.plan = SequentialPlan::of(block);
+        self.plan_loops("a kernel", block);
         self.block(block)
     }
 
@@ -140,8 +154,8 @@ impl<'a> FunctionLowering<'a> {
                 LoweredValue::Scalar(self.scalar(*op, &args, site))
             }
             Op::Pair(a, b) => LoweredValue::pair(self.atom(*a), self.atom(*b)),
-            Op::First(pair) => self.atom(*pair).halves().0.clone(),
-            Op::Second(pair) => self.atom(*pair).halves().1.clone(),
+            Op::First(pair) => self.atom(*pair).components().0.clone(),
+            Op::Second(pair) => self.atom(*pair).components().1.clone(),
             Op::Text(text) => self.text(text),
             Op::List(args) => self.list(args, &binding.ty),
             Op::Seq(op, args) => self.sequence(*op, args, site),
@@ -195,10 +209,7 @@ impl<'a> FunctionLowering<'a> {
 
     /// Returns the direction of the sort that replaces a permutation by `indices`.
     pub(super) fn sort_of(&self, indices: Atom) -> Option<SeqOp> {
-        match indices {
-            Atom::Var(var) => self.plan.sort_of(var),
-            Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
-        }
+        indices.variable().and_then(|var| self.plan.sort_of(var))
     }
 
     /// Returns an operand that is a sequence, in memory.

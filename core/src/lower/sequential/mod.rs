@@ -54,22 +54,18 @@ pub(in crate::lower) use arrays::combine;
 pub(in crate::lower) use calls::function;
 pub(in crate::lower) use function::{FunctionLowering, ModuleState};
 
-use super::{Lowered, Unsupported, globals};
+use super::{Lowered, Settings, Unsupported, globals};
 use crate::ir::{FunId, GlobalId, Op, Program};
 use crate::simplify::unroll;
+use crate::thresholds::Thresholds;
 use nesl_runtime::kir::{self, Function};
-use nesl_runtime::scalar::Precision;
 use std::cell::RefCell;
 
-/// Lowers a well-formed, simplified program whose random numbers have this seed.
+/// Lowers a well-formed, simplified program.
 ///
 /// # Errors
 /// [`Unsupported::HostOperation`] if the program prints, reads files or asks for the time.
-pub fn sequential(
-    program: &Program,
-    precision: Precision,
-    seed: u64,
-) -> Result<Lowered, Unsupported> {
+pub fn sequential(program: &Program, settings: &Settings<'_>) -> Result<Lowered, Unsupported> {
     let mut host = false;
     for function in &program.functions {
         function.body.for_each_op(&mut |op| host |= matches!(op, Op::Host(..) | Op::Time(_)));
@@ -77,12 +73,12 @@ pub fn sequential(
     if host {
         return Err(Unsupported::HostOperation);
     }
-    let (program, globals) = prepare(program);
-    let shared = RefCell::new(ModuleState::new(seed));
+    let (program, globals) = prepare(program, settings.limits);
+    let shared = RefCell::new(ModuleState::new(settings.seed));
     let ids = (0..program.functions.len() as u32).map(FunId);
     let functions: Vec<Function> =
-        ids.map(|id| calls::function(&program, id, precision, &shared)).collect();
-    let kernel = entry::kernel(&program, precision, &shared);
+        ids.map(|id| calls::function(&program, id, settings, &shared)).collect();
+    let kernel = entry::kernel(&program, settings, &shared);
     let shared = shared.into_inner();
     let functions = functions.into_iter().chain(shared.helpers.into_iter().map(|(_, f)| f));
     let module = kir::Module { functions: functions.collect(), kernels: vec![kernel] };
@@ -91,7 +87,7 @@ pub fn sequential(
 
 /// Returns the program that sequential code is generated for, and the globals it takes: globals
 /// are parameters, and maps over short lists are unrolled.
-pub fn prepare(program: &Program) -> (Program, Vec<GlobalId>) {
+pub fn prepare(program: &Program, limits: &Thresholds) -> (Program, Vec<GlobalId>) {
     let (program, globals) = globals::as_parameters(program);
-    (unroll(&program), globals)
+    (unroll(&program, limits), globals)
 }

@@ -156,7 +156,7 @@ impl<'a> FunctionLowering<'a> {
         let element = self.element_ty(of);
         let of = self.stored(of);
         let writes = self.stored(writes);
-        let (places, values) = writes.columns.halves();
+        let (places, values) = writes.columns.components();
         let (places, values) = (places.scalars(), values.clone());
         let place_of = |t: &mut Self, k| {
             let place = t.load(places, k);

@@ -15,9 +15,6 @@ use nesl_runtime::bug;
 use nesl_runtime::kir::{self, Binary, Literal, Op, Value, ValueTy};
 use std::rc::Rc;
 
-/// The least number of elements that a full pool grows to.
-const MIN_POOL_ELEMENTS: i64 = 16;
-
 /// A growing pool. The values are carried by the loop that appends to it.
 #[derive(Clone)]
 pub(super) struct Pool<'a> {
@@ -154,7 +151,7 @@ impl<'a> FunctionLowering<'a> {
         let capacity = pool.capacity;
         self.body.begin();
         let two = self.body.i64(2);
-        let least = self.body.i64(MIN_POOL_ELEMENTS);
+        let least = self.body.i64(self.limits.min_pool_elements);
         let double = self.body.binary(Binary::Mul, capacity, two);
         let room = self.body.binary(Binary::Max, double, need);
         let room = self.body.binary(Binary::Max, room, least);

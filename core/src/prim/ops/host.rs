@@ -1,8 +1,8 @@
-//! The operations on the world outside of the language: a row for each.
+//! The operations with effects, which the host executes: a row for each.
 //!
-//! All but printing and drawing are refused inside an apply-to-each at compile time. A stream is
-//! its number: 0, 1 and 2 are standard input, output and error, -1 is none (`nullstr`). A status is
-//! a pair of success and, without it, the message.
+//! All except printing and drawing are rejected inside an apply-to-each at compile time. A stream
+//! is represented by its number: 0, 1 and 2 are standard input, output and error, -1 is none
+//! (`nullstr`). A status is a pair: true for success, and the error message otherwise.
 
 use super::{TypePattern, type_pattern};
 
@@ -12,33 +12,34 @@ pub struct HostRow {
     /// The name in the text form of the IRs.
     pub mnemonic: &'static str,
     /// The type of the operands, as one tuple.
-    pub takes: TypePattern,
+    pub operands: TypePattern,
     /// The type of the result.
-    pub gives: TypePattern,
-    /// True if iterations of an apply-to-each may do it: the host does it in their order.
+    pub result: TypePattern,
+    /// True if the operation is allowed in an apply-to-each; the host executes it in the order of
+    /// the iterations.
     pub in_parallel: bool,
 }
 
 macro_rules! host_operations {
-    ($($(#[$doc:meta])* $op:ident = $mnemonic:literal: $takes:tt -> $gives:tt $(, $parallel:ident)?;)+) => {
-        /// The operations on the world outside of the language.
+    ($($(#[$doc:meta])* $op:ident = $mnemonic:literal: $operands:tt -> $result:tt $(, $parallel:ident)?;)+) => {
+        /// The operations with effects.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         pub enum HostOp {
             $($(#[$doc])* $op,)+
         }
 
         impl HostOp {
-            /// Every operation.
+            /// All operations, in the order of the enum.
             pub const ALL: &[HostOp] = &[$(HostOp::$op,)+];
 
-            /// The properties of the operation.
+            /// Returns the properties of the operation.
             pub const fn row(self) -> &'static HostRow {
                 match self {
                     $(HostOp::$op => {
                         const ROW: HostRow = HostRow {
                             mnemonic: $mnemonic,
-                            takes: type_pattern!($takes),
-                            gives: type_pattern!($gives),
+                            operands: type_pattern!($operands),
+                            result: type_pattern!($result),
                             in_parallel: host_operations!(@parallel $($parallel)?),
                         };
                         &ROW
@@ -58,11 +59,11 @@ host_operations! {
     WriteText = "write_text": (text, int) -> status, in_parallel;
     /// Sets the seed of random numbers (`rand_seed`).
     Seed = "seed": int -> bool;
-    /// Opens a file for reading; gives the stream.
+    /// Opens a file for reading; returns the stream.
     OpenIn = "open_in": text -> (int, status);
-    /// Opens a file for writing; gives the stream.
+    /// Opens a file for writing; returns the stream.
     OpenOut = "open_out": text -> (int, status);
-    /// Opens a file for writing at its end; gives the stream.
+    /// Opens a file for writing at its end; returns the stream.
     OpenAppend = "open_append": text -> (int, status);
     /// Closes a stream.
     Close = "close": int -> status;
@@ -70,7 +71,7 @@ host_operations! {
     ReadChar = "read_char": int -> ((char, bool), status);
     /// Reads a line from a stream; the bool is true at its end.
     ReadLine = "read_line": int -> ((text, bool), status);
-    /// Reads a word from a stream, after leading blanks; gives the delimiter behind it, too. The
+    /// Reads a word from a stream, after leading blanks; also returns the delimiter after it. The
     /// bool is true at the end of the stream.
     ReadWord = "read_word": int -> ((text, char, bool), status);
     /// `(delimiters, (max, stream))`: reads a text up to one of some delimiters, which is read and
@@ -91,11 +92,11 @@ host_operations! {
     ReadInts = "read_ints": text -> [int];
     /// Reads floats in the text form `( 1.0 2.0 )`; faults `Host`.
     ReadFloats = "read_floats": text -> [float];
-    /// `(command, input)`: the output of a command.
+    /// `(command, input)`: executes a command and returns its output.
     Shell = "shell": (text, text) -> text;
-    /// Starts a command; gives the streams of its input, output and errors.
+    /// Starts a command; returns the streams of its input, output and errors.
     Spawn = "spawn": text -> (int, int, int, bool);
-    /// The value of an environment variable.
+    /// Returns the value of an environment variable.
     GetEnv = "get_env": text -> text;
     /// Prints a text and reads a line.
     Prompt = "prompt": text -> text;
@@ -108,15 +109,15 @@ host_operations! {
     ReadNpy = "read_npy": (any, text) -> any;
     /// `(value, name)`: writes a `.npy` file.
     WriteNpy = "write_npy": (any, text) -> bool;
-    /// Reads a Matrix Market file: rows and columns, and the entries.
+    /// Reads a Matrix Market file; returns the numbers of rows and columns, and the entries.
     ReadMatrixMarket = "read_matrix_market": text -> ((int, int), [(int, int, float)]);
     /// Writes a Matrix Market file.
     WriteMatrixMarket = "write_matrix_market": (((int, int), [(int, int, float)]), text) -> bool;
-    /// `(title, (width, (height, colour)))`: a new window; faults `Host`.
+    /// `(title, (width, (height, colour)))`: opens a window and returns its number; faults `Host`.
     MakeWindow = "make_window": (text, int, int, int) -> int;
-    /// `(window, (shape, (colour, (size, (numbers, text)))))`: adds a shape to
-    /// the picture of a window; faults `Host`. Numbers are pixels from the lower left corner; the first four are the box that is drawn in (left,
-    /// bottom, width, height), the others depend on the shape:
+    /// `(window, (shape, (colour, (size, (numbers, text)))))`: adds a shape to the picture of a
+    /// window; faults `Host`. The numbers are pixels from the lower left corner; the first four are
+    /// the box that is drawn in (left, bottom, width, height), the others depend on the shape:
     ///
     /// | shape | | numbers after the box | size |
     /// |---|---|---|---|

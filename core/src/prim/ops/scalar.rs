@@ -1,7 +1,6 @@
-//! The scalar operations: a row for each.
+//! The properties of scalar operations: a row for each.
 //!
-//! [`ScalarOp`] itself, and its meaning, belong to the runtime; its properties for the compiler
-//! stand here.
+//! [`ScalarOp`] itself and its meaning are defined by the runtime.
 
 use super::{Cost, Signature, signature};
 use nesl_runtime::scalar::ScalarOp;
@@ -24,21 +23,21 @@ pub enum Trap {
 pub struct ScalarRow {
     /// The name in the text form of the IRs.
     pub mnemonic: &'static str,
-    /// The type rule.
+    /// The types of the operands and of the result.
     pub signature: Signature,
     /// The circumstances in which it faults.
     pub trap: Trap,
     /// The class of its cost; a division of ints costs [`Cost::Scalar`].
     pub cost: Cost,
-    /// The words of the compiler explorer.
+    /// The name in the compiler explorer.
     pub label: &'static str,
 }
 
 /// The properties of [`ScalarOp`], which is declared in another crate.
 pub trait ScalarProperties: Sized {
-    /// Every operation.
+    /// Returns every operation.
     fn all() -> impl Iterator<Item = Self>;
-    /// The properties of the operation.
+    /// Returns the properties of the operation.
     fn row(self) -> &'static ScalarRow;
 }
 

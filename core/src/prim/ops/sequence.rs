@@ -1,7 +1,7 @@
-//! The operations on sequences: a row for each, and their names in programs.
+//! The operations on sequences: the properties of each, and their names in programs.
 //!
 //! A row begins with the documentation of the operation and its name in the text form of the IRs.
-//! It goes on with the type rule, the class of its [`Cost`], the [`Work`] that the cost model
+//! It continues with the type rule, the class of its [`Cost`], the [`Work`] that the cost model
 //! charges, and, where they differ from the defaults of [`SeqRow`], the other properties. Programs
 //! reach an operation by the names in [`NAMES`], or through the library (`core/prelude/`).
 
@@ -20,10 +20,11 @@ pub enum ReduceOp {
     Xor,
 }
 
-/// The work that the cost model charges an operation (LANGUAGE section 12). Sizes count scalars.
+/// The work that the cost model charges for an operation. The *size* of a value is the number of
+/// scalars in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Work {
-    /// One.
+    /// The constant 1.
     One,
     /// The size of the result.
     Result,
@@ -40,8 +41,8 @@ pub enum Work {
     Sort,
 }
 
-/// The time that the direct interpreter takes for the operands of an operation, apart from the
-/// result: its budget is checked by it.
+/// The time that the direct interpreter takes for the operands of an operation, in addition to that
+/// for the result. It is subtracted from the interpreter's budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum InterpreterTime {
     /// One step, whatever the lengths.
@@ -55,24 +56,27 @@ pub enum InterpreterTime {
 /// The properties of an operation on sequences.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SeqRow {
-    /// The name in the text form; of a reduction, scan or histogram what comes before the name of
-    /// the operator.
+    /// The name in the text form; for a reduction, scan or histogram, the prefix of the operator's
+    /// name.
     pub mnemonic: &'static str,
-    /// The type rules, of which one holds.
+    /// The alternative type rules.
     pub signatures: &'static [Signature],
     /// The class of its cost.
     pub cost: Cost,
-    /// The work that the cost model charges.
+    /// The work that the cost model charges for it.
     pub work: Work,
-    /// The time that the direct interpreter takes.
+    /// The time that the direct interpreter takes for its operands.
     pub interpreter_time: InterpreterTime,
     /// True if it may fault; by default it does not.
     pub may_fault: bool,
     /// The operand that has as many elements as the result, if there is one.
     pub same_length_as: Option<usize>,
-    /// True if it overwrites its first operand in place when nobody else uses that.
+    /// True if it overwrites its first operand in place if that has no other use.
     pub in_place: bool,
-    /// The words of the compiler explorer.
+    /// True if the array library of the engine has it for one whole sequence: where there is a
+    /// single element, the host calls that instead of launching a kernel.
+    pub array_library: bool,
+    /// The name in the compiler explorer.
     pub label: &'static str,
 }
 
@@ -87,6 +91,7 @@ impl SeqRow {
             may_fault: false,
             same_length_as: None,
             in_place: false,
+            array_library: false,
             label: "",
         }
     }
@@ -115,6 +120,10 @@ impl SeqRow {
         SeqRow { in_place: true, ..self }
     }
 
+    const fn in_array_library(self) -> SeqRow {
+        SeqRow { array_library: true, ..self }
+    }
+
     const fn label(self, label: &'static str) -> SeqRow {
         SeqRow { label, ..self }
     }
@@ -135,7 +144,7 @@ macro_rules! sequence_operations {
         }
 
         impl SeqOp {
-            /// The properties of the operation.
+            /// Returns the properties of the operation.
             pub const fn row(self) -> &'static SeqRow {
                 match self {
                     $(sequence_operations!(@any $op $($operator)?) => {
@@ -146,7 +155,7 @@ macro_rules! sequence_operations {
                 }
             }
 
-            /// Every operation, families with each of their operators.
+            /// Returns every operation; reductions, scans and histograms with each operator.
             #[allow(clippy::vec_init_then_push, reason = "rows push one operation or a family")]
             pub fn all() -> impl Iterator<Item = SeqOp> {
                 let mut all = Vec::new();
@@ -154,7 +163,7 @@ macro_rules! sequence_operations {
                 all.into_iter()
             }
 
-            /// The name in the text form of the IRs.
+            /// Returns the name in the text form of the IRs.
             pub fn mnemonic(self) -> &'static str {
                 match self {
                     $(sequence_operations!(@bind with $op $($operator)?) => {
@@ -190,12 +199,12 @@ sequence_operations! {
     /// The length of a sequence.
     Length = "length": ([any]) -> int;
         .costs(Cost::Free, Work::One).constant_time()
-        .label("take the length: it is known of each segment")
+        .label("take the length, which each segment stores")
 
     /// The element at an index; faults `Index`.
     Index = "index": ([any], int) -> any;
         .costs(Cost::Element, Work::Result).constant_time().may_fault()
-        .label("take an element")
+        .in_array_library().label("take an element")
 
     /// The ints from a start in steps of a stride to below an end; faults `Range` if end < start or
     /// stride < 1.
@@ -203,7 +212,7 @@ sequence_operations! {
         .costs(Cost::Generate, Work::Result).constant_time().may_fault()
         .label("count")
 
-    /// So many copies of a value; faults `NegativeLength`.
+    /// A number of copies of a value; faults `NegativeLength`.
     Dist = "dist": (any, int) -> [any];
         .costs(Cost::Generate, Work::Result).constant_time().may_fault()
         .label("repeat a value")
@@ -218,17 +227,17 @@ sequence_operations! {
     Scatter = "scatter": ([any], [(int, any)]) -> [any];
         .costs(Cost::Parallel, Work::FirstTwo).step_per_element().may_fault()
         .same_length_as(0).in_place()
-        .label("write elements at some indices")
+        .in_array_library().label("write elements at some indices")
 
     /// The sequence with another element at one index (`rep`); faults `Replace`.
     Replace = "replace": ([any], any, int) -> [any];
         .costs(Cost::Parallel, Work::FirstTwo).may_fault().same_length_as(0).in_place()
-        .label("replace an element")
+        .in_array_library().label("replace an element")
 
     /// The elements at other indices: element k goes to the k-th index; faults `Permute`.
     Permute = "permute": ([any], [int]) -> [any];
         .costs(Cost::Parallel, Work::First).may_fault().same_length_as(0)
-        .label("move each element to its index")
+        .in_array_library().label("move each element to its index")
 
     /// The elements whose flag is true; faults `PackLength`.
     Pack = "pack": ([any], [bool]) -> [any];
@@ -238,22 +247,22 @@ sequence_operations! {
     /// The elements of one sequence, then those of another.
     Append = "append": ([any], [any]) -> [any];
         .costs(Cost::Copy, Work::FirstTwo)
-        .label("put one behind the other")
+        .in_array_library().label("concatenate two sequences")
 
     /// The elements of all sequences of a sequence.
     Flatten = "flatten": ([[any]]) -> [any];
         .costs(Cost::Copy, Work::First).step_per_element()
-        .label("forget a level of segments: no data moves")
+        .in_array_library().label("remove a level of nesting")
 
     /// Consecutive parts of a sequence, of given lengths; faults `Partition`.
     Partition = "partition": ([any], [int]) -> [[any]];
         .costs(Cost::Parallel, Work::First).step_per_element().may_fault().same_length_as(1)
-        .label("cut into segments: no data moves")
+        .in_array_library().label("divide into segments: no data moves")
 
     /// The elements from a start to below an end; faults `Subseq`.
     Subseq = "subseq": ([any], int, int) -> [any];
         .costs(Cost::View, Work::Result).constant_time().may_fault()
-        .label("take a part: no data moves")
+        .in_array_library().label("take a part: no data moves")
 
     /// All elements combined; of none, the neutral element.
     Reduce(ReduceOp) = "reduce_": ([reducible]) -> reducible;
@@ -263,10 +272,11 @@ sequence_operations! {
     Scan(ReduceOp) = "scan_": ([reducible]) -> [reducible];
         .costs(Cost::Parallel, Work::ScanOfFirst).same_length_as(0)
 
-    /// `(int size, [int] indices, [a] values) -> [a]`: for each index below the size, the values
-    /// that belong there, combined; with `[[a]]`, element j of a row belongs to the index of the row
-    /// plus j. Values with an index outside of the table are left out, of a row that does not fit
-    /// all. Faults `NestLength`. Programs cannot say it: [`crate::simplify`] introduces it.
+    /// A histogram, `(int size, [int] indices, [a] values) -> [a]`: for each index below the size,
+    /// the values for this index, combined. With values of type `[[a]]`, element j of a row is for
+    /// the index of the row plus j. A value whose index is out of bounds is ignored, and so is a
+    /// row of which an element is. Faults `NestLength`. Programs have no name for it:
+    /// [`crate::simplify`] introduces it.
     Histogram(ReduceOp) = "histogram_":
         (int, [int], [reducible]) -> [reducible], (int, [int], [[reducible]]) -> [reducible];
         .costs(Cost::Parallel, Work::Table).may_fault()
@@ -274,12 +284,12 @@ sequence_operations! {
     /// The index that each element has in ascending order; stable.
     RankUp = "rank_up": ([ordinal]) -> [int];
         .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
-        .label("rank the elements: sort")
+        .in_array_library().label("rank the elements: sort")
 
     /// The index that each element has in descending order; stable.
     RankDown = "rank_down": ([ordinal]) -> [int];
         .costs(Cost::Intrinsic, Work::Sort).step_per_element().same_length_as(0)
-        .label("rank the elements: sort")
+        .in_array_library().label("rank the elements: sort")
 
     /// The index that each text has in ascending order, char by char; stable.
     RankTexts = "rank_texts": ([text]) -> [int];
@@ -290,7 +300,7 @@ sequence_operations! {
     /// to it.
     Groups = "groups": ([int]) -> ([int], [int]), ([text]) -> ([int], [int]);
         .costs(Cost::Intrinsic, Work::First).step_per_element()
-        .label("find elements that are equal")
+        .in_array_library().label("find elements that are equal")
 
     /// The hash of a text, for a salt.
     HashText = "hash_text": (text, int) -> int;
@@ -307,24 +317,26 @@ sequence_operations! {
         .costs(Cost::Format, Work::Result).constant_time()
         .label("write a number as text")
 
-    /// A float as `@` prints it (LANGUAGE 13.7): 8 significant digits.
+    /// A float as `@` prints it, with 8 significant digits.
     FloatText = "float_text": (float) -> text;
         .costs(Cost::Format, Work::Result).constant_time()
         .label("write a number as text")
 
-    /// A float in exponential form with so many digits (`exp_string`); faults `ExpString`.
+    /// A float in exponential form with a number of digits after the decimal point (`exp_string`);
+    /// faults `ExpString`.
     ExpText = "exp_text": (float, int) -> text;
         .costs(Cost::Format, Work::Result).constant_time().may_fault()
         .label("write a number as text")
 
-    /// The float that a text spells, and whether that was all of the text (`parse_float`).
+    /// The float at the beginning of a text, and a bool that is true if it is all of the text
+    /// (`parse_float`).
     ParseFloat = "parse_float": (text) -> (float, bool);
         .costs(Cost::Format, Work::First).step_per_element()
         .label("read a number from text")
 }
 
 impl SeqOp {
-    /// The operator of a reduction, scan or histogram.
+    /// Returns the operator of a reduction, scan or histogram.
     pub fn operator(self) -> Option<ReduceOp> {
         match self {
             SeqOp::Reduce(with) | SeqOp::Scan(with) | SeqOp::Histogram(with) => Some(with),
@@ -332,7 +344,7 @@ impl SeqOp {
         }
     }
 
-    /// The words of the compiler explorer.
+    /// Returns the name in the compiler explorer.
     pub fn label(self) -> String {
         match self {
             SeqOp::Reduce(with) => format!("{} of each sequence", with.label()),
@@ -340,7 +352,7 @@ impl SeqOp {
                 format!("for each element, {} of those before it", with.scan_label())
             }
             SeqOp::Histogram(with) => {
-                format!("{} of what belongs to each index of a table", with.label())
+                format!("{} of the values for each index of a table", with.label())
             }
             op => op.row().label.to_owned(),
         }
@@ -348,7 +360,7 @@ impl SeqOp {
 }
 
 impl ReduceOp {
-    /// Every operator.
+    /// All operators, in the order of the enum.
     pub const ALL: [ReduceOp; 7] = [
         ReduceOp::Sum,
         ReduceOp::Product,
@@ -359,7 +371,7 @@ impl ReduceOp {
         ReduceOp::Xor,
     ];
 
-    /// The types of elements that it combines.
+    /// Returns the class of the types that it combines.
     pub fn class(self) -> super::TypeClass {
         match self {
             ReduceOp::Sum | ReduceOp::Product => super::TypeClass::Number,
@@ -368,20 +380,20 @@ impl ReduceOp {
         }
     }
 
-    /// The result of a reduction, in the words of the compiler explorer.
+    /// Returns the name of the result of a reduction in the compiler explorer.
     pub fn label(self) -> &'static str {
         match self {
             ReduceOp::Sum => "the sum",
             ReduceOp::Product => "the product",
             ReduceOp::Max => "the largest",
             ReduceOp::Min => "the smallest",
-            ReduceOp::And => "whether all are true (and)",
-            ReduceOp::Or => "whether any is true (or)",
+            ReduceOp::And => "the conjunction (and)",
+            ReduceOp::Or => "the disjunction (or)",
             ReduceOp::Xor => "the exclusive or",
         }
     }
 
-    /// An element of the result of a scan, in the words of the compiler explorer.
+    /// Returns the name of an element of the result of a scan in the compiler explorer.
     pub fn scan_label(self) -> &'static str {
         match self {
             ReduceOp::And => "the `and`",
@@ -398,7 +410,7 @@ pub(in crate::prim) struct SeqName {
     pub name: &'static str,
     /// The type in NESL's notation.
     pub scheme: &'static str,
-    /// The operation.
+    /// The operation that it names.
     pub op: SeqOp,
     /// The documentation, for people.
     pub doc: &'static str,
@@ -423,8 +435,8 @@ const LENGTH: &str = "[a] -> int :: (a in any)";
 const GATHER: &str = "([a], [int]) -> [a] :: (a in any)";
 const SCATTER: &str = "([a], [(int, a)]) -> [a] :: (a in any)";
 
-/// The names of the operations in programs, but for reductions and scans, with what people are told
-/// about them.
+/// The names of the operations in programs with their documentation; those of reductions and scans
+/// are in `prim::reductions`.
 pub(in crate::prim) const NAMES: &[SeqName] = &[
     seq("#", LENGTH, SeqOp::Length, "The length of a sequence.", "#\"abc\" → 3", "W = 1, D = 1"),
     seq(
@@ -439,7 +451,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "elt",
         "([a], int) -> a :: (a in any)",
         SeqOp::Index,
-        "The element at a place, counted from 0; also written `a[i]`. Out of bounds is an error.",
+        "The element at an index, counted from 0; also written `a[i]`. Out of bounds is an error.",
         "elt([4, 5, 6], 1) → 5",
         "W = S(result), D = 1",
     ),
@@ -463,7 +475,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "->",
         GATHER,
         SeqOp::Gather,
-        "`a -> i`: the elements of `a` at the places `i`, in the order of `i`. Out of bounds is an error.",
+        "`a -> i`: the elements of `a` at the indices `i`, in the order of `i`. Out of bounds is an error.",
         "\"nested\" -> [5, 1, 4] → \"dee\"",
         "W = S(result), D = 1",
     ),
@@ -471,7 +483,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "read",
         GATHER,
         SeqOp::Gather,
-        "`read(a, i)`: the elements of `a` at the places `i`; also written `a -> i`.",
+        "`read(a, i)`: the elements of `a` at the indices `i`; also written `a -> i`.",
         "read([10, 20, 30], [2, 0]) → [30, 10]",
         "W = S(result), D = 1",
     ),
@@ -479,7 +491,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "<-",
         SCATTER,
         SeqOp::Scatter,
-        "`d <- v`: `d` with the value of each pair `(place, value)` of `v` written over it. The last write to a place wins; out of bounds is an error.",
+        "`d <- v`: `d` with the value of each pair `(index, value)` of `v` written over it. The last write to an index wins; out of bounds is an error.",
         "[0, 0, 0, 0] <- [(2, 7), (0, 3)] → [3, 0, 7, 0]",
         "W = S(d) + S(v), D = 1",
     ),
@@ -495,7 +507,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "rep",
         "([a], a, int) -> [a] :: (a in any)",
         SeqOp::Replace,
-        "`rep(d, v, i)`: `d` with `v` in place `i`. Out of bounds is an error.",
+        "`rep(d, v, i)`: `d` with `v` at index `i`. Out of bounds is an error.",
         "rep([14, 15, 16], -8, 1) → [14, -8, 16]",
         "W = S(d) + S(v), D = 1",
     ),
@@ -503,7 +515,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "permute",
         GATHER,
         SeqOp::Permute,
-        "`permute(v, i)`: element `k` of `v` goes to place `i[k]`. It is an error unless `i` has every place exactly once.",
+        "`permute(v, i)`: element `k` of `v` goes to index `i[k]`. It is an error unless `i` has every index exactly once.",
         "permute(\"nesl\", [2, 1, 3, 0]) → \"lens\"",
         "W = S(v), D = 1",
     ),
@@ -543,7 +555,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "subseq",
         "([a], int, int) -> [a] :: (a in any)",
         SeqOp::Subseq,
-        "`subseq(v, s, e)`: the elements from place `s` up to, not including, place `e`. It is an error unless `0 <= s <= e <= #v`.",
+        "`subseq(v, s, e)`: the elements from index `s` up to, not including, index `e`. It is an error unless `0 <= s <= e <= #v`.",
         "subseq([4, 5, 6, 7, 8], 1, 4) → [5, 6, 7]",
         "W = S(result), D = 1",
     ),
@@ -552,7 +564,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "rank",
         "[a] -> [int] :: (a in number)",
         SeqOp::RankUp,
-        "The place of each element in ascending order; equal elements keep their order. `sort(a) = permute(a, rank(a))`.",
+        "The index of each element in ascending order; equal elements keep their order. `sort(a) = permute(a, rank(a))`.",
         "rank([10, -5, 0, 10]) → [2, 0, 1, 3]",
         "W = L(a) log L(a), D = 1",
     ),
@@ -560,7 +572,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "rank_down",
         "[a] -> [int] :: (a in number)",
         SeqOp::RankDown,
-        "The place of each element in descending order; equal elements keep their order.",
+        "The index of each element in descending order; equal elements keep their order.",
         "rank_down([1, 4, 4, 0]) → [2, 0, 1, 3]",
         "W = L(a) log L(a), D = 1",
     ),
@@ -568,7 +580,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "char_rank",
         "[char] -> [int]",
         SeqOp::RankUp,
-        "The place of each char in ascending order of codes; equal chars keep their order.",
+        "The index of each char in ascending order of codes; equal chars keep their order.",
         "char_rank(\"nesl\") → [2, 0, 3, 1]",
         "W = L(s), D = 1",
     ),
@@ -576,7 +588,7 @@ pub(in crate::prim) const NAMES: &[SeqName] = &[
         "string_rank",
         "[[char]] -> [int]",
         SeqOp::RankTexts,
-        "The place of each string in ascending order of the codes of its chars, from left to right; a string comes before those that it begins, and equal strings keep their order.",
+        "The index of each string in ascending order of the codes of its chars, from left to right; a string comes before those that it begins, and equal strings keep their order.",
         "string_rank([\"to\", \"be\", \"\", \"beer\"]) → [3, 1, 0, 2]",
         "W = S(a) log L(a), D = 1",
     ),

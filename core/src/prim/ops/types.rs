@@ -13,15 +13,15 @@ use std::fmt;
 /// The types that the variable of a type rule may stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypeClass {
-    /// All types.
+    /// All types of the language.
     Any,
-    /// int and float.
+    /// The types `int` and `float`.
     Number,
-    /// int, float and char.
+    /// The types `int`, `float` and `char`.
     Ordinal,
-    /// int and bool.
+    /// The types `int` and `bool`.
     Logical,
-    /// int, float, char and bool.
+    /// The types `int`, `float`, `char` and `bool`.
     Scalar,
     /// The types that the operator of a reduction, scan or histogram combines.
     Reducible,
@@ -30,17 +30,17 @@ pub enum TypeClass {
 /// A type in which the variable of a rule may occur.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TypePattern {
-    /// `int`
+    /// The type `int`.
     Int,
-    /// `float`
+    /// The type `float`.
     Float,
-    /// `bool`
+    /// The type `bool`.
     Bool,
-    /// `char`
+    /// The type `char`.
     Char,
     /// The variable of the rule.
     Variable(TypeClass),
-    /// A sequence.
+    /// A sequence of elements of a type.
     Sequence(&'static TypePattern),
     /// A pair; tuples are right-nested pairs.
     Pair(&'static TypePattern, &'static TypePattern),
@@ -71,7 +71,7 @@ pub struct Signature {
 }
 
 /// A [`TypePattern`] in NESL's notation; a tuple is written with parentheses, `text` is `[char]`,
-/// `status` is what file operations answer, `(bool, [char])`.
+/// `status` is the result of file operations, `(bool, [char])`.
 macro_rules! type_pattern {
     (int) => { $crate::prim::TypePattern::Int };
     (float) => { $crate::prim::TypePattern::Float };

@@ -2,7 +2,7 @@
 //! from tables.
 
 use crate::base::with_stack;
-use crate::ir::{Atom, Block, FunctionBuilder, Let, Nest, Op, Site, Ty, Var};
+use crate::ir::{Atom, Block, Class, FunctionBuilder, Let, Nest, Op, Site, Ty, Var};
 use crate::prim::{ReduceOp, SeqOp};
 use nesl_runtime::bug;
 use nesl_runtime::scalar::ScalarOp;
@@ -184,16 +184,8 @@ impl<'b> Group<'b> {
                 let then = self.inner(then, env)?;
                 Op::If { cond, then, otherwise: self.inner(otherwise, env)? }
             }
-            Op::Host(..) | Op::Time(_) => return None,
-            Op::Scalar(..)
-            | Op::Pair(..)
-            | Op::Text(_)
-            | Op::List(_)
-            | Op::Seq(..)
-            | Op::Call(..)
-            | Op::Global(_)
-            | Op::Check { .. }
-            | Op::Error(_) => {
+            op if op.class(ty) == Class::Effects => return None,
+            op => {
                 for atom in op.operands() {
                     plain(known(env, atom))?;
                 }
@@ -220,12 +212,8 @@ impl<'b> Group<'b> {
 }
 
 fn known(env: &Env, atom: Atom) -> Known {
-    match atom {
-        Atom::Var(var) => env.get(&var).copied().unwrap_or(Known::Atom(atom)),
-        Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => {
-            Known::Atom(atom)
-        }
-    }
+    let known = atom.variable().and_then(|var| env.get(&var));
+    known.copied().unwrap_or(Known::Atom(atom))
 }
 
 /// A value that is there.

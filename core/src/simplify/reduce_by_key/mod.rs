@@ -27,14 +27,12 @@ use crate::ir::{
     Atom, Block, FunId, Function, FunctionBuilder, Let, Nest, Op, Program, Role, Site, Ty, Var,
 };
 use crate::prim::{Cost, ReduceOp, SeqOp};
+use crate::thresholds::Thresholds;
 use group::Group;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::ScalarOp;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// The size of a table that stays in the cache of a core.
-const MAX_TABLE_ELEMENTS: i64 = 1 << 14;
 
 /// The functions of a program that group by key.
 pub(super) struct Keyed {
@@ -80,14 +78,15 @@ impl Keyed {
     }
 
     /// Has a function reduce by key what it can.
-    pub(super) fn reduce(&self, id: FunId, function: &mut Function) {
+    pub(super) fn reduce(&self, id: FunId, function: &mut Function, limits: &Thresholds) {
         if self.nested.contains(&id) || !self.concerns(function) {
             return;
         }
         let mut uses = FxHashMap::default();
         nests::count(&function.body, &mut uses);
         let builder = FunctionBuilder::extending(function);
-        let mut reducer = Reducer { keyed: self, uses, builder };
+        let mut reducer =
+            Reducer { keyed: self, max_elements: limits.max_histogram_elements, uses, builder };
         function.body = reducer.block(std::mem::replace(&mut function.body, nothing()));
     }
 }
@@ -108,6 +107,8 @@ fn nothing() -> Block {
 
 struct Reducer<'k> {
     keyed: &'k Keyed,
+    /// The number of elements that a table may have.
+    max_elements: i64,
     uses: FxHashMap<Var, usize>,
     builder: FunctionBuilder,
 }
@@ -242,7 +243,7 @@ impl Reducer<'_> {
     /// The part of a nest that computes one component of its value, if that is cheap and cannot
     /// fault.
     fn slice(&mut self, nest: &Nest, value: Atom) -> Option<Nest> {
-        let mut needed = FxHashSet::from_iter(var(value));
+        let mut needed = FxHashSet::from_iter(value.variable());
         let mut lets = Vec::new();
         for binding in nest.body.lets.iter().rev() {
             if !needed.contains(&binding.var) {
@@ -251,7 +252,7 @@ impl Reducer<'_> {
             if binding.may_fault() || !binding.op.costs_at_most(Cost::Scalar, &binding.ty) {
                 return None;
             }
-            needed.extend(binding.op.operands().into_iter().filter_map(var));
+            needed.extend(binding.op.operands().into_iter().filter_map(Atom::variable));
             lets.push(binding.clone());
         }
         lets.reverse();
@@ -301,10 +302,11 @@ impl Reducer<'_> {
     /// The length of the first row, if members are rows, the bound of keys, and the number of
     /// elements of a table for these.
     fn extent(&mut self, values: Atom, call: &Let) -> (Option<Atom>, Atom, Atom) {
+        let most = Atom::Int(self.max_elements);
         let (b, site) = (&mut self.builder, call.site);
         let count = b.seq(SeqOp::Length, vec![values], site);
         if members(call).element().is_none() {
-            let slots = b.scalar(ScalarOp::Min, vec![count, Atom::Int(MAX_TABLE_ELEMENTS)], site);
+            let slots = b.scalar(ScalarOp::Min, vec![count, most], site);
             return (None, slots, slots);
         }
         let none = b.scalar(ScalarOp::Eq, vec![count, Atom::Int(0)], site);
@@ -314,7 +316,7 @@ impl Reducer<'_> {
         };
         let width = b.conditional(none, site, |_| Atom::Int(0), first);
         let least = b.scalar(ScalarOp::Max, vec![width, Atom::Int(1)], site);
-        let most = b.scalar(ScalarOp::Div, vec![Atom::Int(MAX_TABLE_ELEMENTS), least], site);
+        let most = b.scalar(ScalarOp::Div, vec![most, least], site);
         let slots = b.scalar(ScalarOp::Min, vec![count, most], site);
         let size = b.scalar(ScalarOp::Mul, vec![slots, width], site);
         (Some(width), slots, size)
@@ -399,13 +401,6 @@ impl Reducer<'_> {
             (*with, b.seq(SeqOp::Histogram(*with), vec![size, places, values], site))
         };
         (counts, wanted.iter().map(table).collect())
-    }
-}
-
-fn var(atom: Atom) -> Option<Var> {
-    match atom {
-        Atom::Var(var) => Some(var),
-        Atom::Unit | Atom::Int(_) | Atom::Float(_) | Atom::Bool(_) | Atom::Char(_) => None,
     }
 }
 

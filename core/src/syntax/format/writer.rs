@@ -1,7 +1,7 @@
 //! Lays out the nodes of a form as a document: one arm for each kind of node.
 
+use super::comment::{Comment, CommentPosition};
 use super::doc::Doc;
-use super::remark::{Place, Remark};
 use crate::syntax::grammar::Node;
 use crate::syntax::lexer::{Kind, Token};
 use nesl_runtime::bug::OrBug;
@@ -12,7 +12,7 @@ use std::cell::RefCell;
 pub(super) struct Writer<'a> {
     pub(super) text: &'a str,
     pub(super) tokens: &'a [Token],
-    pub(super) comments: Vec<Vec<Remark>>,
+    pub(super) comments: Vec<Vec<Comment>>,
     /// The tokens whose comments were already printed before the node that they begin.
     pub(super) hoisted: RefCell<FxHashSet<u32>>,
 }
@@ -24,8 +24,12 @@ impl Writer<'_> {
         let mut docs = self.hoist(index);
         docs.push(Doc::text(&self.text[token.range]));
         let next = self.comments.get(index as usize + 1);
-        for remark in next.into_iter().flatten().filter(|remark| remark.place == Place::Behind) {
-            docs.push(Doc::Behind(remark.text.as_str().into()));
+        for comment in next
+            .into_iter()
+            .flatten()
+            .filter(|comment| comment.position == CommentPosition::EndOfLine)
+        {
+            docs.push(Doc::Behind(comment.text.as_str().into()));
         }
         Doc::Concat(docs)
     }
@@ -37,11 +41,15 @@ impl Writer<'_> {
         if !self.hoisted.borrow_mut().insert(index) {
             return docs;
         }
-        for remark in self.comments.get(index as usize).into_iter().flatten() {
-            match remark.place {
-                Place::Behind => {}
-                Place::Alone => docs.extend([Doc::Fresh, Doc::text(&remark.text), Doc::Fresh]),
-                Place::Before => docs.extend([Doc::text(&remark.text), Doc::text(" ")]),
+        for comment in self.comments.get(index as usize).into_iter().flatten() {
+            match comment.position {
+                CommentPosition::EndOfLine => {}
+                CommentPosition::OwnLine => {
+                    docs.extend([Doc::Fresh, Doc::text(&comment.text), Doc::Fresh])
+                }
+                CommentPosition::BeforeToken => {
+                    docs.extend([Doc::text(&comment.text), Doc::text(" ")])
+                }
             }
         }
         docs

@@ -79,7 +79,7 @@ impl Lower<'_> {
             .fix("add `in`", end, " in")
     }
 
-    /// The first token in a node that is read as an argument but begins a line.
+    /// Returns the first token in a node that is read as an argument but begins a line.
     fn new_line(&self, node: &Node) -> Option<u32> {
         with_stack(|| {
             let inside = node.kids.iter().find_map(|kid| self.new_line(kid));
@@ -155,7 +155,7 @@ impl Lower<'_> {
         true
     }
 
-    /// The line of a token, if it looks like a comment of another language.
+    /// Returns the line of a token, if it looks like a comment of another language.
     fn foreign_comment(&self, index: u32) -> Option<(TextRange, String)> {
         let token = usize::from(self.tokens.get(index as usize)?.range.start());
         let start = self.text[..token].rfind('\n').map_or(0, |at| at + 1);

@@ -410,7 +410,7 @@ fn binary_op(kind: Kind) -> Option<BinaryOp> {
     })
 }
 
-/// The bytes of a string literal: `\` makes the next character literal.
+/// Returns the bytes of a string literal: `\` makes the next character literal.
 pub(super) fn unescape(literal: &str) -> Vec<u8> {
     let inside = literal.strip_prefix('"').unwrap_or(literal);
     let inside = inside.strip_suffix('"').unwrap_or(inside);

@@ -6,7 +6,7 @@ use super::super::ast::{
 use super::super::grammar::Node;
 use super::super::lexer::{Kind, Token};
 use super::{Lower, Report, span};
-use crate::base::{Diagnostic, Kind as Sort, Name, Span};
+use crate::base::{Diagnostic, DiagnosticKind, Name, Span};
 
 /// Lowers the node of an item; `end` is the number of its tokens before the terminator.
 pub(in super::super) fn lower(
@@ -90,7 +90,7 @@ impl Lower<'_> {
         }
     }
 
-    /// The text that replaces a sign by a word, with the blanks it needs.
+    /// Returns the text that replaces a sign by a word, with the blanks it needs.
     fn word_for(&self, sign: Token, word: &str) -> String {
         let letter = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_alphanumeric);
         let bytes = self.text.as_bytes();
@@ -289,7 +289,7 @@ impl Lower<'_> {
             Some(Kind::FalseKw) => "it means false",
             _ => "it measures time",
         };
-        Diagnostic::error(Sort::Name, at, format!("`{word}` cannot be a name: {means}"))
+        Diagnostic::error(DiagnosticKind::Name, at, format!("`{word}` cannot be a name: {means}"))
             .hint("choose another name")
     }
 
@@ -333,7 +333,7 @@ impl Lower<'_> {
         ItemKind::Command(Command { verb, args })
     }
 
-    /// The value of an integer with its sign, the tokens `first` to `last`.
+    /// Returns the value of an integer with its sign, the tokens `first` to `last`.
     fn command_int(&mut self, first: u32, last: u32) -> i64 {
         let at = self.range(Span::new(first, last + 1));
         let sign = if first == last { "" } else { "-" };

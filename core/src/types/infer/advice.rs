@@ -88,7 +88,7 @@ impl Misfit<'_, '_> {
         self.types.contains(ty)
     }
 
-    /// Chained comparisons, comparisons of other types than ordinals, and operators on bools or strings
+    /// Returns advice on chained comparisons, comparisons of other types than ordinals, and operators on bools or strings
     /// that have another meaning in NESL.
     fn comparison(&self) -> Option<Advice> {
         let compares = COMPARISONS.contains(&self.name);
@@ -115,7 +115,7 @@ impl Misfit<'_, '_> {
         None
     }
 
-    /// Ints where floats are required, and the reverse.
+    /// Returns advice on ints where floats are required, and the reverse.
     fn number(&self) -> Option<Advice> {
         if self.has(&Ty::Int) && self.has(&Ty::Float) {
             let literal =
@@ -141,7 +141,7 @@ impl Misfit<'_, '_> {
         None
     }
 
-    /// `++` on values that are not sequences, and chars with ints.
+    /// Returns advice on `++` of values that are not sequences, and on chars with ints.
     fn append(&self) -> Option<Advice> {
         let not_sequence = |ty: &Ty| !matches!(ty, Ty::Sequence(_) | Ty::Var(_) | Ty::Error);
         if self.name == "++" && self.types.iter().any(not_sequence) {
@@ -159,7 +159,7 @@ impl Misfit<'_, '_> {
         None
     }
 
-    /// Operations on sequences that are defined on elements.
+    /// Returns advice on operations on sequences that are defined on elements.
     fn elementwise(&self) -> Option<Advice> {
         let (name, written) = (self.name, self.written);
         let any_sequence = self.types.iter().any(|ty| matches!(ty, Ty::Sequence(_)));

@@ -1,7 +1,7 @@
 //! Inference of expressions.
 
 use super::{Infer, MemberTypes, TypeArguments};
-use crate::base::{Diagnostic, ItemId, Kind, Loc, Name, with_stack};
+use crate::base::{Diagnostic, DiagnosticKind, ItemId, Loc, Name, with_stack};
 use crate::names::Resolution;
 use crate::prim::Prim;
 use crate::syntax::ast::{Expr, ExprId, Ident, PatId};
@@ -32,7 +32,7 @@ impl Infer<'_> {
         }
         body.too_large = true;
         body.report(
-            Diagnostic::error(Kind::Type, at, "the type of this is too long")
+            Diagnostic::error(DiagnosticKind::Type, at, "the type of this is too long")
                 .note(format!("a type may have {MAX_PARTS} parts"))
                 .hint("keep values of one type in a sequence"),
         );
@@ -328,7 +328,7 @@ impl Infer<'_> {
             let actual = self.expr(body, *value);
             if given[..i].iter().any(|(other, _)| other.name == ident.name) {
                 body.report(Diagnostic::error(
-                    Kind::Type,
+                    DiagnosticKind::Type,
                     at,
                     format!("`{}` is given twice", ident.name),
                 ));
@@ -346,7 +346,7 @@ impl Infer<'_> {
                     let names: Vec<String> =
                         declared.iter().map(|(n, _)| format!("`{n}`")).collect();
                     let report = Diagnostic::error(
-                        Kind::Type,
+                        DiagnosticKind::Type,
                         at,
                         format!("there is no optional argument `{}`", ident.name),
                     );
@@ -361,7 +361,7 @@ impl Infer<'_> {
     }
 }
 
-/// The components of an argument that is written as a tuple.
+/// Returns the components of an argument that is written as a tuple.
 pub(super) fn components(body: &MemberTypes<'_>, arg: ExprId) -> Vec<ExprId> {
     let mut all = Vec::new();
     let mut rest = arg;

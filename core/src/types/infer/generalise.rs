@@ -1,7 +1,7 @@
 //! Generalisation: from the unifier's variables to the variables of schemes.
 
 use super::{Infer, MemberTypes, TypeArguments};
-use crate::base::{Diagnostic, ItemId, Kind, Name};
+use crate::base::{Diagnostic, DiagnosticKind, ItemId, Name};
 use crate::syntax::ast::{ExprId, ItemKind, Pat, PatId};
 use crate::types::print::print_with;
 use crate::types::unify::includes;
@@ -67,7 +67,7 @@ impl Infer<'_> {
     }
 
     /// Checks the sizes of types once more: a type may have grown after its expression was inferred, as
-    /// `x[0]` says more about `x`.
+    /// the use `x[0]` determines more of the type of `x`.
     fn check_sizes(&mut self, body: &mut MemberTypes<'_>) {
         let exprs: Vec<ExprId> = body.exprs.iter().map(|(e, _)| e).collect();
         for expr in exprs {
@@ -117,7 +117,7 @@ impl Infer<'_> {
                 }
             };
             if let Some(message) = report {
-                let mut report = Diagnostic::error(Kind::Type, declared.at, message);
+                let mut report = Diagnostic::error(DiagnosticKind::Type, declared.at, message);
                 if let Some(place) = self.unifier.cause(&declared.ty) {
                     report = report.label(place, "because of this");
                 }
@@ -126,7 +126,8 @@ impl Infer<'_> {
         }
     }
 
-    /// The variables to generalise: declared ones first, in order, then in order of appearance.
+    /// Returns the variables to generalise: declared ones first, in order, then in order of
+    /// appearance.
     fn quantified(&self, bodies: &[MemberTypes<'_>]) -> Vec<u32> {
         let mut vars = Vec::new();
         let mut add = |v: u32| {
@@ -191,7 +192,7 @@ impl Infer<'_> {
         }
     }
 
-    /// Reports a value whose type is not determined (decision 15). Variables of class `any` are
+    /// Reports a value whose type is not determined. Variables of class `any` are
     /// allowed, since there are no values of their types.
     fn check_determined(&mut self, body: &mut MemberTypes<'_>, quantified: &[u32]) {
         let (ItemKind::Binding { value, .. } | ItemKind::Expr(value)) = body.member.item.kind
@@ -209,7 +210,7 @@ impl Infer<'_> {
             let at = body.at(value);
             body.report(
                 Diagnostic::error(
-                    Kind::Type,
+                    DiagnosticKind::Type,
                     at,
                     format!("the type of this is not determined: {shown}"),
                 )
@@ -218,7 +219,7 @@ impl Infer<'_> {
         }
     }
 
-    /// A type as text for messages, with bound variables substituted.
+    /// Returns a type as text for messages, with bound variables substituted.
     pub(super) fn show(&self, ty: &Ty) -> String {
         if self.too_large(ty) {
             return "a type that is too long".to_owned();

@@ -2,7 +2,7 @@
 
 use super::words::{a_class, article, list_of, plural};
 use super::{Infer, MemberTypes};
-use crate::base::{Diagnostic, Kind, Loc, Name};
+use crate::base::{Diagnostic, DiagnosticKind, Loc, Name};
 use crate::names::Resolution;
 use crate::syntax::ast::{Expr, ExprId, Function, Pat, PatId};
 use crate::types::print::members;
@@ -11,7 +11,7 @@ use crate::types::{Signature, Ty, class_name, print_scheme};
 
 impl Infer<'_> {
     fn error(&self, at: Loc, message: impl Into<String>) -> Diagnostic<Loc> {
-        Diagnostic::error(Kind::Type, at, message)
+        Diagnostic::error(DiagnosticKind::Type, at, message)
     }
 
     /// Adds a label with the type of an expression; for a variable also the location that gave it that
@@ -107,7 +107,7 @@ impl Infer<'_> {
         body.report(report);
     }
 
-    /// The scheme of the callee as text, and the number of components of its parameter.
+    /// Returns the scheme of the callee as text, and the number of components of its parameter.
     fn wanted(&self, body: &MemberTypes<'_>, fun: ExprId) -> Option<(String, usize)> {
         let arity = |ty: &Ty| match ty {
             Ty::Function(f) => {
@@ -146,7 +146,7 @@ impl Infer<'_> {
         }
     }
 
-    /// The location of the callee's definition, if it is in the user's own text.
+    /// Returns the location of the callee's definition, if it is in the user's own text.
     fn defined_at(&self, body: &MemberTypes<'_>, fun: ExprId) -> Option<Loc> {
         match body.member.names.values.get(fun)? {
             Resolution::Item(item, name)

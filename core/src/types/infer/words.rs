@@ -2,7 +2,7 @@
 
 use crate::types::{Class, class_name};
 
-/// A type with its article: `an int`, `a float`, `a sequence [int]`, …
+/// Returns a type with its article: `an int`, `a float`, `a sequence [int]`, …
 pub(super) fn article(shown: &str) -> String {
     match shown {
         "int" => "an int".to_owned(),

@@ -1,5 +1,6 @@
-//! Segment interleaving: the elements of a few segments share a tile, and blocks of the rows of each
-//! take turns. Where rows were grouped in their order, memory is read once, not once for each group.
+//! Segment interleaving: the sums of several segments share a tile, and the loop alternates between blocks of
+//! rows of each segment. If the segments are groups of the same rows, a block of memory is then read once, not
+//! once for each segment.
 
 use super::super::emitter::FunctionEmitter;
 use super::super::kernel::ElementRange;
@@ -12,22 +13,22 @@ use nesl_runtime::kir::{self, Value};
 /// The base-2 logarithm of the number of inner iterations in a block, approximately.
 const BLOCK_ITERATIONS_LOG2: i64 = 10;
 
-/// The number of unused sums between those of segments: masked stores write beyond a segment's last.
+/// The number of unused sums between those of two segments: masked stores write beyond the last sum.
 const PADDING_SUMS: i64 = 4;
 
 /// The segments of a chunk.
 pub struct Segments<'n> {
     /// The index space.
     pub space: &'n kir::Space,
-    /// The first segment, and the one behind the last.
+    /// The first segment, and one more than the last.
     pub segments: [ir::Value; 2],
-    /// The first element, and the one behind the last.
+    /// The first element, and one more than the last.
     pub elements: [ir::Value; 2],
 }
 
 impl<'a> FunctionEmitter<'a, '_> {
-    /// Emits the elements of several segments, blocks of rows of each in turn, if they fit a tile. Returns
-    /// the block behind that; the code emitted next is executed if they do not fit, or a check fails.
+    /// Emits the elements of several segments, alternating between blocks of rows of each, if they fit a tile.
+    /// Returns the block that follows; the code emitted next is executed if they do not fit, or a check fails.
     pub fn interleaved(
         &mut self,
         plan: &TilePlan<'a>,
@@ -66,7 +67,7 @@ impl Tile<'_, '_, '_, '_, '_> {
     /// Emits the elements of several segments, with `room` sums in all.
     fn interleave(&mut self, all: &Segments<'_>, room: ir::Value) {
         self.clear(room);
-        // The longest of the loops says in how many blocks they are done.
+        // The number of blocks is that of the longest of the inner loops.
         let none = self.vector.c.int(0);
         let most = self.segments(all, none, |tile, most| {
             let count = tile.vector.uniform(tile.plan.count);
@@ -93,7 +94,7 @@ impl Tile<'_, '_, '_, '_, '_> {
         self.vector.c.end_loop(&looped, &[next]);
         self.segments(all, none, |tile, state| {
             let (lo, width) = (tile.range.lo, tile.width());
-            tile.all_behind(lo, width);
+            tile.code_after(lo, width);
             state
         });
     }
@@ -102,8 +103,8 @@ impl Tile<'_, '_, '_, '_, '_> {
         self.vector.c.b.ins().isub(self.range.hi, self.range.lo)
     }
 
-    /// Emits a loop over segments that carries a number; the code before the inner loop is executed for
-    /// each.
+    /// Emits a loop over segments that carries `state`; the code before the inner loop is executed for each
+    /// segment, then `body`.
     fn segments(
         &mut self,
         all: &Segments<'_>,

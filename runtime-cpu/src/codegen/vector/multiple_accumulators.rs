@@ -13,7 +13,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{self, InstBuilder};
 use nesl_runtime::kir::uniformity::Uniformity;
 use nesl_runtime::kir::vectorize::{VectorFacts, is_wide};
-use nesl_runtime::kir::{Combine, Inst, Op, Ty, ValueTy};
+use nesl_runtime::kir::{Class, Combine, Inst, Op, Ty, ValueTy};
 
 /// The number of streams. Twice as many gain nothing.
 pub const STREAMS: usize = 4;
@@ -21,11 +21,12 @@ pub const STREAMS: usize = 4;
 /// The least number of elements; fewer make streams too short for prefetching.
 pub const MIN_STREAMED_ELEMENTS: i64 = 8192;
 
-/// A stream's length is the first number more than a multiple of the second, in elements: streams then
-/// begin in different sets of the caches, ...
+/// The length of a stream is a multiple of the second number plus the first, in elements: streams then begin
+/// in different sets of the caches.
 const CACHE_SET_ELEMENTS: [i64; 2] = [136, 256];
 
-/// ... and, of at least as many elements as the third number, in different banks of the memory, too.
+/// The same two numbers for streams of at least as many elements as the third: these then begin in different
+/// banks of the memory, too.
 const MEMORY_BANK_ELEMENTS: [i64; 3] = [3072 + 136, 16384, 1 << 20];
 
 /// Code of more instructions than this is not bound by memory.
@@ -48,27 +49,9 @@ pub fn elements_per_stream<'i>(
                 Uniformity::Uniform => {}
                 Uniformity::Varying => return None,
             },
-            Op::Const(_)
-            | Op::Unary(..)
-            | Op::Binary(..)
-            | Op::Fma(..)
-            | Op::Select(..)
-            | Op::Convert(..)
-            | Op::Bits(..)
-            | Op::Slice(..)
-            | Op::Check { .. } => {}
-            Op::Text(_)
-            | Op::Alloc(..)
-            | Op::Store { .. }
-            | Op::Copy { .. }
-            | Op::If { .. }
-            | Op::While { .. }
-            | Op::For { .. }
-            | Op::Call(..)
-            | Op::Extern(..)
-            | Op::Fail { .. }
-            | Op::Mark
-            | Op::Compact { .. } => return None,
+            Op::Slice(..) | Op::Check { .. } => {}
+            op if op.class() == Class::Pure => {}
+            _ => return None,
         }
     }
     let least = facts.min_elements.max(if is_wide(combined) { 2 } else { 4 });

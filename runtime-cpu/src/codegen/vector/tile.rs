@@ -1,16 +1,16 @@
-//! Cache blocking of column sums: tiles of rows by neighbouring elements.
+//! Tiling (cache blocking) of column sums: a tile is some rows by some neighbouring elements.
 //!
 //! ```text
-//! for a tile of neighbouring elements      as many as their sums have room for in the L1 cache
+//! for a tile of neighbouring elements      as many as have sums that fit the L1 cache
 //!   the code before the loop
 //!   for four iterations of the loop        uniform and affine values: once
 //!     for a group of the tile's elements   load the sums, add four elements, store them
-//!   the code behind the loop, for each of its elements
+//!   the code after the loop, for each of its elements
 //! ```
 //!
-//! Each row is read in a long contiguous stretch, and a sum goes through the L1 cache once in four
-//! iterations. No element is left over that would go through all of the memory by itself: the last ones
-//! of a tile are done under a mask, and loads beyond them lie within the padding of memory.
+//! Each row is read in long contiguous runs, and a sum is loaded and stored once in four iterations. The last
+//! elements of a tile are executed under a mask, since executing them one by one would read all of the memory
+//! again for each; loads beyond them lie within the padding of the memory.
 
 use super::super::emitter::{FunctionEmitter, flags};
 use super::super::kernel::ElementRange;
@@ -25,7 +25,7 @@ use nesl_runtime::kir::{Block, Combine, Inst, Op, Ty, Value};
 /// The number of iterations of the loop that are executed together.
 pub const UNROLLED_ROWS: usize = 4;
 
-/// The room for the sums of a tile, in bytes.
+/// The size of the sums of a tile, in bytes.
 const TILE_BYTES: usize = 8 << 10;
 
 /// The number of elements executed together, of 64 bits and of 32.
@@ -41,13 +41,13 @@ pub struct TilePlan<'a> {
     body: &'a Block,
     /// The operators of the reductions, their types, elements and results.
     pub reduce: Vec<(Combine, Ty, Value, Value)>,
-    /// The code behind the loop.
+    /// The code after the loop.
     after: Vec<&'a Inst>,
 }
 
 impl<'a> TilePlan<'a> {
-    /// Plans code in tiles, if that is possible: reductions in one loop with a uniform count, which reads
-    /// only uniform and affine values from before it.
+    /// Plans tiled execution, if the code allows it: reductions in one loop with a uniform count, which reads
+    /// only uniform and affine values of the code before it.
     pub fn of(
         code: impl Iterator<Item = &'a Inst>,
         facts: &VectorFacts,
@@ -61,21 +61,26 @@ impl<'a> TilePlan<'a> {
         let at = code.iter().position(is_loop)?;
         let (before, after) = (code[..at].to_vec(), code[at + 1..].to_vec());
         let Op::For { count, index, init, reduce, body, .. } = &code[at].op else { return None };
-        let calm = |inst: &Inst| match &inst.op {
+        let cannot_write_or_fail = |inst: &Inst| match &inst.op {
             Op::Check { cond, .. } => {
                 facts.of(*cond) == Uniformity::Uniform || facts.is_implied_predicate(*cond)
             }
             Op::Store { .. } | Op::Fail { .. } => false,
             op => !op.has_blocks(),
         };
-        let steady = |value: Value| facts.of(value) != Uniformity::Varying;
-        let mut reads_steady = true;
+        let uniform_or_affine = |value: Value| facts.of(value) != Uniformity::Varying;
+        let mut reads_uniform_or_affine = true;
         walk::each_read(code[at], &mut |value| {
             let own = value == *index || defines(&body.insts, value);
-            reads_steady &= own || steady(value);
+            reads_uniform_or_affine &= own || uniform_or_affine(value);
         });
-        let all_calm = before.iter().all(|inst| calm(inst)) && body.insts.iter().all(calm);
-        if !init.is_empty() || !steady(*count) || !all_calm || !reads_steady {
+        let none_writes_or_fails = before.iter().all(|inst| cannot_write_or_fail(inst))
+            && body.insts.iter().all(cannot_write_or_fail);
+        if !init.is_empty()
+            || !uniform_or_affine(*count)
+            || !none_writes_or_fails
+            || !reads_uniform_or_affine
+        {
             return None;
         }
         let mut sums = Vec::new();
@@ -193,7 +198,7 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         let end = self.vector.uniform(self.plan.count);
         let begin = self.rows(UNROLLED_ROWS, (begin, end), width);
         self.rows(1, (begin, end), width);
-        self.all_behind(lo, width);
+        self.code_after(lo, width);
         let next = self.vector.c.b.ins().iadd(lo, width);
         self.vector.c.end_loop(&looped, &[next]);
         lo
@@ -285,20 +290,20 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         let whole = self.vector.c.b.ins().icmp(IntCC::SignedLessThanOrEqual, next, end);
         self.vector.c.loop_while(&looped, whole);
         self.vector.c.poll();
-        // What is the same at all elements of the tile, or consecutive.
+        // The uniform and affine values of the tile.
         let mut known: Vec<Known> = Vec::new();
         for row in 0..rows {
             let index = self.vector.c.b.ins().iadd_imm_s(at, row as i64);
             self.vector.set(plan.index, Lanes::Uniform(index));
             let mut here = vec![(plan.index, Lanes::Uniform(index))];
             for inst in &plan.body.insts {
-                let steady = |v: &Value| self.vector.facts.of(*v) != Uniformity::Varying;
+                let uniform_or_affine = |v: &Value| self.vector.facts.of(*v) != Uniformity::Varying;
                 match inst.results.first() {
-                    Some(result) if steady(result) => {
+                    Some(result) if uniform_or_affine(result) => {
                         self.vector.inst(inst);
                         here.push((*result, self.vector.get(*result)));
                     }
-                    // Only whether it is true everywhere matters here.
+                    // The check only needs to know if the condition holds for all elements.
                     Some(result) if self.vector.facts.is_implied_predicate(*result) => {
                         self.vector.inst(inst);
                     }
@@ -348,7 +353,7 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         }
     }
 
-    /// Defines values for the elements `by` behind the beginning of the tile.
+    /// Defines values for the elements that follow the beginning of the tile at a distance of `by`.
     fn moved(&mut self, known: &Known, by: ir::Value) {
         for (value, lanes) in known {
             let lanes = match lanes {
@@ -359,8 +364,8 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         }
     }
 
-    /// Emits the code behind the loop, for all elements of a tile.
-    pub fn all_behind(&mut self, lo: ir::Value, width: ir::Value) {
+    /// Emits the code after the loop, for all elements of a tile.
+    pub fn code_after(&mut self, lo: ir::Value, width: ir::Value) {
         self.vector.last = None;
         let begin = self.vector.c.int(0);
         let begin = self.behind(lo, begin, width, false);
@@ -369,7 +374,7 @@ impl<'p, 'n, 'c, 'a, 'f> Tile<'p, 'n, 'c, 'a, 'f> {
         self.vector.elements = self.columns;
     }
 
-    /// Emits the code behind the loop for whole groups, or (`partly`) under a mask. The code before the
+    /// Emits the code after the loop for whole groups, or (`partly`) under a mask. The code before the
     /// loop is repeated, for its varying values.
     fn behind(
         &mut self,

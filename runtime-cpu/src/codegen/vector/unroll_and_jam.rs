@@ -1,12 +1,12 @@
-//! Unroll-and-jam: several iterations of an outer loop together, so that the loads that they share in
-//! an inner loop are done once, as in the distances of several points from one another.
+//! Unroll-and-jam: several iterations of an outer loop are executed together, so that loads which they share in
+//! an inner loop are done once, as in the distances of all pairs of points.
 //!
 //! ```text
 //! for four iterations at a time
-//!   code before the inner loop                of each; if a check fails they are done one by one
+//!   code before the inner loop                of each; if a check fails they are executed one by one
 //!   for a group of inner iterations           vectors, for each outer iteration
 //!   for a single inner iteration              the rest
-//!   code behind the inner loop                of each
+//!   code after the inner loop                 of each
 //! ```
 
 use super::super::emitter::FunctionEmitter;
@@ -47,9 +47,9 @@ type Copy = Vec<Option<ir::Value>>;
 impl<'a> JamPlan<'a> {
     fn of(inst: &'a Inst, c: &FunctionEmitter<'a, '_>, may_store: bool) -> Option<JamPlan<'a>> {
         let Op::For { index: outer, body: iteration, .. } = &inst.op else { return None };
-        let plan = JamPlan::of_turn(&iteration.insts, c, may_store)?;
+        let plan = JamPlan::of_iteration(&iteration.insts, c, may_store)?;
         let JamPlan { before, count, body, .. } = plan;
-        // What differs from iteration to iteration; what all iterations read does not.
+        // The values that differ between outer iterations; the loads of others are shared.
         let mut differs = vec![*outer];
         let mut shares = false;
         for (inst, inner) in
@@ -71,14 +71,14 @@ impl<'a> JamPlan<'a> {
         insts: &'a [Inst],
         c: &FunctionEmitter<'a, '_>,
     ) -> Option<(JamPlan<'a>, usize)> {
-        let plan = JamPlan::of_turn(insts, c, true)?;
+        let plan = JamPlan::of_iteration(insts, c, true)?;
         let [(_, ty)] = &plan.sums[..] else { return None };
         let most =
             multiple_accumulators::elements_per_stream(plan.body.insts.iter(), &plan.facts, *ty)?;
         Some((plan, most))
     }
 
-    fn of_turn(
+    fn of_iteration(
         insts: &'a [Inst],
         c: &FunctionEmitter<'a, '_>,
         may_store: bool,
@@ -168,7 +168,7 @@ impl<'a> FunctionEmitter<'a, '_> {
         state
     }
 
-    /// Emits several outer iterations (or work items) side by side, then calls `then` for each with
+    /// Emits several outer iterations (or work items) interleaved, then calls `then` for each with
     /// its values. Their inner loops have `count` iterations, up to `most` of which are emitted at a
     /// time; without a count they have as many as the first of them computes, which is the same for all.
     pub(super) fn each_of(

@@ -94,7 +94,7 @@ pub unsafe fn sort<W: Word, I: Iterator<Item = (usize, W)>>(
         }
         // SAFETY: all were written: `load` gives as many as it is asked for.
         let words = unsafe { words.assume_init_mut() };
-        Bench::default().sort(words);
+        Buffers::default().sort(words);
         done(0, words);
         return Ok(());
     }
@@ -144,12 +144,12 @@ pub unsafe fn sort<W: Word, I: Iterator<Item = (usize, W)>>(
     });
     poll(team)?;
     team.each(buckets, &|take| {
-        let mut bench = Bench::default();
+        let mut buffers = Buffers::default();
         while let Some(bucket) = take() {
             let (start, end) = (starts[bucket], starts[bucket + 1]);
             // SAFETY: the words of a bucket were all written, and only one thread takes it.
             let words = unsafe { std::slice::from_raw_parts_mut(to.at(start), end - start) };
-            bench.sort(words);
+            buffers.sort(words);
             done(start, words);
             if team.stopped() {
                 break;
@@ -165,18 +165,18 @@ pub fn poll(team: &dyn Team) -> Result<(), FaultCode> {
 }
 
 /// The buffers of a thread that sorts.
-struct Bench<W> {
-    aside: Vec<W>,
+struct Buffers<W> {
+    copy: Vec<W>,
     counts: Vec<u32>,
 }
 
-impl<W> Default for Bench<W> {
-    fn default() -> Bench<W> {
-        Bench { aside: Vec::new(), counts: Vec::new() }
+impl<W> Default for Buffers<W> {
+    fn default() -> Buffers<W> {
+        Buffers { copy: Vec::new(), counts: Vec::new() }
     }
 }
 
-impl<W: Word> Bench<W> {
+impl<W: Word> Buffers<W> {
     fn sort(&mut self, words: &mut [W]) {
         if words.len() <= MAX_INSERTION_SORT_WORDS {
             return insertion(words);
@@ -202,9 +202,9 @@ impl<W: Word> Bench<W> {
             most = most.max(*count);
             start += std::mem::replace(count, start);
         }
-        self.aside.clear();
-        self.aside.extend_from_slice(words);
-        for word in &self.aside {
+        self.copy.clear();
+        self.copy.extend_from_slice(words);
+        for word in &self.copy {
             let place = &mut self.counts[word.digit(lo, shift)];
             words[*place as usize] = *word;
             *place += 1;

@@ -51,7 +51,7 @@ where
 {
     for order in [Order::Up, Order::Down] {
         let places = places(keys, order);
-        for team in [&Alone(None) as &dyn Team, &Threads(3)] {
+        for team in [&CallingThread(None) as &dyn Team, &Threads(3)] {
             let mut ranks = Vec::with_capacity(keys.len());
             rank(keys, order, &mut ranks.spare_capacity_mut()[..keys.len()], team).unwrap();
             // SAFETY: they were all written.
@@ -132,7 +132,7 @@ fn who_is_stopped_stops() {
     let stop = AtomicBool::new(true);
     let keys: Vec<i64> = bits(10_000).map(|x| x as i64).collect();
     let mut ranks = vec![MaybeUninit::uninit(); keys.len()];
-    let done = rank(&keys, Order::Up, &mut ranks, &Alone(Some(&stop)));
+    let done = rank(&keys, Order::Up, &mut ranks, &CallingThread(Some(&stop)));
     assert_eq!(done, Err(FaultCode::Interrupted));
 }
 

@@ -1,30 +1,32 @@
 //! A kernel over a single element, split into steps that the host evaluates and kernels between
 //! them.
+//!
+//! [`eligibility`](crate::strategy::eligibility) decides which steps the host evaluates.
 
-use super::cache::KernelKey;
-use nesl_core::flat::{Kernel, Let};
-use nesl_core::ir::Var;
-use nesl_core::strategy::eligibility::{is_host_step, launched_steps};
+use super::Origin;
+use crate::flat::{Kernel, Let};
+use crate::ir::Var;
+use crate::strategy::eligibility::{HostStep, host_step};
 use rustc_hash::FxHashSet;
 use std::ops::Range;
 
 /// A part of a kernel that is split.
-pub(crate) enum KernelPart<'k> {
+pub enum KernelPart<'k> {
     /// A step that the host evaluates, and all steps after it.
-    Host(&'k Let, &'k [Let]),
-    /// Steps launched together as a kernel of their own.
-    Launched(KernelKey, Kernel),
+    Host(HostStep<'k>, &'k Let, &'k [Let]),
+    /// Steps launched together as a kernel of their own, which stores what later steps need.
+    Launched(Origin, Kernel),
 }
 
 /// Returns the part that begins at a step, and the step at which the next part begins.
-pub(crate) fn next_part(kernel: &Kernel, at: usize) -> Option<(KernelPart<'_>, usize)> {
+pub fn next_part(kernel: &Kernel, at: usize) -> Option<(KernelPart<'_>, usize)> {
     let step = kernel.lets.get(at)?;
-    if is_host_step(step) {
-        return Some((KernelPart::Host(step, &kernel.lets[at + 1..]), at + 1));
+    if let Some(on_host) = host_step(step) {
+        return Some((KernelPart::Host(on_host, step, &kernel.lets[at + 1..]), at + 1));
     }
-    let steps = launched_steps(kernel, at);
-    let (key, next) = (KernelKey::Part(kernel.id, steps.start), steps.end);
-    Some((KernelPart::Launched(key, part(kernel, steps)), next))
+    let later = &kernel.lets[at + 1..];
+    let next = at + 1 + later.iter().take_while(|step| host_step(step).is_none()).count();
+    Some((KernelPart::Launched(Origin::Part(kernel.id, at), part(kernel, at..next)), next))
 }
 
 /// Returns some steps of a kernel as a kernel that stores what later steps need.

@@ -56,8 +56,8 @@ impl Lower<'_> {
             .hint("bind the sequence to a name and index it, or use `vsep`")
     }
 
-    /// The position at which the closing quote of a string was probably forgotten: before the brackets
-    /// and the `;` that end its line.
+    /// Returns the position at which the closing quote of a string was probably forgotten: before
+    /// the brackets and the `;` that end its line.
     pub(super) fn open_string_end(&self, token: TextRange) -> TextSize {
         let text = self.text[token].trim_end();
         let inside = text.trim_end_matches([';', '$', ' ', ')']);

@@ -1,15 +1,58 @@
-//! The numbers that decide where and how a program runs, with their units.
+//! The numbers that decide how a program is compiled, and where and how it runs, with their units.
 //!
 //! Each field says what it trades against what. The values were found on CPUs by timing the
 //! programs in `bench/nesl` with neighbouring powers of two; where a value was derived instead, its
-//! doc says from what. A runtime whose launches, transfers or threads cost something else gets
+//! doc says from what. For the limits of inlining, unrolling and pools, no timings with other values
+//! are recorded. A runtime whose launches, transfers or threads cost something else gets
 //! other values here, in [`Thresholds::for_machine`], and nowhere else.
+//!
+//! Limits of formats and limits that keep a run safe are no thresholds: they stand where they are
+//! checked.
 
 use nesl_runtime::runtime::Caps;
 
-/// Limits for every decision of [`crate::strategy`] on one machine.
-#[derive(Clone, Debug, PartialEq)]
+/// Limits for every decision of the passes and of [`crate::strategy`], on one machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
+    /// Operations up to which a function is inlined wherever it is called.
+    ///
+    /// Inlining exposes a body to constant folding and fusion, and lengthens the program that later
+    /// passes compile.
+    pub max_inlined_operations: usize,
+
+    /// Operations of a function after which nothing more is inlined into it, nor unrolled.
+    ///
+    /// Bounds compilation time where calls nest: each level of calls may multiply the size.
+    pub max_operations_after_inlining: usize,
+
+    /// Elements of a list up to which sequential code unrolls an apply-to-each over it.
+    ///
+    /// Unrolling saves allocating the list and the loop, and repeats the body. Lists as short as a
+    /// point's coordinates or the two halves of a divide and conquer are the ones that programs
+    /// write out.
+    pub max_unrolled_elements: usize,
+
+    /// Elements of the table up to which reduce-by-key is a histogram; otherwise groups are made.
+    ///
+    /// The table of a thread stays in the cache of a core: 128 KiB with elements of 8 bytes.
+    pub max_histogram_elements: i64,
+
+    /// Operations up to which a value is computed again in the kernels that use it.
+    ///
+    /// Eight scalar operations cost a CPU less than a store and a load of their result.
+    pub max_rematerialised_operations: usize,
+
+    /// Operations of the condition, and of the value, up to which the base case of a recursive
+    /// function is inlined into its callers.
+    ///
+    /// A call costs about as much: saving and restoring registers, and the check of the depth.
+    pub max_inlined_base_case_operations: usize,
+
+    /// Elements that a full pool of sequential code grows to, at least.
+    ///
+    /// A smaller pool would be copied several times before it holds a short sequence.
+    pub min_pool_elements: i64,
+
     /// The number of threads that make progress at the same time.
     ///
     /// Taken from [`Caps::parallelism`].
@@ -116,6 +159,12 @@ pub struct Thresholds {
     /// Nanoseconds that a program is interpreted first, at most.
     pub max_interpret_first_ns: u64,
 
+    /// Bytes that a program interpreted first may allocate in all, freed memory included.
+    ///
+    /// Copying costs little time for each byte, so that the limit of time alone would not bound the
+    /// memory of a program that is then compiled and allocates its arrays again.
+    pub max_interpret_first_bytes: u64,
+
     /// Programs remembered as too long to be interpreted first; then all are forgotten.
     pub max_remembered_programs: usize,
 
@@ -161,6 +210,13 @@ impl Default for Thresholds {
     /// Returns the thresholds for one thread of a CPU.
     fn default() -> Thresholds {
         Thresholds {
+            max_inlined_operations: 40,
+            max_operations_after_inlining: 4_000,
+            max_unrolled_elements: 4,
+            max_histogram_elements: 1 << 14,
+            max_rematerialised_operations: 8,
+            max_inlined_base_case_operations: 8,
+            min_pool_elements: 16,
             concurrent_threads: 1,
             min_work_items_per_thread: 8,
             min_flattened_elements: 1 << 14,
@@ -181,6 +237,7 @@ impl Default for Thresholds {
             compile_ns_per_character: 5_000,
             min_interpret_first_ns: 1_000_000,
             max_interpret_first_ns: 1_000_000_000,
+            max_interpret_first_bytes: 256 << 20,
             max_remembered_programs: 4096,
             max_trace_search_ms: 300,
             max_inline_literal_elements: 64,

@@ -1,25 +1,34 @@
-//! Long literals as inputs of a program.
+//! ir → ir: long literals become inputs of the program.
 //!
 //! Code that makes a text stores its characters one by one, so that it is as long as the text. A
-//! long literal becomes a global variable instead, whose value is written to the runtime in one
-//! transfer: `"…a thousand characters…"` → `constant 0`. Each text is there once.
+//! long literal becomes a global instead, whose value is written to the runtime in one transfer.
+//! Each text is there once.
+//!
+//! ```text
+//! v0: [char] = text "…a thousand characters…"      →      v0: [char] = global "constant 0"
+//! ```
+//!
+//! Invariant: the new globals stand behind those of the program, whose numbers stay the same.
 
-use crate::resident::ResidentValue;
-use nesl_core::base::with_stack;
-use nesl_core::interp::{Sequence, Value};
-use nesl_core::ir::{Atom, Block, Global, GlobalId, Op, Program, Site, Ty};
+use crate::base::with_stack;
+use crate::interp::{Sequence, Value};
+use crate::ir::{Atom, Block, Global, GlobalId, Op, Program, Site, Ty};
+use crate::thresholds::Thresholds;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::scalar::Precision;
 use rustc_hash::FxHashMap;
 
+/// The value of a long literal, and its type.
+pub type Literal = (Value, Ty);
+
+/// A program whose long literals are its last globals, and the values of these.
+pub type Lifted = (Program, Vec<Literal>);
+
 /// Returns the program with its long literals as globals behind its own, and their values; `None`
-/// if no literal has more than `max_inline` elements.
-pub(crate) fn as_globals(
-    program: &Program,
-    precision: Precision,
-    max_inline: usize,
-) -> Option<(Program, Vec<ResidentValue>)> {
+/// if it has no long literal.
+pub fn as_globals(program: &Program, precision: Precision, limits: &Thresholds) -> Option<Lifted> {
+    let max_inline = limits.max_inline_literal_elements;
     let mut found = false;
     for function in &program.functions {
         function.body.each_let(&mut |binding| {
@@ -30,23 +39,23 @@ pub(crate) fn as_globals(
         return None;
     }
     let mut program = program.clone();
-    let mut constants = Constants {
+    let mut lifting = Lifting {
         globals: std::mem::take(&mut program.globals),
-        values: Vec::new(),
+        literals: Vec::new(),
         texts: FxHashMap::default(),
         precision,
         max_inline,
     };
     for function in &mut program.functions {
-        constants.block(&mut function.body);
+        lifting.block(&mut function.body);
     }
-    program.globals = constants.globals;
-    Some((program, constants.values))
+    program.globals = lifting.globals;
+    Some((program, lifting.literals))
 }
 
-struct Constants {
+struct Lifting {
     globals: Vec<Global>,
-    values: Vec<ResidentValue>,
+    literals: Vec<Literal>,
     /// The global of each text.
     texts: FxHashMap<Box<[u8]>, GlobalId>,
     precision: Precision,
@@ -54,7 +63,7 @@ struct Constants {
     max_inline: usize,
 }
 
-impl Constants {
+impl Lifting {
     fn block(&mut self, block: &mut Block) {
         with_stack(|| {
             for binding in &mut block.lets {
@@ -87,7 +96,7 @@ impl Constants {
         };
         let name = format!("constant {}", id.0).into();
         self.globals.push(Global { item: Site::NONE.item, name, ty: ty.clone() });
-        self.values.push(ResidentValue::value_of(value, ty.clone()));
+        self.literals.push((value, ty.clone()));
         id
     }
 

@@ -1,9 +1,9 @@
 //! Source locations as spans of tokens.
 //!
-//! After the parser, no stage knows a byte offset. A [`Span`] counts the *significant tokens* of
-//! its item (comments and blanks are not counted), so typing in a comment, re-indenting or moving
-//! a function changes no span, hence no syntax tree, hence no query runs again. Only when a location
-//! is printed does the token table of the item turn its span into bytes.
+//! After the parser, no stage uses byte offsets. A [`Span`] counts the *significant tokens* of
+//! its item (comments and blanks are not counted). So typing in a comment, re-indenting or moving
+//! a function changes no span and no syntax tree, and no query is executed again. The token table of an
+//! item translates a span into bytes when a location is printed.
 
 pub use rowan::{TextRange, TextSize};
 
@@ -11,8 +11,8 @@ pub use rowan::{TextRange, TextSize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ItemId(pub u64);
 
-/// A half-open range of an item's significant tokens. Never empty in well-formed trees; an empty
-/// one at `n` stands just before token `n` (where something is missing).
+/// A half-open range of an item's significant tokens. An empty span at `n` is the position just before
+/// token `n`, where a part is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Span {
     /// The index of the first token.
@@ -22,12 +22,12 @@ pub struct Span {
 }
 
 impl Span {
-    /// The span of the tokens from `start` up to, but not including, `end`.
+    /// Returns the span of the tokens from `start` up to, but not including, `end`.
     pub fn new(start: u32, end: u32) -> Span {
         Span { start, end }
     }
 
-    /// The smallest span that contains both.
+    /// Returns the smallest span that contains both spans.
     pub fn cover(self, other: Span) -> Span {
         Span { start: self.start.min(other.start), end: self.end.max(other.end) }
     }

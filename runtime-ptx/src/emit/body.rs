@@ -1,0 +1,486 @@
+//! The code of one work item: blocks, control flow, memory, checks.
+//!
+//! Values of kir are operands: registers, or constants in the instructions that use them. Calls
+//! have become the bodies of their functions before ([`super::prepare`]).
+//!
+//! An array is an address. Parameters and texts lie in global memory, arrays of constant length in
+//! the local memory of the thread. Where `select`, a conditional or a loop may give either, the
+//! address is *generic*, and the machine looks at each access which memory it is
+//! ([`AddressSpaces`]).
+//!
+//! A check that fails jumps out of line, leaves the failure in the record of the launch, and ends
+//! the work item: its thread goes on behind it.
+
+use super::address::{AddressSpace, AddressSpaces};
+use super::assembly::{Assembly, Class, Label, Operand, Reg, emit};
+use super::failure::{self, Details};
+use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
+use nesl_runtime::kir::{Block, Combine, Inst, Literal, Op, Site, Ty, Value, ValueTy};
+use nesl_runtime::runtime::Reason;
+
+/// Iterations of a loop between two looks at the interrupt word; a power of two.
+const INTERRUPT_POLL_ITERATIONS: u32 = 1024;
+
+/// The state of the emission of one work item.
+pub struct WorkItem<'a> {
+    /// The text of the entry.
+    pub asm: &'a mut Assembly,
+    types: &'a [ValueTy],
+    spaces: &'a AddressSpaces,
+    /// The operand of each value that was emitted, by number.
+    operands: Vec<Option<Operand>>,
+    failure: &'a failure::Registers,
+    /// The failures found in this work item: each is recorded out of line.
+    exits: Vec<Exit>,
+}
+
+/// A jump out of the work item.
+struct Exit {
+    from: Label,
+    details: Details,
+}
+
+impl<'a> WorkItem<'a> {
+    /// Begins a work item; `operands` has those of the parameters and indices.
+    pub fn new(
+        asm: &'a mut Assembly,
+        types: &'a [ValueTy],
+        spaces: &'a AddressSpaces,
+        operands: Vec<Option<Operand>>,
+        failure: &'a failure::Registers,
+    ) -> WorkItem<'a> {
+        WorkItem { asm, types, spaces, operands, failure, exits: Vec::new() }
+    }
+
+    /// The operand of a value.
+    pub fn operand(&self, value: Value) -> Operand {
+        self.operands[value.0 as usize].or_bug("a value is emitted before its uses")
+    }
+
+    /// The operand of a value, in a register.
+    pub fn register(&mut self, value: Value) -> Reg {
+        match self.operand(value) {
+            Operand::Reg(reg) => reg,
+            Operand::Constant(literal) => self.asm.constant(literal),
+        }
+    }
+
+    /// Gives a value an operand.
+    pub fn define(&mut self, value: Value, operand: impl Into<Operand>) {
+        self.operands[value.0 as usize] = Some(operand.into());
+    }
+
+    /// Ends the work item: its failures are recorded out of line, and go on at `failed`. `stage`
+    /// and `index` are the number of the stage and the index of the work item. Returns the operands
+    /// of its values.
+    pub fn finish(self, stage: usize, index: Operand, failed: Label) -> Vec<Option<Operand>> {
+        let WorkItem { asm, exits, operands, failure, .. } = self;
+        asm.out_of_line(|asm| {
+            for exit in exits {
+                asm.place(exit.from);
+                failure::record(asm, failure, stage, index, &exit.details);
+                emit!(asm, "bra {failed}");
+            }
+        });
+        operands
+    }
+
+    /// Emits some instructions of a block, in order.
+    pub fn insts(&mut self, insts: &[&Inst]) -> Result<(), Reason> {
+        insts.iter().try_for_each(|inst| self.inst(inst))
+    }
+
+    /// The operands of the values. The work item has no failures.
+    pub fn into_operands(self) -> Vec<Option<Operand>> {
+        self.operands
+    }
+
+    /// Emits the instructions of a block; returns the operands that it yields.
+    pub fn block(&mut self, block: &Block) -> Result<Vec<Operand>, Reason> {
+        for inst in &block.insts {
+            self.inst(inst)?;
+        }
+        Ok(block.yields.iter().map(|value| self.operand(*value)).collect())
+    }
+
+    fn inst(&mut self, inst: &Inst) -> Result<(), Reason> {
+        let result = |at: usize| inst.results[at];
+        match &inst.op {
+            Op::Const(literal @ Literal::Bool(_)) => {
+                let reg = self.asm.constant(*literal);
+                self.define(result(0), reg);
+            }
+            Op::Const(literal) => self.define(result(0), *literal),
+            Op::Unary(op, a) => {
+                let (ty, a) = (self.scalar(*a), self.operand(*a));
+                let d = self.asm.unary(*op, ty, a);
+                self.define(result(0), d);
+            }
+            Op::Binary(op, a, b) => {
+                let (ty, a, b) = (self.scalar(*a), self.operand(*a), self.operand(*b));
+                let d = self.asm.binary(*op, ty, a, b);
+                self.define(result(0), d);
+            }
+            Op::Fma(a, b, c) => {
+                let ty = self.scalar(*a);
+                let (a, b, c) = (self.operand(*a), self.operand(*b), self.operand(*c));
+                let d = self.asm.fma(ty, a, b, c);
+                self.define(result(0), d);
+            }
+            Op::Select(cond, a, b) => {
+                let cond = self.register(*cond);
+                let (a, b) = (self.flow(*a, result(0)), self.flow(*b, result(0)));
+                let class = self.class(result(0));
+                let d = self.asm.select(cond, class, a, b);
+                self.define(result(0), d);
+            }
+            Op::Convert(to, a) => {
+                let (from, a) = (self.scalar(*a), self.operand(*a));
+                let d = self.asm.convert(from, *to, a);
+                self.define(result(0), d);
+            }
+            Op::Bits(to, a) => {
+                let a = self.operand(*a);
+                let d = self.asm.bits(*to, a);
+                self.define(result(0), d);
+            }
+            Op::Text(_) | Op::Alloc(..) | Op::Slice(..) | Op::Load { .. } | Op::Store { .. } => {
+                self.memory(inst);
+            }
+            Op::Copy { from, to, count } => self.copy(*from, *to, *count),
+            Op::If { cond, then, otherwise } => self.branch(inst, *cond, then, otherwise)?,
+            Op::While { init, carried, cond, body } => {
+                self.while_loop(inst, init, carried, cond, body)?;
+            }
+            Op::For { .. } => self.for_loop(inst)?,
+            Op::Check { cond, site, detail } => {
+                let cond = self.register(*cond);
+                let from = self.exit(*site, detail, None);
+                emit!(self.asm, "@!{cond} bra {from}");
+            }
+            Op::Fail { site, text, length, detail } => {
+                let from = self.exit(*site, detail, Some((*text, *length)));
+                emit!(self.asm, "bra {from}");
+            }
+            // Memory of the thread is declared, not taken: marks mark nothing.
+            Op::Mark => {
+                let d = self.asm.register(Class::B64);
+                self.asm.move_to(d, Literal::I64(0).into());
+                self.define(result(0), d);
+            }
+            Op::Compact { keep, .. } => {
+                for (at, (array, _)) in keep.iter().enumerate() {
+                    let address = self.flow(*array, result(at));
+                    self.define(result(at), address);
+                }
+            }
+            Op::Call(..) => bug!("calls have become the bodies of their functions"),
+            Op::Extern(intrinsic, _) => return Err(Reason::Intrinsic(*intrinsic)),
+        }
+        Ok(())
+    }
+
+    fn scalar(&self, value: Value) -> Ty {
+        match self.types[value.0 as usize] {
+            ValueTy::Scalar(ty) => ty,
+            ValueTy::Array(_) | ValueTy::Mark => {
+                bug!("{value} is no scalar: the verifier sees that")
+            }
+        }
+    }
+
+    fn element(&self, array: Value) -> Ty {
+        match self.types[array.0 as usize] {
+            ValueTy::Array(ty) => ty,
+            ValueTy::Scalar(_) | ValueTy::Mark => {
+                bug!("{array} is no array: the verifier sees that")
+            }
+        }
+    }
+
+    /// The class of the registers that hold a value.
+    fn class(&self, value: Value) -> Class {
+        match self.types[value.0 as usize] {
+            ValueTy::Scalar(ty) => Class::of(ty),
+            ValueTy::Array(_) | ValueTy::Mark => Class::B64,
+        }
+    }
+
+    /// The operand of a value that becomes another one: an address is made generic if the other
+    /// one is.
+    fn flow(&mut self, from: Value, to: Value) -> Operand {
+        let operand = self.operand(from);
+        if !self.types[from.0 as usize].is_array() {
+            return operand;
+        }
+        self.flow_operand(operand, self.spaces.of(from), to)
+    }
+
+    fn flow_operand(&mut self, operand: Operand, from: AddressSpace, to: Value) -> Operand {
+        match (from, self.spaces.of(to)) {
+            (from, to) if from == to => operand,
+            (AddressSpace::Global, AddressSpace::Generic) => {
+                let d = self.asm.register(Class::B64);
+                emit!(self.asm, "cvta.global.u64 {d}, {operand}");
+                d.into()
+            }
+            (AddressSpace::Local, AddressSpace::Generic) => {
+                let d = self.asm.register(Class::B64);
+                emit!(self.asm, "cvta.local.u64 {d}, {operand}");
+                d.into()
+            }
+            (from, to) => bug!("an address in {from:?} memory cannot become one in {to:?} memory"),
+        }
+    }
+}
+
+/// Memory.
+impl WorkItem<'_> {
+    fn memory(&mut self, inst: &Inst) {
+        match &inst.op {
+            Op::Text(bytes) => {
+                let name = self.asm.text(bytes);
+                let d = self.asm.register(Class::B64);
+                emit!(self.asm, "mov.u64 {d}, {name}");
+                self.define(inst.results[0], d);
+            }
+            Op::Alloc(ty, length) => {
+                let Operand::Constant(Literal::I64(length)) = self.operand(*length) else {
+                    bug!("the address spaces refuse arrays of unknown length");
+                };
+                let name = self.asm.local(length.max(0) as usize * ty.size());
+                let d = self.asm.register(Class::B64);
+                emit!(self.asm, "mov.u64 {d}, {name}");
+                self.define(inst.results[0], d);
+            }
+            Op::Slice(array, start) => {
+                let d = self.address(*array, *start);
+                self.define(inst.results[0], d);
+            }
+            Op::Load { array, index } => {
+                let address = self.address(*array, *index);
+                let (ty, space) = (self.element(*array), self.spaces.of(*array));
+                let d = self.load(ty, space, address);
+                self.define(inst.results[0], d);
+            }
+            Op::Store { array, index, value } => {
+                let address = self.address(*array, *index);
+                let (ty, space) = (self.element(*array), self.spaces.of(*array));
+                let value = self.operand(*value);
+                self.asm.store(ty, space, address, value);
+            }
+            _ => bug!("an instruction that accesses memory"),
+        }
+    }
+
+    /// Emits the address of an element.
+    pub fn address(&mut self, array: Value, index: Value) -> Reg {
+        let size = self.element(array).size();
+        let (base, index) = (self.register(array), self.operand(index));
+        self.asm.element_address(base, index, size)
+    }
+
+    /// Emits the load of an element.
+    pub fn load(&mut self, ty: Ty, space: AddressSpace, address: Reg) -> Reg {
+        self.asm.load(ty, space, address)
+    }
+
+    fn copy(&mut self, from: Value, to: Value, count: Value) {
+        let ty = self.element(from);
+        let (source, target) = (self.register(from), self.register(to));
+        let count = self.operand(count);
+        let asm = &mut *self.asm;
+        let index = asm.register(Class::B64);
+        asm.move_to(index, Literal::I64(0).into());
+        let (head, end) = (asm.label(), asm.label());
+        asm.place(head);
+        let over = asm.register(Class::Predicate);
+        emit!(asm, "setp.ge.s64 {over}, {index}, {count}");
+        emit!(asm, "@{over} bra {end}");
+        let address = asm.element_address(source, index.into(), ty.size());
+        let element = asm.load(ty, self.spaces.of(from), address);
+        let address = asm.element_address(target, index.into(), ty.size());
+        asm.store(ty, self.spaces.of(to), address, element.into());
+        emit!(asm, "add.s64 {index}, {index}, 1");
+        emit!(asm, "bra {head}");
+        asm.place(end);
+    }
+}
+
+/// Control flow.
+impl WorkItem<'_> {
+    fn branch(
+        &mut self,
+        inst: &Inst,
+        cond: Value,
+        then: &Block,
+        otherwise: &Block,
+    ) -> Result<(), Reason> {
+        let cond = self.register(cond);
+        let results = self.registers(&inst.results);
+        let (no, end) = (self.asm.label(), self.asm.label());
+        emit!(self.asm, "@!{cond} bra {no}");
+        self.side(then, inst, &results)?;
+        emit!(self.asm, "bra {end}");
+        self.asm.place(no);
+        self.side(otherwise, inst, &results)?;
+        self.asm.place(end);
+        for (value, reg) in inst.results.iter().zip(results) {
+            self.define(*value, reg);
+        }
+        Ok(())
+    }
+
+    fn side(&mut self, block: &Block, inst: &Inst, results: &[Reg]) -> Result<(), Reason> {
+        self.block(block)?;
+        for ((from, to), reg) in block.yields.iter().zip(&inst.results).zip(results) {
+            let operand = self.flow(*from, *to);
+            self.asm.move_to(*reg, operand);
+        }
+        Ok(())
+    }
+
+    fn registers(&mut self, values: &[Value]) -> Vec<Reg> {
+        let classes: Vec<Class> = values.iter().map(|value| self.class(*value)).collect();
+        classes.into_iter().map(|class| self.asm.register(class)).collect()
+    }
+
+    /// Emits registers for the values that a loop carries, with their first values.
+    fn carry(&mut self, init: &[Value], carried: &[Value]) -> Vec<Reg> {
+        let registers = self.registers(carried);
+        for ((from, to), reg) in init.iter().zip(carried).zip(&registers) {
+            let operand = self.flow(*from, *to);
+            self.asm.move_to(*reg, operand);
+            self.define(*to, *reg);
+        }
+        registers
+    }
+
+    /// Assigns the yielded values to the carried ones, all at once.
+    fn next(&mut self, yields: &[Value], carried: &[Value], registers: &[Reg]) {
+        let operands: Vec<Operand> =
+            yields.iter().zip(carried).map(|(from, to)| self.flow(*from, *to)).collect();
+        // A carried value may be yielded in the place of another one.
+        let swapped = |operand: &Operand| registers.iter().any(|reg| *operand == (*reg).into());
+        let sources: Vec<Operand> = operands
+            .iter()
+            .zip(registers)
+            .map(|(operand, own)| {
+                if !swapped(operand) || *operand == (*own).into() {
+                    return *operand;
+                }
+                let kept = self.asm.register(own.class);
+                self.asm.move_to(kept, *operand);
+                kept.into()
+            })
+            .collect();
+        for (operand, reg) in sources.iter().zip(registers) {
+            if *operand != (*reg).into() {
+                self.asm.move_to(*reg, *operand);
+            }
+        }
+    }
+
+    fn while_loop(
+        &mut self,
+        inst: &Inst,
+        init: &[Value],
+        carried: &[Value],
+        cond: &Block,
+        body: &Block,
+    ) -> Result<(), Reason> {
+        let registers = self.carry(init, carried);
+        let count = self.asm.register(Class::B32);
+        self.asm.move_to(count, Literal::I32(0).into());
+        let (head, end) = (self.asm.label(), self.asm.label());
+        self.asm.place(head);
+        self.block(cond)?;
+        let go_on = self.register(cond.yields[0]);
+        emit!(self.asm, "@!{go_on} bra {end}");
+        self.block(body)?;
+        self.next(&body.yields, carried, &registers);
+        emit!(self.asm, "add.s32 {count}, {count}, 1");
+        self.poll(count);
+        emit!(self.asm, "bra {head}");
+        self.asm.place(end);
+        for (value, reg) in inst.results.iter().zip(registers) {
+            self.define(*value, reg);
+        }
+        Ok(())
+    }
+
+    fn for_loop(&mut self, inst: &Inst) -> Result<(), Reason> {
+        let Op::For { count, index, init, carried, reduce, body } = &inst.op else {
+            bug!("a counted loop");
+        };
+        let count = self.operand(*count);
+        let registers = self.carry(init, carried);
+        let sums = self.sums(inst, reduce, carried.len());
+        let counter = self.asm.register(Class::B64);
+        self.asm.move_to(counter, Literal::I64(0).into());
+        self.define(*index, counter);
+        let (head, end) = (self.asm.label(), self.asm.label());
+        self.asm.place(head);
+        let over = self.asm.register(Class::Predicate);
+        emit!(self.asm, "setp.ge.s64 {over}, {counter}, {count}");
+        emit!(self.asm, "@{over} bra {end}");
+        self.block(body)?;
+        let (carries, elements) = body.yields.split_at(carried.len());
+        // The elements first: they may be carried values of this iteration.
+        for ((combine, element), sum) in reduce.iter().zip(elements).zip(&sums) {
+            let (ty, element) = (self.scalar(*element), self.operand(*element));
+            let next = self.asm.combine(*combine, ty, (*sum).into(), element);
+            self.asm.move_to(*sum, next.into());
+        }
+        self.next(carries, carried, &registers);
+        emit!(self.asm, "add.s64 {counter}, {counter}, 1");
+        if !matches!(count, Operand::Constant(_)) {
+            let low = self.asm.convert(Ty::I64, Ty::I32, counter.into());
+            self.poll(low);
+        }
+        emit!(self.asm, "bra {head}");
+        self.asm.place(end);
+        for (value, reg) in inst.results.iter().zip(registers.into_iter().chain(sums)) {
+            self.define(*value, reg);
+        }
+        Ok(())
+    }
+
+    /// Emits the registers of a loop's reductions, with their neutral elements.
+    fn sums(&mut self, inst: &Inst, reduce: &[Combine], carried: usize) -> Vec<Reg> {
+        let mut sums = Vec::with_capacity(reduce.len());
+        for (combine, result) in reduce.iter().zip(&inst.results[carried..]) {
+            let neutral = combine.neutral(self.scalar(*result));
+            let neutral = self.asm.constant(neutral);
+            let sum = self.asm.register(neutral.class);
+            self.asm.move_to(sum, neutral.into());
+            sums.push(sum);
+        }
+        sums
+    }
+
+    /// Emits a look at the interrupt word, now and then: `count` is the number of iterations.
+    fn poll(&mut self, count: Reg) {
+        let asm = &mut *self.asm;
+        let (low, not_now) = (asm.register(Class::B32), asm.register(Class::Predicate));
+        let go_on = asm.label();
+        emit!(asm, "and.b32 {low}, {count}, {}", INTERRUPT_POLL_ITERATIONS - 1);
+        emit!(asm, "setp.ne.s32 {not_now}, {low}, 0");
+        emit!(asm, "@{not_now} bra {go_on}");
+        let interrupted = failure::is_interrupted(asm, self.failure);
+        let from = asm.label();
+        emit!(asm, "@{interrupted} bra {from}");
+        asm.place(go_on);
+        self.exits.push(Exit { from, details: Details::Interrupted });
+    }
+
+    fn exit(&mut self, site: Site, detail: &[Value], text: Option<(Value, Value)>) -> Label {
+        let from = self.asm.label();
+        let detail = detail.iter().map(|value| self.operand(*value)).collect();
+        let text = text
+            .map(|(text, length)| (self.operand(text), self.spaces.of(text), self.operand(length)));
+        self.exits.push(Exit { from, details: Details::Program { site, detail, text } });
+        from
+    }
+}

@@ -1,0 +1,198 @@
+//! The record of a failure in device memory: which launch failed, where, and why.
+//!
+//! ```text
+//! byte   0  u64  key: stage · 2⁵⁶ + index of the work item; the least one is kept
+//!        8  u32  lock: 1 while a thread writes the rest
+//!       12  u32  kind: 0 none, 1 a check, 2 a check with a text, 3 interrupted
+//!       16  u64  launch: the number of the launch that failed; 0 for none
+//!       24  u32  site          28  u32  number of details
+//!       32  i64  details, 4 of them
+//!       64  i64  length of the text
+//!       72  u8   the text, cut at TEXT_BYTES
+//! ```
+//!
+//! A launch begins with a look at `launch`: if an earlier one failed it has no effect. All entries
+//! of one launch have its number, and go on. Of the threads that fail at the same time each takes
+//! the lock; the first work item in the order of the space wins, an earlier stage before a later
+//! one. The host resets the record when it has reported it.
+
+use super::address::AddressSpace;
+use super::assembly::{Assembly, Class, Label, Operand, Reg, emit};
+use nesl_runtime::kir::{Literal, Site, Ty};
+
+/// The offsets of the record's fields, in bytes.
+pub mod offset {
+    /// The order of the failure among those of its launch.
+    pub const KEY: usize = 0;
+    /// The lock.
+    pub const LOCK: usize = 8;
+    /// The kind of failure.
+    pub const KIND: usize = 12;
+    /// The number of the launch.
+    pub const LAUNCH: usize = 16;
+    /// The failure site.
+    pub const SITE: usize = 24;
+    /// The number of details.
+    pub const DETAILS: usize = 28;
+    /// The details.
+    pub const DETAIL: usize = 32;
+    /// The length of the text, in chars.
+    pub const TEXT_LENGTH: usize = 64;
+    /// The text.
+    pub const TEXT: usize = 72;
+}
+
+/// The length at which a text of a failure is cut, in bytes.
+pub const TEXT_BYTES: usize = 952;
+
+/// The size of the record, in bytes.
+pub const RECORD_BYTES: usize = offset::TEXT + TEXT_BYTES;
+
+/// The key of a record without a failure.
+pub const NO_FAILURE: u64 = u64::MAX;
+
+/// The kinds of failures in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Kind {
+    /// A check did not hold.
+    Check = 1,
+    /// A `Fail` was executed, with a text.
+    Text = 2,
+    /// The interrupt word was set.
+    Interrupted = 3,
+}
+
+/// The position of the stage in a key, in bits; the index of the work item has those below.
+pub const STAGE_SHIFT: u32 = 56;
+
+/// The registers of an entry that hold what failures need.
+#[derive(Clone, Copy, Debug)]
+pub struct Registers {
+    /// The address of the record.
+    pub record: Reg,
+    /// The number of the launch; not 0.
+    pub launch: Reg,
+    /// The address of the interrupt word, in memory of the host.
+    pub interrupt: Reg,
+}
+
+/// The details of a failure.
+pub enum Details {
+    /// A check, or a `Fail` with its text: an array of `u8`, the memory it is in, its length.
+    Program {
+        /// The failure site.
+        site: Site,
+        /// Up to four `i64`.
+        detail: Vec<Operand>,
+        /// The text of a `Fail`.
+        text: Option<(Operand, AddressSpace, Operand)>,
+    },
+    /// The interrupt word was set.
+    Interrupted,
+}
+
+/// Emits the look at the record with which an entry begins: it ends at `end` if an earlier launch
+/// has failed. All threads see the same, as nobody writes that field with another number.
+pub fn skip_if_failed(asm: &mut Assembly, registers: &Registers, end: Label) {
+    let (failed, is_none, is_own) =
+        (asm.register(Class::B64), asm.register(Class::Predicate), asm.register(Class::Predicate));
+    emit!(asm, "ld.relaxed.gpu.global.u64 {failed}, [{}+{}]", registers.record, offset::LAUNCH);
+    emit!(asm, "setp.eq.u64 {is_none}, {failed}, 0");
+    emit!(asm, "setp.eq.or.u64 {is_own}, {failed}, {}, {is_none}", registers.launch);
+    emit!(asm, "@!{is_own} bra {end}");
+}
+
+/// Emits a look at the interrupt word; the predicate is true if it is set.
+pub fn is_interrupted(asm: &mut Assembly, registers: &Registers) -> Reg {
+    let (word, set) = (asm.register(Class::B32), asm.register(Class::Predicate));
+    emit!(asm, "ld.relaxed.sys.global.u32 {word}, [{}]", registers.interrupt);
+    emit!(asm, "setp.ne.s32 {set}, {word}, 0");
+    set
+}
+
+/// Emits the recording of a failure at a work item.
+pub fn record(
+    asm: &mut Assembly,
+    registers: &Registers,
+    stage: usize,
+    index: Operand,
+    details: &Details,
+) {
+    let record = registers.record;
+    let key = asm.register(Class::B64);
+    match stage {
+        0 => asm.move_to(key, index),
+        stage => emit!(asm, "or.b64 {key}, {index}, {}", (stage as u64) << STAGE_SHIFT),
+    }
+    // The lock: a lane that has it leaves the loop, and the others of its warp wait for it.
+    let (busy, taken) = (asm.register(Class::B32), asm.register(Class::Predicate));
+    let (spin, unlock) = (asm.label(), asm.label());
+    asm.place(spin);
+    emit!(asm, "atom.acquire.gpu.global.cas.b32 {busy}, [{record}+{}], 0, 1", offset::LOCK);
+    emit!(asm, "setp.ne.s32 {taken}, {busy}, 0");
+    emit!(asm, "@{taken} bra {spin}");
+    let (known, later) = (asm.register(Class::B64), asm.register(Class::Predicate));
+    emit!(asm, "ld.relaxed.gpu.global.u64 {known}, [{record}+{}]", offset::KEY);
+    emit!(asm, "setp.le.u64 {later}, {known}, {key}");
+    emit!(asm, "@{later} bra {unlock}");
+    emit!(asm, "st.relaxed.gpu.global.u64 [{record}+{}], {key}", offset::KEY);
+    write_details(asm, record, details);
+    emit!(asm, "st.relaxed.gpu.global.u64 [{record}+{}], {}", offset::LAUNCH, registers.launch);
+    asm.place(unlock);
+    emit!(asm, "atom.release.gpu.global.exch.b32 {busy}, [{record}+{}], 0", offset::LOCK);
+}
+
+fn write_details(asm: &mut Assembly, record: Reg, details: &Details) {
+    let kind = match details {
+        Details::Program { text: None, .. } => Kind::Check,
+        Details::Program { text: Some(_), .. } => Kind::Text,
+        Details::Interrupted => Kind::Interrupted,
+    };
+    write_word(asm, record, offset::KIND, kind as u32);
+    let Details::Program { site, detail, text } = details else { return };
+    write_word(asm, record, offset::SITE, site.0);
+    write_word(asm, record, offset::DETAILS, detail.len() as u32);
+    for (at, detail) in detail.iter().enumerate() {
+        let value = match *detail {
+            Operand::Reg(reg) => reg,
+            Operand::Constant(literal) => asm.constant(literal),
+        };
+        emit!(asm, "st.relaxed.gpu.global.b64 [{record}+{}], {value}", offset::DETAIL + 8 * at);
+    }
+    if let Some((text, space, length)) = text {
+        write_text(asm, record, *text, *space, *length);
+    }
+}
+
+fn write_word(asm: &mut Assembly, record: Reg, offset: usize, value: u32) {
+    let reg = asm.constant(Literal::I32(value as i32));
+    emit!(asm, "st.relaxed.gpu.global.b32 [{record}+{offset}], {reg}");
+}
+
+fn write_text(
+    asm: &mut Assembly,
+    record: Reg,
+    text: Operand,
+    space: AddressSpace,
+    length: Operand,
+) {
+    let cut = asm.register(Class::B64);
+    emit!(asm, "min.s64 {cut}, {length}, {TEXT_BYTES}");
+    emit!(asm, "st.relaxed.gpu.global.b64 [{record}+{}], {cut}", offset::TEXT_LENGTH);
+    let Operand::Reg(text) = text else { return };
+    let index = asm.register(Class::B64);
+    asm.move_to(index, Literal::I64(0).into());
+    let (head, end) = (asm.label(), asm.label());
+    asm.place(head);
+    let over = asm.register(Class::Predicate);
+    emit!(asm, "setp.ge.s64 {over}, {index}, {cut}");
+    emit!(asm, "@{over} bra {end}");
+    let from = asm.element_address(text, index.into(), 1);
+    let byte = asm.load(Ty::U8, space, from);
+    let to = asm.element_address(record, index.into(), 1);
+    emit!(asm, "st.relaxed.gpu.global.b8 [{to}+{}], {byte}", offset::TEXT);
+    emit!(asm, "add.s64 {index}, {index}, 1");
+    emit!(asm, "bra {head}");
+    asm.place(end);
+}
