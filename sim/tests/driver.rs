@@ -1,5 +1,7 @@
 //! An ordinary CUDA program, through the real cudarc, on the simulated driver.
 
+#![cfg(target_os = "linux")]
+
 use cudarc::driver::{CudaContext, CudaFunction, DriverError, LaunchConfig, PushKernelArg, sys};
 use cudarc::nvrtc::Ptx;
 use nesl_sim::client::{Client, Session};
@@ -334,4 +336,46 @@ fn use_after_release_and_a_forgotten_write() {
     unsafe { launch.launch(LaunchConfig::for_num_elems(8)) }.unwrap();
     assert_eq!(error_of(stream.synchronize()), Some(sys::CUresult::CUDA_ERROR_LAUNCH_FAILED));
     assert_eq!(sim.findings()[0].kind, FaultKind::Uninitialised);
+}
+
+/// The environment variable that makes [`as_another_process`] the program that is run.
+const CHILD: &str = "NESL_SIM_TEST_CHILD";
+
+#[test]
+fn any_program_runs_with_a_library_path() {
+    let folder = std::env::temp_dir().join(format!("nesl-sim-{}", std::process::id()));
+    nesl_sim::client::install(&folder).unwrap();
+    let output = std::process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "as_another_process", "--nocapture"])
+        .env(CHILD, "1")
+        .env("LD_LIBRARY_PATH", &folder)
+        .env("NESL_SIM_DEVICE", "t4")
+        .env("NESL_SIM_CHECK", "1")
+        .output()
+        .unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
+    let (out, errors) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{out}{errors}");
+    assert!(out.contains("runs on Simulated T4"), "{out}");
+    assert!(errors.contains("uninitialised in kernel saxpy_f64"), "{errors}");
+}
+
+#[test]
+fn as_another_process() {
+    if std::env::var_os(CHILD).is_none() {
+        return;
+    }
+    let context = context();
+    println!("runs on {}", context.name().unwrap());
+    let stream = context.new_stream().unwrap();
+    let function = saxpy(&context);
+    // SAFETY: reading it unwritten is what is tested.
+    let x = unsafe { stream.alloc::<f64>(1) }.unwrap();
+    let mut y = stream.alloc_zeros::<f64>(1).unwrap();
+    let mut launch = stream.launch_builder(&function);
+    launch.arg(&x).arg(&mut y).arg(&1.0f64).arg(&1u32);
+    // SAFETY: the arguments are the kernel's parameters.
+    unsafe { launch.launch(LaunchConfig::for_num_elems(1)) }.unwrap();
+    assert!(stream.synchronize().is_err());
 }

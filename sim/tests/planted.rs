@@ -302,6 +302,17 @@ fn unordered_writers() {
         "ld.shared.u32 %r13, [%r11];\n  add.s32 %r13, %r13, 1;\n  st.shared.u32 [%r11], %r13;",
     );
     faults(FaultKind::Race, |options| histogram(&racy, options));
+    // A thread reads what it wrote by a read-only load.
+    faults(FaultKind::Race, |options| {
+        let text = kernel(
+            ".param .u64 p_out",
+            "ld.param.u64 %rd1, [p_out];\n st.global.u32 [%rd1], 1;\n\
+             ld.global.nc.u32 %r1, [%rd1];",
+        );
+        let mut device = Device::new(options);
+        let out = device.upload_u32(&[0]);
+        outcome(device.launch(&text, 1, 1, &[out]))
+    });
     // Bytes beside each other do not race.
     clean(|options| {
         let text = kernel(

@@ -240,13 +240,24 @@ impl Driver {
         }
         self.retained -= 1;
         if self.retained == 0 {
-            self.reset();
+            self.destroy();
         }
         Ok(())
     }
 
-    /// Destroys the primary context with all that it holds.
+    /// Destroys the primary context while the host may still hold its objects. Its pinned memory
+    /// stays for ever: the host may have references into it.
     pub fn reset(&mut self) {
+        // What was launched runs first; its errors have nobody to hear them.
+        let _ = self.drain_all();
+        if let Some(context) = &mut self.primary {
+            context.pinned.clear();
+        }
+        self.destroy();
+    }
+
+    /// Destroys the primary context with all that it holds.
+    fn destroy(&mut self) {
         if self.primary.as_ref().is_some_and(|context| context.sticky.is_none()) {
             // What was launched runs, as on a device; its errors have nobody to hear them.
             let _ = self.drain_all();

@@ -106,6 +106,8 @@ pub struct Access {
     pub ordering: Ordering,
     /// The scope, if the access is not weak.
     pub scope: Scope,
+    /// The memory must not change during the launch (`ld.global.nc`).
+    pub read_only: bool,
 }
 
 /// The change that an atomic instruction makes.

@@ -91,6 +91,29 @@ impl Machine<'_> {
             for lane in lanes_of(mask) {
                 self.check_global(block, at, lane, (addresses[lane], size), kind, access.into())?;
             }
+            if access.read_only {
+                self.check_read_only(at, mask, addresses, size)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that memory that is read as if it could not change has not been written: a read-only
+    /// load may return what was there before, whatever orders the two.
+    fn check_read_only(
+        &self,
+        at: At,
+        mask: u32,
+        addresses: &Lanes,
+        bytes: usize,
+    ) -> Result<(), Failure> {
+        for lane in lanes_of(mask) {
+            let (index, offset) = self.locate(at, lane, addresses[lane], bytes)?;
+            let shadow = self.memory.allocation(index).shadow.as_ref();
+            if shadow.is_some_and(|s| s.is_written(self.launch.number, offset, bytes)) {
+                let message = format!("a read-only load at offset {offset} that this launch wrote");
+                return Err(Failure::of_thread(FaultKind::Race, at.thread(lane), message));
+            }
         }
         Ok(())
     }

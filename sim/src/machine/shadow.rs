@@ -76,6 +76,13 @@ impl Shadow {
         }
         conflict
     }
+
+    /// Returns true if a byte of a range was written in a launch.
+    pub fn is_written(&self, launch: u32, offset: usize, bytes: usize) -> bool {
+        self.cells[offset / self.granule..(offset + bytes).div_ceil(self.granule)]
+            .iter()
+            .any(|cell| cell.launch == launch && cell.write.clock > 0)
+    }
 }
 
 /// Returns true if two accesses are atomic with respect to each other.

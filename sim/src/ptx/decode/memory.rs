@@ -41,7 +41,8 @@ impl Decoder<'_> {
         {
             return Err("a read-only load is weak and from global memory".to_owned());
         }
-        let access = self.access(s, space, 0, (ordering, scope))?;
+        let mut access = self.access(s, space, 0, (ordering, scope))?;
+        access.read_only = read_only;
         if space != Space::Param {
             return Ok(Op::Load(access));
         }
@@ -113,7 +114,8 @@ impl Decoder<'_> {
             self.address(&s.operands[1 - at].clone(), space)?
         };
         let elements = elements as u8;
-        Ok(Access { address, ty, elements, registers, register_mask, ordering, scope })
+        let read_only = false;
+        Ok(Access { address, ty, elements, registers, register_mask, ordering, scope, read_only })
     }
 
     pub(super) fn atomic(&mut self, s: &mut Statement) -> Result<Op, Reason> {
