@@ -110,7 +110,7 @@ fn kernels(all: Vec<ListedKernel>, print: &dyn Fn(&kir::Module) -> String) -> Du
             dump.text.push('\n');
         }
         dump.notes.push((dump.text.len(), kernel.site));
-        let _ = writeln!(dump.text, "% {}\n  {} %", kernel.title, kernel.reason);
+        let _ = writeln!(dump.text, "% {} %\n% {} %", kernel.title, kernel.reason);
         if let Some(module) = &kernel.module {
             let text = print(module);
             let from = dump.text.len();

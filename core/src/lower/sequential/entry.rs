@@ -22,7 +22,7 @@ pub(super) fn kernel<'a>(
 ) -> Kernel {
     let precision = settings.precision;
     let main = &program.functions[program.main.0 as usize];
-    let mut kernel = KernelBuilder::new("form");
+    let mut kernel = KernelBuilder::new("sequential");
     let count = kernel.param(INT);
     let mut args = Vec::new();
     for (_, ty) in &main.params {
