@@ -37,10 +37,11 @@ const ORDER: [&str; 22] = [
 ];
 
 /// The crates of the workspace that each crate may import.
-const MAY_IMPORT: [(&str, &[&str]); 7] = [
+const MAY_IMPORT: [(&str, &[&str]); 8] = [
     ("nesl-runtime", &[]),
     ("nesl-runtime-cpu", &["nesl-runtime"]),
     ("nesl-runtime-ptx", &["nesl-runtime"]),
+    ("nesl-sim", &[]),
     ("nesl-core", &["nesl-runtime"]),
     ("nesl-engine", &["nesl-core", "nesl-runtime"]),
     ("nesl-server", &["nesl-core", "nesl-runtime"]),
@@ -61,18 +62,19 @@ const MAY_IMPORT: [(&str, &[&str]); 7] = [
 const MAX_FILE_LINES: usize = 800;
 
 /// The folders of the crates.
-const CRATES: [&str; 8] =
-    ["runtime", "runtime-cpu", "runtime-ptx", "core", "engine", "server", "repl", "xtask"];
+const CRATES: [&str; 9] =
+    ["runtime", "runtime-cpu", "runtime-ptx", "core", "engine", "server", "repl", "sim", "xtask"];
 
 /// Circles of imports that are still to be dissolved: the files of each.
 const CIRCLES: &[&[&str]] = &[];
 
 /// The number of doc lines of each crate that are no sentences. Lower it with the number; never
 /// raise it.
-const UNCLEAR_DOC_LINES: [(&str, usize); 8] = [
+const UNCLEAR_DOC_LINES: [(&str, usize); 9] = [
     ("runtime", 2),
     ("runtime-cpu", 0),
     ("runtime-ptx", 0),
+    ("sim", 0),
     ("core", 126),
     ("engine", 10),
     ("server", 31),
@@ -82,10 +84,11 @@ const UNCLEAR_DOC_LINES: [(&str, usize); 8] = [
 
 /// The number of constants of each crate whose names have no unit. Lower it with the number; never
 /// raise it.
-const VAGUE_CONSTANTS: [(&str, usize); 8] = [
+const VAGUE_CONSTANTS: [(&str, usize); 9] = [
     ("runtime", 0),
     ("runtime-cpu", 0),
     ("runtime-ptx", 0),
+    ("sim", 0),
     ("core", 1),
     ("engine", 1),
     ("server", 0),

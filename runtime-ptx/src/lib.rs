@@ -110,7 +110,9 @@ impl Ptx {
 
     fn reset_record(&self) -> Result<(), Failure> {
         let mut head = [0; HEAD_BYTES];
-        head[..8].copy_from_slice(&NO_FAILURE.to_ne_bytes());
+        for key in [offset::KEY, offset::LEAST_KEY] {
+            head[key..key + 8].copy_from_slice(&NO_FAILURE.to_ne_bytes());
+        }
         self.stream.write(self.shared.address(), &head)
     }
 

@@ -8,13 +8,15 @@
 //!       24  u32  site          28  u32  number of details
 //!       32  i64  details, 4 of them
 //!       64  i64  length of the text
-//!       72  u8   the text, cut at TEXT_BYTES
+//!       72  u64  the least key of all threads that have failed so far
+//!       80  u8   the text, cut at TEXT_BYTES
 //! ```
 //!
 //! A launch begins with a look at `launch`: if an earlier one failed it has no effect. All entries
-//! of one launch have its number, and go on. Of the threads that fail at the same time each takes
-//! the lock; the first work item in the order of the space wins, an earlier stage before a later
-//! one. The host resets the record when it has reported it.
+//! of one launch have its number, and go on. The first work item in the order of the space wins, an
+//! earlier stage before a later one. Threads that fail at the same time first agree on the least
+//! key, so that hardly more than one thread of a warp takes the lock. The host resets the record
+//! when it has reported it.
 
 use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Label, Operand, Reg, emit};
@@ -38,12 +40,14 @@ pub mod offset {
     pub const DETAIL: usize = 32;
     /// The length of the text, in chars.
     pub const TEXT_LENGTH: usize = 64;
+    /// The least key so far, whose thread may still wait for the lock.
+    pub const LEAST_KEY: usize = 72;
     /// The text.
-    pub const TEXT: usize = 72;
+    pub const TEXT: usize = 80;
 }
 
 /// The length at which a text of a failure is cut, in bytes.
-pub const TEXT_BYTES: usize = 952;
+pub const TEXT_BYTES: usize = 944;
 
 /// The size of the record, in bytes.
 pub const RECORD_BYTES: usize = offset::TEXT + TEXT_BYTES;
@@ -125,22 +129,36 @@ pub fn record(
         0 => asm.move_to(key, index),
         stage => emit!(asm, "or.b64 {key}, {index}, {}", (stage as u64) << STAGE_SHIFT),
     }
-    // The lock: a lane that has it leaves the loop, and the others of its warp wait for it.
+    let (spin, unlock, retry, end) = (asm.label(), asm.label(), asm.label(), asm.label());
+    let least = asm.register(Class::B64);
+    emit!(asm, "atom.relaxed.gpu.global.min.u64 {least}, [{record}+{}], {key}", offset::LEAST_KEY);
+    skip_if_less(asm, record, offset::LEAST_KEY, key, end);
+    // Of the lanes of a warp one takes the lock at a time. What it does with it stands before the
+    // jump with which the others try again, so that these do not keep it from going on.
     let (busy, taken) = (asm.register(Class::B32), asm.register(Class::Predicate));
-    let (spin, unlock) = (asm.label(), asm.label());
     asm.place(spin);
-    emit!(asm, "atom.acquire.gpu.global.cas.b32 {busy}, [{record}+{}], 0, 1", offset::LOCK);
+    emit!(asm, "atom.relaxed.gpu.global.cas.b32 {busy}, [{record}+{}], 0, 1", offset::LOCK);
     emit!(asm, "setp.ne.s32 {taken}, {busy}, 0");
-    emit!(asm, "@{taken} bra {spin}");
-    let (known, later) = (asm.register(Class::B64), asm.register(Class::Predicate));
-    emit!(asm, "ld.relaxed.gpu.global.u64 {known}, [{record}+{}]", offset::KEY);
-    emit!(asm, "setp.le.u64 {later}, {known}, {key}");
-    emit!(asm, "@{later} bra {unlock}");
+    emit!(asm, "@{taken} bra {retry}");
+    emit!(asm, "fence.acq_rel.gpu");
+    skip_if_less(asm, record, offset::KEY, key, unlock);
     emit!(asm, "st.relaxed.gpu.global.u64 [{record}+{}], {key}", offset::KEY);
     write_details(asm, record, details);
     emit!(asm, "st.relaxed.gpu.global.u64 [{record}+{}], {}", offset::LAUNCH, registers.launch);
     asm.place(unlock);
     emit!(asm, "atom.release.gpu.global.exch.b32 {busy}, [{record}+{}], 0", offset::LOCK);
+    emit!(asm, "bra {end}");
+    asm.place(retry);
+    emit!(asm, "bra {spin}");
+    asm.place(end);
+}
+
+/// Emits a jump that is taken if a field of the record is less than the key.
+fn skip_if_less(asm: &mut Assembly, record: Reg, field: usize, key: Reg, to: Label) {
+    let (known, less) = (asm.register(Class::B64), asm.register(Class::Predicate));
+    emit!(asm, "ld.relaxed.gpu.global.u64 {known}, [{record}+{field}]");
+    emit!(asm, "setp.lt.u64 {less}, {known}, {key}");
+    emit!(asm, "@{less} bra {to}");
 }
 
 fn write_details(asm: &mut Assembly, record: Reg, details: &Details) {
