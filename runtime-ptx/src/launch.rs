@@ -66,7 +66,7 @@ impl Launcher<'_> {
                 vec![self.record, next_pass(), self.stream.interrupt_word(), self.ticket];
             params.extend(areas.iter().map(Block::address));
             params.extend(&args);
-            self.stream.launch(*entry, blocks, BLOCK_THREADS, &mut params)?;
+            self.stream.launch(entry, blocks, BLOCK_THREADS, &mut params)?;
         }
         // The areas are free for what is enqueued from here on.
         Ok(())

@@ -95,7 +95,8 @@ fault_names! {
     ZipLength = "zip_length", Range = "range", NegativeLength = "negative_length",
     Partition = "partition", PackLength = "pack_length", Permute = "permute",
     Subseq = "subseq", ExpString = "exp_string", Message = "message", Host = "host",
-    TooDeep = "too_deep", OutOfMemory = "out_of_memory", Interrupted = "interrupted",
+    TooDeep = "too_deep", OutOfMemory = "out_of_memory", Device = "device",
+    Interrupted = "interrupted",
 }
 
 #[cfg(test)]

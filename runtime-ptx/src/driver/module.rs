@@ -26,7 +26,17 @@ pub struct CompiledKernel {
     /// Its passes and areas.
     pub plan: Plan,
     /// The entry of each pass.
-    pub entries: Vec<sys::CUfunction>,
+    pub entries: Vec<CompiledEntry>,
+}
+
+/// An entry of a module that is loaded.
+pub struct CompiledEntry(sys::CUfunction);
+
+impl CompiledEntry {
+    /// The driver's handle of the entry.
+    pub(super) fn handle(&self) -> sys::CUfunction {
+        self.0
+    }
 }
 
 // SAFETY: handles of the driver may be used by any thread that has bound the context; the runtime
@@ -48,7 +58,8 @@ impl Module {
                     .map_err(|_| device_failure("an entry with a zero byte in its name"))?;
                 // SAFETY: the module was loaded just now, and is unloaded when `module` is dropped.
                 let entry = unsafe { result::module::get_function(handle, name) };
-                entries.push(entry.map_err(|error| failure("find an entry", error))?);
+                entries
+                    .push(CompiledEntry(entry.map_err(|error| failure("find an entry", error))?));
             }
             module.kernels.push(CompiledKernel { kernel, plan, entries });
         }

@@ -1,6 +1,7 @@
 //! The stream: the order in which the device works, and the host's waiting for it.
 
 use super::device::Device;
+use super::module::CompiledEntry;
 use super::{device_failure, failure};
 use cudarc::driver::result::{self, event, stream};
 use cudarc::driver::sys::{self, CUdeviceptr, CUevent_flags, CUresult};
@@ -92,7 +93,7 @@ impl Stream {
     /// Enqueues an entry with parameters of 8 bytes.
     pub fn launch(
         &self,
-        entry: sys::CUfunction,
+        entry: &CompiledEntry,
         blocks: u32,
         threads: u32,
         params: &mut [u64],
@@ -104,7 +105,7 @@ impl Stream {
         // both come from one plan. The driver copies the parameters before it returns.
         unsafe {
             result::launch_kernel(
-                entry,
+                entry.handle(),
                 (blocks, 1, 1),
                 (threads, 1, 1),
                 0,
