@@ -189,7 +189,7 @@ pub struct Thresholds {
 impl Thresholds {
     /// Returns the thresholds for a runtime with these capabilities.
     ///
-    /// Where arrays are not in the memory of the host, each transfer waits for the device, so that
+    /// If arrays are not in the memory of the host, each transfer waits for the device, so that
     /// the host copies and scans nothing itself.
     pub fn for_machine(caps: &Caps) -> Thresholds {
         let cpu =

@@ -31,7 +31,7 @@ struct Golden<'a> {
     header: &'a str,
     /// `fused`, or `ast of syntax`.
     kind: &'a str,
-    /// What is counted, and how many there must be.
+    /// The quantities that are counted, each with the number that is expected.
     counts: Vec<(&'a str, usize)>,
     program: &'a str,
     expected: &'a str,

@@ -15,9 +15,9 @@ const BLOCKS_PER_MULTIPROCESSOR: u32 = 2048 / BLOCK_THREADS;
 
 /// The parts of a runtime that a launch needs.
 pub struct Launcher<'a> {
-    /// The stream.
+    /// The stream that launches are enqueued on.
     pub stream: &'a Stream,
-    /// The memory.
+    /// The memory that areas are taken from.
     pub memory: &'a Arc<Memory>,
     /// The number of multiprocessors of the device.
     pub multiprocessors: u32,

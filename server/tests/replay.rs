@@ -1,4 +1,4 @@
-//! What is known after thousands of edits is what a server knows that sees the text for the first
+//! After thousands of edits a server knows the same as one that sees the text for the first
 //! time.
 //!
 //! Real programs are edited at random: letters typed and deleted, words swapped, lines cut out and

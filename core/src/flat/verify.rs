@@ -26,7 +26,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Checks that a program is well-formed.
 ///
 /// # Errors
-/// Every violation.
+/// Returns every violation.
 pub fn verify(program: &Program) -> Result<(), Vec<Violation>> {
     let mut violations = Vec::new();
     for function in program.functions.iter().flatten() {

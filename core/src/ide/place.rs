@@ -36,11 +36,11 @@ pub(super) struct Place<'a> {
 /// The kind of an open construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sort {
-    /// `(`
+    /// A parenthesis: `(`.
     Paren,
-    /// `[`
+    /// A square bracket: `[`.
     Bracket,
-    /// `{`
+    /// A brace: `{`.
     Brace,
     /// `let`, up to its `in`
     Let,

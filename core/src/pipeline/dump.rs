@@ -21,7 +21,7 @@ const SNIPPET_CHARS: usize = 40;
 /// The text of a program at a stage, and the source locations of its lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dump {
-    /// The text.
+    /// The text of the stage.
     pub text: String,
     /// Pairs of a byte offset in the text and the source location of the line that begins there, in
     /// order. Lines without a source location have no entry.

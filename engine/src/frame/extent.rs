@@ -26,7 +26,7 @@ impl Extent {
         Extent { count: 1, single: true, segments: None, outer_indices: OnceCell::new() }
     }
 
-    /// `count` elements.
+    /// Returns the extent of `count` elements.
     pub(crate) fn many(count: usize, segments: Option<Rc<Segments>>) -> Extent {
         Extent { count, single: false, segments, outer_indices: OnceCell::new() }
     }

@@ -65,7 +65,7 @@ struct PureProgram<'p> {
     budget: Option<InterpretBudget>,
     /// The program prepared for a seed; `None` inside if it is left to the direct interpreter.
     prepared: Option<(u64, Option<Prepared>)>,
-    /// See [`nesl_core::host_program::PureRegion::small`].
+    /// True if the region is small ([`nesl_core::host_program::PureRegion::small`]).
     small: bool,
 }
 

@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct Device {
     /// The context, which is released when the device is dropped.
     pub context: Arc<CudaContext>,
-    /// Its description.
+    /// The description of the device.
     pub description: Description,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The driver's own allocation takes as long as a small kernel. So blocks are of few sizes, powers
 //! of two and the middles between them, and a freed block is kept for the next array of its size.
-//! What is enqueued later comes later: a block may be taken again while its last use is still
+//! The stream keeps the order of what is enqueued: a block may be taken again while its last use is still
 //! under way. When the driver has no more memory, the kept blocks are given back first.
 
 use super::device::Device;

@@ -13,7 +13,7 @@ const MAX_LOCAL_BYTES: usize = 4096;
 /// The memory in which an address points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddressSpace {
-    /// Device memory.
+    /// The memory of the device.
     Global,
     /// The memory of the thread.
     Local,

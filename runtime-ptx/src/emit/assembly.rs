@@ -16,9 +16,9 @@ pub enum Class {
     B32,
     /// 64 bits: an `i64`, or an address.
     B64,
-    /// An `f32`.
+    /// 32 bits: an `f32`.
     F32,
-    /// An `f64`.
+    /// 64 bits: an `f64`.
     F64,
 }
 
@@ -37,7 +37,7 @@ pub struct Label(u32);
 /// An operand of an instruction: a register or a constant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Operand {
-    /// A register.
+    /// A register of any class.
     Reg(Reg),
     /// A constant of a scalar type. A bool is never one: PTX has no constant predicates.
     Constant(Literal),
@@ -46,7 +46,7 @@ pub enum Operand {
 /// The text of an entry while it is written.
 #[derive(Debug, Default)]
 pub struct Assembly {
-    /// What the names of arrays begin with: those of texts are the module's.
+    /// The beginning of the names of arrays: those of texts are names of the module.
     prefix: String,
     /// Declarations at the level of the module: texts, tables.
     globals: String,

@@ -235,7 +235,7 @@ impl<'a> WorkItem<'a> {
     }
 }
 
-/// Memory.
+/// The emission of instructions that access memory.
 impl WorkItem<'_> {
     fn memory(&mut self, inst: &Inst) {
         match &inst.op {
@@ -308,7 +308,7 @@ impl WorkItem<'_> {
     }
 }
 
-/// Control flow.
+/// The emission of conditionals, loops and checks.
 impl WorkItem<'_> {
     fn branch(
         &mut self,

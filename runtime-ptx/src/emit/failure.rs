@@ -26,7 +26,7 @@ use nesl_runtime::kir::{Literal, Site, Ty};
 pub mod offset {
     /// The order of the failure among those of its launch.
     pub const KEY: usize = 0;
-    /// The lock.
+    /// The lock of the record.
     pub const LOCK: usize = 8;
     /// The kind of failure.
     pub const KIND: usize = 12;
@@ -36,13 +36,13 @@ pub mod offset {
     pub const SITE: usize = 24;
     /// The number of details.
     pub const DETAILS: usize = 28;
-    /// The details.
+    /// The details of the failure.
     pub const DETAIL: usize = 32;
     /// The length of the text, in chars.
     pub const TEXT_LENGTH: usize = 64;
     /// The least key so far, whose thread may still wait for the lock.
     pub const LEAST_KEY: usize = 72;
-    /// The text.
+    /// The text of the failure.
     pub const TEXT: usize = 80;
 }
 

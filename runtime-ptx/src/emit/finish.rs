@@ -16,7 +16,7 @@ pub struct Finish {
     pub combine: (Combine, Ty),
     /// The address of the area.
     pub area: Reg,
-    /// What is to be done with it.
+    /// The work that the last block does with the area.
     pub what: What,
 }
 

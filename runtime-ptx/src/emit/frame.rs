@@ -1,4 +1,4 @@
-//! What the code of a pass begins with: the parameters of the entry in registers, which thread it
+//! The beginning of the code of a pass: the parameters of the entry in registers, which thread it
 //! is, and the size of the index space.
 
 use super::address::{AddressSpace, AddressSpaces};
@@ -22,7 +22,7 @@ pub struct Entry<'a> {
     pub kernel: &'a Kernel,
     /// Its passes and areas.
     pub plan: &'a Plan,
-    /// The pass.
+    /// The pass that is emitted.
     pub pass: Pass,
     /// The memory of each array.
     pub spaces: &'a AddressSpaces,
@@ -32,13 +32,13 @@ pub struct Entry<'a> {
 
 /// The registers that every thread of an entry has from its beginning on.
 pub struct Frame {
-    /// What failures need.
+    /// The registers that failures need.
     pub failure: failure::Registers,
     /// The address of the ticket of the pass.
     pub ticket: Reg,
     /// The addresses of the plan's areas.
     pub areas: Vec<Reg>,
-    /// Which thread it is.
+    /// The registers that say which thread it is.
     pub ids: ThreadIds,
     /// The operand of each parameter of the kernel, by value.
     pub operands: Vec<Option<Operand>>,

@@ -11,7 +11,7 @@
 //! Final        everything
 //! ```
 //!
-//! What a pass leaves for another, or a block for the last block, lies in [`Area`]s.
+//! The results that a pass leaves for another, or a block for the last block, lie in [`Area`]s.
 
 use nesl_runtime::kir::{Kernel, Scope, Sink};
 
@@ -69,7 +69,7 @@ pub enum Role {
 pub struct Plan {
     /// The passes, in order; the last one is final.
     pub passes: Vec<Pass>,
-    /// The areas.
+    /// The areas of all passes.
     pub areas: Vec<Area>,
     /// For each sink, by stage: its areas.
     sinks: Vec<Vec<SinkAreas>>,
@@ -77,7 +77,7 @@ pub struct Plan {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct SinkAreas {
-    /// What lies before each tile; the partial results of blocks.
+    /// The state before each tile; of a reduction over the grid, the partial results of blocks.
     carry: usize,
     /// The tiles of a reduction of segments.
     tiles: usize,

@@ -307,7 +307,7 @@ pub fn rank<'t>(
 /// Fills an empty vector with the ranks of some texts; see [`rank`].
 ///
 /// # Errors
-/// As [`rank`].
+/// The same errors as those of [`rank`].
 pub fn rank_into<T: Sync>(
     texts: &[T],
     chars: impl Fn(&T) -> &[u8] + Sync,

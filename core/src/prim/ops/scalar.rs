@@ -8,7 +8,7 @@ use nesl_runtime::scalar::ScalarOp;
 /// The circumstances in which a scalar operation faults.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Trap {
-    /// Never faults.
+    /// The operation never faults.
     Never,
     /// Faults on ints if the divisor is 0, or -1 for the least int. Floats are divided by anything.
     Divisor,

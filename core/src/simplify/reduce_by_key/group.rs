@@ -15,7 +15,7 @@ enum Known {
     Atom(Atom),
     /// The pair of the key and the members.
     Group,
-    /// All members.
+    /// All members of the group.
     Members,
     /// One of them, whichever.
     Member,
