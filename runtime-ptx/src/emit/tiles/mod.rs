@@ -14,6 +14,8 @@
 //! A segment that lies in several tiles is reduced without waiting: each tile leaves its part, and
 //! the last block puts them together (`finish`).
 
+mod segments;
+
 use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Operand, Reg, emit};
 use super::body::WorkItem;
@@ -90,7 +92,7 @@ pub fn each_tile(
     emit!(asm, "add.s64 {number}, {number}, {blocks}");
     emit!(asm, "bra {head}");
     asm.place(end);
-    empty_segments(asm, entry);
+    segments::empty_segments(asm, entry);
     Ok((tiles, tile.finishes))
 }
 
@@ -462,84 +464,6 @@ impl Tile<'_> {
             asm.place(next);
         }
     }
-
-    /// Emits the reduction of segments into an array. One that begins before the tile is completed
-    /// by the last block.
-    fn reduce_segments(
-        &mut self,
-        asm: &mut Assembly,
-        (combine, ty): (Combine, Ty),
-        values: Vec<Reg>,
-        tiles: usize,
-        out: Reg,
-    ) {
-        let state = self.state(asm, tiles);
-        let (others, cleared) = (asm.register(Class::Predicate), asm.label());
-        emit!(asm, "setp.ne.s32 {others}, {}, 0", self.entry.frame.ids.thread);
-        emit!(asm, "@{others} bra {cleared}");
-        emit!(asm, "st.global.b64 [{state}+{}], -1", tile::SEGMENT);
-        asm.place(cleared);
-        // The barrier within comes before the store of the segment that ends in the tile.
-        let rows = self.rows(Scope::Segment, values);
-        let prefixes = scan_tile(asm, &self.place, (combine, ty), &rows, None);
-        self.leave(asm, ty, tiles, &prefixes);
-        let first = asm.register(Class::B64);
-        emit!(asm, "mul.lo.s64 {first}, {}, {TILE_ITEMS}", self.number);
-        self.each_last(asm, |asm, segment, row| {
-            let (offset, before) = (asm.register(Class::B64), asm.register(Class::Predicate));
-            emit!(asm, "sub.s64 {offset}, {}, {first}", self.items[row].index);
-            emit!(asm, "setp.gt.s64 {before}, {}, {offset}", rows.positions[row]);
-            let (own, end) = (asm.label(), asm.label());
-            emit!(asm, "@!{before} bra {own}");
-            let slot = asm.register(Class::B64);
-            emit!(asm, "add.s64 {slot}, {state}, {}", tile::FIRST);
-            asm.store(ty, AddressSpace::Global, slot, prefixes.with[row].into());
-            emit!(asm, "st.global.b64 [{state}+{}], {segment}", tile::SEGMENT);
-            emit!(asm, "bra {end}");
-            asm.place(own);
-            let address =
-                asm.element_address(out, segment.into(), element_bytes(self.entry, out, ty));
-            asm.store(ty, AddressSpace::Global, address, prefixes.with[row].into());
-            asm.place(end);
-        });
-        let area = self.entry.frame.areas[tiles];
-        let what = What::Segments { out, stride: element_bytes(self.entry, out, ty) };
-        self.finishes.push(Finish { combine: (combine, ty), area, what });
-    }
-
-    /// Emits the result of a reduction of segments, which an earlier pass has left.
-    fn read(&mut self, asm: &mut Assembly, sink: &Sink, results: usize) {
-        let Sink::Reduce { combine, value, out, result: Some(result), .. } = sink else { return };
-        let ty = self.entry.kernel.scalar_ty(*value);
-        let area = self.entry.frame.areas[results];
-        let out = match (self.entry.pass, out) {
-            (Pass::Final, Some(out)) => Some(self.entry.array(asm, *out)),
-            _ => None,
-        };
-        for item in &mut self.items {
-            let (segment, _, is_last) = item.segment.or_bug("a sink by segment has segments");
-            let neutral = asm.constant(combine.neutral(ty));
-            let total = asm.register(neutral.class);
-            asm.move_to(total, neutral.into());
-            let next = asm.label();
-            emit!(asm, "@!{} bra {next}", item.alive);
-            let address = asm.element_address(area, segment.into(), 8);
-            let loaded = asm.load(ty, AddressSpace::Global, address);
-            asm.move_to(total, loaded.into());
-            if let Some(out) = out {
-                emit!(asm, "@!{is_last} bra {next}");
-                let address = asm.element_address(out, segment.into(), ty.size());
-                asm.store(ty, AddressSpace::Global, address, total.into());
-            }
-            asm.place(next);
-            item.operands[result.0 as usize] = Some(total.into());
-        }
-    }
-}
-
-/// The distance of the results of a reduction: 8 bytes in an area, else the size of an element.
-fn element_bytes(entry: &Entry<'_>, out: Reg, ty: Ty) -> usize {
-    if entry.frame.areas.contains(&out) { 8 } else { ty.size() }
 }
 
 /// Emits registers with the values of sinks where there is no work item.
@@ -556,69 +480,4 @@ fn neutrals(asm: &mut Assembly, entry: &Entry<'_>, wanted: &[(Value, Literal)]) 
             reg
         })
         .collect()
-}
-
-/// Emits the results of segments without elements: no work item knows of them.
-fn empty_segments(asm: &mut Assembly, entry: &Entry<'_>) {
-    let mut outs = Vec::new();
-    for (stage, code) in entry.stages().iter().enumerate() {
-        for (number, sink) in code.sinks.iter().enumerate() {
-            let (out, neutral) = match (entry.role(stage, number), sink) {
-                (Role::Segments(_) | Role::Read(_), Sink::Reduce { combine, value, out, .. }) => {
-                    (*out, combine.neutral(entry.kernel.scalar_ty(*value)))
-                }
-                (
-                    Role::Ordered(..),
-                    Sink::Scan { scope: Scope::Segment, combine, value, total, .. },
-                ) => (*total, combine.neutral(entry.kernel.scalar_ty(*value))),
-                (Role::Ordered(..), Sink::Pack { scope: Scope::Segment, count, .. }) => {
-                    (Some(*count), Literal::I64(0))
-                }
-                _ => continue,
-            };
-            if let Some(out) = out
-                && entry.pass == Pass::Final
-            {
-                outs.push((entry.array(asm, out), neutral));
-            }
-        }
-    }
-    let (segments, offsets) = match &entry.kernel.space {
-        Space::Flat { .. } => return,
-        Space::Regular { segments, length } => (*segments, Err(*length)),
-        Space::Segmented { segments, offsets } => (*segments, Ok(*offsets)),
-    };
-    if outs.is_empty() {
-        return;
-    }
-    let (segment, stride) = (entry.first_index(asm), asm.register(Class::B64));
-    emit!(asm, "mul.wide.u32 {stride}, {}, {BLOCK_THREADS}", entry.frame.ids.blocks);
-    let (head, next, end) = (asm.label(), asm.label(), asm.label());
-    asm.place(head);
-    let over = asm.register(Class::Predicate);
-    emit!(asm, "setp.ge.s64 {over}, {segment}, {}", entry.param(segments));
-    emit!(asm, "@{over} bra {end}");
-    let has_some = asm.register(Class::Predicate);
-    match offsets {
-        Err(length) => emit!(asm, "setp.gt.s64 {has_some}, {}, 0", entry.param(length)),
-        Ok(offsets) => {
-            let offsets = entry.array(asm, offsets);
-            let address = asm.element_address(offsets, segment.into(), 8);
-            let (from, to) = (asm.register(Class::B64), asm.register(Class::B64));
-            emit!(asm, "ld.global.b64 {from}, [{address}]");
-            emit!(asm, "ld.global.b64 {to}, [{address}+8]");
-            emit!(asm, "setp.lt.s64 {has_some}, {from}, {to}");
-        }
-    }
-    emit!(asm, "@{has_some} bra {next}");
-    for (out, neutral) in outs {
-        let ty = neutral.ty();
-        let address = asm.element_address(out, segment.into(), ty.size());
-        let neutral = asm.constant(neutral);
-        asm.store(ty, AddressSpace::Global, address, neutral.into());
-    }
-    asm.place(next);
-    emit!(asm, "add.s64 {segment}, {segment}, {stride}");
-    emit!(asm, "bra {head}");
-    asm.place(end);
 }
