@@ -57,8 +57,13 @@ impl Launcher<'_> {
                     Area::Blocks => 8 * u64::from(blocks),
                     Area::Tiles => TILE_BYTES as u64 * tiles,
                     Area::Segments => 8 * extents.segments,
+                    Area::Tags(array) => 8 * length(kernel, launch.args, *array),
                 };
-                self.memory.alloc(usize::try_from(bytes).unwrap_or(usize::MAX))
+                let block = self.memory.alloc(usize::try_from(bytes).unwrap_or(usize::MAX))?;
+                if let Area::Tags(_) = area {
+                    self.stream.clear(block.address(), block.bytes())?;
+                }
+                Ok(block)
             })
             .collect::<Result<_, Failure>>()?;
         for entry in &kernel.entries {
@@ -112,6 +117,15 @@ fn words(kernel: &CompiledKernel, args: &[Arg]) -> Result<Vec<u64>, Failure> {
         });
     }
     Ok(words)
+}
+
+/// The length of an array argument, from its first element on.
+fn length(kernel: &CompiledKernel, args: &[Arg], array: Value) -> u64 {
+    let at = kernel.kernel.params.iter().position(|param| *param == array);
+    match &args[at.or_bug("a sink writes a parameter: the verifier sees that")] {
+        Arg::Array(buffer, start) => (buffer.len() - start) as u64,
+        Arg::Scalar(_) => 0,
+    }
 }
 
 /// The bits of a literal.

@@ -70,6 +70,9 @@ impl Stream {
 
     /// Enqueues the setting of bytes to 0.
     pub fn clear(&self, from: CUdeviceptr, bytes: usize) -> Result<(), Failure> {
+        if bytes == 0 {
+            return Ok(());
+        }
         self.device.bind()?;
         // SAFETY: the caller owns a block of at least so many bytes from `from` on.
         unsafe { result::memset_d8_async(from, 0, bytes, self.handle) }

@@ -11,7 +11,7 @@ use super::finish::{Finish, What};
 use super::frame::{BLOCK_THREADS, Entry};
 use super::indices::Indices;
 use super::plan::Role;
-use nesl_runtime::kir::{Kernel, Sink};
+use nesl_runtime::kir::Sink;
 use nesl_runtime::runtime::Reason;
 
 /// Emits the loop of a thread over its indices, of a pass of one stage.
@@ -46,10 +46,10 @@ fn work_item(
     indices.define(kernel, &mut operands);
     let next = asm.label();
     let mut sums = sums.iter();
-    for (at, stage) in kernel.stages.iter().enumerate() {
-        let failure = &entry.frame.failure;
+    for (at, insts) in entry.live().iter().enumerate() {
+        let (stage, failure) = (&kernel.stages[at], &entry.frame.failure);
         let mut item = WorkItem::new(asm, &kernel.types, entry.spaces, operands, failure);
-        item.block(&stage.body)?;
+        item.insts(insts)?;
         operands = item.finish(at, index.into(), next);
         let mut item = WorkItem::new(asm, &kernel.types, entry.spaces, operands, failure);
         for (number, sink) in stage.sinks.iter().enumerate() {
@@ -64,7 +64,9 @@ fn work_item(
                     let next = item.asm.combine(combine.0, combine.1, (*sum).into(), element);
                     item.asm.move_to(*sum, next.into());
                 }
-                Role::Free => free_sink(&mut item, kernel, sink),
+                role @ (Role::Free | Role::Tag(_) | Role::Tagged(_)) => {
+                    free_sink(&mut item, entry, sink, role, index);
+                }
                 _ => {}
             }
         }
@@ -74,27 +76,45 @@ fn work_item(
     Ok(())
 }
 
-/// Emits the part of a work item in a scatter or histogram.
-pub fn free_sink(item: &mut WorkItem<'_>, kernel: &Kernel, sink: &Sink) {
+/// Emits the part of a work item in a scatter or histogram; `item_index` is its index in the space.
+pub fn free_sink(
+    item: &mut WorkItem<'_>,
+    entry: &Entry<'_>,
+    sink: &Sink,
+    role: Role,
+    item_index: Reg,
+) {
     let (array, index, value, when) = match sink {
         Sink::Scatter { array, index, value, when } => (array, index, value, when),
         Sink::Histogram { array, index, value, when, .. } => (array, index, value, when),
         Sink::Reduce { .. } | Sink::Scan { .. } | Sink::Pack { .. } | Sink::Emit { .. } => return,
     };
-    let skip = when.map(|when| {
-        let (when, skip) = (item.register(when), item.asm.label());
+    let skip = item.asm.label();
+    if let Some(when) = when {
+        let when = item.register(*when);
         emit!(item.asm, "@!{when} bra {skip}");
-        skip
-    });
+    }
+    if let Role::Tag(area) | Role::Tagged(area) = role {
+        let (tag, index) = (item.asm.register(Class::B64), item.operand(*index));
+        emit!(item.asm, "add.s64 {tag}, {item_index}, 1");
+        let slot = item.asm.element_address(entry.frame.areas[area], index, 8);
+        if let Role::Tag(_) = role {
+            emit!(item.asm, "red.relaxed.gpu.global.max.u64 [{slot}], {tag}");
+            item.asm.place(skip);
+            return;
+        }
+        let (last, other) = (item.asm.register(Class::B64), item.asm.register(Class::Predicate));
+        emit!(item.asm, "ld.global.b64 {last}, [{slot}]");
+        emit!(item.asm, "setp.ne.s64 {other}, {last}, {tag}");
+        emit!(item.asm, "@{other} bra {skip}");
+    }
     let address = item.address(*array, *index);
-    let (ty, value) = (kernel.scalar_ty(*value), item.operand(*value));
+    let (ty, value) = (entry.kernel.scalar_ty(*value), item.operand(*value));
     match sink {
         Sink::Histogram { combine, .. } => {
             collective::update(item.asm, *combine, ty, address, value);
         }
         _ => item.asm.store(ty, AddressSpace::Global, address, value),
     }
-    if let Some(skip) = skip {
-        item.asm.place(skip);
-    }
+    item.asm.place(skip);
 }

@@ -17,7 +17,7 @@ use super::frame::{BLOCK_THREADS, Entry, Frame, HIDDEN_PARAMS, param_type};
 use super::plan::{Pass, Plan, Role};
 use super::{elements, tiles};
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::{Combine, Inst, Kernel, Literal, Op, Sink, Stage, Value, liveness};
+use nesl_runtime::kir::{Combine, Kernel, Literal, Sink, liveness};
 use nesl_runtime::runtime::Reason;
 use std::fmt::Write;
 
@@ -27,11 +27,14 @@ use std::fmt::Write;
 pub fn entry(kernel: &Kernel, plan: &Plan, pass: Pass, name: &str) -> Result<String, Reason> {
     let spaces = AddressSpaces::find(kernel)?;
     for stage in &kernel.stages {
-        stage.sinks.iter().try_for_each(|sink| supports(kernel, stage, sink))?;
+        stage.sinks.iter().try_for_each(|sink| supports(kernel, sink))?;
     }
-    if let Pass::Prepare(stage) = pass
-        && liveness::may_read_written(kernel, stage)
-    {
+    let replayed = match pass {
+        Pass::Prepare(stage) => Some(stage),
+        Pass::Tag => Some(kernel.stages.len() - 1),
+        Pass::Final => None,
+    };
+    if replayed.is_some_and(|last| liveness::may_read_written(kernel, last)) {
         return Err(Reason::Collective("store"));
     }
     let mut asm = Assembly::new(name);
@@ -68,11 +71,11 @@ pub fn entry(kernel: &Kernel, plan: &Plan, pass: Pass, name: &str) -> Result<Str
 }
 
 /// Fails if a sink cannot be executed.
-fn supports(kernel: &Kernel, stage: &Stage, sink: &Sink) -> Result<(), Reason> {
+fn supports(kernel: &Kernel, sink: &Sink) -> Result<(), Reason> {
     match sink {
-        Sink::Reduce { .. } | Sink::Scan { .. } | Sink::Pack { .. } => Ok(()),
-        Sink::Scatter { value, .. } if is_uniform(kernel, stage, *value) => Ok(()),
-        Sink::Scatter { .. } => Err(Reason::Collective("scatter")),
+        Sink::Reduce { .. } | Sink::Scan { .. } | Sink::Pack { .. } | Sink::Scatter { .. } => {
+            Ok(())
+        }
         Sink::Histogram { combine, value, length: None, .. } => {
             let ordered = !kernel.scalar_ty(*value).is_int() || *combine == Combine::Mul;
             if ordered { Err(Reason::Collective("histogram")) } else { Ok(()) }
@@ -80,12 +83,6 @@ fn supports(kernel: &Kernel, stage: &Stage, sink: &Sink) -> Result<(), Reason> {
         Sink::Histogram { .. } => Err(Reason::Collective("histogram")),
         Sink::Emit { .. } => Err(Reason::Collective("emit")),
     }
-}
-
-/// Returns true if all work items have the same value: whoever scatters it last, it is the same.
-fn is_uniform(kernel: &Kernel, stage: &Stage, value: Value) -> bool {
-    let constant = |inst: &Inst| inst.results == [value] && matches!(inst.op, Op::Const(_));
-    kernel.params.contains(&value) || stage.body.insts.iter().any(constant)
 }
 
 /// Returns true if the pass goes over the space tile by tile: a sink asks for an order, or a

@@ -7,7 +7,8 @@ use super::collective::ThreadIds;
 use super::failure;
 use super::plan::{Pass, Plan, Role};
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::{Kernel, Space, Stage, Ty, Value, ValueTy};
+use nesl_runtime::kir::liveness::live_insts;
+use nesl_runtime::kir::{Inst, Kernel, Space, Stage, Ty, Value, ValueTy};
 
 /// The number of threads of a block.
 pub const BLOCK_THREADS: u32 = 256;
@@ -117,13 +118,32 @@ impl Entry<'_> {
     pub fn stages(&self) -> &[Stage] {
         match self.pass {
             Pass::Prepare(last) => &self.kernel.stages[..=last],
-            Pass::Final => &self.kernel.stages,
+            Pass::Tag | Pass::Final => &self.kernel.stages,
         }
     }
 
     /// The part of a sink in the pass.
     pub fn role(&self, stage: usize, number: usize) -> Role {
         self.plan.role(&self.kernel.stages[stage].sinks[number], self.pass, stage, number)
+    }
+
+    /// The instructions that the pass executes, by stage: all in the final one, else those that its
+    /// sinks need, and those that may fail.
+    pub fn live(&self) -> Vec<Vec<&Inst>> {
+        let last = self.stages().len() - 1;
+        let is_final = self.pass == Pass::Final;
+        let roots = |stage: usize, visit: &mut dyn FnMut(Value)| {
+            for (number, sink) in self.kernel.stages[stage].sinks.iter().enumerate() {
+                match self.role(stage, number) {
+                    Role::Skip => {}
+                    Role::Read(_) if self.pass != Pass::Final => {}
+                    _ => sink.each_operand(&mut *visit),
+                }
+            }
+        };
+        live_insts(self.kernel, last, roots, |_, effects| {
+            if is_final { effects.any() } else { effects.traps || effects.writes_private }
+        })
     }
 
     /// The operand of a parameter.

@@ -8,18 +8,22 @@
 //! ```text
 //! Prepare(s)   the totals of the scans and packs of stage s in each tile, and then what lies
 //!              before each tile; the reductions of segments whose results later stages read
+//! Tag          for each element that is scattered to, the last work item that does
 //! Final        everything
 //! ```
 //!
 //! The results that a pass leaves for another, or a block for the last block, lie in [`Area`]s.
 
-use nesl_runtime::kir::{Kernel, Scope, Sink};
+use nesl_runtime::kir::{Inst, Kernel, Op, Scope, Sink, Stage, Value};
 
 /// A pass over the index space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
     /// Prepares what the stages behind this one, or its scans and packs, read.
     Prepare(usize),
+    /// Finds, for each element of an array that is scattered to, the last work item that does: of
+    /// several at one index the last one wins.
+    Tag,
     /// Executes all effects and writes all results.
     Final,
 }
@@ -33,6 +37,9 @@ pub enum Area {
     Tiles,
     /// 8 bytes for each segment: the results of a reduction.
     Segments,
+    /// 8 bytes for each element of an array parameter, 0 in the beginning: the last work item that
+    /// scatters there, counted from 1 on.
+    Tags(Value),
 }
 
 /// The size of the state of a tile, in bytes: the total of its last segment, a flag: 1 if that
@@ -62,6 +69,10 @@ pub enum Role {
     Ordered(usize, Option<usize>),
     /// Each work item takes part by itself.
     Free,
+    /// Each work item leaves its number in this area, if it is the last one for an element.
+    Tag(usize),
+    /// Each work item takes part by itself, if this area has its number.
+    Tagged(usize),
 }
 
 /// The passes of a kernel, and the areas that they share.
@@ -83,6 +94,8 @@ struct SinkAreas {
     tiles: usize,
     /// The results of a reduction of segments.
     segments: usize,
+    /// The tags of a scatter, if the order of its work items matters.
+    tags: Option<usize>,
 }
 
 impl Plan {
@@ -90,17 +103,20 @@ impl Plan {
     pub fn of(kernel: &Kernel) -> Plan {
         let mut plan = Plan::default();
         for (at, stage) in kernel.stages.iter().enumerate() {
-            let areas = stage.sinks.iter().map(|sink| plan.areas_of(sink)).collect();
+            let areas = stage.sinks.iter().map(|sink| plan.areas_of(kernel, stage, sink)).collect();
             plan.sinks.push(areas);
             if stage.sinks.iter().any(is_prepared) {
                 plan.passes.push(Pass::Prepare(at));
             }
         }
+        if plan.areas.iter().any(|area| matches!(area, Area::Tags(_))) {
+            plan.passes.push(Pass::Tag);
+        }
         plan.passes.push(Pass::Final);
         plan
     }
 
-    fn areas_of(&mut self, sink: &Sink) -> SinkAreas {
+    fn areas_of(&mut self, kernel: &Kernel, stage: &Stage, sink: &Sink) -> SinkAreas {
         let mut areas = SinkAreas::default();
         let mut new = |area| {
             self.areas.push(area);
@@ -121,29 +137,39 @@ impl Plan {
                     areas.tiles = new(Area::Tiles);
                 }
             }
-            Sink::Scatter { .. } | Sink::Histogram { .. } | Sink::Emit { .. } => {}
+            Sink::Scatter { array, value, .. } => {
+                if !is_uniform(kernel, stage, *value) {
+                    areas.tags = Some(new(Area::Tags(*array)));
+                }
+            }
+            Sink::Histogram { .. } | Sink::Emit { .. } => {}
         }
         areas
     }
 
     /// The part of a sink, the `number`-th of a stage, in a pass.
     pub fn role(&self, sink: &Sink, pass: Pass, stage: usize, number: usize) -> Role {
-        let SinkAreas { carry, tiles, segments } = self.sinks[stage][number];
+        let SinkAreas { carry, tiles, segments, tags } = self.sinks[stage][number];
         let own = match pass {
             Pass::Prepare(own) => own == stage,
+            Pass::Tag => false,
             Pass::Final => true,
         };
         match (pass, sink) {
             (Pass::Prepare(_), Sink::Scan { .. } | Sink::Pack { .. }) if own => Role::Total(carry),
-            (Pass::Prepare(_), Sink::Scan { .. }) => Role::Replay(carry),
-            (Pass::Prepare(_), Sink::Reduce { scope: Scope::Segment, result: Some(_), .. }) => {
+            (Pass::Prepare(_) | Pass::Tag, Sink::Scan { .. }) => Role::Replay(carry),
+            (
+                Pass::Prepare(_) | Pass::Tag,
+                Sink::Reduce { scope: Scope::Segment, result: Some(_), .. },
+            ) => {
                 if own {
                     Role::Prepare(tiles, segments)
                 } else {
                     Role::Read(segments)
                 }
             }
-            (Pass::Prepare(_), _) => Role::Skip,
+            (Pass::Tag, Sink::Scatter { .. }) => tags.map_or(Role::Skip, Role::Tag),
+            (Pass::Prepare(_) | Pass::Tag, _) => Role::Skip,
             (Pass::Final, Sink::Reduce { scope: Scope::All, out: Some(_), .. }) => {
                 Role::Grid(carry)
             }
@@ -156,11 +182,16 @@ impl Plan {
             (Pass::Final, Sink::Pack { scope: Scope::Segment, .. }) => {
                 Role::Ordered(carry, Some(tiles))
             }
-            (Pass::Final, Sink::Scatter { .. } | Sink::Histogram { .. } | Sink::Emit { .. }) => {
-                Role::Free
-            }
+            (Pass::Final, Sink::Scatter { .. }) => tags.map_or(Role::Free, Role::Tagged),
+            (Pass::Final, Sink::Histogram { .. } | Sink::Emit { .. }) => Role::Free,
         }
     }
+}
+
+/// Returns true if all work items have the same value: whoever scatters it last, it is the same.
+fn is_uniform(kernel: &Kernel, stage: &Stage, value: Value) -> bool {
+    let constant = |inst: &Inst| inst.results == [value] && matches!(inst.op, Op::Const(_));
+    kernel.params.contains(&value) || stage.body.insts.iter().any(constant)
 }
 
 /// Returns true if a sink needs a pass of its own before the final one.
@@ -182,7 +213,7 @@ impl Role {
             | Role::Read(_)
             | Role::Segments(_)
             | Role::Ordered(..) => true,
-            Role::Skip | Role::Grid(_) | Role::Free => false,
+            Role::Skip | Role::Grid(_) | Role::Free | Role::Tag(_) | Role::Tagged(_) => false,
         }
     }
 }

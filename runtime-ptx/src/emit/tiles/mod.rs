@@ -27,7 +27,6 @@ use super::indices::Indices;
 use super::plan::{Pass, Role, TILE_BYTES};
 use super::scan::{Place, Prefixes, Rows, scan_tile};
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::liveness::live_insts;
 use nesl_runtime::kir::{Combine, Inst, Literal, Scope, Sink, Space, Ty, Value, ValueTy};
 use nesl_runtime::runtime::Reason;
 
@@ -82,7 +81,7 @@ pub fn each_tile(
     emit!(asm, "@{over} bra {end}");
     let mut tile = Tile { entry, place, number, items: Vec::new(), finishes: Vec::new() };
     tile.items = (0..ITEMS).map(|row| tile.item(asm, row, count)).collect();
-    let live = live(entry);
+    let live = entry.live();
     let mut sums = sums.iter();
     for (stage, insts) in live.iter().enumerate() {
         tile.stage(asm, stage, insts, &mut sums)?;
@@ -94,25 +93,6 @@ pub fn each_tile(
     asm.place(end);
     segments::empty_segments(asm, entry);
     Ok((tiles, tile.finishes))
-}
-
-/// The instructions that the pass executes, by stage: all in the final one, else those that its
-/// sinks need, and those that may fail.
-fn live<'a>(entry: &Entry<'a>) -> Vec<Vec<&'a Inst>> {
-    let last = entry.stages().len() - 1;
-    let is_final = entry.pass == Pass::Final;
-    let roots = |stage: usize, visit: &mut dyn FnMut(Value)| {
-        for (number, sink) in entry.kernel.stages[stage].sinks.iter().enumerate() {
-            match entry.role(stage, number) {
-                Role::Skip => {}
-                Role::Read(_) if entry.pass != Pass::Final => {}
-                _ => sink.each_operand(&mut *visit),
-            }
-        }
-    };
-    live_insts(entry.kernel, last, roots, |_, effects| {
-        if is_final { effects.any() } else { effects.traps || effects.writes_private }
-    })
 }
 
 impl Tile<'_> {
@@ -223,7 +203,9 @@ impl Tile<'_> {
         let mut wanted: Vec<(Value, Literal)> = Vec::new();
         for (number, sink) in kernel.stages[stage].sinks.iter().enumerate() {
             let value = match (self.entry.role(stage, number), sink) {
-                (Role::Skip | Role::Free | Role::Read(_), _) => continue,
+                (Role::Skip | Role::Free | Role::Read(_) | Role::Tag(_) | Role::Tagged(_), _) => {
+                    continue;
+                }
                 (_, Sink::Reduce { combine, value, .. } | Sink::Scan { combine, value, .. }) => {
                     (*value, combine.neutral(kernel.scalar_ty(*value)))
                 }
@@ -248,7 +230,7 @@ impl Tile<'_> {
         match self.entry.role(stage, number) {
             Role::Skip => {}
             Role::Grid(_) => self.add(asm, sink, sums),
-            Role::Free => self.free(asm, sink),
+            role @ (Role::Free | Role::Tag(_) | Role::Tagged(_)) => self.free(asm, sink, role),
             Role::Total(area) => self.total(asm, sink, area),
             Role::Replay(area) | Role::Ordered(area, None) => self.ordered(asm, sink, area),
             Role::Ordered(area, Some(tiles)) => {
@@ -288,7 +270,7 @@ impl Tile<'_> {
     }
 
     /// Emits the part of each work item in a scatter or histogram.
-    fn free(&mut self, asm: &mut Assembly, sink: &Sink) {
+    fn free(&mut self, asm: &mut Assembly, sink: &Sink, role: Role) {
         let (kernel, frame) = (self.entry.kernel, self.entry.frame);
         for item in &mut self.items {
             let next = asm.label();
@@ -296,7 +278,7 @@ impl Tile<'_> {
             let operands = std::mem::take(&mut item.operands);
             let mut code =
                 WorkItem::new(asm, &kernel.types, self.entry.spaces, operands, &frame.failure);
-            free_sink(&mut code, kernel, sink);
+            free_sink(&mut code, self.entry, sink, role, item.index);
             item.operands = code.into_operands();
             asm.place(next);
         }
