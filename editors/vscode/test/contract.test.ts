@@ -53,7 +53,11 @@ function conversation(name: string, server: string | undefined, skip: string | u
 
     before(async () => {
       process = spawn(server!, ['lsp'], { stdio: ['pipe', 'pipe', 'inherit'] });
-      connection = createMessageConnection(new StreamMessageReader(process.stdout!), new StreamMessageWriter(process.stdin!));
+      const reader = new StreamMessageReader(process.stdout!);
+      // Half a message, if the server is killed while it writes, would be waited for by a timer that
+      // never ends.
+      reader.partialMessageTimeout = 0;
+      connection = createMessageConnection(reader, new StreamMessageWriter(process.stdin!));
       connection.onNotification('nesl/status', (params: StatusParams) => void status.push(params));
       connection.onNotification('nesl/values', (params: ValuesParams) => void values.push(params));
       // What a server may ask a client; none of it matters here.
@@ -70,6 +74,7 @@ function conversation(name: string, server: string | undefined, skip: string | u
       await within(3000, 'shutdown', connection.sendRequest('shutdown')).catch(() => undefined);
       connection.dispose();
       process.kill('SIGKILL');
+      process.stdout?.destroy();
     });
 
     test('nesl/stages', async () => {
