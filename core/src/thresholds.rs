@@ -65,6 +65,14 @@ pub struct Thresholds {
     /// registers.
     pub min_work_items_per_thread: u64,
 
+    /// Elements read per work item up to which sequential code is run, however few work items there
+    /// are.
+    ///
+    /// Zero on a CPU, whose launches cost little. On a device each step of flattened code costs a
+    /// launch, and where the host needs a count also a wait: together the time in which a thread
+    /// reads about 64 elements.
+    pub max_elements_of_small_work_item: u64,
+
     /// Elements read in all below which code is not flattened.
     ///
     /// Flattened code takes a launch for each stage. Sixteen thousand elements take a CPU about as
@@ -109,6 +117,13 @@ pub struct Thresholds {
     /// The host needs the total in either case, so that a read is not saved by the launch.
     pub max_host_scanned_segments: usize,
 
+    /// Elements of a descriptor up to which the host reads all of it where it needs one, and keeps
+    /// what it read.
+    ///
+    /// On a device with memory of its own, reading two kibibytes costs as much as reading a number.
+    /// Zero where arrays lie in the memory of the host, which reads any element at no cost.
+    pub max_known_elements: usize,
+
     /// Segments up to which appending segment by segment is one copy by all threads.
     ///
     /// The host computes the descriptor of the result. With more segments, each is taken to be
@@ -123,8 +138,13 @@ pub struct Thresholds {
 
     /// Launches between two checks for failures.
     ///
-    /// The check waits for the runtime, and allows the log of launches to be emptied.
-    pub launches_per_sync: u64,
+    /// The check does not wait; if all launches are done, it allows their log to be emptied.
+    pub launches_per_poll: u64,
+
+    /// Launches that may be under way before the host waits for them.
+    ///
+    /// Bounds the log of launches, and how far a program that ends with a failure runs ahead of it.
+    pub max_unchecked_launches: usize,
 
     /// Kernels lowered ahead of a run for speculative compilation.
     ///
@@ -165,6 +185,11 @@ pub struct Thresholds {
     /// memory of a program that is then compiled and allocates its arrays again.
     pub max_interpret_first_bytes: u64,
 
+    /// Compiled built-in kernels kept for a runtime; then all are forgotten.
+    ///
+    /// Bounds the memory of a session; a kernel that is needed again after that is compiled again.
+    pub max_kept_builtins: usize,
+
     /// Programs remembered as too long to be interpreted first; then all are forgotten.
     pub max_remembered_programs: usize,
 
@@ -198,6 +223,8 @@ impl Thresholds {
             return cpu;
         }
         Thresholds {
+            max_known_elements: 256,
+            max_elements_of_small_work_item: 64,
             max_host_copied_elements: 0,
             max_host_scanned_segments: 0,
             max_host_appended_segments: 0,
@@ -219,6 +246,7 @@ impl Default for Thresholds {
             min_pool_elements: 16,
             concurrent_threads: 1,
             min_work_items_per_thread: 8,
+            max_elements_of_small_work_item: 0,
             min_flattened_elements: 1 << 14,
             min_observed_calls: 16,
             max_sequential_call_work_items: 1 << 11,
@@ -226,9 +254,11 @@ impl Default for Thresholds {
             sequential_thread_work_items: 1 << 10,
             max_host_copied_elements: 256,
             max_host_scanned_segments: 256,
+            max_known_elements: 0,
             max_host_appended_segments: 256,
             min_pool_waste_factor: 2,
-            launches_per_sync: 64,
+            launches_per_poll: 64,
+            max_unchecked_launches: 1024,
             max_prefetched_kernels: 64,
             max_interpreted_value_bytes: 64 << 10,
             max_preview_bytes: 64 << 10,
@@ -238,6 +268,7 @@ impl Default for Thresholds {
             min_interpret_first_ns: 1_000_000,
             max_interpret_first_ns: 1_000_000_000,
             max_interpret_first_bytes: 256 << 20,
+            max_kept_builtins: 256,
             max_remembered_programs: 4096,
             max_trace_search_ms: 300,
             max_inline_literal_elements: 64,

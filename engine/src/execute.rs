@@ -5,7 +5,7 @@
 //! counted with its reason. Programs come here without effects: [`crate::runner`] performs what
 //! only a host can do, and leaves some programs to the direct interpreter.
 
-use crate::arrays::Memory;
+use crate::arrays::{ArrayState, Memory};
 use crate::exec;
 use crate::frame::{FlatProgram, RunError, RunResult};
 use crate::kernels::KernelCache;
@@ -29,6 +29,8 @@ pub(crate) struct Executor {
     pub(crate) runtime: Box<dyn Runtime>,
     /// The thresholds for the runtime's machine.
     pub(crate) limits: Thresholds,
+    /// The state of the runtime's arrays.
+    arrays: ArrayState,
     /// Time spent on compilation before the runtime's own part.
     translating: Cell<Duration>,
     unsupported: UnsupportedCounts,
@@ -98,6 +100,7 @@ impl Executor {
         Executor {
             limits: Thresholds::for_machine(runtime.caps()),
             runtime,
+            arrays: ArrayState::default(),
             translating: Cell::default(),
             unsupported: UnsupportedCounts::default(),
             fuel: Cell::default(),
@@ -190,7 +193,7 @@ impl Executor {
         for id in globals {
             args.push(inputs.globals[id.0 as usize].parts(runtime, precision)?);
         }
-        let memory = Memory { runtime, precision, limits: &self.limits };
+        let memory = Memory { runtime, precision, limits: &self.limits, state: &self.arrays };
         let parts = exec::run(memory, program, kernels, inputs.strategy, inputs.max_depth, args);
         self.translated(kernels.take_lowering_time());
         Ok(ResidentValue::resident(parts?, prepared.result.clone(), precision))

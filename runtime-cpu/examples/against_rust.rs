@@ -47,7 +47,8 @@ fn compare(cpu: &Cpu, name: &str, text: &str, args: &[Arg], mut theirs: impl FnM
     let module = cpu.load(&module).expect("compiled");
     let compiled = Duration::from_nanos(cpu.counters().compile_ns - before);
     let ours = best(|| {
-        cpu.launch(&Launch { module: &module, kernel: 0, args, tag: 0 }).expect("launched");
+        cpu.launch(&Launch { module: &module, kernel: 0, args, tag: 0, work_items: None })
+            .expect("launched");
         cpu.sync().expect("done");
     });
     let theirs = best(&mut theirs);

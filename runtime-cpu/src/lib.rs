@@ -37,11 +37,22 @@ pub use modules::is_prefetching;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::FaultCode;
 use nesl_runtime::kir::{Module, Ty};
-use nesl_runtime::runtime::{Buffer, Caps, Counters, Failure, Launch, Loaded, Options, Runtime};
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use nesl_runtime::runtime::{
+    Buffer, Caps, Costs, Counters, Failure, Launch, Loaded, Options, Runtime,
+};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 use workers::Workers;
+
+/// The costs of the host's own memory and threads: a launch is a call, and waking the threads.
+const COSTS: Costs = Costs {
+    launch_ns: 2_000,
+    drain_ns: 0,
+    read_ns: 20,
+    write_ns: 20,
+    transfer_ns_per_mib: 100_000,
+};
 
 /// The runtime of the CPU.
 pub struct Cpu {
@@ -50,10 +61,7 @@ pub struct Cpu {
     memory: Arc<Memory>,
     modules: Modules,
     workers: Workers,
-    launches: AtomicU64,
-    compiled: AtomicU64,
-    compile_ns: AtomicU64,
-    transferred: AtomicU64,
+    counters: Mutex<Counters>,
     /// The failure that has not been reported yet.
     failure: Mutex<Option<Failure>>,
 }
@@ -81,19 +89,19 @@ impl Cpu {
             caps: Caps {
                 name: "cpu".into(),
                 parallelism: threads,
+                multiprocessors: threads,
                 shares_host_memory: true,
                 recursion: true,
+                allocation: true,
                 memory: options.memory,
                 prefetches: threads > 1,
+                costs: COSTS,
             },
             modules: Modules::new(machine, &workers),
             workers,
             options,
             memory,
-            launches: AtomicU64::new(0),
-            compiled: AtomicU64::new(0),
-            compile_ns: AtomicU64::new(0),
-            transferred: AtomicU64::new(0),
+            counters: Mutex::default(),
             failure: Mutex::default(),
         })
     }
@@ -106,13 +114,17 @@ impl Cpu {
         }
     }
 
+    fn count(&self, change: impl FnOnce(&mut Counters)) {
+        change(&mut self.counters.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+
     fn execute(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
         let compiled = launch.module.0.downcast_ref::<Compiled>();
         let compiled =
             compiled.ok_or_else(|| internal_failure("the module is of another runtime"))?;
         let code = compiled.kernels.get(launch.kernel);
         let code = code.ok_or_else(|| internal_failure("there is no such kernel"))?;
-        self.launches.fetch_add(1, Relaxed);
+        self.count(|counters| counters.launched(!code.kernel.outputs.is_empty()));
         launch::launch(code, launch, &self.workers, &self.options)
     }
 }
@@ -128,7 +140,7 @@ impl Runtime for Cpu {
 
     fn write(&self, buffer: &Buffer, at: usize, bytes: &[u8]) -> Result<(), Failure> {
         let to = address(buffer, at, bytes.len())?;
-        self.transferred.fetch_add(bytes.len() as u64, Relaxed);
+        self.count(|counters| counters.wrote(bytes.len()));
         // SAFETY: `address` compared the bounds; all launches are done, and no reference to the block
         // is handed out.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
@@ -147,8 +159,10 @@ impl Runtime for Cpu {
         });
         let (compiled, first) = loaded?;
         if first {
-            self.compile_ns.fetch_add(start.elapsed().as_nanos() as u64, Relaxed);
-            self.compiled.fetch_add(1, Relaxed);
+            self.count(|counters| {
+                counters.modules += 1;
+                counters.compile_ns += start.elapsed().as_nanos() as u64;
+            });
         }
         Ok(Loaded(compiled))
     }
@@ -183,7 +197,7 @@ impl Runtime for Cpu {
     fn read(&self, buffer: &Buffer, at: usize, out: &mut [u8]) -> Result<(), Failure> {
         self.report()?;
         let from = address(buffer, at, out.len())?;
-        self.transferred.fetch_add(out.len() as u64, Relaxed);
+        self.count(|counters| counters.read(out.len()));
         // SAFETY: `address` compared the bounds; all launches are done, and no reference to the block
         // is handed out.
         unsafe { std::ptr::copy_nonoverlapping(from, out.as_mut_ptr(), out.len()) };
@@ -191,22 +205,23 @@ impl Runtime for Cpu {
     }
 
     fn sync(&self) -> Result<(), Failure> {
+        self.count(Counters::drained);
         self.report()
+    }
+
+    fn poll(&self) -> Result<bool, Failure> {
+        // Every launch is executed at once.
+        self.report().map(|()| true)
     }
 
     fn counters(&self) -> Counters {
         let (bytes, peak_bytes) = self.memory.usage();
         Counters {
-            launches: self.launches.load(Relaxed),
-            modules: self.compiled.load(Relaxed),
             loaded: self.modules.len() as u64,
-            compile_ns: self.compile_ns.load(Relaxed),
             prefetch_ns: self.modules.prefetch_ns(),
             bytes,
             peak_bytes,
-            transferred: self.transferred.load(Relaxed),
-            // Compiled code does not count.
-            work: 0,
+            ..*self.counters.lock().unwrap_or_else(PoisonError::into_inner)
         }
     }
 }

@@ -51,7 +51,8 @@ fn run(
 ) -> Result<Vec<Buffer>, Failure> {
     let module = Module { functions, kernels: vec![kernel] };
     let loaded = cpu.load(&module).unwrap();
-    let outputs = cpu.launch(&Launch { module: &loaded, kernel: 0, args, tag: 7 })?;
+    let outputs =
+        cpu.launch(&Launch { module: &loaded, kernel: 0, args, tag: 7, work_items: None })?;
     cpu.sync().map(|()| outputs)
 }
 

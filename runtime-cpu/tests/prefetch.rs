@@ -22,7 +22,7 @@ fn cpu(threads: usize) -> Cpu {
 fn filled(cpu: &Cpu, module: &Loaded) -> i64 {
     let out = cpu.alloc(Ty::I64, 1).unwrap();
     let args = [Arg::Scalar(nesl_runtime::kir::Literal::I64(1)), Arg::Array(out.clone(), 0)];
-    cpu.launch(&Launch { module, kernel: 0, args: &args, tag: 1 }).unwrap();
+    cpu.launch(&Launch { module, kernel: 0, args: &args, tag: 1, work_items: None }).unwrap();
     let mut bytes = [0; 8];
     cpu.read(&out, 0, &mut bytes).unwrap();
     i64::from_ne_bytes(bytes)

@@ -28,7 +28,7 @@ fn int(x: usize) -> Arg {
 
 fn run(cpu: &Cpu, text: &str, args: &[Arg]) -> Result<(), Failure> {
     let module = cpu.load(&parse(text).unwrap()).unwrap();
-    cpu.launch(&Launch { module: &module, kernel: 0, args, tag: 7 })?;
+    cpu.launch(&Launch { module: &module, kernel: 0, args, tag: 7, work_items: None })?;
     cpu.sync()
 }
 

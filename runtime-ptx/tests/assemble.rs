@@ -1,44 +1,224 @@
-//! Everything that is emitted is accepted by `ptxas`, NVIDIA's assembler.
+//! Everything that is emitted is accepted by `ptxas`, NVIDIA's assembler, for every architecture from
+//! Turing on, and no kernel spills registers.
 //!
-//! `NESL_PTXAS` names it; without one the texts are only made. It needs no toolkit: the package
-//! `nvidia-cuda-nvcc` of PyPI has it.
+//! `NESL_PTXAS` names the assembler; without one the texts are only made. It needs no toolkit: the
+//! package `nvidia-cuda-nvcc` of PyPI has it. `NESL_PTXAS_CASES` chooses the cases whose names or texts
+//! contain it, `NESL_PTXAS_ARCHS` the architectures.
 
+mod typical;
+
+use expect_test::expect;
+use nesl_runtime::kir::{Ty, parse};
 use nesl_runtime::testkit::cases;
 use nesl_runtime_ptx::emit::emit;
-use std::collections::BTreeMap;
-use std::io::Write;
-use std::process::{Command, Stdio};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use typical::{BLACK_SCHOLES, COLUMNS, DOT, MAP, PACK, REDUCE, ROWS, SCAN, SEGMENTS, of_type};
 
-/// Returns the complaint of `ptxas` about a text, if it is there and has one.
-fn complaint(text: &str) -> Option<String> {
+/// The architectures that the texts are assembled for.
+const ARCHITECTURES: &str = "sm_75,sm_80,sm_90,sm_100,sm_120";
+
+/// The modules that are assembled together: starting the assembler takes longer than most of them.
+const MODULES_AT_ONCE: usize = 40;
+
+/// The use of registers by an entry, as the assembler reports it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Usage {
+    registers: u32,
+    spilled_bytes: u32,
+}
+
+/// Assembles modules; returns the usage of each entry, by name. The entries of the n-th module are
+/// named `mN_…`. Returns none without an assembler.
+fn assemble(modules: &[String], architecture: &str) -> Option<BTreeMap<String, Usage>> {
     let ptxas = std::env::var_os("NESL_PTXAS")?;
-    let file = std::env::temp_dir().join(format!("nesl-{}-{:p}.ptx", std::process::id(), &text));
-    std::fs::File::create(&file).unwrap().write_all(text.as_bytes()).unwrap();
+    let mut text = String::new();
+    for (at, module) in modules.iter().enumerate() {
+        let (header, code) = module.split_at(module.find(".address_size 64").unwrap() + 16);
+        if at == 0 {
+            text += header;
+        }
+        text += &code.replace("kernel0_pass", &format!("m{at}_pass"));
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &text).unwrap();
     let out = Command::new(ptxas)
-        .args(["-arch=sm_75", "-o", "/dev/null"])
-        .arg(&file)
-        .stdout(Stdio::null())
+        .args(["-v", &format!("-arch={architecture}"), "-o", "/dev/null"])
+        .arg(file.path())
         .output()
         .unwrap();
-    let _ = std::fs::remove_file(&file);
-    (!out.status.success()).then(|| String::from_utf8_lossy(&out.stderr).into_owned())
+    let log = String::from_utf8_lossy(&[out.stdout, out.stderr].concat()).into_owned();
+    if !out.status.success() {
+        let numbered = text.lines().zip(1..).fold(String::new(), |mut all, (line, number)| {
+            let _ = writeln!(all, "{number}: {line}");
+            all
+        });
+        panic!("{architecture}: {log}\n{numbered}");
+    }
+    Some(usages(&log))
+}
+
+/// Reads the use of registers from the output of `ptxas -v`.
+fn usages(log: &str) -> BTreeMap<String, Usage> {
+    let (mut all, mut name) = (BTreeMap::<String, Usage>::new(), String::new());
+    for line in log.lines() {
+        let number_before = |what: &str| {
+            let words = line.split(what).next().unwrap_or_default();
+            words.split_whitespace().last().and_then(|word| word.parse::<u32>().ok())
+        };
+        if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+            name = rest.split('\'').next().unwrap_or_default().to_owned();
+        } else if line.contains("bytes spill stores") {
+            all.entry(name.clone()).or_default().spilled_bytes =
+                number_before(" bytes spill stores").unwrap();
+        } else if line.contains("Used ") {
+            all.entry(name.clone()).or_default().registers = number_before(" registers").unwrap();
+        }
+    }
+    all
+}
+
+/// Assembles modules for all architectures, on all cores; returns the entries that spill.
+fn assemble_all(modules: &[String]) -> BTreeSet<String> {
+    let chosen = std::env::var("NESL_PTXAS_ARCHS").unwrap_or_else(|_| ARCHITECTURES.to_owned());
+    let jobs: Vec<(&str, &[String])> = chosen
+        .split(',')
+        .flat_map(|arch| modules.chunks(MODULES_AT_ONCE).map(move |part| (arch, part)))
+        .collect();
+    let (next, spills) = (AtomicUsize::new(0), std::sync::Mutex::new(BTreeSet::new()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some((arch, part)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    for (name, usage) in assemble(part, arch).unwrap_or_default() {
+                        if usage.spilled_bytes > 0 {
+                            let number = name[1..].split('_').next().unwrap();
+                            let text = &part[number.parse::<usize>().unwrap()];
+                            let kernel = text.lines().find(|line| line.starts_with("// kernel"));
+                            let bytes = usage.spilled_bytes;
+                            let what = format!("{arch}: {} {name}: {bytes} bytes", kernel.unwrap());
+                            spills.lock().unwrap().insert(what);
+                        }
+                    }
+                }
+            });
+        }
+    });
+    spills.into_inner().unwrap()
 }
 
 #[test]
 fn the_testkit_assembles() {
     let mut refused: BTreeMap<String, usize> = BTreeMap::new();
-    let mut accepted = 0;
+    let mut modules = BTreeSet::new();
+    let chosen = std::env::var("NESL_PTXAS_CASES").unwrap_or_default();
     for case in cases() {
+        if !case.name.contains(&chosen) && !case.text.contains(&chosen) {
+            continue;
+        }
         match emit(&case.module()) {
-            Ok(code) => {
-                accepted += 1;
-                if let Some(complaint) = complaint(&code.text) {
-                    panic!("{}: {complaint}\n{}\n{}", case.name, case.text, code.text);
-                }
-            }
+            Ok(code) => drop(modules.insert(code.text)),
             Err(reason) => *refused.entry(reason.to_string()).or_default() += 1,
         }
     }
-    println!("{accepted} cases assembled; refused: {refused:#?}");
-    assert!(accepted > 100);
+    println!("{} modules; refused: {refused:#?}", modules.len());
+    assert!(modules.len() > 100 || !chosen.is_empty());
+    let spills = assemble_all(&modules.into_iter().collect::<Vec<_>>());
+    println!("{} entries spill: {spills:#?}", spills.len());
+}
+
+/// The intrinsics that are services of the device, with the types of their arrays.
+fn services() -> Vec<(String, Vec<Ty>)> {
+    let mut all = Vec::new();
+    for ty in [Ty::U8, Ty::I32, Ty::I64, Ty::F32, Ty::F64] {
+        for suffix in ["up", "down"] {
+            all.push((format!("sort_{suffix}"), vec![ty, ty]));
+            all.push((format!("rank_{suffix}"), vec![ty, Ty::I64]));
+        }
+    }
+    for ty in [Ty::I32, Ty::I64] {
+        all.push(("groups".into(), vec![ty, Ty::I64, Ty::I64]));
+    }
+    all.push(("text_groups".into(), vec![Ty::I64, Ty::I64, Ty::U8, Ty::I64, Ty::I64]));
+    all
+}
+
+/// The intrinsics of texts that ordinary kernels call.
+const TEXTS: &str = "\
+kernel \"k\"(v0: i64, v1: [u8], v2: i64, v3: [i64], v4: [bool]) over flat v0 at v5 {
+  v6: i64 = extern hash_text(v1, v2, v5)
+  store v3[v5] = v6
+  v7: bool = extern same_text(v1, v2, v1, v5)
+  store v4[v5] = v7
+}
+";
+
+#[test]
+fn services_assemble() {
+    let mut texts = vec![TEXTS.to_string()];
+    for (intrinsic, types) in services() {
+        let params: Vec<String> =
+            types.iter().zip(2..).map(|(ty, at)| format!("v{at}: [{ty}]")).collect();
+        let args: Vec<String> = (3..types.len() + 2).map(|at| format!("v{at}")).collect();
+        let text = format!(
+            "kernel \"k\"(v0: i64, v1: i64, {}) over flat v0 at v9 {{\n  extern {intrinsic}(v2, v1, {})\n}}",
+            params.join(", "),
+            args.join(", "),
+        );
+        texts.push(text);
+    }
+    let codes = texts.iter().map(|text| emit(&parse(text).unwrap()).unwrap().text);
+    let spills = assemble_all(&codes.collect::<Vec<_>>());
+    assert!(spills.is_empty(), "{spills:#?}");
+}
+
+/// The registers of a thread decide how many threads a multiprocessor holds: 65,536 of them, 2,048
+/// threads at most.
+#[test]
+fn registers_of_typical_kernels() {
+    let kernels = [
+        ("dot", DOT.to_owned()),
+        ("map", MAP.to_owned()),
+        ("reduce i64", of_type(REDUCE, "i64")),
+        ("reduce f64", of_type(REDUCE, "f64")),
+        ("scan i64", of_type(SCAN, "i64")),
+        ("scan f64", of_type(SCAN, "f64")),
+        ("pack", PACK.to_owned()),
+        ("rows", ROWS.to_owned()),
+        ("segments", SEGMENTS.to_owned()),
+        ("columns", COLUMNS.to_owned()),
+        ("black-scholes", BLACK_SCHOLES.to_owned()),
+    ];
+    let architectures: Vec<&str> = ARCHITECTURES.split(',').collect();
+    let mut table = format!("{:<15}", "kernel");
+    architectures.iter().for_each(|name| table += &format!("{name:>8}"));
+    for (name, text) in kernels {
+        let code = emit(&parse(&text).unwrap()).unwrap().text;
+        let _ = write!(table, "\n{name:<15}");
+        for architecture in &architectures {
+            let Some(usages) = assemble(std::slice::from_ref(&code), architecture) else { return };
+            let most = usages.values().map(|usage| usage.registers).max().unwrap();
+            let spilled: u32 = usages.values().map(|usage| usage.spilled_bytes).sum();
+            let mark = if spilled > 0 { "*" } else { "" };
+            let _ = write!(table, "{:>8}", format!("{most}{mark}"));
+        }
+    }
+    // A star: some of them are spilled.
+    expect![[r#"
+        kernel            sm_75   sm_80   sm_90  sm_100  sm_120
+        dot                  26      26      26      26      30
+        map                  22      22      24      24      28
+        reduce i64           26      24      26      26      28
+        reduce f64           22      22      26      26      26
+        scan i64             80      80      79      80      80
+        scan f64             78      70      74      72      72
+        pack                 76      76      64      64      64
+        rows                 96     102      90      90      95
+        segments            80*     80*      80      80      80
+        columns              18      20      20      20      20
+        black-scholes        42      39      44      44     40*
+    "#]]
+    .assert_eq(&(table + "\n"));
 }

@@ -10,7 +10,7 @@ fn check(text: &str, expected: Expect) {
     let code = emit(&parse(text).unwrap()).unwrap();
     let lines: Vec<&str> = code.text.lines().collect();
     let from = lines.iter().position(|line| *line == "L2:").unwrap();
-    let to = lines.iter().position(|line| *line == "  bra L2;").unwrap();
+    let to = lines.iter().position(|line| line.ends_with(" bra L2;")).unwrap();
     expected.assert_eq(&(lines[from..=to].join("\n") + "\n"));
 }
 
@@ -27,18 +27,24 @@ kernel \"dot\"(v0: [f64], v1: [f64], v2: i64, v3: [f64]) over flat v2 at v4 {
 ",
         expect![[r#"
             L2:
-              setp.ge.s64 %p3, %rd18, %rd14;
-              @%p3 bra L3;
-              mad.lo.s64 %rd21, %rd18, 8, %rd11;
-              ld.global.f64 %fd3, [%rd21];
-              mad.lo.s64 %rd22, %rd18, 8, %rd13;
-              ld.global.f64 %fd4, [%rd22];
-              mul.rn.f64 %fd5, %fd3, %fd4;
-              add.rn.f64 %fd6, %fd2, %fd5;
-              mov.f64 %fd2, %fd6;
-            L4:
+              mad.lo.s64 %rd25, %rd18, 8, %rd11;
+              mad.lo.s64 %rd26, %rd18, 8, %rd13;
+              @!%p3 bra L4;
+              ld.global.v2.f64 {%fd3, %fd4}, [%rd25];
+              ld.global.v2.f64 {%fd5, %fd6}, [%rd26];
+            L5:
+              mul.rn.f64 %fd7, %fd3, %fd5;
+              add.rn.f64 %fd2, %fd2, %fd7;
+            L6:
+              add.s64 %rd27, %rd18, 1;
+              mul.rn.f64 %fd8, %fd4, %fd6;
+              add.rn.f64 %fd2, %fd2, %fd8;
+            L7:
+              @!%p3 bra L8;
+            L9:
               add.s64 %rd18, %rd18, %rd20;
-              bra L2;
+              setp.lt.s64 %p5, %rd18, %rd22;
+              @%p5 bra L2;
         "#]],
     );
 }
@@ -59,20 +65,32 @@ kernel \"divide\"(v0: [i64], v1: i64, v2: [i64]) over flat v1 at v3 {
 ",
         expect![[r#"
             L2:
-              setp.ge.s64 %p3, %rd14, %rd10;
-              @%p3 bra L3;
-              mad.lo.s64 %rd17, %rd14, 8, %rd9;
-              ld.global.b64 %rd18, [%rd17];
-              setp.ne.s64 %p4, %rd18, 0;
-              @!%p4 bra L5;
-              setp.eq.s64 %p5, %rd18, 0;
-              selp.b64 %rd20, 1, %rd18, %p5;
-              div.s64 %rd19, 100, %rd20;
-              mad.lo.s64 %rd21, %rd14, 8, %rd12;
-              st.global.b64 [%rd21], %rd19;
-            L4:
+              mad.lo.s64 %rd21, %rd14, 8, %rd9;
+              @!%p3 bra L4;
+              ld.global.v2.b64 {%rd22, %rd23}, [%rd21];
+            L5:
+              setp.ne.s64 %p5, %rd22, 0;
+              @!%p5 bra L7;
+              setp.eq.s64 %p6, %rd22, 0;
+              selp.b64 %rd25, 1, %rd22, %p6;
+              div.s64 %rd24, 100, %rd25;
+              mad.lo.s64 %rd26, %rd14, 8, %rd12;
+              st.relaxed.gpu.global.b64 [%rd26], %rd24;
+            L6:
+              add.s64 %rd31, %rd14, 1;
+              setp.ne.s64 %p10, %rd23, 0;
+              @!%p10 bra L13;
+              setp.eq.s64 %p11, %rd23, 0;
+              selp.b64 %rd33, 1, %rd23, %p11;
+              div.s64 %rd32, 100, %rd33;
+              mad.lo.s64 %rd34, %rd31, 8, %rd12;
+              st.relaxed.gpu.global.b64 [%rd34], %rd32;
+            L12:
+              @!%p3 bra L18;
+            L19:
               add.s64 %rd14, %rd14, %rd16;
-              bra L2;
+              setp.lt.s64 %p15, %rd14, %rd18;
+              @%p15 bra L2;
         "#]],
     );
 }

@@ -1,11 +1,14 @@
 //! Profiling: a runtime that measures the time of each kernel of another one.
 //!
-//! It waits for the end of each launch, so that its time can be measured; launches then no longer overlap with the
-//! work of the host. Kernels are distinguished by their names.
+//! A device measures the time of each launch itself, between two marks, which are compared when the
+//! host next waits. Of a runtime that makes no marks the end of each launch is waited for; launches
+//! then no longer overlap with the work of the host. Kernels are distinguished by their names.
 
 use crate::bug::OrBug;
 use crate::kir::{Kernel, Literal, Module, Space, Ty, Value};
-use crate::runtime::{Arg, Buffer, Caps, Counters, Failure, Launch, Loaded, Runtime};
+use crate::runtime::{
+    Arg, Buffer, Caps, Counters, Failure, Launch, Loaded, Mark, Read, Refusal, Runtime, Share,
+};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -38,6 +41,15 @@ pub struct Profiled {
     /// The kernels of the loaded modules, by the address of the module. If the address of a freed module is used
     /// again, the new module replaces it here.
     modules: RefCell<HashMap<usize, Vec<KernelInfo>>>,
+    /// The launches whose marks the device may not have passed yet.
+    under_way: RefCell<Vec<MarkedLaunch>>,
+}
+
+/// A launch between two marks.
+struct MarkedLaunch {
+    name: String,
+    begin: Mark,
+    end: Mark,
 }
 
 #[derive(Clone)]
@@ -74,7 +86,22 @@ impl Profile {
 impl Profiled {
     /// A runtime that delegates to `inner`, and records times in `profile`.
     pub fn new(inner: Box<dyn Runtime>, profile: Profile) -> Profiled {
-        Profiled { inner, profile, modules: RefCell::default() }
+        let (modules, under_way) = Default::default();
+        Profiled { inner, profile, modules, under_way }
+    }
+
+    /// Adds the times of the launches under way, all of which are done.
+    fn measure(&self) -> Result<(), Failure> {
+        for MarkedLaunch { name, begin, end } in self.under_way.take() {
+            let took = Duration::from_nanos(self.inner.nanoseconds_between(&begin, &end)?);
+            self.profile.note(&name, |kernel_time| kernel_time.time += took);
+        }
+        Ok(())
+    }
+
+    fn kernel(&self, launch: &Launch<'_>) -> Option<KernelInfo> {
+        let modules = self.modules.borrow();
+        modules.get(&address(launch.module)).and_then(|all| all.get(launch.kernel)).cloned()
     }
 
     fn count(&self, work_items: WorkItemCount, args: &[Arg]) -> Result<u64, Failure> {
@@ -130,32 +157,72 @@ impl Runtime for Profiled {
 
     fn launch(&self, launch: &Launch<'_>) -> Result<Vec<Buffer>, Failure> {
         let began = Instant::now();
+        let begin = self.inner.mark()?;
         let outputs = self.inner.launch(launch)?;
-        self.inner.sync()?;
-        let took = began.elapsed();
-        let modules = self.modules.borrow();
-        let known = modules.get(&address(launch.module));
-        if let Some(kernel) = known.and_then(|all| all.get(launch.kernel)) {
-            let work_items = self.count(kernel.work_items, launch.args)?;
-            self.profile.note(&kernel.name, |kernel_time| {
-                kernel_time.launches += 1;
-                kernel_time.time += took;
-                kernel_time.work_items += work_items;
-            });
+        let end = self.inner.mark()?;
+        let Some(kernel) = self.kernel(launch) else { return Ok(outputs) };
+        let work_items = match launch.work_items {
+            Some(count) => count as u64,
+            None => self.count(kernel.work_items, launch.args)?,
+        };
+        let name = kernel.name;
+        self.profile.note(&name, |kernel_time| {
+            kernel_time.launches += 1;
+            kernel_time.work_items += work_items;
+        });
+        match (begin, end) {
+            (Some(begin), Some(end)) => {
+                self.under_way.borrow_mut().push(MarkedLaunch { name, begin, end });
+            }
+            _ => {
+                self.inner.sync()?;
+                self.profile.note(&name, |kernel_time| kernel_time.time += began.elapsed());
+            }
         }
         Ok(outputs)
     }
 
     fn read(&self, buffer: &Buffer, at: usize, out: &mut [u8]) -> Result<(), Failure> {
-        self.inner.read(buffer, at, out)
+        self.inner.read(buffer, at, out)?;
+        self.measure()
+    }
+
+    fn read_many(&self, reads: &mut [Read<'_>]) -> Result<(), Failure> {
+        self.inner.read_many(reads)?;
+        self.measure()
     }
 
     fn sync(&self) -> Result<(), Failure> {
-        self.inner.sync()
+        self.inner.sync()?;
+        self.measure()
+    }
+
+    fn poll(&self) -> Result<bool, Failure> {
+        let done = self.inner.poll()?;
+        if done {
+            self.measure()?;
+        }
+        Ok(done)
+    }
+
+    fn mark(&self) -> Result<Option<Mark>, Failure> {
+        self.inner.mark()
+    }
+
+    fn nanoseconds_between(&self, from: &Mark, to: &Mark) -> Result<u64, Failure> {
+        self.inner.nanoseconds_between(from, to)
     }
 
     fn counters(&self) -> Counters {
         self.inner.counters()
+    }
+
+    fn shares(&self) -> Vec<Share> {
+        self.inner.shares()
+    }
+
+    fn refusals(&self) -> Vec<Refusal> {
+        self.inner.refusals()
     }
 }
 
@@ -207,7 +274,15 @@ mod tests {
         for count in [3, 5] {
             let to = runtime.alloc(Ty::I64, count).unwrap();
             let args = [Arg::Scalar(Literal::I64(count as i64)), Arg::Array(to, 0)];
-            runtime.launch(&Launch { module: &loaded, kernel: 0, args: &args, tag: 0 }).unwrap();
+            runtime
+                .launch(&Launch {
+                    module: &loaded,
+                    kernel: 0,
+                    args: &args,
+                    tag: 0,
+                    work_items: None,
+                })
+                .unwrap();
         }
         let kernels = profile.kernels();
         assert_eq!(kernels.len(), 1);

@@ -10,8 +10,9 @@ use crate::fault::Fault;
 use crate::kir::{Extern, Literal, Module, Site, Ty};
 use std::any::Any;
 use std::fmt;
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Weak};
 
 /// A handle to an array of a runtime.
 ///
@@ -24,6 +25,15 @@ pub struct Buffer {
     storage: Arc<dyn Any + Send + Sync>,
 }
 
+/// A handle to an array that does not keep it: for what is known of an array as long as somebody
+/// else holds it.
+#[derive(Clone)]
+pub struct WeakBuffer {
+    ty: Ty,
+    length: usize,
+    storage: Weak<dyn Any + Send + Sync>,
+}
+
 /// The machine that a runtime drives, as the compiler asks about it: what kernels may contain, and
 /// what its thresholds depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,15 +42,38 @@ pub struct Caps {
     pub name: String,
     /// The number of work items that make progress at the same time, approximately.
     pub parallelism: usize,
+    /// The number of processors that share nothing but memory: the cores of a CPU, the
+    /// multiprocessors of a GPU.
+    pub multiprocessors: usize,
     /// True if arrays lie in the memory of the host: reading or writing a few elements is then as
     /// cheap for the host as for a launch.
     pub shares_host_memory: bool,
-    /// True if work items may call functions that call themselves, and allocate.
+    /// True if work items may call functions that call themselves.
     pub recursion: bool,
+    /// True if work items may allocate arrays of any length. Otherwise [`Runtime::load`] says of
+    /// each module whether its arrays are possible.
+    pub allocation: bool,
     /// The limit on the size of all arrays together, in bytes.
     pub memory: u64,
     /// True if [`Runtime::prefetch`] compiles in the background.
     pub prefetches: bool,
+    /// The time that each use of the runtime costs the host.
+    pub costs: Costs,
+}
+
+/// The costs of using a runtime, in nanoseconds, approximately.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Costs {
+    /// Enqueuing a launch.
+    pub launch_ns: u64,
+    /// Waiting for launches that have just ended: a drain.
+    pub drain_ns: u64,
+    /// Reading a few bytes when nothing is under way.
+    pub read_ns: u64,
+    /// Writing a few bytes.
+    pub write_ns: u64,
+    /// Copying a mebibyte between the host and the runtime.
+    pub transfer_ns_per_mib: u64,
 }
 
 /// A compiled module.
@@ -67,6 +100,44 @@ pub struct Launch<'a> {
     pub args: &'a [Arg],
     /// A number that identifies this launch in a [`Failure`].
     pub tag: u64,
+    /// The number of work items, if the caller knows it: a runtime need not read the last offset of
+    /// a segmented space then.
+    pub work_items: Option<usize>,
+}
+
+/// One of the parts of arrays that [`Runtime::read_many`] reads.
+#[derive(Debug)]
+pub struct Read<'a> {
+    /// The array that is read from.
+    pub buffer: &'a Buffer,
+    /// The index of the first element to be read.
+    pub at: usize,
+    /// The place for the bytes, which says how many there are.
+    pub out: &'a mut [u8],
+}
+
+/// A point in the order of launches, for measuring the time of a device between two of them.
+#[derive(Clone)]
+pub struct Mark(pub Arc<dyn Any + Send + Sync>);
+
+/// A runtime among those that share the work of a [`Runtime`], with the launches it executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// The name of the runtime.
+    pub name: String,
+    /// The counters of its part of the work.
+    pub counters: Counters,
+}
+
+/// A kernel that the first choice among several runtimes cannot execute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The name of the kernel.
+    pub kernel: String,
+    /// The reason that the first choice gave.
+    pub reason: Reason,
+    /// The number of its launches on the runtime that executes it instead.
+    pub launches: u64,
 }
 
 /// A failure; of several enqueued launches, that of the first that failed.
@@ -113,6 +184,8 @@ pub struct Counters {
     pub launches: u64,
     /// The number of modules compiled and loaded; one that was only prefetched does not count.
     pub modules: u64,
+    /// The number of these modules whose code an earlier process had compiled and left on disk.
+    pub cached: u64,
     /// The number of modules kept at present. One that nobody holds is kept until many others were
     /// used since.
     pub loaded: u64,
@@ -127,6 +200,16 @@ pub struct Counters {
     pub peak_bytes: u64,
     /// The number of bytes that the host wrote and read.
     pub transferred: u64,
+    /// The number of reads of one or more elements; those of one [`Runtime::read_many`] count as one.
+    pub reads: u64,
+    /// The number of writes of one or more elements.
+    pub writes: u64,
+    /// The number of times that the host waited for launches: launches that make outputs, and reads
+    /// and calls of [`Runtime::sync`] after a launch that nothing had waited for. A runtime that
+    /// executes at once counts them as well, so that they can be tested everywhere.
+    pub drains: u64,
+    /// The number of launches that nothing has waited for yet.
+    pub under_way: u64,
     /// The work counted by the interpreter of kir, and by no other runtime: instructions executed,
     /// and elements that one instruction or sink moves, compares or combines.
     pub work: u64,
@@ -139,6 +222,12 @@ pub struct Options {
     pub interrupt: Arc<AtomicBool>,
     /// The limit on the size of all arrays together, in bytes.
     pub memory: u64,
+    /// The limit on the size of all arrays together on a device with memory of its own, in bytes;
+    /// its memory if there is none.
+    pub device_memory: Option<u64>,
+    /// The folder that keeps compiled modules for other processes; none to keep none. Only runtimes
+    /// whose compilation is slow use it.
+    pub cache: Option<PathBuf>,
     /// The number of threads to use, for runtimes that use the host's.
     pub threads: usize,
     /// The number of calls that may nest in one work item.
@@ -166,10 +255,71 @@ pub trait Runtime {
     /// Reads elements, as bytes in the machine's order, from an element on, after everything
     /// enqueued is done.
     fn read(&self, buffer: &Buffer, at: usize, out: &mut [u8]) -> Result<(), Failure>;
+    /// Reads several parts of arrays as [`Runtime::read`] does, with one wait for all of them.
+    fn read_many(&self, reads: &mut [Read<'_>]) -> Result<(), Failure> {
+        reads.iter_mut().try_for_each(|read| self.read(read.buffer, read.at, read.out))
+    }
     /// Waits until everything enqueued is done.
     fn sync(&self) -> Result<(), Failure>;
+    /// Reports a failure that is known already, or an interrupt, without waiting. Returns true if
+    /// everything enqueued is done.
+    fn poll(&self) -> Result<bool, Failure> {
+        self.sync().map(|()| true)
+    }
+    /// Marks a point in the order of launches; `None` if the runtime measures no time of its own.
+    fn mark(&self) -> Result<Option<Mark>, Failure> {
+        Ok(None)
+    }
+    /// Returns the nanoseconds between two marks, both of which everything enqueued has passed.
+    fn nanoseconds_between(&self, _from: &Mark, _to: &Mark) -> Result<u64, Failure> {
+        Ok(0)
+    }
     /// Returns the counters.
     fn counters(&self) -> Counters;
+    /// Returns the shares of the runtimes that this one distributes work to; none if it executes
+    /// everything itself.
+    fn shares(&self) -> Vec<Share> {
+        Vec::new()
+    }
+    /// Returns the kernels that the first of these runtimes cannot execute, with reasons.
+    fn refusals(&self) -> Vec<Refusal> {
+        Vec::new()
+    }
+}
+
+impl Counters {
+    /// Counts a launch. One that makes outputs waits for their lengths, and goes on after that.
+    pub fn launched(&mut self, makes_outputs: bool) {
+        self.launches += 1;
+        self.under_way += 1;
+        if makes_outputs {
+            self.drained();
+            self.under_way = 1;
+        }
+    }
+
+    /// Counts that the host waits until everything enqueued is done.
+    pub fn drained(&mut self) {
+        self.drains += u64::from(self.under_way > 0);
+        self.under_way = 0;
+    }
+
+    /// Counts a read of some bytes, which waits.
+    pub fn read(&mut self, bytes: usize) {
+        self.drained();
+        if bytes > 0 {
+            self.reads += 1;
+            self.transferred += bytes as u64;
+        }
+    }
+
+    /// Counts a write of some bytes.
+    pub fn wrote(&mut self, bytes: usize) {
+        if bytes > 0 {
+            self.writes += 1;
+            self.transferred += bytes as u64;
+        }
+    }
 }
 
 impl Buffer {
@@ -203,9 +353,33 @@ impl Buffer {
         Arc::strong_count(&self.storage) == 1
     }
 
+    /// Returns a handle that does not keep the array, nor counts in [`Buffer::is_unique`].
+    pub fn downgrade(&self) -> WeakBuffer {
+        WeakBuffer { ty: self.ty, length: self.length, storage: Arc::downgrade(&self.storage) }
+    }
+
+    /// Returns a number that no other array has as long as a handle to this one exists, a weak one
+    /// included.
+    pub fn id(&self) -> usize {
+        Arc::as_ptr(&self.storage).cast::<()>() as usize
+    }
+
     /// Returns true if two handles share an array.
     pub fn is_same(&self, other: &Buffer) -> bool {
         Arc::ptr_eq(&self.storage, &other.storage)
+    }
+}
+
+impl WeakBuffer {
+    /// Returns a handle to the array, if somebody still holds it.
+    pub fn upgrade(&self) -> Option<Buffer> {
+        let storage = self.storage.upgrade()?;
+        Some(Buffer { ty: self.ty, length: self.length, storage })
+    }
+
+    /// Returns true if somebody holds the array.
+    pub fn is_held(&self) -> bool {
+        self.storage.strong_count() > 0
     }
 }
 
@@ -214,6 +388,8 @@ impl Default for Options {
         Options {
             interrupt: Arc::default(),
             memory: default_memory_limit(),
+            device_memory: None,
+            cache: None,
             threads: std::thread::available_parallelism().map_or(1, usize::from),
             max_depth: 10_000_000,
         }
@@ -245,6 +421,12 @@ impl fmt::Display for Reason {
             Reason::Collective(name) => write!(out, "the collective operation `{name}`"),
             Reason::Intrinsic(intrinsic) => write!(out, "the intrinsic `{}`", intrinsic.mnemonic()),
         }
+    }
+}
+
+impl fmt::Debug for Mark {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("Mark")
     }
 }
 

@@ -186,6 +186,14 @@ pub fn suite(make: Make<'_>) {
     host::check(make);
 }
 
+/// Checks what the host sees of a runtime: buffers, the order of launches, limits, interrupts.
+///
+/// # Panics
+/// If something is not as it must be.
+pub fn check_host(make: Make<'_>) {
+    host::check(make);
+}
+
 /// Checks one case.
 pub fn check(case: &Case, runtime: &dyn Runtime) -> Result<(), String> {
     let outcome = run(&case.module(), 0, &case.args, runtime);
@@ -289,7 +297,7 @@ fn run(
         buffers.push(buffer);
         given.push(arg);
     }
-    let launch = Launch { module: &module, kernel, args: &given, tag: TAG };
+    let launch = Launch { module: &module, kernel, args: &given, tag: TAG, work_items: None };
     let outputs = runtime.launch(&launch)?;
     runtime.sync()?;
     Ok(Outcome { args: buffers, outputs })

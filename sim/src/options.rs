@@ -32,14 +32,75 @@ pub struct Options {
     pub budget: u64,
     /// Nothing runs before the host waits for it.
     pub deferred: bool,
+    /// In the deferred mode, work that the host polls for runs in a thread of its own, so that the host
+    /// can do something meanwhile: stop a kernel, say.
+    pub background: bool,
     /// The name of the simulated device, see `driver::device`; `none` for a machine without one.
     pub device: String,
     /// The bytes of device memory; 0 for what the device has.
     pub memory: usize,
     /// Every launch and every finding is printed to the standard error.
     pub log: bool,
+    /// A bug put into the code or into the driver, for tests of tests.
+    pub plant: Option<Plant>,
     /// The path of a real `ptxas` that must accept each module as well.
     pub ptxas: Option<String>,
+}
+
+/// A bug that is put in on purpose. As text:
+///
+/// ```text
+/// OLD => NEW      the text of modules, with one text replaced by another, everywhere
+/// without OLD     the text of modules, without the lines that contain a text
+/// no fills        fills of memory do nothing
+/// late writes     copies to the device run when the host next waits, after what was enqueued since
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Plant {
+    /// One text is replaced by another in the text of modules.
+    Replace(String, String),
+    /// Lines that contain a text are left out of modules.
+    Without(String),
+    /// Fills of memory do nothing.
+    NoFills,
+    /// Copies to the device are not ordered with what is enqueued after them.
+    LateWrites,
+}
+
+impl Plant {
+    /// Reads a bug from text; returns none if the text describes none.
+    fn parse(text: &str) -> Option<Plant> {
+        match text {
+            "no fills" => Some(Plant::NoFills),
+            "late writes" => Some(Plant::LateWrites),
+            _ => match (text.strip_prefix("without "), text.split_once(" => ")) {
+                (Some(old), _) => Some(Plant::Without(old.to_owned())),
+                (None, Some((old, new))) => Some(Plant::Replace(old.to_owned(), new.to_owned())),
+                (None, None) => None,
+            },
+        }
+    }
+
+    /// Returns the bug as text that [`Plant::parse`] reads back.
+    fn text(&self) -> String {
+        match self {
+            Plant::Replace(old, new) => format!("{old} => {new}"),
+            Plant::Without(old) => format!("without {old}"),
+            Plant::NoFills => "no fills".to_owned(),
+            Plant::LateWrites => "late writes".to_owned(),
+        }
+    }
+
+    /// Returns the text of a module with the bug.
+    pub fn apply(&self, text: &str) -> String {
+        match self {
+            Plant::Replace(old, new) => text.replace(old, new),
+            Plant::Without(old) => {
+                text.split_inclusive('\n').filter(|line| !line.contains(old)).collect()
+            }
+            Plant::NoFills | Plant::LateWrites => text.to_owned(),
+        }
+    }
 }
 
 impl Default for Options {
@@ -52,17 +113,30 @@ impl Default for Options {
             quantum: 256,
             budget: 1 << 32,
             deferred: false,
+            background: false,
             device: "h100".to_owned(),
             memory: 0,
             log: false,
+            plant: None,
             ptxas: None,
         }
     }
 }
 
 /// The names of all options.
-pub const NAMES: [&str; 11] = [
-    "check", "order", "seed", "resident", "quantum", "budget", "defer", "device", "memory", "log",
+pub const NAMES: [&str; 13] = [
+    "check",
+    "order",
+    "seed",
+    "resident",
+    "quantum",
+    "budget",
+    "defer",
+    "background",
+    "device",
+    "memory",
+    "log",
+    "plant",
     "ptxas",
 ];
 
@@ -112,9 +186,12 @@ impl Options {
             "quantum" => self.quantum = (number()? as u32).max(1),
             "budget" => self.budget = number()?,
             "defer" => self.deferred = switch()?,
+            "background" => self.background = switch()?,
             "device" => self.device = value.to_owned(),
             "memory" => self.memory = number()? as usize,
             "log" => self.log = switch()?,
+            "plant" if value.is_empty() => self.plant = None,
+            "plant" => self.plant = Some(Plant::parse(value).ok_or_else(bad)?),
             "ptxas" => self.ptxas = (!value.is_empty()).then(|| value.to_owned()),
             _ => return Err(format!("there is no option `{name}`")),
         }
@@ -140,9 +217,11 @@ impl Options {
                     "quantum" => self.quantum.to_string(),
                     "budget" => self.budget.to_string(),
                     "defer" => switch(self.deferred),
+                    "background" => switch(self.background),
                     "device" => self.device.clone(),
                     "memory" => self.memory.to_string(),
                     "log" => switch(self.log),
+                    "plant" => self.plant.as_ref().map(Plant::text).unwrap_or_default(),
                     _ => self.ptxas.clone().unwrap_or_default(),
                 };
                 (name, value)

@@ -89,7 +89,8 @@ fn one(
         Run::Query(query) => dump::dump_item(db, item, query),
         _ => {
             let elaborated = form::elaborated(db, item, None, precision)?;
-            pipeline::dump(&elaborated, &pipeline::Options::at(precision), stage)
+            let dump = pipeline::dump(&elaborated, &pipeline::Options::at(precision), stage);
+            dump::with_source_lines(db, dump)
         }
     };
     if dump.text.is_empty() {

@@ -4,7 +4,7 @@
 
 use super::pass::{ListedKernel, Query, Run, Unit};
 use super::{Options, Stage, run};
-use crate::base::{ItemId, Span, shorten};
+use crate::base::{ItemId, Loc, Span, shorten};
 use crate::db::Database;
 use crate::flat;
 use crate::ir::{self, Site};
@@ -13,6 +13,7 @@ use crate::syntax::{dump_ast, dump_tokens, dump_tree};
 use crate::types::{Scheme, Ty, print_scheme};
 use nesl_runtime::{bug, kir};
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The width of the column of source snippets beside types, in characters.
@@ -26,13 +27,16 @@ pub struct Dump {
     /// Pairs of a byte offset in the text and the source location of the line that begins there, in
     /// order. Lines without a source location have no entry.
     pub notes: Vec<(usize, Site)>,
+    /// For the code of back ends: the byte offset of each kernel's code, and the source locations of
+    /// its steps. [`with_source_lines`] shows them.
+    pub sources: Vec<(usize, Vec<Site>)>,
 }
 
 /// Returns the text of an elaborated program after the passes up to a stage of core, flat or kir.
 pub fn dump(elaborated: &ir::Program, options: &Options, stage: Stage) -> Dump {
     let mut unit = Unit::new(Cow::Borrowed(elaborated), options);
     run(&mut unit, Stage::named("elaborated"), stage);
-    let located = |(text, notes)| Dump { text, notes };
+    let located = |(text, notes)| Dump { text, notes, sources: Vec::new() };
     match stage.pass().run {
         Run::Elaborate | Run::Ir(_) | Run::Lift(_) | Run::Simplify(_) => {
             located(ir::print_located(&unit.ir))
@@ -50,7 +54,9 @@ pub fn dump(elaborated: &ir::Program, options: &Options, stage: Stage) -> Dump {
             (Some(program), _) => located(ir::print_located(program)),
             (None, _) => bug!("the pass `{}` has run", stage.pass().name),
         },
-        Run::Lower(lower) => kernels(lower(&unit, options), &kir::print),
+        Run::Lower(lower) => {
+            Dump { sources: Vec::new(), ..kernels(lower(&unit, options), &kir::print) }
+        }
         Run::Emit(emit) => kernels(super::kernels::all(&unit, options), &emit),
         Run::Query(_) => bug!("a program has no {}", stage.name()),
     }
@@ -64,7 +70,7 @@ pub fn dump_item(db: &Database, item: ItemId, query: Query) -> Dump {
         Query::Ast => dump_ast(db.ast(item)),
         Query::Types => return types(db, item, typed(db, item)),
     };
-    Dump { text, notes: Vec::new() }
+    Dump { text, ..Dump::default() }
 }
 
 /// Returns the types of a form and of its patterns and expressions, in the order of the source and
@@ -101,6 +107,46 @@ fn types(db: &Database, item: ItemId, typed: Vec<(Span, String)>) -> Dump {
     dump
 }
 
+/// Inserts the lines of the source before the code of each kernel that they became, as comments.
+/// Lines of the library are left out.
+pub fn with_source_lines(db: &Database, dump: Dump) -> Dump {
+    let mut out = Dump::default();
+    let (mut notes, mut copied) = (dump.notes.into_iter().peekable(), 0);
+    let ends = dump.sources.iter().map(|(at, _)| *at).chain([dump.text.len()]);
+    for (part, end) in ends.enumerate() {
+        let inserted = out.text.len() - copied;
+        while let Some((at, site)) = notes.next_if(|(at, _)| *at < end || end == dump.text.len()) {
+            out.notes.push((at + inserted, site));
+        }
+        out.text.push_str(&dump.text[copied..end]);
+        copied = end;
+        if let Some((_, sites)) = dump.sources.get(part) {
+            for (number, line) in source_lines(db, sites) {
+                let _ = writeln!(out.text, "// line {number}: {line}");
+            }
+        }
+    }
+    out
+}
+
+/// Returns the lines in which some source locations begin, with their numbers from 1 on, in order and
+/// each once.
+fn source_lines(db: &Database, sites: &[Site]) -> BTreeMap<usize, String> {
+    let mut lines = BTreeMap::new();
+    for site in sites {
+        if site.item == Site::NONE.item || db.is_library(site.item) {
+            continue;
+        }
+        let place = db.place(Loc { item: site.item, span: site.span });
+        let text = db.file_text(place.file);
+        let begin = text[..usize::from(place.range.start())].rfind('\n').map_or(0, |at| at + 1);
+        let number = text[..begin].matches('\n').count() + 1;
+        let line = text[begin..].lines().next().unwrap_or_default();
+        lines.insert(number, line.trim().to_owned());
+    }
+    lines
+}
+
 /// Returns the text of kernels. The comment before each names it and the facts that select its
 /// variant.
 fn kernels(all: Vec<ListedKernel>, print: &dyn Fn(&kir::Module) -> String) -> Dump {
@@ -114,6 +160,7 @@ fn kernels(all: Vec<ListedKernel>, print: &dyn Fn(&kir::Module) -> String) -> Du
         if let Some(module) = &kernel.module {
             let text = print(module);
             let from = dump.text.len();
+            dump.sources.push((from, kernel.sites));
             let checks = checks(&text, &kernel.fault_sites);
             dump.notes.extend(checks.into_iter().map(|(at, site)| (from + at, site)));
             dump.text.push_str(text.trim_end());

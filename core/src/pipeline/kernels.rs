@@ -139,11 +139,25 @@ fn one_thread(
                 Some(why) => format!("launched instead, where a kernel above has no code: {why}"),
                 None => "not launched: every kernel has code".to_owned(),
             };
-            ListedKernel { title, reason, site, module: Some(module), fault_sites }
+            ListedKernel {
+                title,
+                reason,
+                site,
+                sites: vec![site],
+                module: Some(module),
+                fault_sites,
+            }
         }
         Err(why) => {
             let reason = format!("left to the direct interpreter: {why}");
-            ListedKernel { title, reason, site, module: None, fault_sites: Vec::new() }
+            ListedKernel {
+                title,
+                reason,
+                site,
+                sites: Vec::new(),
+                module: None,
+                fault_sites: Vec::new(),
+            }
         }
     }
 }
@@ -160,6 +174,7 @@ fn not_launched(function: &Function, kernel: &Unlaunched<'_>) -> ListedKernel {
         title: format!("{} kernel {}", function.name, kernel.kernel),
         reason: format!("no launch of its own: {reason}"),
         site: function.index_space(SpaceId::CALLER).site,
+        sites: Vec::new(),
         module: None,
         fault_sites: Vec::new(),
     }
@@ -199,6 +214,7 @@ fn described(
             title,
             reason: "no launch: all that it gives lies there already".to_owned(),
             site,
+            sites: Vec::new(),
             module: None,
             fault_sites: Vec::new(),
         },
@@ -206,6 +222,7 @@ fn described(
             title,
             reason: facts(function, kernel, variant),
             site,
+            sites: kernel.lets.iter().map(|step| step.site).collect(),
             module: Some(code.module.clone()),
             fault_sites: code.fault_sites.clone(),
         },
@@ -213,6 +230,7 @@ fn described(
             title,
             reason: format!("no code: {why}; the whole program runs in one thread"),
             site,
+            sites: Vec::new(),
             module: None,
             fault_sites: Vec::new(),
         },

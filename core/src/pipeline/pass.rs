@@ -244,6 +244,8 @@ pub struct ListedKernel {
     pub reason: String,
     /// The source location of its first step.
     pub site: Site,
+    /// The source locations of all its steps.
+    pub sites: Vec<Site>,
     /// The code; `None` if nothing is launched.
     pub module: Option<kir::Module>,
     /// The source locations that checks in the code blame for a fault.

@@ -56,7 +56,7 @@ struct Rule {
 }
 
 /// The rules in order; the first that applies decides, and the last always applies.
-const RULES: [Rule; 7] = [
+const RULES: &[Rule] = &[
     // A recursion on the host's own path that has little to work on is finished by one thread.
     Rule {
         version: Version::Sequential,
@@ -85,6 +85,14 @@ const RULES: [Rule; 7] = [
     },
     // Launches for each step would cost more than the work.
     Rule { version: Version::Sequential, applies: has_few_inputs },
+    // A work item with little to do is done before a launch for each step would have begun.
+    Rule {
+        version: Version::Sequential,
+        applies: |facts, limits| {
+            let each = limits.max_elements_of_small_work_item;
+            facts.input_elements <= facts.elements.saturating_mul(each)
+        },
+    },
     // There are elements enough for every thread.
     Rule {
         version: Version::Sequential,

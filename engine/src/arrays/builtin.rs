@@ -1,6 +1,7 @@
 //! The kernels that the engine itself needs, written as kir by hand.
 //!
-//! None of them has a check: their arguments come from values that were checked before. Each
+//! A [`Builtin`] names a kernel with the types that its code depends on, so that its compiled module
+//! is found again. None of them has a check: their arguments come from values that were checked before. Each
 //! function's doc lists the parameters in order; `count` is the number of work items.
 
 use nesl_runtime::kir::{
@@ -12,16 +13,102 @@ const INTS: ValueTy = ValueTy::Array(Ty::I64);
 
 /// A column that a kernel copies: the element types of both arrays, and whether an offset is added
 /// to each element, which is an int then.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Copied {
     pub(super) from: Ty,
     pub(super) to: Ty,
     pub(super) adds: bool,
 }
 
+/// A built-in kernel for given types: all that its code depends on.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Builtin {
+    /// Exclusive prefix sums of lengths ([`offsets`]).
+    Offsets,
+    /// Multiples of a factor, or the factor itself ([`multiples`]).
+    Multiples {
+        /// True for multiples, false for the factor itself.
+        ascending: bool,
+    },
+    /// A literal everywhere ([`fill`]).
+    Fill(Literal),
+    /// The number of the segment of each element ([`segment_numbers`]).
+    SegmentNumbers,
+    /// Elements of one column, converted and written to indices or in order ([`scatter`]).
+    Scatter {
+        /// The type of the elements read.
+        from: Ty,
+        /// The type of the elements written.
+        to: Ty,
+        /// True if they are written to given indices.
+        indexed: bool,
+    },
+    /// The least and the greatest of ints of a type ([`extremes`]).
+    Extremes(Ty),
+    /// The extremes of the distances between starts and offsets ([`contiguous`]).
+    Contiguous,
+    /// False everywhere ([`clear_marks`]).
+    ClearMarks,
+    /// True at indices of a type ([`set_marks`]).
+    SetMarks(Ty),
+    /// The number of marks that are true ([`count_marks`]).
+    CountMarks,
+    /// Elements of columns written to indices ([`put`]).
+    Put {
+        /// The type of the indices.
+        indices: Ty,
+        /// The columns that are copied, each with its types.
+        columns: Vec<Copied>,
+        /// True if an index may occur more than once.
+        ordered: bool,
+    },
+    /// Segments copied one behind the other ([`gather_segments`]).
+    GatherSegments(Vec<Copied>),
+    /// Segments copied from where they begin to where they go ([`move_segments`]).
+    MoveSegments(Vec<Copied>),
+    /// The first elements and the lengths of rows of segments ([`spans`]).
+    Spans,
+    /// An intrinsic of the runtime ([`intrinsic`]).
+    Intrinsic {
+        /// The name of the kernel.
+        name: &'static str,
+        /// The intrinsic that the kernel calls.
+        service: Extern,
+        /// The type of the keys.
+        keys: Ty,
+        /// The types of the elements of the other arrays.
+        others: Vec<Ty>,
+    },
+}
+
+impl Builtin {
+    /// Returns the code of the kernel.
+    pub(super) fn kernel(&self) -> Kernel {
+        match self {
+            Builtin::Offsets => offsets(),
+            Builtin::Multiples { ascending } => multiples(*ascending),
+            Builtin::Fill(literal) => fill(*literal),
+            Builtin::SegmentNumbers => segment_numbers(),
+            Builtin::Scatter { from, to, indexed } => scatter(*from, *to, *indexed),
+            Builtin::Extremes(of) => extremes(*of),
+            Builtin::Contiguous => contiguous(),
+            Builtin::ClearMarks => clear_marks(),
+            Builtin::SetMarks(of) => set_marks(*of),
+            Builtin::CountMarks => count_marks(),
+            Builtin::Put { indices, columns, ordered } => put(*indices, columns, *ordered),
+            Builtin::GatherSegments(columns) => gather_segments(columns),
+            Builtin::MoveSegments(columns) => move_segments(columns),
+            Builtin::Spans => spans(),
+            Builtin::Intrinsic { name, service, keys, others } => {
+                intrinsic(name, *service, *keys, others)
+            }
+        }
+    }
+}
+
 /// `count, limit, lengths, offsets`: writes the sums of the lengths before each index, taking those
 /// from `limit` on as zero.
-pub(super) fn offsets() -> Kernel {
+fn offsets() -> Kernel {
     let mut kernel = KernelBuilder::new("offsets");
     let [count, limit] = [kernel.param(INT), kernel.param(INT)];
     let [from, to] = [kernel.param(INTS), kernel.param(INTS)];
@@ -39,7 +126,7 @@ pub(super) fn offsets() -> Kernel {
 
 /// `count, factor, out`: writes the multiples of the factor from zero on if `ascending`, and the
 /// factor itself everywhere otherwise.
-pub(super) fn multiples(ascending: bool) -> Kernel {
+fn multiples(ascending: bool) -> Kernel {
     let mut kernel = KernelBuilder::new(if ascending { "multiples" } else { "repeat" });
     let [count, factor, to] = [kernel.param(INT), kernel.param(INT), kernel.param(INTS)];
     let index = kernel.over(Space::Flat { count })[0];
@@ -52,7 +139,7 @@ pub(super) fn multiples(ascending: bool) -> Kernel {
 }
 
 /// `count, out`: writes a literal everywhere.
-pub(super) fn fill(with: Literal) -> Kernel {
+fn fill(with: Literal) -> Kernel {
     let mut kernel = KernelBuilder::new("fill");
     let (count, to) = (kernel.param(INT), kernel.param(ValueTy::Array(with.ty())));
     let index = kernel.over(Space::Flat { count })[0];
@@ -62,7 +149,7 @@ pub(super) fn fill(with: Literal) -> Kernel {
 }
 
 /// `segments, offsets, out`: writes for each element the number of its segment.
-pub(super) fn segment_numbers() -> Kernel {
+fn segment_numbers() -> Kernel {
     let mut kernel = KernelBuilder::new("segments");
     let (segments, offsets, to) = (kernel.param(INT), kernel.param(INTS), kernel.param(INTS));
     let [segment, _, index] = segmented(&mut kernel, segments, offsets);
@@ -72,7 +159,7 @@ pub(super) fn segment_numbers() -> Kernel {
 
 /// `count, from, to, add[, indices]`: converts elements of type `from` to `to`, adds to ints, and
 /// writes them to the given indices if `indexed`, and in order otherwise.
-pub(super) fn scatter(from: Ty, to: Ty, indexed: bool) -> Kernel {
+fn scatter(from: Ty, to: Ty, indexed: bool) -> Kernel {
     let mut kernel = KernelBuilder::new("scatter");
     let count = kernel.param(INT);
     let [read, write] = [from, to].map(|ty| kernel.param(ValueTy::Array(ty)));
@@ -90,7 +177,7 @@ pub(super) fn scatter(from: Ty, to: Ty, indexed: bool) -> Kernel {
 }
 
 /// `count, ints, least, greatest`: writes the extremes of ints of type `of` as one number each.
-pub(super) fn extremes(of: Ty) -> Kernel {
+fn extremes(of: Ty) -> Kernel {
     let mut kernel = KernelBuilder::new("extremes");
     let count = kernel.param(INT);
     let from = kernel.param(ValueTy::Array(of));
@@ -107,7 +194,7 @@ pub(super) fn extremes(of: Ty) -> Kernel {
 
 /// `count, starts, lengths, offsets, least, greatest`: writes the extremes of the distances between
 /// starts and offsets, over segments that are not empty.
-pub(super) fn contiguous() -> Kernel {
+fn contiguous() -> Kernel {
     let mut kernel = KernelBuilder::new("contiguous");
     let count = kernel.param(INT);
     let [begin, length, offset] = [INTS; 3].map(|ty| kernel.param(ty));
@@ -129,7 +216,7 @@ pub(super) fn contiguous() -> Kernel {
 }
 
 /// `count, marks`: writes false everywhere.
-pub(super) fn clear_marks() -> Kernel {
+fn clear_marks() -> Kernel {
     let mut kernel = KernelBuilder::new("clear");
     let (count, to) = (kernel.param(INT), kernel.param(ValueTy::Array(Ty::Bool)));
     let index = kernel.over(Space::Flat { count })[0];
@@ -139,7 +226,7 @@ pub(super) fn clear_marks() -> Kernel {
 }
 
 /// `count, marks, indices`: writes true at the given indices, ints of type `of`.
-pub(super) fn set_marks(of: Ty) -> Kernel {
+fn set_marks(of: Ty) -> Kernel {
     let mut kernel = KernelBuilder::new("mark");
     let (count, to) = (kernel.param(INT), kernel.param(ValueTy::Array(Ty::Bool)));
     let from = kernel.param(ValueTy::Array(of));
@@ -152,7 +239,7 @@ pub(super) fn set_marks(of: Ty) -> Kernel {
 }
 
 /// `count, marks, out`: writes the number of marks that are true.
-pub(super) fn count_marks() -> Kernel {
+fn count_marks() -> Kernel {
     let mut kernel = KernelBuilder::new("marked");
     let (count, from) = (kernel.param(INT), kernel.param(ValueTy::Array(Ty::Bool)));
     let out = kernel.param(INTS);
@@ -168,7 +255,7 @@ pub(super) fn count_marks() -> Kernel {
 /// `count, indices`, then `from, to, add` of each column: writes the elements of columns to
 /// indices, ints of type `indices`. If `ordered`, an index may occur more than once, and the last
 /// element written there stays.
-pub(super) fn put(indices: Ty, columns: &[Copied], ordered: bool) -> Kernel {
+fn put(indices: Ty, columns: &[Copied], ordered: bool) -> Kernel {
     let mut kernel = KernelBuilder::new("put");
     let count = kernel.param(INT);
     let indices = kernel.param(ValueTy::Array(indices));
@@ -189,7 +276,7 @@ pub(super) fn put(indices: Ty, columns: &[Copied], ordered: bool) -> Kernel {
 
 /// `segments, offsets, starts`, then `from, to, add` of each column: copies segments that begin at
 /// the given starts, one behind the other.
-pub(super) fn gather_segments(columns: &[Copied]) -> Kernel {
+fn gather_segments(columns: &[Copied]) -> Kernel {
     let mut kernel = KernelBuilder::new("pick");
     let [segments, offsets, starts] = [INT, INTS, INTS].map(|ty| kernel.param(ty));
     let params = column_params(&mut kernel, columns);
@@ -205,7 +292,7 @@ pub(super) fn gather_segments(columns: &[Copied]) -> Kernel {
 
 /// `segments, offsets, from starts, to starts`, then `from, to, add` of each column: copies
 /// segments from where they begin to where they go.
-pub(super) fn move_segments(columns: &[Copied]) -> Kernel {
+fn move_segments(columns: &[Copied]) -> Kernel {
     let mut kernel = KernelBuilder::new("place");
     let [segments, offsets] = [INT, INTS].map(|ty| kernel.param(ty));
     let starts = [kernel.param(INTS), kernel.param(INTS)];
@@ -224,7 +311,7 @@ pub(super) fn move_segments(columns: &[Copied]) -> Kernel {
 
 /// `count, starts, lengths, offsets, begin, span`: writes for each row of segments its first
 /// element and its length in elements.
-pub(super) fn spans() -> Kernel {
+fn spans() -> Kernel {
     let mut kernel = KernelBuilder::new("spans");
     let count = kernel.param(INT);
     let [starts, lengths, offsets] = [INTS; 3].map(|ty| kernel.param(ty));
@@ -247,7 +334,7 @@ pub(super) fn spans() -> Kernel {
 
 /// One thread, `count, keys, length, others …`: calls an intrinsic of the runtime on keys, their
 /// number and further arrays.
-pub(super) fn intrinsic(name: &str, service: Extern, keys: Ty, others: &[Ty]) -> Kernel {
+fn intrinsic(name: &str, service: Extern, keys: Ty, others: &[Ty]) -> Kernel {
     let mut kernel = KernelBuilder::new(name);
     let [count, length] = [kernel.param(INT), kernel.param(INT)];
     let mut args = vec![kernel.param(ValueTy::Array(keys)), length];

@@ -3,9 +3,9 @@
 //! Rows that are cut from the same arrays share a pool already; others are put behind each other,
 //! each with only what it uses.
 
+use super::arguments::{array, number, slice};
 use super::copy::{ColumnCopy, SegmentMove, copy, move_segments};
 use super::gather::{CompactRows, compact};
-use super::memory::{array, number, slice};
 use super::sequence::{Field, Rows, Sequence, element_columns, fields, row_columns};
 use super::{Memory, Segments, Stepped};
 use nesl_core::ir::Ty;
@@ -22,6 +22,15 @@ pub(super) struct OnePool {
     /// For each of the pools that it replaces, the starts of the rows there, and the number to be
     /// added to them.
     pub(super) starts: Vec<Shifted>,
+}
+
+/// A pool that contains several sequences.
+pub(super) struct SharedPool {
+    /// The number of elements of the pool.
+    pub(super) extent: usize,
+    pub(super) columns: Vec<Arg>,
+    /// The index in the pool at which each sequence begins.
+    pub(super) begins: Vec<usize>,
 }
 
 /// Returns the columns of sequences of `element`s put behind each other.
@@ -63,8 +72,9 @@ pub(super) fn concatenate(
 /// Returns one pool for the rows of several sequences.
 pub(super) fn one_pool(memory: &Memory<'_>, all: &[Rows<'_>], element: &Ty) -> Stepped<OnePool> {
     let pools: Vec<Sequence<'_>> = all.iter().map(|rows| rows.pool()).collect();
-    if let Some(pool) = shared_pool(memory, all, &pools, element) {
-        return Ok(pool);
+    if let Some(SharedPool { extent, columns, begins }) = shared_pool(memory, &pools, element) {
+        let starts = all.iter().map(|rows| rows.starts().clone()).zip(begins).collect();
+        return Ok(OnePool { extent, columns, starts });
     }
     let mut compacted = Vec::new();
     for rows in all {
@@ -87,13 +97,26 @@ pub(super) fn one_pool(memory: &Memory<'_>, all: &[Rows<'_>], element: &Ty) -> S
     Ok(OnePool { extent, columns: concatenate(memory, &parts, element)?, starts })
 }
 
-/// Returns one pool for rows that are all cut from the same arrays, without copying.
-fn shared_pool(
+/// Returns one pool for several sequences, without copying where all are cut from the same arrays.
+pub(super) fn pool_of(
     memory: &Memory<'_>,
-    all: &[Rows<'_>],
     pools: &[Sequence<'_>],
     element: &Ty,
-) -> Option<OnePool> {
+) -> Stepped<SharedPool> {
+    if let Some(pool) = shared_pool(memory, pools, element) {
+        return Ok(pool);
+    }
+    let mut extent = 0;
+    let begins = pools.iter().map(|pool| {
+        extent += pool.length;
+        extent - pool.length
+    });
+    let begins = begins.collect();
+    Ok(SharedPool { extent, columns: concatenate(memory, pools, element)?, begins })
+}
+
+/// Returns one pool for pools that are all cut from the same arrays, without copying.
+fn shared_pool(memory: &Memory<'_>, pools: &[Sequence<'_>], element: &Ty) -> Option<SharedPool> {
     let own = element_columns(memory, element);
     let start = |pool: &Sequence<'_>, column: usize| match &pool.columns[column] {
         Arg::Array(_, at) => *at,
@@ -116,11 +139,10 @@ fn shared_pool(
             }
         }
     }
-    let before: Vec<usize> =
+    let begins: Vec<usize> =
         pools.iter().map(|pool| start(pool, lead) - start(least, lead)).collect();
-    let extent = pools.iter().zip(&before).map(|(pool, at)| at + pool.length).max()?;
-    let starts = all.iter().map(|rows| rows.starts().clone()).zip(before).collect();
-    Some(OnePool { extent, columns: least.columns.to_vec(), starts })
+    let extent = pools.iter().zip(&begins).map(|(pool, at)| at + pool.length).max()?;
+    Some(SharedPool { extent, columns: least.columns.to_vec(), begins })
 }
 
 /// Returns columns behind each other, with a number added to the elements of each.
@@ -150,8 +172,7 @@ pub(crate) fn append_rows(
             return Ok(here.columns.to_vec());
         }
     }
-    let [x, y] = [first, second].map(|rows| memory.read_ints(rows.lengths(), count));
-    let (x, y) = (x?, y?);
+    let [x, y] = memory.read_ints([first.lengths(), second.lengths()], count)?;
     let (mut begin, mut behind, mut lengths) = (Vec::new(), Vec::new(), Vec::new());
     let mut at = 0;
     for (x, y) in x.iter().zip(&y) {
@@ -167,6 +188,7 @@ pub(crate) fn append_rows(
     for ((rows, segments, to), copies) in sides.into_iter().zip(&copies) {
         let moved = SegmentMove {
             count,
+            total: segments.total,
             offsets: Arg::Array(segments.offsets(memory)?, 0),
             from: rows.starts().clone(),
             to: to.clone(),

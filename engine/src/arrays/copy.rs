@@ -1,7 +1,7 @@
 //! Columns copied, filled, converted and scattered.
 
-use super::builtin::{self, Copied};
-use super::memory::{array, number, slice};
+use super::arguments::{array, number, slice};
+use super::builtin::{Builtin, Copied};
 use super::{Memory, Stepped};
 use nesl_runtime::kir::{Literal, Ty};
 use nesl_runtime::runtime::Arg;
@@ -18,6 +18,8 @@ pub(super) struct ColumnCopy {
 /// the source and in the target.
 pub(super) struct SegmentMove {
     pub(super) count: usize,
+    /// The number of elements of all segments.
+    pub(super) total: usize,
     pub(super) offsets: Arg,
     pub(super) from: Arg,
     pub(super) to: Arg,
@@ -38,7 +40,7 @@ pub(super) fn columns(copies: &[ColumnCopy]) -> (Vec<Copied>, Vec<Arg>) {
 /// Returns an array that holds a literal `count` times.
 pub(crate) fn fill(memory: &Memory<'_>, with: Literal, count: usize) -> Stepped<Arg> {
     let out = memory.alloc_column(with.ty(), count)?;
-    memory.execute(builtin::fill(with), &[number(count), out.clone()])?;
+    memory.execute(Builtin::Fill(with), &[number(count), out.clone()], count)?;
     Ok(out)
 }
 
@@ -62,10 +64,11 @@ pub(super) fn scatter(
     add: usize,
     count: usize,
 ) -> Stepped<()> {
-    let kernel = builtin::scatter(array(&from).ty(), array(to).ty(), indices.is_some());
+    let (types, indexed) = ([array(&from).ty(), array(to).ty()], indices.is_some());
+    let kernel = Builtin::Scatter { from: types[0], to: types[1], indexed };
     let mut args = vec![number(count), from, to.clone(), number(add)];
     args.extend(indices);
-    memory.execute(kernel, &args)
+    memory.execute(kernel, &args, count)
 }
 
 /// Copies the first `count` elements of a column, ints plus `add`: by the host if they are few.
@@ -96,7 +99,8 @@ pub(super) fn put(
 ) -> Stepped<()> {
     let (columns, mut args) = columns(copies);
     args.splice(0..0, [number(count), indices.clone()]);
-    memory.execute(builtin::put(array(indices).ty(), &columns, ordered), &args)
+    let kernel = Builtin::Put { indices: array(indices).ty(), columns, ordered };
+    memory.execute(kernel, &args, count)
 }
 
 /// Copies the elements of segments to where these go.
@@ -106,9 +110,9 @@ pub(super) fn move_segments(
     copies: &[ColumnCopy],
 ) -> Stepped<()> {
     let (columns, mut args) = columns(copies);
-    let SegmentMove { count, offsets, from, to } = segments;
+    let SegmentMove { count, total, offsets, from, to } = segments;
     args.splice(0..0, [number(count), offsets, from, to]);
-    memory.execute(builtin::move_segments(&columns), &args)
+    memory.execute(Builtin::MoveSegments(columns), &args, total)
 }
 
 /// Returns a column of `count` elements that may be written: the column itself if it is `owned`
@@ -121,6 +125,7 @@ pub(crate) fn writable(
 ) -> Stepped<Arg> {
     let buffer = array(column);
     if owned && buffer.is_unique() {
+        memory.state.facts.forget(buffer);
         return Ok(column.clone());
     }
     let out = memory.alloc_column(buffer.ty(), count)?;

@@ -3,11 +3,12 @@
 //! Removing a level of nesting is nothing but a new descriptor if the segments lie one behind the
 //! other in their pool already, as those that an apply-to-each made do.
 
+use super::arguments::{array, number};
+use super::builtin::Builtin;
 use super::copy::{ColumnCopy, columns};
-use super::memory::{array, number};
-use super::segments::contiguous;
+use super::segments::segments_of_rows;
 use super::sequence::{Rows, Sequence, cut, element_columns};
-use super::{FlatValue, Memory, Segments, Stepped, builtin, spans};
+use super::{FlatValue, Memory, Segments, Stepped, spans};
 use nesl_core::ir::Ty;
 use nesl_runtime::runtime::Arg;
 
@@ -42,7 +43,7 @@ pub(crate) fn gather_segments(
     let (columns, mut args) = columns(&copies);
     let offsets = Arg::Array(segments.offsets(memory)?, 0);
     args.splice(0..0, [number(segments.count), offsets, starts.clone()]);
-    memory.execute(builtin::gather_segments(&columns), &args)?;
+    memory.execute(Builtin::GatherSegments(columns), &args, segments.total)?;
     Ok(out)
 }
 
@@ -70,13 +71,11 @@ pub(super) fn compact(
 /// Returns a sequence of sequences of `inner` elements with a level of nesting less.
 pub(super) fn flatten(memory: &Memory<'_>, rows: Rows<'_>, inner: &Ty) -> Stepped<FlatValue> {
     let pool = rows.pool();
-    let segments = Segments::of_lengths(memory, rows.count, rows.lengths().clone())?;
+    let (segments, start) = segments_of_rows(memory, rows.starts(), rows.lengths(), rows.count)?;
     let total = segments.total;
     if total == 0 {
         return Ok(Sequence::value(0, pool.columns.to_vec()));
     }
-    let offsets = segments.offsets(memory)?;
-    let start = contiguous(memory, rows.starts(), rows.lengths(), &offsets, rows.count)?;
     let columns = match start {
         Some(start) => cut(memory, pool.columns, inner, start),
         None => gather_segments(memory, &segments, rows.starts(), pool.columns, inner)?,
@@ -92,10 +91,9 @@ pub(crate) fn flatten_rows(memory: &Memory<'_>, rows: Rows<'_>, element: &Ty) ->
         Some(CompactRows { starts, extent, columns }) => (starts, Rows { count: *extent, columns }),
         None => (rows.starts(), rows.pool().rows()),
     };
-    let segments = Segments::of_lengths(memory, inner.count, inner.lengths().clone())?;
+    let (segments, start) = segments_of_rows(memory, inner.starts(), inner.lengths(), inner.count)?;
     let offsets = segments.offsets(memory)?;
     let (begin, lengths) = spans(memory, starts, rows.lengths(), &offsets, rows.count)?;
-    let start = contiguous(memory, inner.starts(), inner.lengths(), &offsets, inner.count)?;
     let pool = inner.pool().columns;
     let (extent, pool) = match start {
         Some(start) if segments.total == 0 => {

@@ -1,13 +1,17 @@
-//! Allocation on a runtime, transfers of a few elements, and the arguments of launches.
+//! Allocation on a runtime, transfers of a few elements, and launches of built-in kernels.
 
-use super::Stepped;
+use super::arguments::{array, int, slice};
+use super::builtin::Builtin;
+use super::facts::Contents;
+use super::{ArrayState, Stepped};
 use nesl_core::ir;
 use nesl_core::lower;
 use nesl_core::strategy::Thresholds;
 use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
-use nesl_runtime::kir::{self, Kernel, Literal, Module, Ty, ValueTy};
-use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Runtime};
+use nesl_runtime::kir::{Literal, Ty, ValueTy};
+use nesl_runtime::runtime::{Arg, Buffer, Failure, Launch, Read, Runtime};
 use nesl_runtime::scalar::{Precision, Scalar};
 
 /// The launch tag of kernels that have no checks, so that no failure names it.
@@ -20,6 +24,8 @@ pub(crate) struct Memory<'r> {
     /// The width of the ints and floats of the program.
     pub(crate) precision: Precision,
     pub(crate) limits: &'r Thresholds,
+    /// The compiled built-in kernels, and the facts about descriptors.
+    pub(crate) state: &'r ArrayState,
 }
 
 impl Memory<'_> {
@@ -43,28 +49,69 @@ impl Memory<'_> {
         lower::columns(element, self.precision).iter().map(column).collect()
     }
 
-    /// Reads an element of a buffer.
-    pub(crate) fn read_element(&self, buffer: &Buffer, at: usize) -> Stepped<Literal> {
-        let mut bytes = [0; size_of::<u64>()];
-        let bytes = &mut bytes[..buffer.ty().size()];
-        self.runtime.read(buffer, at, bytes)?;
-        Ok(Literal::from_bytes(buffer.ty(), bytes))
+    /// Reads the first elements of columns, so many of each, with one wait for all of them.
+    pub(crate) fn read_all(&self, wanted: &[(Arg, usize)]) -> Stepped<Vec<Vec<Literal>>> {
+        let bytes_of = |(column, count): &(Arg, usize)| vec![0; count * array(column).ty().size()];
+        let mut bytes: Vec<Vec<u8>> = wanted.iter().map(bytes_of).collect();
+        let mut reads: Vec<Read<'_>> = Vec::with_capacity(wanted.len());
+        for ((column, _), out) in wanted.iter().zip(&mut bytes) {
+            let (buffer, at) = slice(column);
+            reads.push(Read { buffer, at, out });
+        }
+        match &mut reads[..] {
+            [] => {}
+            [read] => self.runtime.read(read.buffer, read.at, read.out)?,
+            reads => self.runtime.read_many(reads)?,
+        }
+        let literals = |((column, _), bytes): (&(Arg, usize), &Vec<u8>)| {
+            let ty = array(column).ty();
+            bytes.chunks_exact(ty.size()).map(|bytes| Literal::from_bytes(ty, bytes)).collect()
+        };
+        Ok(wanted.iter().zip(&bytes).map(literals).collect())
     }
 
-    /// Reads an element of a column.
-    pub(crate) fn read_at(&self, column: &Arg, at: usize) -> Stepped<Literal> {
-        let (buffer, first) = slice(column);
-        self.read_element(buffer, first + at)
+    /// Returns the first `count` elements of columns of ints, read with one wait unless they are
+    /// known.
+    pub(super) fn read_ints<const N: usize>(
+        &self,
+        columns: [&Arg; N],
+        count: usize,
+    ) -> Stepped<[Vec<i64>; N]> {
+        let known = columns.map(|column| self.state.facts.ints(column, count));
+        let unknown = columns.iter().zip(&known).filter(|(_, known)| known.is_none());
+        let wanted: Vec<(Arg, usize)> =
+            unknown.map(|(column, _)| ((*column).clone(), count)).collect();
+        let mut read = self.read_all(&wanted)?.into_iter();
+        let mut at = 0;
+        Ok(known.map(|known| {
+            let column = columns[at];
+            at += 1;
+            known.unwrap_or_else(|| {
+                let read = read.next().or_bug("each column that is not known is read");
+                let ints: Vec<i64> = read.into_iter().map(|x| int(&Arg::Scalar(x))).collect();
+                self.know_values(column, &ints);
+                ints
+            })
+        }))
     }
 
-    /// Reads the first `count` elements of a column of ints.
-    pub(super) fn read_ints(&self, column: &Arg, count: usize) -> Stepped<Vec<i64>> {
-        let (buffer, first) = slice(column);
-        let size = buffer.ty().size();
-        let mut bytes = vec![0; count * size];
-        self.runtime.read(buffer, first, &mut bytes)?;
-        let element = |bytes| int(&Arg::Scalar(Literal::from_bytes(buffer.ty(), bytes)));
-        Ok(bytes.chunks_exact(size).map(element).collect())
+    /// Returns the first element of a column of lengths or indices, if it is known.
+    pub(super) fn known_int(&self, column: &Arg) -> Option<usize> {
+        let ints = self.state.facts.ints(column, 1)?;
+        ints.first().map(|int| *int as usize)
+    }
+
+    /// Records the first elements of a column that the host knows now, if they are few.
+    pub(super) fn know_values(&self, column: &Arg, ints: &[i64]) {
+        if ints.len() <= self.limits.max_known_elements {
+            let (array, at) = slice(column);
+            self.state.facts.set_contents(array, Contents::Values(at, ints.into()));
+        }
+    }
+
+    /// Returns true if a column is known, or short enough to be read as a whole.
+    pub(super) fn is_known_or_short(&self, column: &Arg, count: usize) -> bool {
+        count <= self.limits.max_known_elements || self.state.facts.ints(column, 1).is_some()
     }
 
     /// Writes a new array of literals of type `ty`.
@@ -77,16 +124,17 @@ impl Memory<'_> {
 
     /// Writes a new array of indices or lengths.
     pub(super) fn write_indices(&self, values: &[i64]) -> Stepped<Arg> {
-        let values: Vec<Literal> = values.iter().map(|x| Literal::I64(*x)).collect();
-        self.write_literals(Ty::I64, &values)
+        let literals: Vec<Literal> = values.iter().map(|x| Literal::I64(*x)).collect();
+        let column = self.write_literals(Ty::I64, &literals)?;
+        self.know_values(&column, values);
+        Ok(column)
     }
 
-    /// Launches a kernel that has no checks.
-    pub(super) fn execute(&self, kernel: Kernel, args: &[Arg]) -> Stepped<()> {
-        let module = Module { functions: Vec::new(), kernels: vec![kernel] };
-        debug_assert!(kir::verify(&module).is_ok(), "{}", kir::print(&module));
-        let module = self.runtime.load(&module)?;
-        let launch = Launch { module: &module, kernel: 0, args, tag: NO_CHECKS_TAG };
+    /// Launches a kernel that has no checks, over this number of work items.
+    pub(super) fn execute(&self, kernel: Builtin, args: &[Arg], work_items: usize) -> Stepped<()> {
+        let module = &self.state.module(self.runtime, kernel, self.limits)?;
+        let work_items = Some(work_items);
+        let launch = Launch { module, kernel: 0, args, tag: NO_CHECKS_TAG, work_items };
         self.runtime.launch(&launch).map(|_| ())
     }
 
@@ -107,48 +155,4 @@ impl Memory<'_> {
 pub(super) fn out_of_memory(count: usize, length: usize) -> Failure {
     let detail = format!("{count} sequences of {length} elements");
     Failure::Machine(Fault::with(FaultCode::OutOfMemory, detail))
-}
-
-/// Returns the buffer of a column.
-pub(crate) fn array(column: &Arg) -> &Buffer {
-    slice(column).0
-}
-
-/// Returns the buffer of a column and the index of its first element there.
-pub(super) fn slice(column: &Arg) -> (&Buffer, usize) {
-    match column {
-        Arg::Array(buffer, at) => (buffer, *at),
-        Arg::Scalar(_) => bug!("a column of a sequence is a scalar"),
-    }
-}
-
-/// Returns an argument for a count, a length or an index.
-pub(crate) fn number(x: usize) -> Arg {
-    Arg::Scalar(Literal::I64(x as i64))
-}
-
-/// Returns the scalar that an argument is.
-pub(crate) fn scalar(arg: &Arg) -> Scalar {
-    match arg {
-        Arg::Scalar(Literal::I32(x)) => Scalar::Int(i64::from(*x)),
-        Arg::Scalar(Literal::I64(x)) => Scalar::Int(*x),
-        Arg::Scalar(Literal::F32(x)) => Scalar::Float(f64::from(f32::from_bits(*x))),
-        Arg::Scalar(Literal::F64(x)) => Scalar::Float(f64::from_bits(*x)),
-        Arg::Scalar(Literal::Bool(x)) => Scalar::Bool(*x),
-        Arg::Scalar(Literal::U8(x)) => Scalar::Char(*x),
-        Arg::Array(..) => bug!("a scalar of the program is an array"),
-    }
-}
-
-/// Returns the int that an argument is.
-pub(crate) fn int(arg: &Arg) -> i64 {
-    match scalar(arg) {
-        Scalar::Int(x) => x,
-        other => bug!("{other:?} stands for an int"),
-    }
-}
-
-/// Returns the count or length that an argument is.
-pub(crate) fn length(arg: &Arg) -> usize {
-    int(arg) as usize
 }

@@ -1,8 +1,8 @@
 //! The values of both sides of a conditional, interleaved.
 
+use super::arguments::{array, number};
 use super::concat::{Shifted, one_pool};
-use super::copy::scatter;
-use super::memory::{array, number};
+use super::copy::{ColumnCopy, put};
 use super::sequence::{Field, Rows, fields, row_columns};
 use super::{FlatValue, Memory, Stepped};
 use nesl_core::ir::Ty;
@@ -28,10 +28,18 @@ pub(crate) fn merge_sides(
     debug_assert!(sides[0].count + sides[1].count == count);
     let mut rest = sides.map(|side| &side.value.parts[..]);
     let mut out = Vec::new();
+    let mut copies = [Vec::new(), Vec::new()];
+    let mut interleave = |columns: [Shifted; 2]| -> Stepped<Arg> {
+        let out = memory.alloc_column(array(&columns[0].0).ty(), count)?;
+        for (copies, (from, add)) in copies.iter_mut().zip(columns) {
+            copies.push(ColumnCopy { from, to: out.clone(), add });
+        }
+        Ok(out)
+    };
     for field in fields(ty) {
         match field {
             Field::Scalar => {
-                out.push(interleave(memory, rest.map(|rest| (rest[0].clone(), 0)), sides, count)?);
+                out.push(interleave(rest.map(|rest| (rest[0].clone(), 0)))?);
                 rest = rest.map(|rest| &rest[1..]);
             }
             Field::Sequence(inner) => {
@@ -40,28 +48,19 @@ pub(crate) fn merge_sides(
                     .map(|side| Rows { count: sides[side].count, columns: &rest[side][..width] });
                 let pool = one_pool(memory, &rows, inner)?;
                 let starts = [pool.starts[0].clone(), pool.starts[1].clone()];
-                out.push(interleave(memory, starts, sides, count)?);
+                out.push(interleave(starts)?);
                 let lengths = rest.map(|rest| (rest[1].clone(), 0));
-                out.push(interleave(memory, lengths, sides, count)?);
+                out.push(interleave(lengths)?);
                 out.push(number(pool.extent));
                 out.extend(pool.columns);
                 rest = rest.map(|rest| &rest[width..]);
             }
         }
     }
-    Ok(FlatValue::new(out))
-}
-
-/// Returns a column with the elements of two, each at the indices of its side.
-fn interleave(
-    memory: &Memory<'_>,
-    columns: [Shifted; 2],
-    sides: [&Side; 2],
-    count: usize,
-) -> Stepped<Arg> {
-    let out = memory.alloc_column(array(&columns[0].0).ty(), count)?;
-    for ((column, add), side) in columns.into_iter().zip(sides) {
-        scatter(memory, Some(side.indices.clone()), column, &out, add, side.count)?;
+    for (side, copies) in sides.into_iter().zip(&copies) {
+        if !copies.is_empty() {
+            put(memory, &side.indices, copies, side.count, false)?;
+        }
     }
-    Ok(out)
+    Ok(FlatValue::new(out))
 }

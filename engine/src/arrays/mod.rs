@@ -11,7 +11,10 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `memory` | allocation, transfers, arguments |
+//! | `arguments` | the arguments of launches: columns, counts, scalars |
+//! | `memory` | allocation, transfers, launches of built-in kernels |
+//! | `state` | what is kept between runs: compiled built-in kernels, facts |
+//! | `facts` | descriptors whose contents the host knows |
 //! | `builtin` | the kernels written by hand, as kir |
 //! | `segments` | lengths and offsets of segments |
 //! | `sequence` | the columns of sequences, cut and taken apart |
@@ -23,9 +26,11 @@
 //! | `rank` | sorting, ranks, groups of equal elements |
 //! | `operation` | the operations of the language on one sequence, with their faults |
 
+mod arguments;
 mod builtin;
 mod concat;
 mod copy;
+mod facts;
 mod gather;
 mod memory;
 mod merge;
@@ -33,20 +38,23 @@ mod operation;
 mod rank;
 mod segments;
 mod sequence;
+mod state;
 mod value;
 
 use nesl_runtime::fault::Fault;
 use nesl_runtime::runtime::Failure;
 
+pub(crate) use arguments::{array, int, length, number, scalar};
 pub(crate) use concat::append_rows;
 pub(crate) use copy::{as_lengths, fill, writable};
 pub(crate) use gather::{flatten_rows, gather_segments};
-pub(crate) use memory::{Memory, array, int, length, number, scalar};
+pub(crate) use memory::Memory;
 pub(crate) use merge::{Side, merge_sides};
 pub(crate) use operation::{list, perform};
 pub(crate) use rank::sort;
-pub(crate) use segments::{Segments, spans};
+pub(crate) use segments::{PendingSegments, Segments, read_together, spans};
 pub(crate) use sequence::Rows;
+pub(crate) use state::ArrayState;
 pub(crate) use value::FlatValue;
 
 /// The result of a step on a runtime.

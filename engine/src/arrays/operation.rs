@@ -4,14 +4,15 @@
 //! direct interpreter: an operation that may fail is first checked by a reduction, and only if
 //! something is wrong are elements read to say what.
 
-use super::concat::{concatenate, one_pool};
+use super::arguments::{array, int, length, literal, number, slice};
+use super::concat::{SharedPool, concatenate, one_pool, pool_of};
 use super::copy::{ColumnCopy, as_lengths, copy, put, scatter, writable};
 use super::gather::flatten;
-use super::memory::{array, int, number, slice};
 use super::rank::{distinct, groups, ranks};
-use super::segments::extremes;
+use super::segments::{extremes, write_descriptor};
 use super::sequence::{
-    Field, Rows, Sequence, cut, element_at, element_columns, fields, row_columns, singleton,
+    DESCRIPTOR_COLUMNS, Field, Rows, Sequence, cut, element_at, element_columns, fields,
+    row_columns, singleton,
 };
 use super::{FlatValue, Memory, Performed, Segments, Stepped};
 use nesl_core::ir::Ty;
@@ -19,7 +20,7 @@ use nesl_core::prim::SeqOp;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::fault::{Fault, FaultCode};
-use nesl_runtime::kir;
+use nesl_runtime::kir::{self, Literal};
 use nesl_runtime::runtime::Arg;
 use nesl_runtime::scalar::Precision;
 
@@ -37,7 +38,7 @@ pub(crate) fn perform(
     let int_of = |at: usize| int(&args[at].parts[0]);
     match op {
         SeqOp::Index => match index_within(FaultCode::Index, int_of(1), length) {
-            Ok(at) => Ok(Ok(FlatValue::new(element_at(memory, columns, element, at)?))),
+            Ok(at) => Ok(Ok(FlatValue::new(element_at(memory, sequence, element, at)?))),
             Err(fault) => Ok(Err(fault)),
         },
         SeqOp::Subseq => Ok(subsequence(memory, sequence, element, int_of(1), int_of(2))),
@@ -105,13 +106,32 @@ pub(crate) fn list(memory: &Memory<'_>, values: &[&FlatValue], element: &Ty) -> 
     if values.is_empty() {
         return Ok(Sequence::value(0, memory.no_elements(element)?));
     }
-    let mut each = Vec::new();
-    for value in values {
-        each.push(singleton(memory, &value.parts, element)?);
+    let mut rest: Vec<&[Arg]> = values.iter().map(|value| &value.parts[..]).collect();
+    let mut out = Vec::new();
+    for field in fields(element) {
+        match field {
+            Field::Scalar => {
+                let literals: Vec<Literal> = rest.iter().map(|rest| literal(&rest[0])).collect();
+                out.push(memory.write_literals(literals[0].ty(), &literals)?);
+                rest.iter_mut().for_each(|rest| *rest = &rest[1..]);
+            }
+            Field::Sequence(inner) => {
+                // One part for the length, as many columns as those of a row behind its descriptor.
+                let width = 1 + row_columns(memory, inner) - DESCRIPTOR_COLUMNS;
+                let pools: Vec<Sequence<'_>> = rest
+                    .iter()
+                    .map(|rest| Sequence { length: length(&rest[0]), columns: &rest[1..width] })
+                    .collect();
+                let SharedPool { extent, columns, begins } = pool_of(memory, &pools, inner)?;
+                let lengths: Vec<usize> = pools.iter().map(|pool| pool.length).collect();
+                out.extend(write_descriptor(memory, &begins, &lengths)?);
+                out.push(number(extent));
+                out.extend(columns);
+                rest.iter_mut().for_each(|rest| *rest = &rest[width..]);
+            }
+        }
     }
-    let each: Vec<Sequence<'_>> =
-        each.iter().map(|columns| Sequence { length: 1, columns }).collect();
-    Ok(Sequence::value(values.len(), concatenate(memory, &each, element)?))
+    Ok(Sequence::value(values.len(), out))
 }
 
 /// Returns `count` indices as ints of the program.
@@ -167,7 +187,7 @@ fn partition_fault(
     rows: usize,
     length: usize,
 ) -> Stepped<Fault> {
-    let lengths = memory.read_ints(lengths, rows)?;
+    let [lengths] = memory.read_ints([lengths], rows)?;
     if let Some(negative) = lengths.iter().find(|length| **length < 0) {
         return Ok(Fault::with(FaultCode::Partition, format!("a count of {negative}")));
     }
@@ -194,7 +214,8 @@ fn permute(
     let wrong = outside(memory, code, to, length, length)?.is_some();
     if wrong || distinct(memory, to, length)? != length {
         let mut seen = vec![false; length];
-        for index in memory.read_ints(to, length)? {
+        let [indices] = memory.read_ints([to], length)?;
+        for index in indices {
             match index_within(code, index, length) {
                 Err(fault) => return Ok(Err(fault)),
                 Ok(at) if std::mem::replace(&mut seen[at], true) => {
@@ -282,7 +303,8 @@ fn outside(
         return Ok(None);
     }
     let fault = |int: &i64| index_within(code, *int, length).err();
-    Ok(memory.read_ints(ints, count)?.iter().find_map(fault))
+    let [ints] = memory.read_ints([ints], count)?;
+    Ok(ints.iter().find_map(fault))
 }
 
 /// Returns an int as an index of a sequence of `length` elements, or the fault if it is none.

@@ -1,8 +1,9 @@
 //! Order and equality of elements: sorting, ranks, groups, and indices that occur once.
 
-use super::memory::{array, number};
+use super::arguments::{array, number};
+use super::builtin::Builtin;
 use super::sequence::Sequence;
-use super::{FlatValue, Memory, Stepped, builtin};
+use super::{FlatValue, Memory, Stepped};
 use nesl_core::prim::SeqOp;
 use nesl_runtime::kir::{Extern, Ty};
 use nesl_runtime::runtime::Arg;
@@ -26,8 +27,9 @@ pub(super) fn ranks(memory: &Memory<'_>, rank: SeqOp, keys: &Arg, count: usize) 
 
 /// Has the runtime write `count` keys, or their ranks, in order.
 fn order(memory: &Memory<'_>, service: Extern, keys: &Arg, count: usize, out: &Arg) -> Stepped<()> {
-    let kernel = builtin::intrinsic("order", service, array(keys).ty(), &[array(out).ty()]);
-    memory.execute(kernel, &[number(1), number(count), keys.clone(), out.clone()])
+    let others = vec![array(out).ty()];
+    let kernel = Builtin::Intrinsic { name: "order", service, keys: array(keys).ty(), others };
+    memory.execute(kernel, &[number(1), number(count), keys.clone(), out.clone()], 1)
 }
 
 /// Returns for each of `count` ints or texts the index of the last one equal to it, and the number
@@ -41,21 +43,23 @@ pub(super) fn groups(memory: &Memory<'_>, columns: &[Arg], count: usize) -> Step
         _ => (Extern::Groups, Vec::new()),
     };
     others.extend([last.clone(), equal.clone()]);
-    let types: Vec<Ty> = others.iter().map(|arg| array(arg).ty()).collect();
-    let kernel = builtin::intrinsic("groups", service, array(&columns[0]).ty(), &types);
+    let keys = array(&columns[0]).ty();
+    let types = others.iter().map(|arg| array(arg).ty()).collect();
+    let kernel = Builtin::Intrinsic { name: "groups", service, keys, others: types };
     let mut args = vec![number(1), number(count), columns[0].clone()];
     args.extend(others);
-    memory.execute(kernel, &args)?;
+    memory.execute(kernel, &args, 1)?;
     Ok([last, equal])
 }
 
 /// Returns the number of different indices among `count` that are all less than `count`.
 pub(super) fn distinct(memory: &Memory<'_>, indices: &Arg, count: usize) -> Stepped<usize> {
     let marks = memory.alloc_column(Ty::Bool, count)?;
-    memory.execute(builtin::clear_marks(), &[number(count), marks.clone()])?;
+    memory.execute(Builtin::ClearMarks, &[number(count), marks.clone()], count)?;
     let args = [number(count), marks.clone(), indices.clone()];
-    memory.execute(builtin::set_marks(array(indices).ty()), &args)?;
+    memory.execute(Builtin::SetMarks(array(indices).ty()), &args, count)?;
     let all = memory.alloc_column(Ty::I64, 1)?;
-    memory.execute(builtin::count_marks(), &[number(count), marks, all.clone()])?;
-    Ok(memory.read_ints(&all, 1)?[0] as usize)
+    memory.execute(Builtin::CountMarks, &[number(count), marks, all.clone()], count)?;
+    let [all] = memory.read_ints([&all], 1)?;
+    Ok(all[0] as usize)
 }

@@ -1,10 +1,11 @@
 //! The columns of sequences: views into them, and elements taken out.
 
-use super::memory::{length, number, slice};
+use super::arguments::{length, number, slice};
 use super::{FlatValue, Memory, Stepped};
 use nesl_core::ir::Ty;
 use nesl_core::lower;
 use nesl_runtime::bug;
+use nesl_runtime::bug::OrBug;
 use nesl_runtime::runtime::Arg;
 
 /// The number of columns of a descriptor: starts, lengths, and the extent of the pool.
@@ -105,39 +106,76 @@ pub(super) fn row_columns(memory: &Memory<'_>, element: &Ty) -> usize {
 /// Returns the columns of a sequence from an element on, as a view.
 pub(super) fn cut(memory: &Memory<'_>, columns: &[Arg], element: &Ty, start: usize) -> Vec<Arg> {
     let own = element_columns(memory, element);
-    let from_start = |column: &Arg| {
-        let (buffer, at) = slice(column);
-        Arg::Array(buffer.clone(), at + start)
-    };
     let cut = columns.iter().zip(own);
-    cut.map(|(column, own)| if own { from_start(column) } else { column.clone() }).collect()
+    cut.map(|(column, own)| if own { from_element(column, start) } else { column.clone() })
+        .collect()
 }
 
-/// Returns the parts of an element, reading its scalars.
+/// Returns the parts of an element, reading its scalars with one wait.
 pub(super) fn element_at(
     memory: &Memory<'_>,
-    columns: &[Arg],
+    sequence: Sequence<'_>,
     element: &Ty,
     at: usize,
 ) -> Stepped<Vec<Arg>> {
-    let mut rest = columns;
+    let mut rest = sequence.columns;
+    let mut scalars = Vec::new();
+    let mut known = Vec::new();
+    for field in fields(element) {
+        match field {
+            Field::Scalar => {
+                scalars.push((from_element(&rest[0], at), 1));
+                rest = &rest[1..];
+            }
+            Field::Sequence(inner) => {
+                let descriptor = [&rest[0], &rest[1]];
+                // A short descriptor is read as a whole: other elements will be asked for.
+                if sequence.length <= memory.limits.max_known_elements {
+                    memory.read_ints(descriptor, sequence.length)?;
+                }
+                let row = [from_element(&rest[0], at), from_element(&rest[1], at)];
+                let row = match row.each_ref().map(|column| memory.known_int(column)) {
+                    [Some(start), Some(length)] => Some([start, length]),
+                    [None, _] | [_, None] => {
+                        scalars.extend(row.map(|column| (column, 1)));
+                        None
+                    }
+                };
+                known.push(row);
+                rest = &rest[row_columns(memory, inner)..];
+            }
+        }
+    }
+    let read = memory.read_all(&scalars)?;
+    let mut read = read.into_iter().map(|read| Arg::Scalar(read[0]));
+    let mut next = || read.next().or_bug("every scalar is read");
+    let (mut rest, mut known) = (sequence.columns, known.into_iter());
     let mut out = Vec::new();
     for field in fields(element) {
         match field {
             Field::Scalar => {
-                out.push(Arg::Scalar(memory.read_at(&rest[0], at)?));
+                out.push(next());
                 rest = &rest[1..];
             }
             Field::Sequence(inner) => {
-                let start = length(&Arg::Scalar(memory.read_at(&rest[0], at)?));
-                out.push(Arg::Scalar(memory.read_at(&rest[1], at)?));
+                let [start, row_length] = match known.next().flatten() {
+                    Some(row) => row.map(number),
+                    None => [next(), next()],
+                };
                 let end = row_columns(memory, inner);
-                out.extend(cut(memory, &rest[DESCRIPTOR_COLUMNS..end], inner, start));
+                out.push(row_length);
+                out.extend(cut(memory, &rest[DESCRIPTOR_COLUMNS..end], inner, length(&start)));
                 rest = &rest[end..];
             }
         }
     }
     Ok(out)
+}
+
+/// Returns a column from an element on, as a view.
+fn from_element(column: &Arg, at: usize) -> Arg {
+    let (buffer, first) = slice(column);
+    Arg::Array(buffer.clone(), first + at)
 }
 
 /// Returns the columns of the sequence whose only element has these parts.

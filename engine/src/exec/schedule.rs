@@ -117,7 +117,7 @@ impl<'p> Schedule<'p> {
                 Outcome::Tail(next) => next,
             };
             // A loop of tail calls may go on forever: this notices an interruption.
-            self.launcher.sync(&call.trace)?;
+            self.launcher.poll(&call.trace)?;
         }
     }
 

@@ -49,7 +49,13 @@ fn launch(
         args.push(Arg::Array(buffer, 0));
     }
     let module = runtime.load(&lowered.module)?;
-    let outputs = runtime.launch(&Launch { module: &module, kernel: 0, args: &args, tag: 0 })?;
+    let outputs = runtime.launch(&Launch {
+        module: &module,
+        kernel: 0,
+        args: &args,
+        tag: 0,
+        work_items: Some(1),
+    })?;
     runtime.sync()?;
     let (mut scalars, mut outputs) = (scalars.into_iter(), outputs.into_iter());
     let mut parts = Vec::new();

@@ -53,13 +53,13 @@ impl<'p> Launcher<'p> {
         let Some(module) = module else {
             return bind_results(&self.memory, frame, kernel, code, &args, &[]);
         };
+        let work_items = Some(frame.extent(kernel.space).count);
         let tag = self.log.record(&lowered, &frame.trace, frame.function.library);
-        let outputs = runtime.launch(&Launch { module, kernel: 0, args: &args, tag });
+        let outputs = runtime.launch(&Launch { module, kernel: 0, args: &args, tag, work_items });
         let outputs = outputs.map_err(|failure| at_call(failure, frame))?;
         bind_results(&self.memory, frame, kernel, code, &args, &outputs)?;
-        if tag.is_multiple_of(self.memory.limits.launches_per_sync) {
-            runtime.sync()?;
-            self.log.clear();
+        if tag.is_multiple_of(self.memory.limits.launches_per_poll) {
+            self.check_launches()?;
         }
         Ok(())
     }
@@ -84,6 +84,25 @@ impl<'p> Launcher<'p> {
     /// Returns the number of work items of all launches so far.
     pub(crate) fn work_items(&self) -> u64 {
         self.work_items.get()
+    }
+
+    /// Empties the log of launches if all of them are done. Waits for them if the log is too long.
+    fn check_launches(&self) -> RunResult<()> {
+        let runtime = self.memory.runtime;
+        let done = runtime.poll()?;
+        if !done && self.log.len() >= self.memory.limits.max_unchecked_launches {
+            runtime.sync()?;
+        } else if !done {
+            return Ok(());
+        }
+        self.log.clear();
+        Ok(())
+    }
+
+    /// Returns a failure that is known already, or an interruption, without waiting.
+    pub(crate) fn poll(&self, trace: &CallTrace) -> RunResult<()> {
+        let polled = self.memory.runtime.poll().map_err(|failure| self.located(failure, trace));
+        polled.map(|_| ())
     }
 
     /// Waits for all launches, and returns the first failure.

@@ -45,6 +45,11 @@ impl LaunchLog {
         tag
     }
 
+    /// Returns the number of launches that may still fail.
+    pub(super) fn len(&self) -> usize {
+        self.launches.borrow().len()
+    }
+
     /// Forgets all launches: the runtime has executed them, and none failed.
     pub(super) fn clear(&self) {
         self.launches.borrow_mut().clear();

@@ -5,7 +5,7 @@ use nesl_core::base::{Diagnostic, DiagnosticKind, Name};
 use nesl_core::db::{Before, FileId};
 use nesl_core::explain::{example, takes_functions};
 use nesl_core::names::Resolution;
-use nesl_core::pipeline::dump::dump_item;
+use nesl_core::pipeline::dump::{dump_item, with_source_lines};
 use nesl_core::pipeline::{self, Options, Query, Run, Stage};
 use nesl_core::prelude::parse_doc;
 use nesl_core::syntax;
@@ -160,7 +160,8 @@ impl Session {
         };
         let Settings { precision, seed, fuel, .. } = self.settings;
         let options = Options { seed, fuel, ..Options::at(precision) };
-        let text = pipeline::dump(&program, &options, stage).text;
+        let dump = pipeline::dump(&program, &options, stage);
+        let text = with_source_lines(&self.db, dump).text;
         if !stage.is_of_core() {
             out.push_str(&text);
             out.push('\n');

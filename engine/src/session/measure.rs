@@ -8,7 +8,7 @@ use crate::execute::Executor;
 use crate::resident::ResidentValue;
 use crate::unsupported::Unsupported;
 use nesl_core::names::Resolution;
-use nesl_runtime::runtime::Counters;
+use nesl_runtime::runtime::{Counters, Refusal, Share};
 use std::time::{Duration, Instant};
 
 /// The cost of evaluating a form. All zero for one that only defines.
@@ -27,6 +27,12 @@ pub struct Usage {
     pub modules: u64,
     /// The number of bytes transferred to and from the runtime.
     pub transferred: u64,
+    /// The number of reads from the runtime.
+    pub reads: u64,
+    /// The number of writes to the runtime.
+    pub writes: u64,
+    /// The number of times that the host waited for launches.
+    pub drains: u64,
     /// The size of the runtime's arrays afterwards, in bytes.
     pub bytes: u64,
     /// The largest size of the runtime's arrays since the session began, in bytes.
@@ -40,6 +46,10 @@ pub struct Stats {
     pub runtime: Option<String>,
     /// The runtime's counters since the session began.
     pub counters: Counters,
+    /// The parts of the runtimes that share the work, if there are several.
+    pub shares: Vec<Share>,
+    /// The kernels that the first of them cannot execute, with reasons.
+    pub refusals: Vec<Refusal>,
     /// The number of programs that one thread ran because they could not be flattened, by reason.
     pub unsupported: Vec<(Unsupported, u64)>,
     /// The top-level variables, by name.
@@ -89,6 +99,8 @@ impl Session {
         Stats {
             runtime: self.runtime().map(|runtime| runtime.caps().name.clone()),
             counters: self.counters(),
+            shares: self.runtime().map(|runtime| runtime.shares()).unwrap_or_default(),
+            refusals: self.runtime().map(|runtime| runtime.refusals()).unwrap_or_default(),
             unsupported: self.executor.as_ref().map(Executor::unsupported).unwrap_or_default(),
             variables,
         }
@@ -115,6 +127,9 @@ impl Session {
             launches: after.launches - before.launches,
             modules: after.modules - before.modules,
             transferred: after.transferred - before.transferred,
+            reads: after.reads - before.reads,
+            writes: after.writes - before.writes,
+            drains: after.drains - before.drains,
             bytes: after.bytes,
             peak_bytes: after.peak_bytes,
         }

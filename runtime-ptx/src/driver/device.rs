@@ -2,7 +2,7 @@
 
 use super::failure;
 use cudarc::driver::sys::{self, CUdevice_attribute_enum as Attribute};
-use cudarc::driver::{CudaContext, DriverError};
+use cudarc::driver::{CudaContext, DriverError, result};
 use nesl_runtime::runtime::Failure;
 use std::fmt;
 use std::sync::Arc;
@@ -28,6 +28,8 @@ pub struct Description {
     pub threads_per_multiprocessor: u32,
     /// The size of the memory, in bytes.
     pub memory_bytes: u64,
+    /// The newest version of CUDA that the driver supports: 1000 · major + 10 · minor.
+    pub driver_version: i32,
 }
 
 /// The reason why there is no device.
@@ -49,7 +51,38 @@ pub enum NoDevice {
 /// Returns the description of every device, in the order of their numbers.
 pub fn devices() -> Result<Vec<Description>, NoDevice> {
     let count = count()?;
-    (0..count).map(|number| Device::open(number).map(|device| device.description)).collect()
+    (0..count).map(describe).collect()
+}
+
+/// Returns the description of a device, by its number from 0 on, without beginning to use it.
+pub fn describe(number: usize) -> Result<Description, NoDevice> {
+    let count = count()?;
+    let ordinal = i32::try_from(number).ok().filter(|_| number < count);
+    let ordinal = ordinal.ok_or(NoDevice::NoSuchDevice { wanted: number, count })?;
+    let device = result::device::get(ordinal).map_err(unusable)?;
+    let attribute = |attribute| {
+        // SAFETY: the driver was initialised, and knows the device.
+        unsafe { result::device::get_attribute(device, attribute) }.map_err(unusable)
+    };
+    let count_of = |counted| attribute(counted).map(|value| u32::try_from(value).unwrap_or(0));
+    let mut driver_version = 0;
+    // SAFETY: the driver writes an int.
+    let status = unsafe { sys::cuDriverGetVersion(&mut driver_version) };
+    status.result().map_err(unusable)?;
+    Ok(Description {
+        name: result::device::get_name(device).map_err(unusable)?,
+        capability: (
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
+            attribute(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
+        ),
+        multiprocessors: count_of(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        threads_per_multiprocessor: count_of(
+            Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
+        )?,
+        // SAFETY: the driver was initialised, and knows the device.
+        memory_bytes: unsafe { result::device::total_mem(device) }.map_err(unusable)? as u64,
+        driver_version,
+    })
 }
 
 fn count() -> Result<usize, NoDevice> {
@@ -70,27 +103,11 @@ fn unusable(error: DriverError) -> NoDevice {
 impl Device {
     /// Opens a device by its number, from 0 on.
     pub fn open(number: usize) -> Result<Device, NoDevice> {
-        let count = count()?;
-        if number >= count {
-            return Err(NoDevice::NoSuchDevice { wanted: number, count });
-        }
+        let description = describe(number)?;
         let context = CudaContext::new(number).map_err(unusable)?;
         // Arrays are ordered by the one stream that uses them.
         // SAFETY: this runtime makes none of cudarc's slices, which the events would order.
         unsafe { context.disable_event_tracking() };
-        let attribute = |attribute| {
-            let value = context.attribute(attribute).map_err(unusable)?;
-            Ok(u32::try_from(value).unwrap_or(0))
-        };
-        let description = Description {
-            name: context.name().map_err(unusable)?,
-            capability: context.compute_capability().map_err(unusable)?,
-            multiprocessors: attribute(Attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
-            threads_per_multiprocessor: attribute(
-                Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR,
-            )?,
-            memory_bytes: context.total_mem().map_err(unusable)? as u64,
-        };
         Ok(Device { context, description })
     }
 
@@ -103,7 +120,9 @@ impl Device {
 impl fmt::Display for NoDevice {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            NoDevice::NoDriver => out.write_str("no NVIDIA driver: there is no libcuda.so"),
+            NoDevice::NoDriver => out.write_str(
+                "there is no NVIDIA driver (libcuda.so or libcuda.so.1 on the library path)",
+            ),
             NoDevice::Driver(name) => write!(out, "the NVIDIA driver cannot be used: {name}"),
             NoDevice::NoSuchDevice { count: 0, .. } => {
                 out.write_str("the NVIDIA driver knows of no device")

@@ -86,6 +86,11 @@ impl Memory {
         Failure::Machine(Fault::out_of_memory(Some(bytes as u64), used, self.limit))
     }
 
+    /// The limit on the sizes of all arrays together, in bytes.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
     /// The sizes of all arrays at present, and the largest sum so far, in bytes.
     pub fn used(&self) -> (u64, u64) {
         let state = self.state();

@@ -2,6 +2,7 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `cache` | compiled modules on disk |
 //! | `device` | finding the driver and a device; what the device is |
 //! | `memory` | arrays in device memory, and the cache of free blocks |
 //! | `module` | PTX → code of the device, by the driver's compiler |
@@ -10,6 +11,7 @@
 //! Everything is enqueued on one stream, so that a block that is freed can be used again by what is
 //! enqueued later, without waiting.
 
+pub mod cache;
 pub mod device;
 pub mod memory;
 pub mod module;

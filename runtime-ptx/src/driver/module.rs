@@ -1,8 +1,10 @@
 //! Modules: PTX text, compiled by the driver for its device.
 
+use super::cache::Cache;
 use super::{device_failure, failure};
-use crate::emit::{Plan, entry_name};
-use cudarc::driver::sys::{self, CUjit_option as JitOption, CUresult};
+use crate::emit::{KernelCode, Program, entry_name};
+use crate::services::Service;
+use cudarc::driver::sys::{self, CUjit_option as JitOption, CUjitInputType};
 use cudarc::driver::{DriverError, result};
 use nesl_runtime::kir::Kernel;
 use nesl_runtime::runtime::Failure;
@@ -15,22 +17,50 @@ const LOG_BYTES: usize = 8192;
 /// The compiled code of a module of kir.
 pub struct Module {
     handle: sys::CUmodule,
+    /// True if the code came from the cache.
+    pub is_cached: bool,
     /// The kernels, by number.
-    pub kernels: Vec<CompiledKernel>,
+    pub kernels: Vec<Compiled>,
 }
 
-/// A kernel with its passes.
+/// A kernel, compiled.
+pub enum Compiled {
+    /// A kernel with its own entries.
+    Kernel(Box<CompiledKernel>),
+    /// A kernel that calls a service of the device.
+    Service(CompiledService),
+}
+
+/// A service of the device, with its entries.
+pub struct CompiledService {
+    /// The service that the kernel calls.
+    pub service: Service,
+    /// Its entries, in the order of [`Service::emit`].
+    pub entries: Vec<CompiledEntry>,
+}
+
+/// A kernel with its steps.
 pub struct CompiledKernel {
     /// The kernel, as it was loaded.
     pub kernel: Kernel,
-    /// Its passes and areas.
-    pub plan: Plan,
-    /// The entry of each pass.
+    /// The steps that a launch enqueues, with their passes.
+    pub program: Program,
+    /// The entries of all passes, in order.
     pub entries: Vec<CompiledEntry>,
 }
 
 /// An entry of a module that is loaded.
 pub struct CompiledEntry(sys::CUfunction);
+
+impl Compiled {
+    /// Returns true if a launch gives arrays whose lengths it finds out.
+    pub fn has_outputs(&self) -> bool {
+        match self {
+            Compiled::Kernel(kernel) => !kernel.kernel.outputs.is_empty(),
+            Compiled::Service(_) => false,
+        }
+    }
+}
 
 impl CompiledEntry {
     /// The driver's handle of the entry.
@@ -46,55 +76,125 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 impl Module {
-    /// Compiles a text with the plans of its kernels. The context is bound.
-    pub fn compile(text: &str, kernels: Vec<(Kernel, Plan)>) -> Result<Module, Failure> {
-        let text = CString::new(text).map_err(|_| device_failure("PTX with a zero byte"))?;
-        let handle = load(&text)?;
-        let mut module = Module { handle, kernels: Vec::with_capacity(kernels.len()) };
-        for (number, (kernel, plan)) in kernels.into_iter().enumerate() {
-            let mut entries = Vec::with_capacity(plan.passes.len());
-            for pass in 0..plan.passes.len() {
-                let name = CString::new(entry_name(number, pass))
-                    .map_err(|_| device_failure("an entry with a zero byte in its name"))?;
-                // SAFETY: the module was loaded just now, and is unloaded when `module` is dropped.
-                let entry = unsafe { result::module::get_function(handle, name) };
-                entries
-                    .push(CompiledEntry(entry.map_err(|error| failure("find an entry", error))?));
-            }
-            module.kernels.push(CompiledKernel { kernel, plan, entries });
+    /// Compiles a text with the code of its kernels, unless the cache has it. The context is bound.
+    pub fn compile(
+        text: &str,
+        kernels: Vec<(Kernel, KernelCode)>,
+        cache: Option<&Cache>,
+    ) -> Result<Module, Failure> {
+        let (handle, is_cached) = load(text, cache)?;
+        let mut module = Module { handle, is_cached, kernels: Vec::with_capacity(kernels.len()) };
+        for (number, (kernel, code)) in kernels.into_iter().enumerate() {
+            let compiled = match code {
+                KernelCode::Steps(program) => {
+                    let passes = program.steps.iter().map(|step| step.plan.passes.len()).sum();
+                    let entries = module.entries(number, passes)?;
+                    Compiled::Kernel(Box::new(CompiledKernel { kernel, program, entries }))
+                }
+                KernelCode::Service(service) => {
+                    let entries = module.entries(number, service.entries())?;
+                    Compiled::Service(CompiledService { service, entries })
+                }
+            };
+            module.kernels.push(compiled);
         }
         Ok(module)
     }
+
+    /// Returns the first `count` entries of a kernel.
+    fn entries(&self, kernel: usize, count: usize) -> Result<Vec<CompiledEntry>, Failure> {
+        let entry = |at| {
+            let name = CString::new(entry_name(kernel, at))
+                .map_err(|_| device_failure("an entry with a zero byte in its name"))?;
+            // SAFETY: the module is loaded, and is unloaded when it is dropped.
+            let entry = unsafe { result::module::get_function(self.handle, name) };
+            entry.map(CompiledEntry).map_err(|error| failure("find an entry", error))
+        };
+        (0..count).map(entry).collect()
+    }
 }
 
-/// Loads a text; the complaints of the compiler are part of the failure.
-fn load(text: &CString) -> Result<sys::CUmodule, Failure> {
+/// Loads a text, from the cache if it was compiled before. Returns true if it was.
+fn load(text: &str, cache: Option<&Cache>) -> Result<(sys::CUmodule, bool), Failure> {
+    let Some(cache) = cache else { return Ok((load_image(&compile(text)?)?, false)) };
+    // Code that the driver does not take, because the file is damaged, is compiled anew.
+    if let Some(code) = cache.find(text)
+        && let Ok(handle) = load_image(&code)
+    {
+        return Ok((handle, true));
+    }
+    let code = compile(text)?;
+    cache.keep(text, &code);
+    Ok((load_image(&code)?, false))
+}
+
+/// Compiles a text to the code of the device.
+fn compile(text: &str) -> Result<Vec<u8>, Failure> {
+    let text = CString::new(text).map_err(|_| device_failure("PTX with a zero byte"))?;
+    let bytes = text.as_bytes_with_nul();
+    let (mut state, mut code, mut length) = (ptr::null_mut(), ptr::null_mut(), 0);
+    with_log(|count, options, values| {
+        // SAFETY: `with_log` passes options with their values, which outlive the linker: it is
+        // destroyed here.
+        unsafe { sys::cuLinkCreate_v2(count, options, values, &mut state) }.result()?;
+        // SAFETY: the linker exists, and the text outlives the call.
+        let added = unsafe {
+            sys::cuLinkAddData_v2(
+                state,
+                CUjitInputType::CU_JIT_INPUT_PTX,
+                bytes.as_ptr().cast_mut().cast(),
+                bytes.len(),
+                c"kernels".as_ptr(),
+                0,
+                ptr::null_mut(),
+                ptr::null_mut(),
+            )
+        };
+        let linked = added.result().and_then(|()| {
+            // SAFETY: the linker exists; it owns the code until it is destroyed.
+            unsafe { sys::cuLinkComplete(state, &mut code, &mut length) }.result()?;
+            // SAFETY: the driver wrote the address and the length of the code.
+            Ok(unsafe { std::slice::from_raw_parts(code.cast::<u8>(), length) }.to_vec())
+        });
+        // SAFETY: the linker is destroyed once, after its code was copied. A failure to free it has
+        // nobody to hear it.
+        let _ = unsafe { sys::cuLinkDestroy(state) };
+        linked
+    })
+}
+
+/// Loads code of the device.
+fn load_image(code: &[u8]) -> Result<sys::CUmodule, Failure> {
+    let mut handle = ptr::null_mut();
+    with_log(|count, options, values| {
+        // SAFETY: the driver made this code and copies it; `with_log` passes options with values.
+        let status = unsafe {
+            sys::cuModuleLoadDataEx(&mut handle, code.as_ptr().cast(), count, options, values)
+        };
+        status.result()
+    })?;
+    Ok(handle)
+}
+
+/// Calls the driver's compiler with options that give it room for complaints: their number, the
+/// options, their values. The complaints are part of the failure.
+fn with_log<T>(
+    call: impl FnOnce(u32, *mut JitOption, *mut *mut c_void) -> Result<T, DriverError>,
+) -> Result<T, Failure> {
     let mut log = vec![0u8; LOG_BYTES];
     let mut options =
         [JitOption::CU_JIT_ERROR_LOG_BUFFER, JitOption::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES];
     let mut values: [*mut c_void; 2] =
         [log.as_mut_ptr().cast(), ptr::without_provenance_mut(LOG_BYTES)];
-    let mut handle = ptr::null_mut();
-    // SAFETY: the text ends with a zero; there are two options with their values, and the log
-    // buffer is as long as its option says, and outlives the call.
-    let status = unsafe {
-        sys::cuModuleLoadDataEx(
-            &mut handle,
-            text.as_ptr().cast(),
-            options.len() as u32,
-            options.as_mut_ptr(),
-            values.as_mut_ptr(),
-        )
-    };
-    if status == CUresult::CUDA_SUCCESS {
-        return Ok(handle);
-    }
-    let end = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
-    let complaint = String::from_utf8_lossy(&log[..end]).trim().to_string();
-    match complaint.is_empty() {
-        true => Err(failure("compile a kernel", DriverError(status))),
-        false => Err(device_failure(format!("the driver does not compile a kernel: {complaint}"))),
-    }
+    let outcome = call(options.len() as u32, options.as_mut_ptr(), values.as_mut_ptr());
+    outcome.map_err(|error| {
+        let end = log.iter().position(|byte| *byte == 0).unwrap_or(log.len());
+        let complaint = String::from_utf8_lossy(&log[..end]).trim().to_string();
+        match complaint.is_empty() {
+            true => failure("compile a kernel", error),
+            false => device_failure(format!("the driver does not compile a kernel: {complaint}")),
+        }
+    })
 }
 
 impl Drop for Module {

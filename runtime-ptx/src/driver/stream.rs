@@ -21,23 +21,60 @@ const LOOKS_WITHOUT_SLEEP: u32 = 2000;
 /// `cuMemHostAlloc`'s flag for memory that kernels can access.
 const HOST_ALLOC_DEVICE_MAP: u32 = 2;
 
+/// The size of the pinned memory through which short arrays are read, in bytes.
+const STAGING_BYTES: usize = 64 << 10;
+
+/// The alignment of arrays in the pinned memory, in bytes.
+const STAGING_ALIGNMENT_BYTES: usize = 8;
+
 /// The only stream of a runtime.
 pub struct Stream {
     device: Arc<Device>,
     handle: sys::CUstream,
     /// Marks the end of what is waited for.
     done: sys::CUevent,
-    /// The word in the host's memory that loops of kernels look at.
-    word: InterruptWord,
+    /// The words through which the host stops kernels, and kernels tell the host that they failed.
+    words: Pinned,
+    /// The place of short arrays that are read.
+    staging: Pinned,
     /// The interrupt flag of the runtime's options.
     interrupt: Arc<AtomicBool>,
 }
 
-/// A word in pinned memory of the host, which kernels read.
-struct InterruptWord {
-    host: *const AtomicU32,
+/// The words in the host's memory that kernels read and write, by their offsets in bytes.
+pub mod word {
+    /// Set by the host to stop kernels.
+    pub const INTERRUPT: usize = 0;
+    /// Set by a kernel that has recorded a failure.
+    pub const FAILED: usize = 4;
+    /// The size of both.
+    pub const BYTES: usize = 8;
+}
+
+/// Pinned memory of the host, which the device can access.
+struct Pinned {
+    host: *mut c_void,
     address: CUdeviceptr,
 }
+
+/// A part of device memory that is copied to the host.
+pub struct Copy<'a> {
+    /// The address of the first byte.
+    pub from: CUdeviceptr,
+    /// The place of the bytes on the host.
+    pub to: &'a mut [u8],
+}
+
+/// An event that marks a point of the stream, with the device's time.
+pub struct TimedEvent {
+    device: Arc<Device>,
+    handle: sys::CUevent,
+}
+
+// SAFETY: handles of the driver may be used by any thread that has bound the context.
+unsafe impl Send for TimedEvent {}
+// SAFETY: the driver synchronises the uses of a handle itself.
+unsafe impl Sync for TimedEvent {}
 
 impl Stream {
     /// A new stream of a device.
@@ -47,13 +84,37 @@ impl Stream {
             .map_err(|error| failure("create a stream", error))?;
         let done = event::create(CUevent_flags::CU_EVENT_DISABLE_TIMING)
             .map_err(|error| failure("create an event", error))?;
-        let word = InterruptWord::new()?;
-        Ok(Stream { device, handle, done, word, interrupt })
+        let words = Pinned::new(word::BYTES)?;
+        let staging = Pinned::new(STAGING_BYTES)?;
+        let stream = Stream { device, handle, done, words, staging, interrupt };
+        stream.set(word::INTERRUPT, 0);
+        stream.set(word::FAILED, 0);
+        Ok(stream)
     }
 
-    /// The address of the interrupt word, for kernels.
-    pub fn interrupt_word(&self) -> CUdeviceptr {
-        self.word.address
+    /// The address of the words that kernels read and write.
+    pub fn words(&self) -> CUdeviceptr {
+        self.words.address
+    }
+
+    /// Returns true if a kernel has recorded a failure.
+    pub fn has_failed(&self) -> bool {
+        self.word(word::FAILED).load(Ordering::Acquire) != 0
+    }
+
+    /// Forgets that a kernel has recorded a failure. No kernel is under way.
+    pub fn forget_failure(&self) {
+        self.set(word::FAILED, 0);
+    }
+
+    fn word(&self, at: usize) -> &AtomicU32 {
+        // SAFETY: the words lie in pinned memory, which is aligned to pages and lives as long as
+        // `self`; host and device access them atomically.
+        unsafe { &*self.words.host.byte_add(at).cast() }
+    }
+
+    fn set(&self, at: usize, value: u32) {
+        self.word(at).store(value, Ordering::Release);
     }
 
     /// Enqueues the copy of bytes to the device. The host's bytes may be changed when it returns.
@@ -79,18 +140,84 @@ impl Stream {
             .map_err(|error| failure("clear memory", error))
     }
 
-    /// Copies bytes from the device, after everything enqueued is done.
-    pub fn read(&self, from: CUdeviceptr, bytes: &mut [u8]) -> Result<(), Failure> {
-        if bytes.is_empty() {
-            return Ok(());
+    /// Copies parts of device memory to the host, after everything enqueued is done. Short ones take
+    /// one wait together.
+    pub fn read(&self, copies: &mut [Copy<'_>]) -> Result<(), Failure> {
+        let room = |copy: &Copy<'_>| copy.to.len().next_multiple_of(STAGING_ALIGNMENT_BYTES);
+        if copies.iter().map(room).sum::<usize>() > STAGING_BYTES {
+            self.wait()?;
+            return copies.iter_mut().try_for_each(|copy| self.read_directly(copy));
+        }
+        self.device.bind()?;
+        let mut at = 0;
+        for copy in &*copies {
+            if copy.to.is_empty() {
+                continue;
+            }
+            // SAFETY: the parts lie one behind the other in the pinned memory, which is long enough
+            // for all of them and used by nobody else, since each call waits for its copies.
+            let to = unsafe {
+                std::slice::from_raw_parts_mut(
+                    self.staging.host.byte_add(at).cast::<u8>(),
+                    copy.to.len(),
+                )
+            };
+            // SAFETY: the caller owns a block of at least so many bytes from `from` on; the copy is
+            // waited for below.
+            unsafe { result::memcpy_dtoh_async(to, copy.from, self.handle) }
+                .map_err(|error| failure("copy from the device", error))?;
+            at += room(copy);
         }
         self.wait()?;
+        at = 0;
+        for copy in copies {
+            // SAFETY: the device has written these bytes, and nobody writes them until the next call.
+            let from = unsafe {
+                std::slice::from_raw_parts(
+                    self.staging.host.byte_add(at).cast::<u8>(),
+                    copy.to.len(),
+                )
+            };
+            copy.to.copy_from_slice(from);
+            at += room(copy);
+        }
+        Ok(())
+    }
+
+    /// Copies a long part of device memory, which nothing under way writes.
+    fn read_directly(&self, copy: &mut Copy<'_>) -> Result<(), Failure> {
+        if copy.to.is_empty() {
+            return Ok(());
+        }
         // SAFETY: the caller owns a block of at least so many bytes from `from` on. The copy is
-        // waited for below, before `bytes` is given back.
-        unsafe { result::memcpy_dtoh_async(bytes, from, self.handle) }
+        // waited for below, before the bytes are given back.
+        unsafe { result::memcpy_dtoh_async(copy.to, copy.from, self.handle) }
             .map_err(|error| failure("copy from the device", error))?;
         // SAFETY: the stream is this one's.
         unsafe { stream::synchronize(self.handle) }.map_err(|error| failure("wait", error))
+    }
+
+    /// Marks the point that the stream has reached, with the device's time.
+    pub fn mark(&self) -> Result<TimedEvent, Failure> {
+        self.device.bind()?;
+        let handle = event::create(CUevent_flags::CU_EVENT_DEFAULT)
+            .map_err(|error| failure("create an event", error))?;
+        let event = TimedEvent { device: self.device.clone(), handle };
+        // SAFETY: event and stream exist.
+        unsafe { event::record(event.handle, self.handle) }
+            .map_err(|error| failure("mark a point in time", error))?;
+        Ok(event)
+    }
+
+    /// Returns true if everything enqueued is done.
+    pub fn is_idle(&self) -> Result<bool, Failure> {
+        self.device.bind()?;
+        // SAFETY: the stream is this one's.
+        match unsafe { sys::cuStreamQuery(self.handle) } {
+            CUresult::CUDA_SUCCESS => Ok(true),
+            CUresult::CUDA_ERROR_NOT_READY => Ok(false),
+            error => Err(self.lost(result::DriverError(error))),
+        }
     }
 
     /// Enqueues an entry with parameters of 8 bytes.
@@ -133,7 +260,7 @@ impl Stream {
                 Err(error) => return Err(self.lost(error)),
             }
             if self.interrupt.load(Ordering::Relaxed) {
-                self.word.set(1);
+                self.set(word::INTERRUPT, 1);
             }
             looks += 1;
             match looks < LOOKS_WITHOUT_SLEEP {
@@ -141,7 +268,7 @@ impl Stream {
                 false => std::thread::sleep(INTERRUPT_POLL_INTERVAL),
             }
         }
-        self.word.set(0);
+        self.set(word::INTERRUPT, 0);
         Ok(())
     }
 
@@ -170,30 +297,45 @@ impl Drop for Stream {
     }
 }
 
-impl InterruptWord {
-    fn new() -> Result<InterruptWord, Failure> {
-        // SAFETY: the size is not 0; the memory is freed once, when the word is dropped.
-        let host = unsafe { result::malloc_host(size_of::<AtomicU32>(), HOST_ALLOC_DEVICE_MAP) }
+impl TimedEvent {
+    /// Returns the nanoseconds from this event to a later one, both of which the stream has passed.
+    pub fn nanoseconds_to(&self, later: &TimedEvent) -> Result<u64, Failure> {
+        self.device.bind()?;
+        // SAFETY: both events were recorded when they were made.
+        let milliseconds = unsafe { event::elapsed(self.handle, later.handle) }
+            .map_err(|error| failure("measure a time", error))?;
+        Ok((f64::from(milliseconds) * 1e6) as u64)
+    }
+}
+
+impl Drop for TimedEvent {
+    fn drop(&mut self) {
+        if self.device.bind().is_ok() {
+            // SAFETY: the event is destroyed once.
+            let _ = unsafe { event::destroy(self.handle) };
+        }
+    }
+}
+
+impl Pinned {
+    /// Allocates pinned memory of a size that is not 0.
+    fn new(bytes: usize) -> Result<Pinned, Failure> {
+        // SAFETY: the size is not 0; the memory is freed once, when it is dropped.
+        let host = unsafe { result::malloc_host(bytes, HOST_ALLOC_DEVICE_MAP) }
             .map_err(|error| failure("allocate pinned memory", error))?;
         let mut address = 0;
         // SAFETY: `host` was allocated with the flag that maps it.
         let status = unsafe { sys::cuMemHostGetDevicePointer_v2(&mut address, host, 0) };
+        let pinned = Pinned { host, address };
         status.result().map_err(|error| failure("map pinned memory", error))?;
-        let word = InterruptWord { host: host.cast(), address };
-        word.set(0);
-        Ok(word)
-    }
-
-    fn set(&self, value: u32) {
-        // SAFETY: pinned memory is aligned to pages, and lives as long as the word.
-        unsafe { &*self.host }.store(value, Ordering::Relaxed);
+        Ok(pinned)
     }
 }
 
-impl Drop for InterruptWord {
+impl Drop for Pinned {
     fn drop(&mut self) {
         // SAFETY: allocated by `new`, freed once; the stream, which is dropped before its fields,
-        // has waited for the kernels that read it.
-        let _ = unsafe { result::free_host(self.host.cast_mut().cast()) };
+        // has waited for the kernels and copies that use it.
+        let _ = unsafe { result::free_host(self.host) };
     }
 }

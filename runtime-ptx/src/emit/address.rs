@@ -1,14 +1,11 @@
 //! The memory that each array of a kernel lies in, found by following values.
 //!
-//! Parameters and texts are global, arrays of constant length local. A value that may be either is
-//! generic: it is made of a `select`, the results of a conditional, or a value that a loop carries.
+//! Parameters and texts are global, and so are arrays in scratch memory; short arrays of constant
+//! length are local. A value that may be either is generic: it is made of a `select`, the results of
+//! a conditional, or a value that a loop carries.
 
-use nesl_runtime::kir::{Block, Inst, Kernel, Literal, Op, Value, walk};
-use nesl_runtime::runtime::Reason;
-
-/// The local memory that the arrays of one thread may take, in bytes. More would spill out of the
-/// caches: a device keeps local memory for every thread that it can hold at a time.
-const MAX_LOCAL_BYTES: usize = 4096;
+use super::scratch::local_arrays;
+use nesl_runtime::kir::{Block, Inst, Kernel, Op, Value, walk};
 
 /// The memory in which an address points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +37,10 @@ impl AddressSpace {
 pub struct AddressSpaces(Vec<Option<AddressSpace>>);
 
 impl AddressSpaces {
-    /// Finds the memory of every array. Fails if a work item takes memory whose size is not a
-    /// constant, or more than a thread may have.
-    pub fn find(kernel: &Kernel) -> Result<AddressSpaces, Reason> {
-        check_local(kernel)?;
-        let mut search = Search { spaces: vec![None; kernel.types.len()], changed: true };
+    /// Finds the memory of every array.
+    pub fn find(kernel: &Kernel) -> AddressSpaces {
+        let spaces = vec![None; kernel.types.len()];
+        let mut search = Search { spaces, is_local: local_arrays(kernel), changed: true };
         for param in &kernel.params {
             if kernel.types[param.0 as usize].is_array() {
                 search.meet(*param, AddressSpace::Global);
@@ -54,7 +50,7 @@ impl AddressSpaces {
         while std::mem::take(&mut search.changed) {
             walk::stage_bodies(kernel).for_each(|body| search.block(body));
         }
-        Ok(AddressSpaces(search.spaces))
+        AddressSpaces(search.spaces)
     }
 
     /// The memory of an array; generic if no array can be there, because the code is never
@@ -67,6 +63,8 @@ impl AddressSpaces {
 /// The search for a fixed point.
 struct Search {
     spaces: Vec<Option<AddressSpace>>,
+    /// True for the allocated arrays that lie in local memory.
+    is_local: Vec<bool>,
     changed: bool,
 }
 
@@ -99,7 +97,11 @@ impl Search {
         inst.op.blocks().for_each(|block| self.block(block));
         match &inst.op {
             Op::Text(_) => self.meet(inst.results[0], AddressSpace::Global),
-            Op::Alloc(..) => self.meet(inst.results[0], AddressSpace::Local),
+            Op::Alloc(..) => {
+                let is_local = self.is_local[inst.results[0].0 as usize];
+                let space = if is_local { AddressSpace::Local } else { AddressSpace::Global };
+                self.meet(inst.results[0], space);
+            }
             Op::Slice(array, _) => self.flow(*array, inst.results[0]),
             Op::Select(_, a, b) => {
                 self.flow(*a, inst.results[0]);
@@ -135,35 +137,4 @@ impl Search {
             | Op::Mark => {}
         }
     }
-}
-
-/// Fails unless the arrays that a work item allocates have constant lengths and fit. An array that
-/// is allocated in a loop is a new one in each iteration: if it lived on, it would be overwritten.
-fn check_local(kernel: &Kernel) -> Result<(), Reason> {
-    let mut constants = vec![None; kernel.types.len()];
-    let mut bytes = 0;
-    let mut fits = true;
-    for body in walk::stage_bodies(kernel) {
-        walk::each_inst(body, &mut |inst| match &inst.op {
-            Op::Const(Literal::I64(x)) => constants[inst.results[0].0 as usize] = Some(*x),
-            Op::Alloc(ty, length) => match constants[length.0 as usize] {
-                Some(length) => bytes += length.clamp(0, 1 << 30) as usize * ty.size(),
-                None => fits = false,
-            },
-            // An array that a loop carries may be one of an earlier iteration.
-            Op::While { carried, .. } | Op::For { carried, .. } => {
-                let takes = inst.op.blocks().any(allocates);
-                let is_array = |value: &Value| kernel.types[value.0 as usize].is_array();
-                fits &= !(takes && carried.iter().any(is_array));
-            }
-            _ => {}
-        });
-    }
-    if fits && bytes <= MAX_LOCAL_BYTES { Ok(()) } else { Err(Reason::Allocation) }
-}
-
-fn allocates(block: &Block) -> bool {
-    let mut found = false;
-    walk::each_inst(block, &mut |inst| found |= matches!(inst.op, Op::Alloc(..)));
-    found
 }

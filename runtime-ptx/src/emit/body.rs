@@ -3,10 +3,10 @@
 //! Values of kir are operands: registers, or constants in the instructions that use them. Calls
 //! have become the bodies of their functions before ([`super::prepare`]).
 //!
-//! An array is an address. Parameters and texts lie in global memory, arrays of constant length in
-//! the local memory of the thread. Where `select`, a conditional or a loop may give either, the
-//! address is *generic*, and the machine looks at each access which memory it is
-//! ([`AddressSpaces`]).
+//! An array is an address. Parameters and texts lie in global memory, short arrays of constant
+//! length in the local memory of the thread, other arrays in its scratch memory (`arena`). Where
+//! `select`, a conditional or a loop may give either, the address is *generic*, and the machine looks
+//! at each access which memory it is ([`AddressSpaces`]).
 //!
 //! A check that fails jumps out of line, leaves the failure in the record of the launch, and ends
 //! the work item: its thread goes on behind it.
@@ -14,6 +14,8 @@
 use super::address::{AddressSpace, AddressSpaces};
 use super::assembly::{Assembly, Class, Label, Operand, Reg, emit};
 use super::failure::{self, Details};
+use super::frame::Frame;
+use super::memory::Address;
 use nesl_runtime::bug;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Block, Combine, Inst, Literal, Op, Site, Ty, Value, ValueTy};
@@ -26,19 +28,36 @@ const INTERRUPT_POLL_ITERATIONS: u32 = 1024;
 pub struct WorkItem<'a> {
     /// The text of the entry.
     pub asm: &'a mut Assembly,
-    types: &'a [ValueTy],
-    spaces: &'a AddressSpaces,
+    pub(super) types: &'a [ValueTy],
+    /// The memory of each array.
+    pub(super) spaces: &'a AddressSpaces,
     /// The operand of each value that was emitted, by number.
     operands: Vec<Option<Operand>>,
-    failure: &'a failure::Registers,
+    /// The registers that every thread has.
+    pub(super) frame: &'a Frame,
     /// The failures found in this work item: each is recorded out of line.
     exits: Vec<Exit>,
+    /// The elements at the index of the work item whose addresses are known.
+    own: Option<OwnElements<'a>>,
+}
+
+/// The elements at exactly the index of a work item, at known distances from those of another one:
+/// their addresses take no instruction.
+#[derive(Clone, Copy)]
+pub struct OwnElements<'a> {
+    /// The index of the work item.
+    pub index: Value,
+    /// Arrays, with the address of the other work item's element of each.
+    pub bases: &'a [(Value, Reg)],
+    /// The distance from the other work item, in elements.
+    pub distance: usize,
 }
 
 /// A jump out of the work item.
 struct Exit {
     from: Label,
-    details: Details,
+    /// The failure that is recorded; none if the scratch memory is exhausted.
+    details: Option<Details>,
 }
 
 impl<'a> WorkItem<'a> {
@@ -48,9 +67,14 @@ impl<'a> WorkItem<'a> {
         types: &'a [ValueTy],
         spaces: &'a AddressSpaces,
         operands: Vec<Option<Operand>>,
-        failure: &'a failure::Registers,
+        frame: &'a Frame,
     ) -> WorkItem<'a> {
-        WorkItem { asm, types, spaces, operands, failure, exits: Vec::new() }
+        WorkItem { asm, types, spaces, operands, frame, exits: Vec::new(), own: None }
+    }
+
+    /// The work item, some of whose elements have known addresses.
+    pub fn with_elements(self, own: OwnElements<'a>) -> WorkItem<'a> {
+        WorkItem { own: Some(own), ..self }
     }
 
     /// The operand of a value.
@@ -75,11 +99,13 @@ impl<'a> WorkItem<'a> {
     /// and `index` are the number of the stage and the index of the work item. Returns the operands
     /// of its values.
     pub fn finish(self, stage: usize, index: Operand, failed: Label) -> Vec<Option<Operand>> {
-        let WorkItem { asm, exits, operands, failure, .. } = self;
+        let WorkItem { asm, exits, operands, frame, .. } = self;
         asm.out_of_line(|asm| {
             for exit in exits {
                 asm.place(exit.from);
-                failure::record(asm, failure, stage, index, &exit.details);
+                if let Some(details) = &exit.details {
+                    failure::record(asm, &frame.failure, stage, index, details);
+                }
                 emit!(asm, "bra {failed}");
             }
         });
@@ -163,12 +189,14 @@ impl<'a> WorkItem<'a> {
                 let from = self.exit(*site, detail, Some((*text, *length)));
                 emit!(self.asm, "bra {from}");
             }
-            // Memory of the thread is declared, not taken: marks mark nothing.
             Op::Mark => {
-                let d = self.asm.register(Class::B64);
-                self.asm.move_to(d, Literal::I64(0).into());
+                let d = self.mark();
                 self.define(result(0), d);
             }
+            Op::Compact { since, keep } if self.frame.scratch.is_some() => {
+                self.compact(inst, *since, keep);
+            }
+            // Local memory is declared, not taken: there is nothing to be freed.
             Op::Compact { keep, .. } => {
                 for (at, (array, _)) in keep.iter().enumerate() {
                     let address = self.flow(*array, result(at));
@@ -176,7 +204,7 @@ impl<'a> WorkItem<'a> {
                 }
             }
             Op::Call(..) => bug!("calls have become the bodies of their functions"),
-            Op::Extern(intrinsic, _) => return Err(Reason::Intrinsic(*intrinsic)),
+            Op::Extern(intrinsic, args) => self.intrinsic(inst, *intrinsic, args)?,
         }
         Ok(())
     }
@@ -190,7 +218,8 @@ impl<'a> WorkItem<'a> {
         }
     }
 
-    fn element(&self, array: Value) -> Ty {
+    /// The type of an array's elements.
+    pub(super) fn element(&self, array: Value) -> Ty {
         match self.types[array.0 as usize] {
             ValueTy::Array(ty) => ty,
             ValueTy::Scalar(_) | ValueTy::Mark => {
@@ -209,7 +238,7 @@ impl<'a> WorkItem<'a> {
 
     /// The operand of a value that becomes another one: an address is made generic if the other
     /// one is.
-    fn flow(&mut self, from: Value, to: Value) -> Operand {
+    pub(super) fn flow(&mut self, from: Value, to: Value) -> Operand {
         let operand = self.operand(from);
         if !self.types[from.0 as usize].is_array() {
             return operand;
@@ -246,8 +275,11 @@ impl WorkItem<'_> {
                 self.define(inst.results[0], d);
             }
             Op::Alloc(ty, length) => {
+                if self.spaces.of(inst.results[0]) != AddressSpace::Local {
+                    return self.take(inst.results[0], *ty, *length);
+                }
                 let Operand::Constant(Literal::I64(length)) = self.operand(*length) else {
-                    bug!("the address spaces refuse arrays of unknown length");
+                    bug!("arrays in local memory have constant lengths");
                 };
                 let name = self.asm.local(length.max(0) as usize * ty.size());
                 let d = self.asm.register(Class::B64);
@@ -259,16 +291,16 @@ impl WorkItem<'_> {
                 self.define(inst.results[0], d);
             }
             Op::Load { array, index } => {
-                let address = self.address(*array, *index);
+                let address = self.element_address(*array, *index);
                 let (ty, space) = (self.element(*array), self.spaces.of(*array));
-                let d = self.load(ty, space, address);
+                let d = self.asm.load(ty, space, address);
                 self.define(inst.results[0], d);
             }
             Op::Store { array, index, value } => {
-                let address = self.address(*array, *index);
+                let address = self.element_address(*array, *index);
                 let (ty, space) = (self.element(*array), self.spaces.of(*array));
                 let value = self.operand(*value);
-                self.asm.store(ty, space, address, value);
+                self.asm.store_relaxed(ty, space, address, value);
             }
             _ => bug!("an instruction that accesses memory"),
         }
@@ -281,9 +313,19 @@ impl WorkItem<'_> {
         self.asm.element_address(base, index, size)
     }
 
-    /// Emits the load of an element.
-    pub fn load(&mut self, ty: Ty, space: AddressSpace, address: Reg) -> Reg {
-        self.asm.load(ty, space, address)
+    /// Emits the address of an element, unless it is known.
+    fn element_address(&mut self, array: Value, index: Value) -> Address {
+        let own = self.own.filter(|own| own.index == index);
+        let known = own.and_then(|own| {
+            let (_, base) = own.bases.iter().find(|(of, _)| *of == array)?;
+            Some((*base, own.distance))
+        });
+        match known {
+            Some((base, distance)) => {
+                Address { base, bytes: distance * self.element(array).size() }
+            }
+            None => self.address(array, index).into(),
+        }
     }
 
     fn copy(&mut self, from: Value, to: Value, count: Value) {
@@ -299,9 +341,9 @@ impl WorkItem<'_> {
         emit!(asm, "setp.ge.s64 {over}, {index}, {count}");
         emit!(asm, "@{over} bra {end}");
         let address = asm.element_address(source, index.into(), ty.size());
-        let element = asm.load(ty, self.spaces.of(from), address);
+        let element = asm.load_for_copy(ty, self.spaces.of(from), address);
         let address = asm.element_address(target, index.into(), ty.size());
-        asm.store(ty, self.spaces.of(to), address, element.into());
+        asm.store_relaxed(ty, self.spaces.of(to), address, element.into());
         emit!(asm, "add.s64 {index}, {index}, 1");
         emit!(asm, "bra {head}");
         asm.place(end);
@@ -319,6 +361,7 @@ impl WorkItem<'_> {
     ) -> Result<(), Reason> {
         let cond = self.register(cond);
         let results = self.registers(&inst.results);
+        let top = self.save_top(inst);
         let (no, end) = (self.asm.label(), self.asm.label());
         emit!(self.asm, "@!{cond} bra {no}");
         self.side(then, inst, &results)?;
@@ -326,6 +369,7 @@ impl WorkItem<'_> {
         self.asm.place(no);
         self.side(otherwise, inst, &results)?;
         self.asm.place(end);
+        self.restore_top(top);
         for (value, reg) in inst.results.iter().zip(results) {
             self.define(*value, reg);
         }
@@ -391,6 +435,7 @@ impl WorkItem<'_> {
         body: &Block,
     ) -> Result<(), Reason> {
         let registers = self.carry(init, carried);
+        let top = self.save_top(inst);
         let count = self.asm.register(Class::B32);
         self.asm.move_to(count, Literal::I32(0).into());
         let (head, end) = (self.asm.label(), self.asm.label());
@@ -400,10 +445,12 @@ impl WorkItem<'_> {
         emit!(self.asm, "@!{go_on} bra {end}");
         self.block(body)?;
         self.next(&body.yields, carried, &registers);
+        self.restore_top(top);
         emit!(self.asm, "add.s32 {count}, {count}, 1");
         self.poll(count);
         emit!(self.asm, "bra {head}");
         self.asm.place(end);
+        self.restore_top(top);
         for (value, reg) in inst.results.iter().zip(registers) {
             self.define(*value, reg);
         }
@@ -417,6 +464,7 @@ impl WorkItem<'_> {
         let count = self.operand(*count);
         let registers = self.carry(init, carried);
         let sums = self.sums(inst, reduce, carried.len());
+        let top = self.save_top(inst);
         let counter = self.asm.register(Class::B64);
         self.asm.move_to(counter, Literal::I64(0).into());
         self.define(*index, counter);
@@ -434,6 +482,7 @@ impl WorkItem<'_> {
             self.asm.move_to(*sum, next.into());
         }
         self.next(carries, carried, &registers);
+        self.restore_top(top);
         emit!(self.asm, "add.s64 {counter}, {counter}, 1");
         if !matches!(count, Operand::Constant(_)) {
             let low = self.asm.convert(Ty::I64, Ty::I32, counter.into());
@@ -468,11 +517,18 @@ impl WorkItem<'_> {
         emit!(asm, "and.b32 {low}, {count}, {}", INTERRUPT_POLL_ITERATIONS - 1);
         emit!(asm, "setp.ne.s32 {not_now}, {low}, 0");
         emit!(asm, "@{not_now} bra {go_on}");
-        let interrupted = failure::is_interrupted(asm, self.failure);
+        let interrupted = failure::is_interrupted(asm, &self.frame.failure);
         let from = asm.label();
         emit!(asm, "@{interrupted} bra {from}");
         asm.place(go_on);
-        self.exits.push(Exit { from, details: Details::Interrupted });
+        self.exits.push(Exit { from, details: Some(Details::Interrupted) });
+    }
+
+    /// A label at which the work item ends because its scratch memory is exhausted.
+    pub(super) fn exhausted(&mut self) -> Label {
+        let from = self.asm.label();
+        self.exits.push(Exit { from, details: None });
+        from
     }
 
     fn exit(&mut self, site: Site, detail: &[Value], text: Option<(Value, Value)>) -> Label {
@@ -480,7 +536,7 @@ impl WorkItem<'_> {
         let detail = detail.iter().map(|value| self.operand(*value)).collect();
         let text = text
             .map(|(text, length)| (self.operand(text), self.spaces.of(text), self.operand(length)));
-        self.exits.push(Exit { from, details: Details::Program { site, detail, text } });
+        self.exits.push(Exit { from, details: Some(Details::Program { site, detail, text }) });
         from
     }
 }

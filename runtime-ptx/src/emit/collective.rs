@@ -83,9 +83,30 @@ fn reduce_warp(asm: &mut Assembly, (combine, ty): (Combine, Ty), value: Reg) -> 
 /// Emits the value of another lane. `mode` is that of `shfl`: `down` and `up` by `by` lanes, `idx`
 /// of lane `by`; `clamp` is the last lane, or for `up` the first: behind it a lane gets its own.
 pub fn shuffle(asm: &mut Assembly, mode: &str, ty: Ty, value: Reg, by: u32, clamp: u32) -> Reg {
-    let word = |asm: &mut Assembly, word: Reg| {
-        let d = asm.register(Class::B32);
+    shuffle_words(asm, ty, value, |asm, d, word| {
         emit!(asm, "shfl.sync.{mode}.b32 {d}, {word}, {by}, {clamp}, -1");
+    })
+}
+
+/// Emits the value of the lane `by` below, and a predicate that is true if there is one.
+pub fn shuffle_up(asm: &mut Assembly, ty: Ty, value: Reg, by: u32) -> (Reg, Reg) {
+    let exists = asm.register(Class::Predicate);
+    let other = shuffle_words(asm, ty, value, |asm, d, word| {
+        emit!(asm, "shfl.sync.up.b32 {d}|{exists}, {word}, {by}, 0, -1");
+    });
+    (other, exists)
+}
+
+/// Emits a shuffle of each word of a value; `word` emits one, with its result and its operand.
+fn shuffle_words(
+    asm: &mut Assembly,
+    ty: Ty,
+    value: Reg,
+    word: impl Fn(&mut Assembly, Reg, Reg),
+) -> Reg {
+    let word = |asm: &mut Assembly, from: Reg| {
+        let d = asm.register(Class::B32);
+        word(asm, d, from);
         d
     };
     match ty {

@@ -1,34 +1,100 @@
-//! A pass over the elements of an index space, for sinks that ask for no order.
+//! A pass over the elements of a flat index space, for sinks that ask for no order.
 //!
 //! A thread takes every n-th index of a grid of n threads, so that neighbours access neighbouring
-//! elements, and any grid covers any space. It combines its elements of a reduction in a register.
+//! elements, and any grid covers any space. Of short code it takes some neighbouring indices at a
+//! time, with vector accesses (`vector`). It combines its elements of a reduction in a register.
+//!
+//! ```text
+//! for each vector of work items of this thread: loads; the work items; stores
+//! the last work items, which fill no vector
+//! ```
 
 use super::address::AddressSpace;
-use super::assembly::{Assembly, Class, Reg, emit};
+use super::assembly::{Assembly, Class, Operand, Reg, emit};
 use super::body::WorkItem;
 use super::collective;
-use super::finish::{Finish, What};
+use super::finish::Finish;
 use super::frame::{BLOCK_THREADS, Entry};
-use super::indices::Indices;
 use super::plan::Role;
-use nesl_runtime::kir::Sink;
+use super::rows;
+use super::traps::may_fail;
+use super::vector::Vector;
+use nesl_runtime::kir::{Inst, Sink};
 use nesl_runtime::runtime::Reason;
 
-/// Emits the loop of a thread over its indices, of a pass of one stage.
+/// Emits the loop of a thread over its indices.
 pub fn each_index(entry: &Entry<'_>, asm: &mut Assembly, sums: &[Finish]) -> Result<(), Reason> {
+    let live = entry.live();
+    let may_fail = live.iter().flatten().any(|inst| may_fail(inst));
+    let vector = Vector::of(entry.kernel, &live[0], may_fail);
     let count = entry.count(asm);
     let index = entry.first_index(asm);
     let stride = asm.register(Class::B64);
     emit!(asm, "mul.wide.u32 {stride}, {}, {BLOCK_THREADS}", entry.frame.ids.blocks);
+    if vector.width == 1 {
+        return each_from(asm, (index, stride, count), |asm, index| {
+            work_item(entry, asm, sums, index, &live)
+        });
+    }
+    let (last, vectors) = (asm.register(Class::B64), asm.register(Class::B64));
+    let width = vector.width;
+    emit!(asm, "and.b64 {vectors}, {count}, {}", -(width as i64));
+    emit!(asm, "add.s64 {last}, {index}, {vectors}");
+    emit!(asm, "mul.lo.s64 {index}, {index}, {width}");
+    emit!(asm, "mul.lo.s64 {stride}, {stride}, {width}");
+    let aligned = vector.is_aligned(asm, entry);
+    each_from(asm, (index, stride, vectors.into()), |asm, index| {
+        vector_of_items(entry, asm, sums, index, (&vector, &live[0], aligned))
+    })?;
+    each_from(asm, (last, stride, count), |asm, index| work_item(entry, asm, sums, index, &live))
+}
+
+/// Emits a loop over every `stride`-th index from one on.
+fn each_from(
+    asm: &mut Assembly,
+    (index, stride, count): (Reg, Reg, Operand),
+    body: impl FnOnce(&mut Assembly, Reg) -> Result<(), Reason>,
+) -> Result<(), Reason> {
     let (head, end) = (asm.label(), asm.label());
-    asm.place(head);
     let over = asm.register(Class::Predicate);
     emit!(asm, "setp.ge.s64 {over}, {index}, {count}");
     emit!(asm, "@{over} bra {end}");
-    work_item(entry, asm, sums, index)?;
+    asm.place(head);
+    body(asm, index)?;
+    let more = asm.register(Class::Predicate);
     emit!(asm, "add.s64 {index}, {index}, {stride}");
-    emit!(asm, "bra {head}");
+    emit!(asm, "setp.lt.s64 {more}, {index}, {count}");
+    emit!(asm, "@{more} bra {head}");
     asm.place(end);
+    Ok(())
+}
+
+/// Emits the work items of a vector.
+fn vector_of_items(
+    entry: &Entry<'_>,
+    asm: &mut Assembly,
+    sums: &[Finish],
+    first: Reg,
+    (vector, insts, aligned): (&Vector, &[&Inst], Reg),
+) -> Result<(), Reason> {
+    let insts: Vec<&Inst> = insts.iter().copied().filter(|inst| !vector.contains(inst)).collect();
+    let mut done = Vec::with_capacity(vector.width);
+    for (at, loaded) in vector.load(asm, entry, first, aligned).into_iter().enumerate() {
+        let index = match at {
+            0 => first,
+            at => {
+                let index = asm.register(Class::B64);
+                emit!(asm, "add.s64 {index}, {first}, {at}");
+                index
+            }
+        };
+        let mut operands = entry.frame.operands.clone();
+        for (value, operand) in loaded {
+            operands[value.0 as usize] = Some(operand);
+        }
+        done.push(stages(entry, asm, sums, index, (operands, std::slice::from_ref(&insts)))?);
+    }
+    vector.store(asm, entry, first, aligned, &done);
     Ok(())
 }
 
@@ -39,30 +105,39 @@ fn work_item(
     asm: &mut Assembly,
     sums: &[Finish],
     index: Reg,
+    live: &[Vec<&Inst>],
 ) -> Result<(), Reason> {
+    let operands = entry.frame.operands.clone();
+    stages(entry, asm, sums, index, (operands, live)).map(|_| ())
+}
+
+/// Emits the stages of a work item of which the given values are known. Returns the operands of all.
+fn stages(
+    entry: &Entry<'_>,
+    asm: &mut Assembly,
+    sums: &[Finish],
+    index: Reg,
+    (mut operands, live): (Vec<Option<Operand>>, &[Vec<&Inst>]),
+) -> Result<Vec<Option<Operand>>, Reason> {
     let kernel = entry.kernel;
-    let mut operands = entry.frame.operands.clone();
-    let indices = Indices::of(asm, entry, index);
-    indices.define(kernel, &mut operands);
+    entry.frame.begin_items(asm);
+    operands[kernel.indices[0].0 as usize] = Some(index.into());
     let next = asm.label();
     let mut sums = sums.iter();
-    for (at, insts) in entry.live().iter().enumerate() {
-        let (stage, failure) = (&kernel.stages[at], &entry.frame.failure);
-        let mut item = WorkItem::new(asm, &kernel.types, entry.spaces, operands, failure);
+    for (at, insts) in live.iter().enumerate() {
+        let (stage, frame) = (&kernel.stages[at], entry.frame);
+        let mut item = WorkItem::new(asm, &kernel.types, entry.spaces, operands, frame);
         item.insts(insts)?;
         operands = item.finish(at, index.into(), next);
-        let mut item = WorkItem::new(asm, &kernel.types, entry.spaces, operands, failure);
+        let mut item = WorkItem::new(asm, &kernel.types, entry.spaces, operands, frame);
         for (number, sink) in stage.sinks.iter().enumerate() {
             match entry.role(at, number) {
                 Role::Grid(_) => {
-                    let Some((Finish { combine, what: What::Grid { sum, .. }, .. }, element)) =
-                        sums.next().zip(sink.combined().map(|(_, value)| value))
-                    else {
+                    let Some((sum, (_, element))) = sums.next().zip(sink.combined()) else {
                         continue;
                     };
                     let element = item.operand(element);
-                    let next = item.asm.combine(combine.0, combine.1, (*sum).into(), element);
-                    item.asm.move_to(*sum, next.into());
+                    item.asm.accumulate(sum.combine, sum.sum, element);
                 }
                 role @ (Role::Free | Role::Tag(_) | Role::Tagged(_)) => {
                     free_sink(&mut item, entry, sink, role, index);
@@ -73,7 +148,7 @@ fn work_item(
         operands = item.into_operands();
     }
     asm.place(next);
-    Ok(())
+    Ok(operands)
 }
 
 /// Emits the part of a work item in a scatter or histogram; `item_index` is its index in the space.
@@ -108,13 +183,18 @@ pub fn free_sink(
         emit!(item.asm, "setp.ne.s64 {other}, {last}, {tag}");
         emit!(item.asm, "@{other} bra {skip}");
     }
+    if let Sink::Histogram { combine, length: Some(length), .. } = sink {
+        rows::add_row(item, *combine, (*array, *index), (*value, *length));
+        item.asm.place(skip);
+        return;
+    }
     let address = item.address(*array, *index);
     let (ty, value) = (entry.kernel.scalar_ty(*value), item.operand(*value));
     match sink {
         Sink::Histogram { combine, .. } => {
             collective::update(item.asm, *combine, ty, address, value);
         }
-        _ => item.asm.store(ty, AddressSpace::Global, address, value),
+        _ => item.asm.store_relaxed(ty, AddressSpace::Global, address, value),
     }
     item.asm.place(skip);
 }

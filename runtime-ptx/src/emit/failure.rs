@@ -15,11 +15,13 @@
 //! A launch begins with a look at `launch`: if an earlier one failed it has no effect. All entries
 //! of one launch have its number, and go on. The first work item in the order of the space wins, an
 //! earlier stage before a later one. Threads that fail at the same time first agree on the least
-//! key, so that hardly more than one thread of a warp takes the lock. The host resets the record
-//! when it has reported it.
+//! key, so that hardly more than one thread of a warp takes the lock. A word in the host's memory
+//! tells it that there is a failure, so that it reads the record only then; the host resets both
+//! when it has reported the failure.
 
 use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Label, Operand, Reg, emit};
+use crate::driver::stream::word;
 use nesl_runtime::kir::{Literal, Site, Ty};
 
 /// The offsets of the record's fields, in bytes.
@@ -77,8 +79,8 @@ pub struct Registers {
     pub record: Reg,
     /// The number of the launch; not 0.
     pub launch: Reg,
-    /// The address of the interrupt word, in memory of the host.
-    pub interrupt: Reg,
+    /// The address of the words in the memory of the host.
+    pub words: Reg,
 }
 
 /// The details of a failure.
@@ -109,9 +111,9 @@ pub fn skip_if_failed(asm: &mut Assembly, registers: &Registers, end: Label) {
 
 /// Emits a look at the interrupt word; the predicate is true if it is set.
 pub fn is_interrupted(asm: &mut Assembly, registers: &Registers) -> Reg {
-    let (word, set) = (asm.register(Class::B32), asm.register(Class::Predicate));
-    emit!(asm, "ld.relaxed.sys.global.u32 {word}, [{}]", registers.interrupt);
-    emit!(asm, "setp.ne.s32 {set}, {word}, 0");
+    let (value, set) = (asm.register(Class::B32), asm.register(Class::Predicate));
+    emit!(asm, "ld.relaxed.sys.global.u32 {value}, [{}+{}]", registers.words, word::INTERRUPT);
+    emit!(asm, "setp.ne.s32 {set}, {value}, 0");
     set
 }
 
@@ -145,6 +147,8 @@ pub fn record(
     emit!(asm, "st.relaxed.gpu.global.u64 [{record}+{}], {key}", offset::KEY);
     write_details(asm, record, details);
     emit!(asm, "st.relaxed.gpu.global.u64 [{record}+{}], {}", offset::LAUNCH, registers.launch);
+    let set = asm.constant(Literal::I32(1));
+    emit!(asm, "st.relaxed.sys.global.b32 [{}+{}], {set}", registers.words, word::FAILED);
     asm.place(unlock);
     emit!(asm, "atom.release.gpu.global.exch.b32 {busy}, [{record}+{}], 0", offset::LOCK);
     emit!(asm, "bra {end}");

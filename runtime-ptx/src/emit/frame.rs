@@ -6,16 +6,20 @@ use super::assembly::{Assembly, Class, Operand, Reg, emit};
 use super::collective::ThreadIds;
 use super::failure;
 use super::plan::{Pass, Plan, Role};
+use super::scratch::{self, Scratch};
+pub use super::shape::BLOCK_THREADS;
+use super::traps::may_fail;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::liveness::live_insts;
-use nesl_runtime::kir::{Inst, Kernel, Space, Stage, Ty, Value, ValueTy};
-
-/// The number of threads of a block.
-pub const BLOCK_THREADS: u32 = 256;
+use nesl_runtime::kir::{Inst, Kernel, Op, Space, Stage, Ty, Value, ValueTy, walk};
 
 /// The parameters that the launcher passes first, each of 8 bytes; the areas of the plan follow, and
 /// then the parameters of the kernel.
-pub const HIDDEN_PARAMS: [&str; 4] = ["record", "launch", "interrupt", "ticket"];
+pub const HIDDEN_PARAMS: [&str; 4] = ["record", "launch", "words", "ticket"];
+
+/// The parameters of a kernel that needs scratch memory, behind the areas: the address of the rows,
+/// the length of a row in bytes, and the address of the `u64` for the bytes that were asked for.
+pub const SCRATCH_PARAMS: [&str; 3] = ["scratch", "scratch_row", "scratch_needed"];
 
 /// A pass of a kernel, while its entry is emitted.
 pub struct Entry<'a> {
@@ -31,8 +35,18 @@ pub struct Entry<'a> {
     pub frame: &'a Frame,
 }
 
+/// The accesses of a kernel at the index of the work item.
+pub struct Accesses {
+    /// The array parameters, with the types of their elements.
+    pub arrays: Vec<(Value, Ty)>,
+    /// True if the index is needed for nothing else.
+    pub all: bool,
+}
+
 /// The registers that every thread of an entry has from its beginning on.
 pub struct Frame {
+    /// The registers that allocate scratch memory, if the kernel needs some.
+    pub scratch: Option<scratch::Registers>,
     /// The registers that failures need.
     pub failure: failure::Registers,
     /// The address of the ticket of the pass.
@@ -47,17 +61,12 @@ pub struct Frame {
 
 impl Frame {
     /// Emits the registers.
-    pub fn load(asm: &mut Assembly, kernel: &Kernel, plan: &Plan) -> Frame {
-        let mut hidden = |name: &str| {
-            let d = asm.register(Class::B64);
-            emit!(asm, "ld.param.u64 {d}, [{name}]");
-            d
-        };
-        let [record, launch, interrupt, ticket] = HIDDEN_PARAMS.map(&mut hidden);
+    pub fn load(asm: &mut Assembly, kernel: &Kernel, plan: &Plan, pass: Pass) -> Frame {
+        let [record, launch, words, ticket] = HIDDEN_PARAMS.map(|name| load_hidden(asm, name));
         let areas: Vec<Reg> =
-            (0..plan.areas.len()).map(|at| hidden(&format!("area{at}"))).collect();
-        let [record, interrupt, ticket] =
-            [record, interrupt, ticket].map(|address| to_global(asm, address));
+            (0..plan.areas.len()).map(|at| load_hidden(asm, &format!("area{at}"))).collect();
+        let [record, words, ticket] =
+            [record, words, ticket].map(|address| to_global(asm, address));
         let areas = areas.into_iter().map(|address| to_global(asm, address)).collect();
         let mut operands = vec![None; kernel.types.len()];
         for (at, param) in kernel.params.iter().enumerate() {
@@ -70,9 +79,30 @@ impl Frame {
             d
         });
         let [thread, block, blocks] = ids;
-        let failure = failure::Registers { record, launch, interrupt };
-        Frame { failure, ticket, areas, ids: ThreadIds { thread, block, blocks }, operands }
+        let ids = ThreadIds { thread, block, blocks };
+        let scratch = (plan.scratch != Scratch::None).then(|| {
+            let [rows, row, needed] = SCRATCH_PARAMS.map(|name| load_hidden(asm, name));
+            let (rows, needed) = (to_global(asm, rows), to_global(asm, needed));
+            let is_checked = plan.scratch == Scratch::Measured && pass != Pass::Final;
+            let params = (rows, row, needed);
+            scratch::Registers::load(asm, &ids, BLOCK_THREADS, params, is_checked)
+        });
+        let failure = failure::Registers { record, launch, words };
+        Frame { scratch, failure, ticket, areas, ids, operands }
     }
+
+    /// Emits the beginning of the next work items of the thread: the memory of those before is free.
+    pub fn begin_items(&self, asm: &mut Assembly) {
+        if let Some(scratch) = &self.scratch {
+            scratch.begin(asm);
+        }
+    }
+}
+
+fn load_hidden(asm: &mut Assembly, name: &str) -> Reg {
+    let d = asm.register(Class::B64);
+    emit!(asm, "ld.param.u64 {d}, [{name}]");
+    d
 }
 
 fn to_global(asm: &mut Assembly, address: Reg) -> Reg {
@@ -118,7 +148,7 @@ impl Entry<'_> {
     pub fn stages(&self) -> &[Stage] {
         match self.pass {
             Pass::Prepare(last) => &self.kernel.stages[..=last],
-            Pass::Tag | Pass::Final => &self.kernel.stages,
+            Pass::Tag | Pass::Measure | Pass::Final => &self.kernel.stages,
         }
     }
 
@@ -128,22 +158,92 @@ impl Entry<'_> {
     }
 
     /// The instructions that the pass executes, by stage: all in the final one, else those that its
-    /// sinks need, and those that may fail.
+    /// sinks need, and those that may fail. The pass that measures the scratch memory, and the final
+    /// one, allocate the same, even what nobody uses.
     pub fn live(&self) -> Vec<Vec<&Inst>> {
         let last = self.stages().len() - 1;
         let is_final = self.pass == Pass::Final;
+        let is_measured = self.plan.scratch == Scratch::Measured;
+        let measures = self.plan.measuring == Some(self.pass);
         let roots = |stage: usize, visit: &mut dyn FnMut(Value)| {
             for (number, sink) in self.kernel.stages[stage].sinks.iter().enumerate() {
                 match self.role(stage, number) {
-                    Role::Skip => {}
-                    Role::Read(_) if self.pass != Pass::Final => {}
+                    Role::Skip | Role::Read(_) => {}
                     _ => sink.each_operand(&mut *visit),
                 }
             }
         };
-        live_insts(self.kernel, last, roots, |_, effects| {
-            if is_final { effects.any() } else { effects.traps || effects.writes_private }
+        live_insts(self.kernel, last, roots, |_, effects| match is_final {
+            true => effects.any() || is_measured && effects.allocates,
+            false => {
+                let extra = effects.allocates || effects.diverges;
+                effects.traps || effects.writes_private || measures && extra
+            }
         })
+    }
+
+    /// Returns true if a tile needs what lies before it.
+    pub fn looks_back(&self) -> bool {
+        self.roles().any(Role::looks_back)
+    }
+
+    /// Returns true if the pass goes over the space tile by tile.
+    pub fn is_tiled(&self) -> bool {
+        self.plan.is_tiled(self.kernel, self.pass)
+    }
+
+    /// The parts of all sinks in the pass.
+    fn roles(&self) -> impl Iterator<Item = Role> {
+        let sinks = self.stages().iter().enumerate();
+        sinks.flat_map(move |(stage, code)| {
+            (0..code.sinks.len()).map(move |number| self.role(stage, number))
+        })
+    }
+
+    /// Finds the array parameters that are accessed at the index of the work item, and finds out if
+    /// nothing else needs that index.
+    pub fn accesses_at_index(&self) -> Accesses {
+        let kernel = self.kernel;
+        let whole = kernel.indices.last().copied();
+        let mut arrays: Vec<(Value, Ty)> = Vec::new();
+        let (mut reads, mut accesses, mut fails) = (0, 0, false);
+        for stage in self.stages() {
+            let mut count = |read: Value| reads += usize::from(Some(read) == whole);
+            stage.body.insts.iter().for_each(|inst| walk::each_read(inst, &mut count));
+            stage.sinks.iter().for_each(|sink| sink.each_operand(&mut count));
+            fails |= stage.body.insts.iter().any(may_fail);
+            walk::each_inst(&stage.body, &mut |inst| {
+                let (Op::Load { array, index } | Op::Store { array, index, .. }) = &inst.op else {
+                    return;
+                };
+                if let (true, ValueTy::Array(ty), true) = (
+                    Some(*index) == whole,
+                    kernel.types[array.0 as usize],
+                    kernel.params.contains(array),
+                ) {
+                    accesses += 1;
+                    if !arrays.iter().any(|(known, _)| known == array) {
+                        arrays.push((*array, ty));
+                    }
+                }
+            });
+        }
+        let by_itself = |role| matches!(role, Role::Free | Role::Tag(_) | Role::Tagged(_));
+        let is_flat = matches!(kernel.space, Space::Flat { .. });
+        let others = reads > accesses || (!is_flat && self.reads(kernel.indices[1]));
+        let all = !others && !fails && !self.roles().any(by_itself);
+        Accesses { arrays, all }
+    }
+
+    /// Returns true if code or a sink of the pass reads a value.
+    pub fn reads(&self, value: Value) -> bool {
+        let mut found = false;
+        let mut visit = |read: Value| found |= read == value;
+        for stage in self.stages() {
+            stage.body.insts.iter().for_each(|inst| walk::each_read(inst, &mut visit));
+            stage.sinks.iter().for_each(|sink| sink.each_operand(&mut visit));
+        }
+        found
     }
 
     /// The operand of a parameter.

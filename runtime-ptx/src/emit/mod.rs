@@ -2,41 +2,58 @@
 //!
 //! | file | contents |
 //! |---|---|
+//! | `program` | the steps of a kernel: sinks that become several kernels |
 //! | `plan` | the passes of a kernel, and what they leave for each other |
 //! | `entry`, `frame` | a pass: the entry, its parameters, the size of its index space |
-//! | `elements`, `indices` | the threads of a grid go over the index space |
+//! | `elements`, `vector` | the threads of a grid go over the index space |
 //! | `tiles`, `scan` | the same in order: prefixes over the tiles of the space |
+//! | `lookback` | what lies before a tile, from the other blocks |
 //! | `finish` | the end of a pass: the last block combines what the others left |
 //! | `body` | the code of one work item: blocks, control flow, checks |
 //! | `scalar` | the table from scalar operations to instructions |
 //! | `memory`, `address` | loads and stores, and the memory that each array lies in |
-//! | `collective` | shuffles, reductions over a block, atomic updates |
+//! | `traps` | the instructions that may end a work item |
+//! | `text` | hashes and comparisons of texts |
+//! | `scratch`, `arena` | arrays that work items allocate |
+//! | `shape` | the sizes of blocks and tiles |
+//! | `collective`, `rows` | shuffles, reductions over a block, atomic updates |
 //! | `failure` | the record of a failure |
 //! | `assembly` | registers, labels, text |
 //!
 //! The text is for `.version 7.0` and `.target sm_75`: every driver since 2020 accepts it, for
 //! every device since Turing.
 
-mod address;
-mod assembly;
+pub(crate) mod address;
+mod arena;
+pub(crate) mod assembly;
 mod body;
-mod collective;
+pub(crate) mod collective;
 mod elements;
 mod entry;
 pub mod failure;
 mod finish;
-mod frame;
-mod indices;
+pub(crate) mod frame;
+mod lookback;
 mod memory;
 mod plan;
+mod program;
+mod rows;
 mod scalar;
 mod scan;
+mod scratch;
+mod shape;
+pub(crate) mod text;
 mod tiles;
+mod traps;
+mod vector;
 
 pub use frame::{BLOCK_THREADS, HIDDEN_PARAMS};
-pub use plan::{Area, Pass, Plan, TILE_BYTES};
-pub use tiles::TILE_ITEMS;
+pub use plan::{Area, PASS_BITS, Pass, Plan, Work, status_bytes};
+pub use program::{Count, Program, Size, Source, Step, Table, TableSize, Temporary};
+pub use scratch::Scratch;
+pub use shape::TileShape;
 
+use crate::services::Service;
 use nesl_runtime::kir::inline::{Limits, inline};
 use nesl_runtime::kir::{Module, Op, walk};
 use nesl_runtime::runtime::Reason;
@@ -44,20 +61,29 @@ use nesl_runtime::runtime::Reason;
 /// The head of every module.
 const HEADER: &str = ".version 7.0\n.target sm_75\n.address_size 64\n\n";
 
-/// The code of a module: its text, and the passes of each kernel.
+/// The code of a module: its text, and the steps of each kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
     /// The PTX, as the driver takes it.
     pub text: String,
-    /// The plan of each kernel; the entry of a pass is named by [`entry_name`].
-    pub plans: Vec<Plan>,
+    /// The code of each kernel; its entries are named by [`entry_name`].
+    pub kernels: Vec<KernelCode>,
+}
+
+/// The entries of a kernel, and what they are launched for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KernelCode {
+    /// An entry for each pass of the steps of a program.
+    Steps(Program),
+    /// The entries of a service of the device, which the kernel calls for all of its work.
+    Service(Service),
 }
 
 /// Emits a well-formed module. Fails if a kernel contains something that a device cannot execute.
 pub fn emit(module: &Module) -> Result<Code, Reason> {
     let (module, facts) = inline(module, Limits::ALL_CALLEES);
     let mut text = HEADER.to_string();
-    let mut plans = Vec::with_capacity(module.kernels.len());
+    let mut kernels = Vec::with_capacity(module.kernels.len());
     for (number, kernel) in module.kernels.iter().enumerate() {
         for body in walk::stage_bodies(kernel) {
             let mut callee = None;
@@ -71,18 +97,29 @@ pub fn emit(module: &Module) -> Result<Code, Reason> {
                 return Err(if recursive { Reason::Recursion } else { Reason::CodeSize });
             }
         }
-        let plan = Plan::of(kernel);
-        for (at, pass) in plan.passes.iter().enumerate() {
-            let entry = entry::entry(kernel, &plan, *pass, &entry_name(number, at))?;
-            text.push_str(&format!("// kernel {:?}, pass {}\n{entry}\n", kernel.name, at + 1));
+        if let Some(service) = Service::of(kernel) {
+            for (at, entry) in service.emit(|at| entry_name(number, at)).iter().enumerate() {
+                text.push_str(&format!("// kernel {:?}, entry {}\n{entry}\n", kernel.name, at + 1));
+            }
+            kernels.push(KernelCode::Service(service));
+            continue;
         }
-        plans.push(plan);
+        let program = Program::of(kernel);
+        let mut at = 0;
+        for Step { kernel, plan, .. } in &program.steps {
+            for pass in &plan.passes {
+                let entry = entry::entry(kernel, plan, *pass, &entry_name(number, at))?;
+                at += 1;
+                text.push_str(&format!("// kernel {:?}, pass {at}\n{entry}\n", kernel.name));
+            }
+        }
+        kernels.push(KernelCode::Steps(program));
     }
-    Ok(Code { text, plans })
+    Ok(Code { text, kernels })
 }
 
-/// The name of the entry of a pass of a kernel, by their numbers: names of kir may have any
-/// character.
+/// The name of the entry of a pass of a kernel, by their numbers, of which the passes of all steps
+/// have one each: names of kir may have any character.
 pub fn entry_name(kernel: usize, pass: usize) -> String {
     format!("kernel{kernel}_pass{pass}")
 }

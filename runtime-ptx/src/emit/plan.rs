@@ -1,29 +1,37 @@
 //! The passes of a kernel: entries that are launched one after the other.
 //!
-//! A kernel whose sinks are reductions, scatters and histograms over its last stage is one pass. A
-//! scan or pack needs what lies before each tile, and the stage behind a reduction of segments needs
-//! its results: both are prepared by a pass of their own, which executes the stages up to theirs
-//! without effects.
+//! Most kernels are one pass: a scan, pack or reduction of segments learns what lies before its tile
+//! from the other blocks (`lookback`). Only the stage behind a reduction of segments needs its
+//! results for all elements, and the launcher needs the total of a scan of lengths before it can
+//! allocate: they are prepared by a pass of their own, which executes the stages up to theirs without
+//! effects.
 //!
 //! ```text
-//! Prepare(s)   the totals of the scans and packs of stage s in each tile, and then what lies
-//!              before each tile; the reductions of segments whose results later stages read
+//! Prepare(s)   the reductions of segments of stage s whose results later stages read; the totals
+//!              of its scans that the launcher reads
 //! Tag          for each element that is scattered to, the last work item that does
+//! Measure      the scratch memory that the work items need
 //! Final        everything
 //! ```
 //!
 //! The results that a pass leaves for another, or a block for the last block, lie in [`Area`]s.
 
-use nesl_runtime::kir::{Inst, Kernel, Op, Scope, Sink, Stage, Value};
+use super::scratch::{Scratch, allocates};
+use super::shape::{TileShape, is_short};
+use nesl_runtime::bug;
+use nesl_runtime::kir::{Inst, Kernel, Op, Scope, Sink, Space, Stage, Value, walk};
 
 /// A pass over the index space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pass {
-    /// Prepares what the stages behind this one, or its scans and packs, read.
+    /// Reduces the segments of this stage whose results the later ones read, and finds the totals
+    /// that the launcher reads.
     Prepare(usize),
     /// Finds, for each element of an array that is scattered to, the last work item that does: of
     /// several at one index the last one wins.
     Tag,
+    /// Allocates as the final pass does, to measure the scratch memory.
+    Measure,
     /// Executes all effects and writes all results.
     Final,
 }
@@ -33,8 +41,9 @@ pub enum Pass {
 pub enum Area {
     /// 8 bytes for each block: partial results of a reduction.
     Blocks,
-    /// [`TILE_BYTES`] for each tile: the state of an ordered combination.
-    Tiles,
+    /// [`status_bytes`] for the tiles of the space: the states that tiles publish. They lie in
+    /// memory that nobody else writes.
+    Status,
     /// 8 bytes for each segment: the results of a reduction.
     Segments,
     /// 8 bytes for each element of an array parameter, 0 in the beginning: the last work item that
@@ -42,31 +51,45 @@ pub enum Area {
     Tags(Value),
 }
 
-/// The size of the state of a tile, in bytes: the total of its last segment, a flag: 1 if that
-/// segment begins in the tile, the total of the first segment if it begins before and ends in the
-/// tile, and the number of that segment, or -1.
-pub const TILE_BYTES: usize = 32;
+/// The size of a published state, in bytes: two words.
+pub const STATE_BYTES: usize = 16;
+
+/// The number of work items that a thread has at least if their code is short and the device has
+/// enough other threads.
+const SHORT_ITEMS: u32 = 8;
+
+/// The number of low bits of the number of a pass that a state has.
+pub const PASS_BITS: u32 = 31;
+
+/// The number of tiles of a group, and of groups of a super-group: as many as a warp has lanes.
+pub const GROUP_TILES: u64 = 32;
+
+/// The size of the area for the published states of so many tiles, in bytes: one for each tile, for
+/// each group of tiles, and for each super-group.
+pub fn status_bytes(tiles: u64) -> u64 {
+    let groups = tiles.div_ceil(GROUP_TILES);
+    let super_groups = groups.div_ceil(GROUP_TILES);
+    STATE_BYTES as u64 * (tiles + groups + super_groups + 1)
+}
 
 /// The part of a sink in a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It is left out.
     Skip,
-    /// It scans again for its result; what lies before each tile is in this area.
-    Replay(usize),
-    /// It leaves the total of each tile in this area, and then what lies before each.
-    Total(usize),
-    /// It reduces segments into the second area; the first is for the tiles.
+    /// It reduces segments into the second area; the first is for the states of the tiles.
     Prepare(usize, usize),
     /// Its result is read from this area, for later stages.
     Read(usize),
     /// It reduces over the whole space; the partial results of blocks are in this area.
     Grid(usize),
-    /// It reduces segments into its array; the area is for the tiles.
+    /// It reduces segments into its array; the area is for the states of the tiles.
     Segments(usize),
-    /// It scans, or packs, and writes its arrays; what lies before each tile is in the first area.
-    /// A pack that counts by segment needs the second for the tiles.
+    /// It scans, or packs, and in the final pass writes its arrays; the first area is for the states
+    /// of the tiles. A pack that counts by segment needs the second for those of the counts.
     Ordered(usize, Option<usize>),
+    /// It scans, and writes its total before the final pass; the area is for the states of the tiles.
+    Total(usize),
     /// Each work item takes part by itself.
     Free,
     /// Each work item leaves its number in this area, if it is the last one for an element.
@@ -75,45 +98,118 @@ pub enum Role {
     Tagged(usize),
 }
 
+/// The division of the work items of a kernel among threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Work {
+    /// Blocks take tiles.
+    Tiles,
+    /// Threads take any number of work items; with fewer than so many another thread is not worth
+    /// its while.
+    Items(u32),
+}
+
 /// The passes of a kernel, and the areas that they share.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The passes, in order; the last one is final.
     pub passes: Vec<Pass>,
     /// The areas of all passes.
     pub areas: Vec<Area>,
+    /// The size of a tile.
+    pub tile: TileShape,
+    /// The division of the work items among threads.
+    pub work: Work,
+    /// The scratch memory of the work items.
+    pub scratch: Scratch,
+    /// The pass before the final one that allocates as much as that.
+    pub measuring: Option<Pass>,
     /// For each sink, by stage: its areas.
     sinks: Vec<Vec<SinkAreas>>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct SinkAreas {
-    /// The state before each tile; of a reduction over the grid, the partial results of blocks.
+    /// The states of the tiles of a scan or pack; of a reduction over the grid, the partial results
+    /// of blocks.
     carry: usize,
-    /// The tiles of a reduction of segments.
+    /// The states of the tiles of a reduction of segments.
     tiles: usize,
     /// The results of a reduction of segments.
     segments: usize,
     /// The tags of a scatter, if the order of its work items matters.
     tags: Option<usize>,
+    /// True if the launcher reads the total of a scan.
+    is_read: bool,
 }
 
 impl Plan {
-    /// Plans a kernel.
-    pub fn of(kernel: &Kernel) -> Plan {
-        let mut plan = Plan::default();
+    /// Plans a kernel; `totals` are the arrays for totals that the launcher reads before the final
+    /// pass.
+    pub fn of(kernel: &Kernel, totals: &[Value]) -> Plan {
+        let instructions = walk::stage_bodies(kernel).map(walk::count_insts).sum();
+        let tile = TileShape::of(instructions);
+        let is_flat = matches!(kernel.space, Space::Flat { .. });
+        let work = match (is_flat && !kernel.stages.iter().any(is_tiled), is_short(kernel)) {
+            (true, true) => Work::Items(SHORT_ITEMS),
+            (true, false) => Work::Items(1),
+            (false, _) => Work::Tiles,
+        };
+        let (passes, areas, sinks) = Default::default();
+        let (scratch, measuring) = (Scratch::of(kernel), None);
+        let mut plan = Plan { passes, areas, tile, work, scratch, measuring, sinks };
         for (at, stage) in kernel.stages.iter().enumerate() {
-            let areas = stage.sinks.iter().map(|sink| plan.areas_of(kernel, stage, sink)).collect();
+            let is_read = |sink: &Sink| match sink {
+                Sink::Scan { total: Some(total), .. } => totals.contains(total),
+                _ => false,
+            };
+            let areas = stage.sinks.iter().map(|sink| SinkAreas {
+                is_read: is_read(sink),
+                ..plan.areas_of(kernel, stage, sink)
+            });
+            let areas = areas.collect();
             plan.sinks.push(areas);
-            if stage.sinks.iter().any(is_prepared) {
+            if stage.sinks.iter().any(|sink| is_prepared(sink) || is_read(sink)) {
                 plan.passes.push(Pass::Prepare(at));
             }
         }
         if plan.areas.iter().any(|area| matches!(area, Area::Tags(_))) {
             plan.passes.push(Pass::Tag);
         }
+        if plan.scratch == Scratch::Measured {
+            plan.measure(kernel);
+        }
         plan.passes.push(Pass::Final);
         plan
+    }
+
+    /// Chooses the pass that measures the scratch memory: the last one, if it executes all stages
+    /// that allocate, else one of its own.
+    fn measure(&mut self, kernel: &Kernel) {
+        let last = kernel.stages.iter().rposition(|stage| allocates(&stage.body)).unwrap_or(0);
+        let executes_all = match self.passes.last() {
+            Some(Pass::Prepare(stage)) => *stage >= last,
+            Some(Pass::Tag | Pass::Measure) => true,
+            Some(Pass::Final) | None => false,
+        };
+        if !executes_all {
+            self.passes.push(Pass::Measure);
+        }
+        self.measuring = self.passes.last().copied();
+    }
+
+    /// Returns true if a pass goes over the space tile by tile: a sink asks for an order, a later
+    /// stage waits for one, or there are segments, which the elements of a tile find together.
+    pub fn is_tiled(&self, kernel: &Kernel, pass: Pass) -> bool {
+        let stages = match pass {
+            Pass::Prepare(last) => &kernel.stages[..=last],
+            Pass::Tag | Pass::Measure | Pass::Final => &kernel.stages,
+        };
+        let mut stages = stages.iter().enumerate();
+        !matches!(kernel.space, Space::Flat { .. })
+            || stages.any(|(at, stage)| {
+                let mut sinks = stage.sinks.iter().enumerate();
+                sinks.any(|(number, sink)| self.role(sink, pass, at, number).is_ordered())
+            })
     }
 
     fn areas_of(&mut self, kernel: &Kernel, stage: &Stage, sink: &Sink) -> SinkAreas {
@@ -125,16 +221,16 @@ impl Plan {
         match sink {
             Sink::Reduce { scope: Scope::All, .. } => areas.carry = new(Area::Blocks),
             Sink::Reduce { scope: Scope::Segment, result, .. } => {
-                areas.tiles = new(Area::Tiles);
+                areas.tiles = new(Area::Status);
                 if result.is_some() {
                     areas.segments = new(Area::Segments);
                 }
             }
-            Sink::Scan { .. } => areas.carry = new(Area::Tiles),
+            Sink::Scan { .. } => areas.carry = new(Area::Status),
             Sink::Pack { scope, .. } => {
-                areas.carry = new(Area::Tiles);
+                areas.carry = new(Area::Status);
                 if *scope == Scope::Segment {
-                    areas.tiles = new(Area::Tiles);
+                    areas.tiles = new(Area::Status);
                 }
             }
             Sink::Scatter { array, value, .. } => {
@@ -149,17 +245,19 @@ impl Plan {
 
     /// The part of a sink, the `number`-th of a stage, in a pass.
     pub fn role(&self, sink: &Sink, pass: Pass, stage: usize, number: usize) -> Role {
-        let SinkAreas { carry, tiles, segments, tags } = self.sinks[stage][number];
+        let SinkAreas { carry, tiles, segments, tags, is_read } = self.sinks[stage][number];
         let own = match pass {
             Pass::Prepare(own) => own == stage,
-            Pass::Tag => false,
+            Pass::Tag | Pass::Measure => false,
             Pass::Final => true,
         };
         match (pass, sink) {
-            (Pass::Prepare(_), Sink::Scan { .. } | Sink::Pack { .. }) if own => Role::Total(carry),
-            (Pass::Prepare(_) | Pass::Tag, Sink::Scan { .. }) => Role::Replay(carry),
+            (Pass::Prepare(_), Sink::Scan { .. }) if own && is_read => Role::Total(carry),
+            (Pass::Prepare(_) | Pass::Tag | Pass::Measure, Sink::Scan { .. }) if !own => {
+                Role::Ordered(carry, None)
+            }
             (
-                Pass::Prepare(_) | Pass::Tag,
+                Pass::Prepare(_) | Pass::Tag | Pass::Measure,
                 Sink::Reduce { scope: Scope::Segment, result: Some(_), .. },
             ) => {
                 if own {
@@ -169,7 +267,7 @@ impl Plan {
                 }
             }
             (Pass::Tag, Sink::Scatter { .. }) => tags.map_or(Role::Skip, Role::Tag),
-            (Pass::Prepare(_) | Pass::Tag, _) => Role::Skip,
+            (Pass::Prepare(_) | Pass::Tag | Pass::Measure, _) => Role::Skip,
             (Pass::Final, Sink::Reduce { scope: Scope::All, out: Some(_), .. }) => {
                 Role::Grid(carry)
             }
@@ -183,7 +281,8 @@ impl Plan {
                 Role::Ordered(carry, Some(tiles))
             }
             (Pass::Final, Sink::Scatter { .. }) => tags.map_or(Role::Free, Role::Tagged),
-            (Pass::Final, Sink::Histogram { .. } | Sink::Emit { .. }) => Role::Free,
+            (Pass::Final, Sink::Histogram { .. }) => Role::Free,
+            (Pass::Final, Sink::Emit { .. }) => bug!("an `emit` has become a scan"),
         }
     }
 }
@@ -194,12 +293,20 @@ fn is_uniform(kernel: &Kernel, stage: &Stage, value: Value) -> bool {
     kernel.params.contains(&value) || stage.body.insts.iter().any(constant)
 }
 
+/// Returns true if a stage is executed tile by tile.
+fn is_tiled(stage: &Stage) -> bool {
+    stage.sinks.iter().any(|sink| matches!(sink, Sink::Scan { .. } | Sink::Pack { .. }))
+}
+
 /// Returns true if a sink needs a pass of its own before the final one.
 fn is_prepared(sink: &Sink) -> bool {
     match sink {
-        Sink::Scan { .. } | Sink::Pack { .. } => true,
         Sink::Reduce { result, .. } => result.is_some(),
-        Sink::Scatter { .. } | Sink::Histogram { .. } | Sink::Emit { .. } => false,
+        Sink::Scan { .. }
+        | Sink::Pack { .. }
+        | Sink::Scatter { .. }
+        | Sink::Histogram { .. }
+        | Sink::Emit { .. } => false,
     }
 }
 
@@ -207,13 +314,21 @@ impl Role {
     /// Returns true if the sink needs the elements of a tile in order.
     pub fn is_ordered(self) -> bool {
         match self {
-            Role::Replay(_)
-            | Role::Total(_)
-            | Role::Prepare(..)
-            | Role::Read(_)
-            | Role::Segments(_)
-            | Role::Ordered(..) => true,
-            Role::Skip | Role::Grid(_) | Role::Free | Role::Tag(_) | Role::Tagged(_) => false,
+            Role::Read(_) => true,
+            role => role.looks_back(),
+        }
+    }
+
+    /// Returns true if the sink needs what lies before a tile: the tiles publish their states.
+    pub fn looks_back(self) -> bool {
+        match self {
+            Role::Prepare(..) | Role::Segments(_) | Role::Ordered(..) | Role::Total(_) => true,
+            Role::Read(_)
+            | Role::Skip
+            | Role::Grid(_)
+            | Role::Free
+            | Role::Tag(_)
+            | Role::Tagged(_) => false,
         }
     }
 }

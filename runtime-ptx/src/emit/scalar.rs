@@ -299,25 +299,58 @@ impl Assembly {
 
     /// Emits the combination of two partial results of a reduction.
     pub fn combine(&mut self, with: Combine, ty: Ty, a: Operand, b: Operand) -> Reg {
-        let name = match (with, ty) {
-            // `min` and `max` of PTX skip NaNs, as those of kir.
-            (Combine::Min, Ty::F32) => "min.f32",
-            (Combine::Min, Ty::F64) => "min.f64",
-            (Combine::Max, Ty::F32) => "max.f32",
-            (Combine::Max, Ty::F64) => "max.f64",
-            (Combine::Min | Combine::Mul, Ty::Bool) => "and.pred",
-            (Combine::Max, Ty::Bool) => "or.pred",
-            (Combine::Add, ty) => return self.binary(Binary::Add, ty, a, b),
-            (Combine::Mul, ty) => return self.binary(Binary::Mul, ty, a, b),
-            (Combine::Min, ty) => return self.binary(Binary::Min, ty, a, b),
-            (Combine::Max, ty) => return self.binary(Binary::Max, ty, a, b),
-            (Combine::And, ty) => return self.binary(Binary::And, ty, a, b),
-            (Combine::Or, ty) => return self.binary(Binary::Or, ty, a, b),
-            (Combine::Xor, ty) => return self.binary(Binary::Xor, ty, a, b),
-        };
         let d = self.register(Class::of(ty));
-        emit!(self, "{name} {d}, {a}, {b}");
+        emit!(self, "{} {d}, {a}, {b}", combine_name(with, ty));
         d
+    }
+
+    /// Emits `sum := sum · element`.
+    pub fn accumulate(&mut self, with: (Combine, Ty), sum: Reg, element: Operand) {
+        emit!(self, "{} {sum}, {sum}, {element}", combine_name(with.0, with.1));
+    }
+
+    /// Emits `b := a · b`, where a predicate is true if there is one.
+    pub fn combine_before(&mut self, when: Option<Reg>, with: (Combine, Ty), a: Reg, b: Reg) {
+        let name = combine_name(with.0, with.1);
+        match when {
+            None => emit!(self, "{name} {b}, {a}, {b}"),
+            Some(when) => emit!(self, "@{when} {name} {b}, {a}, {b}"),
+        }
+    }
+}
+
+/// The instruction that combines two partial results of a reduction.
+fn combine_name(with: Combine, ty: Ty) -> &'static str {
+    match (with, ty) {
+        // `min` and `max` of PTX skip NaNs, as those of kir.
+        (Combine::Min, Ty::F32) => "min.f32",
+        (Combine::Min, Ty::F64) => "min.f64",
+        (Combine::Max, Ty::F32) => "max.f32",
+        (Combine::Max, Ty::F64) => "max.f64",
+        (Combine::Min | Combine::Mul | Combine::And, Ty::Bool) => "and.pred",
+        (Combine::Max | Combine::Or, Ty::Bool) => "or.pred",
+        (Combine::Xor, Ty::Bool) => "xor.pred",
+        (Combine::Add, Ty::I32) => "add.s32",
+        (Combine::Add, Ty::I64) => "add.s64",
+        (Combine::Add, Ty::F32) => "add.rn.f32",
+        (Combine::Add, Ty::F64) => "add.rn.f64",
+        (Combine::Mul, Ty::I32) => "mul.lo.s32",
+        (Combine::Mul, Ty::I64) => "mul.lo.s64",
+        (Combine::Mul, Ty::F32) => "mul.rn.f32",
+        (Combine::Mul, Ty::F64) => "mul.rn.f64",
+        (Combine::Min, Ty::I32) => "min.s32",
+        (Combine::Min, Ty::I64) => "min.s64",
+        (Combine::Min, Ty::U8) => "min.u32",
+        (Combine::Max, Ty::I32) => "max.s32",
+        (Combine::Max, Ty::I64) => "max.s64",
+        (Combine::Max, Ty::U8) => "max.u32",
+        (Combine::And, Ty::I32) => "and.b32",
+        (Combine::And, Ty::I64) => "and.b64",
+        (Combine::Or, Ty::I32) => "or.b32",
+        (Combine::Or, Ty::I64) => "or.b64",
+        (Combine::Xor, Ty::I32) => "xor.b32",
+        (Combine::Xor, Ty::I64) => "xor.b64",
+        (with, ty) => bug!("`{with:?}` does not combine {ty:?}: the verifier sees that"),
     }
 }
 

@@ -1,44 +1,35 @@
 //! Ordered combination of the elements of a tile: prefixes within the segments.
 //!
-//! A warp has a *chunk* of the tile: `ITEMS` rows of 32 neighbouring elements, so that its loads
-//! touch neighbouring memory.
+//! A warp has a *chunk* of the tile: some rows of 32 neighbouring elements, so that its loads touch
+//! neighbouring memory.
 //!
 //! ```text
-//! tile = 8 chunks                 the warps, joined through shared memory
-//! chunk = ITEMS rows              the rows, joined by a carry in a register
-//! row = 32 lanes                  joined by shuffles: 1, 2, 4, 8, 16 lanes down
+//! row = 32 lanes       joined by shuffles: 1, 2, 4, 8, 16 lanes up
+//! chunk = rows         joined by the carry of the rows before, in a register
+//! tile = 8 chunks      joined by the first warp, through shared memory, when it also learns what
+//!                      lies before the tile (`lookback`)
 //! ```
 //!
-//! Segments need no flags: an element whose position in its segment is `p` may combine with the one
-//! `d` before it if `p ≥ d`, and takes the carry of what lies before the row, chunk or tile if its
-//! segment begins there. Elements of no segment have their index for a position, so that all are one
-//! segment.
+//! Segments need no flags: an element that is `near` elements behind the start of its segment may
+//! combine with the one `d` before it if `near ≥ d`, and takes the carry of what lies before its row or
+//! chunk if its segment begins there.
 //!
 //! The grouping is the same in each run: a float result has the same bits.
 
 use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Reg, emit};
-use super::collective::{ThreadIds, WARP_THREADS, shuffle};
+use super::collective::{ThreadIds, WARP_THREADS, shuffle, shuffle_up};
+use super::failure::Registers;
+use super::lookback::{Combined, TileNumber, before_tile};
 use nesl_runtime::kir::{Combine, Literal, Ty};
 
 /// The elements of a thread: one of each row of its warp's chunk.
 pub struct Rows {
     /// The value of each element; the neutral element for one that takes no part.
     pub values: Vec<Reg>,
-    /// The position of each element in its segment.
-    pub positions: Vec<Reg>,
-}
-
-/// The prefixes of the elements of a thread, within the tile.
-pub struct Prefixes {
-    /// The combination of the elements of the segment before each, ...
-    pub before: Vec<Reg>,
-    /// ... and with it.
-    pub with: Vec<Reg>,
-    /// The combination of the elements of the tile's last segment that lie in it, ...
-    pub total: Reg,
-    /// ... and a predicate that is true if that segment begins in the tile.
-    pub begins: Reg,
+    /// The number of elements between each one and the start of its segment, as an `i32`; where it
+    /// is greater than a tile, any number that is. None if all elements are one segment.
+    pub near: Option<Vec<Reg>>,
 }
 
 /// The threads of a block, and the registers that say which one this is.
@@ -61,157 +52,315 @@ impl Place {
     }
 }
 
-/// Emits the prefixes of a tile. Every thread of the block executes it. `carry` is the combination
-/// of the part of the tile's first segment that lies before the tile, if it is known.
-pub fn scan_tile(
-    asm: &mut Assembly,
-    place: &Place,
-    (combine, ty): (Combine, Ty),
-    rows: &Rows,
-    carry: Option<Reg>,
-) -> Prefixes {
-    let mut chunk = scan_chunk(asm, place, (combine, ty), rows);
-    let (before, begins_before, total, begins) =
-        join_chunks(asm, place, (combine, ty), chunk.total, chunk.begins);
-    let before = match carry {
-        None => before,
-        Some(carry) => {
-            let joined = asm.combine(combine, ty, carry.into(), before.into());
-            asm.select(begins_before, joined.class, before.into(), joined.into())
-        }
-    };
-    // The carry of what lies before the chunk reaches the elements whose segment begins there.
-    for (row, position) in rows.positions.iter().enumerate() {
-        let offset = row_offset(asm, place.lane, row);
-        let reaches = asm.register(Class::Predicate);
-        emit!(asm, "setp.gt.s64 {reaches}, {position}, {offset}");
-        for prefix in [&mut chunk.before[row], &mut chunk.with[row]] {
-            let joined = asm.combine(combine, ty, before.into(), (*prefix).into());
-            *prefix = asm.select(reaches, joined.class, joined.into(), (*prefix).into());
-        }
-    }
-    Prefixes { total, begins, ..chunk }
-}
-
-/// Emits the offset of an element of a row in its chunk, as an `i64`.
-fn row_offset(asm: &mut Assembly, lane: Reg, row: usize) -> Reg {
-    let (narrow, offset) = (asm.register(Class::B32), asm.register(Class::B64));
-    emit!(asm, "add.s32 {narrow}, {lane}, {}", row as u32 * WARP_THREADS);
-    emit!(asm, "cvt.u64.u32 {offset}, {narrow}");
-    offset
+/// The prefixes of the elements of a chunk, within the chunk.
+pub struct Chunk {
+    /// The combination of the elements of the segment up to each one.
+    with: Vec<Reg>,
+    /// The combination of the elements of the segment in the rows before each one's.
+    before_row: Vec<Reg>,
+    /// The combination of the chunk.
+    pub total: Combined,
 }
 
 /// Emits the prefixes of the chunk of a warp.
-fn scan_chunk(
-    asm: &mut Assembly,
-    place: &Place,
-    (combine, ty): (Combine, Ty),
-    rows: &Rows,
-) -> Prefixes {
-    let neutral = asm.constant(combine.neutral(ty));
-    let mut carry = neutral;
-    let (mut before, mut with) = (Vec::new(), Vec::new());
-    let lane = asm.convert(Ty::I32, Ty::I64, place.lane.into());
-    let first_lane = asm.register(Class::Predicate);
-    emit!(asm, "setp.eq.s32 {first_lane}, {}, 0", place.lane);
-    for (value, position) in rows.values.iter().zip(&rows.positions) {
-        let in_row = scan_row(asm, place, (combine, ty), *value, *position);
-        // The segment begins before the row if its position is more than the lane.
-        let reaches = asm.register(Class::Predicate);
-        emit!(asm, "setp.gt.s64 {reaches}, {position}, {lane}");
-        let joined = asm.combine(combine, ty, carry.into(), in_row.into());
-        let inclusive = asm.select(reaches, joined.class, joined.into(), in_row.into());
-        let neighbour = shuffle(asm, "up", ty, inclusive, 1, 0);
-        let exclusive = asm.select(first_lane, neighbour.class, carry.into(), neighbour.into());
-        let begins = asm.register(Class::Predicate);
-        emit!(asm, "setp.eq.s64 {begins}, {position}, 0");
-        before.push(asm.select(begins, exclusive.class, neutral.into(), exclusive.into()));
-        with.push(inclusive);
-        carry = shuffle(asm, "idx", ty, inclusive, WARP_THREADS - 1, 31);
+pub fn scan_chunk(asm: &mut Assembly, place: &Place, with: (Combine, Ty), rows: &Rows) -> Chunk {
+    let (combine, ty) = with;
+    emit!(asm, "bar.warp.sync -1");
+    let mut carry = asm.constant(combine.neutral(ty));
+    let (mut prefixes, mut before_row) = (Vec::new(), Vec::new());
+    for (row, value) in rows.values.iter().enumerate() {
+        let near = rows.near.as_ref().map(|near| near[row]);
+        let sum = asm.register(value.class);
+        asm.move_to(sum, (*value).into());
+        scan_row(asm, place, with, sum, near);
+        before_row.push(carry);
+        if row > 0 {
+            let reaches = near.map(|near| {
+                let reaches = asm.register(Class::Predicate);
+                emit!(asm, "setp.gt.s32 {reaches}, {near}, {}", place.lane);
+                reaches
+            });
+            asm.combine_before(reaches, with, carry, sum);
+        }
+        prefixes.push(sum);
+        carry = shuffle(asm, "idx", ty, sum, WARP_THREADS - 1, 31);
     }
-    // Whether the last segment begins in the chunk: its last element knows.
-    let last = rows.positions.len() - 1;
-    let offset = row_offset(asm, place.lane, last);
-    let (own, begins) = (asm.register(Class::Predicate), asm.register(Class::Predicate));
-    emit!(asm, "setp.le.s64 {own}, {}, {offset}", rows.positions[last]);
-    let own = asm.convert(Ty::Bool, Ty::I32, own.into());
-    let of_last = shuffle(asm, "idx", Ty::I32, own, WARP_THREADS - 1, 31);
-    emit!(asm, "setp.ne.s32 {begins}, {of_last}, 0");
-    Prefixes { before, with, total: carry, begins }
+    let begins = rows.near.as_ref().map(|near| {
+        // The last element knows whether the last segment begins in the chunk.
+        let last = near.len() as u32 - 1;
+        let of_last = shuffle(asm, "idx", Ty::I32, near[last as usize], WARP_THREADS - 1, 31);
+        let begins = asm.register(Class::Predicate);
+        emit!(asm, "setp.lt.s32 {begins}, {of_last}, {}", (last + 1) * WARP_THREADS);
+        begins
+    });
+    Chunk { with: prefixes, before_row, total: Combined { value: carry, begins } }
 }
 
-/// Emits the prefixes of a row, each with its element.
+impl Chunk {
+    /// Emits the combination of the elements of the segment up to one of a row, in place.
+    /// `before_chunk` is that of those before the chunk.
+    pub fn with_before(
+        &self,
+        asm: &mut Assembly,
+        place: &Place,
+        with: (Combine, Ty),
+        rows: &Rows,
+        row: usize,
+        before_chunk: Reg,
+    ) -> Reg {
+        let near = rows.near.as_ref().map(|near| near[row]);
+        let reaches = near.map(|near| reaches_chunk(asm, place, near, row));
+        asm.combine_before(reaches, with, before_chunk, self.with[row]);
+        self.with[row]
+    }
+}
+
+/// Emits the prefixes of a row, in place.
 fn scan_row(
     asm: &mut Assembly,
     place: &Place,
     (combine, ty): (Combine, Ty),
-    value: Reg,
-    position: Reg,
-) -> Reg {
-    emit!(asm, "bar.warp.sync -1");
-    let mut sum = value;
+    sum: Reg,
+    near: Option<Reg>,
+) {
+    // The number of elements before this one in the row that belong to its segment.
+    let reach = near.map(|near| {
+        let reach = asm.register(Class::B32);
+        emit!(asm, "min.s32 {reach}, {near}, {}", place.lane);
+        reach
+    });
     let mut distance = 1;
     while distance < WARP_THREADS {
-        let other = shuffle(asm, "up", ty, sum, distance, 0);
-        let (has, in_segment) = (asm.register(Class::Predicate), asm.register(Class::Predicate));
-        emit!(asm, "setp.ge.s32 {has}, {}, {distance}", place.lane);
-        emit!(asm, "setp.ge.and.s64 {in_segment}, {position}, {distance}, {has}");
-        let joined = asm.combine(combine, ty, other.into(), sum.into());
-        sum = asm.select(in_segment, joined.class, joined.into(), sum.into());
+        let (other, takes) = match reach {
+            None => shuffle_up(asm, ty, sum, distance),
+            Some(reach) => {
+                let other = shuffle(asm, "up", ty, sum, distance, 0);
+                let takes = asm.register(Class::Predicate);
+                emit!(asm, "setp.ge.s32 {takes}, {reach}, {distance}");
+                (other, takes)
+            }
+        };
+        asm.combine_before(Some(takes), (combine, ty), other, sum);
         distance *= 2;
     }
-    sum
 }
 
-/// Emits the combination of the chunks before the one of this warp, and of all chunks, each with a
-/// predicate: true if the last segment begins there. All warps leave their totals in shared memory.
-fn join_chunks(
+/// Emits the combination of the part of each chunk's first segment that lies before the chunk: the
+/// first warp combines the totals of the chunks, and asks for what lies before the tile. Every
+/// thread of the block executes it. `area` is the address of the states of the tiles, `whole` that of
+/// the combination of all tiles, if it is wanted: the last tile writes it.
+pub fn join_chunks(
     asm: &mut Assembly,
+    failure: &Registers,
     place: &Place,
-    (combine, ty): (Combine, Ty),
-    total: Reg,
-    begins: Reg,
-) -> (Reg, Reg, Reg, Reg) {
-    let array = asm.shared(16 * place.warps as usize);
-    let base = asm.register(Class::B32);
-    emit!(asm, "mov.u32 {base}, {array}");
+    at: &TileNumber,
+    with: (Combine, Ty),
+    (area, whole): (Reg, Option<Reg>),
+    total: Combined,
+) -> Reg {
+    let (combine, ty) = with;
+    let totals = asm.shared(16 * place.warps as usize);
+    let carries = asm.shared(8 * place.warps as usize);
+    let (totals_base, carries_base) = (asm.register(Class::B32), asm.register(Class::B32));
+    emit!(asm, "mov.u32 {totals_base}, {totals}");
+    emit!(asm, "mov.u32 {carries_base}, {carries}");
     let (others, stored) = (asm.register(Class::Predicate), asm.label());
     emit!(asm, "setp.ne.s32 {others}, {}, 0", place.lane);
     emit!(asm, "@{others} bra {stored}");
     let slot = asm.register(Class::B32);
-    emit!(asm, "mad.lo.s32 {slot}, {}, 16, {base}", place.warp);
-    asm.store(ty, AddressSpace::Shared, slot, total.into());
-    let flag = asm.register(Class::B32);
-    emit!(asm, "add.s32 {flag}, {slot}, 8");
-    let begins = asm.convert(Ty::Bool, Ty::I32, begins.into());
-    asm.store(Ty::I32, AddressSpace::Shared, flag, begins.into());
+    emit!(asm, "mad.lo.s32 {slot}, {}, 16, {totals_base}", place.warp);
+    asm.store(ty, AddressSpace::Shared, slot, total.value.into());
+    if let Some(begins) = total.begins {
+        let flag = asm.convert(Ty::Bool, Ty::I32, begins.into());
+        emit!(asm, "st.shared.b32 [{slot}+8], {flag}");
+    }
     asm.place(stored);
     emit!(asm, "bar.sync 0");
-    let neutral = asm.constant(combine.neutral(ty));
-    let no = asm.constant(Literal::Bool(false));
-    let (mut sum, mut sum_begins) = (neutral, no);
-    let (before, before_begins) = (asm.register(neutral.class), asm.register(Class::Predicate));
-    asm.move_to(before, neutral.into());
-    asm.move_to(before_begins, no.into());
-    for warp in 0..place.warps {
-        let (slot, flag) = (asm.register(Class::B32), asm.register(Class::B32));
-        emit!(asm, "add.s32 {slot}, {base}, {}", 16 * warp);
-        emit!(asm, "add.s32 {flag}, {base}, {}", 16 * warp + 8);
-        let value = asm.load(ty, AddressSpace::Shared, slot);
-        let flag = asm.load(Ty::I32, AddressSpace::Shared, flag);
-        let begins = asm.register(Class::Predicate);
+    let (other_warps, joined) = (asm.register(Class::Predicate), asm.label());
+    emit!(asm, "setp.ne.s32 {other_warps}, {}, 0", place.warp);
+    emit!(asm, "@{other_warps} bra {joined}");
+    // One lane for each chunk; the others have the combination of nothing.
+    let (no_chunk, loaded) = (asm.register(Class::Predicate), asm.label());
+    let value = asm.constant(combine.neutral(ty));
+    let begins = total.begins.map(|_| asm.constant(Literal::Bool(false)));
+    emit!(asm, "setp.ge.s32 {no_chunk}, {}, {}", place.lane, place.warps);
+    emit!(asm, "@{no_chunk} bra {loaded}");
+    let slot = asm.register(Class::B32);
+    emit!(asm, "mad.lo.s32 {slot}, {}, 16, {totals_base}", place.lane);
+    let element = asm.load(ty, AddressSpace::Shared, slot);
+    asm.move_to(value, element.into());
+    if let Some(begins) = begins {
+        let flag = asm.register(Class::B32);
+        emit!(asm, "ld.shared.b32 {flag}, [{slot}+8]");
         emit!(asm, "setp.ne.s32 {begins}, {flag}, 0");
-        let joined = asm.combine(combine, ty, sum.into(), value.into());
-        sum = asm.select(begins, joined.class, value.into(), joined.into());
-        let either = asm.register(Class::Predicate);
-        emit!(asm, "or.pred {either}, {sum_begins}, {begins}");
-        sum_begins = either;
-        let is_before = asm.register(Class::Predicate);
-        emit!(asm, "setp.gt.s32 {is_before}, {}, {warp}", place.warp);
-        let next = asm.select(is_before, sum.class, sum.into(), before.into());
-        asm.move_to(before, next.into());
-        let next = asm.select(is_before, Class::Predicate, sum_begins.into(), before_begins.into());
-        asm.move_to(before_begins, next.into());
     }
-    (before, before_begins, sum, sum_begins)
+    asm.place(loaded);
+    emit!(asm, "bar.warp.sync -1");
+    let mut sum = Combined { value, begins };
+    let mut distance = 1;
+    while distance < place.warps {
+        let other = neighbour(asm, ty, sum, distance);
+        let takes = asm.register(Class::Predicate);
+        emit!(asm, "setp.ge.s32 {takes}, {}, {distance}", place.lane);
+        let joined = asm.append(with, other, sum);
+        let class = joined.value.class;
+        let value = asm.select(takes, class, joined.value.into(), sum.value.into());
+        let begins = joined.begins.zip(sum.begins).map(|(joined, own)| {
+            // Before the first chunks nothing begins: `other` is the lane's own state there.
+            let begins = asm.register(Class::Predicate);
+            emit!(asm, "or.pred {begins}, {joined}, {own}");
+            begins
+        });
+        sum = Combined { value, begins };
+        distance *= 2;
+    }
+    let last = place.warps - 1;
+    let tile = Combined {
+        value: shuffle(asm, "idx", ty, sum.value, last, 31),
+        begins: sum.begins.map(|begins| shuffle(asm, "idx", Ty::Bool, begins, last, 31)),
+    };
+    let before = before_tile(asm, failure, at, with, area, tile);
+    write_whole(asm, place, at, with, (before, tile), whole);
+    // What lies before each chunk: that before the tile, and the chunks before it.
+    let before = shuffle(asm, "idx", ty, before.value, 0, 31);
+    let exclusive = neighbour(asm, ty, sum, 1);
+    let carry = asm.combine(combine, ty, before.into(), exclusive.value.into());
+    let carry = match exclusive.begins {
+        None => carry,
+        Some(begins) => asm.select(begins, carry.class, exclusive.value.into(), carry.into()),
+    };
+    let first = asm.register(Class::Predicate);
+    emit!(asm, "setp.eq.s32 {first}, {}, 0", place.lane);
+    let carry = asm.select(first, carry.class, before.into(), carry.into());
+    emit!(asm, "@{no_chunk} bra {joined}");
+    let slot = asm.register(Class::B32);
+    emit!(asm, "mad.lo.s32 {slot}, {}, 8, {carries_base}", place.lane);
+    asm.store(ty, AddressSpace::Shared, slot, carry.into());
+    asm.place(joined);
+    emit!(asm, "bar.sync 0");
+    let slot = asm.register(Class::B32);
+    emit!(asm, "mad.lo.s32 {slot}, {}, 8, {carries_base}", place.warp);
+    asm.load(ty, AddressSpace::Shared, slot)
+}
+
+/// Emits the state of the lane `distance` below; that of the lane itself if there is none.
+fn neighbour(asm: &mut Assembly, ty: Ty, state: Combined, distance: u32) -> Combined {
+    Combined {
+        value: shuffle(asm, "up", ty, state.value, distance, 0),
+        begins: state.begins.map(|begins| shuffle(asm, "up", Ty::Bool, begins, distance, 0)),
+    }
+}
+
+/// Emits the store of the combination of all tiles by the last one.
+fn write_whole(
+    asm: &mut Assembly,
+    place: &Place,
+    at: &TileNumber,
+    with: (Combine, Ty),
+    (before, tile): (Combined, Combined),
+    whole: Option<Reg>,
+) {
+    let Some(whole) = whole else { return };
+    let (next, is_last, is_first_lane) =
+        (asm.register(Class::B64), asm.register(Class::Predicate), asm.register(Class::Predicate));
+    emit!(asm, "add.s64 {next}, {}, 1", at.tile);
+    emit!(asm, "setp.eq.s32 {is_first_lane}, {}, 0", place.lane);
+    emit!(asm, "setp.eq.and.s64 {is_last}, {next}, {}, {is_first_lane}", at.tiles);
+    let end = asm.label();
+    emit!(asm, "@!{is_last} bra {end}");
+    let all = asm.append(with, before, tile);
+    asm.store(with.1, AddressSpace::Global, whole, all.value.into());
+    asm.place(end);
+}
+
+/// The prefixes of the elements of a thread that a sink asks for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// The combination of the elements of the segment before each.
+    Before,
+    /// The combination of the elements of the segment up to each.
+    With,
+    /// Both kinds of prefixes.
+    Both,
+}
+
+/// The prefixes of the elements of a thread.
+pub struct Prefixes {
+    /// The combination of the elements of the segment before each, if it is wanted.
+    pub before: Vec<Reg>,
+    /// The combination of the elements of the segment up to each, if it is wanted.
+    pub with: Vec<Reg>,
+}
+
+/// Emits the prefixes of the elements of a thread in its segments, from those in its chunk.
+pub fn finish_rows(
+    asm: &mut Assembly,
+    place: &Place,
+    with: (Combine, Ty),
+    rows: &Rows,
+    chunk: &Chunk,
+    before_chunk: Reg,
+    wanted: Wanted,
+) -> Prefixes {
+    let undo = undo_name(with);
+    let mut prefixes = Prefixes { before: Vec::new(), with: Vec::new() };
+    for (row, value) in rows.values.iter().enumerate() {
+        let near = rows.near.as_ref().map(|near| near[row]);
+        let inclusive = chunk.with[row];
+        let reaches = near.map(|near| reaches_chunk(asm, place, near, row));
+        if undo.is_none() && wanted != Wanted::With {
+            let neighbour = shuffle(asm, "up", with.1, inclusive, 1, 0);
+            let first = asm.register(Class::Predicate);
+            emit!(asm, "setp.eq.s32 {first}, {}, 0", place.lane);
+            let carried = chunk.before_row[row];
+            let mut before = asm.select(first, neighbour.class, carried.into(), neighbour.into());
+            if let Some(near) = near {
+                let head = asm.register(Class::Predicate);
+                emit!(asm, "setp.eq.s32 {head}, {near}, 0");
+                let neutral = asm.constant(with.0.neutral(with.1));
+                before = asm.select(head, before.class, neutral.into(), before.into());
+            }
+            asm.combine_before(reaches, with, before_chunk, before);
+            prefixes.before.push(before);
+        }
+        if undo.is_some() || wanted != Wanted::Before {
+            asm.combine_before(reaches, with, before_chunk, inclusive);
+            prefixes.with.push(inclusive);
+        }
+        if let (Some(name), true) = (undo, wanted != Wanted::With) {
+            let before = asm.register(value.class);
+            emit!(asm, "{name} {before}, {inclusive}, {value}");
+            prefixes.before.push(before);
+        }
+    }
+    prefixes
+}
+
+/// Emits the question whether the segment of an element of a row begins before the chunk.
+fn reaches_chunk(asm: &mut Assembly, place: &Place, near: Reg, row: usize) -> Reg {
+    let (offset, reaches) = (asm.register(Class::B32), asm.register(Class::Predicate));
+    emit!(asm, "sub.s32 {offset}, {near}, {}", row as u32 * WARP_THREADS);
+    emit!(asm, "setp.gt.s32 {reaches}, {offset}, {}", place.lane);
+    reaches
+}
+
+/// The instruction that takes the last element out of a combination, if there is one.
+fn undo_name(with: (Combine, Ty)) -> Option<&'static str> {
+    match with {
+        (Combine::Add, Ty::I32) => Some("sub.s32"),
+        (Combine::Add, Ty::I64) => Some("sub.s64"),
+        (Combine::Xor, Ty::I32) => Some("xor.b32"),
+        (Combine::Xor, Ty::I64) => Some("xor.b64"),
+        (Combine::Xor, Ty::Bool) => Some("xor.pred"),
+        (
+            Combine::Add
+            | Combine::Mul
+            | Combine::Min
+            | Combine::Max
+            | Combine::And
+            | Combine::Or
+            | Combine::Xor,
+            _,
+        ) => None,
+    }
 }

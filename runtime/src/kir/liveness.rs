@@ -21,10 +21,13 @@ pub struct Effects {
     pub traps: bool,
     /// True if it may not terminate.
     pub diverges: bool,
+    /// True if it takes or frees memory of the thread. Nobody sees that: the instruction is dead if
+    /// its results are.
+    pub allocates: bool,
 }
 
 impl Effects {
-    /// Returns true if there is any.
+    /// Returns true if there is any that others see.
     pub fn any(self) -> bool {
         self.writes_shared || self.writes_private || self.traps || self.diverges
     }
@@ -107,6 +110,7 @@ pub fn effects(inst: &Inst, shared: &[bool]) -> Effects {
         },
         Class::Call => {
             all.traps = true;
+            all.allocates = true;
             inst.op.each_operand(|v| all.writes_shared |= is_shared(v) && inst.results.is_empty());
             all.writes_private |= inst.results.is_empty();
         }
@@ -116,7 +120,8 @@ pub fn effects(inst: &Inst, shared: &[bool]) -> Effects {
         }),
         Class::Trap => all.traps = true,
         Class::Control => all.diverges |= matches!(inst.op, Op::While { .. }),
-        Class::Pure | Class::Address | Class::Read | Class::Allocate => {}
+        Class::Allocate => all.allocates = true,
+        Class::Pure | Class::Address | Class::Read => {}
     };
     note(inst);
     inst.op.blocks().for_each(|block| walk::each_inst(block, &mut note));

@@ -29,6 +29,7 @@
 //! | [`parse`](parse()), [`print`](print()), [`verify`](verify()) | [`facts`]: recursion, allocation, work |
 //! | [`inline`]: small functions become part of their callers | [`liveness`]: what a pass over the elements needs |
 //! | [`simplify`]: dead marks go | [`alias`]: independent iterations |
+//! | | [`written`]: the arrays that code may read and write |
 //! | | [`uniformity`], [`access`], [`pressure`], [`vectorize`]: neighbouring elements together |
 
 pub mod access;
@@ -52,6 +53,7 @@ mod value;
 pub mod vectorize;
 mod verify;
 pub mod walk;
+pub mod written;
 
 pub mod reference;
 

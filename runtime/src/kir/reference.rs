@@ -18,7 +18,9 @@ use crate::bug;
 use crate::bug::OrBug;
 use crate::kir::verify;
 use crate::kir::{Literal, Module, Ty, ValueTy};
-use crate::runtime::{Arg, Buffer, Caps, Counters, Failure, Launch, Loaded, Options, Runtime};
+use crate::runtime::{
+    Arg, Buffer, Caps, Costs, Counters, Failure, Launch, Loaded, Options, Runtime,
+};
 use crate::violation::list;
 use launch::Halt;
 use machine::{Datum, Machine};
@@ -73,10 +75,13 @@ impl Reference {
             caps: Caps {
                 name,
                 parallelism: 1,
+                multiprocessors: 1,
                 shares_host_memory: true,
                 recursion: true,
+                allocation: true,
                 memory,
                 prefetches: false,
+                costs: Costs::default(),
             },
             options,
             gauge: Arc::new(gauge),
@@ -106,7 +111,7 @@ impl Reference {
             .downcast_ref::<Module>()
             .or_bug("a launch is of a module that this runtime loaded");
         let kernel = &module.kernels[launch.kernel];
-        self.count(|counters| counters.launches += 1);
+        self.count(|counters| counters.launched(!kernel.outputs.is_empty()));
         let ill_formed = |why: String| -> ! {
             bug!("ill-formed launch: kernel `{}`: {why}", kernel.name);
         };
@@ -196,7 +201,7 @@ impl Runtime for Reference {
                 *place = Some(from_bytes(buffer.ty(), bytes));
             }
         });
-        self.count(|counters| counters.transferred += bytes.len() as u64);
+        self.count(|counters| counters.wrote(bytes.len()));
         Ok(())
     }
 
@@ -250,12 +255,18 @@ impl Runtime for Reference {
                 }
             }
         });
-        self.count(|counters| counters.transferred += out.len() as u64);
+        self.count(|counters| counters.read(out.len()));
         Ok(())
     }
 
     fn sync(&self) -> Result<(), Failure> {
+        self.count(Counters::drained);
         self.report()
+    }
+
+    fn poll(&self) -> Result<bool, Failure> {
+        // Every launch is executed at once.
+        self.report().map(|()| true)
     }
 
     fn counters(&self) -> Counters {

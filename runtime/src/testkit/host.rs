@@ -58,7 +58,7 @@ fn launches_are_in_order(make: Make<'_>) {
             Arg::Array(buffer.clone(), 0),
             Arg::Scalar(Literal::I64(limit)),
         ];
-        runtime.launch(&Launch { module: &module, kernel: 0, args: &args, tag })
+        runtime.launch(&Launch { module: &module, kernel: 0, args: &args, tag, work_items: None })
     };
     for tag in 0..10 {
         step(tag, -1).expect("enqueued");

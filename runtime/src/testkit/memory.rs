@@ -10,7 +10,19 @@ pub(super) fn cases(cases: &mut Vec<Case>) {
     slices(cases);
     copies(cases);
     compaction(cases);
+    lengths(cases);
     texts(cases);
+    equal_stores(cases);
+}
+
+/// Many work items store the same value to one element.
+fn equal_stores(cases: &mut Vec<Case>) {
+    let text = "kernel \"k\"(v0: i64, v1: [u8], v2: i64) over flat v0 at v3 {
+  v4: i64 = rem v3, v2
+  v5: u8 = const 7
+  store v1[v4] = v5
+}";
+    cases.push(Case::new("stores of one value", text).i64(3000).out(vec![7u8; 3]).i64(3));
 }
 
 /// Constant arrays, at points by themselves and many at a time, through calls and compaction.
@@ -200,4 +212,106 @@ fn compaction(cases: &mut Vec<Case>) {
 }";
     let case = Case::new("compact keeps several", text).i64(3).out([3i64, 4, 5]);
     cases.push(case.out([2.0, 2.0, 2.0]));
+    // The same with arrays of lengths that depend on the work item, and much garbage: of the kept
+    // ones one is as old as the mark, one lies within another, and one is a parameter.
+    let text = "kernel \"k\"(v0: i64, v1: [i64], v2: i64, v3: [i64]) over flat v0 at v4 {
+  v5: i64 = const 3
+  v6: i64 = add v4, v5
+  v7: [i64] = alloc v6
+  for v8 < v6 {
+    store v7[v8] = v8
+  }
+  v9: mark = mark
+  v10: [u8] = alloc v2
+  v11: i64 = mul v6, v5
+  v12: [i64] = alloc v11
+  for v13 < v11 {
+    v14: i64 = mul v13, v6
+    store v12[v13] = v14
+  }
+  v15: [u8] = alloc v2
+  v16: i64 = const 2
+  v17: [i64] = slice v12[v16..]
+  v18: i64 = const 1
+  v19: bool = gt v4, v18
+  v20: [i64] = select v19, v3, v17
+  v21: [i64], v22: [i64], v23: [i64], v24: [i64] = compact v9 keep v17[..v6], v7[..v6], v12[..v5], v20[..v5]
+  v25: [i64] = alloc v11
+  for v26 < v11 {
+    v27: i64 = const -1
+    store v25[v26] = v27
+  }
+  v28: i64 = sub v6, v18
+  v29: i64 = load v21[v28]
+  v30: i64 = load v22[v28]
+  v31: i64 = load v23[v16]
+  v32: i64 = load v24[v16]
+  v33: i64 = add v29, v30
+  v34: i64 = add v31, v32
+  v35: i64 = add v33, v34
+  store v1[v4] = v35
+}";
+    let expected: Vec<i64> = (0..300)
+        .map(|i: i64| {
+            let n = i + 3;
+            n * (n + 1) + (n - 1) + 2 * n + if i > 1 { 1000 } else { 4 * n }
+        })
+        .collect();
+    for garbage in [0, 3000, 70_000] {
+        let case = Case::new(format!("compact frees {garbage} = alloc"), text).i64(300);
+        cases.push(case.out(expected.clone()).i64(garbage).array([10i64, 100, 1000]));
+    }
+}
+
+/// Arrays of lengths that differ from work item to work item, in loops and branches.
+fn lengths(cases: &mut Vec<Case>) {
+    let text = "kernel \"k\"(v0: i64, v1: [i64], v2: [i64]) over flat v0 at v3 {
+  v4: i64 = load v1[v3]
+  v5: i64 = const 0
+  v6: i64 = for v7 < v4 reduce add {
+    v8: [i64] = alloc v7
+    for v9 < v7 {
+      store v8[v9] = v9
+    }
+    v10: i64 = for v11 < v7 reduce max {
+      v12: i64 = load v8[v11]
+      yield v12
+    }
+    v13: i64 = max v10, v5
+    yield v13
+  }
+  v14: bool = gt v4, v5
+  v15: i64 = if v14 {
+    v16: [i64] = alloc v4
+    v17: i64 = const 1
+    v18: i64 = sub v4, v17
+    store v16[v18] = v6
+    v19: i64 = load v16[v18]
+    yield v19
+  } else {
+    yield v5
+  }
+  v20: i64 = scan add v15
+} then {
+  v21: [i64] = alloc v20
+  for v22 < v20 {
+    v23: i64 = rem v22, v0
+    store v21[v22] = v23
+  }
+  v24: i64 = for v25 < v20 reduce xor {
+    v26: i64 = load v21[v25]
+    yield v26
+  }
+  store v2[v3] = v24
+}";
+    let count = 1100;
+    let own: Vec<i64> = (0..count).map(|k: i64| if k % 50 == 0 { k % 7 } else { 0 }).collect();
+    let mut before = 0;
+    let mut expected = Vec::new();
+    for length in &own {
+        expected.push((0..before).fold(0, |sum, k| sum ^ (k % count)));
+        before += (0..*length).map(|n| (n - 1).max(0)).sum::<i64>();
+    }
+    let case = Case::new("lengths by work item = alloc", text).i64(count);
+    cases.push(case.array(own).out(expected));
 }

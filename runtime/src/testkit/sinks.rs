@@ -393,6 +393,88 @@ fn emits(cases: &mut Vec<Case>, shape: &Shape) {
         (0..points).flat_map(|k| if k % 2 == 0 { [0.5, 1.5] } else { [1.5, 2.5] }).collect();
     let case = shape.case("emit what is there", &params, &[Ty::F64], body);
     cases.push(case.array([0.5, 1.5, 2.5]).out(vec![2i64; points]).output(expected));
+    // Nobody emits anything; the parts begin behind the end of an array.
+    let body = "  v20: i64 = const 0\n  emit v20 columns v10 -> #0 lengths v11\n";
+    let params = ["v10: [i32]".to_string(), "v11: [i64]".to_string()];
+    let case = shape.case("emit nothing", &params, &[Ty::I32], body);
+    cases.push(case.array([7i32]).out(vec![0i64; points]).output(Vec::<i32>::new()));
+    emits_with_others(cases, shape);
+    emits_in_stages(cases, shape);
+}
+
+/// Parts of lengths that the arguments determine, most of them empty and some long, beside other
+/// sinks, and a check that fails in the middle.
+fn emits_with_others(cases: &mut Vec<Case>, shape: &Shape) {
+    let body = "  v20: i64 = load v10[v2]
+  v21: i64 = const 50
+  v22: bool = le v20, v21
+  check v22 @9 detail v2, v20
+  v23: [i64] = alloc v20
+  for v24 < v20 {
+    store v23[v24] = v2
+  }
+  v25: i64 = const 0
+  v26: bool = gt v20, v25
+  v27: f64 = convert v20
+  v28: i64 = rem v2, v21
+  emit v20 columns v23 -> #0 lengths v11
+  pack v26 columns v2 -> v12 count v13
+  reduce add v20 -> v14
+  histogram add v27 -> v15[v28]
+  scatter v20 -> v16[v28]
+";
+    let params = ["v10", "v11", "v12", "v13", "v14"].map(|v| format!("{v}: [i64]"));
+    let params = [&params[..], &["v15: [f64]".into(), "v16: [i64]".into()]].concat();
+    let points = shape.points();
+    let lengths: Vec<i64> =
+        (0..points).map(|k| if k % 97 == 0 { 50 } else { i64::from(k % 7 == 3) * 2 }).collect();
+    let owners = || lengths.iter().zip(0i64..);
+    let emitted: Vec<i64> = owners().flat_map(|(n, k)| vec![k; *n as usize]).collect();
+    let kept: Vec<i64> = owners().filter(|(n, _)| **n > 0).map(|(_, k)| k).collect();
+    let (mut sums, mut last) = (vec![0.25f64; 50], vec![-1i64; 50]);
+    for (length, k) in owners() {
+        sums[k as usize % 50] += *length as f64;
+        last[k as usize % 50] = *length;
+    }
+    let total = [emitted.len() as i64];
+    let case = shape.case("emit beside other sinks", &params, &[Ty::I64], body);
+    let case = case.array(lengths.clone()).out(lengths.clone()).room(Ty::I64, points);
+    let case = case.becomes(4, kept.clone()).out([kept.len() as i64]).out(total);
+    let case = case.array(vec![0.25f64; 50]).array(vec![-1i64; 50]);
+    cases.push(case.becomes(7, sums).becomes(8, last).output(emitted));
+    if points > 2 {
+        let mut wrong = lengths;
+        (wrong[points / 2], wrong[points - 1]) = (51, 1 << 40);
+        let case = shape.case("emit after a failure", &params, &[Ty::I64], body);
+        let case = case.array(wrong).room(Ty::I64, points).room(Ty::I64, points);
+        let case = case.room(Ty::I64, 1).room(Ty::I64, 1);
+        let case = case.array(vec![0.25f64; 50]).array(vec![-1i64; 50]);
+        cases.push(case.fails(9, points as u64 / 2, &[points as i64 / 2, 51]));
+    }
+}
+
+/// An array that is emitted before a later stage changes it, and again after that.
+fn emits_in_stages(cases: &mut Vec<Case>, shape: &Shape) {
+    let body = "  v20: i64 = const 2
+  v21: i64 = const 1
+  v22: [i64] = alloc v20
+  store v22[v21] = v2
+  v23: [i64] = slice v22[v21..]
+  v24: i64 = scan add v21
+  emit v21 columns v23 -> #0 lengths v10
+} then {
+  v25: i64 = add v24, v2
+  v26: i64 = const 0
+  store v22[v26] = v24
+  store v22[v21] = v25
+  emit v20 columns v22 -> #1 lengths v11
+";
+    let points = shape.points() as i64;
+    let params = [10, 11].map(|v| format!("v{v}: [i64]"));
+    let case = shape.case("emit in two stages", &params, &[Ty::I64, Ty::I64], body);
+    let case = case.out(vec![1i64; points as usize]).out(vec![2i64; points as usize]);
+    let case = case.output((0..points).collect::<Vec<i64>>());
+    cases.push(case.output((0..points).flat_map(|k| [k, 2 * k]).collect::<Vec<i64>>()));
 }
 
 /// Values that stages hand on: scalars, results, arrays of the work item.

@@ -17,6 +17,8 @@ impl Driver {
     /// Loads a module from its text.
     pub fn load_module(&mut self, text: &str) -> Result<Handle, LoadError> {
         let fail = |status: Status| (status, String::new());
+        let planted = self.options.plant.as_ref().map(|plant| plant.apply(text));
+        let text = planted.as_deref().unwrap_or(text);
         let device = self.device().map_err(fail)?;
         let check = self.options.check;
         self.context().map_err(fail)?;

@@ -3,7 +3,7 @@
 use super::device::Device;
 use super::pool::Accounts;
 use super::status::{Outcome, Status};
-use super::work::{DEFAULT_STREAM, Event, Handle, Stream};
+use super::work::{DEFAULT_STREAM, Event, Handle, Stream, Work};
 use crate::counters::{HostCounters, KernelCounters};
 use crate::isa::code::Kernel;
 use crate::machine::{DeviceMemory, Fault};
@@ -11,7 +11,7 @@ use crate::options::Options;
 use std::alloc::Layout;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 /// The alignment of pinned memory in bytes.
 const PINNED_ALIGN_BYTES: usize = 4096;
@@ -60,6 +60,8 @@ pub struct Context {
     pub events: HashMap<Handle, Event>,
     /// The modules by their handles.
     pub modules: HashMap<Handle, Loaded>,
+    /// The texts that linkers were given.
+    pub links: HashMap<Handle, Vec<u8>>,
     /// The functions of all modules.
     pub functions: HashMap<Handle, Function>,
     /// Pinned memory by address.
@@ -78,6 +80,7 @@ impl Context {
             streams: BTreeMap::from([(DEFAULT_STREAM, Stream::new(true))]),
             events: HashMap::new(),
             modules: HashMap::new(),
+            links: HashMap::new(),
             functions: HashMap::new(),
             pinned: BTreeMap::new(),
             sticky: None,
@@ -157,6 +160,10 @@ pub struct Driver {
     pub kernels: BTreeMap<String, KernelCounters>,
     /// The faults of kernels, oldest first.
     pub findings: Vec<Fault>,
+    /// Copies to the device that were left behind, by [`Plant::LateWrites`](crate::options::Plant).
+    pub late: Vec<Work>,
+    /// A thread does the work that the host polls for.
+    pub working: bool,
     next_handle: Handle,
 }
 
@@ -177,8 +184,21 @@ pub fn set_current(context: Handle) {
 
 /// Locks the driver.
 pub fn driver() -> MutexGuard<'static, Driver> {
+    the_driver().lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Locks the driver, unless a thread is busy with work in the background.
+pub fn idle_driver() -> Option<MutexGuard<'static, Driver>> {
+    match the_driver().try_lock() {
+        Ok(driver) => Some(driver).filter(|driver| !driver.working),
+        Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
+
+fn the_driver() -> &'static Mutex<Driver> {
     static DRIVER: OnceLock<Mutex<Driver>> = OnceLock::new();
-    let driver = DRIVER.get_or_init(|| {
+    DRIVER.get_or_init(|| {
         Mutex::new(Driver {
             options: Options::from_environment(),
             initialised: false,
@@ -189,10 +209,11 @@ pub fn driver() -> MutexGuard<'static, Driver> {
             host: HostCounters::default(),
             kernels: BTreeMap::new(),
             findings: Vec::new(),
+            late: Vec::new(),
+            working: false,
             next_handle: 0x1000,
         })
-    });
-    driver.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    })
 }
 
 impl Driver {

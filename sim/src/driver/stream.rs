@@ -4,10 +4,11 @@
 //! work that another stream's work needs, without an event between them, has not run yet, and the
 //! missing order becomes a wrong result every time.
 
-use super::state::{Context, Driver};
+use super::state::{Context, Driver, driver};
 use super::status::{Outcome, Status};
 use super::work::{DEFAULT_STREAM, Event, Handle, HostSource, Work};
 use crate::machine::AccessError;
+use crate::options::Plant;
 use std::ffi::c_void;
 use std::time::Instant;
 
@@ -54,6 +55,17 @@ impl Context {
 impl Driver {
     /// Submits work to a stream; its failure is reported by later calls.
     pub fn submit(&mut self, handle: Handle, work: Work) -> Outcome<u64> {
+        match (&self.options.plant, &work) {
+            (Some(Plant::NoFills), Work::Fill(..)) => Ok(0),
+            (Some(Plant::LateWrites), Work::Write(..)) => {
+                self.late.push(work);
+                Ok(0)
+            }
+            _ => self.submit_in_order(handle, work),
+        }
+    }
+
+    fn submit_in_order(&mut self, handle: Handle, work: Work) -> Outcome<u64> {
         let deferred = self.options.deferred;
         let context = self.context()?;
         let handle = context.stream(handle)?;
@@ -70,6 +82,14 @@ impl Driver {
     /// Does the work of a stream up to a number.
     pub fn drain(&mut self, handle: Handle, up_to: u64) -> Outcome {
         while self.advance(handle, up_to)? {}
+        self.write_late(handle)
+    }
+
+    /// Does the copies that were left behind.
+    fn write_late(&mut self, handle: Handle) -> Outcome {
+        for work in std::mem::take(&mut self.late) {
+            self.perform(handle, u64::MAX, work)?;
+        }
         Ok(())
     }
 
@@ -179,9 +199,19 @@ impl Driver {
             context.streams.get(&handle).is_none_or(|s| s.done >= up_to.min(s.issued))
         };
         if finished(self.context()?) {
-            return Ok(true);
+            return self.write_late(handle).map(|()| true);
         }
-        self.advance(handle, up_to)?;
+        if self.options.background {
+            self.working = true;
+            std::thread::spawn(move || {
+                let mut driver = driver();
+                // A failure is reported by later calls.
+                let _ = driver.advance(handle, up_to);
+                driver.working = false;
+            });
+        } else {
+            self.advance(handle, up_to)?;
+        }
         Ok(false)
     }
 

@@ -108,6 +108,9 @@ pub struct Access {
     pub scope: Scope,
     /// The memory must not change during the launch (`ld.global.nc`).
     pub read_only: bool,
+    /// The load is of a copy (`ld.cs`, "likely accessed once"): what it reads need not have been written,
+    /// since nothing but a store looks at it. The target of the copy counts as written.
+    pub copies: bool,
 }
 
 /// The change that an atomic instruction makes.

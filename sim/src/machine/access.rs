@@ -87,7 +87,7 @@ impl Machine<'_> {
             self.load_lane_by_lane(at, mask, addresses, access, values)?;
         }
         if self.options.check {
-            let kind = Kind { reads: true, writes: false, atomic: false };
+            let kind = Kind { reads: true, writes: false, atomic: false, copies: access.copies };
             for lane in lanes_of(mask) {
                 self.check_global(block, at, lane, (addresses[lane], size), kind, access.into())?;
             }
@@ -155,7 +155,7 @@ impl Machine<'_> {
                 let start = offset + k * bytes;
                 values[lane] = load_bytes(&block.shared[start..start + bytes]);
             }
-            let kind = Kind { reads: true, writes: false, atomic: false };
+            let kind = Kind { reads: true, writes: false, atomic: false, copies: access.copies };
             self.check_shared(block, at, lane, (offset, size), kind, access.into())?;
         }
         Ok(())
@@ -180,6 +180,7 @@ impl Machine<'_> {
                 values[lane] = load_bytes(&warp.local[start..start + bytes]);
             }
             if let Some(initialised) = &mut warp.local_initialised
+                && !access.copies
                 && !initialised.contains(offset, size)
             {
                 return Err(uninitialised(at, lane, "local", offset - lane * each));
@@ -259,7 +260,7 @@ impl Machine<'_> {
         for lane in lanes_of(mask) {
             let (index, offset) = self.locate(at, lane, addresses[lane], size)?;
             if self.options.check {
-                let kind = Kind { reads: false, writes: true, atomic: false };
+                let kind = Kind { reads: false, writes: true, atomic: false, copies: false };
                 self.check_global(block, at, lane, (addresses[lane], size), kind, access.into())?;
             }
             let allocation = self.memory.allocation_mut(index);
@@ -283,7 +284,7 @@ impl Machine<'_> {
         self.count_shared(addresses, mask, size);
         for lane in lanes_of(mask) {
             let offset = in_range(at, lane, addresses[lane], size, block.shared.len(), "shared")?;
-            let kind = Kind { reads: false, writes: true, atomic: false };
+            let kind = Kind { reads: false, writes: true, atomic: false, copies: false };
             self.check_shared(block, at, lane, (offset, size), kind, access.into())?;
             for (k, register) in elements(access) {
                 let value = block.warps[at.warp].registers[register][lane];
@@ -356,7 +357,7 @@ impl Machine<'_> {
         let (index, offset) = self.locate(at, lane, address, bytes)?;
         let allocation = self.memory.allocation_mut(index);
         if let Some(initialised) = &mut allocation.initialised {
-            if kind.reads && !initialised.contains(offset, bytes) {
+            if kind.reads && !kind.copies && !initialised.contains(offset, bytes) {
                 return Err(uninitialised(at, lane, "global", offset));
             }
             if kind.writes {
@@ -391,7 +392,7 @@ impl Machine<'_> {
         strong: Strength,
     ) -> Result<(), Failure> {
         let Some(checks) = &mut block.checks else { return Ok(()) };
-        if kind.reads && !checks.initialised.contains(offset, bytes) {
+        if kind.reads && !kind.copies && !checks.initialised.contains(offset, bytes) {
             return Err(uninitialised(at, lane, "shared", offset));
         }
         if kind.writes {
@@ -421,6 +422,8 @@ pub(super) struct Kind {
     pub writes: bool,
     /// It is a read-modify-write.
     pub atomic: bool,
+    /// True for the load of a copy: what it reads need not have been written.
+    pub copies: bool,
 }
 
 /// The ordering and the scope of an access.

@@ -11,7 +11,7 @@ use crate::isa::code::{Atomic, AtomicOp, Space};
 use crate::isa::lanes::WARP_LANES;
 
 /// The effects of every atomic on memory.
-const KIND: Kind = Kind { reads: true, writes: true, atomic: true };
+const KIND: Kind = Kind { reads: true, writes: true, atomic: true, copies: false };
 
 impl Machine<'_> {
     pub(super) fn atomic(

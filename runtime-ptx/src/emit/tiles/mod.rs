@@ -1,9 +1,10 @@
 //! A pass over the tiles of an index space, for sinks that combine elements in order.
 //!
 //! ```text
-//! for each tile of this block: block, block + blocks of the grid, …
+//! for each tile of this block:
+//!   the segments of its elements (`spaces`)
 //!   for each stage:
-//!     the code of ITEMS work items a thread
+//!     the code of some work items a thread
 //!     for each sink: the prefixes of the tile (`scan`), and what they are for
 //! the results of empty segments
 //! ```
@@ -11,148 +12,207 @@
 //! A work item that lies behind the end, or has failed, goes on with the neutral elements, because
 //! the other threads of its block wait for its thread.
 //!
-//! A segment that lies in several tiles is reduced without waiting: each tile leaves its part, and
-//! the last block puts them together (`finish`).
+//! If a sink waits for the tiles before its own, blocks draw the numbers of their tiles, so that
+//! the tiles before it have begun, however many blocks the device executes at a time. Otherwise
+//! each block takes every n-th tile.
 
 mod segments;
+mod spaces;
 
 use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Operand, Reg, emit};
-use super::body::WorkItem;
+use super::body::{OwnElements, WorkItem};
 use super::collective::WARP_THREADS;
 use super::elements::free_sink;
-use super::finish::{Finish, What, tile};
+use super::finish::Finish;
 use super::frame::{BLOCK_THREADS, Entry};
-use super::indices::Indices;
-use super::plan::{Pass, Role, TILE_BYTES};
-use super::scan::{Place, Prefixes, Rows, scan_tile};
+use super::lookback::{Combined, TileNumber};
+use super::plan::{Pass, Role};
+use super::scan::{Place, Prefixes, Rows, Wanted, finish_rows, join_chunks, scan_chunk};
+use super::traps::may_fail;
 use nesl_runtime::bug::OrBug;
-use nesl_runtime::kir::{Combine, Inst, Literal, Scope, Sink, Space, Ty, Value, ValueTy};
+use nesl_runtime::kir::{Combine, Inst, Literal, Scope, Sink, Ty, Value};
 use nesl_runtime::runtime::Reason;
-
-/// The number of work items of a thread in a tile.
-pub const ITEMS: usize = 4;
-
-/// The number of work items of a tile.
-pub const TILE_ITEMS: u32 = BLOCK_THREADS * ITEMS as u32;
+use spaces::{InSegment, Segments, TilePart};
 
 /// A work item of the tile.
 struct Item {
     operands: Vec<Option<Operand>>,
     index: Reg,
-    /// In a space with segments: the segment, the position there (or a large number behind the
-    /// end), and true for the last element of its segment.
-    segment: Option<(Reg, Reg, Reg)>,
+    /// The segment, in a space with segments.
+    segment: Option<InSegment>,
     /// True while it is in the space and has not failed.
     alive: Reg,
+    /// The values that the sinks of the stage combine, each with the neutral element that it is if
+    /// there is no work item.
+    combined: Vec<((Value, Literal), Reg)>,
 }
 
 /// The tile at hand.
 struct Tile<'a> {
     entry: &'a Entry<'a>,
     place: Place,
-    number: Reg,
+    number: TileNumber,
+    segments: Segments,
     items: Vec<Item>,
-    finishes: Vec<Finish>,
+    /// The arrays that are accessed at the index of the work item, with the address of the element
+    /// of this thread's first one.
+    bases: Vec<(Value, Reg)>,
 }
 
 /// The combination of an `i64` sum, for counts.
 const SUM: (Combine, Ty) = (Combine::Add, Ty::I64);
 
-/// Emits the loop over the tiles. Returns the number of tiles, at least one, and what remains for
-/// the last block.
-pub fn each_tile(
-    asm: &mut Assembly,
-    entry: &Entry<'_>,
-    sums: &[Finish],
-) -> Result<(Reg, Vec<Finish>), Reason> {
+/// Emits the loop over the tiles.
+pub fn each_tile(asm: &mut Assembly, entry: &Entry<'_>, sums: &[Finish]) -> Result<(), Reason> {
     let count = entry.count(asm);
-    let [tiles, number, blocks] = [(); 3].map(|()| asm.register(Class::B64));
-    emit!(asm, "add.s64 {tiles}, {count}, {}", TILE_ITEMS - 1);
-    emit!(asm, "shr.u64 {tiles}, {tiles}, {}", TILE_ITEMS.ilog2());
-    emit!(asm, "max.s64 {tiles}, {tiles}, 1");
-    emit!(asm, "cvt.u64.u32 {number}, {}", entry.frame.ids.block);
-    emit!(asm, "cvt.u64.u32 {blocks}, {}", entry.frame.ids.blocks);
+    let shape = entry.plan.tile;
     let place = Place::new(asm, &entry.frame.ids, BLOCK_THREADS / WARP_THREADS);
+    let (tiles, tile) = (asm.register(Class::B64), asm.register(Class::B64));
+    emit!(asm, "add.s64 {tiles}, {count}, {}", shape.items() - 1);
+    emit!(asm, "shr.u64 {tiles}, {tiles}, {}", shape.items().ilog2());
+    emit!(asm, "max.s64 {tiles}, {tiles}, 1");
+    // The index of this thread's first work item in the tile.
+    let own = asm.register(Class::B32);
+    emit!(asm, "mad.lo.s32 {own}, {}, {}, {}", place.warp, shape.chunk_items(), place.lane);
+    let draw = entry.looks_back().then(|| Draw::new(asm, entry, tiles));
     let (head, end) = (asm.label(), asm.label());
+    if draw.is_none() {
+        emit!(asm, "cvt.u64.u32 {tile}, {}", entry.frame.ids.block);
+    }
     asm.place(head);
+    if let Some(draw) = &draw {
+        draw.next(asm, entry, tile);
+    }
     let over = asm.register(Class::Predicate);
-    emit!(asm, "setp.ge.s64 {over}, {number}, {tiles}");
+    emit!(asm, "setp.ge.s64 {over}, {tile}, {tiles}");
     emit!(asm, "@{over} bra {end}");
-    let mut tile = Tile { entry, place, number, items: Vec::new(), finishes: Vec::new() };
-    tile.items = (0..ITEMS).map(|row| tile.item(asm, row, count)).collect();
+    entry.frame.begin_items(asm);
+    let first = asm.register(Class::B64);
+    emit!(asm, "shl.b64 {first}, {tile}, {}", shape.items().ilog2());
+    let segments = Segments::of_tile(asm, entry, &TilePart { place: &place, shape, first, count });
+    let number = TileNumber { tile, tiles, lane: place.lane };
+    let mut tile = Tile { entry, place, number, segments, items: Vec::new(), bases: Vec::new() };
+    tile.items(asm, (first, own), count);
     let live = entry.live();
     let mut sums = sums.iter();
     for (stage, insts) in live.iter().enumerate() {
         tile.stage(asm, stage, insts, &mut sums)?;
     }
-    // Shared memory is written again for the next tile.
-    emit!(asm, "bar.sync 0");
-    emit!(asm, "add.s64 {number}, {number}, {blocks}");
+    if draw.is_none() {
+        // Shared memory is written again for the next tile.
+        emit!(asm, "bar.sync 0");
+        let blocks = asm.register(Class::B64);
+        emit!(asm, "cvt.u64.u32 {blocks}, {}", entry.frame.ids.blocks);
+        emit!(asm, "add.s64 {}, {}, {blocks}", tile.number.tile, tile.number.tile);
+    }
     emit!(asm, "bra {head}");
     asm.place(end);
     segments::empty_segments(asm, entry);
-    Ok((tiles, tile.finishes))
+    Ok(())
 }
 
-impl Tile<'_> {
-    /// Emits the indices of the work item of this thread in a row.
-    fn item(&self, asm: &mut Assembly, row: usize, count: Operand) -> Item {
-        let (offset, index) = (asm.register(Class::B32), asm.register(Class::B64));
-        let chunk = WARP_THREADS * ITEMS as u32;
-        emit!(asm, "mad.lo.s32 {offset}, {}, {chunk}, {}", self.place.warp, self.place.lane);
-        emit!(asm, "cvt.u64.u32 {index}, {offset}");
-        emit!(asm, "add.s64 {index}, {index}, {}", row as u32 * WARP_THREADS);
-        emit!(asm, "mad.lo.s64 {index}, {}, {TILE_ITEMS}, {index}", self.number);
-        let alive = asm.register(Class::Predicate);
-        emit!(asm, "setp.lt.s64 {alive}, {index}, {count}");
-        let mut operands = self.entry.frame.operands.clone();
-        let segment = self.segment(asm, index, alive, &mut operands);
-        Item { operands, index, segment, alive }
+/// The drawing of tiles by blocks, in order.
+struct Draw {
+    /// The address in shared memory by which the first thread tells the others.
+    told: Reg,
+    /// The greatest number that is drawn; 0 follows.
+    greatest: Reg,
+}
+
+impl Draw {
+    /// Emits the registers. Each block draws until it gets the number of no tile, so that as many
+    /// numbers are drawn in a pass as there are tiles and blocks.
+    fn new(asm: &mut Assembly, entry: &Entry<'_>, tiles: Reg) -> Draw {
+        let name = asm.shared(4);
+        let (told, greatest) = (asm.register(Class::B32), asm.register(Class::B32));
+        emit!(asm, "mov.u32 {told}, {name}");
+        emit!(asm, "cvt.u32.u64 {greatest}, {tiles}");
+        emit!(asm, "add.s32 {greatest}, {greatest}, {}", entry.frame.ids.blocks);
+        emit!(asm, "sub.s32 {greatest}, {greatest}, 1");
+        Draw { told, greatest }
     }
 
-    fn segment(
-        &self,
-        asm: &mut Assembly,
-        index: Reg,
-        alive: Reg,
-        operands: &mut [Option<Operand>],
-    ) -> Option<(Reg, Reg, Reg)> {
+    /// Emits the drawing of the next tile. The barriers of the sinks of a tile come between the
+    /// others' look at its number and the next drawing.
+    fn next(&self, asm: &mut Assembly, entry: &Entry<'_>, tile: Reg) {
+        let (others, drawn) = (asm.register(Class::Predicate), asm.label());
+        let number = asm.register(Class::B32);
+        emit!(asm, "setp.ne.s32 {others}, {}, 0", entry.frame.ids.thread);
+        emit!(asm, "@{others} bra {drawn}");
+        let ticket = entry.frame.ticket;
+        emit!(
+            asm,
+            "atom.relaxed.gpu.global.inc.u32 {number}, [{ticket}+{TILE_TICKET}], {}",
+            self.greatest
+        );
+        emit!(asm, "st.shared.b32 [{}], {number}", self.told);
+        asm.place(drawn);
+        emit!(asm, "bar.sync 0");
+        emit!(asm, "ld.shared.b32 {number}, [{}]", self.told);
+        emit!(asm, "cvt.u64.u32 {tile}, {number}");
+    }
+}
+
+/// The offset of the ticket of tiles behind that of blocks, in bytes.
+const TILE_TICKET: usize = 4;
+
+impl Tile<'_> {
+    /// Emits the indices of the work items of this thread, one in each row.
+    fn items(&mut self, asm: &mut Assembly, (first, own): (Reg, Reg), count: Operand) {
         let kernel = self.entry.kernel;
-        if let Space::Flat { .. } = kernel.space {
-            Indices { index, in_segment: None }.define(kernel, operands);
-            return None;
+        let base = asm.register(Class::B64);
+        emit!(asm, "cvt.u64.u32 {base}, {own}");
+        emit!(asm, "add.s64 {base}, {first}, {base}");
+        let accesses = self.entry.accesses_at_index();
+        for (array, ty) in accesses.arrays {
+            let start = self.entry.array(asm, array);
+            self.bases.push((array, asm.element_address(start, base.into(), ty.size())));
         }
-        // What lies behind the end continues the last segment.
-        let [segment, position] = [(); 2].map(|()| asm.register(Class::B64));
-        let is_last = asm.constant(Literal::Bool(false));
-        asm.move_to(segment, Literal::I64(0).into());
-        asm.move_to(position, Literal::I64(i64::MAX).into());
-        let behind = asm.label();
-        emit!(asm, "@!{alive} bra {behind}");
-        let found = Indices::of(asm, self.entry, index);
-        let (own, at) = found.in_segment.or_bug("a space with segments");
-        asm.move_to(segment, own.into());
-        asm.move_to(position, at.into());
-        let next = asm.register(Class::B64);
-        match &kernel.space {
-            Space::Segmented { offsets, .. } => {
-                let offsets = self.entry.array(asm, *offsets);
-                let address = asm.element_address(offsets, own.into(), 8);
-                let end = asm.register(Class::B64);
-                emit!(asm, "ld.global.b64 {end}, [{address}+8]");
-                emit!(asm, "add.s64 {next}, {index}, 1");
-                emit!(asm, "setp.eq.s64 {is_last}, {next}, {end}");
+        // The number of elements of the space from the first one on, as far as it matters.
+        let (left, behind) = (asm.register(Class::B32), asm.register(Class::B64));
+        emit!(asm, "sub.s64 {behind}, {count}, {base}");
+        emit!(asm, "min.s64 {behind}, {behind}, {}", self.entry.plan.tile.items());
+        emit!(asm, "max.s64 {behind}, {behind}, 0");
+        emit!(asm, "cvt.u32.u64 {left}, {behind}");
+        let mut last_head = None;
+        for row in 0..self.entry.plan.tile.rows as usize {
+            let distance = row as u32 * WARP_THREADS;
+            let alive = asm.register(Class::Predicate);
+            emit!(asm, "setp.gt.s32 {alive}, {left}, {distance}");
+            let index = match accesses.all {
+                true => base,
+                false => {
+                    let index = asm.register(Class::B64);
+                    emit!(asm, "add.s64 {index}, {base}, {distance}");
+                    index
+                }
+            };
+            let mut operands = self.entry.frame.operands.clone();
+            let segment = match &self.segments {
+                Segments::None => None,
+                segments => {
+                    let offset = asm.register(Class::B32);
+                    emit!(asm, "add.s32 {offset}, {own}, {distance}");
+                    segments.of_element(asm, row, (offset, alive), &mut last_head)
+                }
+            };
+            match (&segment, &kernel.indices[..]) {
+                (Some(found), [number, position, whole]) => {
+                    if self.entry.reads(*number) {
+                        let segment = self.segments.segment(asm, found);
+                        operands[number.0 as usize] = Some(segment.into());
+                    }
+                    if self.entry.reads(*position) {
+                        let position_in = self.segments.position(asm, found, index);
+                        operands[position.0 as usize] = Some(position_in.into());
+                    }
+                    operands[whole.0 as usize] = Some(index.into());
+                }
+                (_, indices) => operands[indices[0].0 as usize] = Some(index.into()),
             }
-            Space::Regular { length, .. } => {
-                emit!(asm, "add.s64 {next}, {at}, 1");
-                emit!(asm, "setp.eq.s64 {is_last}, {next}, {}", self.entry.param(*length));
-            }
-            Space::Flat { .. } => {}
+            self.items.push(Item { operands, index, segment, alive, combined: Vec::new() });
         }
-        asm.place(behind);
-        Indices { index, in_segment: Some((segment, position)) }.define(kernel, operands);
-        Some((segment, position, is_last))
     }
 
     /// Emits a stage: its code for every work item, and its sinks.
@@ -164,16 +224,24 @@ impl Tile<'_> {
         sums: &mut std::slice::Iter<'_, Finish>,
     ) -> Result<(), Reason> {
         let wanted = self.wanted(stage);
-        for item in &mut self.items {
-            let neutrals = neutrals(asm, self.entry, &wanted);
+        let may_fail = insts.iter().any(|inst| may_fail(inst));
+        let whole = self.entry.kernel.indices.last().or_bug("a space has an index");
+        for (row, item) in self.items.iter_mut().enumerate() {
+            let neutrals = neutrals(asm, &wanted);
             let next = asm.label();
             emit!(asm, "@!{} bra {next}", item.alive);
-            // Dead until the code has been executed to its end.
-            emit!(asm, "setp.ne.u32 {}, 0, 0", item.alive);
+            if may_fail {
+                // Dead until the code has been executed to its end.
+                emit!(asm, "setp.ne.u32 {}, 0, 0", item.alive);
+            }
             let operands = std::mem::take(&mut item.operands);
             let (kernel, frame) = (self.entry.kernel, self.entry.frame);
-            let mut code =
-                WorkItem::new(asm, &kernel.types, self.entry.spaces, operands, &frame.failure);
+            let mut code = WorkItem::new(asm, &kernel.types, self.entry.spaces, operands, frame)
+                .with_elements(OwnElements {
+                    index: *whole,
+                    bases: &self.bases,
+                    distance: row * WARP_THREADS as usize,
+                });
             code.insts(insts)?;
             for ((value, _), reg) in wanted.iter().zip(&neutrals) {
                 let operand = code.operand(*value);
@@ -184,11 +252,14 @@ impl Tile<'_> {
                 code.asm.move_to(*reg, operand);
             }
             item.operands = code.finish(stage, item.index.into(), next);
-            emit!(asm, "setp.eq.u32 {}, 0, 0", item.alive);
-            asm.place(next);
-            for ((value, _), reg) in wanted.iter().zip(neutrals) {
-                item.operands[value.0 as usize] = Some(reg.into());
+            if may_fail {
+                emit!(asm, "setp.eq.u32 {}, 0, 0", item.alive);
             }
+            asm.place(next);
+            for ((value, _), reg) in wanted.iter().zip(&neutrals) {
+                item.operands[value.0 as usize] = Some((*reg).into());
+            }
+            item.combined = wanted.iter().copied().zip(neutrals).collect();
         }
         for number in 0..self.entry.kernel.stages[stage].sinks.len() {
             self.sink(asm, stage, number, sums);
@@ -227,19 +298,23 @@ impl Tile<'_> {
         sums: &mut std::slice::Iter<'_, Finish>,
     ) {
         let sink = &self.entry.kernel.stages[stage].sinks[number];
+        let is_final = self.entry.pass == Pass::Final;
         match self.entry.role(stage, number) {
             Role::Skip => {}
             Role::Grid(_) => self.add(asm, sink, sums),
             role @ (Role::Free | Role::Tag(_) | Role::Tagged(_)) => self.free(asm, sink, role),
-            Role::Total(area) => self.total(asm, sink, area),
-            Role::Replay(area) | Role::Ordered(area, None) => self.ordered(asm, sink, area),
-            Role::Ordered(area, Some(tiles)) => {
-                self.ordered(asm, sink, area);
-                let Sink::Pack { keep, count, .. } = sink else { return };
-                let out = self.entry.array(asm, *count);
-                let values = self.kept(asm, *keep);
-                self.reduce_segments(asm, SUM, values, tiles, out);
+            Role::Ordered(area, counts) => {
+                match sink {
+                    Sink::Pack { keep, .. } => self.pack(asm, sink, *keep, area),
+                    _ => self.scan(asm, sink, area, is_final),
+                }
+                if let (Some(counts), Sink::Pack { keep, count, .. }) = (counts, sink) {
+                    let out = self.entry.array(asm, *count);
+                    let values = self.kept(asm, *keep);
+                    self.reduce_segments(asm, SUM, values, counts, out);
+                }
             }
+            Role::Total(area) => self.scan(asm, sink, area, true),
             Role::Segments(tiles) => {
                 let Sink::Reduce { combine, value, out: Some(out), .. } = sink else { return };
                 let out = self.entry.array(asm, *out);
@@ -258,14 +333,12 @@ impl Tile<'_> {
 
     /// Emits the part of the tile in a reduction over the grid.
     fn add(&mut self, asm: &mut Assembly, sink: &Sink, sums: &mut std::slice::Iter<'_, Finish>) {
-        let Some((Finish { combine, what: What::Grid { sum, .. }, .. }, (_, value))) =
-            sums.next().zip(sink.combined())
+        let Some((Finish { combine, sum, .. }, (_, value))) = sums.next().zip(sink.combined())
         else {
             return;
         };
-        for element in self.values(asm, value, combine.0.neutral(combine.1)) {
-            let next = asm.combine(combine.0, combine.1, (*sum).into(), element.into());
-            asm.move_to(*sum, next.into());
+        for element in self.values(value, combine.0.neutral(combine.1)) {
+            asm.accumulate(*combine, *sum, element.into());
         }
     }
 
@@ -276,8 +349,7 @@ impl Tile<'_> {
             let next = asm.label();
             emit!(asm, "@!{} bra {next}", item.alive);
             let operands = std::mem::take(&mut item.operands);
-            let mut code =
-                WorkItem::new(asm, &kernel.types, self.entry.spaces, operands, &frame.failure);
+            let mut code = WorkItem::new(asm, &kernel.types, self.entry.spaces, operands, frame);
             free_sink(&mut code, self.entry, sink, role, item.index);
             item.operands = code.into_operands();
             asm.place(next);
@@ -285,19 +357,12 @@ impl Tile<'_> {
     }
 
     /// The values of the work items in registers: the neutral element where there is none.
-    fn values(&self, asm: &mut Assembly, value: Value, neutral: Literal) -> Vec<Reg> {
-        let neutral = asm.constant(neutral);
-        let mut all = Vec::with_capacity(self.items.len());
-        for item in &self.items {
-            let operand = item.operands[value.0 as usize].or_bug("a sink reads what was computed");
-            all.push(match operand {
-                Operand::Reg(reg) => reg,
-                Operand::Constant(_) => {
-                    asm.select(item.alive, neutral.class, operand, neutral.into())
-                }
-            });
-        }
-        all
+    fn values(&self, value: Value, neutral: Literal) -> Vec<Reg> {
+        let found = |item: &Item| {
+            let known = item.combined.iter().find(|(wanted, _)| *wanted == (value, neutral));
+            known.or_bug("a sink combines what is wanted of the stage").1
+        };
+        self.items.iter().map(found).collect()
     }
 
     /// The values that a reduction or scan combines: a NaN, which `min` and `max` skip, is the
@@ -310,7 +375,7 @@ impl Tile<'_> {
     ) -> ((Combine, Ty), Vec<Reg>) {
         let ty = self.entry.kernel.scalar_ty(value);
         let neutral = combine.neutral(ty);
-        let mut values = self.values(asm, value, neutral);
+        let mut values = self.values(value, neutral);
         if ty.is_float() && matches!(combine, Combine::Min | Combine::Max) {
             for value in &mut values {
                 *value = asm.combine(combine, ty, (*value).into(), neutral.into());
@@ -321,116 +386,117 @@ impl Tile<'_> {
 
     /// The number of elements of each work item that a pack keeps: 1 or 0.
     fn kept(&self, asm: &mut Assembly, keep: Value) -> Vec<Reg> {
-        let keep = self.values(asm, keep, Literal::Bool(false));
+        let keep = self.values(keep, Literal::Bool(false));
         keep.into_iter().map(|keep| asm.convert(Ty::Bool, Ty::I64, keep.into())).collect()
     }
 
     /// The rows of a sink: over the whole space all elements are one segment.
     fn rows(&self, scope: Scope, values: Vec<Reg>) -> Rows {
-        let position = |item: &Item| match (scope, item.segment) {
-            (Scope::Segment, Some((_, position, _))) => position,
-            (Scope::All, _) | (Scope::Segment, None) => item.index,
+        let near = |item: &Item| item.segment.as_ref().map(|segment| segment.near);
+        let near = match scope {
+            Scope::All => None,
+            Scope::Segment => self.items.iter().map(near).collect(),
         };
-        Rows { values, positions: self.items.iter().map(position).collect() }
+        Rows { values, near }
     }
 
-    /// The operator, the scope and the rows of a scan, or of the positions of a pack.
-    fn scanned(&self, asm: &mut Assembly, sink: &Sink) -> ((Combine, Ty), Rows) {
-        match sink {
-            Sink::Scan { scope, combine, value, .. } => {
-                let (combine, values) = self.combined(asm, *combine, *value);
-                (combine, self.rows(*scope, values))
-            }
-            Sink::Pack { keep, .. } => {
-                let values = self.kept(asm, *keep);
-                (SUM, self.rows(Scope::All, values))
-            }
-            Sink::Reduce { .. }
-            | Sink::Scatter { .. }
-            | Sink::Histogram { .. }
-            | Sink::Emit { .. } => {
-                nesl_runtime::bug!("a scan or a pack")
-            }
+    /// Emits the prefixes of the elements of the tile, with what lies before it.
+    fn prefixes(
+        &self,
+        asm: &mut Assembly,
+        combine: (Combine, Ty),
+        rows: &Rows,
+        (area, whole, wanted): (usize, Option<Reg>, Wanted),
+    ) -> Prefixes {
+        let chunk = scan_chunk(asm, &self.place, combine, rows);
+        let before = self.before_chunk(asm, combine, chunk.total, (area, whole));
+        finish_rows(asm, &self.place, combine, rows, &chunk, before, wanted)
+    }
+
+    /// Emits the combination of what lies before the chunk of this warp.
+    fn before_chunk(
+        &self,
+        asm: &mut Assembly,
+        combine: (Combine, Ty),
+        total: Combined,
+        (area, whole): (usize, Option<Reg>),
+    ) -> Reg {
+        let frame = self.entry.frame;
+        let area = frame.areas[area];
+        join_chunks(asm, &frame.failure, &self.place, &self.number, combine, (area, whole), total)
+    }
+
+    /// Emits a scan, which writes its total if that is wanted.
+    fn scan(&mut self, asm: &mut Assembly, sink: &Sink, area: usize, writes: bool) {
+        let Sink::Scan { scope, combine, value, result, total } = sink else { return };
+        let out = total.filter(|_| writes).map(|total| self.entry.array(asm, total));
+        let (whole, wanted) = match (scope, out) {
+            (Scope::All, whole) => (whole, Wanted::Before),
+            (Scope::Segment, None) => (None, Wanted::Before),
+            (Scope::Segment, Some(_)) => (None, Wanted::Both),
+        };
+        let (combine, values) = self.combined(asm, *combine, *value);
+        let rows = self.rows(*scope, values);
+        let prefixes = self.prefixes(asm, combine, &rows, (area, whole, wanted));
+        for (item, before) in self.items.iter_mut().zip(&prefixes.before) {
+            item.operands[result.0 as usize] = Some((*before).into());
+        }
+        if let (Scope::Segment, Some(out)) = (scope, out) {
+            self.each_last(asm, |asm, segment, row| {
+                let address = asm.element_address(out, segment.into(), combine.1.size());
+                let with = prefixes.with[row];
+                asm.store(combine.1, AddressSpace::Global, address, with.into());
+            });
         }
     }
 
-    /// Emits the total of the tile, for what lies before the others.
-    fn total(&mut self, asm: &mut Assembly, sink: &Sink, area: usize) {
-        let (combine, rows) = self.scanned(asm, sink);
-        let prefixes = scan_tile(asm, &self.place, combine, &rows, None);
-        self.leave(asm, combine.1, area, &prefixes);
-        let total = match sink {
-            Sink::Scan { scope: Scope::All, total: Some(total), .. } => Some(*total),
-            Sink::Pack { scope: Scope::All, count, .. } => Some(*count),
-            _ => None,
-        };
-        let total = total.map(|array| self.entry.array(asm, array));
-        let area = self.entry.frame.areas[area];
-        self.finishes.push(Finish { combine, area, what: What::Carry { total } });
-    }
-
-    /// Emits the state of the tile in an area.
-    fn leave(&self, asm: &mut Assembly, ty: Ty, area: usize, prefixes: &Prefixes) {
-        let state = self.state(asm, area);
-        let next = asm.label();
-        let others = asm.register(Class::Predicate);
-        emit!(asm, "setp.ne.s32 {others}, {}, 0", self.entry.frame.ids.thread);
-        emit!(asm, "@{others} bra {next}");
-        asm.store(ty, AddressSpace::Global, state, prefixes.total.into());
-        let begins = asm.convert(Ty::Bool, Ty::I64, prefixes.begins.into());
-        emit!(asm, "st.global.b64 [{state}+{}], {begins}", tile::BEGINS);
-        asm.place(next);
-    }
-
-    fn state(&self, asm: &mut Assembly, area: usize) -> Reg {
-        asm.element_address(self.entry.frame.areas[area], self.number.into(), TILE_BYTES)
-    }
-
-    /// Emits a scan with what lies before the tile, and the stores of a pack.
-    fn ordered(&mut self, asm: &mut Assembly, sink: &Sink, area: usize) {
-        let (combine, rows) = self.scanned(asm, sink);
-        let state = self.state(asm, area);
-        let carry = asm.load(combine.1, AddressSpace::Global, state);
-        let prefixes = scan_tile(asm, &self.place, combine, &rows, Some(carry));
+    /// Emits a pack. The elements that a row keeps are counted by votes.
+    fn pack(&self, asm: &mut Assembly, sink: &Sink, keep: Value, area: usize) {
+        let Sink::Pack { columns, count, scope, .. } = sink else { return };
+        let keep = self.values(keep, Literal::Bool(false));
+        let below = asm.register(Class::B32);
+        emit!(asm, "mov.u32 {below}, %lanemask_lt");
+        emit!(asm, "bar.warp.sync -1");
+        let mut kept = asm.constant(Literal::I32(0));
+        let mut places = Vec::with_capacity(keep.len());
+        for keep in &keep {
+            let [lanes, before, place, next] = [(); 4].map(|()| asm.register(Class::B32));
+            emit!(asm, "vote.sync.ballot.b32 {lanes}, {keep}, -1");
+            emit!(asm, "and.b32 {before}, {lanes}, {below}");
+            emit!(asm, "popc.b32 {before}, {before}");
+            emit!(asm, "add.s32 {place}, {kept}, {before}");
+            places.push(place);
+            emit!(asm, "popc.b32 {next}, {lanes}");
+            emit!(asm, "add.s32 {next}, {kept}, {next}");
+            kept = next;
+        }
+        let value = asm.register(Class::B64);
+        emit!(asm, "cvt.u64.u32 {value}, {kept}");
         let is_final = self.entry.pass == Pass::Final;
-        match sink {
-            Sink::Scan { result, scope, total, .. } => {
-                for (item, before) in self.items.iter_mut().zip(&prefixes.before) {
-                    item.operands[result.0 as usize] = Some((*before).into());
-                }
-                if let (true, Scope::Segment, Some(total)) = (is_final, scope, total) {
-                    let out = self.entry.array(asm, *total);
-                    self.each_last(asm, |asm, segment, row| {
-                        let address = asm.element_address(out, segment.into(), combine.1.size());
-                        asm.store(
-                            combine.1,
-                            AddressSpace::Global,
-                            address,
-                            prefixes.with[row].into(),
-                        );
-                    });
-                }
-            }
-            Sink::Pack { keep, columns, .. } if is_final => {
-                self.pack(asm, *keep, columns, &prefixes.before);
-            }
-            _ => {}
+        let whole = (is_final && *scope == Scope::All).then(|| self.entry.array(asm, *count));
+        let total = Combined { value, begins: None };
+        let before = self.before_chunk(asm, SUM, total, (area, whole));
+        if !is_final {
+            return;
         }
-    }
-
-    fn pack(&self, asm: &mut Assembly, keep: Value, columns: &[(Value, Value)], places: &[Reg]) {
-        let kernel = self.entry.kernel;
-        let keep = self.values(asm, keep, Literal::Bool(false));
+        let arrays: Vec<(Ty, Reg)> = columns
+            .iter()
+            .map(|(value, array)| {
+                let (ty, base) = (self.entry.kernel.scalar_ty(*value), asm.register(Class::B64));
+                let array = self.entry.array(asm, *array);
+                emit!(asm, "mad.lo.s64 {base}, {before}, {}, {array}", ty.size());
+                (ty, base)
+            })
+            .collect();
         for ((item, keep), place) in self.items.iter().zip(keep).zip(places) {
             let next = asm.label();
             emit!(asm, "@!{keep} bra {next}");
-            for (value, array) in columns {
-                let ty = kernel.scalar_ty(*value);
-                let array = self.entry.array(asm, *array);
-                let address = asm.element_address(array, (*place).into(), ty.size());
+            for ((value, _), (ty, base)) in columns.iter().zip(&arrays) {
+                let address = asm.register(Class::B64);
+                emit!(asm, "mad.wide.u32 {address}, {place}, {}, {base}", ty.size());
                 let value =
                     item.operands[value.0 as usize].or_bug("a pack reads what was computed");
-                asm.store(ty, AddressSpace::Global, address, value);
+                asm.store(*ty, AddressSpace::Global, address, value);
             }
             asm.place(next);
         }
@@ -439,27 +505,17 @@ impl Tile<'_> {
     /// Emits code for the work items that are the last of their segments.
     fn each_last(&self, asm: &mut Assembly, mut emit: impl FnMut(&mut Assembly, Reg, usize)) {
         for (row, item) in self.items.iter().enumerate() {
-            let (segment, _, is_last) = item.segment.or_bug("a sink by segment has segments");
+            let segment = item.segment.as_ref().or_bug("a sink by segment has segments");
             let next = asm.label();
-            emit!(asm, "@!{is_last} bra {next}");
-            emit(asm, segment, row);
+            emit!(asm, "@!{} bra {next}", segment.is_last);
+            let number = self.segments.segment(asm, segment);
+            emit(asm, number, row);
             asm.place(next);
         }
     }
 }
 
 /// Emits registers with the values of sinks where there is no work item.
-fn neutrals(asm: &mut Assembly, entry: &Entry<'_>, wanted: &[(Value, Literal)]) -> Vec<Reg> {
-    wanted
-        .iter()
-        .map(|(value, neutral)| {
-            let ValueTy::Scalar(ty) = entry.kernel.types[value.0 as usize] else {
-                nesl_runtime::bug!("sinks combine scalars: the verifier sees that")
-            };
-            let neutral = asm.constant(*neutral);
-            let reg = asm.register(Class::of(ty));
-            asm.move_to(reg, neutral.into());
-            reg
-        })
-        .collect()
+fn neutrals(asm: &mut Assembly, wanted: &[(Value, Literal)]) -> Vec<Reg> {
+    wanted.iter().map(|(_, neutral)| asm.constant(*neutral)).collect()
 }

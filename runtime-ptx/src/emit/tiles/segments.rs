@@ -1,58 +1,34 @@
 //! Reductions of segments over the tiles, and the results of segments without elements.
 
-use super::{TILE_ITEMS, Tile};
+use super::Tile;
 use crate::emit::address::AddressSpace;
 use crate::emit::assembly::{Assembly, Class, Reg, emit};
-use crate::emit::finish::{Finish, What, tile};
 use crate::emit::frame::{BLOCK_THREADS, Entry};
 use crate::emit::plan::{Pass, Role};
-use crate::emit::scan::scan_tile;
+use crate::emit::scan::scan_chunk;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{Combine, Literal, Scope, Sink, Space, Ty};
 
 impl Tile<'_> {
-    /// Emits the reduction of segments into an array. One that begins before the tile is completed
-    /// by the last block.
+    /// Emits the reduction of segments into an array: the last element of each has the result.
     pub(super) fn reduce_segments(
-        &mut self,
+        &self,
         asm: &mut Assembly,
-        (combine, ty): (Combine, Ty),
+        combine: (Combine, Ty),
         values: Vec<Reg>,
-        tiles: usize,
+        area: usize,
         out: Reg,
     ) {
-        let state = self.state(asm, tiles);
-        let (others, cleared) = (asm.register(Class::Predicate), asm.label());
-        emit!(asm, "setp.ne.s32 {others}, {}, 0", self.entry.frame.ids.thread);
-        emit!(asm, "@{others} bra {cleared}");
-        emit!(asm, "st.global.b64 [{state}+{}], -1", tile::SEGMENT);
-        asm.place(cleared);
-        // The barrier within comes before the store of the segment that ends in the tile.
+        let ty = combine.1;
         let rows = self.rows(Scope::Segment, values);
-        let prefixes = scan_tile(asm, &self.place, (combine, ty), &rows, None);
-        self.leave(asm, ty, tiles, &prefixes);
-        let first = asm.register(Class::B64);
-        emit!(asm, "mul.lo.s64 {first}, {}, {TILE_ITEMS}", self.number);
+        let chunk = scan_chunk(asm, &self.place, combine, &rows);
+        let before = self.before_chunk(asm, combine, chunk.total, (area, None));
+        let size = element_bytes(self.entry, out, ty);
         self.each_last(asm, |asm, segment, row| {
-            let (offset, before) = (asm.register(Class::B64), asm.register(Class::Predicate));
-            emit!(asm, "sub.s64 {offset}, {}, {first}", self.items[row].index);
-            emit!(asm, "setp.gt.s64 {before}, {}, {offset}", rows.positions[row]);
-            let (own, end) = (asm.label(), asm.label());
-            emit!(asm, "@!{before} bra {own}");
-            let slot = asm.register(Class::B64);
-            emit!(asm, "add.s64 {slot}, {state}, {}", tile::FIRST);
-            asm.store(ty, AddressSpace::Global, slot, prefixes.with[row].into());
-            emit!(asm, "st.global.b64 [{state}+{}], {segment}", tile::SEGMENT);
-            emit!(asm, "bra {end}");
-            asm.place(own);
-            let address =
-                asm.element_address(out, segment.into(), element_bytes(self.entry, out, ty));
-            asm.store(ty, AddressSpace::Global, address, prefixes.with[row].into());
-            asm.place(end);
+            let total = chunk.with_before(asm, &self.place, combine, &rows, row, before);
+            let address = asm.element_address(out, segment.into(), size);
+            asm.store(ty, AddressSpace::Global, address, total.into());
         });
-        let area = self.entry.frame.areas[tiles];
-        let what = What::Segments { out, stride: element_bytes(self.entry, out, ty) };
-        self.finishes.push(Finish { combine: (combine, ty), area, what });
     }
 
     /// Emits the result of a reduction of segments, which an earlier pass has left.
@@ -65,7 +41,8 @@ impl Tile<'_> {
             _ => None,
         };
         for item in &mut self.items {
-            let (segment, _, is_last) = item.segment.or_bug("a sink by segment has segments");
+            let found = item.segment.as_ref().or_bug("a sink by segment has segments");
+            let segment = self.segments.segment(asm, found);
             let neutral = asm.constant(combine.neutral(ty));
             let total = asm.register(neutral.class);
             asm.move_to(total, neutral.into());
@@ -75,7 +52,7 @@ impl Tile<'_> {
             let loaded = asm.load(ty, AddressSpace::Global, address);
             asm.move_to(total, loaded.into());
             if let Some(out) = out {
-                emit!(asm, "@!{is_last} bra {next}");
+                emit!(asm, "@!{} bra {next}", found.is_last);
                 let address = asm.element_address(out, segment.into(), ty.size());
                 asm.store(ty, AddressSpace::Global, address, total.into());
             }

@@ -22,7 +22,13 @@ fn launch(runtime: &Reference, text: &str, count: i64) -> Result<Vec<i64>, Failu
     runtime.write(&source, 0, &bytes)?;
     let args =
         [Arg::Scalar(Literal::I64(count)), Arg::Array(source, 0), Arg::Array(target.clone(), 0)];
-    runtime.launch(&Launch { module: &module, kernel: 0, args: &args, tag: 7 })?;
+    runtime.launch(&Launch {
+        module: &module,
+        kernel: 0,
+        args: &args,
+        tag: 7,
+        work_items: None,
+    })?;
     runtime.sync()?;
     let mut out = [0; 8];
     runtime.read(&target, 0, &mut out)?;

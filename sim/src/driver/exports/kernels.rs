@@ -10,6 +10,9 @@ use crate::driver::work::Handle;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 /// The options of a module's compilation that are heeded.
+/// The kind of input of a linker that is PTX.
+const LINK_INPUT_PTX: c_uint = 1;
+
 const JIT_INFO_LOG: c_uint = 3;
 const JIT_INFO_LOG_BYTES: c_uint = 4;
 const JIT_ERROR_LOG: c_uint = 5;
@@ -44,6 +47,73 @@ unsafe extern "C" fn cuModuleLoadDataEx(
         write_log(count, options, values, (JIT_INFO_LOG, JIT_INFO_LOG_BYTES), "");
         call(|_| put(module, loaded.map_err(|(status, _)| status)?))
     }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuLinkCreate_v2(
+    count: c_uint,
+    options: *const c_uint,
+    values: *mut *mut c_void,
+    state: *mut Handle,
+) -> Status {
+    // SAFETY: the caller passes `count` options with as many values, as for `cuModuleLoadDataEx`.
+    unsafe { write_log(count, options, values, (JIT_ERROR_LOG, JIT_ERROR_LOG_BYTES), "") };
+    call(|driver| {
+        driver.context()?;
+        let handle = driver.fresh_handle();
+        driver.context()?.links.insert(handle, Vec::new());
+        // SAFETY: the caller of the driver API passes a pointer to a result.
+        unsafe { put(state, handle) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuLinkAddData_v2(
+    state: Handle,
+    kind: c_uint,
+    data: *const c_void,
+    bytes: usize,
+    _name: *const c_char,
+    _count: c_uint,
+    _options: *const c_uint,
+    _values: *mut *mut c_void,
+) -> Status {
+    call(|driver| {
+        if kind != LINK_INPUT_PTX || data.is_null() {
+            return Err(Status::INVALID_VALUE);
+        }
+        // SAFETY: the caller passes an input of so many bytes.
+        let text = unsafe { std::slice::from_raw_parts(data.cast::<u8>(), bytes) };
+        let link = driver.context()?.links.get_mut(&state).ok_or(Status::INVALID_HANDLE)?;
+        link.extend_from_slice(text);
+        Ok(())
+    })
+}
+
+/// Gives the text back as the code: the simulator executes PTX.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuLinkComplete(
+    state: Handle,
+    code: *mut *mut c_void,
+    bytes: *mut usize,
+) -> Status {
+    call(|driver| {
+        let link = driver.context()?.links.get_mut(&state).ok_or(Status::INVALID_HANDLE)?;
+        // SAFETY: the caller of the driver API passes pointers to results. The code lies in the
+        // linker's memory until it is destroyed.
+        unsafe {
+            put(bytes, link.len())?;
+            put(code, link.as_mut_ptr().cast())
+        }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn cuLinkDestroy(state: Handle) -> Status {
+    call(|driver| {
+        let removed = driver.context()?.links.remove(&state);
+        removed.map(|_| ()).ok_or(Status::INVALID_HANDLE)
+    })
 }
 
 /// Loads an image.

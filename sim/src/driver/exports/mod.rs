@@ -14,12 +14,24 @@ mod kernels;
 mod memory;
 mod streams;
 
-use super::state::{Driver, driver};
+use super::state::{Driver, driver, idle_driver};
 use super::status::{Outcome, Status};
+use std::sync::MutexGuard;
 
 /// Runs a driver call under the lock.
 fn call(f: impl FnOnce(&mut Driver) -> Outcome) -> Status {
-    let mut driver = driver();
+    finish(driver(), f)
+}
+
+/// Performs a call that polls: the host is told to come back while a thread works.
+fn call_unless_busy(f: impl FnOnce(&mut Driver) -> Outcome) -> Status {
+    match idle_driver() {
+        None => Status::NOT_READY,
+        Some(driver) => finish(driver, f),
+    }
+}
+
+fn finish(mut driver: MutexGuard<'_, Driver>, f: impl FnOnce(&mut Driver) -> Outcome) -> Status {
     let outcome = f(&mut driver);
     driver.note_memory();
     match outcome {

@@ -1,6 +1,6 @@
 //! Streams and events.
 
-use super::{call, put};
+use super::{call, call_unless_busy, put};
 use crate::driver::status::Status;
 use crate::driver::work::{DEFAULT_STREAM, Handle};
 use crate::driver::work::{Event, HostFunction, Stream, Work};
@@ -66,7 +66,7 @@ unsafe extern "C" fn cuStreamSynchronize(stream: Handle) -> Status {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuStreamQuery(stream: Handle) -> Status {
-    call(|driver| {
+    call_unless_busy(|driver| {
         let handle = driver.context()?.stream(stream)?;
         if driver.poll_stream(handle, u64::MAX)? { Ok(()) } else { Err(Status::NOT_READY) }
     })
@@ -117,7 +117,9 @@ unsafe extern "C" fn cuEventRecord(event: Handle, stream: Handle) -> Status {
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn cuEventQuery(event: Handle) -> Status {
-    call(|driver| if driver.query_event(event)? { Ok(()) } else { Err(Status::NOT_READY) })
+    call_unless_busy(
+        |driver| if driver.query_event(event)? { Ok(()) } else { Err(Status::NOT_READY) },
+    )
 }
 
 #[unsafe(no_mangle)]

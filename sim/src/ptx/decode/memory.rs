@@ -23,9 +23,17 @@ const SPACES: [(&str, Space); 5] = [
 const SCOPES: [(&str, Scope); 3] =
     [("cta", Scope::Block), ("gpu", Scope::Device), ("sys", Scope::System)];
 
-/// The cache hints of loads and stores, which change nothing that a program sees.
-const CACHE_HINTS: [(&str, ()); 7] =
-    [("ca", ()), ("cg", ()), ("cs", ()), ("lu", ()), ("cv", ()), ("wb", ()), ("wt", ())];
+/// The cache hints of loads and stores, which change nothing that a program sees; true for the one that
+/// marks the loads of copies.
+const CACHE_HINTS: [(&str, bool); 7] = [
+    ("ca", false),
+    ("cg", false),
+    ("cs", true),
+    ("lu", false),
+    ("cv", false),
+    ("wb", false),
+    ("wt", false),
+];
 
 /// The widest access of one thread, in bytes.
 const MAX_ACCESS_BYTES: usize = 16;
@@ -78,7 +86,7 @@ impl Decoder<'_> {
         at: usize,
         (ordering, scope): (Ordering, Scope),
     ) -> Result<Access, Reason> {
-        s.take_from(&CACHE_HINTS);
+        let copies = s.take_from(&CACHE_HINTS).unwrap_or(false);
         let elements = s.take_from(&[("v2", 2usize), ("v4", 4)]).unwrap_or(1);
         let ty = s.take_type()?;
         if ty == Type::Pred || elements * ty.bytes() > MAX_ACCESS_BYTES {
@@ -115,7 +123,17 @@ impl Decoder<'_> {
         };
         let elements = elements as u8;
         let read_only = false;
-        Ok(Access { address, ty, elements, registers, register_mask, ordering, scope, read_only })
+        Ok(Access {
+            address,
+            ty,
+            elements,
+            registers,
+            register_mask,
+            ordering,
+            scope,
+            read_only,
+            copies,
+        })
     }
 
     pub(super) fn atomic(&mut self, s: &mut Statement) -> Result<Op, Reason> {

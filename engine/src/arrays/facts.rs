@@ -1,0 +1,147 @@
+//! Descriptors whose contents the host knows, so that it need not wait for a device to read them.
+//!
+//! Descriptors are arrays like any other, and pass through kernels, calls and sessions as part of a
+//! value. What the host knows of one when it makes it (that the lengths are equal, the total of the
+//! lengths, a few numbers that it read) is kept here by the identity of the array, as long as
+//! somebody holds the array: a handle here does not keep it. Nobody changes an array that others can
+//! see; one that its only owner is about to overwrite is forgotten first ([`ArrayFacts::forget`]).
+//!
+//! On a runtime whose arrays lie in the host's memory, reading costs nothing, and nothing is kept.
+
+use super::arguments::slice;
+use nesl_runtime::runtime::{Arg, Buffer, WeakBuffer};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::hash::Hash;
+use std::rc::Rc;
+
+/// The contents of a descriptor as far as the host knows them.
+#[derive(Clone, Debug)]
+pub(super) enum Contents {
+    /// Element `i` is `i` times the first number plus the second.
+    Linear(usize, usize),
+    /// Some elements, few enough to be kept: the index of the first, and all of them.
+    Values(usize, Rc<[i64]>),
+}
+
+/// The lengths of segments whose total is known.
+#[derive(Clone)]
+struct Lengths {
+    /// The index of the first length in the array.
+    at: usize,
+    count: usize,
+    total: usize,
+    /// The offsets of the segments, if there were any.
+    offsets: Option<WeakBuffer>,
+}
+
+/// The facts about an array.
+struct Facts {
+    array: WeakBuffer,
+    contents: Option<Contents>,
+    lengths: Option<Lengths>,
+}
+
+/// The facts about the arrays of a runtime.
+#[derive(Default)]
+pub(super) struct ArrayFacts {
+    arrays: RefCell<FxHashMap<usize, Facts>>,
+    /// Arrays of given contents: the two numbers of [`Contents::Linear`], and the number of elements.
+    linear: RefCell<FxHashMap<(usize, usize, usize), WeakBuffer>>,
+}
+
+impl ArrayFacts {
+    /// Forgets an array that is about to be overwritten.
+    pub(super) fn forget(&self, array: &Buffer) {
+        if let Some(Facts { contents: Some(Contents::Linear(factor, first)), .. }) =
+            self.arrays.borrow_mut().remove(&array.id())
+        {
+            self.linear.borrow_mut().remove(&(factor, first, array.len()));
+        }
+    }
+
+    /// Records the contents of an array.
+    pub(super) fn set_contents(&self, array: &Buffer, contents: Contents) {
+        if let Contents::Linear(factor, first) = contents {
+            let mut linear = self.linear.borrow_mut();
+            purge(&mut linear, WeakBuffer::is_held);
+            linear.insert((factor, first, array.len()), array.downgrade());
+        }
+        self.update(array, |facts| facts.contents = Some(contents));
+    }
+
+    /// Records the total of `count` lengths, and their offsets if there are any.
+    pub(super) fn set_segments(
+        &self,
+        lengths: &Arg,
+        count: usize,
+        total: usize,
+        offsets: Option<&Buffer>,
+    ) {
+        let (array, at) = slice(lengths);
+        let offsets = offsets.map(Buffer::downgrade);
+        self.update(array, |facts| {
+            facts.lengths = Some(Lengths { at, count, total, offsets });
+        });
+    }
+
+    fn update(&self, array: &Buffer, change: impl FnOnce(&mut Facts)) {
+        let mut arrays = self.arrays.borrow_mut();
+        purge(&mut arrays, |facts| facts.array.is_held());
+        let new = || Facts { array: array.downgrade(), contents: None, lengths: None };
+        change(arrays.entry(array.id()).or_insert_with(new));
+    }
+
+    /// Returns an array of so many elements with these contents, if there is one.
+    pub(super) fn find_linear(&self, factor: usize, first: usize, count: usize) -> Option<Buffer> {
+        self.linear.borrow().get(&(factor, first, count))?.upgrade()
+    }
+
+    /// Returns the first `count` elements of a column, if they are known.
+    pub(super) fn ints(&self, column: &Arg, count: usize) -> Option<Vec<i64>> {
+        let (array, at) = slice(column);
+        let arrays = self.arrays.borrow();
+        match arrays.get(&array.id())?.contents.as_ref()? {
+            Contents::Linear(factor, first) => {
+                Some((at..at + count).map(|i| (i * factor + first) as i64).collect())
+            }
+            Contents::Values(first, values) => {
+                let from = at.checked_sub(*first)?;
+                values.get(from..from + count).map(<[i64]>::to_vec)
+            }
+        }
+    }
+
+    /// Returns the number that all elements of a column are known to be.
+    pub(super) fn constant(&self, column: &Arg) -> Option<usize> {
+        self.linear(column).filter(|(factor, _)| *factor == 0).map(|(_, first)| first)
+    }
+
+    /// Returns the factor and the first element of a column of multiples.
+    pub(super) fn linear(&self, column: &Arg) -> Option<(usize, usize)> {
+        let (array, at) = slice(column);
+        match self.arrays.borrow().get(&array.id())?.contents {
+            Some(Contents::Linear(factor, first)) => Some((factor, at * factor + first)),
+            Some(Contents::Values(..)) | None => None,
+        }
+    }
+
+    /// Returns the total of `count` lengths, and their offsets if somebody still holds them.
+    pub(super) fn segments(&self, lengths: &Arg, count: usize) -> Option<(usize, Option<Buffer>)> {
+        let (array, at) = slice(lengths);
+        let arrays = self.arrays.borrow();
+        let known = arrays.get(&array.id())?.lengths.as_ref()?;
+        let same = known.at == at && known.count == count;
+        same.then(|| (known.total, known.offsets.as_ref().and_then(WeakBuffer::upgrade)))
+    }
+}
+
+/// Makes room for one more entry: before the table grows, the entries of arrays that nobody holds
+/// any more are dropped. There is room for as many entries as are left, so that the next purge comes
+/// after as many insertions, and an insertion costs a constant time on average.
+fn purge<K: Eq + Hash, V>(table: &mut FxHashMap<K, V>, is_held: impl Fn(&V) -> bool) {
+    if table.len() == table.capacity() {
+        table.retain(|_, entry| is_held(entry));
+        table.reserve(table.len() + 1);
+    }
+}

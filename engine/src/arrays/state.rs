@@ -1,0 +1,43 @@
+//! The state that the arrays of a runtime keep between runs: compiled built-in kernels, and facts
+//! about descriptors.
+
+use super::Stepped;
+use super::builtin::Builtin;
+use super::facts::ArrayFacts;
+use nesl_core::strategy::Thresholds;
+use nesl_runtime::kir::{self, Module};
+use nesl_runtime::runtime::{Loaded, Runtime};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+
+/// The state of the arrays of one runtime.
+#[derive(Default)]
+pub(crate) struct ArrayState {
+    /// The compiled built-in kernels.
+    modules: RefCell<FxHashMap<Builtin, Loaded>>,
+    /// The facts about descriptors.
+    pub(super) facts: ArrayFacts,
+}
+
+impl ArrayState {
+    /// Returns the compiled module of a built-in kernel.
+    pub(super) fn module(
+        &self,
+        runtime: &dyn Runtime,
+        kernel: Builtin,
+        limits: &Thresholds,
+    ) -> Stepped<Loaded> {
+        if let Some(loaded) = self.modules.borrow().get(&kernel) {
+            return Ok(loaded.clone());
+        }
+        let module = Module { functions: Vec::new(), kernels: vec![kernel.kernel()] };
+        debug_assert!(kir::verify(&module).is_ok(), "{}", kir::print(&module));
+        let loaded = runtime.load(&module)?;
+        let mut modules = self.modules.borrow_mut();
+        if modules.len() >= limits.max_kept_builtins {
+            modules.clear();
+        }
+        modules.insert(kernel, loaded.clone());
+        Ok(loaded)
+    }
+}

@@ -1,0 +1,34 @@
+//! Histograms of rows: each work item adds the elements of an array to neighbouring bins.
+
+use super::assembly::{Class, emit};
+use super::body::WorkItem;
+use super::collective;
+use nesl_runtime::kir::{Combine, Literal, Value};
+
+/// Emits the addition of a row of a length to the bins from an index on, by atomic instructions.
+pub fn add_row(
+    item: &mut WorkItem<'_>,
+    combine: Combine,
+    (array, index): (Value, Value),
+    (row, length): (Value, Value),
+) {
+    let ty = item.element(row);
+    let bins = item.address(array, index);
+    let (elements, length) = (item.register(row), item.operand(length));
+    let space = item.spaces.of(row);
+    let asm = &mut *item.asm;
+    let at = asm.register(Class::B64);
+    asm.move_to(at, Literal::I64(0).into());
+    let (head, end) = (asm.label(), asm.label());
+    asm.place(head);
+    let over = asm.register(Class::Predicate);
+    emit!(asm, "setp.ge.s64 {over}, {at}, {length}");
+    emit!(asm, "@{over} bra {end}");
+    let address = asm.element_address(elements, at.into(), ty.size());
+    let element = asm.load(ty, space, address);
+    let bin = asm.element_address(bins, at.into(), ty.size());
+    collective::update(asm, combine, ty, bin, element.into());
+    emit!(asm, "add.s64 {at}, {at}, 1");
+    emit!(asm, "bra {head}");
+    asm.place(end);
+}
