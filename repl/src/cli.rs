@@ -1,7 +1,9 @@
 //! The arguments of the command line.
 
+use crate::folders;
 use crate::runtimes::{RUNTIMES, RuntimeRow};
 use crate::stages::STAGES;
+use anyhow::anyhow;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
@@ -78,8 +80,8 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub precision: Bits,
-    /// Run programs on `cpu` (compiled), `reference` (the direct interpreter) or `kir` (the
-    /// interpreter of kernels)
+    /// Run programs on `cpu` (compiled), `ptx` (compiled, on an NVIDIA GPU), `reference` (the direct
+    /// interpreter) or `kir` (the interpreter of kernels)
     #[arg(
         long,
         global = true,
@@ -89,6 +91,13 @@ pub struct Global {
         hide_possible_values = true
     )]
     pub runtime: &'static RuntimeRow,
+    /// Use at most so many bytes of a GPU's memory, such as 500M or 20G [default: all it has]
+    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    pub device_memory: Option<u64>,
+    /// Compile every program, however small, instead of interpreting small ones first: for tests of a
+    /// runtime
+    #[arg(long, global = true, hide = true)]
+    pub always_compile: bool,
     /// Version of multi-versioned computations: `auto` (the strategy decides once sizes are known),
     /// `sequential` (sequential code for each element) or `flattened` (all elements at once)
     #[arg(
@@ -189,15 +198,20 @@ programs print goes to standard error. Its fields:
   on_runtime       false if the direct interpreter did it
   launches, modules, transferred
                    kernels executed, modules compiled, bytes to and from the runtime
+  reads, writes, drains
+                   transfers to and from the runtime, and how often the host waited for it
   bytes, peak_bytes
                    of the runtime's arrays: afterwards, and the most so far
   work, depth      if the direct interpreter has counted them, as with --runtime reference
 A problem is an object with the one field `problem`, whose fields are those of `nesl check --json`.
 With --stats there is one more object at the end, with the one field `stats`: launches, modules,
-compile_seconds, ahead_seconds (what another thread compiled meanwhile, needed or not), transferred,
-bytes, peak_bytes of the session, its runtime, unsupported, objects with reason and programs (how
-many one thread ran because they could not be flattened), and variables, objects with name, type,
-host_bytes, runtime_bytes (null where the value is not) and shadowed.
+cached (the modules whose code was on disk), compile_seconds, ahead_seconds (what another thread
+compiled meanwhile, needed or not), transferred, reads, writes, drains, bytes, peak_bytes of the
+session, its runtime, shares, objects with runtime and launches of a GPU and of the CPU that does what
+the GPU cannot, refused, objects with kernel, reason and launches of what the GPU cannot, unsupported,
+objects with reason and programs (how many one thread ran because they could not be flattened), and
+variables, objects with name, type, host_bytes, runtime_bytes (null where the value is not) and
+shadowed.
 With --profile there is one with the one field `profile`: objects with kernel, launches, points (the
 number of elements over all launches), seconds and compile_seconds. A kernel is named after its
 function and its number in the output of `nesl ir --stage fused`; `form` is a form that one thread
@@ -323,6 +337,16 @@ the book's page \"What the language server speaks\" says beyond that.")]
         #[arg(long, hide = true)]
         stdio: bool,
     },
+    /// List the devices that programs can run on, and what was looked for
+    #[command(after_help = "\
+Examples:
+  nesl devices
+  nesl --runtime ptx run --stats primes.nesl")]
+    Devices {
+        /// Print an object a line
+        #[arg(long)]
+        json: bool,
+    },
     /// Explain a function, operator or command
     Doc {
         /// The name of the function or operator
@@ -387,7 +411,7 @@ impl Global {
             },
             fuel: self.fuel,
             show_sequences: !self.quiet,
-            interpret_first: self.runtime.interpret_first,
+            interpret_first: self.runtime.interpret_first && !self.always_compile,
             ..Settings::default()
         };
         if let Some(Length(length)) = self.print_length {
@@ -397,8 +421,21 @@ impl Global {
     }
 
     /// Makes the runtime that the programs of a session run on; none for the direct interpreter.
-    pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> Option<Box<dyn Runtime>> {
-        self.runtime.make(runtime::Options { interrupt, ..runtime::Options::default() })
+    /// Fails if this machine does not have it.
+    pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> anyhow::Result<Option<Box<dyn Runtime>>> {
+        let options = runtime::Options {
+            interrupt,
+            device_memory: self.device_memory,
+            cache: folders::cache(),
+            ..runtime::Options::default()
+        };
+        let name = self.runtime.choice.name;
+        self.runtime.make(options).map_err(|missing| {
+            anyhow!(
+                "--runtime {name}: {missing}; `nesl devices` tells what was looked for, and \
+                 --runtime cpu runs on this machine"
+            )
+        })
     }
 
     /// Returns true if output to `stream` is coloured.
@@ -426,6 +463,21 @@ fn runtime() -> impl TypedValueParser<Value = &'static RuntimeRow> {
     let names = RUNTIMES.iter().map(|row| PossibleValue::new(row.choice.name).help(row.about));
     PossibleValuesParser::new(names)
         .try_map(|name| RuntimeRow::of(&name).ok_or("there is no such runtime"))
+}
+
+/// A size in bytes: a number, with K, M, G or T behind it for powers of 1024.
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let power = match text[digits.len()..].to_ascii_uppercase().as_str() {
+        "" => Some(0),
+        "K" => Some(1),
+        "M" => Some(2),
+        "G" => Some(3),
+        "T" => Some(4),
+        _ => None,
+    };
+    let size = || digits.parse::<u64>().ok()?.checked_mul(1 << (10 * power?));
+    size().ok_or_else(|| "give a number of bytes, such as 500M or 20G".to_string())
 }
 
 fn print_length(text: &str) -> Result<Length, String> {

@@ -2,6 +2,7 @@
 
 mod check;
 mod cost;
+mod devices;
 mod doc;
 mod eval;
 mod fmt;
@@ -38,6 +39,7 @@ pub fn run(arguments: &Cli) -> Result<u8> {
         }
         Some(Command::Cost(asked)) => cost::run(global, asked),
         Some(Command::Lsp { .. }) => lsp::run(),
+        Some(Command::Devices { json }) => Ok(devices::run(*json)),
         Some(Command::Doc { names }) => doc::run(global, names),
     }
 }

@@ -18,6 +18,7 @@
 //! | [`interrupt`] | Ctrl-C |
 //! | [`runtimes`], [`stages`] | the runtimes and stages that this program is built with |
 //! | [`exit`] | exit codes |
+//! | [`folders`] | the folders for what is kept between runs |
 //! | [`bug_report`] | panics → bug reports |
 //! | [`unknown`] | messages for undefined names |
 //! | [`allocator`] | settings of the memory allocator |
@@ -27,6 +28,7 @@ mod bug_report;
 mod cli;
 mod commands;
 mod exit;
+mod folders;
 mod interrupt;
 mod json;
 mod measure;

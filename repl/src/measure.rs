@@ -5,6 +5,7 @@ use crate::source::{Lines, own_start};
 use crate::table::{Table, grouped};
 use nesl_engine::{Binding, Sources, Stats, Usage};
 use nesl_runtime::profile::KernelTime;
+use nesl_runtime::runtime::{Refusal, Share};
 use serde_json::{Value, json};
 
 /// The time of a form; nothing for one that only defines.
@@ -37,6 +38,9 @@ pub fn form_object(sources: &Sources, binding: &Binding, first: usize) -> Option
         "launches": usage.launches,
         "modules": usage.modules,
         "transferred": usage.transferred,
+        "reads": usage.reads,
+        "writes": usage.writes,
+        "drains": usage.drains,
         "bytes": usage.bytes,
         "peak_bytes": usage.peak_bytes,
     });
@@ -53,11 +57,15 @@ pub fn stats(stats: &Stats) -> String {
     let mut out = match &stats.runtime {
         None => "The direct interpreter ran everything.\n".to_string(),
         Some(runtime) => format!(
-            "runtime {runtime}: {}; {} compiled in {}{}\n\
-             arrays: {} bytes, {} at most; {} bytes to and from the host\n",
+            "runtime {runtime}: {}; {} compiled in {}{}{}\n\
+             arrays: {} bytes, {} at most; {} bytes to and from the host in {} and {}; {}\n",
             counted(counters.launches, "launch", "launches"),
             counted(counters.modules, "module", "modules"),
             duration(counters.compile_ns as f64 * 1e-9),
+            match counters.cached {
+                0 => String::new(),
+                known => format!(", {} of them from the disk", grouped(known)),
+            },
             match counters.prefetch_ns {
                 0 => String::new(),
                 ahead => format!(", {} more beside", duration(ahead as f64 * 1e-9)),
@@ -65,8 +73,27 @@ pub fn stats(stats: &Stats) -> String {
             grouped(counters.bytes),
             grouped(counters.peak_bytes),
             grouped(counters.transferred),
+            counted(counters.writes, "write", "writes"),
+            counted(counters.reads, "read", "reads"),
+            counted(counters.drains, "wait for launches", "waits for launches"),
         ),
     };
+    for share in &stats.shares {
+        let launches = counted(share.counters.launches, "launch", "launches");
+        out += &format!("on {}: {launches}\n", share.name);
+    }
+    if let [device, host] = &stats.shares[..] {
+        for refusal in &stats.refusals {
+            out += &format!(
+                "on {} because {} cannot: kernel {}, {}: {}\n",
+                host.name,
+                device.name,
+                refusal.kernel,
+                counted(refusal.launches, "launch", "launches"),
+                refusal.reason
+            );
+        }
+    }
     for (reason, count) in &stats.unsupported {
         out += &format!(
             "not flattened, but run by one thread: {} with {reason}\n",
@@ -111,15 +138,30 @@ pub fn stats_object(stats: &Stats) -> String {
         .iter()
         .map(|(reason, count)| json!({ "reason": reason.to_string(), "programs": count }));
     let unsupported: Vec<Value> = unsupported.collect();
+    let share =
+        |share: &Share| json!({ "runtime": share.name, "launches": share.counters.launches });
+    let refusal = |refusal: &Refusal| {
+        json!({
+            "kernel": refusal.kernel,
+            "reason": refusal.reason.to_string(),
+            "launches": refusal.launches,
+        })
+    };
     let object = json!({
         "runtime": stats.runtime,
         "launches": counters.launches,
         "modules": counters.modules,
+        "cached": counters.cached,
         "compile_seconds": counters.compile_ns as f64 * 1e-9,
         "ahead_seconds": counters.prefetch_ns as f64 * 1e-9,
         "transferred": counters.transferred,
+        "reads": counters.reads,
+        "writes": counters.writes,
+        "drains": counters.drains,
         "bytes": counters.bytes,
         "peak_bytes": counters.peak_bytes,
+        "shares": stats.shares.iter().map(share).collect::<Vec<_>>(),
+        "refused": stats.refusals.iter().map(refusal).collect::<Vec<_>>(),
         "unsupported": unsupported,
         "variables": variables,
     });

@@ -37,27 +37,31 @@ pub struct Reporter {
 
 impl Reporter {
     /// A reporter, and a session whose programs print through it.
-    pub fn new(global: &Global) -> (Reporter, Session) {
+    pub fn new(global: &Global) -> Result<(Reporter, Session)> {
         let output = Output::stdout();
         let mut session = Session::new(global.settings());
         session.set_output(Box::new(output.clone()));
-        session.set_runtime(global.runtime(session.interrupt_handle()));
+        session.set_runtime(global.runtime(session.interrupt_handle())?);
         interrupt::install(&session);
         let renderer = Renderer::new(global.colors(&std::io::stderr()));
         let (quiet, folder) = (global.quiet, global.pictures.clone());
         let (measures, drawn) = (Measures::default(), BTreeSet::new());
         let profile = Profile::default();
-        (
-            Reporter { output, renderer, quiet, measures, profile, drawn, folder, problems: 0 },
-            session,
-        )
+        let reporter =
+            Reporter { output, renderer, quiet, measures, profile, drawn, folder, problems: 0 };
+        Ok((reporter, session))
     }
 
     /// Tells from now on what forms take.
-    pub fn measure(&mut self, session: &mut Session, global: &Global, measures: Measures) {
+    pub fn measure(
+        &mut self,
+        session: &mut Session,
+        global: &Global,
+        measures: Measures,
+    ) -> Result<()> {
         self.measures = measures;
         if measures.profile
-            && let Some(runtime) = global.runtime(session.interrupt_handle())
+            && let Some(runtime) = global.runtime(session.interrupt_handle())?
         {
             session.set_runtime(Some(Box::new(Profiled::new(runtime, self.profile.clone()))));
         }
@@ -66,6 +70,7 @@ impl Reporter {
         if measures.json {
             session.set_output(Box::new(std::io::stderr()));
         }
+        Ok(())
     }
 
     /// Tells what a session did, if that is wanted.

@@ -3,7 +3,10 @@
 
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{Options, Runtime};
+use nesl_runtime_composite::Composite;
 use nesl_runtime_cpu::Cpu;
+use nesl_runtime_ptx::Ptx;
+use nesl_runtime_ptx::driver::device;
 use nesl_server::options::RuntimeChoice;
 
 /// A runtime as the command line and editors know it.
@@ -16,30 +19,43 @@ pub struct RuntimeRow {
     /// True if small programs are interpreted first. Someone who asks for the interpreter of kernels wants
     /// to see kernels run.
     pub interpret_first: bool,
-    /// Makes the runtime; none for the direct interpreter.
-    make: fn(Options) -> Option<Box<dyn Runtime>>,
+    /// Makes the runtime; none for the direct interpreter. Fails with the reason why this machine does
+    /// not have it.
+    make: fn(Options) -> Made,
 }
 
+/// A runtime, none for the direct interpreter, or the reason why this machine does not have it.
+pub type Made = Result<Option<Box<dyn Runtime>>, String>;
+
+/// The device that `ptx` runs on, by its number from 0 on.
+const DEVICE: usize = 0;
+
 /// All runtimes; the first is the default.
-pub static RUNTIMES: [RuntimeRow; 3] = [
+pub static RUNTIMES: [RuntimeRow; 4] = [
     RuntimeRow {
         choice: RuntimeChoice { name: "cpu", device: cpu_device },
         about: "Compiled, on all cores",
         interpret_first: true,
         // On a machine that no code can be made for, the direct interpreter does.
-        make: |options| Some(Box::new(Cpu::new(options).ok()?)),
+        make: |options| Ok(Cpu::new(options).ok().map(boxed)),
+    },
+    RuntimeRow {
+        choice: RuntimeChoice { name: "ptx", device: gpu_device },
+        about: "Compiled, on an NVIDIA GPU; what it cannot execute on the CPU",
+        interpret_first: true,
+        make: gpu,
     },
     RuntimeRow {
         choice: RuntimeChoice { name: "reference", device: || "direct interpreter".to_owned() },
         about: "The direct interpreter",
         interpret_first: false,
-        make: |_| None,
+        make: |_| Ok(None),
     },
     RuntimeRow {
         choice: RuntimeChoice { name: "kir", device: || "interpreter of kernels".to_owned() },
         about: "The interpreter of kernels",
         interpret_first: false,
-        make: |options| Some(Box::new(Reference::new(options))),
+        make: |options| Ok(Some(boxed(Reference::new(options)))),
     },
 ];
 
@@ -49,13 +65,34 @@ impl RuntimeRow {
         RUNTIMES.iter().find(|row| row.choice.name == name)
     }
 
-    /// Makes the runtime; none for the direct interpreter.
-    pub fn make(&self, options: Options) -> Option<Box<dyn Runtime>> {
+    /// Makes the runtime; none for the direct interpreter. Fails with the reason why this machine does
+    /// not have it.
+    pub fn make(&self, options: Options) -> Made {
         (self.make)(options)
     }
 }
 
-fn cpu_device() -> String {
+fn boxed(runtime: impl Runtime + 'static) -> Box<dyn Runtime> {
+    Box::new(runtime)
+}
+
+/// The GPU first, and the CPU for the kernels that the GPU refuses.
+fn gpu(options: Options) -> Made {
+    let memory = options.memory;
+    let device = Ptx::new(DEVICE, options.clone()).map_err(|missing| missing.to_string())?;
+    let host = Cpu::new(options).map_err(|_| "no code can be made for this CPU".to_owned())?;
+    Ok(Some(boxed(Composite::new(boxed(device), boxed(host), memory))))
+}
+
+fn gpu_device() -> String {
+    match device::describe(DEVICE) {
+        Ok(device) => device.name,
+        Err(missing) => missing.to_string(),
+    }
+}
+
+/// The CPU, as it is called where devices are listed.
+pub fn cpu_device() -> String {
     match std::thread::available_parallelism().map_or(1, usize::from) {
         1 => "CPU, 1 thread".to_owned(),
         threads => format!("CPU, {threads} threads"),

@@ -412,6 +412,28 @@ fn ir_shows_every_stage() {
 }
 
 #[test]
+fn ptx_names_the_lines_that_became_a_kernel() {
+    let text = "function big(a) =\n  {x * x :\n   x in a\n   | x > 10};\n";
+    let folder = Folder::new(&[("a.nesl", text)]);
+    let ran = folder.nesl(&["ir", "a.nesl", "--stage", "ptx"]).code(0);
+    for wanted in ["// line 2: {x * x :\n", ".visible .entry kernel0_pass0(", "mul.lo.s64"] {
+        assert!(ran.out.contains(wanted), "{wanted}: {}", ran.out);
+    }
+}
+
+/// Tests of this file run without a GPU.
+#[test]
+fn a_missing_gpu_is_told_with_a_way_out() {
+    let folder = Folder::new(&[("a.nesl", "1 + 2;\n")]);
+    let ran = folder.nesl(&["run", "--runtime", "ptx", "a.nesl"]);
+    if folder.nesl(&["devices"]).code(0).out.contains("not on this machine") {
+        ran.code(2).err(expect![[r#"
+            nesl: --runtime ptx: there is no NVIDIA driver (libcuda.so or libcuda.so.1 on the library path); `nesl devices` tells what was looked for, and --runtime cpu runs on this machine
+        "#]]);
+    }
+}
+
+#[test]
 fn cost_measures_forms() {
     let folder = Folder::new(&[(
         "a.nesl",

@@ -5,6 +5,7 @@
 mod editors;
 mod measure;
 mod shell;
+mod simulate;
 
 use anyhow::{Context, Result, bail};
 use shell::{root, run};
@@ -23,6 +24,8 @@ cargo xtask <task>
   bless                    accept what the tests see now as what they expect
   conformance [--cmd 'other run {file}'] [--only TEXT]
                            run the recorded cases through nesl, or another program
+  simulate                 all tests that compute on the simulated GPU, with a report in
+                           bench/results; also assembles, if NESL_PTXAS names a ptxas
   size                     size and start-up time of the released program, over many runs
   fuzz TARGET SECONDS      run a fuzz target for a while (needs cargo-fuzz and nightly)
   lines                    lines of code by crate";
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         ["latency", "--replay", options @ ..] => editors::replay(options),
         ["bless"] => bless(),
         ["conformance", options @ ..] => conformance(options),
+        ["simulate"] => simulate::simulate(),
         ["size"] => measure::size(),
         ["fuzz", target, seconds] => fuzz(target, seconds),
         ["lines"] => measure::lines(),

@@ -40,6 +40,7 @@ export class Status implements vscode.Disposable {
     const precision = settings.get('precision', 64);
     const runtimes: [string, string][] = [
       ['cpu', 'compiled, on all cores'],
+      ['ptx', 'compiled, on an NVIDIA GPU; what it cannot execute on the CPU'],
       ['reference', 'the direct interpreter: what a program means'],
       ['kir', 'the interpreter of kernels: slow, checks everything'],
     ];

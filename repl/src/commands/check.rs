@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub fn run(global: &Global, files: &[PathBuf], as_json: bool, types: bool) -> Result<u8> {
     let mut errors = 0;
     let mut warnings = 0;
-    let (mut reporter, mut session) = Reporter::new(global);
+    let (mut reporter, mut session) = Reporter::new(global)?;
     for path in files {
         let file = source::read(path)?;
         let report = session.check(&file.name, &file.text);

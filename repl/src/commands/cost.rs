@@ -15,7 +15,7 @@ use serde_json::json;
 
 /// Measures a file, an expression, or an expression at several sizes.
 pub fn run(global: &Global, asked: &CostArgs) -> Result<u8> {
-    let (mut reporter, mut session) = Reporter::new(global);
+    let (mut reporter, mut session) = Reporter::new(global)?;
     // Only the direct interpreter counts.
     session.set_runtime(None);
     // The numbers are what is wanted, not what the program prints.

@@ -8,7 +8,7 @@ use anyhow::Result;
 
 /// Prints the documentation of names.
 pub fn run(global: &Global, names: &[String]) -> Result<u8> {
-    let (reporter, mut session) = Reporter::new(global);
+    let (reporter, mut session) = Reporter::new(global)?;
     let mut code = OK;
     for (index, name) in names.iter().enumerate() {
         match session.doc(name) {

@@ -9,7 +9,7 @@ use anyhow::Result;
 
 /// Evaluates texts in order in one session.
 pub fn run(global: &Global, texts: &[String]) -> Result<u8> {
-    let (mut reporter, mut session) = Reporter::new(global);
+    let (mut reporter, mut session) = Reporter::new(global)?;
     let mut code = OK;
     for text in texts {
         let summary = reporter.enter(&mut session, "<expression>", &close(text));

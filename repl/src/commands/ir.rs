@@ -10,7 +10,7 @@ use std::path::Path;
 
 /// Prints a file as a stage of the compiler sees it.
 pub fn run(global: &Global, path: &Path, stage: Stage, function: Option<&str>) -> Result<u8> {
-    let (mut reporter, mut session) = Reporter::new(global);
+    let (mut reporter, mut session) = Reporter::new(global)?;
     let file = source::read(path)?;
     match session.dump(&file.name, &file.text, stage, function) {
         Ok(text) => {

@@ -1,7 +1,7 @@
 //! The file that keeps the lines typed at the prompt between sessions.
 
 use super::helper::Helper;
-use etcetera::{AppStrategy, AppStrategyArgs, choose_app_strategy};
+use crate::folders;
 use rustyline::Editor;
 use rustyline::history::DefaultHistory;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,7 @@ pub fn path() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("NESL_HISTORY") {
         return if path.is_empty() { None } else { Some(path.into()) };
     }
-    let strategy = choose_app_strategy(AppStrategyArgs {
-        top_level_domain: String::new(),
-        author: String::new(),
-        app_name: "nesl".to_string(),
-    })
-    .ok()?;
-    let folder = strategy.state_dir().unwrap_or_else(|| strategy.data_dir());
-    Some(folder.join("history"))
+    Some(folders::state()?.join("history"))
 }
 
 /// Adds what was typed since the last time. Sessions running side by side do not lose each

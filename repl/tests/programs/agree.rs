@@ -1,11 +1,13 @@
 //! Runs a program on every runtime and compares the results.
 
+use super::device::Device;
 use super::tree::{Entry, Program};
 use nesl_engine::session::{Strategy, Version};
 use nesl_engine::{Event, Precision, Session, Settings};
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{Options, Runtime};
 use nesl_runtime_cpu::Cpu;
+use std::rc::Rc;
 
 /// Programs with more work than this are skipped.
 const MAX_WORK: u64 = 1_000_000;
@@ -17,20 +19,28 @@ pub enum Verdict {
     Differ(String),
 }
 
+/// Makes the runtime of a configuration.
 type Make = fn(Options) -> Box<dyn Runtime>;
 
 /// A configuration: name, constructor of the runtime, and strategy. Random programs are small, so
 /// flattened code is exercised only if the strategy forces it.
-type Way = (&'static str, Make, Strategy);
+pub type Way = (&'static str, Make, Strategy);
 
-const FLAT: Strategy = Strategy::Always(Version::Flattened);
+/// The strategy that flattens everything.
+pub const FLAT: Strategy = Strategy::Always(Version::Flattened);
 
-const WAYS: [Way; 4] = [
+const WAYS: [Way; 5] = [
     ("kir", |options| Box::new(Reference::new(options)), Strategy::Auto),
     ("kir, flat", |options| Box::new(Reference::new(options)), FLAT),
     ("cpu with one thread", |options| cpu(Options { threads: 1, ..options }), Strategy::Auto),
     ("cpu with two threads, flat", |options| cpu(Options { threads: 2, ..options }), FLAT),
+    ("device, flat", device, FLAT),
 ];
+
+fn device(options: Options) -> Box<dyn Runtime> {
+    let cpu = Cpu::new(options).expect("code can be made for this machine");
+    Box::new(Device::new(cpu, Rc::default()))
+}
 
 fn cpu(options: Options) -> Box<dyn Runtime> {
     Box::new(Cpu::new(options).expect("code can be made for this machine"))
@@ -38,7 +48,7 @@ fn cpu(options: Options) -> Box<dyn Runtime> {
 
 /// The outcome of an entry.
 #[derive(Debug, PartialEq)]
-enum Outcome {
+pub enum Outcome {
     Value { value: String, ty: String },
     Failure { message: String, at: String },
 }
@@ -80,6 +90,22 @@ fn run(text: &str, precision: Precision, way: Option<Way>) -> (Vec<Outcome>, u64
 
 /// Checks that all runtimes compute the same results as the direct interpreter.
 pub fn verdict(program: &Program, precision: Precision) -> Verdict {
+    verdict_on(program, precision, &WAYS, |text, way| Ok(outcomes(text, precision, way)))
+}
+
+/// Runs a program on a configuration and returns the outcomes of its entries.
+pub fn outcomes(text: &str, precision: Precision, way: Way) -> Vec<Outcome> {
+    run(text, precision, Some(way)).0
+}
+
+/// Checks that some configurations compute the same results as the direct interpreter. Each is
+/// executed by `execute`, which returns an error for what is wrong besides the results.
+pub fn verdict_on(
+    program: &Program,
+    precision: Precision,
+    ways: &[Way],
+    execute: impl Fn(&str, Way) -> Result<Vec<Outcome>, String>,
+) -> Verdict {
     let entries = program.entries();
     let text = program.text();
     let (expected, work) = run(&text, precision, None);
@@ -89,9 +115,12 @@ pub fn verdict(program: &Program, precision: Precision) -> Verdict {
     if let Err(how) = promised(&entries, &expected) {
         return Verdict::Differ(how);
     }
-    for way in WAYS {
+    for way in ways {
         let name = way.0;
-        let (given, _) = run(&text, precision, Some(way));
+        let given = match execute(&text, *way) {
+            Ok(given) => given,
+            Err(how) => return Verdict::Differ(format!("{name}: {how}")),
+        };
         let same = given.len() == expected.len();
         let pairs = entries.iter().zip(expected.iter().zip(&given));
         let wrong = pairs.into_iter().find(|(entry, (a, b))| !agree(entry, a, b, precision));

@@ -10,6 +10,7 @@
 //! | `recursion` | generation of recursive functions |
 //! | `shrink` | shrinking of failing programs |
 //! | `agree` | execution on all runtimes and comparison of the results |
+//! | `simulated` | the same on a simulated GPU |
 //!
 //! `PROPTEST_CASES=10000` makes a long run, and `PROPTEST_RNG_SEED=7` a reproducible one with
 //! another seed. A failing program is shrunk and printed; add it to `tests/run/`. With
@@ -18,18 +19,24 @@
 
 mod agree;
 mod data;
+#[path = "../device/mod.rs"]
+mod device;
 mod generate;
 mod recursion;
 mod rows;
 mod shrink;
+mod simulated;
+#[path = "../simulator/mod.rs"]
+mod simulator;
 mod tree;
 
-use agree::{Verdict, verdict};
+use agree::Verdict;
 use nesl_engine::Precision;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestError, TestRunner};
 use shrink::Programs;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use tree::{Expr, Program, Shape};
 
@@ -49,14 +56,15 @@ fn config(cases: u32) -> ProptestConfig {
     config
 }
 
-fn all_agree(precision: Precision, cases: u32) {
+/// Runs random programs and compares their results as `verdict` does.
+fn all_agree(cases: u32, verdict: impl Fn(&Program) -> Verdict) {
     let mut runner = TestRunner::new(config(cases));
     let file = std::env::var_os("PROGRAM_FILE");
     let result = runner.run(&Programs, |program| {
         if let Some(file) = &file {
             std::fs::write(file, program.text()).expect("the file can be written");
         }
-        match verdict(&program, precision) {
+        match verdict(&program) {
             Verdict::Agree => Ok(()),
             Verdict::TooLarge => Err(TestCaseError::reject("it takes too long")),
             Verdict::Differ(how) => Err(TestCaseError::fail(how)),
@@ -71,12 +79,28 @@ fn all_agree(precision: Precision, cases: u32) {
 
 #[test]
 fn runtimes_agree() {
-    all_agree(Precision::Bits64, 200);
+    all_agree(200, |program| agree::verdict(program, Precision::Bits64));
 }
 
 #[test]
 fn runtimes_agree_at_32_bits() {
-    all_agree(Precision::Bits32, 100);
+    all_agree(100, |program| agree::verdict(program, Precision::Bits32));
+}
+
+fn simulated_gpu_agrees(precision: Precision) {
+    let launches = Cell::new(0);
+    all_agree(12, |program| simulated::verdict(program, precision, &launches));
+    assert!(launches.get() > 0, "no kernel was launched on the device");
+}
+
+#[test]
+fn simulated_gpu_agrees_at_64_bits() {
+    simulated_gpu_agrees(Precision::Bits64);
+}
+
+#[test]
+fn simulated_gpu_agrees_at_32_bits() {
+    simulated_gpu_agrees(Precision::Bits32);
 }
 
 /// Prints some programs and their results, for inspection.

@@ -1,0 +1,121 @@
+//! Exact counts of what the programs of `bench/nesl` cost on a GPU, simulated behind the driver's
+//! interface: launches of either side, waits, reads, the memory traffic and the instructions of
+//! kernels, and the kernels that the CPU executed instead.
+
+mod benchmarks;
+mod simulator;
+
+use benchmarks::{PROGRAMS, assert_same, definitions, enter, on_cpu, session};
+use expect_test::expect;
+use nesl_runtime::runtime::{Options, Refusal};
+use nesl_sim::client::Client;
+use simulator::gpu;
+use std::fmt::Display;
+
+/// The size of a memory sector, in bytes.
+const SECTOR_BYTES: u64 = 32;
+
+/// The columns of the table: launches on the device (of kernels, and of the entries they consist of) and
+/// on the CPU; waits and reads; KiB of sectors loaded and stored; thousands of instructions of
+/// threads; kernels refused.
+const COLUMNS: [&str; 9] = [
+    "kernels",
+    "entries",
+    "on cpu",
+    "drains",
+    "reads",
+    "load KiB",
+    "store KiB",
+    "k instr",
+    "refused",
+];
+
+#[test]
+fn programs_of_the_benchmarks() {
+    let simulator = Client::load().expect("the simulator was built").exclusive();
+    let mut table = row("program", COLUMNS);
+    let mut refused = String::new();
+    for program in &PROGRAMS {
+        let text = definitions(program);
+        let expected = on_cpu(program, &text);
+        let mut session = session();
+        let interrupt = session.interrupt_handle();
+        let options = Options { interrupt, threads: 1, ..Options::default() };
+        session.set_runtime(Some(gpu(options)));
+        enter(&mut session, &text);
+        let form = format!("r = {};", program.form);
+        // The first run compiles.
+        enter(&mut session, &form);
+        let before = session.stats();
+        simulator.clear();
+        enter(&mut session, &form);
+        let (after, counters) = (session.stats(), simulator.counters());
+        assert_same(&enter(&mut session, "check(r);"), &expected, program.name);
+        let launches = |side: usize| {
+            after.shares[side].counters.launches - before.shares[side].counters.launches
+        };
+        let kernels = newly_refused(&before.refusals, &after.refusals);
+        let counts = [
+            launches(0),
+            counters.launches,
+            launches(1),
+            after.counters.drains - before.counters.drains,
+            after.counters.reads - before.counters.reads,
+            counters.load_sectors * SECTOR_BYTES / 1024,
+            counters.store_sectors * SECTOR_BYTES / 1024,
+            counters.thread_instructions / 1000,
+            kernels.len() as u64,
+        ];
+        table += &row(program.name, counts);
+        for Refusal { kernel, reason, .. } in kernels {
+            refused += &format!("{}: {kernel}: {reason}\n", program.name);
+        }
+    }
+    let table = format!("{table}\n{refused}");
+    // `cargo xtask simulate` takes the table from here.
+    println!("\n{table}");
+    expect![[r#"
+        program              kernels   entries    on cpu    drains     reads  load KiB store KiB   k instr   refused
+        dot                        1         1         0         1         1      1630         8      8231         0
+        black-scholes              1         1         0         1         0      2441      1562     28510         0
+        sort                       1         9         0         1         0      4576      4339     48469         0
+        sum-rows                   1         1         0         1         0       938        32      8047         0
+        sum-columns                3         3         0         2         2      4821         5      9388         0
+        spmv                       1         1         0         1         0      4750        39      1284         0
+        mandelbrot                 3         4         0         2         0       129       385      2394         0
+        pagerank                  40        40         0         1         0    103195      3125     46750         0
+        kmeans-3                  15        19         0         7         6    115605    277388    287511         0
+        kmeans-30                 15        19         0         7         6    394663    285854    439992         0
+        primes                    24        24         0        10         9       510      2602     18291         0
+        hotspot                   40        40         0         1         0     45768      6437     98318         0
+        bfs                      105       125         0        44        43     16053      4930     34971         0
+        word-count                 5         6         0         3         2      6317      5091     35954         0
+        quicksort                218       267         1       120        42    140423    137859    192293         1
+        quickhull                 87        92         1        34        40     18423      4338    152100         1
+        barnes-hut                29        45         1        10        14    202223      1033     92887         1
+        barnes-hut-squares       227       285        10       103        66    813321    814324    892946         2
+        batcher                  647       723        11       331       205    242417    239078    160478         2
+
+        quicksort: quicksort kernel 5: recursive functions
+        quickhull: chain kernel 19: recursive functions
+        barnes-hut: tree kernel 21: recursive functions
+        barnes-hut-squares: pulls kernel 28: the intrinsic `rank_up`
+        barnes-hut-squares: pulls kernel 29: the intrinsic `sort_up`
+        batcher: bitonic_merge kernel 15: recursive functions
+        batcher: bitonic_sort kernel 4: recursive functions
+    "#]].assert_eq(&table);
+}
+
+/// Returns the kernels that were refused between two looks.
+fn newly_refused<'a>(before: &[Refusal], after: &'a [Refusal]) -> Vec<&'a Refusal> {
+    let launches = |all: &[Refusal], kernel: &str| {
+        all.iter().find(|refusal| refusal.kernel == kernel).map_or(0, |refusal| refusal.launches)
+    };
+    after.iter().filter(|refusal| refusal.launches > launches(before, &refusal.kernel)).collect()
+}
+
+/// Returns a row of the table: a name, and numbers or their titles.
+fn row(name: &str, columns: [impl Display; 9]) -> String {
+    let columns = columns.map(|column| format!("{column:>10}"));
+    format!("{name:<18}{}\n", columns.concat())
+}
