@@ -24,12 +24,12 @@ class Trouble(Exception):
 class Process:
     """A process that answers lines on standard input with lines on standard output."""
 
-    def __init__(self, command, patience, directory=HERE):
+    def __init__(self, command, patience, directory=HERE, environment=None):
         self.patience = patience
         self.errors = tempfile.TemporaryFile()
         self.child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
-            cwd=directory, bufsize=0)
+            cwd=directory, env=environment, bufsize=0)
         self.lines = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
 

@@ -1,11 +1,13 @@
-"""The programs in JAX: operations on whole arrays, compiled by XLA for the CPU."""
+"""The programs in JAX: operations on whole arrays, compiled by XLA for the CPU, unless
+NESL_BENCH_JAX_PLATFORM names another of JAX's platforms."""
 
+import os
 from functools import partial
 
 import jax
 
 jax.config.update("jax_enable_x64", True)
-jax.config.update("jax_platforms", "cpu")
+jax.config.update("jax_platforms", os.environ.get("NESL_BENCH_JAX_PLATFORM", "cpu"))
 
 import jax.numpy as jnp  # noqa: E402  (must follow the configuration)
 
