@@ -9,6 +9,7 @@ use crate::arrays::{ArrayState, Memory};
 use crate::exec;
 use crate::frame::{FlatProgram, RunError, RunResult};
 use crate::kernels::KernelCache;
+use crate::progress::Progress;
 use crate::resident::ResidentValue;
 use crate::unsupported::{Unsupported, UnsupportedCounts};
 use nesl_core::interp::Failure as ProgramFailure;
@@ -27,6 +28,7 @@ use std::time::{Duration, Instant};
 /// Runs programs on a runtime.
 pub(crate) struct Executor {
     pub(crate) runtime: Box<dyn Runtime>,
+    progress: Progress,
     /// The thresholds for the runtime's machine.
     pub(crate) limits: Thresholds,
     /// The state of the runtime's arrays.
@@ -96,8 +98,9 @@ impl Inputs<'_> {
 }
 
 impl Executor {
-    pub(crate) fn new(runtime: Box<dyn Runtime>) -> Executor {
+    pub(crate) fn new(runtime: Box<dyn Runtime>, progress: Progress) -> Executor {
         Executor {
+            progress,
             limits: Thresholds::for_machine(runtime.caps()),
             runtime,
             arrays: ArrayState::default(),
@@ -193,7 +196,13 @@ impl Executor {
         for id in globals {
             args.push(inputs.globals[id.0 as usize].parts(runtime, precision)?);
         }
-        let memory = Memory { runtime, precision, limits: &self.limits, state: &self.arrays };
+        let memory = Memory {
+            runtime,
+            precision,
+            limits: &self.limits,
+            state: &self.arrays,
+            progress: &self.progress,
+        };
         let parts = exec::run(memory, program, kernels, inputs.strategy, inputs.max_depth, args);
         self.translated(kernels.take_lowering_time());
         Ok(ResidentValue::resident(parts?, prepared.result.clone(), precision))

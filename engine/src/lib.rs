@@ -6,13 +6,16 @@
 
 mod arrays;
 pub mod cost;
+pub mod data;
 mod exec;
 mod execute;
 mod frame;
 pub mod host;
 mod interpret_first;
 mod kernels;
+mod outlook;
 mod preview;
+mod progress;
 mod resident;
 mod runner;
 pub mod session;
@@ -21,12 +24,15 @@ mod sources;
 mod trace;
 mod unsupported;
 
+pub use host::LineInput;
 pub use host::picture::Picture;
 pub use host::text::decode;
 pub use nesl_core::pipeline::{Stage, Stages};
+pub use outlook::{Entry, Outlook, View};
+pub use progress::{Progress, Report};
 pub use session::{
     Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,
-    Stats, Summary, Usage, Variable,
+    ShownValues, Stats, Summary, Usage, Variable,
 };
 pub use sources::Sources;
 pub use unsupported::Unsupported;

@@ -7,7 +7,7 @@ use anyhow::anyhow;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
-use nesl_engine::{Settings, Stage};
+use nesl_engine::{Settings, ShownValues, Stage};
 use nesl_runtime::runtime::{self, Runtime};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -410,7 +410,7 @@ impl Global {
                 StrategyName::Flattened => Strategy::Always(Version::Flattened),
             },
             fuel: self.fuel,
-            show_sequences: !self.quiet,
+            shown: if self.quiet { ShownValues::Scalars } else { ShownValues::All },
             interpret_first: self.runtime.interpret_first && !self.always_compile,
             ..Settings::default()
         };

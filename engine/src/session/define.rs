@@ -36,6 +36,7 @@ impl Session {
         sink(Event::Bound(Binding {
             name: name.to_string(),
             value: "fn".to_owned(),
+            data: None,
             ty: self.type_of_name(item, name),
             expression: false,
             cost: None,
