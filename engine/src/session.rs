@@ -259,6 +259,19 @@ impl Session {
         }
     }
 
+    /// Forgets all entries, values and pictures, and where the standard streams go. The settings, the
+    /// runtime and the handles stay.
+    pub fn reset(&mut self) {
+        let mut fresh = Session::new(self.settings.clone());
+        fresh.host.set_interrupt(self.interrupt.clone());
+        fresh.interrupt = self.interrupt.clone();
+        fresh.progress = self.progress.clone();
+        fresh.outlook = self.outlook.clone();
+        fresh.outlook.publish(Vec::new());
+        fresh.executor = self.executor.take();
+        *self = fresh;
+    }
+
     /// Seeds the random numbers: what is drawn from now on depends on the seed only, not on what was
     /// drawn before.
     pub fn restart_random(&mut self, seed: u64) {

@@ -1,13 +1,15 @@
 //! The arguments of the command line.
 
 use crate::folders;
-use crate::runtimes::{RUNTIMES, RuntimeRow};
+use crate::runtimes::RUNTIMES;
 use crate::stages::STAGES;
 use anyhow::anyhow;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
 use nesl_engine::{Settings, ShownValues, Stage};
+use nesl_interactive::commands::bytes;
+use nesl_interactive::runtimes::{self, RuntimeRow};
 use nesl_runtime::runtime::{self, Runtime};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -86,11 +88,17 @@ pub struct Global {
         long,
         global = true,
         value_name = "NAME",
-        default_value = RUNTIMES[0].choice.name,
+        default_value = RUNTIMES[0].name,
         value_parser = runtime(),
         hide_possible_values = true
     )]
     pub runtime: &'static RuntimeRow,
+    /// Compute on at most N threads [default: one for each core]
+    #[arg(long, global = true, value_name = "N", value_parser = threads)]
+    pub threads: Option<usize>,
+    /// Let arrays take at most so many bytes, such as 500M or 4G [default: most of the memory]
+    #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
+    pub memory: Option<u64>,
     /// Use at most so many bytes of a GPU's memory, such as 500M or 20G [default: all it has]
     #[arg(long, global = true, value_name = "BYTES", value_parser = bytes)]
     pub device_memory: Option<u64>,
@@ -420,17 +428,24 @@ impl Global {
         settings
     }
 
-    /// Makes the runtime that the programs of a session run on; none for the direct interpreter.
-    /// Fails if this machine does not have it.
-    pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> anyhow::Result<Option<Box<dyn Runtime>>> {
-        let options = runtime::Options {
-            interrupt,
+    /// The limits of the runtime; its interrupt flag is to be set.
+    pub fn options(&self) -> runtime::Options {
+        let mut options = runtime::Options {
             device_memory: self.device_memory,
             cache: folders::cache(),
             ..runtime::Options::default()
         };
-        let name = self.runtime.choice.name;
-        self.runtime.make(options).map_err(|missing| {
+        options.memory = self.memory.unwrap_or(options.memory);
+        options.threads = self.threads.unwrap_or(options.threads);
+        options
+    }
+
+    /// Makes the runtime that the programs of a session run on; none for the direct interpreter.
+    /// Fails if this machine does not have it.
+    pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> anyhow::Result<Option<Box<dyn Runtime>>> {
+        let options = runtime::Options { interrupt, ..self.options() };
+        let name = self.runtime.name;
+        (self.runtime.make)(options).map_err(|missing| {
             anyhow!(
                 "--runtime {name}: {missing}; `nesl devices` tells what was looked for, and \
                  --runtime cpu runs on this machine"
@@ -460,24 +475,15 @@ fn stage() -> impl TypedValueParser<Value = Stage> {
 
 /// A runtime, by name.
 fn runtime() -> impl TypedValueParser<Value = &'static RuntimeRow> {
-    let names = RUNTIMES.iter().map(|row| PossibleValue::new(row.choice.name).help(row.about));
+    let names = RUNTIMES.iter().map(|row| PossibleValue::new(row.name).help(row.about));
     PossibleValuesParser::new(names)
-        .try_map(|name| RuntimeRow::of(&name).ok_or("there is no such runtime"))
+        .try_map(|name| runtimes::named(&RUNTIMES, &name).ok_or("there is no such runtime"))
 }
 
-/// A size in bytes: a number, with K, M, G or T behind it for powers of 1024.
-fn bytes(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
-    let power = match text[digits.len()..].to_ascii_uppercase().as_str() {
-        "" => Some(0),
-        "K" => Some(1),
-        "M" => Some(2),
-        "G" => Some(3),
-        "T" => Some(4),
-        _ => None,
-    };
-    let size = || digits.parse::<u64>().ok()?.checked_mul(1 << (10 * power?));
-    size().ok_or_else(|| "give a number of bytes, such as 500M or 20G".to_string())
+/// A number of threads.
+fn threads(text: &str) -> Result<usize, String> {
+    let threads = text.parse().ok().filter(|threads| *threads > 0);
+    threads.ok_or_else(|| "give a number of threads, 1 or more".to_string())
 }
 
 fn print_length(text: &str) -> Result<Length, String> {

@@ -1,6 +1,5 @@
 //! The interactive session, and forms read from a pipe.
 
-pub mod complete;
 mod definitions;
 mod helper;
 mod history;
@@ -12,10 +11,10 @@ use crate::exit::OK;
 use crate::interrupt;
 use crate::report::Reporter;
 use anyhow::Result;
-use complete::close;
 use definitions::{Files, Shown};
 use helper::Helper;
 use nesl_engine::Session;
+use nesl_interactive::entry::close;
 use rustyline::error::ReadlineError;
 use rustyline::history::DefaultHistory;
 use rustyline::{Behavior, ColorMode, CompletionType, Config, Editor};

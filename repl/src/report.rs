@@ -3,12 +3,12 @@
 use crate::cli::{Global, Measures};
 use crate::interrupt;
 use crate::json;
-use crate::measure;
 use crate::output::Output;
-use crate::render::Renderer;
 use anyhow::{Context, Result};
 use nesl_core::base::Diagnostic;
 use nesl_engine::{Binding, Event, FileRange, Session, Sources, Summary};
+use nesl_interactive::measure;
+use nesl_interactive::message::Renderer;
 use nesl_runtime::profile::{Profile, Profiled};
 use std::collections::BTreeSet;
 use std::path::PathBuf;

@@ -5,12 +5,13 @@ mod growth;
 use crate::cli::{CostArgs, Global};
 use crate::exit::worse;
 use crate::exit::{FAILED, INTERRUPTED, OK};
-use crate::prompt::complete::close;
 use crate::report::Reporter;
-use crate::source::{self, Lines, own_start};
-use crate::table::{Table, grouped, ratio};
+use crate::source;
 use anyhow::Result;
 use nesl_engine::{Binding, Session, Summary};
+use nesl_interactive::entry::close;
+use nesl_interactive::table::{Table, grouped, ratio};
+use nesl_interactive::text::{Lines, own_start};
 use serde_json::json;
 
 /// Measures a file, an expression, or an expression at several sizes.

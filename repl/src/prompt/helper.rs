@@ -1,8 +1,8 @@
 //! Answers to the line editor while a line is typed: whether it is complete, and its completions.
 
-use super::complete::{Typed, typed};
 use super::meta;
 use nesl_engine::Session;
+use nesl_interactive::entry::{Typed, typed};
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;

@@ -2,13 +2,13 @@
 //! sort;`, `load "f";`) are forms like any other.
 
 use super::Flow;
-use super::complete::close;
 use super::definitions::{Files, Shown};
-use crate::measure;
 use crate::report::Reporter;
 use crate::source;
-use crate::unknown::unknown;
 use nesl_engine::Session;
+use nesl_interactive::entry::close;
+use nesl_interactive::measure;
+use nesl_interactive::unknown::unknown;
 use std::path::Path;
 
 /// A row of the help: how it is written, what it does.

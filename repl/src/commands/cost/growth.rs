@@ -7,12 +7,12 @@ use super::{failed, measure, parallelism};
 use crate::cli::CostArgs;
 use crate::exit::OK;
 use crate::report::Reporter;
-use crate::table::{Table, grouped, ratio};
 use anyhow::{Result, bail};
 use nesl_engine::cost::{
     Growth, Law, MAX_ERROR, MIN_SIZES, MIN_SIZES_FOR_TWO_TERMS, Sample, Term, fit,
 };
 use nesl_engine::{Session, Summary};
+use nesl_interactive::table::{Table, grouped, ratio};
 use serde_json::{Value, json};
 
 /// The number of runs at a size, each with a seed of its own, where random numbers are drawn.

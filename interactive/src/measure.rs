@@ -1,8 +1,8 @@
 //! The time and memory that forms and sessions took, as text for people and as JSON for programs. The fields of the
 //! JSON are described by `nesl run --help`.
 
-use crate::source::{Lines, own_start};
 use crate::table::{Table, grouped};
+use crate::text::{Lines, own_start};
 use nesl_engine::{Binding, Sources, Stats, Usage};
 use nesl_runtime::profile::KernelTime;
 use nesl_runtime::runtime::{Refusal, Share};
@@ -100,6 +100,12 @@ pub fn stats(stats: &Stats) -> String {
             counted(*count, "program", "programs")
         );
     }
+    out + &variables(stats)
+}
+
+/// The variables as a table; empty if there are none.
+pub fn variables(stats: &Stats) -> String {
+    let mut out = String::new();
     if !stats.variables.is_empty() {
         let bytes = |bytes: Option<u64>| bytes.map_or_else(|| "-".to_string(), grouped);
         let mut table = Table::new(&["on host", "on runtime", "name", "type"]);
@@ -212,7 +218,8 @@ fn counted(n: u64, one: &str, many: &str) -> String {
 }
 
 /// Seconds in the unit that fits, with three digits or so.
-fn duration(seconds: f64) -> String {
+/// A time with a unit that fits.
+pub fn duration(seconds: f64) -> String {
     let (scaled, unit) = match seconds {
         s if s >= 1.0 => (s, "s"),
         s if s >= 1e-3 => (s * 1e3, "ms"),

@@ -1,13 +1,14 @@
 //! Diagnostics → text for people.
 //!
 //! The layout is ariadne's; what it says is all in the [`Diagnostic`]. Places reach ariadne in
-//! characters of the *visible* text (see [`crate::source`]), so nothing in a program's text can
+//! characters of the *visible* text (see [`crate::text`]), so nothing in a program's text can
 //! confuse a terminal or ariadne. Programs written by programs may have lines of megabytes:
 //! those get an excerpt instead.
 
 mod excerpt;
+pub mod html;
 
-use crate::source::{Lines, visible};
+use crate::text::{Lines, visible};
 use ariadne::{Color, Config, IndexType, Label, LabelAttach, Report, ReportKind, Source};
 use nesl_core::base::{Diagnostic, DiagnosticKind, Severity};
 use nesl_engine::{FileId, FileRange};

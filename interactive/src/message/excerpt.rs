@@ -1,7 +1,7 @@
 //! Messages about lines too long to be shown whole: the neighbourhood of the place, by hand.
 
 use super::{File, heading};
-use crate::source::visible;
+use crate::text::visible;
 use nesl_core::base::{Diagnostic, Label};
 use nesl_engine::{FileId, FileRange};
 use std::fmt::Write;

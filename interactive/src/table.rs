@@ -71,6 +71,22 @@ pub fn ratio(x: f64) -> String {
     }
 }
 
+/// A number of bytes with a unit that fits: `1.5 GB`.
+pub fn size(bytes: u64) -> String {
+    const UNITS: [&str; 5] = ["bytes", "KB", "MB", "GB", "TB"];
+    let mut unit = 0;
+    let mut size = bytes as f64;
+    while size >= 1024.0 && unit + 1 < UNITS.len() {
+        size /= 1024.0;
+        unit += 1;
+    }
+    match unit {
+        0 => format!("{bytes} bytes"),
+        _ if size < 10.0 && size.fract() >= 0.05 => format!("{size:.1} {}", UNITS[unit]),
+        _ => format!("{size:.0} {}", UNITS[unit]),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! Decides if the text typed so far is a whole number of forms, or more lines are to come.
 
 use nesl_core::base::Severity;
-use nesl_core::syntax;
+use nesl_core::syntax::{self, Kind, lex};
 
 /// The action for Enter, by what was typed before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,32 @@ pub fn typed(text: &str) -> Typed {
     } else {
         Typed::Part
     }
+}
+
+/// Returns what the next line of an incomplete text is indented by: two blanks for each bracket, `let`
+/// and definition that is open where the text ends.
+pub fn indentation(text: &str) -> String {
+    let mut open: Vec<Kind> = Vec::new();
+    let mut last = None;
+    for token in lex(text).iter().filter(|token| !token.kind.is_trivia()) {
+        let opener = match token.kind {
+            Kind::LParen | Kind::LBracket | Kind::LBrace | Kind::LetKw => {
+                open.push(token.kind);
+                None
+            }
+            Kind::RParen => Some(Kind::LParen),
+            Kind::RBracket => Some(Kind::LBracket),
+            Kind::RBrace => Some(Kind::LBrace),
+            Kind::InKw => Some(Kind::LetKw).filter(|_| open.last() == Some(&Kind::LetKw)),
+            _ => None,
+        };
+        if let Some(at) = open.iter().rposition(|kind| Some(*kind) == opener) {
+            open.truncate(at);
+        }
+        last = Some(token.kind);
+    }
+    let body = open.is_empty() && last == Some(Kind::Equals);
+    "  ".repeat(open.len() + usize::from(body))
 }
 
 /// The text with the terminator it may lack.
@@ -87,6 +113,20 @@ mod tests {
         for text in begun {
             assert_eq!(typed(text), Typed::Part, "{text}");
             assert_ne!(typed(&format!("{text}\n")), Typed::Part, "{text} and a blank line");
+        }
+    }
+
+    #[test]
+    fn the_next_line_is_indented_by_what_is_open() {
+        for (text, blanks) in [
+            ("function f1(x) =", 2),
+            ("{a +", 2),
+            ("function f1(x) =\n  let y = {", 4),
+            ("let y = 1 in", 0),
+            ("% a comment ( %", 0),
+            ("(1)]", 0),
+        ] {
+            assert_eq!(indentation(text).len(), blanks, "{text}");
         }
     }
 

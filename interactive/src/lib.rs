@@ -1,0 +1,31 @@
+//! What an interactive front end needs besides a session: the prompt and the Jupyter kernel share it.
+//!
+//! | module | contents |
+//! |---|---|
+//! | [`entry`] | is a typed text complete; its terminator; what the next line is indented by |
+//! | [`state`] | a session, and what its commands may change: an entry → outputs |
+//! | [`worker`] | the same on a thread of its own, with interrupts that are never lost |
+//! | [`output`] | what comes of an entry, as it happens |
+//! | [`assist`] | completion and inspection at a cursor, while the session runs |
+//! | [`commands`] | the commands that begin with a colon: one table |
+//! | [`display`] | values and pictures → text, HTML, SVG and plots |
+//! | [`message`] | diagnostics → text, with or without colours, and HTML |
+//! | [`bundle`] | something to show, in every form that a front end may choose |
+//! | [`measure`] | times, memory and counters → lines and JSON |
+//! | [`table`], [`text`], [`unknown`] | columns of text; lines and columns of offsets; undefined names |
+//! | [`runtimes`] | the runtimes that a program offers, as data |
+
+pub mod assist;
+pub mod bundle;
+pub mod commands;
+pub mod display;
+pub mod entry;
+pub mod measure;
+pub mod message;
+pub mod output;
+pub mod runtimes;
+pub mod state;
+pub mod table;
+pub mod text;
+pub mod unknown;
+pub mod worker;

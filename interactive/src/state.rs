@@ -1,0 +1,248 @@
+//! A session with all that its commands may change: the runtime, its limits, what is shown.
+
+use crate::bundle::Bundle;
+use crate::commands;
+use crate::display;
+use crate::entry::close;
+use crate::message::Renderer;
+use crate::output::{Outcome, Output, Problem, Stream};
+use crate::runtimes::{RuntimeRow, Runtimes};
+use nesl_core::base::{Diagnostic, Severity};
+use nesl_engine::{Event, FileRange, Session, Settings, Sources};
+use nesl_runtime::runtime::Options;
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The number of problems of one entry that are shown, at most.
+const MAX_PROBLEMS_SHOWN: usize = 50;
+
+/// How a session begins.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// The settings of the session.
+    pub settings: Settings,
+    /// The runtimes that can be chosen.
+    pub runtimes: Runtimes,
+    /// The runtime that is chosen.
+    pub runtime: &'static RuntimeRow,
+    /// The limits of the runtime; its interrupt flag is the session's.
+    pub options: Options,
+    /// How values are shown.
+    pub display: display::Style,
+}
+
+/// A session with all that its commands may change.
+pub struct State {
+    /// The session.
+    pub session: Session,
+    /// The setup that the session began with; commands change it.
+    pub setup: Setup,
+    renderer: Renderer,
+    /// The receiver of the entry that runs.
+    receiver: Receiver,
+    /// Pictures that were drawn on since they were shown.
+    drawn: BTreeSet<usize>,
+}
+
+/// Receives what comes of an entry.
+pub type Sink = Box<dyn FnMut(Output) + Send>;
+
+/// The receiver of the entry that runs; programs print to it from inside the session.
+#[derive(Clone, Default)]
+struct Receiver(Arc<Mutex<Option<Sink>>>);
+
+/// A standard stream of programs.
+struct Printer {
+    receiver: Receiver,
+    stream: Stream,
+}
+
+impl Receiver {
+    fn send(&self, output: Output) {
+        if let Some(sink) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            sink(output);
+        }
+    }
+
+    fn set(&self, sink: Option<Sink>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = sink;
+    }
+}
+
+impl Write for Printer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.receiver.send(Output::Printed(self.stream, bytes.to_vec()));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl State {
+    /// Begins a session. Fails with the reason why this machine does not have the runtime.
+    pub fn new(setup: Setup) -> Result<State, String> {
+        let receiver = Receiver::default();
+        let session = Session::new(setup.settings.clone());
+        let (renderer, drawn) = (Renderer::new(true), BTreeSet::new());
+        let mut state = State { session, setup, renderer, receiver, drawn };
+        state.connect();
+        state.set_runtime(state.setup.runtime)?;
+        Ok(state)
+    }
+
+    /// Connects the standard streams of programs.
+    fn connect(&mut self) {
+        let printer = |stream| Box::new(Printer { receiver: self.receiver.clone(), stream });
+        self.session.set_output(printer(Stream::Output));
+        self.session.set_error_output(printer(Stream::Errors));
+    }
+
+    /// Runs programs on another runtime, or on the same one with other limits. Fails with the reason why
+    /// this machine does not have it; then nothing changes.
+    pub fn set_runtime(&mut self, row: &'static RuntimeRow) -> Result<(), String> {
+        let interrupt = self.session.interrupt_handle();
+        let made = (row.make)(Options { interrupt, ..self.setup.options.clone() })?;
+        self.session.set_runtime(made);
+        self.session.settings_mut().interpret_first =
+            row.interpret_first && self.setup.settings.interpret_first;
+        self.setup.runtime = row;
+        Ok(())
+    }
+
+    /// Runs an entry: commands, each on a line of its own, and the text after them.
+    pub fn enter(&mut self, name: &str, text: &str, sink: Sink) -> Outcome {
+        self.receiver.set(Some(sink));
+        let outcome = self.run(name, text);
+        self.show_pictures();
+        self.receiver.set(None);
+        outcome
+    }
+
+    fn run(&mut self, name: &str, text: &str) -> Outcome {
+        if let Some(message) = commands::foreign(text) {
+            return self.fail(Problem::of_command(message));
+        }
+        let mut start = 0;
+        while let Some((command, after)) = commands::first(text, start) {
+            let outcome = match command {
+                Ok(command) => commands::run(self, name, &command),
+                Err(message) => self.fail(Problem::of_command(message)),
+            };
+            if outcome != Outcome::Done {
+                return outcome;
+            }
+            start = after;
+        }
+        let rest = &text[start..];
+        if rest.trim().is_empty() { Outcome::Done } else { self.enter_text(name, rest, text) }
+    }
+
+    /// Runs the forms of a text, the end of an entry that begins with commands: `whole` is all of it,
+    /// so that lines are counted from its beginning.
+    pub(crate) fn enter_text(&mut self, name: &str, text: &str, whole: &str) -> Outcome {
+        let above = &whole[..whole.len() - text.len().min(whole.len())];
+        let first_line = above.matches('\n').count();
+        let sources = self.session.sources();
+        let (receiver, style) = (self.receiver.clone(), self.setup.display);
+        let (mut first, mut problems) = (None, 0);
+        let renderer = &mut self.renderer;
+        let summary = self.session.enter(name, &close(text), &mut |event| match event {
+            Event::Bound(binding) => {
+                renderer.starts_at(binding.at.file, first_line);
+                receiver.send(display::binding(&binding, style));
+            }
+            Event::Text(text) if text.is_empty() => {}
+            Event::Text(text) => receiver.send(Output::Answer(Bundle::text(text))),
+            Event::Diagnostic(diagnostic) => {
+                for label in std::iter::once(&diagnostic.primary).chain(&diagnostic.labels) {
+                    if *sources.get(label.at.file).0 == *name {
+                        renderer.starts_at(label.at.file, first_line);
+                    }
+                }
+                problems += 1;
+                if problems > MAX_PROBLEMS_SHOWN {
+                    return;
+                }
+                let output = rendered(renderer, &sources, &diagnostic);
+                if let Output::Error(problem) = &output {
+                    first.get_or_insert_with(|| problem.clone());
+                }
+                receiver.send(output);
+            }
+        });
+        if problems > MAX_PROBLEMS_SHOWN {
+            let more = problems - MAX_PROBLEMS_SHOWN;
+            receiver
+                .send(Output::Answer(Bundle::text(format!("{more} more problems are not shown."))));
+        }
+        let pictures = self.session.pictures().iter().enumerate();
+        self.drawn.extend(pictures.filter(|(_, picture)| picture.changed()).map(|(at, _)| at));
+        match first {
+            _ if summary.exit => Outcome::Exit,
+            _ if summary.interrupted => Outcome::Interrupted,
+            Some(problem) => Outcome::Failed(problem),
+            None => Outcome::Done,
+        }
+    }
+
+    /// Shows something.
+    pub(crate) fn show(&self, output: Output) {
+        self.receiver.send(output);
+    }
+
+    /// Shows an error, and returns the outcome of an entry that ends with it.
+    pub(crate) fn fail(&self, problem: Problem) -> Outcome {
+        self.show(Output::Error(problem.clone()));
+        Outcome::Failed(problem)
+    }
+
+    /// Shows diagnostics of a text that was only looked at; returns the outcome.
+    pub(crate) fn fail_all(&mut self, diagnostics: &[Diagnostic<FileRange>]) -> Outcome {
+        let (sources, mut first) = (self.session.sources(), None);
+        for diagnostic in diagnostics.iter().take(MAX_PROBLEMS_SHOWN) {
+            let output = rendered(&mut self.renderer, &sources, diagnostic);
+            if let Output::Error(problem) = &output {
+                first.get_or_insert_with(|| problem.clone());
+            }
+            self.show(output);
+        }
+        first.map_or(Outcome::Done, Outcome::Failed)
+    }
+
+    /// Shows the pictures that were drawn on since the last time.
+    fn show_pictures(&mut self) {
+        for at in std::mem::take(&mut self.drawn) {
+            if let Some(picture) = self.session.pictures().get(at) {
+                self.receiver.send(Output::Picture(at, display::picture(picture)));
+            }
+        }
+    }
+
+    /// Begins a new session with the same settings: definitions, values and pictures are gone.
+    pub fn reset(&mut self) {
+        self.session.reset();
+        self.drawn.clear();
+        self.renderer = Renderer::new(true);
+        self.connect();
+    }
+}
+
+/// Returns a diagnostic as something to show.
+fn rendered(
+    renderer: &mut Renderer,
+    sources: &Sources,
+    diagnostic: &Diagnostic<FileRange>,
+) -> Output {
+    let shown = Bundle::colored(renderer.render(sources, diagnostic).trim_end().to_owned());
+    match diagnostic.severity {
+        Severity::Warning => Output::Warning(shown),
+        Severity::Error => Output::Error(Problem {
+            kind: crate::message::heading(diagnostic),
+            message: diagnostic.message.clone(),
+            shown,
+        }),
+    }
+}
