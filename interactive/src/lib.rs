@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`entry`] | is a typed text complete; its terminator; what the next line is indented by |
+//! | [`entry`] | is a typed text complete; its terminator; what the next line is indented by: of `core` |
 //! | [`state`] | a session, and what its commands may change: an entry → outputs |
 //! | [`worker`] | the same on a thread of its own, with interrupts that are never lost |
 //! | [`output`] | what comes of an entry, as it happens |
@@ -19,7 +19,6 @@ pub mod assist;
 pub mod bundle;
 pub mod commands;
 pub mod display;
-pub mod entry;
 pub mod measure;
 pub mod message;
 pub mod output;
@@ -29,3 +28,5 @@ pub mod table;
 pub mod text;
 pub mod unknown;
 pub mod worker;
+
+pub use nesl_core::syntax::entry;
