@@ -7,6 +7,7 @@
 mod arrays;
 pub mod cost;
 pub mod data;
+pub mod exchange;
 mod exec;
 mod execute;
 mod frame;

@@ -2,6 +2,7 @@
 
 mod command;
 mod define;
+mod exchange;
 mod forget;
 mod inspect;
 mod lazy;

@@ -10,6 +10,7 @@
 //! | [`commands`] | the commands that begin with a colon: one table |
 //! | [`display`] | values and pictures → text, HTML, SVG and plots |
 //! | [`message`] | diagnostics → text, with or without colours, and HTML |
+//! | [`serve`] | the worker for another program, through pipes: JSON, and arrays as columns |
 //! | [`bundle`] | something to show, in every form that a front end may choose |
 //! | [`measure`] | times, memory and counters → lines and JSON |
 //! | [`table`], [`text`], [`unknown`] | columns of text; lines and columns of offsets; undefined names |
@@ -23,6 +24,7 @@ pub mod measure;
 pub mod message;
 pub mod output;
 pub mod runtimes;
+pub mod serve;
 pub mod state;
 pub mod table;
 pub mod text;

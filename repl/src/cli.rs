@@ -345,6 +345,11 @@ the book's page \"What the language server speaks\" says beyond that.")]
         #[arg(long, hide = true)]
         stdio: bool,
     },
+    /// Serve another program: a session on standard input and output, in JSON
+    #[command(after_help = "\
+The Python module `nesl` uses this. Requests and answers are objects, one a line; the head of
+interactive/src/serve.rs describes them.")]
+    Serve,
     /// List the devices that programs can run on, and what was looked for
     #[command(after_help = "\
 Examples:

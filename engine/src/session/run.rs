@@ -497,7 +497,7 @@ fn options<'a>(settings: &Settings, interrupt: &'a AtomicBool) -> interp::Option
 }
 
 /// A failure of a runtime in words.
-fn words(failure: &runtime::Failure) -> String {
+pub(super) fn words(failure: &runtime::Failure) -> String {
     match failure {
         runtime::Failure::Machine(fault) => fault.to_string(),
         runtime::Failure::Program { .. } => "The program failed.".to_string(),
