@@ -20,6 +20,7 @@ mod resident;
 mod runner;
 pub mod session;
 pub mod show;
+mod shape;
 mod sources;
 mod trace;
 mod unsupported;
@@ -31,8 +32,9 @@ pub use nesl_core::pipeline::{Stage, Stages};
 pub use outlook::{Entry, Outlook, View};
 pub use progress::{Progress, Report};
 pub use session::{
-    Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,
-    ShownValues, Stats, Summary, Usage, Variable,
+    Binding, CheckReport, Completion, Cost, Definition, Earlier, Event, FileId, FileRange, Known,
+    Precision, Session, Settings, ShownValues, StageText, Stats, Summary, Usage, Variable,
 };
+pub use shape::Extent;
 pub use sources::Sources;
 pub use unsupported::Unsupported;

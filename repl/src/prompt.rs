@@ -36,7 +36,7 @@ enum Flow {
 /// Reads forms and runs them until there are no more. What the files define is known from the start.
 pub fn run(global: &Global, measures: Measures, files: &[PathBuf]) -> Result<u8> {
     let (mut reporter, mut session) = Reporter::new(global)?;
-    reporter.measure(&mut session, global, measures)?;
+    reporter.measure(&mut session, measures);
     let files = Files::new(files)?;
     if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
         interact(global, reporter, session, &files)

@@ -9,7 +9,7 @@ use nesl_core::base::Diagnostic;
 use nesl_engine::{Binding, Event, FileRange, Session, Sources, Summary};
 use nesl_interactive::measure;
 use nesl_interactive::message::Renderer;
-use nesl_runtime::profile::{Profile, Profiled};
+use nesl_runtime::profile::Profile;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -53,24 +53,16 @@ impl Reporter {
     }
 
     /// Tells from now on what forms take.
-    pub fn measure(
-        &mut self,
-        session: &mut Session,
-        global: &Global,
-        measures: Measures,
-    ) -> Result<()> {
+    pub fn measure(&mut self, session: &mut Session, measures: Measures) {
         self.measures = measures;
-        if measures.profile
-            && let Some(runtime) = global.runtime(session.interrupt_handle())?
-        {
-            session.set_runtime(Some(Box::new(Profiled::new(runtime, self.profile.clone()))));
+        if measures.profile {
+            session.time_kernels(Some(self.profile.clone()));
         }
         // What a form takes is known if each does its own work.
         session.settings_mut().lazy = !measures.time && !measures.json;
         if measures.json {
             session.set_output(Box::new(std::io::stderr()));
         }
-        Ok(())
     }
 
     /// Tells what a session did, if that is wanted.
