@@ -2,7 +2,7 @@
 
 use super::{CheckReport, Completion, FileRange, Session, Settings, is_error, located, place, run};
 use nesl_core::base::{Diagnostic, DiagnosticKind, Loc, Name};
-use nesl_core::db::{Before, FileId};
+use nesl_core::db::{Before, FileId, Form};
 use nesl_core::explain::{example, takes_functions};
 use nesl_core::ir::Site;
 use nesl_core::names::Resolution;
@@ -98,7 +98,7 @@ impl Session {
         // As in an entered text, a declared function is the one defined further down.
         let replaced = self.replaced.clone();
         for (position, form) in self.db.outline(file).forms.clone().iter().enumerate() {
-            self.redefine(file, position as u32, form, &mut |_| {});
+            self.stand_in(file, position as u32, form);
         }
         // A form that is not printed may have errors: functions that call it are left out, too.
         let broken = std::mem::take(&mut self.broken);
@@ -111,6 +111,23 @@ impl Session {
         }
         self.replaced = replaced;
         shown
+    }
+
+    /// Lets the names of a form that is only looked at stand for earlier definitions of the same type.
+    /// Unlike [`Session::redefine`], it touches no values.
+    fn stand_in(&mut self, file: FileId, position: u32, form: &Form) {
+        let item = form.id();
+        for name in form.names.iter() {
+            let found = self.db.lookup(Before { file, position }, name);
+            let Some(Resolution::Item(old, _)) = found else { continue };
+            if old == item || self.db.is_library(old) || !self.same_type(old, item, name) {
+                continue;
+            }
+            let old = self.current(old, name);
+            if old != item {
+                self.replaced.insert((old, name.clone()), item);
+            }
+        }
     }
 
     fn dump_file(
@@ -160,7 +177,7 @@ impl Session {
 
     fn dump_program(
         &self,
-        form: &nesl_core::db::Form,
+        form: &Form,
         stage: Stage,
         printed: &mut FxHashSet<String>,
         out: &mut StageText,
