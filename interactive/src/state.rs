@@ -42,8 +42,13 @@ pub trait Front {
     /// Connects the standard streams of programs; also after the session was reset.
     fn connect(&self, session: &mut Session);
     /// Enters a text that stands below `first_line` other lines of its entry.
-    fn enter(&mut self, session: &mut Session, name: &str, text: &str, first_line: usize)
-    -> Entered;
+    fn enter(
+        &mut self,
+        session: &mut Session,
+        name: &str,
+        text: &str,
+        first_line: usize,
+    ) -> Entered;
     /// Does what one of the front end's own commands says.
     fn command(&mut self, state: &mut State, call: &Call<'_>) -> Outcome;
 }
@@ -263,6 +268,11 @@ impl State {
     /// Returns the forms of the last entry that had any, and what each took.
     pub(crate) fn forms(&self) -> &[FormRun] {
         &self.forms
+    }
+
+    /// Returns the number of forms of the entry that runs so far.
+    pub(crate) fn forms_so_far(&self) -> usize {
+        if self.begins { 0 } else { self.forms.len() }
     }
 
     /// Returns the times of kernels, while they are recorded.

@@ -34,7 +34,8 @@ pub(super) static IR: Command = Command {
           where it comes from. A function that takes any type is shown at `int`. The form may be the \
           rest of the entry.",
     run: |state, call| {
-        let (word, rest) = call.operand.split_once(char::is_whitespace).unwrap_or((call.operand, ""));
+        let (word, rest) =
+            call.operand.split_once(char::is_whitespace).unwrap_or((call.operand, ""));
         let (stage, form) = match state.setup.stages.find(word) {
             Some(stage) => (stage, rest.trim_start()),
             None => (Stage::of(state.setup.stages, DEFAULT_STAGE), call.operand),
@@ -105,14 +106,16 @@ fn shown_stage(
         if let Some(source) = source.filter(|source| last != Some(*source)) {
             let width = line.chars().count();
             let blanks = " ".repeat(column.saturating_sub(width) + 2);
-            let _ = write!(text, "{blanks}\x1b[2m│ {}\x1b[0m", origin(state, source, name, first_line));
+            let _ =
+                write!(text, "{blanks}\x1b[2m│ {}\x1b[0m", origin(state, source, name, first_line));
             last = Some(source);
         }
         text.push('\n');
     }
     let text = text.trim_end();
     let open = if lines.len() <= MAX_UNFOLDED_LINES { " open" } else { "" };
-    let count = if lines.len() == 1 { "1 line".to_owned() } else { format!("{} lines", lines.len()) };
+    let count =
+        if lines.len() == 1 { "1 line".to_owned() } else { format!("{} lines", lines.len()) };
     let html = format!(
         "<details{open}><summary>{} <small>({count}; {})</small></summary>{}</details>",
         stage.title(),
@@ -207,7 +210,9 @@ mod tests {
 
     #[test]
     fn colors_change_no_text() {
-        for line in ["  v3: int in s2 = mul(v10, 1.5)", "// a % b", "\"open", "% open", "é → \"a\" %b% 7"] {
+        for line in
+            ["  v3: int in s2 = mul(v10, 1.5)", "// a % b", "\"open", "% open", "é → \"a\" %b% 7"]
+        {
             assert_eq!(without_colors(&colored(line)), line);
         }
         assert_eq!(colored("let x"), "\x1b[35mlet\x1b[0m x");

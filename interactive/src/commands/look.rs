@@ -74,10 +74,7 @@ pub(super) static DOC: Command = Command {
                 state.show(Output::Answer(Bundle::text(text.trim_end())));
                 Outcome::Done
             }
-            None => {
-                let message = unknown(&mut state.session, name);
-                state.fail(Problem::of_command(message))
-            }
+            None => unknown_name(state, name),
         }
     },
 };
@@ -98,10 +95,7 @@ pub(super) static INFO: Command = Command {
                 state.show(Output::Answer(Bundle::text(text)));
                 Outcome::Done
             }
-            None => {
-                let message = unknown(&mut state.session, name);
-                state.fail(Problem::of_command(message))
-            }
+            None => unknown_name(state, name),
         }
     },
 };
@@ -139,6 +133,15 @@ pub(super) static BROWSE: Command = Command {
     },
 };
 
+/// Fails because nothing is known about a name.
+fn unknown_name(state: &mut State, name: &str) -> Outcome {
+    let text = unknown(&mut state.session, name);
+    let (kind, message) = text.split_once(": ").unwrap_or(("Name error", &text));
+    let shown = Bundle::colored(format!("\x1b[1;31m{kind}:\x1b[0m {message}"));
+    let (kind, message) = (kind.to_owned(), message.to_owned());
+    state.fail(Problem { kind, message, shown })
+}
+
 /// Returns what is known of a definition.
 fn info(state: &mut State, definition: &Definition) -> String {
     let Definition { name, ty, library, text, at, earlier } = definition;
@@ -156,7 +159,7 @@ fn info(state: &mut State, definition: &Definition) -> String {
         lines.push(match &users[..] {
             _ if *replaced => format!("{before}; this one has replaced it"),
             [] => before,
-            users => format!("{before}; {} keep it", users.join(", ")),
+            users => format!("{before}, kept by {}", users.join(", ")),
         });
     }
     if !text.is_empty() {

@@ -18,12 +18,11 @@ pub(super) static TIME: Command = Command {
           so that the time is that of the form alone. The forms may be the rest of the entry. What was \
           compiled or cached before is faster the second time.",
     run: |state, call| {
-        let before = state.forms().len();
+        let before = state.forms_so_far();
         let lazy = std::mem::replace(&mut state.session.settings_mut().lazy, false);
         let outcome = state.enter_text(call.entry, call.operand, call.whole);
         state.session.settings_mut().lazy = lazy;
-        // The first text of an entry makes room for its forms.
-        let forms = state.forms().get(before..).unwrap_or(state.forms());
+        let forms = state.forms().get(before..).unwrap_or_default();
         let ran: Vec<&FormRun> =
             forms.iter().filter(|form| form.usage != Usage::default()).collect();
         let mut lines: Vec<String> =
@@ -112,7 +111,8 @@ fn variables(state: &State) -> Bundle {
             (Some(_), None) => "host",
             (None, None) => "nowhere",
         };
-        let bytes = runtime_bytes.or(*host_bytes);
+        // A number on the device is no array.
+        let bytes = runtime_bytes.filter(|bytes| *bytes > 0).or(*host_bytes).or(*runtime_bytes);
         table.row([
             if *shadowed { format!("{name} (an earlier one)") } else { name.clone() },
             ty.clone(),

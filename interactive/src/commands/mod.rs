@@ -336,7 +336,8 @@ pub fn help(command: &'static Command) -> String {
 
 /// The line of the book's page below which the commands are listed.
 #[cfg(test)]
-const PAGE_MARKER: &str = "<!-- What follows is written by the tests of the table of commands. -->\n";
+const PAGE_MARKER: &str =
+    "<!-- What follows is written by the tests of the table of commands. -->\n";
 
 /// Returns the book's page with the commands below its marker.
 #[cfg(test)]
@@ -380,7 +381,10 @@ fn files(text: &str, cursor: usize, files: bool) -> Completions {
         .filter_map(|entry| {
             let name = entry.file_name().into_string().ok()?;
             let is_folder = entry.file_type().is_ok_and(|ty| ty.is_dir());
-            if !name.starts_with(prefix) || !(files || is_folder) || (prefix.is_empty() && name.starts_with('.')) {
+            if !name.starts_with(prefix)
+                || !(files || is_folder)
+                || (prefix.is_empty() && name.starts_with('.'))
+            {
                 return None;
             }
             let before = &typed[..typed.len() - prefix.len()];

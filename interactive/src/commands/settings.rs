@@ -183,12 +183,7 @@ pub(super) static RESET: Command = Command {
 };
 
 /// Returns the completions of the operand of `:set`, which begins in a line at `start`.
-pub(super) fn complete(
-    runtimes: Runtimes,
-    text: &str,
-    start: usize,
-    cursor: usize,
-) -> Completions {
+pub(super) fn complete(runtimes: Runtimes, text: &str, start: usize, cursor: usize) -> Completions {
     let typed = &text[start..cursor];
     let mut words = typed.split_whitespace().skip(1);
     let word = typed.rfind(char::is_whitespace).map_or(cursor, |at| start + at + 1);

@@ -111,11 +111,8 @@ impl Placing<'_> {
             self.visit(level + 1, child as usize, segment);
         }
         // Behind the last child there is its own room, which is not the segment's.
-        let inner = if length > 0 && !innermost {
-            self.space(self.levels.len() - level - 2)
-        } else {
-            0
-        };
+        let inner =
+            if length > 0 && !innermost { self.space(self.levels.len() - level - 2) } else { 0 };
         if length == 0 {
             self.x += self.units.empty + self.units.gap;
         }
