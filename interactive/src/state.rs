@@ -13,6 +13,7 @@ use nesl_runtime::profile::Profile;
 use nesl_runtime::runtime::Options;
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The number of problems of one entry that are shown, at most.
@@ -90,6 +91,8 @@ pub struct State {
     begins: bool,
     /// The times of the kernels of that entry, while they are recorded.
     profile: Option<Profile>,
+    /// The times of all kernels that are not recorded for a single entry, if somebody wants them.
+    all_kernels: Option<Profile>,
 }
 
 /// Receives what comes of an entry.
@@ -134,9 +137,18 @@ impl State {
         let receiver = Receiver::default();
         let session = Session::new(setup.settings.clone());
         let (renderer, drawn) = (Renderer::new(true), BTreeSet::new());
-        let (front, forms, begins, profile) = Default::default();
-        let mut state =
-            State { session, setup, renderer, receiver, drawn, front, forms, begins, profile };
+        let mut state = State {
+            session,
+            setup,
+            renderer,
+            receiver,
+            drawn,
+            front: None,
+            forms: Vec::new(),
+            begins: true,
+            profile: None,
+            all_kernels: None,
+        };
         state.connect();
         state.set_runtime(state.setup.runtime)?;
         Ok(state)
@@ -169,9 +181,7 @@ impl State {
         let interrupt = self.session.interrupt_handle();
         let made = (row.make)(Options { interrupt, ..self.setup.options.clone() })?;
         self.session.set_runtime(made);
-        if let Some(profile) = &self.profile {
-            self.session.time_kernels(Some(profile.clone()));
-        }
+        self.session.time_kernels(self.profile.clone().or(self.all_kernels.clone()));
         self.session.settings_mut().interpret_first =
             row.interpret_first && self.setup.settings.interpret_first;
         self.setup.runtime = row;
@@ -182,7 +192,11 @@ impl State {
     pub fn enter(&mut self, name: &str, text: &str, sink: Sink) -> Outcome {
         self.receiver.set(Some(sink));
         self.begins = true;
-        let outcome = self.run(name, text);
+        let mut outcome = self.run(name, text);
+        let interrupted = self.session.interrupt_handle().load(Ordering::Relaxed);
+        if matches!(outcome, Outcome::Failed(_)) && interrupted {
+            outcome = Outcome::Interrupted;
+        }
         self.show_pictures();
         self.receiver.set(None);
         outcome
@@ -283,10 +297,16 @@ impl State {
     /// Records the times of kernels from now on, or no more. Returns false if programs run on the
     /// direct interpreter, which has no kernels.
     pub(crate) fn time_kernels(&mut self, on: bool) -> bool {
-        let profile = on.then(Profile::default);
-        let timed = self.session.time_kernels(profile.clone());
-        self.profile = profile.filter(|_| timed);
+        self.profile = on.then(Profile::default);
+        let timed = self.session.time_kernels(self.profile.clone().or(self.all_kernels.clone()));
+        self.profile.take_if(|_| !timed);
         timed
+    }
+
+    /// Records the times of all kernels from now on, except while those of an entry are recorded.
+    pub fn time_all_kernels(&mut self, profile: Profile) {
+        self.session.time_kernels(Some(profile.clone()));
+        self.all_kernels = Some(profile);
     }
 
     /// Does what one of the front end's own commands says.

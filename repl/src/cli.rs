@@ -445,13 +445,16 @@ impl Global {
     /// Fails if this machine does not have it.
     pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> anyhow::Result<Option<Box<dyn Runtime>>> {
         let options = runtime::Options { interrupt, ..self.options() };
+        (self.runtime.make)(options).map_err(|missing| self.missing(&missing))
+    }
+
+    /// The error for a runtime that this machine does not have.
+    pub fn missing(&self, missing: &str) -> anyhow::Error {
         let name = self.runtime.name;
-        (self.runtime.make)(options).map_err(|missing| {
-            anyhow!(
-                "--runtime {name}: {missing}; `nesl devices` tells what was looked for, and \
-                 --runtime cpu runs on this machine"
-            )
-        })
+        anyhow!(
+            "--runtime {name}: {missing}; `nesl devices` tells what was looked for, and \
+             --runtime cpu runs on this machine"
+        )
     }
 
     /// Returns true if output to `stream` is coloured.
