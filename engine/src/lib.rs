@@ -20,6 +20,7 @@ mod progress;
 mod resident;
 mod runner;
 pub mod session;
+mod shape;
 pub mod show;
 mod sources;
 mod trace;
@@ -32,8 +33,9 @@ pub use nesl_core::pipeline::{Stage, Stages};
 pub use outlook::{Entry, Outlook, View};
 pub use progress::{Progress, Report};
 pub use session::{
-    Binding, CheckReport, Completion, Event, FileId, FileRange, Precision, Session, Settings,
-    ShownValues, Stats, Summary, Usage, Variable,
+    Binding, CheckReport, Completion, Cost, Definition, Earlier, Event, FileId, FileRange, Known,
+    Precision, Session, Settings, ShownValues, StageText, Stats, Summary, Usage, Variable,
 };
+pub use shape::Extent;
 pub use sources::Sources;
 pub use unsupported::Unsupported;

@@ -12,6 +12,7 @@
 //! | [`message`] | diagnostics → text, with or without colours, and HTML |
 //! | [`serve`] | the worker for another program, through pipes: JSON, and arrays as columns |
 //! | [`bundle`] | something to show, in every form that a front end may choose |
+//! | [`growth`] | work and depth over several sizes, and the laws that fit them |
 //! | [`measure`] | times, memory and counters → lines and JSON |
 //! | [`table`], [`text`], [`unknown`] | columns of text; lines and columns of offsets; undefined names |
 //! | [`runtimes`] | the runtimes that a program offers, as data |
@@ -20,6 +21,7 @@ pub mod assist;
 pub mod bundle;
 pub mod commands;
 pub mod display;
+pub mod growth;
 pub mod measure;
 pub mod message;
 pub mod output;

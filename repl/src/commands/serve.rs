@@ -3,6 +3,7 @@
 use crate::cli::Global;
 use crate::exit::OK;
 use crate::runtimes::RUNTIMES;
+use crate::stages::STAGES;
 use anyhow::{Result, anyhow};
 use nesl_engine::{Settings, ShownValues};
 use nesl_interactive::display::Style;
@@ -18,6 +19,8 @@ pub fn run(global: &Global) -> Result<u8> {
         runtime: global.runtime,
         options: global.options(),
         display: Style { html: true },
+        stages: STAGES,
+        extra: &[],
     };
     let worker = Worker::start(setup).map_err(|missing| anyhow!("{missing}"))?;
     serve(&worker, std::io::stdin().lock(), std::io::stdout());
