@@ -25,8 +25,9 @@ pub struct Worker {
 
 /// An entry to be run.
 pub struct Request {
-    /// What messages call the text: `In [3]`.
-    pub name: String,
+    /// Called when the request begins, on the session's thread. Returns what messages call the text,
+    /// such as `In [3]`; with `None` the request is given up.
+    pub begin: Box<dyn FnOnce() -> Option<String> + Send>,
     /// The text: commands, and forms after them.
     pub text: String,
     /// True if the requests that wait are refused once this one has failed.
@@ -189,12 +190,17 @@ fn serve(mut state: State, queue: &Receiver<Job>, gate: &Gate) {
     while let Ok(job) = queue.recv() {
         match job {
             Job::Enter(number, request) => {
-                let Request { name, text, stop_on_error, input, sink, done } = request;
+                let Request { begin, text, stop_on_error, input, sink, done } = request;
                 if !gate.begin(number) {
                     drop(sink);
                     done(Outcome::Aborted);
                     continue;
                 }
+                let Some(name) = begin() else {
+                    gate.end(false);
+                    done(Outcome::Aborted);
+                    continue;
+                };
                 state.session.set_input(input.unwrap_or_else(|| Box::new(NoInput)));
                 // A bug of ours must not cost a person the session.
                 let entered = catch_unwind(AssertUnwindSafe(|| state.enter(&name, &text, sink)));

@@ -345,6 +345,20 @@ the book's page \"What the language server speaks\" says beyond that.")]
         #[arg(long, hide = true)]
         stdio: bool,
     },
+    /// Serve a notebook: a Jupyter kernel; install it for Jupyter
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "\
+Jupyter starts kernels by itself, with a connection file, once `nesl kernel install` has told it how.
+The options of every command that are given to `install` are those that the kernel starts with.
+
+Examples:
+  nesl kernel install                          for the user who runs it
+  nesl kernel install --sys-prefix             into the active Python environment
+  nesl kernel install --name nesl-gpu --display-name 'NESL on the GPU' --runtime ptx
+  nesl kernel doctor                           what is wrong, and what to do"
+    )]
+    Kernel(KernelArgs),
     /// List the devices that programs can run on, and what was looked for
     #[command(after_help = "\
 Examples:
@@ -384,6 +398,66 @@ pub struct CostArgs {
     /// Print JSON, one object a line
     #[arg(long)]
     pub json: bool,
+}
+
+/// The arguments of `nesl kernel`.
+#[derive(Args, Debug)]
+pub struct KernelArgs {
+    /// What to do besides serving
+    #[command(subcommand)]
+    pub action: Option<KernelAction>,
+    /// The file in which Jupyter says where to listen
+    #[arg(long, short = 'f', value_name = "FILE")]
+    pub connection_file: Option<PathBuf>,
+}
+
+/// What `nesl kernel` does besides serving.
+#[derive(Debug, Subcommand)]
+pub enum KernelAction {
+    /// Serve the clients of a connection file
+    Start {
+        /// The file in which Jupyter says where to listen
+        #[arg(long, short = 'f', value_name = "FILE")]
+        connection_file: PathBuf,
+    },
+    /// Tell Jupyter about the kernel: its kernelspec, and the colours for JupyterLab
+    Install {
+        /// Where to install
+        #[command(flatten)]
+        place: KernelPlace,
+        /// The name shown to people [default: NESL]
+        #[arg(long, value_name = "TEXT")]
+        display_name: Option<String>,
+    },
+    /// Take away what `install` has written
+    Uninstall {
+        /// Where it was installed
+        #[command(flatten)]
+        place: KernelPlace,
+    },
+    /// Find out why the kernel does not work, and what to do
+    Doctor {
+        /// The name of the kernel, as in `install`
+        #[arg(long, value_name = "NAME", default_value = "nesl")]
+        name: String,
+    },
+}
+
+/// A place where Jupyter looks for kernels.
+#[derive(Args, Clone, Debug)]
+pub struct KernelPlace {
+    /// For the user only; this is the default
+    #[arg(long, conflicts_with_all = ["prefix", "sys_prefix"])]
+    pub user: bool,
+    /// Below this folder, in share/jupyter
+    #[arg(long, value_name = "FOLDER", conflicts_with = "sys_prefix")]
+    pub prefix: Option<PathBuf>,
+    /// In the Python environment that is active
+    #[arg(long)]
+    pub sys_prefix: bool,
+    /// The name that programs know the kernel by
+    #[arg(long, value_name = "NAME", default_value = "nesl")]
+    pub name: String,
 }
 
 impl Measures {
