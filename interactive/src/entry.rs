@@ -38,7 +38,8 @@ pub fn is_wrong(text: &str) -> bool {
         return false;
     }
     let closed = close(text);
-    let mut parsed = syntax::split(&closed).into_iter().map(|item| syntax::parse_item(&closed[item.range]));
+    let mut parsed =
+        syntax::split(&closed).into_iter().map(|item| syntax::parse_item(&closed[item.range]));
     parsed.any(|parsed| parsed.diagnostics.iter().any(|d| d.severity == Severity::Error))
 }
 

@@ -4,6 +4,7 @@
 //! message for a long text.
 
 use crate::cursor;
+use crate::execute::asked_about;
 use crate::media;
 use crate::wire;
 use jupyter_protocol::{IsCompleteReply, JupyterMessageContent};
@@ -130,7 +131,10 @@ fn completed(text: &str, completions: Completions) -> Value {
 
 fn is_complete(text: &str) -> IsCompleteReply {
     match entry::typed(text) {
-        Typed::Part => IsCompleteReply::incomplete(entry::indentation(text)),
+        Typed::Part if asked_about(text).is_none() => {
+            IsCompleteReply::incomplete(entry::indentation(text))
+        }
+        _ if asked_about(text).is_some() => IsCompleteReply::complete(),
         _ if entry::is_wrong(text) => IsCompleteReply::invalid(),
         _ => IsCompleteReply::complete(),
     }

@@ -104,11 +104,6 @@ impl Cell {
         self.progress.began = now;
     }
 
-    /// Returns true if the cell has begun to run.
-    pub fn has_begun(&self) -> bool {
-        self.count.is_some()
-    }
-
     /// Shows something.
     pub fn show(&mut self, output: Output) {
         if let Output::Error(problem) = &output {
@@ -289,8 +284,8 @@ impl Cell {
         }
         if *outcome == Outcome::Interrupted && self.first_problem.is_none() {
             // Interrupted while a value was shown, or between two forms.
-            let kind = "Interrupted".to_owned();
-            let message = "the cell was interrupted".to_owned();
+            let kind = "Runtime error".to_owned();
+            let message = "Interrupted.".to_owned();
             let shown = Bundle::text(format!("{kind}: {message}"));
             self.show(Output::Error(Problem { kind, message, shown }));
         }
@@ -306,25 +301,23 @@ impl Cell {
                 "payload": self.payload(),
             }),
             Outcome::Exit => {
-                let text = "A notebook ends its session from its menu, by shutting down its kernel.\n";
+                let text =
+                    "A notebook ends its session from its menu, by shutting down its kernel.\n";
                 self.publisher.print(&self.parent, "stderr", text);
                 json!({
                     "status": "ok", "execution_count": count, "user_expressions": {},
                     "payload": [{ "source": "ask_exit", "keepkernel": false }],
                 })
             }
-            Outcome::Aborted => json!({ "status": "aborted", "execution_count": count }),
+            // Of a cell that has not begun nothing is told.
+            Outcome::Aborted => Value::Null,
             Outcome::Failed(_) | Outcome::Interrupted => {
                 let problem = match (&self.first_problem, outcome) {
                     (_, Outcome::Failed(problem)) | (Some(problem), _) => problem.clone(),
-                    (None, _) => Problem::of_command("the cell was interrupted"),
-                };
-                let kind = match outcome {
-                    Outcome::Interrupted => "Interrupted",
-                    _ => problem.kind.as_str(),
+                    (None, _) => Problem::of_command("interrupted"),
                 };
                 json!({
-                    "status": "error", "execution_count": count, "ename": kind,
+                    "status": "error", "execution_count": count, "ename": problem.kind,
                     "evalue": problem.message, "traceback": traceback(&problem),
                     "user_expressions": {}, "payload": [],
                 })
@@ -334,7 +327,8 @@ impl Cell {
 
     fn payload(&mut self) -> Vec<Value> {
         let pages = std::mem::take(&mut self.pages);
-        let page = |bundle: Bundle| json!({ "source": "page", "data": media::media(bundle), "start": 0 });
+        let page =
+            |bundle: Bundle| json!({ "source": "page", "data": media::media(bundle), "start": 0 });
         pages.into_iter().map(page).collect()
     }
 }

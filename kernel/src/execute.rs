@@ -77,12 +77,8 @@ pub fn execute(kernel: &Arc<Kernel>, request: Request) {
     };
     let name = asked_about(&asked.code);
     let manner = Manner { silent: asked.silent, pager: name.is_some() };
-    let cell = Cell::new(
-        kernel.publisher.clone(),
-        request.header.clone(),
-        manner,
-        kernel.windows.clone(),
-    );
+    let cell =
+        Cell::new(kernel.publisher.clone(), request.header.clone(), manner, kernel.windows.clone());
     let run = Arc::new(Run {
         kernel: kernel.clone(),
         request,
@@ -132,8 +128,10 @@ impl Run {
             lock(&self.cell).begin(count);
             kernel.publisher.send(Some(header), Status::busy());
             if !silent {
-                let input =
-                    ExecuteInput { code: code.clone(), execution_count: ExecutionCount::new(count) };
+                let input = ExecuteInput {
+                    code: code.clone(),
+                    execution_count: ExecutionCount::new(count),
+                };
                 kernel.publisher.send(Some(header), input);
             }
             if numbered {
@@ -175,11 +173,7 @@ impl Run {
             self.settle();
         }
         self.kernel.running(None);
-        let mut cell = lock(&self.cell);
-        if !cell.has_begun() {
-            self.kernel.publisher.send(Some(&self.request.header), Status::busy());
-        }
-        let content = cell.finish(&outcome);
+        let content = lock(&self.cell).finish(&outcome);
         *lock(&self.ended) = Some((outcome, content));
     }
 
@@ -224,22 +218,35 @@ impl Run {
             content["user_expressions"] = Value::Object(expressions);
         }
         let (kernel, request) = (self.kernel.clone(), self.request.clone());
-        let failed = matches!(outcome, Outcome::Failed(_) | Outcome::Interrupted);
-        if failed && self.stop_on_error {
-            self.kernel.tasks.spawn(async move {
-                tokio::time::sleep(FAILURE_SETTLES).await;
+        match outcome {
+            Outcome::Failed(_) | Outcome::Interrupted if self.stop_on_error => {
+                self.kernel.tasks.spawn(async move {
+                    tokio::time::sleep(FAILURE_SETTLES).await;
+                    let waiting = lock(&kernel.settling).take().unwrap_or_default();
+                    reply(&kernel, &request, content);
+                    waiting.iter().for_each(|request| abort(&kernel, request));
+                });
+            }
+            // The reply of the cell that has failed comes first.
+            Outcome::Aborted => match &mut *lock(&kernel.settling) {
+                Some(waiting) => waiting.push(request),
+                None => abort(&kernel, &request),
+            },
+            _ => {
                 let waiting = lock(&kernel.settling).take().unwrap_or_default();
                 reply(&kernel, &request, content);
-                for request in waiting {
-                    kernel.publisher.send(Some(&request.header), Status::busy());
-                    let count = kernel.count();
-                    reply(&kernel, &request, json!({ "status": "aborted", "execution_count": count }));
-                }
-            });
-        } else {
-            reply(&kernel, &request, content);
+                // It has failed, and yet it ended well: it asked for the end of the session.
+                waiting.into_iter().for_each(|request| execute(&kernel, request));
+            }
         }
     }
+}
+
+/// Answers a request to run a cell that is not run.
+fn abort(kernel: &Kernel, request: &Request) {
+    kernel.publisher.send(Some(&request.header), Status::busy());
+    let content = json!({ "status": "aborted", "execution_count": kernel.count() });
+    reply(kernel, request, content);
 }
 
 /// Sends a reply, and says that the request is done.
@@ -250,7 +257,7 @@ fn reply(kernel: &Kernel, request: &Request, content: Value) {
 
 /// Returns the name that a cell asks about, if it is one of `name?` and `?name`: the answer is read in
 /// the pager.
-fn asked_about(code: &str) -> Option<&str> {
+pub fn asked_about(code: &str) -> Option<&str> {
     let code = code.trim();
     let name = code.strip_prefix('?').or_else(|| code.strip_suffix('?'))?.trim();
     let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';

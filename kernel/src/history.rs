@@ -92,7 +92,8 @@ impl History {
         if asked.unique {
             // The latest of each.
             let mut seen = HashSet::new();
-            found = found.into_iter().rev().filter(|(_, text)| seen.insert(text.as_str())).collect();
+            found =
+                found.into_iter().rev().filter(|(_, text)| seen.insert(text.as_str())).collect();
             found.reverse();
         }
         found
@@ -148,9 +149,7 @@ mod tests {
         assert_eq!(answer(json!({"hist_access_type": "range", "start": 2, "stop": 4})), [2, 3]);
         assert_eq!(answer(json!({"hist_access_type": "range", "session": 1})), [1, 2, 3, 4]);
         assert_eq!(answer(json!({"hist_access_type": "range", "session": 7})), [0; 0]);
-        let search = |unique: bool, n: Option<usize>| {
-            json!({"hist_access_type": "search", "pattern": "s?m*", "unique": unique, "n": n})
-        };
+        let search = |unique: bool, n: Option<usize>| json!({"hist_access_type": "search", "pattern": "s?m*", "unique": unique, "n": n});
         assert_eq!(answer(search(false, None)), [2, 4]);
         assert_eq!(answer(search(true, None)), [4]);
         assert_eq!(answer(search(false, Some(1))), [4]);

@@ -90,7 +90,8 @@ impl LineInput for Asker {
                 Err(RecvTimeoutError::Timeout) => {
                     if self.interrupts.load(Ordering::SeqCst) != self.interrupts_before {
                         self.answers.lock().take();
-                        break Err(Error::from(ErrorKind::Interrupted));
+                        // Readers try again after an error of the kind `Interrupted`.
+                        break Err(Error::other("interrupted"));
                     }
                 }
             }

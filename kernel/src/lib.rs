@@ -16,17 +16,23 @@
 //! | `history`, `info`, `input` | the cells so far; what the kernel is; lines that programs read |
 //! | `publish`, `wire` | the queue of what everybody sees; requests and replies as messages |
 //! | `parent` | the process that started the kernel |
+//! | [`install`], [`places`] | what Jupyter must know of the kernel; where it looks for that |
+//! | [`doctor`], [`client`] | why the kernel does not work; a client of a kernel's process |
 
 mod ask;
 mod cell;
+pub mod client;
 mod cursor;
+pub mod doctor;
 mod execute;
 mod history;
 mod info;
 mod input;
+pub mod install;
 mod kernel;
 mod media;
 mod parent;
+pub mod places;
 mod printed;
 mod publish;
 pub mod serve;

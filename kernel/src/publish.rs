@@ -96,12 +96,7 @@ impl Publisher {
             return;
         }
         queue.bytes += bytes;
-        queue.items.push_back(Item {
-            parent: parent.cloned(),
-            body,
-            since: Instant::now(),
-            bytes,
-        });
+        queue.items.push_back(Item { parent: parent.cloned(), body, since: Instant::now(), bytes });
         drop(queue);
         self.0.changed.notify_one();
     }

@@ -169,7 +169,8 @@ async fn receive(kernel: Arc<Kernel>, channel: Channel, mut connection: RouterRe
 async fn hear(kernel: Arc<Kernel>, mut connection: RouterRecvConnection) {
     loop {
         let Some(raw) = next(&mut connection).await else { continue };
-        let question = raw.jparts.get(1).and_then(|part| serde_json::from_slice::<Header>(part).ok());
+        let question =
+            raw.jparts.get(1).and_then(|part| serde_json::from_slice::<Header>(part).ok());
         match Request::read(Channel::Shell, &raw) {
             Ok(reply) if reply.header.msg_type == "input_reply" => {
                 let answer: input::Answer = reply.content().unwrap_or_default();

@@ -66,12 +66,6 @@ impl Request {
     pub fn reply_type(&self) -> Option<String> {
         Some(format!("{}_reply", self.header.msg_type.strip_suffix("_request")?))
     }
-
-    /// Returns the time at which the client sent it, by the client's clock; `None` if it does not say.
-    pub fn sent(&self) -> Option<SystemTime> {
-        let sent = SystemTime::from(self.header.date);
-        (sent > SystemTime::UNIX_EPOCH).then_some(sent)
-    }
 }
 
 /// Reads a header; only what an answer needs must be there.
@@ -148,7 +142,6 @@ mod tests {
         let raw = raw(header, r#"{"hist_access_type": "tail", "n": null}"#);
         let request = Request::read(Channel::Shell, &raw).expect("it can be answered");
         assert_eq!(request.reply_type().as_deref(), Some("history_reply"));
-        assert_eq!(request.sent(), None);
         let fields: Map<String, Value> = request.content().expect("an object");
         assert_eq!(fields.len(), 1);
     }

@@ -514,6 +514,31 @@ impl Global {
         options
     }
 
+    /// Returns the options that were given of those that matter to a session of its own, as arguments
+    /// of a command line.
+    pub fn as_arguments(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut add = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                all.extend([format!("--{name}"), value]);
+            }
+        };
+        let given = |given: bool, value: String| given.then_some(value);
+        add("runtime", given(self.runtime.name != RUNTIMES[0].name, self.runtime.name.to_owned()));
+        add("threads", self.threads.map(|threads| threads.to_string()));
+        add("memory", self.memory.map(|bytes| bytes.to_string()));
+        add("device-memory", self.device_memory.map(|bytes| bytes.to_string()));
+        add("precision", given(self.precision == Bits::Single, "32".to_owned()));
+        add("seed", given(self.seed != 0, self.seed.to_string()));
+        add(
+            "print-length",
+            self.print_length.map(|Length(length)| {
+                length.map_or_else(|| "all".to_owned(), |length| length.to_string())
+            }),
+        );
+        all
+    }
+
     /// Makes the runtime that the programs of a session run on; none for the direct interpreter.
     /// Fails if this machine does not have it.
     pub fn runtime(&self, interrupt: Arc<AtomicBool>) -> anyhow::Result<Option<Box<dyn Runtime>>> {
