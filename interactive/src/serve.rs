@@ -51,7 +51,7 @@ impl Answers {
 /// Answers the requests that `input` gives until there are no more.
 pub fn serve(worker: &Worker, input: impl BufRead, output: impl Write + Send + 'static) {
     let answers = Answers(Arc::new(Mutex::new(output)));
-    let mut assist = Assist::new(worker.outlook());
+    let mut assist = Assist::new(worker.outlook()).with_commands(worker.commands());
     for line in input.lines() {
         let Ok(line) = line else { return };
         if line.trim().is_empty() {
@@ -75,8 +75,9 @@ fn answer(worker: &Worker, assist: &mut Assist, answers: &Answers, request: &Val
     if let Some(entry) = text("enter") {
         let (to_output, to_done) = (answers.clone(), answers.clone());
         let (of_output, of_done) = (id.clone(), id);
+        let name = text("name").unwrap_or_else(|| "<entry>".to_owned());
         worker.enter(Request {
-            name: text("name").unwrap_or_else(|| "<entry>".to_owned()),
+            begin: Box::new(move || Some(name)),
             text: entry,
             stop_on_error: request["stop_on_error"].as_bool().unwrap_or(true),
             input: None,

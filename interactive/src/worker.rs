@@ -5,6 +5,7 @@
 //! are numbered when they are made, and whether one may begin is decided under the same lock as the
 //! interrupt.
 
+use crate::commands::Commands;
 use crate::output::{Outcome, Problem};
 use crate::state::{Setup, Sink, State};
 use nesl_engine::{LineInput, Outlook, Progress};
@@ -20,13 +21,15 @@ pub struct Worker {
     gate: Arc<Gate>,
     progress: Progress,
     outlook: Outlook,
+    commands: Commands,
     thread: Option<JoinHandle<()>>,
 }
 
 /// An entry to be run.
 pub struct Request {
-    /// What messages call the text: `In [3]`.
-    pub name: String,
+    /// Called when the request begins, on the session's thread. Returns what messages call the text,
+    /// such as `In [3]`; with `None` the request is given up.
+    pub begin: Box<dyn FnOnce() -> Option<String> + Send>,
     /// The text: commands, and forms after them.
     pub text: String,
     /// True if the requests that wait are refused once this one has failed.
@@ -108,6 +111,7 @@ impl Worker {
     /// Begins a session. Fails with the reason why this machine does not have the runtime.
     pub fn start(setup: Setup) -> Result<Worker, String> {
         let (jobs, queue) = channel();
+        let commands = setup.commands();
         let (ready, started) = channel();
         let run = move || match State::new(setup) {
             Ok(state) => {
@@ -124,7 +128,7 @@ impl Worker {
         let thread = thread.map_err(|error| format!("no thread can be started: {error}"))?;
         let started = started.recv().map_err(|_| "the session could not begin".to_owned())?;
         let (gate, progress, outlook) = started?;
-        Ok(Worker { jobs: Some(jobs), gate, progress, outlook, thread: Some(thread) })
+        Ok(Worker { jobs: Some(jobs), gate, progress, outlook, commands, thread: Some(thread) })
     }
 
     /// Runs an entry once those before it have ended.
@@ -161,6 +165,11 @@ impl Worker {
         self.progress.clone()
     }
 
+    /// Returns the commands that can be entered.
+    pub fn commands(&self) -> Commands {
+        self.commands
+    }
+
     /// Returns a handle to what the next entry would see.
     pub fn outlook(&self) -> Outlook {
         self.outlook.clone()
@@ -189,12 +198,17 @@ fn serve(mut state: State, queue: &Receiver<Job>, gate: &Gate) {
     while let Ok(job) = queue.recv() {
         match job {
             Job::Enter(number, request) => {
-                let Request { name, text, stop_on_error, input, sink, done } = request;
+                let Request { begin, text, stop_on_error, input, sink, done } = request;
                 if !gate.begin(number) {
                     drop(sink);
                     done(Outcome::Aborted);
                     continue;
                 }
+                let Some(name) = begin() else {
+                    gate.end(false);
+                    done(Outcome::Aborted);
+                    continue;
+                };
                 state.session.set_input(input.unwrap_or_else(|| Box::new(NoInput)));
                 // A bug of ours must not cost a person the session.
                 let entered = catch_unwind(AssertUnwindSafe(|| state.enter(&name, &text, sink)));

@@ -9,8 +9,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
 use nesl_engine::{Settings, ShownValues, Stage};
 use nesl_interactive::commands::bytes;
+use nesl_interactive::display::Style;
 use nesl_interactive::growth::size;
 use nesl_interactive::runtimes::{self, RuntimeRow};
+use nesl_interactive::state::Setup;
 use nesl_runtime::runtime::{self, Runtime};
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -351,6 +353,20 @@ the book's page \"What the language server speaks\" says beyond that.")]
 The Python module `nesl` uses this. Requests and answers are objects, one a line; the head of
 interactive/src/serve.rs describes them.")]
     Serve,
+    /// Serve a notebook: a Jupyter kernel; install it for Jupyter
+    #[command(
+        args_conflicts_with_subcommands = true,
+        after_help = "\
+Jupyter starts kernels by itself, with a connection file, once `nesl kernel install` has told it how.
+The options of every command that are given to `install` are those that the kernel starts with.
+
+Examples:
+  nesl kernel install                          for the user who runs it
+  nesl kernel install --sys-prefix             into the active Python environment
+  nesl kernel install --name nesl-gpu --display-name 'NESL on the GPU' --runtime ptx
+  nesl kernel doctor                           what is wrong, and what to do"
+    )]
+    Kernel(KernelArgs),
     /// List the devices that programs can run on, and what was looked for
     #[command(after_help = "\
 Examples:
@@ -390,6 +406,66 @@ pub struct CostArgs {
     /// Print JSON, one object a line
     #[arg(long)]
     pub json: bool,
+}
+
+/// The arguments of `nesl kernel`.
+#[derive(Args, Debug)]
+pub struct KernelArgs {
+    /// What to do besides serving
+    #[command(subcommand)]
+    pub action: Option<KernelAction>,
+    /// The file in which Jupyter says where to listen
+    #[arg(long, short = 'f', value_name = "FILE")]
+    pub connection_file: Option<PathBuf>,
+}
+
+/// What `nesl kernel` does besides serving.
+#[derive(Debug, Subcommand)]
+pub enum KernelAction {
+    /// Serve the clients of a connection file
+    Start {
+        /// The file in which Jupyter says where to listen
+        #[arg(long, short = 'f', value_name = "FILE")]
+        connection_file: PathBuf,
+    },
+    /// Tell Jupyter about the kernel: its kernelspec, and the colours for JupyterLab
+    Install {
+        /// Where to install
+        #[command(flatten)]
+        place: KernelPlace,
+        /// The name shown to people [default: NESL]
+        #[arg(long, value_name = "TEXT")]
+        display_name: Option<String>,
+    },
+    /// Take away what `install` has written
+    Uninstall {
+        /// Where it was installed
+        #[command(flatten)]
+        place: KernelPlace,
+    },
+    /// Find out why the kernel does not work, and what to do
+    Doctor {
+        /// The name of the kernel, as in `install`
+        #[arg(long, value_name = "NAME", default_value = "nesl")]
+        name: String,
+    },
+}
+
+/// A place where Jupyter looks for kernels.
+#[derive(Args, Clone, Debug)]
+pub struct KernelPlace {
+    /// For the user only; this is the default
+    #[arg(long, conflicts_with_all = ["prefix", "sys_prefix"])]
+    pub user: bool,
+    /// Below this folder, in share/jupyter
+    #[arg(long, value_name = "FOLDER", conflicts_with = "sys_prefix")]
+    pub prefix: Option<PathBuf>,
+    /// In the Python environment that is active
+    #[arg(long)]
+    pub sys_prefix: bool,
+    /// The name that programs know the kernel by
+    #[arg(long, value_name = "NAME", default_value = "nesl")]
+    pub name: String,
 }
 
 impl Measures {
@@ -434,6 +510,19 @@ impl Global {
         settings
     }
 
+    /// How a session begins that another program shows.
+    pub fn served(&self) -> Setup {
+        Setup {
+            settings: Settings { shown: ShownValues::Expressions, ..self.settings() },
+            runtimes: &RUNTIMES,
+            runtime: self.runtime,
+            options: self.options(),
+            display: Style { html: true },
+            stages: STAGES,
+            extra: &[],
+        }
+    }
+
     /// The limits of the runtime; its interrupt flag is to be set.
     pub fn options(&self) -> runtime::Options {
         let mut options = runtime::Options {
@@ -444,6 +533,31 @@ impl Global {
         options.memory = self.memory.unwrap_or(options.memory);
         options.threads = self.threads.unwrap_or(options.threads);
         options
+    }
+
+    /// Returns the options that were given of those that matter to a session of its own, as arguments
+    /// of a command line.
+    pub fn as_arguments(&self) -> Vec<String> {
+        let mut all = Vec::new();
+        let mut add = |name: &str, value: Option<String>| {
+            if let Some(value) = value {
+                all.extend([format!("--{name}"), value]);
+            }
+        };
+        let given = |given: bool, value: String| given.then_some(value);
+        add("runtime", given(self.runtime.name != RUNTIMES[0].name, self.runtime.name.to_owned()));
+        add("threads", self.threads.map(|threads| threads.to_string()));
+        add("memory", self.memory.map(|bytes| bytes.to_string()));
+        add("device-memory", self.device_memory.map(|bytes| bytes.to_string()));
+        add("precision", given(self.precision == Bits::Single, "32".to_owned()));
+        add("seed", given(self.seed != 0, self.seed.to_string()));
+        add(
+            "print-length",
+            self.print_length.map(|Length(length)| {
+                length.map_or_else(|| "all".to_owned(), |length| length.to_string())
+            }),
+        );
+        all
     }
 
     /// Makes the runtime that the programs of a session run on; none for the direct interpreter.

@@ -47,6 +47,17 @@ pub fn typed(text: &str) -> Typed {
     }
 }
 
+/// Returns true if a text is wrong whatever is added behind it. Texts that begin with a command are
+/// not: what follows a command may be anything.
+pub fn is_wrong(text: &str) -> bool {
+    if text.trim_start().starts_with(':') || typed(text) == Typed::Part {
+        return false;
+    }
+    let closed = close(text);
+    let mut parsed = split(&closed).into_iter().map(|item| parse_item(&closed[item.range]));
+    parsed.any(|parsed| parsed.diagnostics.iter().any(|d| d.severity == Severity::Error))
+}
+
 /// Returns what the next line of an incomplete text is indented by: two blanks for each bracket, `let`
 /// and definition that is open where the text ends.
 pub fn indentation(text: &str) -> String {
@@ -141,6 +152,16 @@ mod tests {
         // Wrong already; more would not help.
         for text in ["{a * a : a of [1]}", "1 + * 2", "x = 3 4 )"] {
             assert_ne!(typed(text), Typed::Part, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_text_is_wrong_if_nothing_helps() {
+        for text in ["1 + * 2", "x = 3 4 )", "{a * a : a of [1]}", "1 + 2; )"] {
+            assert!(is_wrong(text), "{text}");
+        }
+        for text in ["1 + 2", "1 +", "x = 3; x", ":type )", "", "function f1(x) =", "% a %"] {
+            assert!(!is_wrong(text), "{text}");
         }
     }
 

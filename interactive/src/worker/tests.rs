@@ -37,7 +37,7 @@ fn enter(worker: &Worker, text: &str) -> (Receiver<Output>, Receiver<Outcome>) {
     let (sink, outputs) = channel();
     let (done, outcome) = channel();
     worker.enter(Request {
-        name: "In [1]".to_owned(),
+        begin: Box::new(|| Some("In [1]".to_owned())),
         text: text.to_owned(),
         stop_on_error: true,
         input: None,
@@ -143,6 +143,22 @@ fn a_failure_refuses_what_waits() {
 }
 
 #[test]
+fn a_request_may_be_given_up_when_it_begins() {
+    let worker = worker();
+    let (done, outcome) = channel();
+    worker.enter(Request {
+        begin: Box::new(|| None),
+        text: "unwanted = 1;".to_owned(),
+        stop_on_error: true,
+        input: None,
+        sink: Box::new(|_| {}),
+        done: Box::new(move |outcome| drop(done.send(outcome))),
+    });
+    assert_eq!(outcome.recv_timeout(MAX_WAIT), Ok(Outcome::Aborted));
+    assert!(run(&worker, "unwanted").0.starts_with("Name error"));
+}
+
+#[test]
 fn programs_ask_for_input() {
     struct Answers(Vec<String>);
     impl LineInput for Answers {
@@ -155,7 +171,7 @@ fn programs_ask_for_input() {
     let (sink, outputs) = channel();
     let (done, outcome) = channel();
     worker.enter(Request {
-        name: "In [1]".to_owned(),
+        begin: Box::new(|| Some("In [1]".to_owned())),
         text: "prompt(\"name? \");".to_owned(),
         stop_on_error: true,
         input: Some(Box::new(Answers(Vec::new()))),
