@@ -8,7 +8,8 @@ use crate::message::Renderer;
 use crate::output::{Outcome, Output, Problem, Stream};
 use crate::runtimes::{RuntimeRow, Runtimes};
 use nesl_core::base::{Diagnostic, Severity};
-use nesl_engine::{Event, FileRange, Session, Settings, Sources};
+use nesl_engine::data::{DataLimits, Shown};
+use nesl_engine::{Binding, Event, FileRange, Session, Settings, ShownValues, Sources};
 use nesl_runtime::runtime::Options;
 use std::collections::BTreeSet;
 use std::io::Write;
@@ -143,16 +144,59 @@ impl State {
     /// Runs the forms of a text, the end of an entry that begins with commands: `whole` is all of it,
     /// so that lines are counted from its beginning.
     pub(crate) fn enter_text(&mut self, name: &str, text: &str, whole: &str) -> Outcome {
+        let style = self.setup.display;
+        self.enter_showing(name, text, whole, &mut |binding| {
+            Some(display::binding(&binding, style))
+        })
+    }
+
+    /// Runs forms as [`State::enter_text`] does, but keeps the values of expressions for itself;
+    /// returns that of the last one, of which the session read what `limits` says.
+    pub(crate) fn evaluate(
+        &mut self,
+        name: &str,
+        text: &str,
+        whole: &str,
+        limits: DataLimits,
+    ) -> (Outcome, Option<Shown>) {
+        let settings = self.session.settings_mut();
+        let data = settings.data.replace(limits);
+        // A single element is enough as text.
+        let length = settings.print_length.replace(1);
+        let shown = std::mem::replace(&mut settings.shown, ShownValues::Expressions);
+        let (style, mut last) = (self.setup.display, None);
+        let outcome = self.enter_showing(name, text, whole, &mut |binding| {
+            if binding.expression {
+                last = binding.data;
+                return None;
+            }
+            Some(display::binding(&binding, style))
+        });
+        let settings = self.session.settings_mut();
+        (settings.data, settings.print_length, settings.shown) = (data, length, shown);
+        (outcome, last)
+    }
+
+    /// Runs forms; `show` decides what is shown of each that was evaluated or defined.
+    fn enter_showing(
+        &mut self,
+        name: &str,
+        text: &str,
+        whole: &str,
+        show: &mut dyn FnMut(Binding) -> Option<Output>,
+    ) -> Outcome {
         let above = &whole[..whole.len() - text.len().min(whole.len())];
         let first_line = above.matches('\n').count();
         let sources = self.session.sources();
-        let (receiver, style) = (self.receiver.clone(), self.setup.display);
+        let receiver = self.receiver.clone();
         let (mut first, mut problems) = (None, 0);
         let renderer = &mut self.renderer;
         let summary = self.session.enter(name, &close(text), &mut |event| match event {
             Event::Bound(binding) => {
                 renderer.starts_at(binding.at.file, first_line);
-                receiver.send(display::binding(&binding, style));
+                if let Some(output) = show(binding) {
+                    receiver.send(output);
+                }
             }
             Event::Text(text) if text.is_empty() => {}
             Event::Text(text) => receiver.send(Output::Answer(Bundle::text(text))),

@@ -11,6 +11,7 @@
 
 mod look;
 mod measure;
+mod plots;
 mod settings;
 
 pub use settings::bytes;
@@ -77,6 +78,10 @@ pub static COMMANDS: &[&Command] = &[
     &settings::SET,
     &settings::LOAD,
     &settings::RESET,
+    &plots::PLOT,
+    &plots::SCATTER,
+    &plots::HISTOGRAM,
+    &plots::HEATMAP,
 ];
 
 /// A command as it was written.
