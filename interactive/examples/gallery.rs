@@ -108,7 +108,12 @@ fn shown(state: &mut State, entry: &str) -> Vec<Bundle> {
 fn drawn(bundle: &Bundle) -> String {
     let plain = format!("<pre style=\"line-height:1\">{}</pre>", escaped(&bundle.plain));
     match (&bundle.svg, &bundle.html) {
-        (Some(svg), _) => format!("{svg}{plain}"),
+        (Some(svg), _) => {
+            let spec = bundle.plot.as_ref().map(|spec| spec.to_string().replace("</", "<\\/"));
+            let spec = spec.unwrap_or_default();
+            let kind = "application/vnd.vegalite.v5+json";
+            format!("{svg}{plain}<script type=\"{kind}\">{spec}</script>")
+        }
         (None, Some(html)) => html.clone(),
         (None, None) => plain,
     }

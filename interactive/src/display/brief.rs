@@ -1,4 +1,7 @@
 //! A value in one line of a given length: what stands in a cell of a table.
+//!
+//! Of a long sequence the first elements are shown, and its length behind the sign that is the
+//! language's own for it: `[0, 1, 2, … #1000]`.
 
 use nesl_engine::data::{Elements, Node};
 use nesl_engine::show::show_float;
@@ -9,6 +12,9 @@ const MAX_LINE_DEPTH: usize = 6;
 /// The characters of a text that are shown however little room there is.
 const MIN_TEXT_CHARS: usize = 8;
 
+/// The characters that say how much is left out.
+const CUT_CHARS: usize = 8;
+
 /// A value in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Brief {
@@ -18,9 +24,18 @@ pub(crate) struct Brief {
     pub whole: bool,
 }
 
-/// Returns a value in one line of about `max_chars` characters, the way the session prints it; what
+/// Returns a value in one line of about `max_chars` characters, much as the session prints it; what
 /// does not fit is dots.
 pub(crate) fn brief(node: &Node<'_>, precision: Precision, max_chars: usize) -> Brief {
+    let all = written(node, precision, max_chars);
+    if all.whole {
+        return all;
+    }
+    // Room for the dots and the length behind what fits.
+    written(node, precision, max_chars.saturating_sub(CUT_CHARS).max(1))
+}
+
+fn written(node: &Node<'_>, precision: Precision, max_chars: usize) -> Brief {
     let mut writer = Writer { out: String::new(), chars: 0, max_chars, precision, whole: true };
     writer.node(node, 0);
     Brief { text: writer.out, whole: writer.whole }
@@ -30,11 +45,13 @@ pub(crate) fn brief(node: &Node<'_>, precision: Precision, max_chars: usize) -> 
 /// control characters other than line ends and tabs.
 pub(crate) fn decoded(bytes: &[u8], max_bytes: usize) -> String {
     let head = &bytes[..bytes.len().min(max_bytes)];
-    let mut out = String::new();
+    let (mut out, mut used) = (String::new(), 0);
     for part in head.utf8_chunks() {
+        used += part.valid().len() + part.invalid().len();
         out.extend(part.valid().chars().map(visible));
         // Bytes that are no UTF-8 are Latin-1, but not those of a character that the cut divides.
-        let is_divided = head.len() < bytes.len()
+        let is_divided = used == head.len()
+            && used < bytes.len()
             && std::str::from_utf8(part.invalid()).is_err_and(|error| error.error_len().is_none());
         if !is_divided {
             out.extend(part.invalid().iter().map(|byte| visible(char::from(*byte))));
@@ -119,7 +136,7 @@ impl Writer {
             let found = elements.get(index).filter(|_| depth < MAX_LINE_DEPTH);
             let Some(element) = found.filter(|_| index == 0 || !self.is_full()) else {
                 let before = if index > 0 { ", " } else { "" };
-                self.cut(&format!("{before}… ({} in all)", elements.len()));
+                self.cut(&format!("{before}… #{}", elements.len()));
                 break;
             };
             if index > 0 {
@@ -172,7 +189,7 @@ mod tests {
         let line = |text: &str, room| brief(&Node::Text(text.as_bytes()), Precision::Bits64, room);
         assert_eq!(line("a \"b\"\n", 40), Brief { text: "\"a \\\"b\\\"␊\"".into(), whole: true });
         let long = line(&"x".repeat(1_000_000), 12);
-        assert_eq!(long, Brief { text: "\"xxxxxxxxxx…\"".into(), whole: false });
+        assert_eq!(long, Brief { text: "\"xxxxxxxx…\"".into(), whole: false });
     }
 
     #[test]

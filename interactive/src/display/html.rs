@@ -2,11 +2,11 @@
 //! light and on dark backgrounds.
 
 use super::image;
+use super::plot::short_text;
 use super::sheet::{Body, Column, Grid, Room, Row, Segment, sheet};
 use crate::bundle::escaped;
 use crate::table::grouped;
 use nesl_engine::data::Shown;
-use nesl_engine::show::show_float;
 use std::fmt::Write;
 
 /// The rules of style. All colours are those of the page around, or shades of its text.
@@ -25,10 +25,12 @@ div.nesl-out .nesl-d{text-align:center}\
 div.nesl-out tbody th,div.nesl-out .nesl-d,div.nesl-out .nesl-ty,div.nesl-out .nesl-cap{\
 color:var(--jp-content-font-color2,inherit);opacity:.75;font-weight:normal}\
 div.nesl-out tbody th{text-align:right;border-right:1px solid rgba(128,128,128,.35)}\
+div.nesl-out .nesl-seg tbody th{text-align:left}\
+div.nesl-out .nesl-seg td{padding:0 .35em}\
 div.nesl-out .nesl-cap{margin-top:.3em;font-size:92%}\
 div.nesl-out .nesl-c{display:inline-block;padding:0 .4em;margin:1px 0 1px -1px;\
 border:1px solid rgba(128,128,128,.5)}\
-div.nesl-out .nesl-bar{display:inline-block;height:.6em;margin-right:.5em;\
+div.nesl-out .nesl-bar{display:inline-block;height:.6em;\
 background:var(--jp-brand-color1,#3b7dd8);opacity:.55;vertical-align:baseline}\
 div.nesl-out pre.nesl-text{white-space:pre-wrap;overflow-wrap:anywhere;margin:0;padding:0 0 0 .7em;\
 border:0;border-left:3px solid rgba(128,128,128,.4);background:none;color:inherit;font:inherit}\
@@ -42,13 +44,14 @@ const BAR_EM: f64 = 4.0;
 
 /// Returns a value as HTML; `ty` is its type as the session prints it.
 pub(crate) fn value(shown: &Shown, ty: &str) -> String {
-    let sheet = sheet(shown, Room::SCREEN);
+    let image = image::of(shown);
+    let room = if image.is_some() { Room::BELOW_IMAGE } else { Room::SCREEN };
+    let sheet = sheet(shown, room);
     let mut out = format!("{STYLE}<div class=\"nesl-out\">");
-    if let Some(image) = image::of(shown) {
+    if let Some(image) = image {
         let described = match image.range {
             Some((low, high)) => {
-                let [low, high] = [low, high].map(|x| show_float(x, shown.precision()));
-                format!("{low} (dark) to {high} (bright)")
+                format!("{} (dark) to {} (bright)", short_text(low), short_text(high))
             }
             None => "red, green, blue".to_owned(),
         };
@@ -131,24 +134,33 @@ fn gap_class(column: &Column) -> &'static str {
 }
 
 fn segments(out: &mut String, rows: &[Segment]) {
-    *out += "<table><tbody>";
+    *out += "<table class=\"nesl-seg\"><tbody>";
+    let parts = rows.iter().filter_map(|row| match row {
+        Segment::Row { part, .. } => Some(*part),
+        Segment::Gap(_) => None,
+    });
+    // Bars that are all equally long say nothing.
+    let has_bars = parts.clone().any(|part| parts.clone().any(|other| other != part));
     for row in rows {
         match row {
             Segment::Gap(depth) => {
-                let _ = write!(out, "<tr>{}⋮</th><td></td><td></td></tr>", indented(*depth));
+                let _ =
+                    write!(out, "<tr>{}⋮</th><td></td><td></td><td></td></tr>", indented(*depth));
             }
             Segment::Row { depth, label, length, part, cells, is_cut } => {
-                let length = length.map_or_else(String::new, |length| {
-                    format!(
-                        "<span class=\"nesl-bar\" style=\"width:{:.2}em\"></span>#{}",
-                        part * BAR_EM,
-                        grouped(length as u64)
-                    )
-                });
+                let length = length.map(|length| format!("#{}", grouped(length as u64)));
+                let bar = match has_bars {
+                    true => format!(
+                        "<span class=\"nesl-bar\" style=\"width:{:.2}em\"></span>",
+                        part * BAR_EM
+                    ),
+                    false => String::new(),
+                };
                 let _ = write!(
                     out,
-                    "<tr>{}{label}</th><td class=\"nesl-ty nesl-n\">{length}</td><td>",
-                    indented(*depth)
+                    "<tr>{}{label}</th><td class=\"nesl-ty nesl-n\">{}</td><td>{bar}</td><td>",
+                    indented(*depth),
+                    length.unwrap_or_default()
                 );
                 for (position, cell) in cells.iter().flatten().enumerate() {
                     if *is_cut && position + 1 == cells.as_ref().map_or(0, Vec::len) {

@@ -60,7 +60,8 @@ impl<'a> Matrix<'a> {
     /// Returns a value as a matrix: a sequence of equally long sequences, read whole.
     pub(crate) fn of(shown: &'a Shown) -> Option<Matrix<'a>> {
         let Node::Sequence(elements) = shown.root() else { return None };
-        let is_nested = matches!(elements.element().element(), Some(element) if *element != ValueType::Char);
+        let is_nested =
+            matches!(elements.element().element(), Some(element) if *element != ValueType::Char);
         if !is_nested || !elements.is_whole() || elements.is_empty() {
             return None;
         }
@@ -191,8 +192,7 @@ fn encoded(width: usize, height: usize, kind: png::ColorType, pixels: &[u8]) -> 
 
 /// Returns the colour of a shade.
 pub(crate) fn colour(shade: u8) -> [u8; 3] {
-    let position =
-        f64::from(shade) / f64::from(NO_COLOUR - 1) * (PALETTE.len() - 1) as f64;
+    let position = f64::from(shade) / f64::from(NO_COLOUR - 1) * (PALETTE.len() - 1) as f64;
     let at = (position as usize).min(PALETTE.len() - 2);
     let part = position - at as f64;
     let mixed = |k: usize| {

@@ -36,8 +36,10 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// The room of a screen: about 4,000 characters.
-    pub(crate) const SCREEN: Room = Room { rows: 25, columns: 12, width: 160 };
+    /// The room of a screen: 3,000 characters.
+    pub(crate) const SCREEN: Room = Room { rows: 25, columns: 12, width: 120 };
+    /// The room below an image.
+    pub(crate) const BELOW_IMAGE: Room = Room { rows: 10, ..Room::SCREEN };
 }
 
 /// A value, arranged.
@@ -108,16 +110,20 @@ fn sequence(
             let lengths = row_lengths(elements);
             match lengths.matrix().filter(|_| is_scalar(inner)) {
                 Some(columns) => Sheet {
-                    shape: format!(
-                        "{} × {}",
-                        grouped(elements.len() as u64),
-                        grouped(columns as u64)
-                    ),
+                    shape: match lengths.known == lengths.rows {
+                        true => [elements.len(), columns].map(|n| grouped(n as u64)).join(" × "),
+                        false => format!("{}{}", counted("row"), lengths.described()),
+                    },
                     body: Body::Grid(table::matrix(elements, columns, precision, room)),
                 },
                 None => Sheet {
                     shape: format!("{}{}", counted("row"), lengths.described()),
-                    body: Body::Segments(segments::segments(elements, precision, room)),
+                    body: Body::Segments(segments::segments(
+                        elements,
+                        lengths.longest,
+                        precision,
+                        room,
+                    )),
                 },
             }
         }

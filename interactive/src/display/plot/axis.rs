@@ -14,6 +14,8 @@ pub(super) struct Scale {
     low: f64,
     /// The largest number, or its logarithm.
     high: f64,
+    /// The part of the range at each end that is beyond the numbers.
+    margin: f64,
     is_log: bool,
 }
 
@@ -33,13 +35,19 @@ impl Scale {
             0.0 => (low.abs() * 0.1).max(0.5),
             span => span * MARGIN_PART,
         };
-        Scale { low: low - margin, high: high + margin, is_log: axis.is_log }
+        Scale { low: low - margin, high: high + margin, margin, is_log: axis.is_log }
     }
 
     /// The scale of a range as it is.
     pub(super) fn exact(low: f64, high: f64) -> Scale {
         let high = if high > low { high } else { low + 1.0 };
-        Scale { low, high, is_log: false }
+        Scale { low, high, margin: 0.0, is_log: false }
+    }
+
+    /// The same scale, from the smallest to the largest number.
+    pub(super) fn without_margin(self) -> Scale {
+        let (low, high) = (self.low + self.margin, self.high - self.margin);
+        if low < high { Scale { low, high, margin: 0.0, ..self } } else { self }
     }
 
     /// Returns where a number lies: 0 at the low end, 1 at the high end.
@@ -97,7 +105,7 @@ fn power_text(exponent: f64) -> String {
 }
 
 /// Returns a number in a few characters.
-pub(super) fn short_text(x: f64) -> String {
+pub(crate) fn short_text(x: f64) -> String {
     match x.abs() {
         0.0 => "0".to_owned(),
         a if (1e-3..1e6).contains(&a) => {

@@ -27,8 +27,8 @@ enum Form {
 pub(super) fn points(kind: Kind, shown: &Shown) -> Result<Chart, String> {
     let wrong = || {
         format!(
-            "{} shows a sequence of numbers, of pairs of numbers, or of sequences of these: one for \
-             each series; this is {}",
+            "{} shows numbers [float], points [(float, float)], or a sequence of either, one for each \
+             series; this is {}",
             kind.described(),
             a_value(shown.ty())
         )
@@ -61,8 +61,8 @@ pub(super) fn points(kind: Kind, shown: &Shown) -> Result<Chart, String> {
     }
     let mark = if kind == Kind::Line { Mark::Line } else { Mark::Point };
     let most = MAX_POINTS / chart.series.len().max(1);
-    for series in &mut chart.series {
-        series.mark = mark;
+    for (colour, series) in chart.series.iter_mut().enumerate() {
+        (series.mark, series.colour) = (mark, colour);
         series.points = thinned(std::mem::take(&mut series.points), most, mark);
     }
     let kept: usize = chart.series.iter().map(|series| series.points.len()).sum();
@@ -112,7 +112,8 @@ pub(super) fn note_not_finite(count: usize, notes: &mut Vec<String>) {
 
 /// Returns the message for a value that was read only in part.
 pub(super) fn unread() -> String {
-    "the value is too large to be read whole; plot a part of it, such as every tenth element".to_owned()
+    "the value is too large to be read whole; plot a part of it, such as every tenth element"
+        .to_owned()
 }
 
 /// Returns what a value of a type is, for messages.

@@ -6,13 +6,7 @@ use crate::bundle::Bundle;
 
 /// Returns a chart in all forms.
 pub(super) fn bundle(chart: &Chart) -> Bundle {
-    let mut chart = chart.clone();
-    if chart.series.iter().all(|series| series.colour == 0) {
-        for (at, series) in chart.series.iter_mut().enumerate() {
-            series.colour = at;
-        }
-    }
-    let plain = noted(text::chart(&chart), &chart.notes);
-    let (svg, plot) = (Some(svg::chart(&chart)), Some(spec::chart(&chart)));
+    let plain = noted(text::chart(chart), &chart.notes);
+    let (svg, plot) = (Some(svg::chart(chart)), Some(spec::chart(chart)));
     Bundle { svg, plot, ..Bundle::text(plain) }
 }

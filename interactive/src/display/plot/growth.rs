@@ -47,11 +47,17 @@ pub fn growth(curves: &[Curve<'_>]) -> Bundle {
         };
         if let Some(fit) = &curve.fit {
             let sizes = points.iter().map(|point| point.0);
-            let (low, high) = (sizes.clone().fold(f64::INFINITY, f64::min), sizes.fold(0.0, f64::max));
+            let (low, high) =
+                (sizes.clone().fold(f64::INFINITY, f64::min), sizes.fold(0.0, f64::max));
             let size = |at: usize| low * (high / low).powf(at as f64 / (LINE_POINTS - 1) as f64);
             let line = (0..LINE_POINTS).map(size).map(|n| (n, (fit.cost)(n)));
             let line = line.filter(|point| can_be_shown(point) && is_finite(point)).collect();
-            chart.series.push(Series { points: line, mark: Mark::Dashes, colour, ..Series::default() });
+            chart.series.push(Series {
+                points: line,
+                mark: Mark::Dashes,
+                colour,
+                ..Series::default()
+            });
         }
         chart.series.push(Series { name: name.clone(), points, mark: Mark::Point, colour });
         chart.notes.push(name);

@@ -33,7 +33,9 @@ pub(super) fn bundle(shown: &Shown) -> Result<Bundle, String> {
         return Err(match shown.root() {
             Node::Sequence(rows) if !rows.is_whole() => unread(),
             Node::Sequence(rows) if rows.is_empty() => "there is no row to show".to_owned(),
-            _ => format!("{kind} shows rows of equal length; those of this value differ, or are empty"),
+            _ => format!(
+                "{kind} shows rows of equal length; those of this value differ, or are empty"
+            ),
         });
     };
     if (0..matrix.rows).any(|row| matrix.row(row).is_none_or(|row| !row.is_whole())) {
@@ -81,13 +83,13 @@ fn text(matrix: &Matrix<'_>, low: f64, high: f64) -> String {
 fn svg(matrix: &Matrix<'_>, uri: &str, low: f64, high: f64, notes: &[String]) -> String {
     let (rows, columns) = (matrix.rows as f64, matrix.columns as f64);
     let (across, up) = (Scale::exact(0.0, columns), Scale::exact(0.0, rows));
-    let mut paper = Paper::bare(across, up, notes);
     let max_width = WIDTH_PIXELS - LEFT_PIXELS - RIGHT_PIXELS - KEY_ROOM_PIXELS;
     let max_height = HEIGHT_PIXELS - TOP_PIXELS - BOTTOM_PIXELS;
     // Elements are squares, unless that leaves too little of one side.
     let ratio = (rows / columns).clamp(0.25, 4.0);
     let wide = max_width.min(max_height / ratio);
     let (left, top, tall) = (LEFT_PIXELS, TOP_PIXELS, wide * ratio);
+    let mut paper = Paper::bare(across, up, top + tall + BOTTOM_PIXELS / 2.0, notes);
     paper.element(&format!(
         "<image x=\"{left:.1}\" y=\"{top:.1}\" width=\"{wide:.1}\" height=\"{tall:.1}\" \
          preserveAspectRatio=\"none\" style=\"image-rendering:pixelated\" href=\"{uri}\"/>\

@@ -18,6 +18,8 @@ struct Bars {
     low: f64,
     width: f64,
     counts: Vec<usize>,
+    /// The distance of the outermost numbers from the ends of their bars, if they are whole.
+    margin: f64,
 }
 
 /// Returns the histogram of a sequence of numbers.
@@ -89,7 +91,9 @@ fn bars(numbers: &mut [f64], whole: bool) -> Bars {
         let bar = ((*x - low) / width) as usize;
         counts[bar.min(bars - 1)] += 1;
     }
-    Bars { low, width, counts }
+    // A whole number stands below the middle of its bar.
+    let margin = if whole { 0.5 } else { 0.0 };
+    Bars { low: low - margin, width, counts, margin }
 }
 
 fn text(bars: &Bars) -> String {
@@ -107,7 +111,11 @@ fn text(bars: &Bars) -> String {
         heights.iter().map(|height| EIGHTHS[height.saturating_sub(below).min(8)]).collect()
     };
     let rows = (0..HEIGHT_CHARS).map(row).collect();
-    framed(rows, Scale::exact(0.0, tallest as f64), (bars.low, bars.high()))
+    framed(
+        rows,
+        Scale::exact(0.0, tallest as f64),
+        (bars.low + bars.margin, bars.high() - bars.margin),
+    )
 }
 
 fn svg(bars: &Bars, notes: &[String]) -> String {
@@ -142,7 +150,7 @@ fn specification(bars: &Bars, notes: &[String]) -> serde_json::Value {
     spec["encoding"] = json!({
         "x": {
             "field": "from",
-            "bin": { "binned": true, "step": bars.width },
+            "bin": "binned",
             "type": "quantitative",
             "title": null,
             "scale": { "zero": false },

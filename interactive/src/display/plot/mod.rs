@@ -21,8 +21,11 @@ mod heat_map;
 mod histogram;
 mod spec;
 mod svg;
+#[cfg(test)]
+mod tests;
 mod text;
 
+pub(crate) use axis::short_text;
 pub use growth::{Curve, Fit, growth};
 
 use crate::bundle::Bundle;

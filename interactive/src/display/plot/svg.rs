@@ -6,9 +6,8 @@ use crate::bundle::escaped;
 use std::fmt::Write;
 
 /// Colours that differ for the colour-blind, too.
-pub(super) const COLOURS: [&str; 8] = [
-    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b4fa0", "#666666",
-];
+pub(super) const COLOURS: [&str; 8] =
+    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b4fa0", "#666666"];
 
 /// The width of the picture, in pixels.
 pub(super) const WIDTH_PIXELS: f64 = 640.0;
@@ -22,6 +21,8 @@ pub(super) const RIGHT_PIXELS: f64 = 18.0;
 pub(super) const TOP_PIXELS: f64 = 16.0;
 /// The space below it.
 pub(super) const BOTTOM_PIXELS: f64 = 46.0;
+/// The height of the notes.
+const NOTES_PIXELS: f64 = 16.0;
 /// The width of a column of the legend.
 const LEGEND_PIXELS: f64 = 110.0;
 /// The characters of a name in the legend.
@@ -35,9 +36,9 @@ pub(super) struct Paper {
 }
 
 impl Paper {
-    /// An empty picture; the notes stand at the bottom.
-    pub(super) fn bare(x: Scale, y: Scale, notes: &[String]) -> Paper {
-        let height = if notes.is_empty() { HEIGHT_PIXELS } else { HEIGHT_PIXELS + 16.0 };
+    /// An empty picture of a height in pixels; the notes stand below.
+    pub(super) fn bare(x: Scale, y: Scale, height: f64, notes: &[String]) -> Paper {
+        let height = if notes.is_empty() { height } else { height + NOTES_PIXELS };
         let mut paper = Paper { out: String::new(), x, y };
         let _ = write!(
             paper.out,
@@ -54,16 +55,20 @@ impl Paper {
 
     /// An empty picture with its axes and their titles.
     pub(super) fn new(x: Scale, y: Scale, titles: [&str; 2], notes: &[String]) -> Paper {
-        let mut paper = Paper::bare(x, y, notes);
+        let mut paper = Paper::bare(x, y, HEIGHT_PIXELS, notes);
         let (right, bottom) = (WIDTH_PIXELS - RIGHT_PIXELS, HEIGHT_PIXELS - BOTTOM_PIXELS);
         for (value, text) in x.ticks(7) {
             let at = paper.across(value);
-            paper.element(&format!("<path d=\"M{at:.1} {TOP_PIXELS}V{bottom}\" stroke=\"#e4e4e4\"/>"));
+            paper.element(&format!(
+                "<path d=\"M{at:.1} {TOP_PIXELS}V{bottom}\" stroke=\"#e4e4e4\"/>"
+            ));
             paper.text(at, bottom + 16.0, "middle", &text);
         }
         for (value, text) in y.ticks(6) {
             let at = paper.up(value);
-            paper.element(&format!("<path d=\"M{LEFT_PIXELS} {at:.1}H{right}\" stroke=\"#e4e4e4\"/>"));
+            paper.element(&format!(
+                "<path d=\"M{LEFT_PIXELS} {at:.1}H{right}\" stroke=\"#e4e4e4\"/>"
+            ));
             paper.text(LEFT_PIXELS - 7.0, at + 4.0, "end", &text);
         }
         paper.element(&format!(
@@ -88,7 +93,9 @@ impl Paper {
 
     /// Returns how many pixels from the top a number lies.
     pub(super) fn up(&self, y: f64) -> f64 {
-        HEIGHT_PIXELS - BOTTOM_PIXELS - self.y.place(y).clamp(-1.0, 2.0) * (HEIGHT_PIXELS - BOTTOM_PIXELS - TOP_PIXELS)
+        HEIGHT_PIXELS
+            - BOTTOM_PIXELS
+            - self.y.place(y).clamp(-1.0, 2.0) * (HEIGHT_PIXELS - BOTTOM_PIXELS - TOP_PIXELS)
     }
 
     /// Writes a text.
@@ -183,7 +190,7 @@ impl Paper {
 
 /// Returns a chart as SVG.
 pub(super) fn chart(chart: &Chart) -> String {
-    let (x, y) = scales(chart);
+    let [x, y] = scales(chart);
     let mut paper = Paper::new(x, y, [&chart.x.title, &chart.y.title], &chart.notes);
     for series in &chart.series {
         paper.series(series);
@@ -193,8 +200,8 @@ pub(super) fn chart(chart: &Chart) -> String {
 }
 
 /// Returns the scales of a chart's axes.
-pub(super) fn scales(chart: &Chart) -> (Scale, Scale) {
+pub(super) fn scales(chart: &Chart) -> [Scale; 2] {
     let points = || chart.series.iter().flat_map(|series| &series.points);
     let x = Scale::of(&chart.x, points().map(|point| point.0));
-    (x, Scale::of(&chart.y, points().map(|point| point.1)))
+    [x, Scale::of(&chart.y, points().map(|point| point.1))]
 }

@@ -57,16 +57,20 @@ impl Dots {
                     }
                 }
             }
-            char::from_u32(0x2800 + bits).filter(|_| bits != 0).unwrap_or(' ')
+            // Not a blank where there are no dots: it may be wider or narrower than they are.
+            char::from_u32(0x2800 + bits).unwrap_or(' ')
         };
-        let row = |row| (0..WIDTH_CHARS).map(|column| character(column, row)).collect();
+        let row = |row| {
+            let all: String = (0..WIDTH_CHARS).map(|column| character(column, row)).collect();
+            all.trim_end_matches('\u{2800}').to_owned()
+        };
         (0..HEIGHT_CHARS).map(row).collect()
     }
 }
 
 /// Returns a chart as text.
 pub(super) fn chart(chart: &Chart) -> String {
-    let (x, y) = scales(chart);
+    let [x, y] = scales(chart).map(Scale::without_margin);
     let mut dots = Dots::new();
     let place = |point: &(f64, f64)| {
         let across = x.place(point.0) * (Dots::WIDTH - 1) as f64;

@@ -8,8 +8,10 @@ use nesl_runtime::scalar::Precision;
 
 /// The levels of rows that get lines of their own.
 const MAX_LEVELS: usize = 4;
-/// The lines of a row that itself has rows, at least.
+/// The lines of a row with its own rows, at least, where not all fit.
 const MIN_GROUP_ROWS: usize = 4;
+/// The lines from which on rows of rows have lines of their own although not all fit.
+const MIN_NESTED_ROWS: usize = 16;
 /// The characters of an element, at most.
 const MAX_ELEMENT_CHARS: usize = 28;
 /// The characters of the elements of a row.
@@ -19,30 +21,45 @@ const INDENT_CHARS: usize = 2;
 /// The characters of a row's index and length.
 const LABEL_CHARS: usize = 16;
 
-/// Returns the rows of a nested sequence.
-pub(super) fn segments(rows: &Elements<'_>, precision: Precision, room: Room) -> Vec<Segment> {
+/// Returns the rows of a nested sequence, of which the longest has `longest` elements.
+pub(super) fn segments(
+    rows: &Elements<'_>,
+    longest: usize,
+    precision: Precision,
+    room: Room,
+) -> Vec<Segment> {
     let width = room.width.saturating_sub(LABEL_CHARS).clamp(MAX_ELEMENT_CHARS, MAX_ELEMENTS_CHARS);
     let mut out = Vec::new();
-    level(rows, 0, room.rows, width, precision, &mut out);
+    level(rows, longest, 0, [room.rows, width], precision, &mut out);
     out
 }
 
-/// Writes the rows of a sequence into at most `max_rows` lines.
+/// Writes the rows of a sequence into at most `max_rows` lines of so many characters.
 fn level(
     rows: &Elements<'_>,
+    longest: usize,
     depth: usize,
-    max_rows: usize,
-    width: usize,
+    [max_rows, width]: [usize; 2],
     precision: Precision,
     out: &mut Vec<Segment>,
 ) {
-    let longest = row_lengths(rows).longest.max(1);
-    let nested = has_rows(rows.element()) && depth + 1 < MAX_LEVELS && max_rows >= MIN_GROUP_ROWS;
-    let count = if nested { (max_rows / MIN_GROUP_ROWS).max(1) } else { max_rows };
-    let shown = ends(rows.len(), count);
-    let gaps = shown.iter().filter(|row| row.is_none()).count();
-    let each = (max_rows - gaps.min(max_rows)) / (shown.len() - gaps).max(1);
-    for row in shown {
+    // The lines that a row needs with those of its own rows.
+    let need = |index: usize| match rows.get(index) {
+        Some(Node::Sequence(inner)) => 1 + inner.len(),
+        _ => 1,
+    };
+    let can_nest = has_rows(rows.element()) && depth + 1 < MAX_LEVELS;
+    let all_fit = rows.len() <= max_rows
+        && (0..rows.len()).try_fold(0, |sum: usize, index| {
+            let sum = sum.saturating_add(need(index));
+            (sum <= max_rows).then_some(sum)
+        }) != None;
+    let few = (max_rows / MIN_GROUP_ROWS).max(1);
+    let nested = can_nest && (all_fit || max_rows >= MIN_NESTED_ROWS || rows.len() <= few);
+    let shown = ends(rows.len(), if nested && !all_fit { few } else { max_rows });
+    let needs = shown.iter().map(|row| row.map_or(1, need)).collect();
+    let shares = shares(max_rows, needs);
+    for (row, share) in shown.into_iter().zip(shares) {
         let Some(index) = row else {
             out.push(Segment::Gap(depth));
             continue;
@@ -61,13 +78,28 @@ fn level(
             Some(node) => (None, Some(vec![brief(node, precision, width).text]), false, None),
             None => (None, Some(Vec::new()), true, None),
         };
-        let part = length.map_or(0.0, |length| length as f64 / longest as f64);
+        let part = length.map_or(0.0, |length| length as f64 / longest.max(1) as f64);
         out.push(Segment::Row { depth, label, length, part, cells, is_cut });
         if let Some(inner) = inner {
             let narrower = width.saturating_sub(INDENT_CHARS);
-            level(inner, depth + 1, each.saturating_sub(1).max(1), narrower, precision, out);
+            let room = [share.saturating_sub(1).max(1), narrower];
+            let longest = row_lengths(inner).longest;
+            level(inner, longest, depth + 1, room, precision, out);
         }
     }
+}
+
+/// Divides lines among rows that need so many each: those that need few get them, and the others share
+/// what is left.
+fn shares(lines: usize, needs: Vec<usize>) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..needs.len()).collect();
+    order.sort_by_key(|at| needs[*at]);
+    let (mut left, mut shares) = (lines, vec![0; needs.len()]);
+    for (done, at) in order.iter().enumerate() {
+        shares[*at] = needs[*at].min(left / (needs.len() - done));
+        left -= shares[*at];
+    }
+    shares
 }
 
 /// Returns true for sequences of sequences.

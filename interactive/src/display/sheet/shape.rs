@@ -51,7 +51,7 @@ impl RowLengths {
         match self.known {
             0 => String::new(),
             known if known == self.rows => format!(", {lengths} long"),
-            known => format!(", {lengths} long as far as {} were looked at", grouped(known as u64)),
+            known => format!(", {lengths} long in the {} that were read", grouped(known as u64)),
         }
     }
 }

@@ -16,9 +16,9 @@ const GAP_CHARS: usize = 2;
 /// The number of rows of a strip: a long sequence of numbers says little more on a whole screen.
 const MAX_STRIP_ROWS: usize = 12;
 /// The characters of a row of a strip.
-const MAX_STRIP_CHARS: usize = 100;
+const MAX_STRIP_CHARS: usize = 112;
 /// The numbers of elements in a row of a strip.
-const STRIP_LENGTHS: [usize; 3] = [20, 10, 5];
+const STRIP_LENGTHS: [usize; 4] = [20, 10, 5, 2];
 
 /// A component of tuples, maybe within another.
 struct Field<'a> {
@@ -95,9 +95,7 @@ pub(super) fn matrix(
         None => Column::gap(),
     });
     fitted(rows.len(), headings.collect(), room, |row, column| match rows.get(row)? {
-        Node::Sequence(row) => {
-            Some(brief(&row.get(all[column]?)?, precision, MAX_CELL_CHARS).text)
-        }
+        Node::Sequence(row) => Some(brief(&row.get(all[column]?)?, precision, MAX_CELL_CHARS).text),
         _ => None,
     })
 }
@@ -183,7 +181,18 @@ pub(super) fn strip(elements: &Elements<'_>, precision: Precision, room: Room) -
             Row::Cells(grouped((row * per_row) as u64), cells.collect())
         }
     });
-    Grid { columns: columns.collect(), rows: rows.collect() }
+    // Rows of which nothing was read are part of the gap.
+    let mut all: Vec<Row> = Vec::new();
+    for row in rows {
+        let is_read =
+            matches!(&row, Row::Cells(_, cells) if cells.iter().flatten().any(|c| c != "…"));
+        match all.last() {
+            _ if is_read => all.push(row),
+            Some(Row::Gap) => {}
+            _ => all.push(Row::Gap),
+        }
+    }
+    Grid { columns: columns.collect(), rows: all }
 }
 
 /// Returns the characters that a cell may have, of so many columns.
@@ -220,7 +229,8 @@ fn fitted(
         }
         count -= 1;
     };
-    let heading = |column: &Option<usize>| column.map_or_else(Column::gap, |at| columns[at].clone());
+    let heading =
+        |column: &Option<usize>| column.map_or_else(Column::gap, |at| columns[at].clone());
     let mut headings: Vec<Column> = shown.iter().map(heading).collect();
     // Two gaps side by side are one.
     let keep: Vec<bool> = (0..headings.len())
