@@ -8,7 +8,10 @@ use crate::message::Renderer;
 use crate::output::{Outcome, Output, Problem, Stream};
 use crate::runtimes::{RuntimeRow, Runtimes};
 use nesl_core::base::{Diagnostic, Severity};
-use nesl_engine::{Event, FileRange, Session, Settings, Sources, Stages, Summary, Usage};
+use nesl_engine::data::{DataLimits, Shown};
+use nesl_engine::{
+    Binding, Event, FileRange, Session, Settings, ShownValues, Sources, Stages, Summary, Usage,
+};
 use nesl_runtime::profile::Profile;
 use nesl_runtime::runtime::Options;
 use std::collections::BTreeSet;
@@ -224,23 +227,61 @@ impl State {
     /// Runs the forms of a text, the end of an entry that begins with commands: `whole` is all of it,
     /// so that lines are counted from its beginning.
     pub(crate) fn enter_text(&mut self, name: &str, text: &str, whole: &str) -> Outcome {
-        let above = &whole[..whole.len() - text.len().min(whole.len())];
-        let first_line = above.matches('\n').count();
-        if std::mem::take(&mut self.begins) {
-            self.forms.clear();
-            if let Some(profile) = &self.profile {
-                profile.clear();
-            }
-        }
-        if let Some(front) = &mut self.front {
+        if let Some(mut front) = self.front.take() {
+            self.begin_forms();
+            let first_line = first_line(text, whole);
             let Entered { summary, forms } =
                 front.enter(&mut self.session, name, &close(text), first_line);
+            self.front = Some(front);
             self.forms.extend(forms);
             let problem = || Problem::of_command(format!("{} errors were shown", summary.errors));
             return outcome(&summary, (summary.errors > 0).then(problem));
         }
+        let style = self.setup.display;
+        self.enter_showing(name, text, whole, &mut |binding| {
+            Some(display::binding(&binding, style))
+        })
+    }
+
+    /// Runs forms as [`State::enter_text`] does, but keeps the values of expressions for itself;
+    /// returns that of the last one, of which the session read what `limits` says.
+    pub(crate) fn evaluate(
+        &mut self,
+        name: &str,
+        text: &str,
+        whole: &str,
+        limits: DataLimits,
+    ) -> (Outcome, Option<Shown>) {
+        let settings = self.session.settings_mut();
+        let data = settings.data.replace(limits);
+        // A single element is enough as text.
+        let length = settings.print_length.replace(1);
+        let shown = std::mem::replace(&mut settings.shown, ShownValues::Expressions);
+        let (style, mut last) = (self.setup.display, None);
+        let outcome = self.enter_showing(name, text, whole, &mut |binding| {
+            if binding.expression {
+                last = binding.data;
+                return None;
+            }
+            Some(display::binding(&binding, style))
+        });
+        let settings = self.session.settings_mut();
+        (settings.data, settings.print_length, settings.shown) = (data, length, shown);
+        (outcome, last)
+    }
+
+    /// Runs forms; `show` decides what is shown of each that was evaluated or defined.
+    fn enter_showing(
+        &mut self,
+        name: &str,
+        text: &str,
+        whole: &str,
+        show: &mut dyn FnMut(Binding) -> Option<Output>,
+    ) -> Outcome {
+        let first_line = first_line(text, whole);
+        self.begin_forms();
         let sources = self.session.sources();
-        let (receiver, style) = (self.receiver.clone(), self.setup.display);
+        let receiver = self.receiver.clone();
         let forms = &mut self.forms;
         let (mut first, mut problems) = (None, 0);
         let renderer = &mut self.renderer;
@@ -248,7 +289,9 @@ impl State {
             Event::Bound(binding) => {
                 renderer.starts_at(binding.at.file, first_line);
                 forms.push(FormRun { name: binding.name.clone(), usage: binding.usage });
-                receiver.send(display::binding(&binding, style));
+                if let Some(output) = show(binding) {
+                    receiver.send(output);
+                }
             }
             Event::Text(text) if text.is_empty() => {}
             Event::Text(text) => receiver.send(Output::Answer(Bundle::text(text))),
@@ -277,6 +320,16 @@ impl State {
         let pictures = self.session.pictures().iter().enumerate();
         self.drawn.extend(pictures.filter(|(_, picture)| picture.changed()).map(|(at, _)| at));
         outcome(&summary, first)
+    }
+
+    /// Forgets the forms of the entry before, once this one has some.
+    fn begin_forms(&mut self) {
+        if std::mem::take(&mut self.begins) {
+            self.forms.clear();
+            if let Some(profile) = &self.profile {
+                profile.clear();
+            }
+        }
     }
 
     /// Returns the forms of the last entry that had any, and what each took.
@@ -368,6 +421,11 @@ impl Setup {
     pub fn commands(&self) -> Commands {
         Commands { extra: self.extra, stages: self.stages, runtimes: self.runtimes }
     }
+}
+
+/// Returns the number of lines above a text, which is the end of `whole`.
+fn first_line(text: &str, whole: &str) -> usize {
+    whole[..whole.len() - text.len().min(whole.len())].matches('\n').count()
 }
 
 /// Returns the outcome of a text; `first` is its first error.

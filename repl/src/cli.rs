@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use nesl_engine::session::{Precision, Strategy, Version};
 use nesl_engine::{Settings, ShownValues, Stage};
 use nesl_interactive::commands::bytes;
-use nesl_interactive::display::Style;
+use nesl_interactive::display::{Style, limits};
 use nesl_interactive::growth::size;
 use nesl_interactive::runtimes::{self, RuntimeRow};
 use nesl_interactive::state::Setup;
@@ -513,7 +513,11 @@ impl Global {
     /// How a session begins that another program shows.
     pub fn served(&self) -> Setup {
         Setup {
-            settings: Settings { shown: ShownValues::Expressions, ..self.settings() },
+            settings: Settings {
+                shown: ShownValues::Expressions,
+                data: Some(limits()),
+                ..self.settings()
+            },
             runtimes: &RUNTIMES,
             runtime: self.runtime,
             options: self.options(),

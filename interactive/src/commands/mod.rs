@@ -28,6 +28,7 @@ mod ir;
 mod kernels;
 mod look;
 mod measure;
+mod plots;
 mod settings;
 
 pub use settings::bytes;
@@ -139,6 +140,10 @@ pub static COMMANDS: &[&Command] = &[
     &files::SAVE,
     &files::CD,
     &settings::RESET,
+    &plots::PLOT,
+    &plots::SCATTER,
+    &plots::HISTOGRAM,
+    &plots::HEATMAP,
 ];
 
 /// A command as it was written.
