@@ -59,6 +59,8 @@ counters! {
         atomic_requests,
         /// Atomic operations of threads.
         atomic_operations,
+        /// Those of them in shared memory.
+        shared_atomic_operations,
         /// Arrivals of warps at barriers of a block.
         barriers,
         /// Shuffles, votes, matches, reductions and barriers of warps.

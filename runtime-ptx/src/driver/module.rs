@@ -2,9 +2,11 @@
 
 use super::cache::Cache;
 use super::{device_failure, failure};
-use crate::emit::{KernelCode, Program, entry_name};
+use crate::emit::{BLOCK_THREADS, KernelCode, Program, entry_name};
 use crate::services::Service;
-use cudarc::driver::sys::{self, CUjit_option as JitOption, CUjitInputType};
+use cudarc::driver::sys::{
+    self, CUfunction_attribute_enum as Attribute, CUjit_option as JitOption, CUjitInputType,
+};
 use cudarc::driver::{DriverError, result};
 use nesl_runtime::kir::Kernel;
 use nesl_runtime::runtime::Failure;
@@ -50,7 +52,24 @@ pub struct CompiledKernel {
 }
 
 /// An entry of a module that is loaded.
-pub struct CompiledEntry(sys::CUfunction);
+pub struct CompiledEntry {
+    handle: sys::CUfunction,
+    /// What the driver says about its code.
+    pub usage: Usage,
+}
+
+/// What a block of an entry takes of a multiprocessor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// The registers of a thread.
+    pub registers: u32,
+    /// The shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    /// The local memory of a thread, in bytes.
+    pub local_bytes: u32,
+    /// The number of blocks that a multiprocessor holds at a time.
+    pub blocks_per_multiprocessor: u32,
+}
 
 impl Compiled {
     /// Returns true if a launch gives arrays whose lengths it finds out.
@@ -65,7 +84,27 @@ impl Compiled {
 impl CompiledEntry {
     /// The driver's handle of the entry.
     pub(super) fn handle(&self) -> sys::CUfunction {
-        self.0
+        self.handle
+    }
+
+    /// The entry of a handle, with its usage.
+    fn new(handle: sys::CUfunction) -> Result<CompiledEntry, DriverError> {
+        let attribute = |attribute| {
+            // SAFETY: the handle is that of an entry of a module that is loaded.
+            let value = unsafe { result::function::get_function_attribute(handle, attribute) };
+            value.map(|value| u32::try_from(value).unwrap_or(0))
+        };
+        let threads = i32::try_from(BLOCK_THREADS).unwrap_or(i32::MAX);
+        // SAFETY: as above.
+        let blocks =
+            unsafe { result::occupancy::max_active_block_per_multiprocessor(handle, threads, 0) }?;
+        let usage = Usage {
+            registers: attribute(Attribute::CU_FUNC_ATTRIBUTE_NUM_REGS)?,
+            shared_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?,
+            local_bytes: attribute(Attribute::CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES)?,
+            blocks_per_multiprocessor: u32::try_from(blocks).unwrap_or(0).max(1),
+        };
+        Ok(CompiledEntry { handle, usage })
     }
 }
 
@@ -108,7 +147,7 @@ impl Module {
                 .map_err(|_| device_failure("an entry with a zero byte in its name"))?;
             // SAFETY: the module is loaded, and is unloaded when it is dropped.
             let entry = unsafe { result::module::get_function(self.handle, name) };
-            entry.map(CompiledEntry).map_err(|error| failure("find an entry", error))
+            entry.and_then(CompiledEntry::new).map_err(|error| failure("find an entry", error))
         };
         (0..count).map(entry).collect()
     }

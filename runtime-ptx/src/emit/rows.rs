@@ -2,10 +2,11 @@
 
 use super::assembly::{Class, emit};
 use super::body::WorkItem;
-use super::collective;
+use super::tables;
 use nesl_runtime::kir::{Combine, Literal, Value};
 
-/// Emits the addition of a row of a length to the bins from an index on, by atomic instructions.
+/// Emits the addition of a row of a length to the bins from an index on, by atomic instructions
+/// (`tables`).
 pub fn add_row(
     item: &mut WorkItem<'_>,
     combine: Combine,
@@ -13,9 +14,9 @@ pub fn add_row(
     (row, length): (Value, Value),
 ) {
     let ty = item.element(row);
-    let bins = item.address(array, index);
     let (elements, length) = (item.register(row), item.operand(length));
     let space = item.spaces.of(row);
+    let first = item.register(index);
     let asm = &mut *item.asm;
     let at = asm.register(Class::B64);
     asm.move_to(at, Literal::I64(0).into());
@@ -26,8 +27,10 @@ pub fn add_row(
     emit!(asm, "@{over} bra {end}");
     let address = asm.element_address(elements, at.into(), ty.size());
     let element = asm.load(ty, space, address);
-    let bin = asm.element_address(bins, at.into(), ty.size());
-    collective::update(asm, combine, ty, bin, element.into());
+    let bin = asm.register(Class::B64);
+    emit!(asm, "add.s64 {bin}, {first}, {at}");
+    tables::update(item, (combine, array), bin.into(), element.into());
+    let asm = &mut *item.asm;
     emit!(asm, "add.s64 {at}, {at}, 1");
     emit!(asm, "bra {head}");
     asm.place(end);
