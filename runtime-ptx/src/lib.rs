@@ -230,6 +230,20 @@ impl Ptx {
         Ok(text)
     }
 
+    /// The text of a module, with what the driver's compiler made of each entry as a comment:
+    /// registers, memory, and how many blocks a multiprocessor holds at a time.
+    pub fn annotated(&self, module: &kir::Module) -> Result<String, Failure> {
+        let mut text = emit::emit(module).map_err(Failure::Unsupported)?.text;
+        for (number, kernel) in self.compile(module)?.kernels.iter().enumerate() {
+            for (at, entry) in kernel.entries().iter().enumerate() {
+                let head = format!("{}{}(", emit::ENTRY, emit::entry_name(number, at));
+                let comment = format!("// on {}: {}\n{head}", self.caps.name, entry.usage);
+                text = text.replacen(&head, &comment, 1);
+            }
+        }
+        Ok(text)
+    }
+
     fn compile(&self, module: &kir::Module) -> Result<Module, Failure> {
         let code = emit::emit(module).map_err(Failure::Unsupported)?;
         let kernels = inline(module, Limits::ALL_CALLEES).0.kernels;

@@ -1,6 +1,7 @@
 //! Results do not depend on the size of the device: neither on its number of multiprocessors nor on
 //! how many blocks of an entry each of them holds.
 
+use expect_test::expect;
 use nesl_runtime::kir::{Literal, Ty, parse};
 use nesl_runtime::runtime::{Arg, Launch, Options, Runtime};
 use nesl_runtime_ptx::Ptx;
@@ -103,4 +104,20 @@ fn float_reductions_have_the_same_bits_on_all_devices() {
         let checked = sum(text, elements.min(50_000), &[("check", "1"), ("order", "random")]);
         assert!(f64::from_bits(checked).is_finite());
     }
+}
+
+/// What the driver made of an entry stands before it, behind what is known without a driver.
+#[test]
+fn the_use_of_a_multiprocessor_is_told() {
+    let _session = Client::load().unwrap().exclusive();
+    let ptx = Ptx::new(0, Options::default()).unwrap();
+    let text = ptx.annotated(&parse(KERNELS[0].0).unwrap()).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let entry = lines.iter().position(|line| line.starts_with(".visible .entry")).unwrap();
+    expect![[r#"
+        // kernel "k", pass 1
+        // 256 threads a block, 144 bytes of shared memory a block
+        // on Simulated H100: 32 registers and 0 bytes of local memory a thread, 144 bytes of shared memory a block, 8 blocks a multiprocessor
+        .visible .entry kernel0_pass0("#]]
+    .assert_eq(&lines[entry - 3..=entry].join("\n"));
 }

@@ -11,6 +11,7 @@ use cudarc::driver::{DriverError, result};
 use nesl_runtime::kir::Kernel;
 use nesl_runtime::runtime::Failure;
 use std::ffi::{CString, c_void};
+use std::fmt;
 use std::ptr;
 
 /// The size of the buffer for the complaints of the driver's compiler, in bytes.
@@ -72,6 +73,14 @@ pub struct Usage {
 }
 
 impl Compiled {
+    /// The entries, in the order of their numbers.
+    pub fn entries(&self) -> &[CompiledEntry] {
+        match self {
+            Compiled::Kernel(kernel) => &kernel.entries,
+            Compiled::Service(service) => &service.entries,
+        }
+    }
+
     /// Returns true if a launch gives arrays whose lengths it finds out.
     pub fn has_outputs(&self) -> bool {
         match self {
@@ -105,6 +114,17 @@ impl CompiledEntry {
             blocks_per_multiprocessor: u32::try_from(blocks).unwrap_or(0).max(1),
         };
         Ok(CompiledEntry { handle, usage })
+    }
+}
+
+impl fmt::Display for Usage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Usage { registers, shared_bytes, local_bytes, blocks_per_multiprocessor } = self;
+        write!(
+            out,
+            "{registers} registers and {local_bytes} bytes of local memory a thread, {shared_bytes} \
+             bytes of shared memory a block, {blocks_per_multiprocessor} blocks a multiprocessor"
+        )
     }
 }
 

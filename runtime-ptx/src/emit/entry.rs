@@ -25,6 +25,9 @@ use nesl_runtime::kir::{Kernel, Sink};
 use nesl_runtime::runtime::Reason;
 use std::fmt::Write;
 
+/// What stands before the name of an entry in the text of a module.
+pub const ENTRY: &str = ".visible .entry ";
+
 /// Emits a pass of a kernel without calls, under a name that PTX accepts: the declarations of the
 /// module, and the entry itself. Fails if the kernel contains something that a device cannot
 /// execute.
@@ -67,8 +70,17 @@ pub fn entry(
     }
     asm.place(end);
     emit!(asm, "ret");
+    let scratch = match &plan.scratch {
+        Scratch::None => String::new(),
+        Scratch::Uniform(arrays) => {
+            let arrays = arrays.len();
+            format!(", scratch memory for {arrays} arrays whose lengths are arguments")
+        }
+        Scratch::Measured => ", scratch memory as long as a pass finds".to_owned(),
+    };
+    let usage = asm.usage(BLOCK_THREADS) + &scratch;
     let (mut text, body) = asm.finish();
-    write!(text, ".visible .entry {name}(").or_bug("writing to a string");
+    write!(text, "// {usage}\n{ENTRY}{name}(").or_bug("writing to a string");
     let hidden = HIDDEN_PARAMS.iter().map(|param| format!("\n  .param .u64 {param}"));
     let areas = (0..plan.areas.len()).map(|at| format!("\n  .param .u64 area{at}"));
     let scratch = SCRATCH_PARAMS.iter().filter(|_| plan.scratch != Scratch::None);

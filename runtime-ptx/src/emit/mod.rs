@@ -51,6 +51,7 @@ mod tiles;
 mod traps;
 mod vector;
 
+pub use entry::ENTRY;
 pub use frame::{BLOCK_THREADS, HIDDEN_PARAMS};
 pub use plan::{Area, PASS_BITS, Pass, Plan, Work, status_bytes};
 pub use program::{Count, Program, Size, Source, Step, StepCode, Table, TableSize, Temporary};
