@@ -101,6 +101,9 @@ counters! {
         peak_bytes,
         /// Modules that were loaded.
         modules,
+        /// Links of a module that began while a copy to the device was under way: in the deferred
+        /// mode, one that nobody has waited for.
+        links_beside_writes,
     }
 }
 

@@ -13,9 +13,39 @@ use nesl_runtime::runtime::Failure;
 use std::ffi::{CString, c_void};
 use std::fmt;
 use std::ptr;
+use std::sync::OnceLock;
 
 /// The size of the buffer for the complaints of the driver's compiler, in bytes.
 const LOG_BYTES: usize = 8192;
+
+/// A module whose code is compiled when it is first launched. What its launch needs is then on its way
+/// to the device: the driver compiles while the device copies.
+pub struct LazyModule {
+    text: String,
+    kernels: Vec<(Kernel, KernelCode)>,
+    compiled: OnceLock<Module>,
+}
+
+impl LazyModule {
+    /// A module with this text, and the code of its kernels.
+    pub fn new(text: String, kernels: Vec<(Kernel, KernelCode)>) -> LazyModule {
+        LazyModule { text, kernels, compiled: OnceLock::new() }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns the compiled module, and true if it was compiled by this call. The context is bound.
+    pub fn compiled(&self, cache: Option<&Cache>) -> Result<(&Module, bool), Failure> {
+        if let Some(module) = self.compiled.get() {
+            return Ok((module, false));
+        }
+        let module = Module::compile(&self.text, &self.kernels, cache)?;
+        Ok((self.compiled.get_or_init(|| module), true))
+    }
+}
 
 /// The compiled code of a module of kir.
 pub struct Module {
@@ -138,12 +168,12 @@ impl Module {
     /// Compiles a text with the code of its kernels, unless the cache has it. The context is bound.
     pub fn compile(
         text: &str,
-        kernels: Vec<(Kernel, KernelCode)>,
+        kernels: &[(Kernel, KernelCode)],
         cache: Option<&Cache>,
     ) -> Result<Module, Failure> {
         let (handle, is_cached) = load(text, cache)?;
         let mut module = Module { handle, is_cached, kernels: Vec::with_capacity(kernels.len()) };
-        for (number, (kernel, code)) in kernels.into_iter().enumerate() {
+        for (number, (kernel, code)) in kernels.iter().cloned().enumerate() {
             let compiled = match code {
                 KernelCode::Steps(program) => {
                     let passes = program.steps.iter().map(|step| step.plan.passes.len()).sum();
