@@ -101,6 +101,7 @@ impl Ptx {
             multiprocessors: description.multiprocessors as usize,
             shares_host_memory: false,
             recursion: false,
+            falls_back: false,
             allocation: true,
             memory: limit,
             prefetches: false,

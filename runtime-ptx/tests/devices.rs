@@ -106,7 +106,7 @@ fn float_reductions_have_the_same_bits_on_all_devices() {
     }
 }
 
-/// What the driver made of an entry stands before it, behind what is known without a driver.
+/// A comment before each entry tells its use of the device, if the driver was asked.
 #[test]
 fn the_use_of_a_multiprocessor_is_told() {
     let _session = Client::load().unwrap().exclusive();

@@ -1,4 +1,4 @@
-//! What histograms cost on a simulated device, and that their results do not depend on it.
+//! The costs of histograms on a simulated device; their results do not depend on it.
 
 use nesl_runtime::kir::{Literal, Ty, parse};
 use nesl_runtime::runtime::{Arg, Buffer, Launch, Options, Runtime};
@@ -136,8 +136,8 @@ fn float_histogram(options: &[(&str, &str)], count: usize, bins: usize) -> Cost 
     cost
 }
 
-/// What a histogram of floats stores is a small multiple of its items and bins, and what it loads is
-/// so unless there are very many bins.
+/// A histogram of floats stores a small multiple of its items and bins, and loads no more unless there
+/// are very many bins.
 #[test]
 fn histograms_of_floats_store_little() {
     let count = 100_000;

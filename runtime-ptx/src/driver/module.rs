@@ -32,7 +32,7 @@ impl LazyModule {
         LazyModule { text, kernels, compiled: OnceLock::new() }
     }
 
-    /// The text.
+    /// The text that the driver compiles.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -85,11 +85,11 @@ pub struct CompiledKernel {
 /// An entry of a module that is loaded.
 pub struct CompiledEntry {
     handle: sys::CUfunction,
-    /// What the driver says about its code.
+    /// The use of a multiprocessor by its code.
     pub usage: Usage,
 }
 
-/// What a block of an entry takes of a multiprocessor.
+/// The use of a multiprocessor by a block of an entry, as the driver reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
     /// The registers of a thread.

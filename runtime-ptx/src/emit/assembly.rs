@@ -156,7 +156,7 @@ impl Assembly {
         format!("{}_{of}{}", self.prefix, self.names)
     }
 
-    /// What a block of so many threads takes, in words for a comment.
+    /// Returns the memory that a block of so many threads takes, in words for a comment.
     pub fn usage(&self, threads: u32) -> String {
         let mut usage = format!("{threads} threads a block");
         for (bytes, of) in [

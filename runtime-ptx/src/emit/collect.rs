@@ -18,12 +18,10 @@ use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Label, Operand, Reg, emit};
 use super::collective::WARP_THREADS;
 use super::failure::{self, Details};
-use super::frame::{BLOCK_THREADS, Entry};
-use super::program::untouched;
-use nesl_runtime::kir::{Combine, Ty, Value};
-
-/// The number of bins of a range: their table lies in shared memory.
-pub const RANGE_BINS: u32 = 4096;
+use super::frame::Entry;
+use super::program::{Collect, RANGE_BINS, untouched};
+use super::shape::BLOCK_THREADS;
+use nesl_runtime::kir::{Combine, Ty};
 
 /// The number of warps of a block; a power of two.
 const WARPS: u32 = BLOCK_THREADS / WARP_THREADS;
@@ -33,24 +31,6 @@ const NO_SLOT: i32 = -1;
 
 /// The number of items between two looks at the interrupt word; a power of two.
 const INTERRUPT_POLL_ITEMS: u32 = 1024 * BLOCK_THREADS;
-
-/// A step that makes the tables of a histogram, and the parameters of its kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Collect {
-    /// The operator that combines a bin with a value.
-    pub combine: Combine,
-    /// The type of the values.
-    pub ty: Ty,
-    /// The bin of each item, an array of `i64`; one that is out of bounds is that of no bin.
-    pub bins: Value,
-    /// The value of each item, an array.
-    pub values: Value,
-    /// The tables of the parts, one behind the other, an array.
-    pub tables: Value,
-    /// The numbers of threads, of items, of bins, of ranges, of items of a part, and of bins of a
-    /// range.
-    pub sizes: [Value; 6],
-}
 
 /// The arrays in the shared memory of a block, by their addresses.
 struct Shared {

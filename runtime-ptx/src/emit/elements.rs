@@ -17,7 +17,6 @@ use super::finish::Finish;
 use super::frame::{BLOCK_THREADS, Entry};
 use super::plan::Role;
 use super::rows;
-use super::tables;
 use super::traps::may_fail;
 use super::vector::Vector;
 use nesl_runtime::kir::{Inst, Sink, Ty};
@@ -226,7 +225,7 @@ pub fn free_sink(
     match sink {
         Sink::Histogram { combine, .. } => {
             let index = item.operand(*index);
-            tables::update(item, (*combine, *array), index, operand);
+            rows::update(item, (*combine, *array), index, operand);
         }
         _ => {
             let address = item.address(*array, *index);

@@ -25,7 +25,7 @@ use nesl_runtime::kir::{Kernel, Sink};
 use nesl_runtime::runtime::Reason;
 use std::fmt::Write;
 
-/// What stands before the name of an entry in the text of a module.
+/// The words before the name of an entry in the text of a module.
 pub const ENTRY: &str = ".visible .entry ";
 
 /// Emits a pass of a kernel without calls, under a name that PTX accepts: the declarations of the

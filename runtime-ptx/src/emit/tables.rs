@@ -13,10 +13,9 @@
 
 use super::address::AddressSpace;
 use super::assembly::{Assembly, Class, Operand, Reg, emit};
-use super::body::WorkItem;
 use super::collective::{self, ThreadIds};
-use super::frame::BLOCK_THREADS;
 use super::plan::{Area, Pass, Plan};
+use super::shape::BLOCK_THREADS;
 use nesl_runtime::kir::{Combine, Literal, Ty, Value};
 
 /// The shared memory for the tables of a block, in bytes: as many blocks as a multiprocessor has
@@ -127,6 +126,22 @@ impl SharedTable {
         asm.place(end);
     }
 
+    /// The table of a histogram among these, if it has one.
+    pub fn find(
+        tables: &[SharedTable],
+        array: Value,
+        combine: (Combine, Ty),
+    ) -> Option<&SharedTable> {
+        tables.iter().find(|table| table.array == array && table.combine == combine)
+    }
+
+    /// Emits the question whether the block has no table.
+    pub fn is_missing(&self, asm: &mut Assembly) -> Reg {
+        let none = asm.register(Class::Predicate);
+        emit!(asm, "setp.eq.s64 {none}, {}, 0", self.bins);
+        none
+    }
+
     /// Emits the address of the slot of a bin.
     fn slot(&self, asm: &mut Assembly, bin: Operand) -> Reg {
         let (number, slot) = (asm.register(Class::B32), asm.register(Class::B32));
@@ -136,7 +151,12 @@ impl SharedTable {
     }
 
     /// Emits an atomic update of the slot of a bin.
-    fn update(&self, asm: &mut Assembly, slot: Reg, value: Reg) {
+    pub fn update(&self, asm: &mut Assembly, bin: Operand, value: Operand) {
+        let [bin, value] = [bin, value].map(|operand| match operand {
+            Operand::Reg(reg) => reg,
+            Operand::Constant(literal) => asm.constant(literal),
+        });
+        let slot = self.slot(asm, bin.into());
         match self.combine {
             (Combine::Add, Ty::I64) => {
                 let [low, high, before, after] = [(); 4].map(|()| asm.register(Class::B32));
@@ -161,37 +181,3 @@ impl SharedTable {
 
 /// The size of the slot of a bin, in bytes.
 pub const SLOT_BYTES: u64 = 8;
-
-/// Emits the update of a bin of a histogram, in the table of the block or in global memory.
-pub fn update(
-    item: &mut WorkItem<'_>,
-    (combine, array): (Combine, Value),
-    index: Operand,
-    value: Operand,
-) {
-    let (ty, base) = (item.element(array), item.register(array));
-    let tables = &item.frame.tables;
-    let table = tables.iter().find(|table| table.array == array && table.combine == (combine, ty));
-    let asm = &mut *item.asm;
-    let (global, end) = (asm.label(), asm.label());
-    if let Some(table) = table {
-        let none = asm.register(Class::Predicate);
-        emit!(asm, "setp.eq.s64 {none}, {}, 0", table.bins);
-        emit!(asm, "@{none} bra {global}");
-        let index = match index {
-            Operand::Reg(reg) => reg,
-            Operand::Constant(literal) => asm.constant(literal),
-        };
-        let value = match value {
-            Operand::Reg(reg) => reg,
-            Operand::Constant(literal) => asm.constant(literal),
-        };
-        let slot = table.slot(asm, index.into());
-        table.update(asm, slot, value);
-        emit!(asm, "bra {end}");
-    }
-    asm.place(global);
-    let address = asm.element_address(base, index, ty.size());
-    collective::update(asm, combine, ty, address, value);
-    asm.place(end);
-}

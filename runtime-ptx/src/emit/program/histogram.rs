@@ -17,7 +17,6 @@
 //! part, and many ranges instead, each of which looks at all items.
 
 use super::{Code, Count, Rewriting, Size, Source, Step, StepCode};
-use crate::emit::collect::{Collect, RANGE_BINS};
 use crate::emit::collective::WARP_THREADS;
 use crate::emit::plan::{Plan, Work};
 use crate::emit::shape::BLOCK_THREADS;
@@ -33,6 +32,27 @@ const MAX_PARTS: u64 = 1024;
 
 /// The number of elements of all tables for each item, unless one table alone is longer.
 const TABLE_ELEMENTS_PER_ITEM: u64 = 2;
+
+/// The number of bins of a range: their table lies in shared memory.
+pub const RANGE_BINS: u32 = 4096;
+
+/// A step that makes the tables of a histogram, and the parameters of its kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Collect {
+    /// The operator that combines a bin with a value.
+    pub combine: Combine,
+    /// The type of the values.
+    pub ty: Ty,
+    /// The bin of each item, an array of `i64`; one that is out of bounds is that of no bin.
+    pub bins: Value,
+    /// The value of each item, an array.
+    pub values: Value,
+    /// The tables of the parts, one behind the other, an array.
+    pub tables: Value,
+    /// The numbers of threads, of items, of bins, of ranges, of items of a part, and of bins of a
+    /// range.
+    pub sizes: [Value; 6],
+}
 
 /// A histogram with private tables: the numbers on which their shape depends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,9 +22,8 @@
 mod emission;
 mod histogram;
 
-pub use histogram::{Table, TableSize, untouched};
+pub use histogram::{Collect, RANGE_BINS, Table, TableSize, untouched};
 
-use super::collect::Collect;
 use super::plan::Plan;
 use nesl_runtime::bug::OrBug;
 use nesl_runtime::kir::{
