@@ -1,6 +1,8 @@
 //! The runtimes that this program is built with, in one table: the choices of `--runtime`, which the
 //! language server offers to editors, too.
 
+use crate::stages::{DEVICE_STAGES, GPU, STAGES};
+use nesl_engine::Stages;
 use nesl_runtime::kir::reference::Reference;
 use nesl_runtime::runtime::{Options, Runtime};
 use nesl_runtime_composite::Composite;
@@ -19,6 +21,8 @@ pub struct RuntimeRow {
     /// True if small programs are interpreted first. Someone who asks for the interpreter of kernels wants
     /// to see kernels run.
     pub interpret_first: bool,
+    /// The stages of programs for it, as `nesl ir` prints them.
+    pub stages: Stages,
     /// Makes the runtime; none for the direct interpreter. Fails with the reason why this machine does
     /// not have it.
     make: fn(Options) -> Made,
@@ -27,15 +31,13 @@ pub struct RuntimeRow {
 /// A runtime, none for the direct interpreter, or the reason why this machine does not have it.
 pub type Made = Result<Option<Box<dyn Runtime>>, String>;
 
-/// The device that `ptx` runs on, by its number from 0 on.
-const DEVICE: usize = 0;
-
 /// All runtimes; the first is the default.
 pub static RUNTIMES: [RuntimeRow; 4] = [
     RuntimeRow {
         choice: RuntimeChoice { name: "cpu", device: cpu_device },
         about: "Compiled, on all cores",
         interpret_first: true,
+        stages: STAGES,
         // On a machine that no code can be made for, the direct interpreter does.
         make: |options| Ok(Cpu::new(options).ok().map(boxed)),
     },
@@ -43,18 +45,21 @@ pub static RUNTIMES: [RuntimeRow; 4] = [
         choice: RuntimeChoice { name: "ptx", device: gpu_device },
         about: "Compiled, on an NVIDIA GPU; what it cannot execute on the CPU",
         interpret_first: true,
+        stages: DEVICE_STAGES,
         make: gpu,
     },
     RuntimeRow {
         choice: RuntimeChoice { name: "reference", device: || "direct interpreter".to_owned() },
         about: "The direct interpreter",
         interpret_first: false,
+        stages: STAGES,
         make: |_| Ok(None),
     },
     RuntimeRow {
         choice: RuntimeChoice { name: "kir", device: || "interpreter of kernels".to_owned() },
         about: "The interpreter of kernels",
         interpret_first: false,
+        stages: STAGES,
         make: |options| Ok(Some(boxed(Reference::new(options)))),
     },
 ];
@@ -79,13 +84,13 @@ fn boxed(runtime: impl Runtime + 'static) -> Box<dyn Runtime> {
 /// The GPU first, and the CPU for the kernels that the GPU refuses.
 fn gpu(options: Options) -> Made {
     let memory = options.memory;
-    let device = Ptx::new(DEVICE, options.clone()).map_err(|missing| missing.to_string())?;
+    let device = Ptx::new(GPU, options.clone()).map_err(|missing| missing.to_string())?;
     let host = Cpu::new(options).map_err(|_| "no code can be made for this CPU".to_owned())?;
     Ok(Some(boxed(Composite::new(boxed(device), boxed(host), memory))))
 }
 
 fn gpu_device() -> String {
-    match device::describe(DEVICE) {
+    match device::describe(GPU) {
         Ok(device) => device.name,
         Err(missing) => missing.to_string(),
     }
