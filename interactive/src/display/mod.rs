@@ -29,10 +29,10 @@ use sheet::Room;
 const MAX_WHOLE_BYTES: u64 = 8 << 20;
 /// The elements read at the beginning of sequences of a larger value.
 const HEAD_ELEMENTS: usize = 40;
-/// The elements read at their ends: enough for the last rows of a strip.
-const TAIL_ELEMENTS: usize = 60;
+/// The elements read at their ends.
+const TAIL_ELEMENTS: usize = 20;
 
-/// How values are shown.
+/// The way in which values are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Style {
     /// Values are shown in HTML, too.
