@@ -15,7 +15,7 @@ const MIN_NESTED_ROWS: usize = 16;
 /// The characters of an element, at most.
 const MAX_ELEMENT_CHARS: usize = 28;
 /// The characters of the elements of a row.
-const MAX_ELEMENTS_CHARS: usize = 100;
+const MAX_ELEMENTS_CHARS: usize = 84;
 /// The characters that a level is indented by.
 const INDENT_CHARS: usize = 2;
 /// The characters of a row's index and length.
