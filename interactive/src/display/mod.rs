@@ -2,10 +2,10 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | [`brief`] | a value in one line of a given length |
-//! | [`sheet`] | a value arranged as a table, a matrix, rows of segments or a text, as data |
-//! | [`html`], [`lines`] | the same as HTML and as text for a terminal |
-//! | [`image`] | matrices of numbers and of colours as images |
+//! | `brief` | a value in one line of a given length |
+//! | `sheet` | a value arranged as a table, a matrix, rows of segments or a text, as data |
+//! | `html`, `lines` | the same as HTML and as text for a terminal |
+//! | `image` | matrices of numbers and of colours as images |
 //! | [`plot`] | plots of numbers, as specifications of Vega-Lite, as SVG and as text |
 //!
 //! The size of all that is made is bounded, so that it takes milliseconds however large a value is.
