@@ -55,7 +55,6 @@ pub fn install(data: &Path, spec: &Kernelspec) -> io::Result<[PathBuf; 2]> {
         "display_name": spec.display_name,
         "language": "nesl",
         "interrupt_mode": "message",
-        "kernel_protocol_version": crate::wire::PROTOCOL_VERSION,
         "env": {},
         "metadata": { "debugger": false },
     });

@@ -39,7 +39,7 @@ fn everything_but_cells_is_answered_while_a_cell_runs() {
     for _ in 0..20 {
         let begin = Instant::now();
         let code = "lengthy(";
-        let completed = client.ask("complete_request", json!({ "code": code, "cursor_pos": 4 }));
+        let completed = client.ask("complete_request", json!({ "code": code, "cursor_pos": 7 }));
         assert_eq!(completed["matches"], json!(["lengthy"]));
         let inspected = client.ask("inspect_request", json!({ "code": code, "cursor_pos": 4 }));
         assert_eq!(inspected["found"], true);
@@ -69,7 +69,10 @@ fn what_takes_long_says_how_far_it_is() {
     let mut client = start();
     let id = client.execute(&format!("a = 1; b = 2; {ENDLESS}"));
     let first = client.wait_for(&id, "display_data");
-    assert_eq!(first.content["data"]["text/plain"], "a : int\nb : int");
+    assert_eq!(
+        first.content["data"]["text/plain"],
+        "a : int\nb : int\nturn : int -> a :: (a in any)"
+    );
     let shown = client.wait_for(&id, "update_display_data");
     client.interrupt();
     let done = client.done(&id);

@@ -2,6 +2,7 @@
 
 mod client;
 mod end;
+mod install;
 mod interrupts;
 mod load;
 mod messages;

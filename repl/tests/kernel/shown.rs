@@ -6,11 +6,10 @@ use serde_json::json;
 #[test]
 fn pictures_are_shown_and_replaced() {
     let mut client = start();
-    client.run(
+    let first = client.run(
         "window = w_make_window(((0, 0), (200, 100)), \"Points\", w_white, display);\n\
-         box = w_add_box(((10, 10), 180, 80), ((0.0, 0.0), 1.0, 1.0), \"\", w_white, window);",
+         (window, box) = w_add_box(((10, 10), 180, 80), ((0.0, 0.0), 1.0, 1.0), \"\", w_white, window);",
     );
-    let first = client.run("w_draw_point((0.5, 0.5), w_black, box);");
     let shown = first.all("display_data");
     let picture = shown.iter().find(|content| content["data"]["image/svg+xml"].is_string());
     let picture = picture.expect("a picture");
