@@ -141,7 +141,7 @@ mod tests {
         assert_eq!(uninstall(data, "nesl").expect("it is removed"), [kernel]);
         let removed = uninstall(data, "nesl-2").expect("it is removed");
         assert_eq!(removed, [kernel_folder(data, "nesl-2"), extension]);
-        assert_eq!(uninstall(data, "nesl").expect("there is nothing"), [PathBuf::new(); 0]);
+        assert!(uninstall(data, "nesl").expect("there is nothing").is_empty());
     }
 
     #[test]
